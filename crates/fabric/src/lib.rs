@@ -1,0 +1,155 @@
+//! All pipes of a lab, joined: pure computation, no I/O, no clock.
+//!
+//! This crate reads no clock, starts no thread and opens no file: it is `no_std`, and the compiler proves it. A driver
+//! calls three verbs: [`Fabric::inject`] when a packet enters from a node, [`Fabric::next_wake`] to know when it is
+//! wanted again, and [`Fabric::advance`] to be handed what is due. Drivers in real and in virtual time call the same.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod wakes;
+
+use alloc::{string::String, vec::Vec};
+use netloom_link::{Departure, Pipe, PipeChange, PipeConfig, PipeCounters, Waste};
+use netloom_packet::{Packet, Pool};
+use netloom_units::{Duration, Instant, Seed};
+use wakes::Wakes;
+
+/// Where a node's interface meets the fabric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PortId(pub u32);
+
+/// One direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PipeId(pub u32);
+
+/// A pipe's place in the fabric.
+#[derive(Clone, Debug)]
+pub struct PipeSpec {
+    /// What the pipe's random generators are derived from, with the fabric's seed; unique.
+    pub name: String,
+    /// Its models.
+    pub config: PipeConfig,
+    /// Neighbouring segments that are due within this span leave as one train; zero turns that off.
+    pub coalesce: Duration,
+    /// Whose packets enter it.
+    pub from: PortId,
+    /// Where its packets leave the fabric.
+    pub to: PortId,
+}
+
+/// A packet that leaves the fabric.
+#[derive(Debug)]
+pub struct Handout {
+    /// The pipe it comes from.
+    pub pipe: PipeId,
+    /// Where it goes.
+    pub port: PortId,
+    /// The packet, and when it is due.
+    pub departure: Departure,
+}
+
+/// A packet came from a port that leads nowhere.
+#[derive(Debug, PartialEq, Eq)]
+pub struct UnknownPort(pub PortId);
+
+/// See the crate's documentation.
+#[derive(Debug)]
+pub struct Fabric {
+    pipes: Vec<Pipe>,
+    exits: Vec<PortId>,
+    /// The pipe behind each port.
+    entries: Vec<Option<PipeId>>,
+    wakes: Wakes,
+    waste: Waste,
+}
+
+impl Fabric {
+    /// A fabric of these pipes; the pipe at index i gets the id i.
+    ///
+    /// # Panics
+    /// If two pipes take their packets from one port, or if there are more than 2^32.
+    pub fn new(seed: Seed, specs: &[PipeSpec]) -> Self {
+        let mut entries = Vec::new();
+        for (index, spec) in specs.iter().enumerate() {
+            let port = spec.from.0 as usize;
+            if entries.len() <= port {
+                entries.resize(port + 1, None);
+            }
+            assert!(entries[port].is_none(), "two pipes take packets from {:?}", spec.from);
+            entries[port] = Some(PipeId(u32::try_from(index).expect("fewer than 2^32 pipes")));
+        }
+        let pipe = |spec: &PipeSpec| Pipe::new(&spec.config, spec.coalesce, seed.derive(&spec.name));
+        Self {
+            pipes: specs.iter().map(pipe).collect(),
+            exits: specs.iter().map(|spec| spec.to).collect(),
+            entries,
+            wakes: Wakes::new(specs.len()),
+            waste: Waste::new(),
+        }
+    }
+
+    /// A packet enters at `port` at `now`.
+    ///
+    /// # Errors
+    /// Gives the packet back if no pipe begins at that port.
+    pub fn inject(&mut self, now: Instant, port: PortId, packet: Packet) -> Result<(), (UnknownPort, Packet)> {
+        let Some(id) = self.entries.get(port.0 as usize).copied().flatten() else {
+            return Err((UnknownPort(port), packet));
+        };
+        self.pipes[id.0 as usize].push(now, packet, &mut self.waste);
+        self.reschedule(id);
+        Ok(())
+    }
+
+    /// When [`Fabric::advance`] will have something to hand out; none while the fabric is empty.
+    pub fn next_wake(&self) -> Option<Instant> {
+        self.wakes.first().map(|(instant, _)| instant)
+    }
+
+    /// Hands out everything that is due at `now`, in order of due instants (ties: in order of pipes).
+    pub fn advance(&mut self, now: Instant, mut sink: impl FnMut(Handout)) {
+        while let Some((_, id)) = self.wakes.first().filter(|(instant, _)| *instant <= now) {
+            let index = id.0 as usize;
+            if let Some(departure) = self.pipes[index].pop(now) {
+                sink(Handout { pipe: id, port: self.exits[index], departure });
+            }
+            self.reschedule(id);
+        }
+    }
+
+    fn reschedule(&mut self, id: PipeId) {
+        self.wakes.set(id, self.pipes[id.0 as usize].next_wake());
+    }
+
+    /// Changes a pipe at `now` with packets inside.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn change(&mut self, now: Instant, id: PipeId, change: &PipeChange) {
+        self.pipes[id.0 as usize].change(now, change, &mut self.waste);
+        self.reschedule(id);
+    }
+
+    /// Cuts a pipe or joins it again.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn set_up(&mut self, now: Instant, id: PipeId, up: bool) {
+        self.pipes[id.0 as usize].set_up(now, up, &mut self.waste);
+        self.reschedule(id);
+    }
+
+    /// What each pipe has counted, in order of ids.
+    pub fn counters(&self) -> impl Iterator<Item = &PipeCounters> {
+        self.pipes.iter().map(Pipe::counters)
+    }
+
+    /// Gives the buffers of dropped packets back.
+    pub fn recycle(&mut self, pool: &mut Pool) {
+        for packet in self.waste.drain(..) {
+            pool.recycle(packet);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The buffer that the segments of a train share.
+
+use crate::headers::Layout;
+use crate::{Segmentation, VirtioHeader};
+use alloc::{boxed::Box, vec};
+
+/// A received super-packet or packet: its bytes from the Ethernet header on, and how it may be cut.
+#[derive(Debug)]
+pub struct Frame {
+    buffer: Box<[u8]>,
+    len: usize,
+    virtio: VirtioHeader,
+    /// How to cut; none when the frame is one packet.
+    layout: Option<Layout>,
+    segments: u16,
+}
+
+impl Frame {
+    /// An empty frame with room for `capacity` bytes, all of them touched, so that no page fault comes later.
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        let mut buffer = vec![0; capacity].into_boxed_slice();
+        // Zeroed memory may be mapped lazily; writing to every page maps it now.
+        for byte in buffer.iter_mut().step_by(4096) {
+            *byte = core::hint::black_box(1);
+        }
+        Self { buffer, len: 0, virtio: VirtioHeader::COMPLETE, layout: None, segments: 1 }
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.buffer.len()
+    }
+
+    pub(crate) fn buffer_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer
+    }
+
+    /// Takes the first `len` bytes of the buffer as a packet with this header.
+    pub(crate) fn assign(&mut self, len: usize, virtio: VirtioHeader) {
+        self.len = len.min(self.buffer.len());
+        self.virtio = virtio;
+        self.layout = match virtio.segmentation {
+            Segmentation::None | Segmentation::Other(_) => None,
+            _ => Layout::find(&self.buffer[..self.len], &virtio),
+        };
+        self.segments = self.layout.as_ref().map_or(1, |layout| layout.segments(self.len));
+    }
+
+    /// All bytes, from the Ethernet header on.
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.len]
+    }
+
+    /// What the sender's kernel left undone.
+    pub fn virtio(&self) -> &VirtioHeader {
+        &self.virtio
+    }
+
+    pub(crate) fn layout(&self) -> Option<&Layout> {
+        self.layout.as_ref()
+    }
+
+    /// Into how many segments the frame can be cut.
+    pub fn segments(&self) -> u16 {
+        self.segments
+    }
+}

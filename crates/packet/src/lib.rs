@@ -1,0 +1,24 @@
+//! Packets as the fabric sees them: trains of segments that share one buffer and one header template.
+//!
+//! This crate reads no clock, starts no thread and opens no file: it is `no_std`, and the compiler proves it. It knows
+//! the bytes of Ethernet, IPv4, IPv6, TCP and UDP headers and of the virtio-net header, and nothing of sockets.
+//!
+//! A sender's kernel hands over *super-packets* of up to 64 KiB with the wish that somebody cut them into segments
+//! (segmentation offload). A [`Packet`] is such a super-packet or a run of its segments. Cutting one never copies
+//! payload: the pieces share the buffer, and [`Packet::write_head`] writes the headers that a piece needs.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod frame;
+mod headers;
+mod packet;
+mod pool;
+mod virtio;
+
+pub use frame::Frame;
+pub use headers::MAX_HEAD;
+pub use packet::{Head, Packet};
+pub use pool::{LARGE_FRAME, Pool, SMALL_FRAME};
+pub use virtio::{Segmentation, VIRTIO_HEADER_LEN, VirtioHeader};

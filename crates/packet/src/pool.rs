@@ -1,0 +1,78 @@
+//! Buffers that are used again, the last returned first, since its memory is still in the cache.
+
+use crate::{Frame, Packet, VirtioHeader};
+use alloc::{sync::Arc, vec::Vec};
+
+/// Room of a small frame in bytes: a packet of an ordinary MTU.
+pub const SMALL_FRAME: usize = 2_048;
+/// Room of a large frame in bytes: a super-packet of 64 KiB with its headers.
+pub const LARGE_FRAME: usize = 66 * 1_024;
+
+/// Free buffers of two sizes.
+#[derive(Debug, Default)]
+pub struct Pool {
+    small: Vec<Arc<Frame>>,
+    large: Vec<Arc<Frame>>,
+}
+
+impl Pool {
+    /// A pool with that many prefaulted buffers of each size; it grows when more are in use at once.
+    pub fn new(small: usize, large: usize) -> Self {
+        let frames = |count: usize, room: usize| {
+            let mut free = Vec::with_capacity(count.max(1_024));
+            free.resize_with(count, || Arc::new(Frame::with_capacity(room)));
+            free
+        };
+        Self { small: frames(small, SMALL_FRAME), large: frames(large, LARGE_FRAME) }
+    }
+
+    /// A packet of at most `room` bytes that `fill` writes into the buffer; it returns how many bytes it wrote, or
+    /// none if there is no packet after all.
+    pub fn fill(
+        &mut self,
+        room: usize,
+        virtio: VirtioHeader,
+        fill: impl FnOnce(&mut [u8]) -> Option<usize>,
+    ) -> Option<Packet> {
+        let mut frame = self.take(room);
+        let inner = Arc::get_mut(&mut frame).expect("free frames have one owner");
+        let filled = fill(inner.buffer_mut());
+        if let Some(len) = filled {
+            inner.assign(len, virtio);
+            return Some(Packet::whole(frame));
+        }
+        self.put(frame);
+        None
+    }
+
+    /// A packet with these bytes.
+    pub fn packet(&mut self, virtio: VirtioHeader, bytes: &[u8]) -> Packet {
+        self.fill(bytes.len(), virtio, |buffer| {
+            buffer[..bytes.len()].copy_from_slice(bytes);
+            Some(bytes.len())
+        })
+        .expect("a filled packet")
+    }
+
+    fn take(&mut self, room: usize) -> Arc<Frame> {
+        let (free, capacity) =
+            if room <= SMALL_FRAME { (&mut self.small, SMALL_FRAME) } else { (&mut self.large, room.max(LARGE_FRAME)) };
+        match free.pop() {
+            Some(frame) if frame.capacity() >= room => frame,
+            _ => Arc::new(Frame::with_capacity(capacity)),
+        }
+    }
+
+    /// Takes a packet's buffer back if this was its last piece.
+    pub fn recycle(&mut self, packet: Packet) {
+        self.put(packet.into_frame());
+    }
+
+    fn put(&mut self, mut frame: Arc<Frame>) {
+        // Only the last owner may hand a buffer back; the others just let go of it.
+        if Arc::get_mut(&mut frame).is_some() {
+            let free = if frame.capacity() <= SMALL_FRAME { &mut self.small } else { &mut self.large };
+            free.push(frame);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Quantities of networking with exact integer arithmetic: instants, durations, rates, sizes and probabilities.
+//!
+//! This crate reads no clock, starts no thread and opens no file: it is `no_std`, and the compiler proves it. Every
+//! quantity is written with its unit and parsed without rounding or clamping; what cannot be represented exactly is
+//! refused with a message that lists the accepted forms.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod limit;
+mod parse;
+mod probability;
+mod rate;
+mod seed;
+mod size;
+mod time;
+
+pub use limit::Limit;
+pub use parse::ParseError;
+pub use probability::Probability;
+pub use rate::{Rate, Serializer};
+pub use seed::Seed;
+pub use size::Bytes;
+pub use time::{Duration, Instant};

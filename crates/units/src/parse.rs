@@ -1,0 +1,153 @@
+//! Decimal numbers with units, exactly.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+};
+use core::fmt;
+
+/// Why a text is not a quantity. The message says what is wrong and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    message: String,
+}
+
+impl ParseError {
+    pub(crate) fn new(message: String) -> Self {
+        Self { message }
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl core::error::Error for ParseError {}
+
+/// A unit's spellings are few on purpose: one spelling, one meaning.
+pub(crate) struct Unit {
+    pub(crate) name: &'static str,
+    /// How many base units one of this unit is.
+    pub(crate) factor: u64,
+}
+
+/// What a family of units is called in messages.
+pub(crate) struct Family {
+    pub(crate) what: &'static str,
+    pub(crate) example: &'static str,
+    pub(crate) base: &'static str,
+    pub(crate) units: &'static [Unit],
+    /// Spellings that are refused because people read them in two ways, with the advice to give.
+    pub(crate) ambiguous: &'static [(&'static str, &'static str)],
+}
+
+impl Family {
+    /// Parses `text` to a whole number of base units.
+    pub(crate) fn parse(&self, text: &str) -> Result<u64, ParseError> {
+        let (number, unit_name) = split(text);
+        if text.trim_start().starts_with('-') {
+            return Err(self.error(text, "is below zero"));
+        }
+        let Some(decimal) = Decimal::parse(number) else {
+            return Err(self.error(text, "is not a number with a unit"));
+        };
+        if unit_name.is_empty() {
+            return Err(self.error(text, "has no unit"));
+        }
+        if let Some((_, advice)) = self.ambiguous.iter().find(|(name, _)| *name == unit_name) {
+            return Err(ParseError::new(format!("\"{text}\": `{unit_name}` is read in two ways: {advice}")));
+        }
+        let Some(unit) = self.units.iter().find(|unit| unit.name == unit_name) else {
+            return Err(self.error(text, &format!("has the unknown unit `{unit_name}`")));
+        };
+        decimal.times(unit.factor).map_err(|inexact| match inexact {
+            Inexact::Fraction => self.error(text, &format!("is not a whole number of {}", self.base)),
+            Inexact::TooLarge => self.error(text, "is too large"),
+        })
+    }
+
+    fn error(&self, text: &str, problem: &str) -> ParseError {
+        let mut names = String::new();
+        for unit in self.units {
+            if !names.is_empty() {
+                names.push_str(", ");
+            }
+            names.push_str(unit.name);
+        }
+        ParseError::new(format!("\"{text}\" {problem}: write {} like \"{}\" ({names})", self.what, self.example))
+    }
+
+    /// The value in its largest unit that does not make it smaller than one, with every digit.
+    pub(crate) fn display(&self, value: u64, shown: &[&str], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut best = &self.units[0];
+        for unit in self.units.iter().filter(|unit| shown.contains(&unit.name)) {
+            if unit.factor == 1 || (value >= unit.factor && unit.factor >= best.factor) {
+                best = unit;
+            }
+        }
+        let text = quotient(value, best.factor);
+        f.pad(&format!("{text} {}", best.name))
+    }
+}
+
+/// `value / factor` with every decimal digit; `factor` divides a power of ten.
+fn quotient(value: u64, factor: u64) -> String {
+    let whole = value / factor;
+    let mut rest = value % factor;
+    let mut text = whole.to_string();
+    if rest > 0 {
+        text.push('.');
+    }
+    while rest > 0 {
+        let scaled = u128::from(rest) * 10;
+        let digit = u8::try_from(scaled / u128::from(factor)).expect("a remainder times ten has one digit");
+        text.push(char::from(b'0' + digit));
+        rest = u64::try_from(scaled % u128::from(factor)).expect("a remainder is below a u64");
+    }
+    text
+}
+
+/// Splits a number from the unit behind it; blanks between them are free.
+fn split(text: &str) -> (&str, &str) {
+    let trimmed = text.trim();
+    let end = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(end);
+    (number, unit.trim_start())
+}
+
+/// A non-negative decimal number, `digits / 10^decimals`.
+struct Decimal {
+    digits: u128,
+    decimals: u32,
+}
+
+enum Inexact {
+    Fraction,
+    TooLarge,
+}
+
+impl Decimal {
+    fn parse(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+        // Thirty digits leave room for every factor in 128 bits.
+        if whole.is_empty() || fraction.is_empty() || whole.len() + fraction.len() > 30 {
+            return None;
+        }
+        let mut digits: u128 = 0;
+        for c in whole.chars().chain(fraction.chars()) {
+            digits = digits.checked_mul(10)?.checked_add(u128::from(c.to_digit(10)?))?;
+        }
+        Some(Self { digits, decimals: u32::try_from(fraction.len()).ok()? })
+    }
+
+    fn times(&self, factor: u64) -> Result<u64, Inexact> {
+        let product = self.digits.checked_mul(u128::from(factor)).ok_or(Inexact::TooLarge)?;
+        let divisor = 10_u128.pow(self.decimals);
+        if !product.is_multiple_of(divisor) {
+            return Err(Inexact::Fraction);
+        }
+        u64::try_from(product / divisor).map_err(|_| Inexact::TooLarge)
+    }
+}

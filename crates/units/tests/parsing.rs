@@ -1,0 +1,149 @@
+//! What is accepted, what is refused, and what the refusal says, as tables.
+
+use netloom_units::{Bytes, Duration, Limit, Probability, Rate, Seed, Serializer};
+use std::{fmt::Debug, str::FromStr};
+
+fn accepts<T: FromStr<Err: Debug> + ToString>(table: &[(&str, &str)]) {
+    for (text, shown) in table {
+        let value: T = text.parse().unwrap_or_else(|error| panic!("{text:?}: {error:?}"));
+        assert_eq!(value.to_string(), *shown, "{text:?}");
+        let again: T = value.to_string().parse().expect("what is shown can be read again");
+        assert_eq!(again.to_string(), *shown);
+    }
+}
+
+fn refuses<T: FromStr<Err: ToString> + Debug>(table: &[(&str, &str)]) {
+    for (text, message) in table {
+        let error = text.parse::<T>().map(|value| format!("{value:?}")).map_err(|e| e.to_string());
+        match error {
+            Ok(value) => panic!("{text:?} was accepted as {value}"),
+            Err(said) => assert!(said.contains(message), "{text:?} said {said:?}, not {message:?}"),
+        }
+    }
+}
+
+#[test]
+fn rates() {
+    accepts::<Rate>(&[
+        ("100 Mbit/s", "100 Mbit/s"),
+        ("100Mbit/s", "100 Mbit/s"),
+        ("  2.5 Gbit/s ", "2.5 Gbit/s"),
+        ("1500 kbit/s", "1.5 Mbit/s"),
+        ("0.1 Mbit/s", "100 kbit/s"),
+        ("1 MB/s", "8 Mbit/s"),
+        ("1 bit/s", "1 bit/s"),
+        ("12345678 bit/s", "12.345678 Mbit/s"),
+        ("10 Tbit/s", "10 Tbit/s"),
+    ]);
+    refuses::<Rate>(&[
+        ("100", "has no unit: write a rate like \"100 Mbit/s\""),
+        ("", "is not a number with a unit"),
+        ("fast", "is not a number with a unit"),
+        ("10 Mbps", "`Mbps` is read in two ways: write Mbit/s for bits or MB/s for bytes"),
+        ("10 parsec", "has the unknown unit `parsec`"),
+        ("-5 Mbit/s", "is below zero"),
+        ("0 bit/s", "is zero"),
+        ("0.5 bit/s", "is not a whole number of bits per second"),
+        ("99999999999999 Tbit/s", "is too large"),
+        ("1..5 Mbit/s", "is not a number"),
+        ("1e3 Mbit/s", "unknown unit `e3 Mbit/s`"),
+    ]);
+}
+
+#[test]
+fn durations() {
+    accepts::<Duration>(&[
+        ("20 ms", "20 ms"),
+        ("0 ms", "0 ns"),
+        ("5us", "5 us"),
+        ("5 µs", "5 us"),
+        ("0.005 ms", "5 us"),
+        ("1.5 s", "1.5 s"),
+        ("2 min", "120 s"),
+        ("1 h", "3600 s"),
+        ("1234567 ns", "1.234567 ms"),
+    ]);
+    refuses::<Duration>(&[
+        ("20", "has no unit"),
+        ("-1 ms", "is below zero"),
+        ("0.1 ns", "is not a whole number of nanoseconds"),
+        ("5 m", "write min for minutes or ms for milliseconds"),
+        ("6000000 h", "is too large"),
+        ("1 day", "unknown unit `day`"),
+    ]);
+}
+
+#[test]
+fn sizes_and_limits() {
+    accepts::<Bytes>(&[("1500 B", "1.5 kB"), ("64 KiB", "65.536 kB"), ("1 MB", "1 MB")]);
+    refuses::<Bytes>(&[("64 KB", "write kB for 1,000 bytes or KiB for 1,024"), ("1.5 B", "whole number of bytes")]);
+    accepts::<Limit>(&[
+        ("100 packets", "100 packets"),
+        ("1 packet", "1 packet"),
+        ("0 packets", "0 packets"),
+        ("64 kB", "64 kB"),
+        ("50 ms", "50 ms"),
+    ]);
+    refuses::<Limit>(&[
+        ("100", "is not a queue limit: write \"100 packets\", \"64 kB\""),
+        ("1.5 packets", "is not a whole number of packets"),
+        ("-1 packets", "is below zero"),
+        ("5000000000 packets", "is too large"),
+    ]);
+}
+
+#[test]
+fn probabilities() {
+    accepts::<Probability>(&[
+        ("0 %", "0 %"),
+        ("0.1 %", "0.1 %"),
+        ("100%", "100 %"),
+        ("0.0000000001 %", "0.0000000001 %"),
+    ]);
+    refuses::<Probability>(&[
+        ("170 %", "is more than 100 %"),
+        ("0.5", "has no unit: write a probability like \"0.1 %\""),
+        ("-1 %", "is below zero"),
+        ("0.00000000001 %", "is not a whole number of 10^-10 %"),
+    ]);
+}
+
+#[test]
+fn certain_and_impossible_events() {
+    for drawn in [0, 1, u64::MAX / 2, u64::MAX] {
+        assert!(Probability::ONE.happens(drawn));
+        assert!(!Probability::ZERO.happens(drawn));
+    }
+    let half: Probability = "50 %".parse().expect("a probability");
+    assert!(half.happens(u64::MAX / 2));
+    assert!(!half.happens(u64::MAX / 2 + 1));
+}
+
+#[test]
+fn a_rate_is_exact_over_a_week() {
+    // 7 Mbit/s and 1498 bytes: 1712000 ns exactly; 3 bit/s would never divide: both must end on the exact instant.
+    let rate: Rate = "7.000003 Mbit/s".parse().expect("a rate");
+    let size = Bytes::new(1_498);
+    let mut serializer = Serializer::default();
+    let packets: u64 = 1_000_000;
+    let total: u64 = (0..packets).map(|_| serializer.next(rate, size).as_nanos()).sum();
+    let exact = u128::from(packets) * 1_498 * 8_000_000_000 / 7_000_003;
+    assert_eq!(u128::from(total), exact);
+}
+
+#[test]
+fn serialization_and_its_inverse() {
+    let rate: Rate = "100 Mbit/s".parse().expect("a rate");
+    assert_eq!(rate.serialization_delay(Bytes::new(1_500)), Duration::from_micros(120));
+    assert_eq!(rate.bytes_in(Duration::from_micros(120)), Bytes::new(1_500));
+    let slow = Rate::from_bits_per_second(3).expect("not zero");
+    assert_eq!(slow.serialization_delay(Bytes::new(1)), Duration::from_nanos(2_666_666_667));
+}
+
+#[test]
+fn seeds_differ_by_name_and_repeat() {
+    let seed = Seed::new(7);
+    assert_eq!(seed.derive("backbone.forward"), seed.derive("backbone.forward"));
+    assert_ne!(seed.derive("backbone.forward"), seed.derive("backbone.backward"));
+    assert_ne!(seed.derive("a"), Seed::new(8).derive("a"));
+}
