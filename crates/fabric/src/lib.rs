@@ -110,9 +110,10 @@ impl Fabric {
 
     /// Hands out everything that is due at `now`, in order of due instants (ties: in order of pipes).
     pub fn advance(&mut self, now: Instant, mut sink: impl FnMut(Handout)) {
-        while let Some((_, id)) = self.wakes.first().filter(|(instant, _)| *instant <= now) {
+        while let Some((wake, id)) = self.wakes.first().filter(|(instant, _)| *instant <= now) {
             let index = id.0 as usize;
-            if let Some(departure) = self.pipes[index].pop(now) {
+            // Asked at its own instant, a pipe answers a late driver as it would have answered a punctual one.
+            if let Some(departure) = self.pipes[index].pop(wake) {
                 sink(Handout { pipe: id, port: self.exits[index], departure });
             }
             self.reschedule(id);

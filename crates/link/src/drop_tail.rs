@@ -57,11 +57,22 @@ impl DropTail {
         if let Some(front) = train.split_front(admitted) {
             self.admit(front);
         }
-        Some(train)
+        Some(self.refuse(train, transmission))
     }
 
-    /// How many of the train's segments fit. The segments that follow one that does not fit are refused as well: they
-    /// arrive at the same instant, and nothing leaves in between.
+    /// Refuses a train whose first segment does not fit, and with it all segments of its size. Only the last may be
+    /// shorter, and find the room that the others did not.
+    fn refuse(&mut self, mut train: Packet, transmission: Transmission) -> Packet {
+        let Some(mut refused) = train.split_front(train.segments() - 1) else { return train };
+        if self.room(&train, transmission) == 0 {
+            refused.append(&train);
+        } else {
+            self.admit(train);
+        }
+        refused
+    }
+
+    /// How many segments fit from the train's front on. They arrive at the same instant, and nothing leaves in between.
     fn room(&self, train: &Packet, transmission: Transmission) -> u32 {
         match self.limit {
             Limit::Packets(limit) => {

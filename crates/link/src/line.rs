@@ -60,9 +60,9 @@ impl Line {
         let head = self.travelling.front()?;
         let horizon = head.due + coalesce;
         let mut last = head;
-        for (index, next) in self.travelling.iter().enumerate().skip(1) {
+        for (joined, next) in self.travelling.range(1..).enumerate() {
             if next.due > horizon || !last.packet.is_followed_by(&next.packet) {
-                return Some((last.due, index));
+                return Some((last.due, joined + 1));
             }
             last = next;
         }

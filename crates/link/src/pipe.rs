@@ -61,23 +61,19 @@ impl Pipe {
             drop_packet(&mut self.counters.dropped.down, packet, waste);
             return;
         }
-        let mut rest = Some(packet);
-        while let Some(mut train) = rest.take() {
+        let mut train = packet;
+        loop {
             let survivors = self.loss.survivors(train.segments());
             if survivors == train.segments() {
-                self.accept(train, waste);
-                return;
+                return self.accept(train, waste);
             }
             if let Some(front) = train.split_front(survivors) {
                 self.accept(front, waste);
             }
-            let lost = train.split_front(1);
-            let (lost, behind) = match lost {
-                Some(first) => (first, Some(train)),
-                None => (train, None),
+            let Some(lost) = train.split_front(1) else {
+                return drop_packet(&mut self.counters.dropped.loss, train, waste);
             };
             drop_packet(&mut self.counters.dropped.loss, lost, waste);
-            rest = behind;
         }
     }
 
@@ -88,14 +84,14 @@ impl Pipe {
             self.depart(train, self.now, Duration::ZERO, false);
             return;
         };
-        if self.transmitter.sending().is_none() {
+        while self.transmitter.sending().is_none() {
             let Some(first) = train.split_front(1) else {
-                self.counters.travelling.add(&train);
-                self.transmitter.start(train, self.now, rate, false);
-                return;
+                self.start(train, self.now, rate);
+                // What takes less than a nanosecond is sent before the segment behind it asks for room.
+                return self.send_until(self.now);
             };
-            self.counters.travelling.add(&first);
-            self.transmitter.start(first, self.now, rate, false);
+            self.start(first, self.now, rate);
+            self.send_until(self.now);
         }
         let arriving = Tally { packets: u64::from(train.segments()), bytes: train.size().get() };
         let refused = self.queue.push(train, self.transmission(rate));
@@ -106,6 +102,11 @@ impl Pipe {
             drop_packet(&mut self.counters.dropped.queue, tail, waste);
         }
         self.counters.queue_peak = self.counters.queue_peak.max(self.queue.packets());
+    }
+
+    fn start(&mut self, segment: Packet, now: Instant, rate: Rate) {
+        self.counters.travelling.add(&segment);
+        self.transmitter.start(segment, now, rate);
     }
 
     fn transmission(&self, rate: Rate) -> Transmission {
@@ -136,8 +137,7 @@ impl Pipe {
             let Some(rate) = self.rate else { return };
             if let Some(next) = self.queue.pop() {
                 self.counters.queued.take(&next);
-                self.counters.travelling.add(&next);
-                self.transmitter.start(next, finish, rate, true);
+                self.start(next, finish, rate);
             }
         }
     }

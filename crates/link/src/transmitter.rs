@@ -19,6 +19,8 @@ pub(crate) struct Sending {
 pub(crate) struct Transmitter {
     serializer: Serializer,
     sending: Option<Sending>,
+    /// When the last segment was sent to its end; none if nothing was, or if it was taken off.
+    last_finish: Option<Instant>,
 }
 
 impl Transmitter {
@@ -31,9 +33,10 @@ impl Transmitter {
         self.sending.as_ref().map_or(Duration::ZERO, |sending| sending.finish.since(now))
     }
 
-    /// Starts sending `segment` at `start`. `back_to_back`: the segment before ended at that very instant, and its
-    /// fraction of a nanosecond is carried on.
-    pub(crate) fn start(&mut self, segment: Packet, start: Instant, rate: Rate, back_to_back: bool) {
+    /// Starts sending `segment` at `start`. If the segment before ended at that very instant, whether this one waited
+    /// for it or arrives only now, its fraction of a nanosecond is carried on.
+    pub(crate) fn start(&mut self, segment: Packet, start: Instant, rate: Rate) {
+        let back_to_back = self.last_finish == Some(start);
         if !back_to_back {
             self.serializer.restart();
         }
@@ -43,23 +46,27 @@ impl Transmitter {
 
     /// What has been sent by `now`.
     pub(crate) fn finished(&mut self, now: Instant) -> Option<Sending> {
-        self.sending.take_if(|sending| sending.finish <= now)
+        let sent = self.sending.take_if(|sending| sending.finish <= now)?;
+        self.last_finish = Some(sent.finish);
+        Some(sent)
     }
 
     /// Takes the current segment off the transmitter, sent or not.
     pub(crate) fn abort(&mut self) -> Option<Sending> {
+        self.last_finish = None;
         self.sending.take()
     }
 
     /// Sends the rest of the current segment at another rate.
     pub(crate) fn change_rate(&mut self, now: Instant, old: Rate, new: Rate) {
-        self.serializer.restart();
-        if let Some(sending) = &mut self.sending {
-            let left = u128::from(sending.finish.since(now).as_nanos());
-            let scaled = (left * u128::from(old.as_bits_per_second())).div_ceil(u128::from(new.as_bits_per_second()));
-            let rest = Duration::from_nanos(u64::try_from(scaled).unwrap_or(u64::MAX));
-            sending.serialization = sending.serialization - sending.finish.since(now) + rest;
-            sending.finish = now + rest;
-        }
+        let Some(sending) = &mut self.sending else {
+            // What an idle transmitter still owes is less than a nanosecond at the old rate, but not at the new one.
+            self.last_finish = None;
+            return;
+        };
+        let left = sending.finish.since(now);
+        let rest = self.serializer.change_rate(left, old, new);
+        sending.serialization = sending.serialization - left + rest;
+        sending.finish = now + rest;
     }
 }

@@ -49,20 +49,19 @@ impl Layout {
     /// extension headers, tunnels): it is then passed on whole.
     pub(crate) fn find(frame: &[u8], virtio: &VirtioHeader) -> Option<Self> {
         let (network_at, ethertype) = ethernet(frame)?;
-        let transport = match virtio.segmentation {
-            Segmentation::Tcp4 | Segmentation::Tcp6 => Transport::Tcp,
-            Segmentation::Udp => Transport::Udp,
-            Segmentation::None | Segmentation::Other(_) => return None,
-        };
-        let network = match ethertype {
-            ETHERTYPE_IPV4 => Network::V4,
-            ETHERTYPE_IPV6 => Network::V6,
+        let (network, transport) = match (ethertype, virtio.segmentation) {
+            (ETHERTYPE_IPV4, Segmentation::Tcp4) => (Network::V4, Transport::Tcp),
+            (ETHERTYPE_IPV6, Segmentation::Tcp6) => (Network::V6, Transport::Tcp),
+            (ETHERTYPE_IPV4, Segmentation::Udp) => (Network::V4, Transport::Udp),
+            (ETHERTYPE_IPV6, Segmentation::Udp) => (Network::V6, Transport::Udp),
             _ => return None,
         };
         let (network_len, protocol) = network.header(frame.get(network_at..)?)?;
         let transport_at = network_at + network_len;
         // The checksum starts at the transport header; anything else is a tunnel, whose outer headers we do not know.
-        if usize::from(virtio.checksum?.0) != transport_at || protocol != transport.protocol() {
+        let (checksum_start, checksum_offset) = virtio.checksum?;
+        let expected = (transport_at, transport.checksum_at(), transport.protocol());
+        if (usize::from(checksum_start), usize::from(checksum_offset), protocol) != expected {
             return None;
         }
         let payload_at = transport_at + transport.header_len(frame.get(transport_at..)?)?;

@@ -26,30 +26,28 @@ impl Pool {
         Self { small: frames(small, SMALL_FRAME), large: frames(large, LARGE_FRAME) }
     }
 
-    /// A packet of at most `room` bytes that `fill` writes into the buffer; it returns how many bytes it wrote, or
-    /// none if there is no packet after all.
-    pub fn fill(
+    /// A packet of at most `room` bytes that `fill` writes into the buffer. It returns how many bytes it wrote and what
+    /// the sender left undone on them, or none if there is no packet after all.
+    pub fn fill_with(
         &mut self,
         room: usize,
-        virtio: VirtioHeader,
-        fill: impl FnOnce(&mut [u8]) -> Option<usize>,
+        fill: impl FnOnce(&mut [u8]) -> Option<(usize, VirtioHeader)>,
     ) -> Option<Packet> {
         let mut frame = self.take(room);
         let inner = Arc::get_mut(&mut frame).expect("free frames have one owner");
-        let filled = fill(inner.buffer_mut());
-        if let Some(len) = filled {
-            inner.assign(len, virtio);
-            return Some(Packet::whole(frame));
-        }
-        self.put(frame);
-        None
+        let Some((len, virtio)) = fill(inner.buffer_mut()) else {
+            self.put(frame);
+            return None;
+        };
+        inner.assign(len, virtio);
+        Some(Packet::whole(frame))
     }
 
     /// A packet with these bytes.
     pub fn packet(&mut self, virtio: VirtioHeader, bytes: &[u8]) -> Packet {
-        self.fill(bytes.len(), virtio, |buffer| {
+        self.fill_with(bytes.len(), |buffer| {
             buffer[..bytes.len()].copy_from_slice(bytes);
-            Some(bytes.len())
+            Some((bytes.len(), virtio))
         })
         .expect("a filled packet")
     }
@@ -68,9 +66,10 @@ impl Pool {
         self.put(packet.into_frame());
     }
 
-    fn put(&mut self, mut frame: Arc<Frame>) {
-        // Only the last owner may hand a buffer back; the others just let go of it.
-        if Arc::get_mut(&mut frame).is_some() {
+    fn put(&mut self, frame: Arc<Frame>) {
+        // Only the last owner may hand a buffer back; the others just let go of it. There are no weak owners, so the
+        // last one need not lock the count as `Arc::get_mut` does, which happens anyway when the buffer is filled.
+        if Arc::strong_count(&frame) == 1 {
             let free = if frame.capacity() <= SMALL_FRAME { &mut self.small } else { &mut self.large };
             free.push(frame);
         }

@@ -112,6 +112,16 @@ impl Serializer {
         Duration::from_nanos(nanos)
     }
 
+    /// How long the rest of a packet takes at the rate `new`, when it would have taken `left` more at `old`.
+    ///
+    /// Exact: the fraction that [`Serializer::next`] cut off is part of the rest.
+    pub fn change_rate(&mut self, left: Duration, old: Rate, new: Rate) -> Duration {
+        let owed = u128::from(left.as_nanos()) * u128::from(old.as_bits_per_second()) + u128::from(self.remainder);
+        let (nanos, remainder) = divide(owed, new.as_bits_per_second());
+        self.remainder = remainder;
+        Duration::from_nanos(nanos)
+    }
+
     /// Forgets the remainder: the transmitter was idle, and the next packet starts at a whole nanosecond.
     pub fn restart(&mut self) {
         self.remainder = 0;

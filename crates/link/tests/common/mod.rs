@@ -1,0 +1,92 @@
+//! Packets that tests send, and which of them a piece is.
+#![allow(dead_code, reason = "each test binary uses its own part of this module")]
+
+use netloom_packet::{MAX_HEAD, Packet, Pool, Segmentation, VirtioHeader};
+
+const ETHERNET: usize = 14;
+const IPV4: usize = 20;
+/// TCP with the twelve bytes of its timestamp option.
+const TCP: usize = 32;
+const UDP: usize = 8;
+
+/// What a train carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transport {
+    /// 52 bytes of headers per segment from the IP header on.
+    Tcp,
+    /// 28 bytes of headers per segment from the IP header on.
+    Udp,
+}
+
+/// One packet or one super-packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Load {
+    /// One packet of this length in bytes from the IP header on, at least 4.
+    Plain(usize),
+    /// A super-packet: full segments of `payload` bytes each, then one of `last` bytes unless that is zero.
+    Train { transport: Transport, full: usize, payload: usize, last: usize },
+}
+
+impl Load {
+    /// A packet with this load. Its number and its segment size stand where the destination address would.
+    pub(crate) fn packet(self, pool: &mut Pool, number: u32) -> Packet {
+        let (mut bytes, virtio) = match self {
+            Self::Plain(len) => (vec![0; ETHERNET + len], VirtioHeader::COMPLETE),
+            Self::Train { transport, full, payload, last } => transport.train(full, payload, last),
+        };
+        bytes[0..4].copy_from_slice(&number.to_be_bytes());
+        bytes[4..6].copy_from_slice(&virtio.segment_size.to_be_bytes());
+        pool.packet(virtio, &bytes)
+    }
+}
+
+impl Transport {
+    fn train(self, full: usize, payload: usize, last: usize) -> (Vec<u8>, VirtioHeader) {
+        let (segmentation, header, protocol, checksum) = match self {
+            Self::Tcp => (Segmentation::Tcp4, TCP, 6, 16),
+            Self::Udp => (Segmentation::Udp, UDP, 17, 6),
+        };
+        let mut bytes = vec![0; ETHERNET + IPV4 + header + full * payload + last];
+        bytes[12..14].copy_from_slice(&[0x08, 0x00]);
+        bytes[14] = 0x45;
+        bytes[23] = protocol;
+        if self == Self::Tcp {
+            bytes[46] = 8 << 4;
+        }
+        let virtio = VirtioHeader {
+            checksum: Some((34, checksum)),
+            segmentation,
+            segment_size: u16::try_from(payload).expect("a segment is shorter than 64 KiB"),
+            ..VirtioHeader::COMPLETE
+        };
+        (bytes, virtio)
+    }
+}
+
+/// The number that a packet was given.
+pub(crate) fn number(packet: &Packet) -> u32 {
+    let bytes = packet.bytes();
+    u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+}
+
+/// Which segment of its super-packet a piece begins with, from zero.
+pub(crate) fn first_segment(packet: &Packet) -> u32 {
+    let bytes = packet.bytes();
+    let segment_size = usize::from(u16::from_be_bytes([bytes[4], bytes[5]]));
+    let head = packet.write_head(&mut [0; MAX_HEAD]);
+    // Only a piece that was cut has headers of its own, and they are as long as those of the whole.
+    if head.len == 0 {
+        return 0;
+    }
+    u32::try_from((head.payload.start - head.len) / segment_size).expect("few segments")
+}
+
+/// The segments of a packet one by one.
+pub(crate) fn alone(mut packet: Packet) -> Vec<Packet> {
+    let mut segments = Vec::new();
+    while let Some(first) = packet.split_front(1) {
+        segments.push(first);
+    }
+    segments.push(packet);
+    segments
+}

@@ -1,0 +1,110 @@
+//! The input half of a golden file.
+
+use crate::common::{Load, Transport};
+use netloom_link::{LossConfig, PipeChange, PipeConfig, QueueConfig};
+use netloom_units::{Duration, Instant, Seed};
+use std::{fmt::Display, str::FromStr};
+
+/// What a file describes.
+#[derive(Debug, Default)]
+pub(crate) struct Scenario {
+    pub(crate) config: PipeConfig,
+    pub(crate) coalesce: Duration,
+    pub(crate) seed: Seed,
+    pub(crate) inputs: Vec<(Instant, Input)>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Input {
+    Send(Load),
+    Change(PipeChange),
+    Up(bool),
+}
+
+impl Scenario {
+    /// Reads the lines above the separator; an error names the line.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut scenario = Self::default();
+        for (index, raw) in text.lines().enumerate() {
+            let line = raw.split('#').next().unwrap_or_default().trim();
+            if !line.is_empty() {
+                scenario.line(line).map_err(|error| format!("line {}: {error}", index + 1))?;
+            }
+        }
+        Ok(scenario)
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        match split(line) {
+            ("at", rest) => self.input(rest),
+            ("seed", value) => parse(value).map(|seed| self.seed = seed),
+            ("coalesce", value) => parse(value).map(|coalesce| self.coalesce = coalesce),
+            (key, value) => change(key, value).map(|change| self.config = change.applied_to(&self.config)),
+        }
+    }
+
+    /// `5 ms send 1500 * 3`, `5 ms set rate 1 Mbit/s`, `5 ms down`, `5 ms up`.
+    fn input(&mut self, text: &str) -> Result<(), String> {
+        let (number, behind_number) = split(text);
+        let (unit, event) = split(behind_number);
+        let at = Instant::ZERO + parse::<Duration>(&format!("{number} {unit}"))?;
+        if self.inputs.last().is_some_and(|(before, _)| *before > at) {
+            return Err("goes back in time".to_owned());
+        }
+        match split(event) {
+            ("send", what) => {
+                let (load, times) = what.split_once('*').unwrap_or((what, "1"));
+                let parsed = parse_load(load.trim())?;
+                let count: usize = parse(times.trim())?;
+                self.inputs.extend((0..count).map(|_| (at, Input::Send(parsed))));
+            }
+            ("set", what) => {
+                let (key, value) = split(what);
+                self.inputs.push((at, Input::Change(change(key, value)?)));
+            }
+            ("down", "") => self.inputs.push((at, Input::Up(false))),
+            ("up", "") => self.inputs.push((at, Input::Up(true))),
+            (other, _) => return Err(format!("unknown input \"{other}\"")),
+        }
+        Ok(())
+    }
+}
+
+/// A key of the configuration, which is also what `set` can change. A new model adds its key here.
+fn change(key: &str, value: &str) -> Result<PipeChange, String> {
+    let mut change = PipeChange::default();
+    match (key, value) {
+        ("rate", "unlimited") => change.rate = Some(None),
+        ("rate", _) => change.rate = Some(Some(parse(value)?)),
+        ("delay", _) => change.delay = Some(parse(value)?),
+        ("queue", _) => change.queue = Some(QueueConfig::DropTail(parse(value)?)),
+        ("loss", "none") => change.loss = Some(LossConfig::None),
+        ("loss", _) => change.loss = Some(LossConfig::Independent(parse(value)?)),
+        _ => return Err(format!("unknown key \"{key}\"")),
+    }
+    Ok(change)
+}
+
+/// `1500`: one packet of that IP length; `44x1448 tcp`, `3x1472+100 udp`: a train of segments with that much payload.
+fn parse_load(text: &str) -> Result<Load, String> {
+    let (size, kind) = split(text);
+    let transport = match kind {
+        "" => return parse(size).map(Load::Plain),
+        "tcp" => Transport::Tcp,
+        "udp" => Transport::Udp,
+        other => return Err(format!("unknown transport \"{other}\"")),
+    };
+    let (full, payloads) = size.split_once('x').ok_or_else(|| format!("\"{size}\" is not like 44x1448"))?;
+    let (payload, last) = payloads.split_once('+').unwrap_or((payloads, "0"));
+    Ok(Load::Train { transport, full: parse(full)?, payload: parse(payload)?, last: parse(last)? })
+}
+
+/// The first word and what follows it.
+fn split(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    (word, rest.trim())
+}
+
+fn parse<T: FromStr<Err: Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| format!("\"{text}\": {error}"))
+}

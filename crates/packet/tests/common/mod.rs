@@ -1,0 +1,225 @@
+//! A sender's and a receiver's kernel, written straight from the RFCs and without a line of the crate under test.
+#![allow(dead_code, reason = "each test binary uses its own part of this module")]
+
+use netloom_packet::{MAX_HEAD, Packet, Segmentation, VirtioHeader};
+
+const FIN: u8 = 0x01;
+const PSH: u8 = 0x08;
+const CWR: u8 = 0x80;
+
+/// What a program sends at once.
+#[derive(Clone, Debug)]
+pub(crate) struct Stream {
+    /// Type and tag of each VLAN header.
+    pub(crate) vlans: Vec<(u16, u16)>,
+    pub(crate) v6: bool,
+    /// Option bytes of the IPv4 header in words of four.
+    pub(crate) ip_options: usize,
+    pub(crate) id: u16,
+    pub(crate) tcp: bool,
+    /// Option bytes of the TCP header in words of four.
+    pub(crate) tcp_options: usize,
+    pub(crate) sequence: u32,
+    pub(crate) flags: u8,
+    pub(crate) payload: Vec<u8>,
+    pub(crate) segment_size: usize,
+}
+
+impl Stream {
+    fn transport_at(&self) -> usize {
+        let network = if self.v6 { 40 } else { 20 + 4 * self.ip_options };
+        14 + 4 * self.vlans.len() + network
+    }
+
+    fn checksum_at(&self) -> usize {
+        self.transport_at() + if self.tcp { 16 } else { 6 }
+    }
+
+    /// Headers and `payload`, the transport checksum left zero.
+    fn headers(&self, id: u16, sequence: u32, flags: u8, payload: &[u8]) -> Vec<u8> {
+        let mut transport = vec![0x13, 0x88, 0x14, 0x51];
+        if self.tcp {
+            transport.extend(sequence.to_be_bytes());
+            transport.extend(0xaabb_ccdd_u32.to_be_bytes());
+            transport.extend([u8::try_from(5 + self.tcp_options).unwrap() << 4, flags, 0x7f, 0xff, 0, 0, 0, 0]);
+            transport.extend((0..4 * self.tcp_options).map(|at| u8::try_from(at).unwrap() + 1));
+        } else {
+            transport.extend(u16::try_from(8 + payload.len()).unwrap().to_be_bytes());
+            transport.extend([0, 0]);
+        }
+        transport.extend(payload);
+        let protocol = if self.tcp { 6 } else { 17 };
+        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
+        for (kind, tag) in &self.vlans {
+            frame.extend(kind.to_be_bytes());
+            frame.extend(tag.to_be_bytes());
+        }
+        frame.extend(if self.v6 { [0x86, 0xdd] } else { [0x08, 0x00] });
+        frame.extend(if self.v6 { ipv6(protocol, transport.len()) } else { self.ipv4(id, protocol, transport.len()) });
+        frame.extend(transport);
+        frame
+    }
+
+    fn ipv4(&self, id: u16, protocol: u8, transport_len: usize) -> Vec<u8> {
+        let len = 20 + 4 * self.ip_options;
+        let mut header = vec![0x40 | u8::try_from(len / 4).unwrap(), 0];
+        header.extend(u16::try_from(len + transport_len).unwrap().to_be_bytes());
+        header.extend(id.to_be_bytes());
+        header.extend([0x40, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 255, 3, 2]);
+        header.extend(vec![1; 4 * self.ip_options]);
+        let sum = !ones_complement(&header);
+        header[10..12].copy_from_slice(&sum.to_be_bytes());
+        header
+    }
+
+    /// The packets that reach the wire: each complete, with all its checksums.
+    pub(crate) fn wire(&self) -> Vec<Vec<u8>> {
+        let chunks: Vec<&[u8]> = self.payload.chunks(self.segment_size).collect();
+        let packet = |(index, chunk): (usize, &&[u8])| {
+            let mut flags = self.flags;
+            if index + 1 < chunks.len() {
+                flags &= !(FIN | PSH);
+            }
+            if index > 0 {
+                flags &= !CWR;
+            }
+            let id = self.id.wrapping_add(u16::try_from(index).unwrap());
+            let sequence = self.sequence.wrapping_add(u32::try_from(index * self.segment_size).unwrap());
+            let mut frame = self.headers(id, sequence, flags, chunk);
+            let at = self.checksum_at();
+            let mut pseudo = pseudo_header(&frame, self.transport_at());
+            pseudo.extend(&frame[self.transport_at()..]);
+            let sum = finish(!ones_complement(&pseudo), self.tcp);
+            frame[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+            frame
+        };
+        chunks.iter().enumerate().map(packet).collect()
+    }
+
+    /// The super-packet that the sender's kernel hands over, with the sum of the pseudo header in place.
+    pub(crate) fn super_packet(&self) -> (VirtioHeader, Vec<u8>) {
+        let mut frame = self.headers(self.id, self.sequence, self.flags, &self.payload);
+        let (start, at) = (self.transport_at(), self.checksum_at());
+        let sum = ones_complement(&pseudo_header(&frame, start));
+        frame[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+        let segmentation = match (self.tcp, self.v6) {
+            (true, false) => Segmentation::Tcp4,
+            (true, true) => Segmentation::Tcp6,
+            (false, _) => Segmentation::Udp,
+        };
+        let virtio = VirtioHeader {
+            checksum: Some((u16::try_from(start).unwrap(), u16::try_from(at - start).unwrap())),
+            segmentation,
+            ecn: self.tcp && self.flags & CWR != 0,
+            segment_size: u16::try_from(self.segment_size).unwrap(),
+            header_len: 0,
+        };
+        (virtio, frame)
+    }
+}
+
+fn ipv6(protocol: u8, transport_len: usize) -> Vec<u8> {
+    let mut header = vec![0x60, 1, 2, 3];
+    header.extend(u16::try_from(transport_len).unwrap().to_be_bytes());
+    header.extend([protocol, 64]);
+    header.extend((0..32).map(|at| 0xf0 ^ at));
+    header
+}
+
+/// Addresses, length and protocol as RFC 9293 section 3.1 and RFC 8200 section 8.1 lay them out.
+fn pseudo_header(frame: &[u8], transport_at: usize) -> Vec<u8> {
+    let len = u32::try_from(frame.len() - transport_at).unwrap().to_be_bytes();
+    let (network_at, v6) = network(frame);
+    let header = &frame[network_at..transport_at];
+    if v6 {
+        [&header[8..40], &len, &[0, 0, 0, header[6]]].concat()
+    } else {
+        [&header[12..20], &[0, header[9]], &len[2..]].concat()
+    }
+}
+
+/// Where the network header begins, and whether it is IPv6.
+fn network(frame: &[u8]) -> (usize, bool) {
+    let mut at = 12;
+    loop {
+        match frame[at..at + 2] {
+            [0x08, 0x00] => return (at + 2, false),
+            [0x86, 0xdd] => return (at + 2, true),
+            _ => at += 4,
+        }
+    }
+}
+
+/// RFC 1071: the sum of 16-bit words with end-around carry, one word at a time.
+pub(crate) fn ones_complement(bytes: &[u8]) -> u16 {
+    let mut sum: u16 = 0;
+    for pair in bytes.chunks(2) {
+        let word = u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)]);
+        let (added, carry) = sum.overflowing_add(word);
+        sum = added + u16::from(carry);
+    }
+    sum
+}
+
+/// RFC 768: a UDP checksum of zero is sent as all ones, since zero means none.
+fn finish(sum: u16, tcp: bool) -> u16 {
+    if sum == 0 && !tcp { 0xffff } else { sum }
+}
+
+/// The bytes that a driver writes for a packet.
+pub(crate) fn written(packet: &Packet) -> (VirtioHeader, Vec<u8>) {
+    let mut buffer = [0; MAX_HEAD];
+    let head = packet.write_head(&mut buffer);
+    (head.virtio, [&buffer[..head.len], &packet.bytes()[head.payload]].concat())
+}
+
+/// The receiver's kernel: checks what it was handed, cuts it if it is still a train, and completes the checksums.
+pub(crate) fn received(virtio: &VirtioHeader, frame: &[u8]) -> Vec<Vec<u8>> {
+    let (start, offset) = virtio.checksum.expect("a checksum to complete");
+    let (start, at) = (usize::from(start), usize::from(start + offset));
+    let (network_at, v6) = network(frame);
+    let tcp = offset == 16;
+    check_lengths(frame, start, tcp);
+    let pseudo = ones_complement(&pseudo_header(frame, start));
+    assert_eq!(u16::from_be_bytes([frame[at], frame[at + 1]]), pseudo, "the sum of the pseudo header");
+    let payload_at = start + if tcp { usize::from(frame[start + 12] >> 4) * 4 } else { 8 };
+    if virtio.segmentation == Segmentation::None {
+        assert_eq!((virtio.segment_size, virtio.ecn), (0, false));
+        let mut complete = frame.to_vec();
+        let sum = finish(!ones_complement(&frame[start..]), tcp);
+        complete[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+        return vec![complete];
+    }
+    let has_cwr = tcp && frame[start + 13] & CWR != 0;
+    assert_eq!(virtio.ecn, has_cwr, "the ECN bit says that the first segment carries CWR");
+    // What the super-packet says, sent as a stream of its own.
+    let word = |position: usize| u16::from_be_bytes([frame[position], frame[position + 1]]);
+    let tags = frame[12..network_at - 2].chunks(4);
+    let stream = Stream {
+        vlans: tags.map(|tag| (u16::from_be_bytes([tag[0], tag[1]]), u16::from_be_bytes([tag[2], tag[3]]))).collect(),
+        v6,
+        ip_options: if v6 { 0 } else { usize::from(frame[network_at] & 0x0f) - 5 },
+        id: if v6 { 0 } else { word(network_at + 4) },
+        tcp,
+        tcp_options: (payload_at - start).saturating_sub(20) / 4,
+        sequence: if tcp { u32::from(word(start + 4)) << 16 | u32::from(word(start + 6)) } else { 0 },
+        flags: if tcp { frame[start + 13] } else { 0 },
+        payload: frame[payload_at..].to_vec(),
+        segment_size: usize::from(virtio.segment_size),
+    };
+    stream.wire()
+}
+
+fn check_lengths(frame: &[u8], start: usize, tcp: bool) {
+    let word = |at: usize| usize::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
+    let (at, v6) = network(frame);
+    if v6 {
+        assert_eq!(word(at + 4), frame.len() - start, "IPv6 payload length");
+    } else {
+        assert_eq!(word(at + 2), frame.len() - at, "IPv4 total length");
+        assert_eq!(ones_complement(&frame[at..start]), 0xffff, "IPv4 header checksum");
+    }
+    if !tcp {
+        assert_eq!(word(start + 4), frame.len() - start, "UDP length");
+    }
+}
