@@ -1,0 +1,68 @@
+//! A running lab, driven through the command line as a user drives it.
+
+use crate::Settings;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+/// A lab that is up; dropping it takes it down.
+pub(crate) struct Lab {
+    netloom: PathBuf,
+    name: String,
+    file: PathBuf,
+}
+
+/// Runs a program and gives its standard output; an error tells what it wrote to the other.
+pub(crate) fn output(command: &mut Command) -> Result<String, String> {
+    let Output { status, stdout, stderr } = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() {
+        return String::from_utf8(stdout).map_err(|error| format!("{command:?}: {error}"));
+    }
+    Err(format!("{command:?} failed with {status}: {}", String::from_utf8_lossy(&stderr)))
+}
+
+impl Lab {
+    /// Sets up the lab that `yaml` describes, all but its name.
+    pub(crate) fn up(settings: &Settings, name: &str, yaml: &str) -> Result<Self, String> {
+        let name = format!("bench-{name}-{}", std::process::id());
+        let file = std::env::temp_dir().join(format!("{name}.yaml"));
+        std::fs::write(&file, format!("name: {name}\n{yaml}"))
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+        let lab = Self { netloom: settings.netloom.clone(), name, file };
+        output(Command::new(&lab.netloom).arg("up").arg(&lab.file))?;
+        Ok(lab)
+    }
+
+    /// Runs a shell command in a node and gives its output.
+    pub(crate) fn shell(&self, node: &str, script: &str) -> Result<String, String> {
+        output(self.command().args(["exec", &self.name, node, "--", "sh", "-c", script]))
+    }
+
+    /// Changes a link.
+    pub(crate) fn set(&self, link: &str, change: &str) -> Result<(), String> {
+        output(self.command().args(["set", &self.name, link, change])).map(drop)
+    }
+
+    /// Takes the lab down and says how long that took.
+    pub(crate) fn down(self) -> Result<Duration, String> {
+        let begin = Instant::now();
+        output(self.command().args(["down", &self.name]))?;
+        Ok(begin.elapsed())
+    }
+
+    fn command(&self) -> Command {
+        Command::new(&self.netloom)
+    }
+
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        // After `down` there is nothing left to do, and the answer that there is no such lab is of no interest.
+        let _ = self.command().args(["down", &self.name]).output();
+        let _ = std::fs::remove_file(&self.file);
+    }
+}

@@ -1,0 +1,101 @@
+//! Benchmarks: speed and accuracy on this machine, end to end, with the programs that users run.
+//!
+//! Every figure is a ratio or a difference against something measured in the same run, since machines are noisy: a
+//! plain veth pair, or what the described rate and the protocol headers imply. The table says the goal, what was
+//! measured, and whether the goal was met; nothing here fails a build.
+
+mod accuracy;
+mod capacity;
+mod lab;
+mod plain;
+mod row;
+mod scale;
+mod speed;
+mod transfer;
+
+use row::Row;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Everything that a case needs to know.
+struct Settings {
+    /// The program under test.
+    netloom: PathBuf,
+    /// The comparison's script.
+    plain_veth: PathBuf,
+    /// Few and short measurements: shows that the benchmarks run, not what the machine can do.
+    quick: bool,
+}
+
+type Case = (&'static str, &'static str, fn(&Settings) -> Result<Vec<Row>, String>);
+
+const CASES: [Case; 4] = [
+    ("delay", "GINE table 2: round-trip times over a constant one-way delay", accuracy::run),
+    ("capacity", "GINE table 3: goodput over a line of given capacity", capacity::run),
+    ("unshaped", "One TCP stream without rate limit and delay, against a plain veth pair", speed::run),
+    ("star", "Setting up and removing 100 nodes around one router", scale::run),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(unknown) = arguments.iter().find(|argument| !is_known(argument)) {
+        eprintln!("unknown argument {unknown}: give --quick and the names of cases: {}", names().join(", "));
+        return ExitCode::from(2);
+    }
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let settings = Settings {
+        netloom: std::env::var_os("NETLOOM").map_or_else(sibling, PathBuf::from),
+        plain_veth: root.join("plain-veth.sh"),
+        quick: arguments.iter().any(|argument| argument == "--quick"),
+    };
+    let wanted =
+        |name: &str| arguments.iter().all(|argument| argument == "--quick") || arguments.iter().any(|a| a == name);
+    let mut results = Vec::new();
+    for (name, title, run) in CASES.into_iter().filter(|(name, ..)| wanted(name)) {
+        eprintln!("measuring {name} ...");
+        match run(&settings) {
+            Ok(rows) => {
+                println!("{}", row::table(title, &rows));
+                results.push((name, rows));
+            }
+            Err(reason) => {
+                eprintln!("{name} could not be measured: {reason}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    report(&results)
+}
+
+/// The program that was built together with this one.
+fn sibling() -> PathBuf {
+    std::env::current_exe().map_or_else(|_| PathBuf::from("netloom"), |path| path.with_file_name("netloom"))
+}
+
+fn names() -> Vec<&'static str> {
+    CASES.iter().map(|(name, ..)| *name).collect()
+}
+
+fn is_known(argument: &str) -> bool {
+    argument == "--quick" || names().contains(&argument)
+}
+
+fn report(results: &[(&str, Vec<Row>)]) -> ExitCode {
+    let (met, total) = results
+        .iter()
+        .flat_map(|(_, rows)| rows)
+        .fold((0, 0), |(met, total), row| (met + usize::from(row.met), total + 1));
+    println!("{met} of {total} goals met");
+    let path = PathBuf::from("results/bench.json");
+    let written = std::fs::create_dir_all("results").and_then(|()| std::fs::write(&path, row::json(results)));
+    match written {
+        Ok(()) => {
+            println!("figures: {}", path.display());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("writing {}: {error}", path.display());
+            ExitCode::FAILURE
+        }
+    }
+}

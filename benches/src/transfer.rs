@@ -1,0 +1,37 @@
+//! Transfers by iperf3, and what they achieved.
+
+use serde_json::Value;
+
+/// Where the server listens.
+pub(crate) const START_SERVER: &str = "iperf3 --server --daemon";
+
+/// The goodput at the receiver in bits per second.
+///
+/// The first and the last of the receiver's one-second intervals are left out: they hold the beginning and the end.
+pub(crate) fn received(json: &str) -> Result<f64, String> {
+    let root: Value = serde_json::from_str(json).map_err(|error| format!("iperf3's output: {error}"))?;
+    if let Some(error) = root.get("error") {
+        return Err(format!("iperf3: {error}"));
+    }
+    let intervals = root["server_output_json"]["intervals"].as_array().ok_or("iperf3 gave no server output")?;
+    let sums: Vec<(f64, f64)> = intervals.iter().filter_map(sum).collect();
+    let inner = sums.get(1..sums.len().saturating_sub(1)).unwrap_or_default();
+    let (bytes, seconds) = inner.iter().fold((0.0, 0.0), |(bytes, seconds), sum| (bytes + sum.0, seconds + sum.1));
+    if seconds > 0.0 { Ok(bytes * 8.0 / seconds) } else { Err("the transfer was too short".to_owned()) }
+}
+
+fn sum(interval: &Value) -> Option<(f64, f64)> {
+    Some((interval["sum"]["bytes"].as_f64()?, interval["sum"]["seconds"].as_f64()?))
+}
+
+/// The client's command for a TCP transfer. CUBIC where the kernel allows it to be chosen, since BBR probes below the
+/// rate on purpose.
+pub(crate) fn tcp(target: &str, seconds: u32) -> String {
+    let options = format!("-t {seconds} --json --get-server-output");
+    format!("iperf3 -c {target} -C cubic {options} || iperf3 -c {target} {options}")
+}
+
+/// The client's command for UDP datagrams of 1,470 bytes, offered at `rate` bits per second.
+pub(crate) fn udp(target: &str, seconds: u32, rate: f64) -> String {
+    format!("iperf3 -c {target} -u -l 1470 -b {rate:.0} -t {seconds} --json --get-server-output")
+}

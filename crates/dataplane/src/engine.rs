@@ -1,0 +1,252 @@
+//! The handle by which the rest of Netloom starts, changes, asks and stops the engine.
+
+use crate::clock::Clock;
+use crate::driver::Driver;
+use crate::meter::Meters;
+use crate::receive::Receiver;
+use crate::report::Snapshot;
+use crate::send::Sender;
+use crate::sys::{clear_event, event_fd, signal_event};
+use crate::wait::{Precision, Waiter};
+use netloom_fabric::{Fabric, PipeId, PortId};
+use netloom_link::{PipeChange, PipeCounters};
+use netloom_packet::Pool;
+use netloom_units::Instant;
+use std::collections::HashMap;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver as Inbox, Sender as Outbox, channel};
+use std::thread::JoinHandle;
+use std::{fmt, io};
+
+/// Buffers made before the first packet; the pool grows when more packets are on their way at once.
+const SMALL_FRAMES: usize = 2_048;
+const LARGE_FRAMES: usize = 128;
+
+/// How the engine is to work.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// How it waits.
+    pub precision: Precision,
+    /// Its ports.
+    pub ports: Vec<PortConfig>,
+}
+
+/// An interface of the current network namespace that is a port of the fabric.
+#[derive(Clone, Copy, Debug)]
+pub struct PortConfig {
+    /// The fabric's port.
+    pub port: PortId,
+    /// The kernel's index of the interface.
+    pub ifindex: u32,
+}
+
+/// The engine cannot be started, or has died.
+#[derive(Debug)]
+pub enum EngineError {
+    /// A system call failed.
+    System {
+        /// What was attempted.
+        attempted: &'static str,
+        /// What the kernel said.
+        error: io::Error,
+    },
+    /// The engine's thread ended; the reason, if it left one.
+    Died(Option<String>),
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::System { attempted, error } => write!(f, "{attempted}: {error}"),
+            Self::Died(Some(reason)) => write!(f, "the packet engine stopped: {reason}"),
+            Self::Died(None) => f.write_str("the packet engine stopped"),
+        }
+    }
+}
+
+impl std::error::Error for EngineError {}
+
+pub(crate) enum Command {
+    Change(PipeId, PipeChange),
+    SetUp(PipeId, bool),
+    ResetMeters,
+    Counters(Outbox<(Instant, Vec<PipeCounters>)>),
+    Snapshot(Outbox<Snapshot>),
+    Stop(Outbox<Snapshot>),
+}
+
+/// Where the engine's thread finds its commands.
+pub(crate) struct Mailbox {
+    commands: Inbox<Command>,
+    bell: Arc<Bell>,
+}
+
+/// Wakes the engine, at the price of one memory read per round while nobody rings.
+struct Bell {
+    rung: AtomicBool,
+    event: OwnedFd,
+}
+
+impl Mailbox {
+    pub(crate) fn next(&mut self) -> Option<Command> {
+        if !self.bell.rung.load(Ordering::Acquire) {
+            return None;
+        }
+        if let Ok(command) = self.commands.try_recv() {
+            return Some(command);
+        }
+        self.bell.rung.store(false, Ordering::Release);
+        clear_event(&self.bell.event);
+        // A command may have come between the look and the reset, and another behind it: then look again next time.
+        let late = self.commands.try_recv().ok();
+        if late.is_some() {
+            self.bell.rung.store(true, Ordering::Release);
+        }
+        late
+    }
+
+    pub(crate) fn as_raw_fd(&self) -> RawFd {
+        self.bell.event.as_raw_fd()
+    }
+}
+
+/// A running engine. Dropping it stops it.
+pub struct Engine {
+    clock: Clock,
+    commands: Outbox<Command>,
+    bell: Arc<Bell>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl Engine {
+    /// Opens the sockets in the current network namespace and starts the thread. The engine's time begins now.
+    ///
+    /// # Errors
+    /// When the kernel refuses a socket, its ring, or the thread.
+    pub fn start(fabric: Fabric, config: &EngineConfig) -> Result<Self, EngineError> {
+        let failed = |attempted| move |error| EngineError::System { attempted, error };
+        let ports: HashMap<u32, PortId> = config.ports.iter().map(|port| (port.ifindex, port.port)).collect();
+        let clock = Clock::start();
+        let bell = event_fd().map_err(failed("opening an event counter for the packet engine"))?;
+        let bell = Arc::new(Bell { rung: AtomicBool::new(false), event: bell });
+        let (commands, inbox) = channel();
+        let driver = Driver {
+            clock,
+            waiter: Waiter::new(config.precision),
+            meters: Meters::new(fabric.counters().count()),
+            fabric,
+            receiver: Receiver::open(clock, &ports).map_err(failed("opening the receiving packet socket"))?,
+            sender: Sender::open(clock, &ports).map_err(failed("opening the sending packet socket"))?,
+            pool: Pool::new(SMALL_FRAMES, LARGE_FRAMES),
+            mailbox: Mailbox { commands: inbox, bell: Arc::clone(&bell) },
+            priority: false,
+        };
+        let builder = std::thread::Builder::new().name("netloom-engine".into());
+        let thread = builder.spawn(move || driver.run()).map_err(failed("starting the packet engine's thread"))?;
+        Ok(Self { clock, commands, bell, thread: Some(thread) })
+    }
+
+    /// The engine's time: nanoseconds since it was started.
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    fn send(&self, command: Command) {
+        // A dead engine takes no commands; whoever waits for its answer learns that.
+        let _ = self.commands.send(command);
+        self.bell.rung.store(true, Ordering::Release);
+        signal_event(&self.bell.event);
+    }
+
+    /// Changes a pipe with packets inside.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn change(&mut self, pipe: PipeId, change: PipeChange) -> Result<(), EngineError> {
+        self.send(Command::Change(pipe, change));
+        self.alive()
+    }
+
+    /// Cuts a pipe or joins it again.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn set_up(&mut self, pipe: PipeId, up: bool) -> Result<(), EngineError> {
+        self.send(Command::SetUp(pipe, up));
+        self.alive()
+    }
+
+    /// Forgets lateness, delay and rate measured so far: the run begins.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn reset_meters(&mut self) -> Result<(), EngineError> {
+        self.send(Command::ResetMeters);
+        self.alive()
+    }
+
+    /// What each pipe has counted, in order of ids; cheap enough to be asked many times a second.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn counters(&mut self) -> Result<(Instant, Vec<PipeCounters>), EngineError> {
+        let (reply, answer) = channel();
+        self.send(Command::Counters(reply));
+        answer.recv().map_err(|_| self.reason())
+    }
+
+    /// Everything that the engine knows.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn snapshot(&mut self) -> Result<Snapshot, EngineError> {
+        let (reply, answer) = channel();
+        self.send(Command::Snapshot(reply));
+        answer.recv().map_err(|_| self.reason())
+    }
+
+    /// Stops the engine; packets on their way are gone.
+    ///
+    /// # Errors
+    /// When the engine had died.
+    pub fn stop(mut self) -> Result<Snapshot, EngineError> {
+        let (reply, answer) = channel();
+        self.send(Command::Stop(reply));
+        let last = answer.recv().map_err(|_| self.reason());
+        self.join();
+        last
+    }
+
+    fn alive(&mut self) -> Result<(), EngineError> {
+        if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) { Ok(()) } else { Err(self.reason()) }
+    }
+
+    fn join(&mut self) -> Option<String> {
+        match self.thread.take()?.join() {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(panic) => Some(match panic.downcast_ref::<String>() {
+                Some(text) => text.clone(),
+                None => {
+                    panic.downcast_ref::<&str>().map_or_else(|| "it panicked".to_owned(), |text| (*text).to_owned())
+                }
+            }),
+        }
+    }
+
+    fn reason(&mut self) -> EngineError {
+        EngineError::Died(self.join())
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        if self.thread.is_some() {
+            let (reply, _) = channel();
+            self.send(Command::Stop(reply));
+            self.join();
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! From the ring into the fabric.
+
+use crate::clock::{Clock, TimeOfDay};
+use crate::ring::{Body, Ring, Slot, fetch};
+use netloom_fabric::{Fabric, PortId};
+use netloom_packet::{LARGE_FRAME, Packet, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{BorrowedFd, RawFd};
+
+/// Packets that one pass reads at most, so that what is due is not kept waiting by a flood.
+const BATCH: usize = 64;
+const VLAN_TAG: usize = 4;
+const MAC_ADDRESSES: usize = 12;
+
+/// Reads all ports.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    ring: Ring,
+    day: TimeOfDay,
+    ports: PortTable,
+    /// Packets lost on the way from the kernel: ring full, buffer full.
+    pub(crate) lost: u64,
+}
+
+/// The port behind each interface index. Indices are small and dense in a lab's own namespace.
+#[derive(Debug)]
+struct PortTable(Vec<Option<PortId>>);
+
+impl PortTable {
+    fn new(ports: &HashMap<u32, PortId>) -> Self {
+        let last = ports.keys().max().map_or(0, |&index| index as usize);
+        let mut table = vec![None; last + 1];
+        for (&index, &port) in ports {
+            table[index as usize] = Some(port);
+        }
+        Self(table)
+    }
+
+    fn get(&self, ifindex: u32) -> Option<PortId> {
+        self.0.get(ifindex as usize).copied().flatten()
+    }
+}
+
+impl Receiver {
+    pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>) -> io::Result<Self> {
+        Ok(Self { ring: Ring::open()?, day: TimeOfDay::new(clock), ports: PortTable::new(ports), lost: 0 })
+    }
+
+    pub(crate) fn as_raw_fd(&self) -> RawFd {
+        self.ring.as_raw_fd()
+    }
+
+    /// Reads what has arrived, up to a batch, and returns how many packets that were.
+    pub(crate) fn pass(&mut self, fabric: &mut Fabric, pool: &mut Pool) -> usize {
+        let mut count = 0;
+        while count < BATCH {
+            let Self { ring, day, ports, lost } = self;
+            let found = ring.next(|socket, slot| {
+                if count == 0 {
+                    day.follow();
+                }
+                let arrival = day.lab_time(slot.seconds, slot.nanoseconds);
+                let port = ports.get(slot.ifindex);
+                (arrival, port, read(socket, &slot, pool))
+            });
+            let Some((arrival, port, packet)) = found else { break };
+            count += 1;
+            match (port, packet) {
+                (Some(port), Some(packet)) => {
+                    if let Err((_, stray)) = fabric.inject(arrival, port, packet) {
+                        pool.recycle(stray);
+                    }
+                }
+                (Some(_), None) => *lost += 1,
+                // The loopback interface and whatever else is not a port of the lab.
+                (None, Some(stray)) => pool.recycle(stray),
+                (None, None) => {}
+            }
+        }
+        count
+    }
+
+    /// Adds what the kernel dropped since the last call to `lost`.
+    pub(crate) fn count_drops(&mut self) {
+        self.lost += self.ring.drops().unwrap_or(0);
+    }
+}
+
+/// Copies a packet out of the ring at once: holding slots would keep the kernel from using them.
+fn read(socket: BorrowedFd<'_>, slot: &Slot<'_>, pool: &mut Pool) -> Option<Packet> {
+    match slot.body {
+        Body::Lost => None,
+        Body::OnSocket => {
+            let mut virtio = [0; VIRTIO_HEADER_LEN];
+            let mut header = VirtioHeader::COMPLETE;
+            let vlan = slot.vlan;
+            pool.fill_with(LARGE_FRAME, |buffer| {
+                let room = buffer.len() - VLAN_TAG;
+                let len = fetch(socket, &mut virtio, &mut buffer[..room])?;
+                header = VirtioHeader::parse(&virtio);
+                Some((tag(buffer, len, vlan, &mut header), header))
+            })
+        }
+        Body::Here { virtio, frame } => {
+            let mut header = VirtioHeader::parse(virtio);
+            pool.fill_with(frame.len() + VLAN_TAG, |buffer| {
+                buffer[..frame.len()].copy_from_slice(frame);
+                Some((tag(buffer, frame.len(), slot.vlan, &mut header), header))
+            })
+        }
+    }
+}
+
+/// Puts a VLAN tag back where the kernel took it out, and returns the new length.
+fn tag(buffer: &mut [u8], len: usize, vlan: Option<(u16, u16)>, header: &mut VirtioHeader) -> usize {
+    let Some((protocol, control)) = vlan.filter(|_| len >= MAC_ADDRESSES) else { return len };
+    buffer.copy_within(MAC_ADDRESSES..len, MAC_ADDRESSES + VLAN_TAG);
+    buffer[MAC_ADDRESSES..MAC_ADDRESSES + 2].copy_from_slice(&protocol.to_be_bytes());
+    buffer[MAC_ADDRESSES + 2..MAC_ADDRESSES + 4].copy_from_slice(&control.to_be_bytes());
+    if let Some((start, _)) = &mut header.checksum {
+        *start += 4;
+    }
+    len + VLAN_TAG
+}

@@ -1,0 +1,100 @@
+//! What the engine tells of itself and of every pipe.
+
+use hdrhistogram::Histogram;
+use netloom_link::PipeCounters;
+use netloom_units::{Duration, Instant};
+
+/// How often which duration was seen; within 1 % of the value.
+#[derive(Clone, Debug, Default)]
+pub struct Distribution {
+    /// Made with the first value: an idle pipe needs none.
+    histogram: Option<Box<Histogram<u64>>>,
+    sum_ns: u128,
+}
+
+impl Distribution {
+    /// Adds a value, `times` times.
+    pub fn record(&mut self, value: Duration, times: u32) {
+        let histogram = self
+            .histogram
+            .get_or_insert_with(|| Box::new(Histogram::new(2).expect("two significant digits are allowed")));
+        // The histogram grows to hold any value, so recording cannot fail.
+        let _ = histogram.record_n(value.as_nanos(), u64::from(times));
+        self.sum_ns += u128::from(value.as_nanos()) * u128::from(times);
+    }
+
+    /// How many values there are.
+    pub fn count(&self) -> u64 {
+        self.histogram.as_ref().map_or(0, |histogram| histogram.len())
+    }
+
+    /// The value that the fraction `q` (0 to 1) of all values does not exceed; none without values.
+    pub fn quantile(&self, q: f64) -> Option<Duration> {
+        let histogram = self.histogram.as_ref()?;
+        Some(Duration::from_nanos(histogram.value_at_quantile(q).min(histogram.max())))
+    }
+
+    /// The mean; none without values.
+    pub fn mean(&self) -> Option<Duration> {
+        let mean = self.sum_ns.checked_div(u128::from(self.count()))?;
+        Some(Duration::from_nanos(u64::try_from(mean).unwrap_or(u64::MAX)))
+    }
+
+    /// The largest value, within 1 %; none without values.
+    pub fn max(&self) -> Option<Duration> {
+        self.histogram.as_ref().map(|histogram| Duration::from_nanos(histogram.max()))
+    }
+}
+
+/// All of it at one instant.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// When it was taken.
+    pub at: Instant,
+    /// One per pipe, in order of ids.
+    pub pipes: Vec<PipeReport>,
+    /// The engine itself.
+    pub engine: EngineReport,
+}
+
+/// One pipe.
+#[derive(Clone, Debug)]
+pub struct PipeReport {
+    /// What the model counted since the engine started.
+    pub counters: PipeCounters,
+    /// How late packets were handed over, against the instants that the model computed. Since the last reset.
+    pub lateness: Distribution,
+    /// The propagation delay that packets really had, lateness and coalescing included. Since the last reset.
+    pub delay: Distribution,
+    /// How long the transmitter should have been busy with the segments that followed one another without a gap.
+    pub busy_described: Duration,
+    /// How long it really took until these segments were handed over.
+    pub busy_measured: Duration,
+}
+
+impl PipeReport {
+    /// Achieved rate by described rate, while the transmitter was busy; none if it never was.
+    pub fn rate_ratio(&self) -> Option<f64> {
+        let measured = self.busy_measured.as_nanos();
+        (measured > 0).then(|| self.busy_described.as_nanos() as f64 / measured as f64)
+    }
+}
+
+/// The engine itself. Whatever it lost is an error, and none of the models' doing.
+#[derive(Clone, Debug, Default)]
+pub struct EngineReport {
+    /// Packets lost before the fabric saw them: ring or socket buffer full.
+    pub lost_receiving: u64,
+    /// Packets (segments) that the kernel refused to take.
+    pub lost_sending: u64,
+    /// Why it refused the latest of them.
+    pub last_send_error: Option<String>,
+    /// Processor time of the engine's thread since it started.
+    pub cpu_time: Duration,
+    /// How long the thread was ready to run and had no processor; none where the kernel does not tell.
+    pub run_queue_wait: Option<Duration>,
+    /// Whether the thread got the scheduling priority it asked for.
+    pub priority: bool,
+    /// How long before a packet is due the engine stops sleeping and spins, as it learned on this machine.
+    pub margin: Duration,
+}

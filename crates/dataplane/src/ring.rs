@@ -1,0 +1,225 @@
+//! The receive ring: memory that the kernel fills with packets, `TPACKET_V2` (Linux, packet_mmap.rst).
+//!
+//! Slots of 2 KiB hold ordinary packets. A larger super-packet leaves only its head in the slot, marked `COPY`, and is
+//! queued whole on the socket, where one `recvmsg` fetches it (`PACKET_COPY_THRESH`). So small packets cost no system
+//! call, super-packets cost one per 64 KiB, and the ring needs no slots of 64 KiB.
+
+use crate::sys::{check, packet_socket, set_buffer, set_option};
+use netloom_packet::VIRTIO_HEADER_LEN;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const SLOT: usize = 2_048;
+const SLOTS: usize = 16_384;
+/// Sixteen slots a block; a block is contiguous in the kernel, and small blocks are always to be had.
+const BLOCK: usize = 32_768;
+const RING: usize = SLOT * SLOTS;
+const RECEIVE_BUFFER: i32 = 64 << 20;
+
+// linux/if_packet.h; libc lacks some of them.
+const PACKET_VERSION: i32 = 10;
+const PACKET_VNET_HDR: i32 = 15;
+const PACKET_COPY_THRESH: i32 = 7;
+const PACKET_RX_RING: i32 = 5;
+const PACKET_STATISTICS: i32 = 6;
+const PACKET_IGNORE_OUTGOING: i32 = 23;
+const TPACKET_V2: i32 = 1;
+const STATUS_KERNEL: u32 = 0;
+const STATUS_COPY: u32 = 1 << 1;
+const STATUS_VLAN_VALID: u32 = 1 << 4;
+const STATUS_VLAN_TPID_VALID: u32 = 1 << 6;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RingRequest {
+    block_size: u32,
+    blocks: u32,
+    frame_size: u32,
+    frames: u32,
+}
+
+/// `struct tpacket2_hdr`, followed at 32 bytes by `struct sockaddr_ll`.
+#[repr(C)]
+struct SlotHeader {
+    status: AtomicU32,
+    len: u32,
+    snap_len: u32,
+    mac: u16,
+    net: u16,
+    seconds: u32,
+    nanoseconds: u32,
+    vlan_tci: u16,
+    vlan_tpid: u16,
+    padding: [u8; 4],
+}
+
+const ADDRESS_AT: usize = 32;
+const INTERFACE_INDEX_AT: usize = ADDRESS_AT + 4;
+
+/// A packet in its slot.
+pub(crate) struct Slot<'a> {
+    /// Where it came in.
+    pub(crate) ifindex: u32,
+    /// The kernel's receive timestamp, time of day.
+    pub(crate) seconds: u32,
+    pub(crate) nanoseconds: u32,
+    /// The VLAN tag that the kernel took out of the packet: protocol and control information.
+    pub(crate) vlan: Option<(u16, u16)>,
+    pub(crate) body: Body<'a>,
+}
+
+/// Where a packet's bytes are.
+pub(crate) enum Body<'a> {
+    /// In the slot.
+    Here { virtio: &'a [u8; VIRTIO_HEADER_LEN], frame: &'a [u8] },
+    /// On the socket, virtio header first; fetch it with [`fetch`].
+    OnSocket,
+    /// Nowhere: the socket's buffer was full.
+    Lost,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    socket: OwnedFd,
+    memory: NonNull<u8>,
+    next: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone and is not bound to a thread.
+unsafe impl Send for Ring {}
+
+impl Ring {
+    /// Opens the ring; it receives from every interface of the current network namespace.
+    pub(crate) fn open() -> io::Result<Self> {
+        let socket = packet_socket(0)?;
+        set_option(&socket, libc::SOL_PACKET, PACKET_VERSION, &TPACKET_V2)?;
+        set_option(&socket, libc::SOL_PACKET, PACKET_VNET_HDR, &1_i32)?;
+        set_option(&socket, libc::SOL_PACKET, PACKET_COPY_THRESH, &1_i32)?;
+        set_option(&socket, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1_i32)?;
+        set_buffer(&socket, libc::SO_RCVBUFFORCE, libc::SO_RCVBUF, RECEIVE_BUFFER)?;
+        let small = |value: usize| u32::try_from(value).expect("ring sizes fit 32 bits");
+        let request = RingRequest {
+            block_size: small(BLOCK),
+            blocks: small(RING / BLOCK),
+            frame_size: small(SLOT),
+            frames: small(SLOTS),
+        };
+        set_option(&socket, libc::SOL_PACKET, PACKET_RX_RING, &request)?;
+        let memory = map(socket.as_raw_fd())?;
+        let ring = Self { socket, memory, next: 0 };
+        ring.bind()?;
+        Ok(ring)
+    }
+
+    /// From here on packets arrive; everything must be set before.
+    fn bind(&self) -> io::Result<()> {
+        // SAFETY: all-zero is a valid address: any interface.
+        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+        address.sll_family = u16::try_from(libc::AF_PACKET).expect("a small constant");
+        address.sll_protocol = u16::try_from(libc::ETH_P_ALL).expect("a small constant").to_be();
+        let len = libc::socklen_t::try_from(size_of_val(&address)).expect("a small structure");
+        // SAFETY: the pointer and the length describe `address`.
+        check(unsafe { libc::bind(self.socket.as_raw_fd(), std::ptr::from_ref(&address).cast(), len) })?;
+        Ok(())
+    }
+
+    /// The next packet, if there is one; its slot goes back to the kernel when `take` returns.
+    pub(crate) fn next<R>(&mut self, take: impl FnOnce(BorrowedFd<'_>, Slot<'_>) -> R) -> Option<R> {
+        let at = self.next * SLOT;
+        // SAFETY: slots are aligned for their header and lie inside the mapping; the kernel writes to one only while
+        // its status is KERNEL, and this loads the status with acquire before anything else is read.
+        let header = unsafe { &*self.memory.as_ptr().add(at).cast::<SlotHeader>() };
+        let status = header.status.load(Ordering::Acquire);
+        if status == STATUS_KERNEL {
+            return None;
+        }
+        // SAFETY: as above; the slice ends with the slot.
+        let bytes = unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(at), SLOT) };
+        let result = take(self.socket.as_fd(), slot(header, status, bytes));
+        header.status.store(STATUS_KERNEL, Ordering::Release);
+        self.next = (self.next + 1) % SLOTS;
+        Some(result)
+    }
+
+    /// Packets that the kernel dropped since the last call because ring or buffer were full.
+    pub(crate) fn drops(&self) -> io::Result<u64> {
+        let mut statistics = [0_u32; 2];
+        let mut len = libc::socklen_t::try_from(size_of_val(&statistics)).expect("eight bytes");
+        // SAFETY: the pointer and the length describe `statistics`.
+        check(unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_PACKET,
+                PACKET_STATISTICS,
+                statistics.as_mut_ptr().cast(),
+                &raw mut len,
+            )
+        })?;
+        Ok(u64::from(statistics[1]))
+    }
+
+    pub(crate) fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+}
+
+fn slot<'a>(header: &SlotHeader, status: u32, bytes: &'a [u8]) -> Slot<'a> {
+    let index = bytes[INTERFACE_INDEX_AT..INTERFACE_INDEX_AT + 4].try_into().expect("four bytes");
+    let protocol = if status & STATUS_VLAN_TPID_VALID != 0 { header.vlan_tpid } else { 0x8100 };
+    Slot {
+        ifindex: u32::from_ne_bytes(index),
+        seconds: header.seconds,
+        nanoseconds: header.nanoseconds,
+        vlan: (status & STATUS_VLAN_VALID != 0).then_some((protocol, header.vlan_tci)),
+        body: body(header, status, bytes),
+    }
+}
+
+fn body<'a>(header: &SlotHeader, status: u32, bytes: &'a [u8]) -> Body<'a> {
+    if status & STATUS_COPY != 0 {
+        return Body::OnSocket;
+    }
+    let mac = usize::from(header.mac);
+    let virtio = bytes.get(mac.wrapping_sub(VIRTIO_HEADER_LEN)..mac).and_then(|slice| slice.try_into().ok());
+    match (virtio, bytes.get(mac..mac + header.snap_len as usize)) {
+        (Some(virtio), Some(frame)) if header.snap_len == header.len => Body::Here { virtio, frame },
+        _ => Body::Lost,
+    }
+}
+
+/// Fetches a super-packet from the socket: its virtio header, and its bytes into `buffer`. None if it is not there.
+pub(crate) fn fetch(socket: BorrowedFd<'_>, virtio: &mut [u8; VIRTIO_HEADER_LEN], buffer: &mut [u8]) -> Option<usize> {
+    let mut parts = [
+        libc::iovec { iov_base: virtio.as_mut_ptr().cast(), iov_len: virtio.len() },
+        libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() },
+    ];
+    // SAFETY: all-zero is a valid message: no address, no control data.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = parts.as_mut_ptr();
+    message.msg_iovlen = parts.len();
+    // SAFETY: the two parts are writable for their lengths and live through the call.
+    let len = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
+    let whole = message.msg_flags & libc::MSG_TRUNC == 0;
+    usize::try_from(len).ok().filter(|_| whole)?.checked_sub(VIRTIO_HEADER_LEN)
+}
+
+fn map(fd: RawFd) -> io::Result<NonNull<u8>> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping of the ring that was just requested, at an address of the kernel's choice.
+    let memory =
+        unsafe { libc::mmap(std::ptr::null_mut(), RING, protection, libc::MAP_SHARED | libc::MAP_POPULATE, fd, 0) };
+    if memory == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(NonNull::new(memory.cast()).expect("a mapping is never at zero"))
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `map` with this length, and nothing refers to it any more.
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), RING) };
+    }
+}

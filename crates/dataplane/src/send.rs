@@ -1,0 +1,186 @@
+//! From the fabric to the kernel, in batches.
+
+use crate::clock::Clock;
+use crate::meter::Meters;
+use crate::sys::{check, packet_socket, set_buffer, set_option};
+use netloom_fabric::{Handout, PortId};
+use netloom_packet::{MAX_HEAD, Pool, VIRTIO_HEADER_LEN};
+use netloom_units::Instant;
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// Packets per system call.
+const BATCH: usize = 64;
+/// Bytes per system call: a longer batch would keep arrivals waiting.
+const BATCH_BYTES: usize = 512 * 1_024;
+/// The loopback interface is the first of every network namespace.
+const LOOPBACK: i32 = 1;
+const WARM_UP_FRAME: usize = 60;
+const ETHERTYPE_AT: usize = 12;
+/// IEEE Std 802, local experimental EtherType 1: no stack handles it.
+const EXPERIMENTAL: u16 = 0x88b5;
+/// Virtio header, headers, payload.
+const PARTS: usize = 3;
+const SEND_BUFFER: i32 = 64 << 20;
+// linux/if_packet.h; libc lacks some of them.
+const PACKET_VNET_HDR: i32 = 15;
+const PACKET_QDISC_BYPASS: i32 = 20;
+
+/// Sends to all ports.
+pub(crate) struct Sender {
+    socket: OwnedFd,
+    clock: Clock,
+    /// The interface index of each port, 0 where there is none.
+    ifindexes: Vec<u32>,
+    pending: Vec<Handout>,
+    pending_bytes: usize,
+    scratch: Box<Scratch>,
+    /// Packets (segments) that the kernel refused.
+    pub(crate) refused: u64,
+    /// The error of the latest refusal.
+    pub(crate) last_error: Option<io::Error>,
+}
+
+/// What `sendmmsg` reads, made once and filled for every batch.
+struct Scratch {
+    virtio: [[u8; VIRTIO_HEADER_LEN]; BATCH],
+    heads: [[u8; MAX_HEAD]; BATCH],
+    addresses: [libc::sockaddr_ll; BATCH],
+    parts: [[libc::iovec; PARTS]; BATCH],
+    messages: [libc::mmsghdr; BATCH],
+}
+
+// SAFETY: the pointers inside are set anew for every batch, from buffers that live through the call.
+unsafe impl Send for Scratch {}
+
+impl Sender {
+    pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>) -> io::Result<Self> {
+        let socket = packet_socket(0)?;
+        set_option(&socket, libc::SOL_PACKET, PACKET_VNET_HDR, &1_i32)?;
+        set_option(&socket, libc::SOL_PACKET, PACKET_QDISC_BYPASS, &1_i32)?;
+        set_buffer(&socket, libc::SO_SNDBUFFORCE, libc::SO_SNDBUF, SEND_BUFFER)?;
+        let last = ports.values().map(|port| port.0).max().unwrap_or(0);
+        let mut ifindexes = vec![0; last as usize + 1];
+        for (&ifindex, port) in ports {
+            ifindexes[port.0 as usize] = ifindex;
+        }
+        Ok(Self {
+            socket,
+            clock,
+            ifindexes,
+            pending: Vec::with_capacity(BATCH),
+            pending_bytes: 0,
+            scratch: Scratch::new(),
+            refused: 0,
+            last_error: None,
+        })
+    }
+
+    /// Sends one frame that nobody listens to through the loopback interface, so that the kernel's code and data for
+    /// sending and receiving are in the processor's caches when the next packet is due: after a sleep they are not, and
+    /// the first packet would be some 25 us late.
+    pub(crate) fn warm_up(&mut self) {
+        let Scratch { virtio, heads, addresses, parts, messages } = &mut *self.scratch;
+        virtio[0] = [0; VIRTIO_HEADER_LEN];
+        heads[0][..WARM_UP_FRAME].fill(0);
+        heads[0][ETHERTYPE_AT..ETHERTYPE_AT + 2].copy_from_slice(&EXPERIMENTAL.to_be_bytes());
+        addresses[0].sll_ifindex = LOOPBACK;
+        parts[0] = [part(&virtio[0]), part(&heads[0][..WARM_UP_FRAME]), part(&[])];
+        messages[0].msg_hdr.msg_name = std::ptr::from_mut(&mut addresses[0]).cast();
+        messages[0].msg_hdr.msg_iov = parts[0].as_mut_ptr();
+        // Without a loopback interface there is nothing to warm up with, and nothing is lost.
+        let _ = self.send_from(0, 1);
+    }
+
+    /// Takes a packet; sends the batch when it is full.
+    pub(crate) fn push(&mut self, handout: Handout, meters: &mut Meters, pool: &mut Pool) {
+        self.pending_bytes += handout.departure.packet.bytes().len();
+        self.pending.push(handout);
+        if self.pending.len() == BATCH || self.pending_bytes >= BATCH_BYTES {
+            self.flush(meters, pool);
+        }
+    }
+
+    /// Sends what is pending.
+    pub(crate) fn flush(&mut self, meters: &mut Meters, pool: &mut Pool) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let begin = self.clock.now();
+        self.prepare();
+        self.send_all();
+        let end = self.clock.now();
+        let count = self.pending.len() as u64;
+        for (index, handout) in self.pending.drain(..).enumerate() {
+            // The kernel delivers packet after packet within the call; each is taken to be there after its share.
+            let share = end.since(begin).as_nanos() * (index as u64 + 1) / count;
+            let handed = Instant::from_nanos(begin.as_nanos() + share);
+            meters.record(handout.pipe, &handout.departure, handed);
+            pool.recycle(handout.departure.packet);
+        }
+        self.pending_bytes = 0;
+    }
+
+    fn prepare(&mut self) {
+        let Scratch { virtio, heads, addresses, parts, messages } = &mut *self.scratch;
+        for (index, handout) in self.pending.iter().enumerate() {
+            let packet = &handout.departure.packet;
+            let head = packet.write_head(&mut heads[index]);
+            virtio[index] = head.virtio.bytes();
+            let payload = &packet.bytes()[head.payload];
+            let ifindex = self.ifindexes.get(handout.port.0 as usize).copied().unwrap_or(0);
+            addresses[index].sll_ifindex = i32::try_from(ifindex).expect("interface indices are positive and small");
+            parts[index] = [part(&virtio[index]), part(&heads[index][..head.len]), part(payload)];
+            let message = &mut messages[index].msg_hdr;
+            message.msg_name = std::ptr::from_mut(&mut addresses[index]).cast();
+            message.msg_iov = parts[index].as_mut_ptr();
+        }
+    }
+
+    /// Sends the prepared messages; one that the kernel refuses is counted and passed over.
+    fn send_all(&mut self) {
+        let total = self.pending.len();
+        let mut sent = 0;
+        while sent < total {
+            match self.send_from(sent, total - sent) {
+                Ok(count) => sent += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.refused += u64::from(self.pending[sent].departure.packet.segments());
+                    self.last_error = Some(error);
+                    sent += 1;
+                }
+            }
+        }
+    }
+
+    fn send_from(&mut self, first: usize, count: usize) -> io::Result<usize> {
+        let messages = self.scratch.messages[first..].as_mut_ptr();
+        let count = u32::try_from(count).expect("a batch is small");
+        // SAFETY: `prepare` filled the messages from `first` on; all that they point to lives in `scratch` and in the
+        // pending packets, which stay where they are through the call.
+        let sent = check(unsafe { libc::sendmmsg(self.socket.as_raw_fd(), messages, count, libc::MSG_DONTWAIT) })?;
+        Ok(usize::try_from(sent).expect("checked not to be negative").max(1))
+    }
+}
+
+impl Scratch {
+    fn new() -> Box<Self> {
+        // SAFETY: all-zero bytes are valid for every field: arrays of integers, null pointers and zero lengths.
+        let mut scratch: Box<Self> = Box::new(unsafe { std::mem::zeroed() });
+        for address in &mut scratch.addresses {
+            address.sll_family = u16::try_from(libc::AF_PACKET).expect("a small constant");
+        }
+        for message in &mut scratch.messages {
+            message.msg_hdr.msg_namelen =
+                libc::socklen_t::try_from(size_of::<libc::sockaddr_ll>()).expect("a small structure");
+            message.msg_hdr.msg_iovlen = PARTS;
+        }
+        scratch
+    }
+}
+
+fn part(bytes: &[u8]) -> libc::iovec {
+    libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() }
+}

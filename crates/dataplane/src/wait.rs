@@ -1,0 +1,119 @@
+//! How the engine waits for the next event.
+
+use netloom_units::{Duration, Instant};
+use std::io;
+use std::os::fd::RawFd;
+
+/// How much processor time the engine may spend on being on time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// Sleeps until a packet is due: late by what the machine's timers are late, some 35 to 100 us.
+    Eco,
+    /// Sleeps until shortly before a packet is due, then spins. An idle lab costs nothing.
+    #[default]
+    Balanced,
+    /// Always spins, and takes a whole processor.
+    Exact,
+}
+
+/// Bounds of the margin. Timers on virtual machines fire 15 to 18 us late, and leaving the processor's sleep takes as
+/// long again; on a busy machine both take longer.
+const LEAST_MARGIN: Duration = Duration::from_micros(40);
+const MOST_MARGIN: Duration = Duration::from_micros(400);
+const FIRST_MARGIN: Duration = Duration::from_micros(80);
+/// The margin rises by this when a sleep ended later than it allows for, and falls by the other when it did not: it
+/// settles where one sleep in fifty is too late.
+const RISE: Duration = Duration::from_micros(10);
+const FALL: Duration = Duration::from_nanos(200);
+/// A processor that slept for long wakes up later still, 200 us and more on virtual machines, whose host has given it
+/// away. So a long sleep ends this much before the instant, and a short one follows.
+const APPROACH: Duration = Duration::from_millis(1);
+/// How long a wait lasts when nothing is due.
+const IDLE: Duration = Duration::from_millis(500);
+
+/// Decides how long to sleep, and learns from each sleep how late this machine wakes up.
+#[derive(Debug)]
+pub(crate) struct Waiter {
+    precision: Precision,
+    margin: Duration,
+}
+
+impl Waiter {
+    pub(crate) fn new(precision: Precision) -> Self {
+        Self { precision, margin: FIRST_MARGIN }
+    }
+
+    /// How long before the instant a sleep ends, to spin from there.
+    pub(crate) fn margin(&self) -> Duration {
+        self.margin
+    }
+
+    /// How long to sleep at `now` when the next packet is due at `wake`; none: do not sleep, look again.
+    pub(crate) fn sleep(&self, now: Instant, wake: Option<Instant>) -> Option<Duration> {
+        let until = wake.map_or(IDLE, |instant| instant.since(now));
+        let span = match self.precision {
+            Precision::Exact => return None,
+            Precision::Balanced if until > APPROACH * 2 => until - APPROACH,
+            Precision::Balanced => until - self.margin,
+            Precision::Eco => until,
+        };
+        (!span.is_zero()).then_some(span.min(IDLE))
+    }
+
+    /// Learns from a sleep that nothing cut short: it was to end at `planned`, and ended at `now`.
+    pub(crate) fn learn(&mut self, planned: Instant, now: Instant) {
+        let late = now.since(planned);
+        let margin = if late > self.margin { self.margin + RISE } else { self.margin - FALL };
+        self.margin = margin.clamp(LEAST_MARGIN, MOST_MARGIN);
+    }
+}
+
+/// Sleeps for `span`, or until one of the descriptors can be read; says whether the span passed undisturbed.
+pub(crate) fn sleep(span: Duration, descriptors: [RawFd; 2]) -> io::Result<bool> {
+    let mut polled = descriptors.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    let seconds = span.as_nanos() / 1_000_000_000;
+    let timeout = libc::timespec {
+        tv_sec: i64::try_from(seconds).expect("a wait is short"),
+        tv_nsec: i64::try_from(span.as_nanos() % 1_000_000_000).expect("below a second"),
+    };
+    // SAFETY: the array and its length belong together, and the timeout lives through the call.
+    let ready = unsafe { libc::ppoll(polled.as_mut_ptr(), 2, &raw const timeout, std::ptr::null()) };
+    if ready < 0 {
+        let error = io::Error::last_os_error();
+        return if error.kind() == io::ErrorKind::Interrupted { Ok(false) } else { Err(error) };
+    }
+    Ok(ready == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Instant = Instant::from_nanos(1_000_000);
+
+    fn span(precision: Precision, us: u64) -> Option<Duration> {
+        Waiter::new(precision).sleep(NOW, Some(NOW + Duration::from_micros(us)))
+    }
+
+    #[test]
+    fn sleeps_by_precision() {
+        assert_eq!(span(Precision::Exact, 1_000), None);
+        assert_eq!(span(Precision::Balanced, 80), None);
+        assert_eq!(span(Precision::Balanced, 100), Some(Duration::from_micros(20)));
+        assert_eq!(span(Precision::Balanced, 50_000), Some(Duration::from_millis(49)));
+        assert_eq!(span(Precision::Eco, 50), Some(Duration::from_micros(50)));
+        assert_eq!(span(Precision::Eco, 0), None);
+        assert_eq!(Waiter::new(Precision::Balanced).sleep(NOW, None), Some(IDLE - APPROACH));
+    }
+
+    #[test]
+    fn the_margin_settles_above_the_usual_lateness() {
+        let mut waiter = Waiter::new(Precision::Balanced);
+        for round in 0..10_000 {
+            let late = if round % 50 == 0 { 300 } else { 100 };
+            waiter.learn(NOW, NOW + Duration::from_micros(late));
+        }
+        assert!(waiter.margin() >= Duration::from_micros(100), "{}", waiter.margin());
+        assert!(waiter.margin() < Duration::from_micros(320), "{}", waiter.margin());
+    }
+}
