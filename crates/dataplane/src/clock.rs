@@ -67,3 +67,24 @@ impl TimeOfDay {
         Instant::from_nanos(day.saturating_sub(self.offset_ns))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_units::Duration;
+
+    #[test]
+    fn a_timestamp_of_now_is_now() {
+        let clock = Clock::start();
+        let mut day = TimeOfDay::new(clock);
+        day.follow();
+        let before = clock.now();
+        let stamp = read(libc::CLOCK_REALTIME);
+        let after = clock.now();
+        let seconds = u32::try_from(stamp / 1_000_000_000).expect("before the year 2106");
+        let lab_time = day.lab_time(seconds, u32::try_from(stamp % 1_000_000_000).expect("below a second"));
+        // The two clocks may be slewed against one another, by at most 500 parts per million, in the meantime.
+        let slack = Duration::from_millis(5);
+        assert!(lab_time + slack >= before && lab_time <= after + slack, "{before} {lab_time} {after}");
+    }
+}

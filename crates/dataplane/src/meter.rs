@@ -60,3 +60,46 @@ impl Meter {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_packet::{Pool, VirtioHeader};
+
+    fn departure(due_us: u64, back_to_back: bool) -> Departure {
+        let due = Instant::from_nanos(due_us * 1_000);
+        Departure {
+            packet: Pool::new(0, 0).packet(VirtioHeader::COMPLETE, &[0; 1_514]),
+            due,
+            first_due: due,
+            delay: Duration::from_millis(20),
+            serialization: Duration::from_micros(120),
+            back_to_back,
+        }
+    }
+
+    /// Packets of 120 us each that are handed over 10 us late, and from the third on 40 us late: the delay shows both,
+    /// the rate only the 30 us that the third took too long.
+    #[test]
+    fn lateness_shows_in_the_delay_and_its_growth_in_the_rate() {
+        let mut meter = Meter::default();
+        for (index, late_us) in [(0, 10), (1, 10), (2, 40), (3, 40)] {
+            let departure = departure(index * 120, index > 0);
+            meter.record(&departure, departure.due + Duration::from_micros(late_us));
+        }
+        assert_eq!(meter.busy_described, Duration::from_micros(360));
+        assert_eq!(meter.busy_measured, Duration::from_micros(390));
+        assert_eq!(meter.lateness.mean(), Some(Duration::from_micros(25)));
+        assert_eq!(meter.delay.mean(), Some(Duration::from_micros(20_025)));
+    }
+
+    #[test]
+    fn a_packet_behind_an_idle_time_says_nothing_of_the_rate() {
+        let mut meter = Meter::default();
+        for index in [0, 1_000] {
+            let departure = departure(index * 120, false);
+            meter.record(&departure, departure.due);
+        }
+        assert_eq!(meter.busy_measured, Duration::ZERO);
+    }
+}

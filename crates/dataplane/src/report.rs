@@ -98,3 +98,32 @@ pub struct EngineReport {
     /// How long before a packet is due the engine stops sleeping and spins, as it learned on this machine.
     pub margin: Duration,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_within_one_percent() {
+        let mut distribution = Distribution::default();
+        assert_eq!((distribution.count(), distribution.mean(), distribution.quantile(0.5)), (0, None, None));
+        for us in 1..=1_000 {
+            distribution.record(Duration::from_micros(us), 1);
+        }
+        assert_eq!(distribution.count(), 1_000);
+        assert_eq!(distribution.mean(), Some(Duration::from_nanos(500_500)));
+        for (q, exact_us) in [(0.5, 500.0), (0.99, 990.0), (1.0, 1_000.0)] {
+            let value = distribution.quantile(q).expect("there are values").as_micros_f64();
+            assert!((value / exact_us - 1.0).abs() <= 0.01, "{q}: {value} us");
+        }
+    }
+
+    #[test]
+    fn hours_are_recorded_as_well_as_nanoseconds() {
+        let mut distribution = Distribution::default();
+        distribution.record(Duration::from_nanos(1), 2);
+        distribution.record(Duration::from_secs(7_200), 1);
+        assert_eq!(distribution.quantile(0.5), Some(Duration::from_nanos(1)));
+        assert!(distribution.max().expect("a value") >= Duration::from_secs(7_200));
+    }
+}
