@@ -1,1 +1,93 @@
-//! placeholder
+//! Lab files: from the text that a user writes to the plan of what is to be built and done.
+//!
+//! This crate builds and runs nothing: it opens no socket, starts no process and reads no clock, and it reads no file
+//! but the one that [`load`] is given. What the user wrote (`spec`) and what runs ([`Plan`]) are different types, joined
+//! by one `resolve`. All errors of a file are reported at once, each with its place and what would be right.
+#![forbid(unsafe_code)]
+
+mod change;
+mod decode;
+mod describe;
+mod diagnostics;
+pub mod expect;
+mod hosts;
+mod keys;
+pub mod plan;
+mod programs;
+mod resolve;
+mod schema;
+mod spec;
+mod yaml;
+
+pub use change::{ChangeError, parse_change};
+pub use diagnostics::{Diagnostic, Diagnostics};
+pub use expect::{
+    CommandMetric, Dimension, Expectation, JsonPath, JsonStep, Judgement, Measured, PipeMetric, Subject, Test, Wanted,
+    Window,
+};
+pub use plan::{
+    Action, Argv, Bounds, Cpus, Direction, EndPlan, Event, InterfacePlan, LinkPlan, NodeKind, NodePlan, Plan,
+    Precision, Ready, ReadyWhen, RoutePlan, RunCommand,
+};
+pub use programs::Program;
+pub use schema::schema;
+
+use diagnostics::{Severity, Span};
+use resolve::Findings;
+use std::path::Path;
+
+/// A lab file that is right.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lab {
+    /// What is to be built and done.
+    pub plan: Plan,
+    /// What is probably not meant.
+    pub warnings: Diagnostics,
+}
+
+/// Reads and checks the lab file at `path`.
+///
+/// # Errors
+/// Everything that is wrong with it, or why it could not be read.
+pub fn load(path: &Path) -> Result<Lab, Diagnostics> {
+    let file = path.display().to_string();
+    let failed =
+        |why: String| Diagnostics::new(&file, "", Severity::Error, vec![Diagnostic::new(Span::default(), "", why)]);
+    let bytes = std::fs::read(path).map_err(|error| failed(format!("reading the lab file {file}: {error}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| failed(format!("the lab file {file} is not a UTF-8 text")))?;
+    parse(&text, &file)
+}
+
+/// Checks the lab file `text`; errors name it `file`, whose name is the lab's unless the text says another.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn parse(text: &str, file: &str) -> Result<Lab, Diagnostics> {
+    let diagnostics = |severity, entries| Diagnostics::new(file, text, severity, entries);
+    let root = yaml::parse(text).map_err(|errors| diagnostics(Severity::Error, errors))?;
+    let mut found = Findings::default();
+    let (spec, left_out) = decode::decode(&root, &mut found.errors);
+    let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let plan = resolve::resolve(spec, &left_out, &stem, &mut found);
+    if !found.errors.is_empty() {
+        return Err(diagnostics(Severity::Error, found.errors));
+    }
+    Ok(Lab { plan, warnings: diagnostics(Severity::Warning, found.warnings) })
+}
+
+/// Whether `name` can name a lab.
+///
+/// # Errors
+/// What would be right.
+pub fn check_name(name: &str) -> Result<(), String> {
+    let plain = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    if plain && (1..=32).contains(&name.len()) {
+        return Ok(());
+    }
+    Err(format!("\"{name}\" cannot name a lab: use 1 to 32 of a-z, 0-9 and -"))
+}
+
+/// The known word that is closest to `word`, if one is close enough to be meant; for messages about unknown names.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    diagnostics::nearest(word, known.into_iter())
+}

@@ -1,0 +1,106 @@
+//! From the YAML tree to the lab as it is written. All errors are collected; what cannot be read is left out.
+
+mod fields;
+mod link;
+mod node;
+pub(crate) mod scalar;
+mod timeline;
+
+pub(crate) use fields::Fields;
+pub(crate) use link::named_change;
+
+use crate::diagnostics::Diagnostic;
+use crate::keys::{BOUNDS, TOP};
+use crate::plan::{Bounds, Precision};
+use crate::spec::Spec;
+use crate::yaml::{Content, Node};
+use scalar::{duration, probability, seed, text, word};
+
+/// Errors so far.
+pub(crate) type Errors = Vec<Diagnostic>;
+
+/// What was left out because it could not be read: references to it are not errors of their own.
+#[derive(Debug, Default)]
+pub(crate) struct LeftOut {
+    pub(crate) nodes: bool,
+    pub(crate) links: bool,
+    pub(crate) commands: bool,
+}
+
+/// The lab that `root` describes, as far as it can be read.
+pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
+    let (mut spec, mut left_out) = (Spec::default(), LeftOut { nodes: true, links: true, commands: true });
+    let Some(fields) = Fields::open(root, &TOP, errors) else {
+        return (spec, left_out);
+    };
+    left_out = LeftOut::default();
+    spec.name = fields.read("name", lab_name, errors);
+    spec.seed = fields.read("seed", seed, errors);
+    fields.read("clock", clock, errors);
+    spec.precision = fields.read("precision", precision, errors).unwrap_or_default();
+    spec.duration = fields.read("duration", scalar::positive_duration, errors);
+    if let Some(nodes) = fields.get("nodes") {
+        spec.nodes = node::nodes(nodes, errors, &mut left_out.nodes);
+    }
+    if let Some(links) = fields.get("links") {
+        spec.links = link::links(links, errors, &mut left_out.links);
+    }
+    if let Some(timeline) = fields.get("timeline") {
+        spec.timeline = timeline::entries(timeline, errors, &mut left_out.commands);
+    }
+    if let Some(expect) = fields.get("expect") {
+        let items = list(expect, errors).iter();
+        spec.expect = items.filter_map(|item| keep(text(item).map(|text| item.spanned(text)), errors)).collect();
+    }
+    spec.bounds = fields.get("bounds").map_or_else(Bounds::default, |node| bounds(node, errors));
+    (spec, left_out)
+}
+
+/// The value, or none after its error was noted.
+pub(crate) fn keep<T>(result: Result<T, Diagnostic>, errors: &mut Errors) -> Option<T> {
+    result.map_err(|error| errors.push(error)).ok()
+}
+
+/// The items of a list; none after an error was noted.
+fn list<'a>(node: &'a Node, errors: &mut Errors) -> &'a [Node] {
+    match &node.content {
+        Content::List(items) => items,
+        Content::Empty => &[],
+        _ => {
+            errors.push(node.expected("a list: begin each entry with `- `"));
+            &[]
+        }
+    }
+}
+
+fn lab_name(node: &Node) -> Result<crate::diagnostics::Spanned<String>, Diagnostic> {
+    let name = text(node)?;
+    crate::check_name(&name).map_err(|wrong| node.error(wrong))?;
+    Ok(node.spanned(name))
+}
+
+fn clock(node: &Node) -> Result<(), Diagnostic> {
+    let is_known_elsewhere = match &node.content {
+        Content::Map(entries) => entries.iter().any(|entry| entry.name == "dilation"),
+        _ => node.text() == Some("virtual"),
+    };
+    if is_known_elsewhere {
+        return Err(node.error("this version runs labs in real time only: write `clock: real` or leave the key out"));
+    }
+    word(node, &[("real", ())])
+}
+
+fn precision(node: &Node) -> Result<Precision, Diagnostic> {
+    word(node, &[("eco", Precision::Eco), ("balanced", Precision::Balanced), ("exact", Precision::Exact)])
+}
+
+fn bounds(node: &Node, errors: &mut Errors) -> Bounds {
+    let default = Bounds::default();
+    let Some(fields) = Fields::open(node, &BOUNDS, errors) else { return default };
+    Bounds {
+        lateness: fields.read("lateness", duration, errors).unwrap_or(default.lateness),
+        rate: fields.read("rate", probability, errors).unwrap_or(default.rate),
+        delay: fields.read("delay", probability, errors).unwrap_or(default.delay),
+        starvation: fields.read("starvation", probability, errors).unwrap_or(default.starvation),
+    }
+}

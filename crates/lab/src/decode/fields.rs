@@ -1,0 +1,81 @@
+//! A map whose keys are those of a table.
+
+use super::Errors;
+use crate::diagnostics::{Diagnostic, nearest};
+use crate::keys::Section;
+use crate::yaml::{Content, Entry, Node};
+
+/// The entries of a map, all of them known to its section.
+pub(crate) struct Fields<'a> {
+    section: &'static Section,
+    entries: &'a [Entry],
+}
+
+/// What other tools call our keys.
+const SYNONYMS: [(&str, &str); 16] = [
+    ("bandwidth", "rate"),
+    ("bw", "rate"),
+    ("capacity", "rate"),
+    ("speed", "rate"),
+    ("latency", "delay"),
+    ("buffer", "queue"),
+    ("up", "forward` or `backward"),
+    ("down", "forward` or `backward"),
+    ("cpu", "cpus"),
+    ("sysctls", "sysctl"),
+    ("environment", "env"),
+    ("endpoints", "ends"),
+    ("cmd", "run"),
+    ("node", "on"),
+    ("ip", "address"),
+    ("assert", "expect"),
+];
+
+impl<'a> Fields<'a> {
+    /// The entries of `node`; unknown and missing keys are noted. None if it is no map at all.
+    pub(crate) fn open(node: &'a Node, section: &'static Section, errors: &mut Errors) -> Option<Self> {
+        let Content::Map(entries) = &node.content else {
+            errors.push(node.expected(&format!("a map of keys ({})", known(section))));
+            return None;
+        };
+        let is_known = |entry: &&Entry| section.keys.iter().any(|key| key.name == entry.name);
+        errors.extend(entries.iter().filter(|entry| !is_known(entry)).map(|entry| unknown(entry, section)));
+        let fields = Self { section, entries };
+        let missing = section.keys.iter().filter(|key| key.required && fields.get(key.name).is_none());
+        errors.extend(missing.map(|key| {
+            node.error(format!("the key `{0}` is missing: write for example `{0}: {1}`", key.name, key.example))
+        }));
+        Some(fields)
+    }
+
+    /// The value of a key.
+    pub(crate) fn get(&self, name: &str) -> Option<&'a Node> {
+        debug_assert!(self.section.keys.iter().any(|key| key.name == name), "{name} is in the table");
+        self.entries.iter().find(|entry| entry.name == name).map(|entry| &entry.value)
+    }
+
+    /// The value of a key as `read` understands it; none if it is not there or wrong, which is noted.
+    pub(crate) fn read<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&Node) -> Result<T, Diagnostic>,
+        errors: &mut Errors,
+    ) -> Option<T> {
+        self.get(name).and_then(|node| super::keep(read(node), errors))
+    }
+}
+
+fn known(section: &Section) -> String {
+    section.keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
+}
+
+fn unknown(entry: &Entry, section: &Section) -> Diagnostic {
+    let names = || section.keys.iter().map(|key| key.name);
+    let synonym = SYNONYMS.iter().find(|(other, ours)| {
+        *other == entry.name && ours.split("` or `").all(|word| names().any(|name| name == word))
+    });
+    let meant = synonym.map(|(_, ours)| *ours).or_else(|| nearest(&entry.name, names()));
+    let hint = meant.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+    let message = format!("unknown key `{}`: {hint}known here: {}", entry.name, known(section));
+    Diagnostic::new(entry.span, &entry.value.key, message)
+}

@@ -1,0 +1,168 @@
+//! Links, their ends and their directions.
+
+use super::scalar::{address, duration_or_zero, filled, integer, mac, probability, quantity, rate, text, word};
+use super::{Errors, Fields, keep};
+use crate::diagnostics::{Diagnostic, Spanned};
+use crate::keys::{DIRECTION, END, LINK, QUEUE};
+use crate::spec::{EndSpec, LinkSpec};
+use crate::yaml::{Content, Entry, Node};
+use ipnet::IpNet;
+use netloom_link::{LossConfig, PipeChange, PipeConfig, QueueConfig};
+use netloom_units::{Duration, Limit};
+
+/// The customary MTU of Ethernet.
+const MTU: u32 = 1_500;
+
+/// A tenth of the interval at which network cards usually moderate interrupts: unnoticed by programs, and enough to
+/// hand out packets of a fast link in trains.
+const COALESCE: Duration = Duration::from_micros(20);
+
+/// All links that can be read; `left_out` says whether others could not.
+pub(super) fn links(node: &Node, errors: &mut Errors, left_out: &mut bool) -> Vec<LinkSpec> {
+    let Content::Map(entries) = &node.content else {
+        if node.content != Content::Empty {
+            errors.push(node.expected("the links: a map like `{access: {ends: [client, r1], delay: 1 ms}}`"));
+            *left_out = true;
+        }
+        return Vec::new();
+    };
+    let mut links = Vec::new();
+    for entry in entries {
+        let name = Spanned { value: entry.name.clone(), span: entry.span, key: entry.value.key.clone() };
+        if let Some(wrong) = wrong_name(&name.value) {
+            errors.push(name.error(wrong));
+        }
+        match link(name, &entry.value, errors) {
+            Some(link) => links.push(link),
+            None => *left_out = true,
+        }
+    }
+    links
+}
+
+fn wrong_name(name: &str) -> Option<String> {
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let goes_on = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+    (!begins || !goes_on || name.len() > 31).then(|| {
+        format!("`{name}` cannot name a link: begin with a letter, go on with letters, digits, _ and -, 31 at most")
+    })
+}
+
+fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkSpec> {
+    let fields = Fields::open(node, &LINK, errors)?;
+    let both = change(&fields, errors).applied_to(&PipeConfig::default());
+    let pipes = ["forward", "backward"].map(|direction| {
+        let own = fields.get(direction).and_then(|node| Fields::open(node, &DIRECTION, errors));
+        own.map(|own| change(&own, errors)).unwrap_or_default().applied_to(&both)
+    });
+    let number =
+        |node: &Node, least, most| integer(node, least, most).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+    let mtu = fields.read("mtu", |node| number(node, 68, 65_535), errors).unwrap_or(MTU);
+    let coalesce = fields.read("coalesce", duration_or_zero, errors).unwrap_or(COALESCE);
+    let cost = fields.read("cost", |node| number(node, 1, 65_535), errors).unwrap_or(1);
+    let ends = ends(fields.get("ends")?, errors)?;
+    Some(LinkSpec { name, ends, pipes, mtu, coalesce, cost })
+}
+
+/// What a direction's keys say; what they do not say is left as it is.
+fn change(fields: &Fields<'_>, errors: &mut Errors) -> PipeChange {
+    PipeChange {
+        rate: fields.read("rate", rate, errors),
+        delay: fields.read("delay", duration_or_zero, errors),
+        queue: fields.get("queue").and_then(|node| queue(node, errors)),
+        loss: fields.read("loss", loss, errors),
+    }
+}
+
+/// The change that a map like `{delay: 80 ms}` describes.
+pub(super) fn changes(node: &Node, errors: &mut Errors) -> Option<PipeChange> {
+    let fields = Fields::open(node, &DIRECTION, errors)?;
+    if node.content == Content::Map(Vec::new()) {
+        errors.push(node.error("nothing is changed: write for example `{delay: 80 ms}`"));
+    }
+    Some(change(&fields, errors))
+}
+
+fn queue(node: &Node, errors: &mut Errors) -> Option<QueueConfig> {
+    if !matches!(node.content, Content::Map(_)) {
+        return keep(quantity(node), errors).map(QueueConfig::DropTail);
+    }
+    let fields = Fields::open(node, &QUEUE, errors)?;
+    fields.read("kind", |node| word(node, &[("fifo", ())]), errors);
+    let limit = fields.read("limit", quantity, errors).unwrap_or(Limit::Packets(1_000));
+    Some(QueueConfig::DropTail(limit))
+}
+
+fn loss(node: &Node) -> Result<LossConfig, Diagnostic> {
+    let share = if node.plain() == Some("0") { Ok(netloom_units::Probability::ZERO) } else { probability(node) };
+    share.map(|share| if share.is_zero() { LossConfig::None } else { LossConfig::Independent(share) })
+}
+
+fn ends(node: &Node, errors: &mut Errors) -> Option<[EndSpec; 2]> {
+    match &node.content {
+        Content::List(items) if items.len() == 2 => {
+            let (first, second) = (end(&items[0], errors), end(&items[1], errors));
+            Some([first?, second?])
+        }
+        Content::List(items) => {
+            errors.push(
+                node.error(format!(
+                    "a link has two ends, found {}: write for example `ends: [client, r1]`",
+                    items.len()
+                )),
+            );
+            None
+        }
+        _ => {
+            errors.push(node.expected("a list of two nodes, for example `ends: [client, r1]`"));
+            None
+        }
+    }
+}
+
+fn end(node: &Node, errors: &mut Errors) -> Option<EndSpec> {
+    if !matches!(node.content, Content::Map(_)) {
+        let name = keep(filled(node), errors)?;
+        return Some(EndSpec { node: node.spanned(name), interface: None, addresses: vec![], mac: None });
+    }
+    let fields = Fields::open(node, &END, errors)?;
+    let interface = fields.read("interface", |node| interface(node).map(|name| node.spanned(name)), errors);
+    let addresses = fields.get("address").map_or_else(Vec::new, |node| addresses(node, errors));
+    let mac = fields.read("mac", |node| mac(node).map(|mac| node.spanned(mac)), errors);
+    let name = fields.get("node")?;
+    Some(EndSpec { node: name.spanned(keep(filled(name), errors)?), interface, addresses, mac })
+}
+
+fn interface(node: &Node) -> Result<String, Diagnostic> {
+    let name = text(node)?;
+    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b));
+    // The kernel's own names: the loopback device, and two folders of /proc/sys/net/ipv4/conf.
+    let taken = ["lo", "all", "default", ".", ".."].contains(&name.as_str());
+    if plain && !taken && (1..=15).contains(&name.len()) {
+        return Ok(name);
+    }
+    Err(node.error(format!(
+        "\"{name}\" cannot name an interface: use 1 to 15 letters, digits, _, . and -, but not lo, all or default"
+    )))
+}
+
+fn addresses(node: &Node, errors: &mut Errors) -> Vec<Spanned<IpNet>> {
+    let one = |node: &Node, errors: &mut Errors| keep(address(node).map(|net| node.spanned(net)), errors);
+    match &node.content {
+        Content::List(items) => items.iter().filter_map(|item| one(item, errors)).collect(),
+        _ => one(node, errors).into_iter().collect(),
+    }
+}
+
+/// The change that one key and its value describe.
+pub(crate) fn named_change(key: &str, value: Node) -> Result<PipeChange, Diagnostic> {
+    let span = value.span;
+    let entry = Entry { name: key.to_owned(), span, value };
+    let map = Node { span, head: span, key: String::new(), content: Content::Map(vec![entry]) };
+    let mut errors = Errors::new();
+    let change = changes(&map, &mut errors);
+    match (errors.into_iter().next(), change) {
+        (Some(error), _) => Err(error),
+        (None, change) => Ok(change.unwrap_or_default()),
+    }
+}

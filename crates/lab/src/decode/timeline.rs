@@ -1,0 +1,194 @@
+//! The timeline.
+
+use super::link::changes;
+use super::node::{settings, variable_name};
+use super::scalar::{command, duration, duration_or_zero, filled, flag, integer, positive_duration, text, word};
+use super::{Errors, Fields, list};
+use crate::diagnostics::{Diagnostic, Spanned, one_of};
+use crate::keys::{DOWN, READY, RUN, SET, UP};
+use crate::plan::{Direction, Ready, ReadyWhen};
+use crate::spec::{ActionSpec, EntrySpec, RunSpec};
+use crate::yaml::{Content, Node};
+use netloom_units::Duration;
+
+/// How long a service may take to become ready, unless the lab file says otherwise.
+const READY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// All entries that can be read; `left_out` says whether commands could not.
+pub(super) fn entries(node: &Node, errors: &mut Errors, left_out: &mut bool) -> Vec<EntrySpec> {
+    if !matches!(node.content, Content::List(_) | Content::Empty) {
+        *left_out = true;
+    }
+    let mut entries = Vec::new();
+    for item in list(node, errors) {
+        match entry(item, errors) {
+            Some(entry) => entries.push(entry),
+            None => *left_out = true,
+        }
+    }
+    entries
+}
+
+/// What an entry can be, by the key that says so.
+const KINDS: [&str; 4] = ["run", "set", "down", "up"];
+
+fn entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
+    let Content::Map(keys) = &node.content else {
+        errors.push(node.expected("an entry like `{at: 1 s, on: client, run: ping -c 3 server}`"));
+        return None;
+    };
+    let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| keys.iter().any(|key| key.name == *kind)).collect();
+    let (at, action) = match kinds[..] {
+        ["run"] => run(node, errors)?,
+        ["set"] => set(node, errors)?,
+        ["down"] => down(node, errors)?,
+        ["up"] => up(node, errors)?,
+        [] => {
+            errors.push(node.error(format!("what is to happen? an entry has one of {}", one_of(&KINDS))));
+            return None;
+        }
+        _ => {
+            errors.push(node.error(format!("an entry has only one of {}: make one entry of each", one_of(&KINDS))));
+            return None;
+        }
+    };
+    Some(EntrySpec { line: node.span.line, at, action })
+}
+
+fn run(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
+    let fields = Fields::open(node, &RUN, errors)?;
+    let ready_node = fields.get("ready");
+    let ready = ready_node.and_then(|node| ready(node, errors));
+    let service = fields.read("service", flag, errors);
+    if let (Some(node), Some(false)) = (ready_node, service) {
+        errors.push(node.error("only a service can be waited for: leave out `service: false`"));
+    }
+    let name = fields.read("as", command_name, errors);
+    let save = fields.read("save", file_name, errors);
+    let stop_after = fields.read("for", positive_duration, errors);
+    let env = fields.get("env").map_or_else(Vec::new, |node| settings(node, variable_name, errors));
+    let may_fail = fields.read("may_fail", flag, errors).unwrap_or(false);
+    let at = fields.read("at", duration_or_zero, errors);
+    let command = fields.read("run", command, errors);
+    let on = fields.read("on", name_of("a node"), errors);
+    let service = service.unwrap_or(ready_node.is_some());
+    let run = RunSpec { on: on?, name, command: command?, ready, service, save, stop_after, env, may_fail };
+    Some((at, ActionSpec::Run(run)))
+}
+
+fn set(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
+    let fields = Fields::open(node, &SET, errors)?;
+    let at = fields.read("at", duration_or_zero, errors);
+    let words = [("forward", Direction::Forward), ("backward", Direction::Backward)];
+    let direction = fields.read("direction", |node| word(node, &words), errors);
+    let change = fields.get("set").and_then(|node| changes(node, errors));
+    let link = fields.read("link", name_of("a link"), errors);
+    Some((at, ActionSpec::Set { link: link?, direction, change: change? }))
+}
+
+fn down(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
+    let fields = Fields::open(node, &DOWN, errors)?;
+    let at = fields.read("at", duration_or_zero, errors);
+    let lasting = fields.read(
+        "down",
+        |node| if node.plain() == Some("true") { Ok(None) } else { how_long(node).map(Some) },
+        errors,
+    );
+    let link = fields.read("link", name_of("a link"), errors);
+    Some((at, ActionSpec::Down { link: link?, duration: lasting? }))
+}
+
+fn how_long(node: &Node) -> Result<Duration, Diagnostic> {
+    match node.plain() {
+        Some("false") => Err(node.error("write `up: true` to join a link again")),
+        _ => positive_duration(node),
+    }
+}
+
+fn up(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
+    let fields = Fields::open(node, &UP, errors)?;
+    let at = fields.read("at", duration_or_zero, errors);
+    let is_true = |node: &Node| if flag(node)? { Ok(()) } else { Err(node.error("write `down: true` to cut a link")) };
+    fields.read("up", is_true, errors);
+    let link = fields.read("link", name_of("a link"), errors);
+    Some((at, ActionSpec::Up { link: link? }))
+}
+
+fn name_of(what: &'static str) -> impl Fn(&Node) -> Result<Spanned<String>, Diagnostic> {
+    move |node| match node.text() {
+        Some(name) => Ok(node.spanned(name.to_owned())),
+        None => Err(node.expected(&format!("the name of {what}"))),
+    }
+}
+
+fn command_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
+    let name = text(node)?;
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let goes_on = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+    if begins && goes_on && name.len() <= 63 {
+        return Ok(node.spanned(name));
+    }
+    Err(node.error(format!(
+        "\"{name}\" cannot name a command: begin with a letter, go on with letters, digits, _ and -, 63 at most"
+    )))
+}
+
+/// What a run writes itself.
+const RESERVED: [&str; 13] = [
+    "provenance.json",
+    "lab.yaml",
+    "plan.json",
+    "hosts",
+    "logs",
+    "events.jsonl",
+    "samples.csv",
+    "pipes.csv",
+    "pipes.json",
+    "commands.json",
+    "verdict.json",
+    "summary.txt",
+    "report.html",
+];
+
+fn file_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
+    let name = filled(node)?;
+    let plain =
+        name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_. -".contains(&b)) && !name.starts_with(['.', ' ']);
+    if RESERVED.contains(&name.as_str()) {
+        return Err(node.error(format!("\"{name}\" is written by every run itself: choose another name")));
+    }
+    if plain {
+        return Ok(node.spanned(name));
+    }
+    Err(node.error(format!(
+        "\"{name}\" is not a plain file name: it goes into the results folder, write for example iperf.json"
+    )))
+}
+
+fn ready(node: &Node, errors: &mut Errors) -> Option<Ready> {
+    let fields = Fields::open(node, &READY, errors)?;
+    let port =
+        |node: &Node| integer(node, 1, 65_535).map(|port| ReadyWhen::Tcp(u16::try_from(port).unwrap_or(u16::MAX)));
+    let before = errors.len();
+    let conditions = [
+        fields.read("tcp", port, errors),
+        fields.read("file", |node| filled(node).map(ReadyWhen::File), errors),
+        fields.read("command", |node| command(node).map(ReadyWhen::Command), errors),
+        fields.read("pause", |node| duration(node).map(ReadyWhen::Pause), errors),
+    ];
+    let timeout = fields.read("timeout", positive_duration, errors).unwrap_or(READY_TIMEOUT);
+    let mut given = conditions.into_iter().flatten();
+    match (given.next(), given.next()) {
+        (Some(when), None) => Some(Ready { when, timeout }),
+        (Some(_), Some(_)) => {
+            errors.push(node.error("a service has one condition: keep one of tcp, file, command or pause"));
+            None
+        }
+        (None, _) => {
+            if errors.len() == before {
+                errors.push(node.error("what is to be waited for? write one of tcp, file, command or pause"));
+            }
+            None
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The plan for readers: as JSON, and as text.
+
+mod json;
+mod text;

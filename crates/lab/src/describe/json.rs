@@ -1,0 +1,178 @@
+//! The plan as JSON. Every number carries its unit in its name; nodes and links are referred to by name.
+
+use crate::plan::{
+    Action, Argv, Cpus, Direction, Event, InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand,
+};
+use netloom_link::{LossConfig, PipeChange, PipeConfig, QueueConfig};
+use netloom_units::{Duration, Limit, Probability, Rate};
+use serde_json::{Map, Value, json};
+
+impl Plan {
+    /// The plan as JSON, for tools: what `netloom check --json` prints and what is kept with the results.
+    pub fn describe(&self) -> Value {
+        json!({
+            "name": self.name,
+            "seed": self.seed.get(),
+            "precision": self.precision.name(),
+            "duration_ns": self.duration.map(Duration::as_nanos),
+            "nodes": self.nodes.iter().map(|node| self.node(node)).collect::<Vec<_>>(),
+            "links": self.links.iter().map(|link| self.link(link)).collect::<Vec<_>>(),
+            "timeline": self.timeline.iter().map(|event| self.event(event)).collect::<Vec<_>>(),
+            "expect": self.expect.iter().map(|expectation| json!({
+                "line": expectation.line,
+                "text": expectation.text,
+            })).collect::<Vec<_>>(),
+            "bounds": {
+                "lateness_ns": self.bounds.lateness.as_nanos(),
+                "rate_share": self.bounds.rate.as_f64(),
+                "delay_share": self.bounds.delay.as_f64(),
+                "starvation_share": self.bounds.starvation.as_f64(),
+            },
+        })
+    }
+
+    fn node(&self, node: &NodePlan) -> Value {
+        let routes = node.routes.iter().map(|route| {
+            json!({
+                "destination": route.destination.to_string(),
+                "via": route.via.to_string(),
+                "interface": node.interfaces[route.interface].name,
+            })
+        });
+        json!({
+            "name": node.name,
+            "kind": node.kind.name(),
+            "cpus_thousandths": node.cpus.map(Cpus::thousandths),
+            "sysctls": settings(&node.sysctls),
+            "env": settings(&node.env),
+            "interfaces": node.interfaces.iter().map(|interface| self.interface(interface)).collect::<Vec<_>>(),
+            "routes": routes.collect::<Vec<_>>(),
+        })
+    }
+
+    fn interface(&self, interface: &InterfacePlan) -> Value {
+        json!({
+            "name": interface.name,
+            "link": self.links[interface.link].name,
+            "end": interface.end,
+            "mac": mac(interface.mac),
+            "mtu_bytes": interface.mtu,
+            "addresses": interface.addresses.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "neighbors": interface.neighbors.iter().map(|(address, at)| json!({
+                "address": address.to_string(),
+                "mac": mac(*at),
+            })).collect::<Vec<_>>(),
+        })
+    }
+
+    fn link(&self, link: &LinkPlan) -> Value {
+        let ends = link.ends.map(|end| {
+            let node = &self.nodes[end.node];
+            json!({ "node": node.name, "interface": node.interfaces[end.interface].name })
+        });
+        json!({
+            "name": link.name,
+            "ends": ends,
+            "forward": pipe(&link.pipes[Direction::Forward.index()]),
+            "backward": pipe(&link.pipes[Direction::Backward.index()]),
+            "mtu_bytes": link.mtu,
+            "coalesce_ns": link.coalesce.as_nanos(),
+        })
+    }
+
+    fn event(&self, event: &Event) -> Value {
+        let mut value = match &event.action {
+            Action::Run(command) => json!({ "run": self.command(command) }),
+            Action::Set { link, direction, change: changed } => json!({ "set": {
+                "link": self.links[*link].name,
+                "direction": direction.map(|direction| direction.to_string()),
+                "change": change(changed),
+            }}),
+            Action::Down { link, duration } => json!({ "down": {
+                "link": self.links[*link].name,
+                "duration_ns": duration.map(Duration::as_nanos),
+            }}),
+            Action::Up { link } => json!({ "up": { "link": self.links[*link].name } }),
+        };
+        value["line"] = json!(event.line);
+        value["at_ns"] = json!(event.at.map(Duration::as_nanos));
+        value
+    }
+
+    fn command(&self, run: &RunCommand) -> Value {
+        json!({
+            "name": run.name,
+            "on": self.nodes[run.node].name,
+            "command": argv(&run.command),
+            "service": run.service,
+            "ready": run.ready.as_ref().map(|ready| match &ready.when {
+                ReadyWhen::Tcp(port) => json!({ "tcp": port, "timeout_ns": ready.timeout.as_nanos() }),
+                ReadyWhen::File(path) => json!({ "file": path, "timeout_ns": ready.timeout.as_nanos() }),
+                ReadyWhen::Command(command) => json!({ "command": argv(command), "timeout_ns": ready.timeout.as_nanos() }),
+                ReadyWhen::Pause(span) => json!({ "pause_ns": span.as_nanos() }),
+            }),
+            "save": run.save,
+            "for_ns": run.stop_after.map(Duration::as_nanos),
+            "env": settings(&run.env),
+            "may_fail": run.may_fail,
+        })
+    }
+}
+
+fn settings(settings: &[(String, String)]) -> Value {
+    settings.iter().map(|(name, value)| (name.clone(), json!(value))).collect::<Map<_, _>>().into()
+}
+
+/// The usual notation of a hardware address.
+fn mac(mac: [u8; 6]) -> String {
+    mac.map(|byte| format!("{byte:02x}")).join(":")
+}
+
+fn argv(command: &Argv) -> Value {
+    match command {
+        Argv::Shell(text) => json!(text),
+        Argv::Exec(words) => json!(words),
+    }
+}
+
+fn pipe(config: &PipeConfig) -> Value {
+    json!({
+        "rate_bits_per_second": config.rate.map(Rate::as_bits_per_second),
+        "delay_ns": config.delay.as_nanos(),
+        "queue": queue(&config.queue),
+        "loss_share": loss(&config.loss),
+    })
+}
+
+fn change(change: &PipeChange) -> Value {
+    let mut value = Map::new();
+    if let Some(rate) = change.rate {
+        value.insert("rate_bits_per_second".into(), json!(rate.map(Rate::as_bits_per_second)));
+    }
+    if let Some(delay) = change.delay {
+        value.insert("delay_ns".into(), json!(delay.as_nanos()));
+    }
+    if let Some(changed) = &change.queue {
+        value.insert("queue".into(), queue(changed));
+    }
+    if let Some(changed) = &change.loss {
+        value.insert("loss_share".into(), json!(loss(changed)));
+    }
+    value.into()
+}
+
+fn queue(queue: &QueueConfig) -> Value {
+    let QueueConfig::DropTail(limit) = queue;
+    match limit {
+        Limit::Packets(packets) => json!({ "kind": "fifo", "limit_packets": packets }),
+        Limit::Bytes(bytes) => json!({ "kind": "fifo", "limit_bytes": bytes.get() }),
+        Limit::Time(span) => json!({ "kind": "fifo", "limit_ns": span.as_nanos() }),
+    }
+}
+
+fn loss(loss: &LossConfig) -> f64 {
+    match loss {
+        LossConfig::None => Probability::ZERO.as_f64(),
+        LossConfig::Independent(share) => share.as_f64(),
+    }
+}

@@ -1,0 +1,95 @@
+//! Whether an expectation holds for what was measured, and why.
+
+use super::value::show;
+use super::{Dimension, Expectation, Measured, Test, Wanted};
+
+/// Whether an expectation holds, with the reason in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// Whether it holds.
+    pub met: bool,
+    /// What was measured and what was wanted, for example `measured 97.6 Mbit/s, wanted 98 Mbit/s ± 2 %`.
+    pub explanation: String,
+}
+
+impl Expectation {
+    /// Whether the expectation holds for one measured value. An expectation on both directions of a link is judged
+    /// once for each.
+    pub fn judge(&self, measured: &Measured) -> Judgement {
+        let dimension = self.subject.dimension();
+        let met = self.test.holds(measured);
+        let explanation = match (&self.test, measured) {
+            (Test::Contains(text), Measured::Text(all)) => {
+                let verb = if met { "contains" } else { "does not contain" };
+                format!("the output ({} bytes) {verb} {text:?}", all.len())
+            }
+            _ => format!("measured {}, wanted {}", measured.show(dimension), self.test.wanted(dimension)),
+        };
+        Judgement { met, explanation }
+    }
+
+    /// The judgement when nothing could be measured, for the given reason.
+    pub fn unmeasured(&self, reason: &str) -> Judgement {
+        let wanted = self.test.wanted(self.subject.dimension());
+        Judgement { met: false, explanation: format!("not measured: {reason}; wanted {wanted}") }
+    }
+}
+
+impl Test {
+    /// Whether the test holds. A number is never equal to a text.
+    pub fn holds(&self, measured: &Measured) -> bool {
+        match measured {
+            Measured::Text(text) => self.holds_for_text(text),
+            Measured::Number(number) => self.holds_for_number(*number),
+        }
+    }
+
+    fn holds_for_text(&self, measured: &str) -> bool {
+        match self {
+            Self::Equal(Wanted::Text(text)) => measured == text,
+            Self::NotEqual(Wanted::Text(text)) => measured != text,
+            Self::NotEqual(_) => true,
+            Self::Contains(text) => measured.contains(text),
+            _ => false,
+        }
+    }
+
+    fn holds_for_number(&self, measured: f64) -> bool {
+        let compare =
+            |wanted: &Wanted, holds: fn(f64, f64) -> bool| wanted.number().is_some_and(|x| holds(measured, x));
+        match self {
+            Self::Equal(wanted) => compare(wanted, |a, b| a == b),
+            Self::NotEqual(wanted) => !compare(wanted, |a, b| a == b),
+            Self::Less(wanted) => compare(wanted, |a, b| a < b),
+            Self::AtMost(wanted) => compare(wanted, |a, b| a <= b),
+            Self::More(wanted) => compare(wanted, |a, b| a > b),
+            Self::AtLeast(wanted) => compare(wanted, |a, b| a >= b),
+            Self::Between(least, most) => compare(least, |a, b| a >= b) && compare(most, |a, b| a <= b),
+            Self::WithinShare(share, wanted) => is_within(measured, wanted, wanted.number().map(|x| x.abs() * share)),
+            Self::Within(distance, wanted) => is_within(measured, wanted, distance.number()),
+            Self::Contains(_) => false,
+        }
+    }
+
+    /// What is wanted, in words.
+    fn wanted(&self, dimension: Dimension) -> String {
+        match self {
+            Self::Equal(wanted) => wanted.to_string(),
+            Self::NotEqual(wanted) => format!("anything but {wanted}"),
+            Self::Less(wanted) => format!("less than {wanted}"),
+            Self::AtMost(wanted) => format!("at most {wanted}"),
+            Self::More(wanted) => format!("more than {wanted}"),
+            Self::AtLeast(wanted) => format!("at least {wanted}"),
+            Self::Between(least, most) => format!("{least} to {most}"),
+            Self::WithinShare(share, wanted) => format!("{wanted} ± {}", show(*share, Dimension::Share)),
+            Self::Within(distance, wanted) => {
+                format!("{wanted} ± {}", show(distance.number().unwrap_or(0.0), dimension))
+            }
+            Self::Contains(text) => format!("a text that contains {text:?}"),
+        }
+    }
+}
+
+fn is_within(measured: f64, wanted: &Wanted, distance: Option<f64>) -> bool {
+    wanted.number().zip(distance).is_some_and(|(middle, most)| (measured - middle).abs() <= most)
+}

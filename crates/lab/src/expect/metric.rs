@@ -1,0 +1,182 @@
+//! What can be measured of a command and of a link's direction.
+
+use super::Dimension;
+use serde_json::Value;
+use std::fmt;
+
+/// What can be measured of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandMetric {
+    /// Its exit code; 128 and the signal's number if a signal ended it.
+    Exit,
+    /// From its start to its end.
+    Duration,
+    /// What it wrote to its standard output.
+    Stdout,
+    /// What it wrote to its standard error.
+    Stderr,
+    /// A value in the JSON document that it wrote to its standard output.
+    Json(JsonPath),
+}
+
+impl CommandMetric {
+    /// All names, for messages; `json` is followed by a path.
+    pub(crate) const NAMES: [&'static str; 5] = ["exit", "duration", "stdout", "stderr", "json"];
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "exit" => Self::Exit,
+            "duration" => Self::Duration,
+            "stdout" => Self::Stdout,
+            "stderr" => Self::Stderr,
+            _ => return None,
+        })
+    }
+
+    /// In which unit it is measured.
+    pub fn dimension(&self) -> Dimension {
+        match self {
+            Self::Exit => Dimension::Number,
+            Self::Duration => Dimension::Duration,
+            Self::Stdout | Self::Stderr => Dimension::Text,
+            Self::Json(_) => Dimension::Json,
+        }
+    }
+}
+
+/// What can be measured of one direction of a link. Packets are segments; bytes count from the IP header on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PipeMetric {
+    /// The rate of what was handed out.
+    Throughput,
+    /// The rate of what arrived.
+    Offered,
+    /// The mean propagation delay that packets had: from the end of their transmission to being handed out.
+    Delay,
+    /// Its median.
+    DelayP50,
+    /// Its 99th percentile.
+    DelayP99,
+    /// The most packets that waited at once.
+    QueueMax,
+    /// Packets dropped for any cause.
+    Drops,
+    /// Dropped packets as a share of those that arrived.
+    Loss,
+    /// Throughput as a share of the described rate.
+    Utilization,
+    /// The 99th percentile of how much later than due packets were handed out.
+    LatenessP99,
+    /// Packets handed out.
+    Packets,
+    /// Bytes handed out.
+    Bytes,
+}
+
+impl PipeMetric {
+    /// All metrics by name.
+    pub(crate) const ALL: [(&'static str, Self); 12] = [
+        ("throughput", Self::Throughput),
+        ("offered", Self::Offered),
+        ("delay", Self::Delay),
+        ("delay_p50", Self::DelayP50),
+        ("delay_p99", Self::DelayP99),
+        ("queue_max", Self::QueueMax),
+        ("drops", Self::Drops),
+        ("loss", Self::Loss),
+        ("utilization", Self::Utilization),
+        ("lateness_p99", Self::LatenessP99),
+        ("packets", Self::Packets),
+        ("bytes", Self::Bytes),
+    ];
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, metric)| *metric)
+    }
+
+    /// In which unit it is measured.
+    pub fn dimension(self) -> Dimension {
+        match self {
+            Self::Throughput | Self::Offered => Dimension::Rate,
+            Self::Delay | Self::DelayP50 | Self::DelayP99 | Self::LatenessP99 => Dimension::Duration,
+            Self::Loss | Self::Utilization => Dimension::Share,
+            Self::Drops | Self::QueueMax | Self::Packets => Dimension::Packets,
+            Self::Bytes => Dimension::Bytes,
+        }
+    }
+
+    /// Whether a part of the run can be looked at: percentiles are known for the whole run only.
+    pub(crate) fn can_be_windowed(self) -> bool {
+        !matches!(self, Self::DelayP50 | Self::DelayP99 | Self::LatenessP99)
+    }
+}
+
+impl fmt::Display for PipeMetric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::ALL.iter().find(|(_, metric)| metric == self).map_or("", |(name, _)| name);
+        f.pad(name)
+    }
+}
+
+/// Where a value stands in a JSON document: `end.streams[0].bytes`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonPath(pub Vec<JsonStep>);
+
+/// One step into a JSON document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JsonStep {
+    /// A field of an object.
+    Field(String),
+    /// An item of an array, from 0.
+    Item(usize),
+}
+
+impl JsonPath {
+    /// Parses what follows `json`, for example `.end.streams[0].bytes`; none if that is no path.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut steps = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (step, tail) = if let Some(item) = rest.strip_prefix('[') {
+                let (number, tail) = item.split_once(']')?;
+                (JsonStep::Item(number.parse().ok()?), tail)
+            } else {
+                let field = rest.strip_prefix('.')?;
+                let (name, tail) = field.split_at(field.find(['.', '[']).unwrap_or(field.len()));
+                (JsonStep::Field((!name.is_empty()).then(|| name.to_owned())?), tail)
+            };
+            steps.push(step);
+            rest = tail;
+        }
+        (!steps.is_empty()).then_some(Self(steps))
+    }
+
+    /// The value in `document`.
+    ///
+    /// # Errors
+    /// The first part of the path that is not there, in words.
+    pub fn find<'a>(&self, document: &'a Value) -> Result<&'a Value, String> {
+        let mut value = document;
+        for (depth, step) in self.0.iter().enumerate() {
+            let inner = match step {
+                JsonStep::Field(name) => value.get(name),
+                JsonStep::Item(index) => value.get(index),
+            };
+            value = inner.ok_or_else(|| format!("the output has no `{}`", Self(self.0[..=depth].to_vec())))?;
+        }
+        Ok(value)
+    }
+}
+
+impl fmt::Display for JsonPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, step) in self.0.iter().enumerate() {
+            match step {
+                JsonStep::Field(name) if index == 0 => f.write_str(name)?,
+                JsonStep::Field(name) => write!(f, ".{name}")?,
+                JsonStep::Item(item) => write!(f, "[{item}]")?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+//! Values that expectations compare, and how they are written.
+
+use netloom_units::{Bytes, Duration, Probability, Rate};
+use std::fmt;
+
+/// In which unit something is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// A bare number.
+    Number,
+    /// Bits per second.
+    Rate,
+    /// Nanoseconds.
+    Duration,
+    /// A share: 1 is all of it.
+    Share,
+    /// Packets.
+    Packets,
+    /// Bytes.
+    Bytes,
+    /// A text.
+    Text,
+    /// A number or a text from a JSON document.
+    Json,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Measured {
+    /// A number in the unit of its [`Dimension`]: bits per second, nanoseconds, a share, packets or bytes.
+    Number(f64),
+    /// A text.
+    Text(String),
+}
+
+impl Measured {
+    /// The value of a JSON field; none for objects, arrays and null, which cannot be compared.
+    pub fn from_json(value: &serde_json::Value) -> Option<Self> {
+        match value {
+            serde_json::Value::Number(number) => number.as_f64().map(Self::Number),
+            serde_json::Value::String(text) => Some(Self::Text(text.clone())),
+            serde_json::Value::Bool(flag) => Some(Self::Text(flag.to_string())),
+            _ => None,
+        }
+    }
+
+    /// As a person would write it, with four significant digits.
+    pub(crate) fn show(&self, dimension: Dimension) -> String {
+        match self {
+            Self::Number(number) => show(*number, dimension),
+            Self::Text(text) => format!("{text:?}"),
+        }
+    }
+}
+
+/// The value that an expectation names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wanted {
+    /// A bare number.
+    Number(f64),
+    /// A rate; none is zero.
+    Rate(Option<Rate>),
+    /// A duration.
+    Duration(Duration),
+    /// A share.
+    Share(Probability),
+    /// Packets.
+    Packets(u64),
+    /// Bytes.
+    Bytes(Bytes),
+    /// A text.
+    Text(String),
+}
+
+impl Wanted {
+    /// Parses `text` as a value of `dimension`.
+    pub(crate) fn parse(text: &str, dimension: Dimension) -> Result<Self, String> {
+        let wrong = |error: netloom_units::ParseError| error.to_string();
+        match dimension {
+            Dimension::Number => number(text).map(Self::Number),
+            Dimension::Rate => rate_or_zero(text).map(Self::Rate),
+            Dimension::Duration => text.parse().map(Self::Duration).map_err(wrong),
+            Dimension::Share => text.parse().map(Self::Share).map_err(wrong),
+            Dimension::Packets => packets(text).map(Self::Packets),
+            Dimension::Bytes => text.parse().map(Self::Bytes).map_err(wrong),
+            Dimension::Text => quoted(text).map(Self::Text),
+            Dimension::Json if text.starts_with('"') => quoted(text).map(Self::Text),
+            Dimension::Json => number(text).map(Self::Number),
+        }
+    }
+
+    /// The number in the unit of its dimension; none for a text.
+    pub(crate) fn number(&self) -> Option<f64> {
+        Some(match self {
+            Self::Number(number) => *number,
+            Self::Rate(rate) => rate.map_or(0.0, |rate| rate.as_bits_per_second() as f64),
+            Self::Duration(span) => span.as_nanos() as f64,
+            Self::Share(share) => share.as_f64(),
+            Self::Packets(packets) => *packets as f64,
+            Self::Bytes(bytes) => bytes.get() as f64,
+            Self::Text(_) => return None,
+        })
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Rate(Some(rate)) => rate.fmt(f),
+            Self::Rate(None) => f.pad("0 bit/s"),
+            Self::Duration(span) => span.fmt(f),
+            Self::Share(share) => share.fmt(f),
+            Self::Packets(packets) => f.pad(&format!("{packets} packets")),
+            Self::Bytes(bytes) => bytes.fmt(f),
+            Self::Text(text) => write!(f, "{text:?}"),
+        }
+    }
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    let finite = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    finite.ok_or_else(|| format!("\"{text}\" is not a number: write for example 0 or 9.5e7, without a unit"))
+}
+
+fn packets(text: &str) -> Result<u64, String> {
+    let bare = text.trim_end_matches("packets").trim_end_matches("packet").trim_end();
+    bare.parse().map_err(|_| format!("\"{text}\" is not a number of packets: write for example 100 or 100 packets"))
+}
+
+/// A link cannot have the rate zero, but its throughput can.
+fn rate_or_zero(text: &str) -> Result<Option<Rate>, String> {
+    let parsed: Result<Rate, _> = text.parse();
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let is_zero = text[..digits].parse() == Ok(0.0);
+    if parsed.is_err() && is_zero && format!("1{}", &text[digits..]).parse::<Rate>().is_ok() {
+        return Ok(None);
+    }
+    parsed.map(Some).map_err(|error| error.to_string())
+}
+
+/// A text in double quotes, with `\"`, `\\`, `\n` and `\t`.
+fn quoted(text: &str) -> Result<String, String> {
+    let wrong = || format!("{text} is not a text in double quotes: write for example \"0% packet loss\"");
+    let inner = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).ok_or_else(wrong)?;
+    let mut value = String::new();
+    let mut chars = inner.chars();
+    while let Some(c) = chars.next() {
+        value.push(match c {
+            '"' => return Err(wrong()),
+            '\\' => match chars.next() {
+                Some('n') => '\n',
+                Some('t') => '\t',
+                Some(plain @ ('"' | '\\')) => plain,
+                _ => return Err(wrong()),
+            },
+            plain => plain,
+        });
+    }
+    Ok(value)
+}
+
+/// Units of a dimension with their factors, largest first.
+fn units(dimension: Dimension) -> &'static [(f64, &'static str)] {
+    match dimension {
+        Dimension::Rate => &[(1e12, " Tbit/s"), (1e9, " Gbit/s"), (1e6, " Mbit/s"), (1e3, " kbit/s"), (1.0, " bit/s")],
+        Dimension::Duration => &[(1e9, " s"), (1e6, " ms"), (1e3, " us"), (1.0, " ns")],
+        Dimension::Bytes => &[(1e9, " GB"), (1e6, " MB"), (1e3, " kB"), (1.0, " B")],
+        Dimension::Share => &[(0.01, " %")],
+        Dimension::Packets => &[(1.0, " packets")],
+        Dimension::Number | Dimension::Text | Dimension::Json => &[(1.0, "")],
+    }
+}
+
+/// A number in the unit of its dimension that suits it, with four significant digits where it has a scaled unit.
+pub(crate) fn show(number: f64, dimension: Dimension) -> String {
+    let scale = units(dimension);
+    let smallest = scale[scale.len() - 1];
+    let (factor, unit) = scale.iter().find(|(factor, _)| number.abs() >= *factor).copied().unwrap_or(smallest);
+    let scaled = number / factor;
+    if matches!(dimension, Dimension::Number | Dimension::Json | Dimension::Packets) {
+        return format!("{scaled}{unit}");
+    }
+    // Four significant digits of a number below 1,000; a share may be smaller than 1 % and keeps three decimals.
+    let decimals = match scaled.abs() {
+        100.0.. => 1,
+        10.0.. => 2,
+        _ => 3,
+    };
+    let text = format!("{scaled:.decimals$}");
+    format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
+}

@@ -1,0 +1,96 @@
+//! Every key of a lab file, in one place: the decoder accepts these and no others, and the JSON schema is made of them.
+
+mod sections;
+
+pub(crate) use sections::{BOUNDS, DIRECTION, DOWN, END, LINK, NODE, QUEUE, READY, RUN, SET, TOP, UP};
+
+/// A group of keys that stand together.
+pub(crate) struct Section {
+    /// Its name in the schema.
+    pub(crate) name: &'static str,
+    /// What it describes.
+    pub(crate) doc: &'static str,
+    pub(crate) keys: &'static [Key],
+}
+
+/// A key.
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    /// A value as the lab file would have it.
+    pub(crate) example: &'static str,
+    /// What it is for, with unit, range and default.
+    pub(crate) doc: &'static str,
+    pub(crate) required: bool,
+}
+
+impl Key {
+    pub(crate) const fn new(name: &'static str, kind: Kind, example: &'static str, doc: &'static str) -> Self {
+        Self { name, kind, example, doc, required: false }
+    }
+
+    pub(crate) const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+}
+
+/// What a key accepts.
+pub(crate) enum Kind {
+    /// A text that matches a regular expression.
+    Text(&'static str),
+    /// Any text, number or truth value, taken as text.
+    Scalar,
+    /// A whole number.
+    Integer { least: u64, most: u64 },
+    /// A number above zero.
+    Positive,
+    /// `true` or `false`.
+    Flag,
+    /// `true` and nothing else.
+    True,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A number with a unit.
+    Quantity(Quantity),
+    /// The bare number zero: zero is zero in every unit.
+    Zero,
+    /// A group of keys.
+    Section(&'static Section),
+    /// The same, or nothing at all.
+    Optional(&'static Section),
+    /// Names, each with a value.
+    Map { names: &'static str, values: &'static Kind },
+    /// A list of so many items.
+    List { items: &'static Kind, least: u64, most: Option<u64> },
+    /// One of these.
+    OneOf(&'static [Kind]),
+}
+
+/// A kind of quantity.
+#[derive(Clone, Copy)]
+pub(crate) enum Quantity {
+    Rate,
+    Duration,
+    Probability,
+    Limit,
+}
+
+impl Quantity {
+    /// Its units, as a regular expression.
+    pub(crate) fn units(self) -> &'static str {
+        match self {
+            Self::Rate => "([kMGT]?bit|[kMG]?B)/s",
+            Self::Duration => "(ns|us|µs|ms|s|min|h)",
+            Self::Probability => "%",
+            Self::Limit => "(packets?|[kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h)",
+        }
+    }
+}
+
+pub(crate) const NODE_NAME: &str = "^[a-zA-Z][a-zA-Z0-9-]{0,30}$";
+pub(crate) const LINK_NAME: &str = "^[a-zA-Z][a-zA-Z0-9_-]{0,30}$";
+pub(crate) const COMMAND_NAME: &str = "^[a-zA-Z][a-zA-Z0-9_-]{0,62}$";
+pub(crate) const VARIABLE_NAME: &str = "^[a-zA-Z_][a-zA-Z0-9_]*$";
+pub(crate) const SYSCTL_NAME: &str = "^net[./][a-zA-Z0-9_./-]+$";
+pub(crate) const ADDRESS: &str = "^[0-9a-fA-F.:]+/[0-9]{1,3}$";

@@ -1,0 +1,323 @@
+//! The plan: what is to be built and done, with every name, address and route decided.
+//!
+//! Nodes, interfaces and links are referred to by their place in the plan. A link's two directions are pipes: number
+//! `2 * link` forward, `2 * link + 1` backward. The port at a link's end has the number `2 * link + end`.
+
+use crate::expect::Expectation;
+use ipnet::IpNet;
+use netloom_link::{PipeChange, PipeConfig};
+use netloom_units::{Duration, Probability, Seed};
+use std::fmt;
+use std::net::IpAddr;
+
+/// A lab, ready to be built.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The lab's name: 1 to 32 of `a-z`, `0-9` and `-`.
+    pub name: String,
+    /// From which all chance of the run is drawn.
+    pub seed: Seed,
+    /// How precisely packets are released.
+    pub precision: Precision,
+    /// When the run ends at the latest, after time zero; none: when all commands have ended.
+    pub duration: Option<Duration>,
+    /// The nodes, in the order of the lab file.
+    pub nodes: Vec<NodePlan>,
+    /// The links, in the order of the lab file.
+    pub links: Vec<LinkPlan>,
+    /// What happens, in the order of the lab file.
+    pub timeline: Vec<Event>,
+    /// What is expected of the run.
+    pub expect: Vec<Expectation>,
+    /// How far the network may stray from its description.
+    pub bounds: Bounds,
+}
+
+/// How packets are released at their instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// Sleep only: some 35 to 100 us late, but no processor time is spent on waiting.
+    Eco,
+    /// Sleep, then spin for the last microseconds.
+    #[default]
+    Balanced,
+    /// Spin always, on a processor of its own.
+    Exact,
+}
+
+impl Precision {
+    /// As the lab file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Eco => "eco",
+            Self::Balanced => "balanced",
+            Self::Exact => "exact",
+        }
+    }
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodePlan {
+    /// Its name, which resolves to its address inside all nodes.
+    pub name: String,
+    /// Whether it forwards packets.
+    pub kind: NodeKind,
+    /// The most processor time that its programs may use together; none: no limit.
+    pub cpus: Option<Cpus>,
+    /// Kernel settings as `sysctl` names them, for example `net.ipv4.tcp_congestion_control`.
+    pub sysctls: Vec<(String, String)>,
+    /// Environment of all its programs.
+    pub env: Vec<(String, String)>,
+    /// Its interfaces, in the order of the links.
+    pub interfaces: Vec<InterfacePlan>,
+    /// Its routes, beside those to the subnets of its own interfaces.
+    pub routes: Vec<RoutePlan>,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Runs programs and forwards nothing.
+    #[default]
+    Host,
+    /// Runs programs and forwards packets of both families.
+    Router,
+}
+
+impl NodeKind {
+    /// As the lab file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Router => "router",
+        }
+    }
+}
+
+/// A share of processor time, in thousandths of one core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cpus(pub u32);
+
+impl Cpus {
+    /// Thousandths of one core.
+    pub fn thousandths(self) -> u32 {
+        self.0
+    }
+}
+
+impl fmt::Display for Cpus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, rest) = (self.0 / 1_000, self.0 % 1_000);
+        let digits = format!("{rest:03}");
+        match digits.trim_end_matches('0') {
+            "" => write!(f, "{whole}"),
+            shown => write!(f, "{whole}.{shown}"),
+        }
+    }
+}
+
+/// A network interface of a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InterfacePlan {
+    /// Its name inside the node: `eth0` and so on, unless the lab file names it.
+    pub name: String,
+    /// Its hardware address.
+    pub mac: [u8; 6],
+    /// The largest IP packet it sends, in bytes.
+    pub mtu: u32,
+    /// Its addresses, each with the length of its subnet's prefix; IPv4 before IPv6.
+    pub addresses: Vec<IpNet>,
+    /// The other end's addresses, link-local ones included, and hardware address.
+    pub neighbors: Vec<(IpAddr, [u8; 6])>,
+    /// The link it is an end of.
+    pub link: usize,
+    /// Which end: 0 or 1.
+    pub end: usize,
+}
+
+/// A route of a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoutePlan {
+    /// Where it leads; `0.0.0.0/0` and `::/0` are the default routes.
+    pub destination: IpNet,
+    /// The address of the next node.
+    pub via: IpAddr,
+    /// The place of the interface in the node's list.
+    pub interface: usize,
+}
+
+/// A link between two nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkPlan {
+    /// Its name.
+    pub name: String,
+    /// Its ends; forward is from the first to the second.
+    pub ends: [EndPlan; 2],
+    /// Its directions: forward, backward.
+    pub pipes: [PipeConfig; 2],
+    /// The largest IP packet on it, in bytes.
+    pub mtu: u32,
+    /// Packets due within this time of one another may be handed out together.
+    pub coalesce: Duration,
+}
+
+/// An end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndPlan {
+    /// The node's place in the plan.
+    pub node: usize,
+    /// The interface's place in the node's list.
+    pub interface: usize,
+}
+
+/// A direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// From the first end to the second.
+    Forward,
+    /// From the second end to the first.
+    Backward,
+}
+
+impl Direction {
+    /// Both, forward first, as the pipes of a link are numbered.
+    pub const BOTH: [Self; 2] = [Self::Forward, Self::Backward];
+
+    /// 0 for forward, 1 for backward: the place of the pipe in [`LinkPlan::pipes`].
+    pub fn index(self) -> usize {
+        usize::from(self == Self::Backward)
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(["forward", "backward"][self.index()])
+    }
+}
+
+/// An entry of the timeline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Its line in the lab file.
+    pub line: usize,
+    /// When, after time zero. None: a service starts before time zero, all others at it.
+    pub at: Option<Duration>,
+    /// What happens.
+    pub action: Action,
+}
+
+/// What can happen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// A program is started.
+    Run(RunCommand),
+    /// A link is changed.
+    Set {
+        /// The link's place in the plan.
+        link: usize,
+        /// The direction; none: both.
+        direction: Option<Direction>,
+        /// What is changed.
+        change: PipeChange,
+    },
+    /// A link is cut.
+    Down {
+        /// The link's place in the plan.
+        link: usize,
+        /// For how long; none: until `up`.
+        duration: Option<Duration>,
+    },
+    /// A link is joined again.
+    Up {
+        /// The link's place in the plan.
+        link: usize,
+    },
+}
+
+/// A program of the timeline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunCommand {
+    /// Its name, unique in the lab: `as`, or made from the program's.
+    pub name: String,
+    /// The node's place in the plan.
+    pub node: usize,
+    /// What to run.
+    pub command: Argv,
+    /// When it can be used by others.
+    pub ready: Option<Ready>,
+    /// Whether it is there for the others: the run does not wait for its end, and stops it.
+    pub service: bool,
+    /// A file in the results folder that gets a copy of its standard output.
+    pub save: Option<String>,
+    /// It is stopped when it has run for so long (`for`); not a failure.
+    pub stop_after: Option<Duration>,
+    /// Its environment, beside the node's.
+    pub env: Vec<(String, String)>,
+    /// Whether a failure of it is none of the run.
+    pub may_fail: bool,
+}
+
+/// A command as the lab file has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argv {
+    /// Text for `/bin/sh -c`.
+    Shell(String),
+    /// A program and its arguments; not empty.
+    Exec(Vec<String>),
+}
+
+impl fmt::Display for Argv {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shell(text) => f.pad(text.trim_end()),
+            Self::Exec(words) => f.pad(&words.join(" ")),
+        }
+    }
+}
+
+/// When a service can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// The condition.
+    pub when: ReadyWhen,
+    /// How long to wait for it; not used by a pause.
+    pub timeout: Duration,
+}
+
+/// A condition for being ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadyWhen {
+    /// A TCP port listens inside the node.
+    Tcp(u16),
+    /// A file exists.
+    File(String),
+    /// A command, run in the node, exits with 0.
+    Command(Argv),
+    /// This time has passed.
+    Pause(Duration),
+}
+
+/// How far a run may stray from the description and still be "as described".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The 99th percentile of how much later than due a pipe hands packets out.
+    pub lateness: Duration,
+    /// How much the rate of a busy pipe may differ from the described one, as a share of it.
+    pub rate: Probability,
+    /// How much the mean delay of a pipe may differ from the described one, as a share of it; never less than
+    /// `lateness` allows.
+    pub delay: Probability,
+    /// The share of its running time that the engine may wait for a processor.
+    pub starvation: Probability,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { lateness: Duration::from_millis(1), rate: percent(2), delay: percent(1), starvation: percent(10) }
+    }
+}
+
+fn percent(value: u64) -> Probability {
+    Probability::from_parts_per_trillion(value * 10_000_000_000).expect("defaults are at most 100 %")
+}

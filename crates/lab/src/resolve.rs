@@ -1,0 +1,191 @@
+//! From the lab as it is written to the plan: every name becomes a place, every address and route is decided.
+
+mod addressing;
+mod ends;
+mod names;
+mod routing;
+mod timeline;
+
+use crate::decode::{Errors, LeftOut};
+use crate::diagnostics::{Diagnostic, Span, Spanned};
+use crate::expect::{self, ExpectError, Expectation, Names};
+use crate::plan::{Action, Event, InterfacePlan, LinkPlan, NodePlan, Plan, RoutePlan};
+use crate::spec::{LinkSpec, Spec};
+use ends::Ends;
+use names::{Index, index_of};
+use netloom_units::{Duration, Seed};
+
+/// Each link has two ports, and a lab's ports are numbered in 16 bits: more links wait for labs on several machines.
+const MOST_LINKS: usize = 32_768;
+
+/// Each node has an init process of its own, and Linux has 32,768 process numbers unless it is told otherwise.
+const MOST_NODES: usize = 30_000;
+
+/// Errors that end the resolving, and warnings that do not.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    pub(crate) errors: Errors,
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+/// The plan of `spec`. It means something only if no errors were found.
+pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, found: &mut Findings) -> Plan {
+    let name = lab_name(&spec, default_name, &mut found.errors);
+    check_sizes(&spec, &mut found.errors);
+    let timeline = std::mem::take(&mut spec.timeline);
+    let node_index = Index::new("node", spec.nodes.iter().map(|node| &node.name), left_out.nodes);
+    let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
+    let ends = ends::resolve(&spec.links, &node_index, &mut found.errors);
+    let link_names: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
+    let timeline = timeline::resolve(timeline, &node_index, &link_index, &mut found.errors);
+    let expect = expectations(&spec.expect, &timeline, &link_names, left_out, &mut found.errors);
+    check_windows(&spec.expect, &expect, spec.duration, &mut found.errors);
+    let mut plan = Plan {
+        name,
+        seed: spec.seed.unwrap_or(Seed::new(1)),
+        precision: spec.precision,
+        duration: spec.duration,
+        nodes: Vec::new(),
+        links: Vec::new(),
+        timeline,
+        expect,
+        bounds: spec.bounds,
+    };
+    let addresses = addressing::assign(&spec.links, found);
+    // With an end that leads nowhere there is no network to route in; the errors are noted.
+    if let Some(ends) = ends {
+        let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
+        let routes = routing::routes(&spec, &kinds, &ends, &addresses, &mut found.warnings);
+        plan.links = link_plans(&spec, &ends);
+        plan.nodes = node_plans(spec, &ends, &addresses, routes);
+    }
+    plan
+}
+
+fn lab_name(spec: &Spec, default_name: &str, errors: &mut Errors) -> String {
+    if let Some(name) = &spec.name {
+        return name.value.clone();
+    }
+    if crate::check_name(default_name).is_err() {
+        let message = format!("the file's name `{default_name}` cannot name the lab: write for example `name: my-lab`");
+        errors.push(Diagnostic::new(Span { line: 1, ..Span::default() }, "name", message));
+    }
+    default_name.to_owned()
+}
+
+fn check_sizes(spec: &Spec, errors: &mut Errors) {
+    if let Some(node) = spec.nodes.get(MOST_NODES) {
+        errors.push(node.name.error(format!("a lab has at most {MOST_NODES} nodes")));
+    }
+    if let Some(link) = spec.links.get(MOST_LINKS) {
+        errors.push(link.name.error(format!("a lab has at most {MOST_LINKS} links")));
+    }
+}
+
+fn expectations(
+    texts: &[Spanned<String>],
+    timeline: &[Event],
+    links: &[String],
+    left_out: &LeftOut,
+    errors: &mut Errors,
+) -> Vec<Expectation> {
+    let commands: Vec<(String, usize)> = timeline
+        .iter()
+        .enumerate()
+        .filter_map(|(index, event)| match &event.action {
+            Action::Run(run) => Some((run.name.clone(), index)),
+            _ => None,
+        })
+        .collect();
+    let names = Names { commands: &commands, links };
+    let is_complete = !left_out.commands && !left_out.links;
+    let mut expectations = Vec::new();
+    for text in texts {
+        match expect::parse(&text.value, &names) {
+            Ok((subject, test, window)) => {
+                let (line, text) = (text.span.line, text.value.trim().to_owned());
+                expectations.push(Expectation { line, text, subject, test, window });
+            }
+            Err(ExpectError::Wrong(message)) => errors.push(text.error(message)),
+            Err(ExpectError::UnknownSubject(message)) if is_complete => errors.push(text.error(message)),
+            // What it names may be what could not be read.
+            Err(ExpectError::UnknownSubject(_)) => {}
+        }
+    }
+    expectations
+}
+
+fn check_windows(
+    texts: &[Spanned<String>],
+    expectations: &[Expectation],
+    duration: Option<Duration>,
+    errors: &mut Errors,
+) {
+    let Some(duration) = duration else { return };
+    for expectation in expectations {
+        let Some(window) = expectation.window.filter(|window| window.to > duration) else { continue };
+        let text =
+            texts.iter().find(|text| text.span.line == expectation.line && text.value.trim() == expectation.text);
+        errors
+            .extend(text.map(|text| text.error(format!("`during` ends at {}, after the run's {duration}", window.to))));
+    }
+}
+
+fn link_plans(spec: &Spec, ends: &[Ends]) -> Vec<LinkPlan> {
+    let plan = |(link, ends): (&LinkSpec, &Ends)| LinkPlan {
+        name: link.name.value.clone(),
+        ends: ends.plans,
+        pipes: link.pipes.clone(),
+        mtu: link.mtu,
+        coalesce: link.coalesce,
+    };
+    spec.links.iter().zip(ends).map(plan).collect()
+}
+
+fn node_plans(
+    spec: Spec,
+    ends: &[Ends],
+    addresses: &[addressing::LinkAddresses],
+    routes: Vec<Vec<RoutePlan>>,
+) -> Vec<NodePlan> {
+    let mut nodes: Vec<NodePlan> = spec
+        .nodes
+        .into_iter()
+        .zip(routes)
+        .map(|(node, routes)| NodePlan {
+            name: node.name.value,
+            kind: node.kind,
+            cpus: node.cpus,
+            sysctls: node.sysctls,
+            env: node.env,
+            interfaces: Vec::new(),
+            routes,
+        })
+        .collect();
+    // Links come in order, and so do the interfaces of every node.
+    for (index, ((link, ends), addresses)) in spec.links.iter().zip(ends).zip(addresses).enumerate() {
+        for end in 0..2 {
+            nodes[ends.plans[end].node].interfaces.push(InterfacePlan {
+                name: ends.names[end].clone(),
+                mac: ends.macs[end],
+                mtu: link.mtu,
+                addresses: addresses.ends[end].clone(),
+                neighbors: addresses.neighbors(1 - end, ends.macs[1 - end]),
+                link: index,
+                end,
+            });
+        }
+    }
+    nodes
+}
+
+/// The place of a name that another part of the file refers to; an unknown one is noted.
+fn place(index: &Index<'_>, name: &Spanned<String>, errors: &mut Errors) -> Option<usize> {
+    match index_of(index, name) {
+        Ok(place) => place,
+        Err(error) => {
+            errors.push(error);
+            None
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Both families as numbers.
+
+use ipnet::IpNet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// IPv4 or IPv6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::resolve) enum Family {
+    V4,
+    V6,
+}
+
+/// Where automatic subnets come from.
+pub(super) struct Pool {
+    pub(super) first: u128,
+    pub(super) last: u128,
+    /// Addresses in one subnet.
+    pub(super) step: u128,
+    pub(super) prefix: u8,
+}
+
+/// Addresses from `first` to `last`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) first: u128,
+    pub(super) last: u128,
+}
+
+impl Range {
+    pub(super) fn overlaps(self, other: Self) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
+}
+
+impl Family {
+    pub(in crate::resolve) fn of(net: &IpNet) -> Self {
+        match net {
+            IpNet::V4(_) => Self::V4,
+            IpNet::V6(_) => Self::V6,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::V4 => "IPv4",
+            Self::V6 => "IPv6",
+        }
+    }
+
+    /// 10.0.0.0/8 is private (RFC 1918); fd00:6e6c::/32 is locally assigned (RFC 4193) and begins with `nl` in ASCII.
+    pub(super) fn pool(self) -> Pool {
+        match self {
+            Self::V4 => Pool { first: 10 << 24, last: (11 << 24) - 1, step: 4, prefix: 30 },
+            Self::V6 => Pool { first: 0xfd00_6e6c << 96, last: (0xfd00_6e6d << 96) - 1, step: 1 << 64, prefix: 64 },
+        }
+    }
+
+    /// Everything: the destination of a default route.
+    pub(in crate::resolve) fn everything(self) -> IpNet {
+        net(self, 0, 0)
+    }
+}
+
+fn number(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(v4) => u128::from(v4.to_bits()),
+        IpAddr::V6(v6) => v6.to_bits(),
+    }
+}
+
+/// The address of a net as a number.
+pub(super) fn first(net: &IpNet) -> u128 {
+    number(net.addr())
+}
+
+/// All addresses of a net's subnet.
+pub(super) fn range(net: &IpNet) -> Range {
+    Range { first: number(net.network()), last: number(net.broadcast()) }
+}
+
+/// Those that an interface can have: not the subnet's own (in IPv6 that of its routers), nor the broadcast address.
+pub(super) fn hosts(net: &IpNet) -> Range {
+    let Range { first, last } = range(net);
+    match net {
+        IpNet::V4(v4) if v4.prefix_len() < 31 => Range { first: first + 1, last: last - 1 },
+        IpNet::V6(v6) if v6.prefix_len() < 127 => Range { first: first + 1, last },
+        _ => Range { first, last },
+    }
+}
+
+/// The net with this address.
+pub(super) fn net(family: Family, address: u128, prefix: u8) -> IpNet {
+    let address = match family {
+        Family::V4 => IpAddr::V4(Ipv4Addr::from_bits(u32::try_from(address).expect("an IPv4 address has 32 bits"))),
+        Family::V6 => IpAddr::V6(Ipv6Addr::from_bits(address)),
+    };
+    IpNet::new(address, prefix).expect("prefix lengths come from nets of the same family")
+}

@@ -1,0 +1,50 @@
+//! Names and their places.
+
+use crate::diagnostics::{Diagnostic, Spanned, nearest};
+use std::collections::BTreeMap;
+
+/// The names of all nodes, or of all links.
+pub(super) struct Index<'a> {
+    what: &'static str,
+    places: BTreeMap<&'a str, usize>,
+    /// In the order of the file, so that of two names that are equally near the first is proposed.
+    names: Vec<&'a str>,
+    /// Whether others could not be read, so that an unknown name may be one of them.
+    has_gaps: bool,
+}
+
+impl<'a> Index<'a> {
+    pub(super) fn new(what: &'static str, names: impl Iterator<Item = &'a Spanned<String>>, has_gaps: bool) -> Self {
+        let names: Vec<&str> = names.map(|name| name.value.as_str()).collect();
+        let places = names.iter().enumerate().map(|(place, name)| (*name, place)).collect();
+        Self { what, places, names, has_gaps }
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.places.contains_key(name)
+    }
+}
+
+/// The place of `name`; none if it may be one that could not be read.
+pub(super) fn index_of(index: &Index<'_>, name: &Spanned<String>) -> Result<Option<usize>, Diagnostic> {
+    match index.places.get(name.value.as_str()) {
+        Some(place) => Ok(Some(*place)),
+        None if index.has_gaps => Ok(None),
+        None => Err(name.error(unknown(index, &name.value))),
+    }
+}
+
+/// So many names are listed when none is near.
+const MOST_LISTED: usize = 8;
+
+fn unknown(index: &Index<'_>, name: &str) -> String {
+    let what = index.what;
+    if let Some(near) = nearest(name, index.names.iter().copied()) {
+        return format!("there is no {what} `{name}`: did you mean `{near}`?");
+    }
+    match index.names.as_slice() {
+        [] => format!("there is no {what} `{name}`: the lab has none"),
+        names if names.len() <= MOST_LISTED => format!("there is no {what} `{name}`: there are {}", names.join(", ")),
+        _ => format!("there is no {what} `{name}`"),
+    }
+}

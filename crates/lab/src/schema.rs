@@ -1,0 +1,114 @@
+//! The JSON schema of lab files, made of the same tables as the decoder.
+
+use crate::keys::{Key, Kind, Quantity, Section, TOP};
+use serde_json::{Map, Value, json};
+
+/// The JSON schema (draft 2020-12) of lab files, for editors and other tools.
+pub fn schema() -> Value {
+    let mut definitions = Map::new();
+    let top = section(&TOP, &mut definitions);
+    let mut schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Netloom lab",
+    });
+    let object = schema.as_object_mut().expect("it is an object");
+    object.extend(top.as_object().cloned().expect("a section is an object"));
+    object.insert("$defs".into(), Value::Object(definitions));
+    schema
+}
+
+fn section(section: &Section, definitions: &mut Map<String, Value>) -> Value {
+    let mut properties = Map::new();
+    for key in section.keys {
+        properties.insert(key.name.into(), property(key, definitions));
+    }
+    let required: Vec<&str> = section.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
+    let mut object = json!({
+        "description": section.doc,
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    });
+    if !required.is_empty() {
+        object["required"] = json!(required);
+    }
+    if section.name == "ready" {
+        object["oneOf"] = json!(["tcp", "file", "command", "pause"].map(|key| json!({ "required": [key] })));
+    }
+    object
+}
+
+fn property(key: &Key, definitions: &mut Map<String, Value>) -> Value {
+    let mut value = kind(&key.kind, definitions);
+    value["description"] = json!(key.doc);
+    value["examples"] = json!([example(key.example)]);
+    value
+}
+
+/// The example as a value: whatever the lab file would make of it.
+fn example(text: &str) -> Value {
+    crate::yaml::parse(text).map_or_else(|_| json!(text), |node| json_of(&node))
+}
+
+fn json_of(node: &crate::yaml::Node) -> Value {
+    use crate::yaml::Content;
+    match &node.content {
+        Content::Map(entries) => entries.iter().map(|entry| (entry.name.clone(), json_of(&entry.value))).collect(),
+        Content::List(items) => items.iter().map(json_of).collect(),
+        Content::Text { text, plain: true } => match serde_json::from_str(text) {
+            Ok(value @ (Value::Bool(_) | Value::Number(_))) => value,
+            _ => json!(text),
+        },
+        Content::Text { text, .. } => json!(text),
+        Content::Empty => Value::Null,
+    }
+}
+
+fn kind(this: &Kind, definitions: &mut Map<String, Value>) -> Value {
+    match this {
+        Kind::Text(pattern) => json!({ "type": "string", "pattern": pattern }),
+        Kind::Scalar => json!({ "type": ["string", "number", "boolean"] }),
+        Kind::Integer { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Kind::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::True => json!({ "const": true }),
+        Kind::Word(words) => json!({ "enum": words }),
+        Kind::Quantity(quantity) => json!({ "type": "string", "pattern": pattern(*quantity) }),
+        Kind::Zero => json!({ "const": 0 }),
+        Kind::Section(inner) => reference(inner, definitions),
+        Kind::Optional(inner) => json!({ "anyOf": [reference(inner, definitions), { "type": "null" }] }),
+        Kind::Map { names, values } => json!({
+            "type": "object",
+            "propertyNames": { "pattern": names },
+            "additionalProperties": kind(values, definitions),
+        }),
+        Kind::List { items, least, most } => {
+            let mut list = json!({ "type": "array", "items": kind(items, definitions), "minItems": least });
+            if let Some(most) = most {
+                list["maxItems"] = json!(most);
+            }
+            list
+        }
+        Kind::OneOf(kinds) => {
+            let options: Vec<Value> = kinds.iter().map(|option| kind(option, definitions)).collect();
+            json!({ "anyOf": options })
+        }
+    }
+}
+
+fn reference(inner: &Section, definitions: &mut Map<String, Value>) -> Value {
+    if !definitions.contains_key(inner.name) {
+        // The name is taken before the section is made, so that one that contains itself would end.
+        definitions.insert(inner.name.into(), Value::Null);
+        let made = section(inner, definitions);
+        definitions.insert(inner.name.into(), made);
+    }
+    json!({ "$ref": format!("#/$defs/{}", inner.name) })
+}
+
+fn pattern(quantity: Quantity) -> String {
+    format!("^\\s*[0-9]+(\\.[0-9]+)?\\s*{}\\s*$", quantity.units())
+}
+
+#[cfg(test)]
+mod tests;

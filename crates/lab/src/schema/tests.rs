@@ -1,0 +1,123 @@
+use super::*;
+use crate::keys::{BOUNDS, DIRECTION, DOWN, END, LINK, NODE, QUEUE, READY, RUN, SET, UP};
+
+fn validator() -> jsonschema::Validator {
+    jsonschema::draft202012::new(&schema()).expect("the schema is one")
+}
+
+/// The text as an editor's YAML reader would give it.
+fn value(text: &str) -> Value {
+    json_of(&crate::yaml::parse(text).expect("it is YAML"))
+}
+
+/// A lab in which `key` of `section` stands with its example as the value.
+fn lab_with(section: &Section, key: &Key) -> String {
+    let pair = format!("{}: {}", key.name, key.example);
+    // Required keys that the pair does not bring along.
+    let beside = |others: &[(&str, &str)]| {
+        let others = others.iter().filter(|(name, _)| *name != key.name);
+        others.fold(format!("{{{pair}"), |text, (name, value)| format!("{text}, {name}: {value}")) + "}"
+    };
+    let link = |text: &str| format!("nodes: {{client: {{}}, r1: {{kind: router}}}}\nlinks: {{access: {text}}}\n");
+    let network = "nodes: [client, r1, server]\nlinks: {backbone: {ends: [client, r1]}}\n";
+    let entry = |text: &str| format!("{network}timeline: [{text}]\n");
+    match section.name {
+        "lab" if key.name == "nodes" => format!("{pair}\n"),
+        "lab" if key.name == "links" => format!("nodes: [client, r1]\n{pair}\n"),
+        "lab" if key.name == "expect" => entry("{on: client, run: ping, as: ping}") + &pair,
+        "lab" => format!("{network}{pair}\n"),
+        "node" => format!("nodes: {{client: {{{pair}}}}}\n"),
+        "link" => link(&beside(&[("ends", "[client, r1]")])),
+        "direction" => link(&format!("{{ends: [client, r1], forward: {{{pair}}}}}")),
+        "queue" => link(&format!("{{ends: [client, r1], queue: {{{pair}}}}}")),
+        "end" => link(&format!("{{ends: [client, {}]}}", beside(&[("node", "r1")]))),
+        "run" => entry(&beside(&[("on", "client"), ("run", "iperf3 -s")])),
+        "set" => entry(&beside(&[("link", "backbone"), ("set", "{delay: 1 ms}")])),
+        "down" => entry(&beside(&[("link", "backbone"), ("down", "true")])),
+        "up" => entry(&beside(&[("link", "backbone"), ("up", "true")])),
+        "ready" if key.name == "timeout" => entry(&format!("{{on: client, run: nc, ready: {{{pair}, tcp: 80}}}}")),
+        "ready" => entry(&format!("{{on: client, run: nc, ready: {{{pair}}}}}")),
+        "bounds" => format!("{network}bounds: {{{pair}}}\n"),
+        other => panic!("no lab is known for a key of {other}"),
+    }
+}
+
+/// What the tables show as an example is accepted by both that are made of them.
+#[test]
+fn every_example_is_decoded_and_valid() {
+    let validator = validator();
+    for section in [&TOP, &NODE, &LINK, &DIRECTION, &QUEUE, &END, &RUN, &SET, &DOWN, &UP, &READY, &BOUNDS] {
+        for key in section.keys {
+            let text = lab_with(section, key);
+            if let Err(diagnostics) = crate::parse(&text, "test.yaml") {
+                panic!("{}.{}\n{text}\n{diagnostics}", section.name, key.name);
+            }
+            if let Err(error) = validator.validate(&value(&text)) {
+                panic!("{}.{}\n{text}\n{error} at {}", section.name, key.name, error.instance_path());
+            }
+        }
+    }
+}
+
+/// Each of these is refused by both.
+#[test]
+fn what_the_decoder_refuses_is_invalid() {
+    let validator = validator();
+    let network = "nodes: [a, b]\n";
+    let link = |text: &str| format!("{network}links: {{l: {{ends: [a, b], {text}}}}}\n");
+    let wrong = [
+        "links: {}\n".to_owned(),
+        "nodes: 7\n".into(),
+        "nodes: {a b: {}}\n".into(),
+        "nodes: {a: {knd: router}}\n".into(),
+        "nodes: {a: {cpus: 0}}\n".into(),
+        "nodes: {a: {cpus: 50 %}}\n".into(),
+        "nodes: {a: {sysctl: {kernel.hostname: x}}}\n".into(),
+        format!("{network}seed: -1\n"),
+        format!("{network}seed: one\n"),
+        format!("{network}name: Upper\n"),
+        format!("{network}clock: virtual\n"),
+        format!("{network}duration: 10\n"),
+        format!("{network}bounds: {{rate: 1}}\n"),
+        format!("{network}links: {{l: {{ends: [a]}}}}\n"),
+        format!("{network}links: {{l: {{ends: [a, b, a]}}}}\n"),
+        link("rate: 100"),
+        link("rate: 100 Mbps"),
+        link("delay: 5"),
+        link("delay: -5 ms"),
+        link("loss: 0.1"),
+        link("queue: 100"),
+        link("queue: {kind: red}"),
+        link("mtu: 67"),
+        link("cost: 0"),
+        link("up: {rate: 1 Mbit/s}"),
+        format!("{network}timeline: [{{on: a}}]\n"),
+        format!("{network}timeline: [{{on: a, run: [] }}]\n"),
+        format!("{network}timeline: [{{on: a, run: x, for: 5}}]\n"),
+        format!("{network}timeline: [{{on: a, run: x, save: ../x}}]\n"),
+        format!("{network}timeline: [{{on: a, run: x, ready: {{tcp: 1, file: x}}}}]\n"),
+        format!("{network}timeline: [{{on: a, run: x, ready: {{tcp: 0}}}}]\n"),
+    ];
+    for text in wrong {
+        assert!(crate::parse(&text, "test.yaml").is_err(), "decoded:\n{text}");
+        assert!(!validator.is_valid(&value(&text)), "valid:\n{text}");
+    }
+}
+
+#[test]
+fn the_examples_of_the_repository_are_valid_labs() {
+    let validator = validator();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("the examples are there") {
+        let path = entry.expect("the folder can be read").path();
+        let text = std::fs::read_to_string(&path).expect("the example can be read");
+        let lab = crate::load(&path).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+        assert!(lab.warnings.is_empty(), "{}", lab.warnings);
+        if let Err(error) = validator.validate(&value(&text)) {
+            panic!("{}: {error} at {}", path.display(), error.instance_path());
+        }
+        count += 1;
+    }
+    assert!(count >= 3, "{count} examples");
+}

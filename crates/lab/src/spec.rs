@@ -1,0 +1,76 @@
+//! A lab as it is written: names instead of places, and every value that an error may be about with its place.
+
+use crate::diagnostics::Spanned;
+use crate::plan::{Argv, Bounds, Cpus, Direction, NodeKind, Precision, Ready};
+use ipnet::IpNet;
+use netloom_link::{PipeChange, PipeConfig};
+use netloom_units::{Duration, Seed};
+
+/// The whole file.
+#[derive(Debug, Default)]
+pub(crate) struct Spec {
+    pub(crate) name: Option<Spanned<String>>,
+    pub(crate) seed: Option<Seed>,
+    pub(crate) precision: Precision,
+    pub(crate) duration: Option<Duration>,
+    pub(crate) nodes: Vec<NodeSpec>,
+    pub(crate) links: Vec<LinkSpec>,
+    pub(crate) timeline: Vec<EntrySpec>,
+    pub(crate) expect: Vec<Spanned<String>>,
+    pub(crate) bounds: Bounds,
+}
+
+#[derive(Debug)]
+pub(crate) struct NodeSpec {
+    pub(crate) name: Spanned<String>,
+    pub(crate) kind: NodeKind,
+    pub(crate) cpus: Option<Cpus>,
+    pub(crate) sysctls: Vec<(String, String)>,
+    pub(crate) env: Vec<(String, String)>,
+}
+
+#[derive(Debug)]
+pub(crate) struct LinkSpec {
+    pub(crate) name: Spanned<String>,
+    pub(crate) ends: [EndSpec; 2],
+    pub(crate) pipes: [PipeConfig; 2],
+    pub(crate) mtu: u32,
+    pub(crate) coalesce: Duration,
+    pub(crate) cost: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct EndSpec {
+    pub(crate) node: Spanned<String>,
+    pub(crate) interface: Option<Spanned<String>>,
+    pub(crate) addresses: Vec<Spanned<IpNet>>,
+    pub(crate) mac: Option<Spanned<[u8; 6]>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct EntrySpec {
+    pub(crate) line: usize,
+    pub(crate) at: Option<Duration>,
+    pub(crate) action: ActionSpec,
+}
+
+#[derive(Debug)]
+pub(crate) enum ActionSpec {
+    Run(RunSpec),
+    Set { link: Spanned<String>, direction: Option<Direction>, change: PipeChange },
+    Down { link: Spanned<String>, duration: Option<Duration> },
+    Up { link: Spanned<String> },
+}
+
+#[derive(Debug)]
+pub(crate) struct RunSpec {
+    pub(crate) on: Spanned<String>,
+    pub(crate) name: Option<Spanned<String>>,
+    pub(crate) command: Argv,
+    pub(crate) ready: Option<Ready>,
+    pub(crate) service: bool,
+    pub(crate) save: Option<Spanned<String>>,
+    pub(crate) stop_after: Option<Duration>,
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) may_fail: bool,
+}

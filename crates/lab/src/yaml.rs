@@ -1,0 +1,110 @@
+//! A YAML document as a tree whose every node knows its place and the key it stands under.
+//!
+//! Scalars stay texts: what they mean is decided by the key they stand under, so that no number is ever rounded on the
+//! way. Anchors, aliases and merge keys (`<<`) work; tags and further documents are refused.
+
+mod build;
+
+pub(crate) use build::parse;
+
+use crate::diagnostics::{Diagnostic, Span, Spanned};
+
+/// A node of the tree.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) span: Span,
+    /// Where an error that is about all of it is shown: its key if it has one.
+    pub(crate) head: Span,
+    /// The key it stands under, for example `links.access.rate` or `timeline[2].at`.
+    pub(crate) key: String,
+    pub(crate) content: Content,
+}
+
+/// What a node holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Content {
+    Map(Vec<Entry>),
+    List(Vec<Node>),
+    Text {
+        text: String,
+        /// Written without quotes: only then can it be a number or a truth value.
+        plain: bool,
+    },
+    /// Nothing, `~` or `null`.
+    Empty,
+}
+
+/// A key and its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) span: Span,
+    pub(crate) value: Node,
+}
+
+impl Node {
+    /// An error about this node.
+    pub(crate) fn error(&self, message: impl Into<String>) -> Diagnostic {
+        let span = if matches!(self.content, Content::Text { .. }) { self.span } else { self.head };
+        Diagnostic::new(span, &self.key, message)
+    }
+
+    /// An error that says what is here and what should be.
+    pub(crate) fn expected(&self, wanted: &str) -> Diagnostic {
+        self.error(format!("expected {wanted}, found {}", self.describe()))
+    }
+
+    /// `value` with this node's place.
+    pub(crate) fn spanned<T>(&self, value: T) -> Spanned<T> {
+        let span = if matches!(self.content, Content::Text { .. }) { self.span } else { self.head };
+        Spanned { value, span, key: self.key.clone() }
+    }
+
+    /// The text of a scalar that is not empty.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.content {
+            Content::Text { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The text of a scalar that is written without quotes.
+    pub(crate) fn plain(&self) -> Option<&str> {
+        match &self.content {
+            Content::Text { text, plain: true } => Some(text),
+            _ => None,
+        }
+    }
+
+    fn describe(&self) -> &'static str {
+        match &self.content {
+            Content::Map(_) => "a map",
+            Content::List(_) => "a list",
+            Content::Text { .. } => "a text",
+            Content::Empty => "nothing",
+        }
+    }
+
+    /// Tells every node below its key and head.
+    fn settle(&mut self, key: String, head: Option<Span>) {
+        self.head = head.unwrap_or(self.span);
+        match &mut self.content {
+            Content::Map(entries) => {
+                for entry in entries {
+                    let inner = if key.is_empty() { entry.name.clone() } else { format!("{key}.{}", entry.name) };
+                    entry.value.settle(inner, Some(entry.span));
+                }
+            }
+            Content::List(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    item.settle(format!("{key}[{index}]"), None);
+                }
+            }
+            Content::Text { .. } | Content::Empty => {}
+        }
+        self.key = key;
+    }
+}
+
+#[cfg(test)]
+mod tests;

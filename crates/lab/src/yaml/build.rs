@@ -1,0 +1,247 @@
+//! From the parser's events to the tree.
+
+use super::{Content, Entry, Node};
+use crate::diagnostics::{Diagnostic, Span};
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError};
+use std::collections::BTreeMap;
+
+/// Aliases copy what they refer to, and copies of copies grow without bound: a lab of 10,000 links stays below this.
+const MOST_NODES: usize = 1_000_000;
+
+/// Lab files are five levels deep; deeper ones only serve to exhaust the stack.
+const MOST_LEVELS: usize = 64;
+
+/// The document in `source`.
+///
+/// # Errors
+/// What is wrong with the YAML itself: a syntax error ends the reading, duplicate keys do not.
+pub(crate) fn parse(source: &str) -> Result<Node, Vec<Diagnostic>> {
+    let mut builder = Builder::new(source);
+    for event in Parser::new_from_str(source) {
+        let taken = event.map_err(|error| builder.syntax_error(&error)).and_then(|(event, span)| {
+            let place = builder.span(span.start, span.end);
+            builder.take(event, place)
+        });
+        if let Err(error) = taken {
+            builder.errors.push(error);
+            return Err(builder.errors);
+        }
+    }
+    let Some(mut root) = builder.root.take() else {
+        return Err(vec![Diagnostic::new(Span::default(), "", EMPTY)]);
+    };
+    root.settle(String::new(), None);
+    if builder.errors.is_empty() { Ok(root) } else { Err(builder.errors) }
+}
+
+const EMPTY: &str = "the file is empty: a lab has at least `nodes`, for example `nodes: [a, b]`";
+
+struct Builder {
+    /// The byte where each character begins, and the end.
+    offsets: Vec<usize>,
+    /// The end of each line, without its line break.
+    line_ends: Vec<usize>,
+    stack: Vec<Open>,
+    anchors: BTreeMap<usize, Node>,
+    root: Option<Node>,
+    nodes: usize,
+    errors: Vec<Diagnostic>,
+}
+
+/// A map or list whose end has not come yet.
+struct Open {
+    span: Span,
+    anchor: usize,
+    inside: Inside,
+}
+
+enum Inside {
+    Map(OpenMap),
+    List(Vec<Node>),
+}
+
+/// The entries of a map so far.
+#[derive(Default)]
+struct OpenMap {
+    entries: Vec<Entry>,
+    /// Where each key is.
+    places: BTreeMap<String, Span>,
+    /// What `<<` brings in.
+    merged: Vec<Entry>,
+    /// The key whose value comes next.
+    key: Option<(String, Span)>,
+}
+
+impl OpenMap {
+    /// Takes a key or a value, whichever is due; the error is of a key that is here twice.
+    fn take(&mut self, node: Node) -> Result<Option<Diagnostic>, Diagnostic> {
+        let Some((name, span)) = self.key.take() else {
+            self.key = Some(key_of(&node)?);
+            return Ok(None);
+        };
+        if name == "<<" {
+            self.merged.extend(merged_entries(node, span)?);
+            return Ok(None);
+        }
+        let first = self.places.insert(name.clone(), span);
+        let again =
+            |first| Diagnostic::new(span, &name, "this key is here twice: keep one of them").and(first, "first here");
+        let twice = first.map(again);
+        if twice.is_none() {
+            self.entries.push(Entry { name, span, value: node });
+        }
+        Ok(twice)
+    }
+
+    /// YAML 1.1 merge keys: what the map says itself comes first.
+    fn close(mut self) -> Content {
+        for entry in self.merged {
+            if self.places.insert(entry.name.clone(), entry.span).is_none() {
+                self.entries.push(entry);
+            }
+        }
+        Content::Map(self.entries)
+    }
+}
+
+impl Builder {
+    fn new(source: &str) -> Self {
+        let offsets = source.char_indices().map(|(at, _)| at).chain([source.len()]).collect();
+        let mut line_ends: Vec<usize> = Vec::new();
+        let mut at = 0;
+        for line in source.split_inclusive('\n') {
+            line_ends.push(at + line.trim_end().len());
+            at += line.len();
+        }
+        Self { offsets, line_ends, stack: vec![], anchors: BTreeMap::new(), root: None, nodes: 0, errors: vec![] }
+    }
+
+    /// A place on one line: what spans more is cut at the end of its first line.
+    fn span(&self, start: Marker, end: Marker) -> Span {
+        let byte = |marker: Marker| self.offsets[marker.index().min(self.offsets.len() - 1)];
+        let line = start.line().max(1);
+        let line_end = self.line_ends.get(line - 1).copied().unwrap_or_else(|| byte(start));
+        let start = byte(start).min(line_end);
+        Span { start, end: byte(end).clamp(start, line_end.max(start)), line }
+    }
+
+    fn syntax_error(&self, error: &ScanError) -> Diagnostic {
+        let at = self.span(*error.marker(), *error.marker());
+        let hint = match error.info() {
+            info if info.contains("tab") => "; indent with blanks, not with tabs",
+            info if info.contains("did not find expected") => "; is it indented like the lines that it belongs to?",
+            _ => "",
+        };
+        Diagnostic::new(at, "", format!("this is not YAML: {}{hint}", error.info()))
+    }
+
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Diagnostic> {
+        match event {
+            Event::DocumentStart(_) if self.root.is_some() => {
+                return Err(Diagnostic::new(span, "", "a second document begins here: a lab file has one"));
+            }
+            Event::Scalar(_, _, _, Some(tag))
+            | Event::SequenceStart(_, Some(tag))
+            | Event::MappingStart(_, Some(tag)) => {
+                return Err(Diagnostic::new(
+                    span,
+                    "",
+                    format!("the tag `{tag}` has no meaning here: lab files use no tags"),
+                ));
+            }
+            Event::Scalar(text, style, anchor, None) => {
+                let plain = style == ScalarStyle::Plain;
+                let content = match text.as_ref() {
+                    "" | "~" | "null" if plain => Content::Empty,
+                    _ => Content::Text { text: text.into_owned(), plain },
+                };
+                self.close(node(span, content), anchor)?;
+            }
+            Event::SequenceStart(anchor, None) => self.open(span, anchor, Inside::List(Vec::new()))?,
+            Event::MappingStart(anchor, None) => self.open(span, anchor, Inside::Map(OpenMap::default()))?,
+            Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
+            Event::Alias(anchor) => {
+                let Some(original) = self.anchors.get(&anchor) else {
+                    return Err(Diagnostic::new(span, "", "an alias cannot refer to what it is part of"));
+                };
+                let mut copy = original.clone();
+                copy.span = span;
+                self.nodes += count(&copy);
+                self.close(copy, 0)?;
+            }
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {}
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, span: Span, anchor: usize, inside: Inside) -> Result<(), Diagnostic> {
+        if self.stack.len() >= MOST_LEVELS {
+            return Err(Diagnostic::new(span, "", format!("more than {MOST_LEVELS} levels deep: no lab is")));
+        }
+        self.stack.push(Open { span, anchor, inside });
+        Ok(())
+    }
+
+    fn end(&mut self, end: Span) -> Result<(), Diagnostic> {
+        let Open { span, anchor, inside } = self.stack.pop().expect("the parser ends only what it began");
+        let content = match inside {
+            Inside::List(items) => Content::List(items),
+            Inside::Map(map) => map.close(),
+        };
+        let line_end = self.line_ends.get(span.line - 1).copied().unwrap_or(span.end);
+        let whole = Span { end: end.end.clamp(span.start, line_end.max(span.start)), ..span };
+        self.close(node(whole, content), anchor)
+    }
+
+    /// Puts a complete node where it belongs.
+    fn close(&mut self, node: Node, anchor: usize) -> Result<(), Diagnostic> {
+        self.nodes += 1;
+        if self.nodes > MOST_NODES {
+            return Err(Diagnostic::new(
+                node.span,
+                "",
+                format!("more than {MOST_NODES} values: aliases multiply them"),
+            ));
+        }
+        if anchor > 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+        match self.stack.last_mut().map(|open| &mut open.inside) {
+            None => self.root = Some(node).filter(|root| root.content != Content::Empty),
+            Some(Inside::List(items)) => items.push(node),
+            Some(Inside::Map(map)) => self.errors.extend(map.take(node)?),
+        }
+        Ok(())
+    }
+}
+
+fn node(span: Span, content: Content) -> Node {
+    Node { span, head: span, key: String::new(), content }
+}
+
+fn key_of(node: &Node) -> Result<(String, Span), Diagnostic> {
+    match &node.content {
+        Content::Text { text, .. } => Ok((text.clone(), node.span)),
+        _ => Err(Diagnostic::new(node.span, "", "a key is a word, for example `delay`")),
+    }
+}
+
+fn merged_entries(node: Node, span: Span) -> Result<Vec<Entry>, Diagnostic> {
+    match node.content {
+        Content::Map(entries) => Ok(entries),
+        Content::List(maps) => {
+            let all: Result<Vec<Vec<Entry>>, Diagnostic> =
+                maps.into_iter().map(|map| merged_entries(map, span)).collect();
+            all.map(|lists| lists.into_iter().flatten().collect())
+        }
+        _ => Err(Diagnostic::new(span, "", "`<<` takes in other maps: write for example `<<: *defaults`")),
+    }
+}
+
+fn count(node: &Node) -> usize {
+    1 + match &node.content {
+        Content::Map(entries) => entries.iter().map(|entry| count(&entry.value)).sum(),
+        Content::List(items) => items.iter().map(count).sum(),
+        Content::Text { .. } | Content::Empty => 0,
+    }
+}

@@ -1,0 +1,77 @@
+use super::*;
+
+fn right(text: &str) -> Node {
+    parse(text).unwrap_or_else(|errors| panic!("{text}: {errors:?}"))
+}
+
+fn wrong(text: &str) -> Vec<(usize, String)> {
+    let errors = parse(text).expect_err("it is wrong");
+    errors.iter().map(|error| (error.line(), error.message().to_owned())).collect()
+}
+
+fn entry<'a>(node: &'a Node, name: &str) -> &'a Entry {
+    let Content::Map(entries) = &node.content else { panic!("{} is a map", node.key) };
+    entries.iter().find(|entry| entry.name == name).unwrap_or_else(|| panic!("{name} is there"))
+}
+
+#[test]
+fn nodes_know_their_keys_and_places() {
+    let text = "# Größe\nä: [1, {b: 'ß c'}]\nnext: ~\r\nlast: |\n  x\n";
+    let root = right(text);
+    let Content::List(items) = &entry(&root, "ä").value.content else { panic!("it is a list") };
+    let inner = entry(&items[1], "b");
+    assert_eq!(inner.value.key, "ä[1].b");
+    assert_eq!(&text[inner.span.start..inner.span.end], "b");
+    assert_eq!(&text[inner.value.span.start..inner.value.span.end], "'ß c'");
+    assert_eq!(inner.value.span.line, 2);
+    assert_eq!(inner.value.plain(), None);
+    assert_eq!(items[0].plain(), Some("1"));
+    assert_eq!(entry(&root, "next").value.content, Content::Empty);
+    assert_eq!(entry(&root, "last").value.text(), Some("x\n"));
+    assert_eq!(entry(&root, "last").span.line, 4);
+}
+
+#[test]
+fn anchors_and_merge_keys_work() {
+    let root = right("base: &base {a: 1, b: 2}\nmore: &more {b: 3, c: 4}\nx: {b: 9, <<: [*base, *more]}\ny: *base\n");
+    let texts = |name: &str| {
+        let Content::Map(entries) = &entry(&root, name).value.content else { panic!("it is a map") };
+        entries
+            .iter()
+            .map(|entry| (entry.value.key.clone(), entry.value.text().unwrap_or("").to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let pairs =
+        |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>();
+    assert_eq!(texts("x"), pairs(&[("x.b", "9"), ("x.a", "1"), ("x.c", "4")]));
+    assert_eq!(texts("y"), pairs(&[("y.a", "1"), ("y.b", "2")]));
+}
+
+#[test]
+fn all_keys_that_are_there_twice_are_found() {
+    let again = "this key is here twice: keep one of them".to_owned();
+    assert_eq!(wrong("a: 1\nb: {c: 1, c: 2}\na: 3\na: 4\n"), [(2, again.clone()), (3, again.clone()), (4, again)]);
+}
+
+#[test]
+fn what_lab_files_do_not_use_is_refused() {
+    assert_eq!(wrong("a: !thing 1\n")[0].1, "the tag `!thing` has no meaning here: lab files use no tags");
+    assert_eq!(wrong("a: 1\n---\nb: 2\n"), [(2, "a second document begins here: a lab file has one".into())]);
+    assert_eq!(wrong("[1]: 2\n")[0].1, "a key is a word, for example `delay`");
+    assert_eq!(wrong("<<: 3\n")[0].1, "`<<` takes in other maps: write for example `<<: *defaults`");
+    for empty in ["", "# only a comment\n", "---\n", "~\n"] {
+        assert_eq!(wrong(empty)[0].0, 0, "{empty:?}");
+    }
+}
+
+#[test]
+fn neither_depth_nor_copies_exhaust_the_machine() {
+    let deep = format!("a: {}{}\n", "[".repeat(5_000), "]".repeat(5_000));
+    assert_eq!(wrong(&deep).len(), 1);
+    let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..9 {
+        let alias = format!("*a{}", level - 1);
+        bomb.push_str(&format!("a{level}: &a{level} [{}]\n", vec![alias; 10].join(", ")));
+    }
+    assert_eq!(wrong(&bomb)[0].1, "more than 1000000 values: aliases multiply them");
+}
