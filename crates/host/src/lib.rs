@@ -1,1 +1,22 @@
-//! placeholder
+//! Everything that Netloom asks of the Linux kernel on behalf of a lab: namespaces, network devices, control groups,
+//! mounts, processes and terminals.
+//!
+//! It is the only crate that touches these. It knows nothing of lab files, of what links do to packets, or of time.
+//! Whatever works as root works as an ordinary user, too, where the kernel allows user namespaces.
+
+pub mod cgroup;
+pub mod facts;
+pub mod fds;
+pub mod lab;
+pub mod netlink;
+pub mod node;
+pub mod runtime;
+pub mod sysctl;
+pub mod terminal;
+
+mod clone;
+mod error;
+mod mount;
+
+pub use error::KernelError;
+pub use nix::unistd::Pid;

@@ -1,0 +1,259 @@
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{AccessFlags, access};
+
+/// The control groups that can hold CPU shares here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hierarchy {
+    /// Version 1: the `cpu` controller has a tree of its own.
+    V1 {
+        /// The group under which labs get theirs.
+        base: PathBuf,
+    },
+    /// Version 2: one tree for all controllers.
+    V2 {
+        /// The group under which labs get theirs; it hands the `cpu` controller down.
+        base: PathBuf,
+    },
+}
+
+/// Why nodes cannot get CPU shares here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unavailable {
+    /// No mounted hierarchy has a `cpu` controller.
+    NoController,
+    /// There is one of version 1, and it belongs to root.
+    RootOnly {
+        /// The group that was tried.
+        group: PathBuf,
+    },
+    /// There is one of version 2, but this user may not make groups in it.
+    NotDelegated {
+        /// The group that was tried.
+        group: PathBuf,
+    },
+    /// The group that this process may use has processes of its own, and the kernel then shares nothing out below it.
+    Occupied {
+        /// The group that was tried.
+        group: PathBuf,
+    },
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoController => write!(
+                f,
+                "this machine has no cgroup hierarchy with a cpu controller mounted under /sys/fs/cgroup, so nodes \
+                 cannot be given shares of a CPU"
+            ),
+            Self::RootOnly { group } => write!(
+                f,
+                "{} belongs to root, so nodes cannot be given shares of a CPU: run netloom as root, or on a machine \
+                 with control groups of version 2",
+                group.display()
+            ),
+            Self::NotDelegated { group } => write!(
+                f,
+                "{} is not delegated to this user, so nodes cannot be given shares of a CPU: start netloom with \
+                 `systemd-run --user --scope -p Delegate=yes netloom ...`, or as root",
+                group.display()
+            ),
+            Self::Occupied { group } => write!(
+                f,
+                "{} has processes of its own, so the kernel lets nothing below it have shares of a CPU: start \
+                 netloom with `systemd-run --scope -p Delegate=yes netloom ...`, or in a container with the \
+                 machine's own cgroup namespace (--cgroupns=host)",
+                group.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Unavailable {}
+
+impl Hierarchy {
+    /// Finds the hierarchy that this process may use. In version 2 this may turn on the `cpu` controller for the
+    /// children of the group that it returns.
+    ///
+    /// # Errors
+    /// The reason why there is none.
+    pub fn detect() -> Result<Self, Unavailable> {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let mut mounts = mounts.lines().filter_map(Mount::parse).collect::<Vec<_>>();
+        // The last mount at a place hides those before it.
+        mounts.reverse();
+        if let Some(mount) = mounts.iter().find(|mount| mount.version == Version::One) {
+            return v1(mount, &own);
+        }
+        let with_cpu = |mount: &&Mount| mount.version == Version::Two && lists_cpu(&mount.point, "cgroup.controllers");
+        mounts.iter().find(with_cpu).map_or(Err(Unavailable::NoController), |mount| v2(mount, &own))
+    }
+
+    /// The group of a lab, which does not exist yet. `guard` is the process id of the netloom process that will clean
+    /// up after it.
+    pub fn plan(&self, lab: &str, guard: u32) -> super::LabGroup {
+        super::LabGroup::planned(self.clone(), format!("{GROUP_PREFIX}{lab}-{guard}"))
+    }
+
+    pub(super) fn base(&self) -> &Path {
+        match self {
+            Self::V1 { base } | Self::V2 { base } => base,
+        }
+    }
+}
+
+/// How every group that netloom makes is named.
+pub(super) const GROUP_PREFIX: &str = "netloom-";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Mount {
+    version: Version,
+    /// Which part of the hierarchy is mounted: `/` but in containers.
+    root: PathBuf,
+    point: PathBuf,
+}
+
+impl Mount {
+    /// A line of mountinfo: "id parent major:minor root point options [optional …] - type source super-options". Of
+    /// version 1 only the tree with the `cpu` controller counts.
+    fn parse(line: &str) -> Option<Self> {
+        let (place, kind) = line.split_once(" - ")?;
+        let mut kind = kind.split(' ');
+        let version = match (kind.next()?, kind.nth(1)?) {
+            ("cgroup2", _) => Version::Two,
+            ("cgroup", options) if options.split(',').any(|option| option == "cpu") => Version::One,
+            _ => return None,
+        };
+        let mut place = place.split(' ').skip(3);
+        Some(Self { version, root: place.next()?.into(), point: place.next()?.into() })
+    }
+
+    /// The directory of the group `path`, as `/proc/self/cgroup` names it.
+    fn directory(&self, path: &Path) -> Option<PathBuf> {
+        let directory = self.point.join(path.strip_prefix(&self.root).ok()?);
+        directory.is_dir().then_some(directory)
+    }
+}
+
+fn v1(mount: &Mount, own: &str) -> Result<Hierarchy, Unavailable> {
+    // A line of /proc/self/cgroup: "number:controllers:path".
+    let path = own.lines().find_map(|line| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        fields.next()?.split(',').any(|controller| controller == "cpu").then(|| fields.next())?
+    });
+    let base = path.and_then(|path| mount.directory(path.as_ref())).unwrap_or_else(|| mount.point.clone());
+    if may_write(&base) { Ok(Hierarchy::V1 { base }) } else { Err(Unavailable::RootOnly { group: base }) }
+}
+
+fn v2(mount: &Mount, own: &str) -> Result<Hierarchy, Unavailable> {
+    let path = own.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or("/");
+    let lowest = mount.directory(path.as_ref()).unwrap_or_else(|| mount.point.clone());
+    // The top first: there root's labs are nobody else's children. A user's own groups are further down.
+    let mut candidates: Vec<&Path> = lowest.ancestors().take_while(|group| group.starts_with(&mount.point)).collect();
+    candidates.reverse();
+    let mut reason = Unavailable::NotDelegated { group: lowest.clone() };
+    for group in candidates {
+        match hand_down(group) {
+            Ok(()) => return Ok(Hierarchy::V2 { base: group.to_path_buf() }),
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+                reason = Unavailable::Occupied { group: group.to_path_buf() };
+            }
+            Err(_) => (),
+        }
+    }
+    Err(reason)
+}
+
+/// Makes sure that children of `group` have the `cpu` controller, that this process may make some, and that it may
+/// move processes into them.
+fn hand_down(group: &Path) -> io::Result<()> {
+    let writable = may_write(group) && may_write(&group.join("cgroup.procs"));
+    if !writable || !lists_cpu(group, "cgroup.controllers") {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    if lists_cpu(group, SUBTREE) { Ok(()) } else { fs::write(group.join(SUBTREE), "+cpu") }
+}
+
+const SUBTREE: &str = "cgroup.subtree_control";
+
+fn lists_cpu(group: &Path, file: &str) -> bool {
+    let list = fs::read_to_string(group.join(file)).unwrap_or_default();
+    list.split_ascii_whitespace().any(|controller| controller == "cpu")
+}
+
+fn may_write(path: &Path) -> bool {
+    access(path, AccessFlags::W_OK).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_trees_with_a_cpu_controller_count() {
+        let first = "34 25 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:9 - cgroup cgroup rw,cpu,cpuacct";
+        let mount = Mount::parse(first).unwrap();
+        assert_eq!((mount.version, mount.point), (Version::One, PathBuf::from("/sys/fs/cgroup/cpu,cpuacct")));
+        let second = "30 25 0:26 /docker/abc /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw";
+        let part = Mount::parse(second).unwrap();
+        assert_eq!((part.version, part.root), (Version::Two, PathBuf::from("/docker/abc")));
+        for other in
+            ["35 25 0:30 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset", "1 1 0:1 / / rw - ext4 a rw", ""]
+        {
+            assert_eq!(Mount::parse(other), None, "{other}");
+        }
+    }
+
+    /// A hierarchy of version 2 as the kernel would show it, with a group `own` in it.
+    fn fake_v2(subtree: &str) -> (tempfile::TempDir, Mount) {
+        let folder = tempfile::tempdir().unwrap();
+        let point = folder.path().to_path_buf();
+        for group in [point.clone(), point.join("own")] {
+            fs::create_dir_all(&group).unwrap();
+            fs::write(group.join("cgroup.controllers"), "cpuset cpu memory\n").unwrap();
+            fs::write(group.join("cgroup.subtree_control"), subtree).unwrap();
+            fs::write(group.join("cgroup.procs"), "").unwrap();
+        }
+        (folder, Mount { version: Version::Two, root: "/".into(), point })
+    }
+
+    #[test]
+    fn the_highest_group_that_may_be_used_is_the_base() {
+        let (folder, mount) = fake_v2("cpu memory");
+        let base = folder.path().to_path_buf();
+        assert_eq!(v2(&mount, "0::/own\n"), Ok(Hierarchy::V2 { base: base.clone() }));
+        // Without a list of processes nobody can be moved here.
+        fs::remove_file(base.join("cgroup.procs")).unwrap();
+        assert_eq!(v2(&mount, "0::/own\n"), Ok(Hierarchy::V2 { base: base.join("own") }));
+        let reason = v2(&mount, "0::/\n").unwrap_err();
+        assert_eq!(reason, Unavailable::NotDelegated { group: base });
+    }
+
+    #[test]
+    fn the_controller_is_handed_down_where_it_is_not_yet() {
+        let (folder, mount) = fake_v2("memory");
+        let base = folder.path().to_path_buf();
+        assert_eq!(v2(&mount, "0::/own\n"), Ok(Hierarchy::V2 { base: base.clone() }));
+        assert_eq!(fs::read_to_string(base.join("cgroup.subtree_control")).unwrap(), "+cpu");
+        let plan = Hierarchy::V2 { base: base.clone() }.plan("lab", 7);
+        assert_eq!(plan.path(), base.join("netloom-lab-7"));
+    }
+
+    #[test]
+    fn the_reasons_say_what_to_do() {
+        let group = PathBuf::from("/sys/fs/cgroup/user.slice");
+        let text = Unavailable::NotDelegated { group }.to_string();
+        assert!(text.contains("systemd-run --user --scope -p Delegate=yes netloom"), "{text}");
+    }
+}

@@ -1,0 +1,230 @@
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, getpid};
+
+use super::Hierarchy;
+use super::detect::GROUP_PREFIX;
+use crate::error::{Attempted, KernelError};
+
+/// The period over which a share is accounted, in microseconds: the kernel's default. A node with half a core may run
+/// for 50 ms, then stands still for as long.
+const PERIOD_US: u64 = 100_000;
+
+/// The longest period that the kernel takes, for shares so small that their part of the usual one would be below the
+/// shortest quota that it takes, 1 ms.
+const LONG_PERIOD_US: u64 = 1_000_000;
+
+/// How long a group may be busy after its processes were killed.
+const BUSY_WITHIN: Duration = Duration::from_secs(1);
+
+/// The group of a lab, with one group per node that has a share.
+#[derive(Debug, Clone)]
+pub struct LabGroup {
+    hierarchy: Hierarchy,
+    path: PathBuf,
+}
+
+/// The group of a node and its share.
+#[derive(Debug, Clone)]
+pub struct Share {
+    path: PathBuf,
+    version_1: bool,
+}
+
+/// How often a share kept its node from running.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Throttling {
+    /// Periods in which the node had something to run.
+    pub periods: u64,
+    /// Of these, periods in which it used up its share.
+    pub throttled_periods: u64,
+    /// How long its processes were kept from running, summed over CPUs.
+    pub throttled: Duration,
+}
+
+impl LabGroup {
+    pub(super) fn planned(hierarchy: Hierarchy, name: String) -> Self {
+        let path = hierarchy.base().join(name);
+        Self { hierarchy, path }
+    }
+
+    /// Its directory, to be noted down before it is made.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes it.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn create(&self) -> Result<(), KernelError> {
+        make(&self.path)?;
+        match self.hierarchy {
+            Hierarchy::V1 { .. } => Ok(()),
+            Hierarchy::V2 { .. } => write(&self.path.join("cgroup.subtree_control"), "+cpu"),
+        }
+    }
+
+    /// Makes the group of `node`, whose processes together get `thousandths` of one core: 500 is half a core, 2000
+    /// two cores.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    ///
+    /// # Panics
+    /// If `thousandths` is 0, which would mean "no limit" to nobody and "nothing" to the kernel.
+    pub fn share(&self, node: &str, thousandths: u32) -> Result<Share, KernelError> {
+        let path = self.path.join(node);
+        make(&path)?;
+        let (quota, period) = quota_us(thousandths);
+        let version_1 = matches!(self.hierarchy, Hierarchy::V1 { .. });
+        if version_1 {
+            write(&path.join("cpu.cfs_period_us"), &period.to_string())?;
+            write(&path.join("cpu.cfs_quota_us"), &quota.to_string())?;
+        } else {
+            write(&path.join("cpu.max"), &format!("{quota} {period}"))?;
+        }
+        Ok(Share { path, version_1 })
+    }
+
+    /// Ends what still runs in it and removes it.
+    ///
+    /// # Errors
+    /// As for [`remove`].
+    pub fn remove(&self) -> Result<(), KernelError> {
+        remove(&self.path)
+    }
+}
+
+impl Share {
+    /// The group's directory, for [`NodeConfig::cgroup`](crate::node::NodeConfig::cgroup).
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the share has cost its node so far.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn throttling(&self) -> Result<Throttling, KernelError> {
+        let file = self.path.join("cpu.stat");
+        let text = fs::read_to_string(&file).attempted(|| format!("read {}", file.display()))?;
+        Ok(parse_throttling(&text, self.version_1))
+    }
+}
+
+/// The quota and the period, in microseconds.
+fn quota_us(thousandths: u32) -> (u64, u64) {
+    assert!(thousandths > 0, "a share is more than nothing");
+    let period = if thousandths < 10 { LONG_PERIOD_US } else { PERIOD_US };
+    (u64::from(thousandths) * period / 1000, period)
+}
+
+fn parse_throttling(text: &str, version_1: bool) -> Throttling {
+    let mut throttling = Throttling::default();
+    for (key, value) in text.lines().filter_map(|line| line.split_once(' ')) {
+        let value = value.parse().unwrap_or(0);
+        match key {
+            "nr_periods" => throttling.periods = value,
+            "nr_throttled" => throttling.throttled_periods = value,
+            "throttled_time" if version_1 => throttling.throttled = Duration::from_nanos(value),
+            "throttled_usec" => throttling.throttled = Duration::from_micros(value),
+            _ => (),
+        }
+    }
+    throttling
+}
+
+/// Moves the process `pid` into the group at `path`.
+pub(crate) fn join(path: &Path, pid: Pid) -> Result<(), KernelError> {
+    write(&path.join("cgroup.procs"), &pid.to_string())
+}
+
+/// Ends what still runs in a lab's group and its children, and removes them. Nothing happens if it is not there.
+///
+/// # Errors
+/// The kernel's refusal; `EBUSY` when killed processes have not gone within a second.
+///
+/// # Panics
+/// If `path` is not named as netloom names its groups: everything in it is killed.
+pub fn remove(path: &Path) -> Result<(), KernelError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    assert!(name.starts_with(GROUP_PREFIX), "{} is not a group of netloom's", path.display());
+    let end = Instant::now() + BUSY_WITHIN;
+    loop {
+        match remove_tree(path) {
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) && Instant::now() < end => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            other => return other.attempted(|| format!("remove the cgroup {}", path.display())),
+        }
+    }
+}
+
+fn remove_tree(path: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            remove_tree(&entry.path())?;
+        }
+    }
+    kill_all(path);
+    match fs::remove_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Processes that cannot be seen from here are listed as 0, which to kill(2) means the caller's own group.
+fn kill_all(path: &Path) {
+    let list = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
+    for pid in list.lines().filter_map(|line| line.parse().ok()).map(Pid::from_raw) {
+        if pid.as_raw() > 0 && pid != getpid() {
+            // One that has gone in between needs no killing.
+            let _ = kill(pid, Signal::SIGKILL);
+        }
+    }
+}
+
+fn make(path: &Path) -> Result<(), KernelError> {
+    fs::create_dir(path).attempted(|| format!("make the cgroup {}", path.display()))
+}
+
+/// The files of a group are there as soon as the group is; creating one is not possible.
+fn write(file: &Path, value: &str) -> Result<(), KernelError> {
+    use std::io::Write;
+    let attempted = || format!("write {value} to {}", file.display());
+    fs::OpenOptions::new()
+        .write(true)
+        .open(file)
+        .and_then(|mut file| file.write_all(value.as_bytes()))
+        .attempted(attempted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotas_are_exact_and_never_below_what_the_kernel_takes() {
+        assert_eq!(quota_us(500), (50_000, 100_000));
+        assert_eq!(quota_us(2000), (200_000, 100_000));
+        assert_eq!(quota_us(10), (1000, 100_000));
+        assert_eq!(quota_us(1), (1000, 1_000_000));
+    }
+
+    #[test]
+    fn both_versions_tell_the_throttling() {
+        let expected = Throttling { periods: 9, throttled_periods: 4, throttled: Duration::from_micros(7) };
+        assert_eq!(parse_throttling("nr_periods 9\nnr_throttled 4\nthrottled_time 7000\n", true), expected);
+        assert_eq!(parse_throttling("usage_usec 1\nnr_periods 9\nnr_throttled 4\nthrottled_usec 7\n", false), expected);
+    }
+}

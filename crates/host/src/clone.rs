@@ -1,0 +1,54 @@
+//! The one place that makes processes with namespaces of their own.
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use nix::unistd::Pid;
+
+/// The exit code of a process whose Rust code panicked: an internal error of netloom.
+pub(crate) const PANICKED: i32 = 8;
+
+/// The namespaces that a lab and each of its nodes have for themselves.
+pub(crate) const OWN_NAMESPACES: libc::c_int =
+    libc::CLONE_NEWNET | libc::CLONE_NEWNS | libc::CLONE_NEWUTS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
+
+/// A process made by [`clone_process`].
+pub(crate) struct Cloned {
+    pub(crate) pid: Pid,
+    pub(crate) pidfd: OwnedFd,
+}
+
+/// Forks a child into new `namespaces`. The child runs `body` and exits with what it returns; a panic in it ends the
+/// child and goes no further.
+///
+/// The C library does not see this fork. That is sound for a process with one thread, because no lock of the
+/// library can then be held by somebody who does not exist in the child.
+pub(crate) fn clone_process(namespaces: libc::c_int, body: impl FnOnce() -> i32) -> io::Result<Cloned> {
+    let mut pidfd: RawFd = -1;
+    let flags = libc::c_long::from(namespaces | libc::CLONE_PIDFD | libc::SIGCHLD);
+    // SAFETY: without CLONE_VM and with a null stack this is a fork: the child goes on with a copy of this memory.
+    // The third argument receives the pidfd and outlives the call; the others are unused.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, &raw mut pidfd, 0, 0) };
+    match pid {
+        -1 => Err(io::Error::last_os_error()),
+        0 => exit_with(body),
+        pid => {
+            let pid = Pid::from_raw(libc::pid_t::try_from(pid).expect("the kernel's process ids fit a pid_t"));
+            // SAFETY: the kernel has just installed this descriptor for this process.
+            Ok(Cloned { pid, pidfd: unsafe { OwnedFd::from_raw_fd(pidfd) } })
+        }
+    }
+}
+
+fn exit_with(body: impl FnOnce() -> i32) -> ! {
+    // The panic hook has already told standard error what happened.
+    let code = catch_unwind(AssertUnwindSafe(body)).unwrap_or(PANICKED);
+    // SAFETY: always sound. `_exit` rather than `exit`, since the handlers registered so far belong to the parent.
+    unsafe { libc::_exit(code) }
+}
+
+/// How many threads this process has.
+pub(crate) fn thread_count() -> io::Result<usize> {
+    Ok(std::fs::read_dir("/proc/self/task")?.count())
+}

@@ -1,0 +1,90 @@
+use std::fmt;
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+/// What the kernel refused: what was attempted on which object, and its answer.
+///
+/// It crosses from a node's init to the lab process as JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelError {
+    attempted: String,
+    errno: i32,
+    detail: Option<String>,
+}
+
+impl KernelError {
+    /// An error for `attempted` ("create interface p0"), with the kernel's error number.
+    pub fn new(attempted: impl Into<String>, errno: i32) -> Self {
+        Self { attempted: attempted.into(), errno, detail: None }
+    }
+
+    /// The same for an error of the standard library. One without an error number keeps its own text.
+    pub fn from_io(attempted: impl Into<String>, error: &io::Error) -> Self {
+        match error.raw_os_error() {
+            Some(errno) => Self::new(attempted, errno),
+            None => Self::new(attempted, 0).with_detail(error.to_string()),
+        }
+    }
+
+    /// Adds what else is known about the cause.
+    #[must_use]
+    pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    /// What was attempted, and on which object.
+    pub fn attempted(&self) -> &str {
+        &self.attempted
+    }
+
+    /// The kernel's error number (`libc::EPERM` and so on); 0 for an error that is not the kernel's.
+    pub fn errno(&self) -> i32 {
+        self.errno
+    }
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = nix::errno::Errno::from_raw(self.errno).desc();
+        match (self.errno, &self.detail) {
+            (0, Some(detail)) => write!(f, "{}: {detail}", self.attempted),
+            (_, Some(detail)) => write!(f, "{}: {text} ({detail})", self.attempted),
+            (_, None) => write!(f, "{}: {text}", self.attempted),
+        }
+    }
+}
+
+impl std::error::Error for KernelError {}
+
+/// Says at the place of a system call what it was for.
+pub(crate) trait Attempted<T> {
+    /// Turns an error number into a [`KernelError`].
+    fn attempted<S: Into<String>>(self, what: impl FnOnce() -> S) -> Result<T, KernelError>;
+}
+
+impl<T, E: Into<io::Error>> Attempted<T> for Result<T, E> {
+    fn attempted<S: Into<String>>(self, what: impl FnOnce() -> S) -> Result<T, KernelError> {
+        self.map_err(|error| KernelError::from_io(what(), &error.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_was_attempted_and_what_the_kernel_answered() {
+        let error = KernelError::new("create interface p0", libc::EEXIST);
+        assert_eq!(error.to_string(), "create interface p0: File exists");
+        let error = error.with_detail("name already in use");
+        assert_eq!(error.to_string(), "create interface p0: File exists (name already in use)");
+    }
+
+    #[test]
+    fn an_error_without_a_number_keeps_its_text() {
+        let error = KernelError::from_io("read the answer", &io::Error::other("cut short"));
+        assert_eq!(error.to_string(), "read the answer: cut short");
+    }
+}

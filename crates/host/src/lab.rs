@@ -1,0 +1,254 @@
+//! The lab process: process 1 of a PID namespace that holds everything that belongs to a lab.
+
+mod setup;
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+use nix::unistd::{Pid, getegid, geteuid};
+
+use crate::clone::{Cloned, OWN_NAMESPACES, PANICKED, clone_process, thread_count};
+use crate::error::{Attempted, KernelError};
+use crate::facts::Facts;
+
+/// What a lab process is to be.
+#[derive(Debug, Clone)]
+pub struct LabOptions {
+    /// The lab's name, which becomes the host name of the lab process.
+    pub name: String,
+    /// The file to be seen as `/etc/hosts` by the lab and its nodes; the machine's own when there is none.
+    pub hosts_file: Option<PathBuf>,
+}
+
+/// What the code in a lab process starts with.
+#[derive(Debug)]
+pub struct LabSide {
+    /// To the process that forked it. End of file means that that one has died.
+    pub channel: UnixStream,
+}
+
+/// A lab process, seen from the process that forked it. Dropping the value leaves the lab alone.
+#[derive(Debug)]
+pub struct LabProcess {
+    pid: Pid,
+    pidfd: OwnedFd,
+    status: Option<ExitStatus>,
+}
+
+/// Why there is no lab process.
+#[derive(Debug)]
+pub enum LabError {
+    /// The kernel refused something.
+    Refused {
+        /// What was attempted, and its answer.
+        error: KernelError,
+        /// What to change, if that is known.
+        advice: Option<String>,
+    },
+    /// The lab process ended before it was ready.
+    Died {
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// The lab process could not be heard.
+    Channel(io::Error),
+}
+
+impl fmt::Display for LabError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused { error, advice: Some(advice) } => write!(f, "{error}\n{advice}"),
+            Self::Refused { error, advice: None } => error.fmt(f),
+            Self::Died { status } => write!(f, "the lab process ended before it was ready: {status}"),
+            Self::Channel(error) => write!(f, "hear the lab process: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for LabError {}
+
+/// First byte of what the lab process says when it has set itself up.
+const READY: u8 = 0;
+const FAILED: u8 = 1;
+
+/// What the forking process sends when the lab process may use its user namespace.
+const GO: [u8; 1] = [1];
+
+/// Forks the lab process and waits until its namespaces are ready. `body` then runs in it; what it returns is the
+/// exit code, and a panic in it is exit code 8. Both processes get one end of a channel.
+///
+/// Whoever may not make namespaces as it is gets a user namespace first, in which it is root.
+///
+/// # Errors
+/// See [`LabError`]. Nothing is left of the lab process then.
+///
+/// # Panics
+/// If the process has more than one thread: locks held by the others would stay locked in the lab forever.
+pub fn spawn_lab(
+    options: &LabOptions,
+    body: impl FnOnce(LabSide) -> i32,
+) -> Result<(LabProcess, UnixStream), LabError> {
+    let threads = thread_count().unwrap_or(1);
+    assert!(threads == 1, "a lab is forked before any thread, not beside {} others", threads - 1);
+    let facts = Facts::gather();
+    let refused = |error: KernelError| LabError::Refused { advice: facts.advice(error.errno()), error };
+    let (ours, theirs) = UnixStream::pair().map_err(LabError::Channel)?;
+    let user_namespace = if facts.privileged { 0 } else { libc::CLONE_NEWUSER };
+    // What is still buffered would be written by both processes.
+    io::stdout().flush().map_err(LabError::Channel)?;
+
+    let mut ours = Some(ours);
+    let Cloned { pid, pidfd } = clone_process(OWN_NAMESPACES | user_namespace, || {
+        // An end of the channel kept open by the lab would hide the death of the process at that end.
+        drop(ours.take());
+        become_lab(options, theirs, body)
+    })
+    .attempted(|| "make the lab's namespaces")
+    .map_err(refused)?;
+    let ours = ours.expect("only the child took it");
+    let mut lab = LabProcess { pid, pidfd, status: None };
+    let mapped = if user_namespace == 0 { Ok(()) } else { map_own_user(pid) };
+    match mapped.map_err(refused).and_then(|()| hear(&ours)) {
+        Ok(Ok(())) => Ok((lab, ours)),
+        Ok(Err(error)) => {
+            // It ends by itself after having told why.
+            lab.wait().map_err(LabError::Channel)?;
+            Err(refused(error))
+        }
+        Err(error) => {
+            lab.kill().map_err(LabError::Channel)?;
+            let status = lab.wait().map_err(LabError::Channel)?;
+            Err(if matches!(error, LabError::Channel(_)) { LabError::Died { status } } else { error })
+        }
+    }
+}
+
+/// Makes the calling user, and nobody else, known in the user namespace of `pid`: as root.
+fn map_own_user(pid: Pid) -> Result<(), KernelError> {
+    let write = |file: &str, line: String| {
+        let file = format!("/proc/{pid}/{file}");
+        std::fs::write(&file, &line).attempted(|| format!("write {:?} to {file}", line.trim_end()))
+    };
+    write("uid_map", format!("0 {} 1\n", geteuid()))?;
+    // The kernel wants this before an ordinary user maps a group (user_namespaces(7)).
+    write("setgroups", "deny".to_owned())?;
+    write("gid_map", format!("0 {} 1\n", getegid()))
+}
+
+/// Lets the lab process go on, and waits for what it says about its set-up.
+fn hear(mut channel: &UnixStream) -> Result<Result<(), KernelError>, LabError> {
+    channel.write_all(&GO).map_err(LabError::Channel)?;
+    let mut outcome = [READY];
+    channel.read_exact(&mut outcome).map_err(LabError::Channel)?;
+    if outcome == [READY] {
+        return Ok(Ok(()));
+    }
+    let mut error = Vec::new();
+    channel.read_to_end(&mut error).map_err(LabError::Channel)?;
+    serde_json::from_slice(&error).map(Err).map_err(|error| LabError::Channel(error.into()))
+}
+
+/// Runs in the lab process.
+fn become_lab(options: &LabOptions, mut channel: UnixStream, body: impl FnOnce(LabSide) -> i32) -> i32 {
+    let mut go = GO;
+    if channel.read_exact(&mut go).is_err() {
+        // The other process has died in the meantime.
+        return PANICKED;
+    }
+    let told = match setup::set_up(options) {
+        Ok(()) => channel.write_all(&[READY]),
+        Err(error) => {
+            let text = serde_json::to_vec(&error).expect("an error is plain data");
+            // When nobody hears it any more, nobody is left to tell.
+            let _ = channel.write_all(&[&[FAILED], &text[..]].concat());
+            return 1;
+        }
+    };
+    if told.is_err() {
+        return PANICKED;
+    }
+    let code = body(LabSide { channel });
+    // `_exit` does not do it, and a line without an end would be lost.
+    let _ = io::stdout().flush();
+    code
+}
+
+impl LabProcess {
+    /// Its process id, as the caller sees it.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Waits until it has ended. By then everything in the lab has been killed, though the kernel may still be busy
+    /// removing network namespaces.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn wait(&mut self) -> io::Result<ExitStatus> {
+        loop {
+            match self.wait_with(0) {
+                Ok(Some(status)) => return Ok(status),
+                Ok(None) => (),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// How it ended, if it has.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.wait_with(libc::WNOHANG)
+    }
+
+    /// Ends it, and everything in the lab with it. Nothing happens if it has ended.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn kill(&self) -> io::Result<()> {
+        self.signal(libc::SIGKILL)
+    }
+
+    /// Sends it `signal` (`libc::SIGTERM` and so on). Being process 1, it ignores what it does not handle.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn signal(&self, signal: libc::c_int) -> io::Result<()> {
+        // SAFETY: the descriptor is open, and a null siginfo asks for what kill(2) would send.
+        let sent = unsafe {
+            libc::syscall(libc::SYS_pidfd_send_signal, self.pidfd.as_raw_fd(), signal, std::ptr::null::<u8>(), 0)
+        };
+        match io::Error::last_os_error() {
+            _ if sent == 0 => Ok(()),
+            error if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+            error => Err(error),
+        }
+    }
+
+    fn wait_with(&mut self, flags: libc::c_int) -> io::Result<Option<ExitStatus>> {
+        if self.status.is_none() {
+            let mut status = 0;
+            // SAFETY: waitpid writes the status to a variable that outlives the call.
+            match unsafe { libc::waitpid(self.pid.as_raw(), &raw mut status, flags) } {
+                -1 => return Err(io::Error::last_os_error()),
+                0 => (),
+                _ => self.status = Some(ExitStatus::from_raw(status)),
+            }
+        }
+        Ok(self.status)
+    }
+}
+
+impl AsFd for LabProcess {
+    /// The pidfd: readable when the process has ended.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+}

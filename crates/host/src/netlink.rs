@@ -1,0 +1,15 @@
+//! The kernel's interface to network devices, addresses and routes, for the network namespace of the calling
+//! process. Blocking; many requests travel in one system call.
+
+mod address;
+mod link;
+mod socket;
+mod veth;
+
+pub use link::{InterfaceCounters, Link};
+pub use socket::Netlink;
+pub use veth::{Veth, VethEnd};
+
+pub(crate) use address::{add_address, add_neighbor, add_route};
+pub(crate) use link::set_up;
+pub(crate) use socket::Request;

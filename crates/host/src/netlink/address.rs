@@ -1,0 +1,86 @@
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
+use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage, AddressScope};
+use netlink_packet_route::neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+
+use super::Request;
+
+/// Gives an interface an address. IPv6 addresses are used at once, without duplicate address detection, which would
+/// keep them unusable for a second or more.
+pub(crate) fn add_address(index: u32, interface: &str, address: IpNet) -> Request {
+    let mut message = AddressMessage::default();
+    message.header.family = family(address.addr());
+    message.header.prefix_len = address.prefix_len();
+    message.header.scope = AddressScope::Universe;
+    message.header.index = index;
+    message.attributes = vec![AddressAttribute::Local(address.addr()), AddressAttribute::Address(address.addr())];
+    match address {
+        // Without it programs that ask the interface for its broadcast address get none. A /31 has no such address.
+        IpNet::V4(v4) if v4.prefix_len() < 31 => message.attributes.push(AddressAttribute::Broadcast(v4.broadcast())),
+        IpNet::V4(_) => (),
+        IpNet::V6(_) => {
+            message.header.flags = AddressHeaderFlags::Nodad;
+            message.attributes.push(AddressAttribute::Flags(AddressFlags::Nodad));
+        }
+    }
+    Request {
+        message: RouteNetlinkMessage::NewAddress(message),
+        flags: NLM_F_CREATE | NLM_F_EXCL,
+        attempted: format!("add address {address} to {interface}"),
+    }
+}
+
+/// Tells an interface the hardware address of a neighbor for good, so that no ARP or neighbor discovery is needed.
+pub(crate) fn add_neighbor(index: u32, interface: &str, address: IpAddr, mac: [u8; 6]) -> Request {
+    let mut message = NeighbourMessage::default();
+    message.header.family = family(address);
+    message.header.ifindex = index;
+    message.header.state = NeighbourState::Permanent;
+    message.header.kind = RouteType::Unicast;
+    message.attributes = vec![
+        NeighbourAttribute::Destination(NeighbourAddress::from(address)),
+        NeighbourAttribute::LinkLayerAddress(mac.to_vec()),
+    ];
+    Request {
+        message: RouteNetlinkMessage::NewNeighbour(message),
+        flags: NLM_F_CREATE | NLM_F_REPLACE,
+        attempted: format!("add neighbor {address} to {interface}"),
+    }
+}
+
+/// Adds a route through a gateway that is reached over the interface `index`.
+pub(crate) fn add_route(index: u32, interface: &str, destination: IpNet, via: IpAddr) -> Request {
+    let mut message = RouteMessage::default();
+    message.header = RouteHeader {
+        address_family: family(destination.addr()),
+        destination_prefix_length: destination.prefix_len(),
+        table: RouteHeader::RT_TABLE_MAIN,
+        protocol: RouteProtocol::Static,
+        scope: RouteScope::Universe,
+        kind: RouteType::Unicast,
+        ..RouteHeader::default()
+    };
+    message.attributes = vec![
+        RouteAttribute::Destination(RouteAddress::from(destination.network())),
+        RouteAttribute::Gateway(RouteAddress::from(via)),
+        RouteAttribute::Oif(index),
+    ];
+    Request {
+        message: RouteNetlinkMessage::NewRoute(message),
+        flags: NLM_F_CREATE | NLM_F_EXCL,
+        attempted: format!("add route {destination} via {via} on {interface}"),
+    }
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    }
+}

@@ -1,0 +1,108 @@
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage, Stats64};
+use serde::{Deserialize, Serialize};
+
+use super::{Netlink, Request};
+use crate::error::KernelError;
+
+/// A network interface as the kernel lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The kernel's number of the interface within its network namespace.
+    pub index: u32,
+    /// Its name, such as `eth0`.
+    pub name: String,
+    /// Its counters since it was made.
+    pub counters: InterfaceCounters,
+}
+
+/// What an interface counted since it was made. Packets are what the kernel handles as one: a train counts once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InterfaceCounters {
+    /// Packets received.
+    pub rx_packets: u64,
+    /// Bytes received.
+    pub rx_bytes: u64,
+    /// Packets received and dropped, among them those of protocols that nobody here speaks.
+    pub rx_dropped: u64,
+    /// Packets received with errors.
+    pub rx_errors: u64,
+    /// Packets sent.
+    pub tx_packets: u64,
+    /// Bytes sent.
+    pub tx_bytes: u64,
+    /// Packets dropped instead of being sent.
+    pub tx_dropped: u64,
+    /// Packets that could not be sent because of errors.
+    pub tx_errors: u64,
+}
+
+impl From<&Stats64> for InterfaceCounters {
+    fn from(stats: &Stats64) -> Self {
+        Self {
+            rx_packets: stats.rx_packets,
+            rx_bytes: stats.rx_bytes,
+            rx_dropped: stats.rx_dropped,
+            rx_errors: stats.rx_errors,
+            tx_packets: stats.tx_packets,
+            tx_bytes: stats.tx_bytes,
+            tx_dropped: stats.tx_dropped,
+            tx_errors: stats.tx_errors,
+        }
+    }
+}
+
+impl Netlink {
+    /// All interfaces of the namespace, in the kernel's order.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn links(&mut self) -> Result<Vec<Link>, KernelError> {
+        let mut links = Vec::new();
+        self.dump(RouteNetlinkMessage::GetLink(LinkMessage::default()), "list the interfaces", |entry| {
+            if let RouteNetlinkMessage::NewLink(message) = entry {
+                links.push(link(&message));
+            }
+        })?;
+        Ok(links)
+    }
+
+    /// The number of the interface `name`.
+    ///
+    /// # Errors
+    /// The kernel's refusal; `ENODEV` when there is no such interface.
+    pub fn index_of(&mut self, name: &str) -> Result<u32, KernelError> {
+        let links = self.links()?;
+        let found = links.iter().find(|link| link.name == name);
+        found.map(|link| link.index).ok_or_else(|| KernelError::new(format!("find interface {name}"), libc::ENODEV))
+    }
+
+    /// Brings the interface `index` up.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn set_up(&mut self, index: u32) -> Result<(), KernelError> {
+        self.transact(vec![set_up(index, &format!("interface {index}"))])
+    }
+}
+
+fn link(message: &LinkMessage) -> Link {
+    let mut link = Link { index: message.header.index, name: String::new(), counters: InterfaceCounters::default() };
+    for attribute in &message.attributes {
+        match attribute {
+            LinkAttribute::IfName(name) => link.name.clone_from(name),
+            LinkAttribute::Stats64(stats) => link.counters = stats.into(),
+            _ => (),
+        }
+    }
+    link
+}
+
+/// The request that brings an interface up; `name` is for its error.
+pub(crate) fn set_up(index: u32, name: &str) -> Request {
+    let mut message = LinkMessage::default();
+    message.header.index = index;
+    message.header.flags = LinkFlags::Up;
+    message.header.change_mask = LinkFlags::Up;
+    Request { message: RouteNetlinkMessage::SetLink(message), flags: 0, attempted: format!("bring up {name}") }
+}

@@ -1,0 +1,192 @@
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use netlink_packet_core::{
+    DecodeError, NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload, NlasIterator,
+};
+use netlink_packet_route::RouteNetlinkMessage;
+use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
+
+use crate::error::{Attempted, KernelError};
+
+/// Requests in one send. Should all of them fail, their answers must fit the receive buffer: they take about 800 bytes
+/// of its accounting each, and a buffer is at least 200 kB.
+const BATCH: usize = 64;
+
+/// Of a receive: the kernel fills at most 32 KiB at a time when it dumps a table.
+const RECEIVE_BUFFER: usize = 64 * 1024;
+
+/// Bytes of a netlink header.
+const HEADER: usize = 16;
+
+/// A request to the kernel and the words for its failure.
+pub(crate) struct Request {
+    pub(crate) message: RouteNetlinkMessage,
+    /// Beside `NLM_F_REQUEST` and `NLM_F_ACK`.
+    pub(crate) flags: u16,
+    /// "add route 10.0.0.0/8 via 10.1.0.1".
+    pub(crate) attempted: String,
+}
+
+/// A netlink route socket of the network namespace in which it was opened.
+#[derive(Debug)]
+pub struct Netlink {
+    socket: OwnedFd,
+    sequence: u32,
+}
+
+impl Netlink {
+    /// Opens a socket in the current network namespace, to which it stays bound.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn open() -> Result<Self, KernelError> {
+        let socket = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)
+            .attempted(|| "open a netlink socket")?;
+        // Both only make error messages shorter and better; kernels without them still work.
+        enable(&socket, libc::NETLINK_EXT_ACK);
+        enable(&socket, libc::NETLINK_CAP_ACK);
+        Ok(Self { socket, sequence: 0 })
+    }
+
+    /// Carries out all requests in order and waits until they are done. The first failure is returned; the requests
+    /// behind it have been carried out or not.
+    pub(crate) fn transact(&mut self, requests: Vec<Request>) -> Result<(), KernelError> {
+        let mut rest = requests.into_iter();
+        loop {
+            let batch: Vec<Request> = rest.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.transact_batch(batch)?;
+        }
+    }
+
+    /// Failures are always answered; of successes only the last one is asked for, since it comes behind all others.
+    fn transact_batch(&mut self, batch: Vec<Request>) -> Result<(), KernelError> {
+        let first = self.sequence.wrapping_add(1);
+        let last = batch.len() - 1;
+        let mut buffer = Vec::with_capacity(batch.len() * 128);
+        let mut attempts = Vec::with_capacity(batch.len());
+        for (index, request) in batch.into_iter().enumerate() {
+            let ack = if index == last { NLM_F_ACK } else { 0 };
+            self.append(&mut buffer, request.message, NLM_F_REQUEST | ack | request.flags);
+            attempts.push(request.attempted);
+        }
+        self.send(&buffer, &attempts[0])?;
+
+        let mut outcome = Ok(());
+        let mut done = false;
+        while !done {
+            self.receive("read the kernel's answer", |header, payload| {
+                let index = header.sequence_number.wrapping_sub(first) as usize;
+                if let (NetlinkPayload::Error(error), Some(attempted)) = (payload, attempts.get(index)) {
+                    done |= index == last;
+                    if error.code.is_some() && outcome.is_ok() {
+                        outcome = Err(refusal(attempted, error.raw_code(), &error.header));
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        outcome
+    }
+
+    /// Asks for a whole table and hands every entry to `each`.
+    pub(crate) fn dump(
+        &mut self,
+        message: RouteNetlinkMessage,
+        attempted: &str,
+        mut each: impl FnMut(RouteNetlinkMessage),
+    ) -> Result<(), KernelError> {
+        let mut buffer = Vec::new();
+        self.append(&mut buffer, message, NLM_F_REQUEST | NLM_F_DUMP);
+        let sequence = self.sequence;
+        self.send(&buffer, attempted)?;
+        let mut done = false;
+        while !done {
+            self.receive(attempted, |header, payload| {
+                if header.sequence_number != sequence {
+                    return Ok(());
+                }
+                match payload {
+                    NetlinkPayload::InnerMessage(entry) => each(entry),
+                    NetlinkPayload::Done(_) => done = true,
+                    NetlinkPayload::Error(error) => return Err(refusal(attempted, error.raw_code(), &error.header)),
+                    _ => (),
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, buffer: &mut Vec<u8>, message: RouteNetlinkMessage, flags: u16) {
+        self.sequence = self.sequence.wrapping_add(1);
+        let mut header = NetlinkHeader::default();
+        header.flags = flags;
+        header.sequence_number = self.sequence;
+        let mut message = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(message));
+        message.finalize();
+        let start = buffer.len();
+        buffer.resize((start + message.buffer_len()).next_multiple_of(4), 0);
+        message.serialize(&mut buffer[start..]);
+    }
+
+    fn send(&self, buffer: &[u8], attempted: &str) -> Result<(), KernelError> {
+        send(self.socket.as_raw_fd(), buffer, MsgFlags::empty()).attempted(|| attempted)?;
+        Ok(())
+    }
+
+    fn receive(
+        &self,
+        attempted: &str,
+        mut each: impl FnMut(NetlinkHeader, NetlinkPayload<RouteNetlinkMessage>) -> Result<(), KernelError>,
+    ) -> Result<(), KernelError> {
+        let mut buffer = vec![0; RECEIVE_BUFFER];
+        let length = recv(self.socket.as_raw_fd(), &mut buffer, MsgFlags::empty()).attempted(|| attempted)?;
+        let mut rest = &buffer[..length];
+        while rest.len() >= HEADER {
+            let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
+                .map_err(|error| malformed(attempted, &error))?;
+            let step = (message.header.length as usize).next_multiple_of(4).clamp(HEADER, rest.len());
+            rest = &rest[step..];
+            let (header, payload) = message.into_parts();
+            each(header, payload)?;
+        }
+        Ok(())
+    }
+}
+
+fn enable(socket: &OwnedFd, option: libc::c_int) {
+    let on: libc::c_int = 1;
+    // SAFETY: the option reads one int, and that is what it is given.
+    unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_NETLINK,
+            option,
+            (&raw const on).cast(),
+            size_of_val(&on).try_into().expect("an int is small"),
+        );
+    }
+}
+
+/// `echo` is what follows the error code: the header of the request, then the kernel's explanations.
+fn refusal(attempted: &str, code: i32, echo: &[u8]) -> KernelError {
+    const MESSAGE: u16 = 1; // NLMSGERR_ATTR_MSG of linux/netlink.h
+    let error = KernelError::new(attempted, -code);
+    let explanation = echo
+        .get(HEADER..)
+        .into_iter()
+        .flat_map(NlasIterator::new)
+        .map_while(Result::ok)
+        .find(|attribute| attribute.kind() == MESSAGE);
+    match explanation {
+        Some(text) => error.with_detail(String::from_utf8_lossy(text.value()).trim_end_matches('\0')),
+        None => error,
+    }
+}
+
+fn malformed(attempted: &str, error: &DecodeError) -> KernelError {
+    KernelError::new(attempted, libc::EBADMSG).with_detail(error.to_string())
+}

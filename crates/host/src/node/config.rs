@@ -1,0 +1,50 @@
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use ipnet::IpNet;
+
+/// What a node is to be.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NodeConfig {
+    /// The lab's name; the node's programs see it as `NETLOOM_LAB`.
+    pub lab: String,
+    /// The node's name: its host name, and `NETLOOM_NODE` of its programs.
+    pub name: String,
+    /// Whether it forwards packets, IPv4 and IPv6.
+    pub forwarding: bool,
+    /// Kernel parameters beyond the usual ones, in order. Those of an interface are set when it is there, all others
+    /// before.
+    pub sysctls: Vec<(String, String)>,
+    /// Its interfaces, which [`Netlink::create_veths`](crate::netlink::Netlink::create_veths) makes.
+    pub interfaces: Vec<InterfaceConfig>,
+    /// Its routes beyond the directly connected networks.
+    pub routes: Vec<RouteConfig>,
+    /// The cgroup that its processes belong to; the one of the lab process when there is none.
+    pub cgroup: Option<PathBuf>,
+}
+
+/// An interface of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InterfaceConfig {
+    /// Its name, at most 15 bytes.
+    pub name: String,
+    /// Its hardware address.
+    pub mac: [u8; 6],
+    /// Largest packet, in bytes, without the Ethernet header.
+    pub mtu: u32,
+    /// Its addresses with the lengths of their prefixes.
+    pub addresses: Vec<IpNet>,
+    /// Neighbors known for good.
+    pub neighbors: Vec<(IpAddr, [u8; 6])>,
+}
+
+/// A route of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RouteConfig {
+    /// Where to; `0.0.0.0/0` and `::/0` are the default routes.
+    pub destination: IpNet,
+    /// The next router.
+    pub via: IpAddr,
+    /// The interface towards it, as an index of [`NodeConfig::interfaces`].
+    pub interface: usize,
+}

@@ -1,0 +1,102 @@
+//! How a node's init makes its namespaces into the node.
+
+use std::collections::BTreeMap;
+
+use super::config::{InterfaceConfig, NodeConfig};
+use crate::error::{Attempted, KernelError};
+use crate::netlink::{Netlink, Request, add_address, add_neighbor, add_route, set_up};
+use crate::{mount, sysctl};
+
+/// The number of the loopback interface in every network namespace.
+pub(crate) const LOOPBACK: u32 = 1;
+
+/// Everything that can be done before the interfaces exist. They then take their parameters from `default`. Returns
+/// what could not be had but is not needed.
+pub(super) fn prepare(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
+    nix::unistd::sethostname(&config.name).attempted(|| "set the host name")?;
+    mount::fresh_proc()?;
+    let mut netlink = Netlink::open()?;
+    base_sysctls(config.forwarding)?;
+    for (key, value) in &config.sysctls {
+        refuse_shared(key)?;
+        if !belongs_to_an_interface(config, key) {
+            sysctl::set(key, value)?;
+        }
+    }
+    netlink.set_up(LOOPBACK)?;
+    // A machine that hides parts of its /sys, as containers do, lets nobody mount a fresh one. Programs then see the
+    // machine's interfaces there instead of the node's, which few of them ever look at.
+    match mount::fresh_sys() {
+        Ok(()) => Ok(Vec::new()),
+        Err(error) if error.errno() == libc::EPERM => Ok(vec![format!("{error}; /sys shows the machine's own")]),
+        Err(error) => Err(error),
+    }
+}
+
+/// Interfaces, addresses, neighbors and routes.
+pub(super) fn configure(config: &NodeConfig) -> Result<(), KernelError> {
+    for (key, value) in &config.sysctls {
+        if belongs_to_an_interface(config, key) {
+            sysctl::set(key, value)?;
+        }
+    }
+    let mut netlink = Netlink::open()?;
+    let indexes = indexes(&mut netlink, &config.interfaces)?;
+    let mut requests = Vec::new();
+    for (interface, index) in config.interfaces.iter().zip(&indexes) {
+        configure_interface(&mut requests, *index, interface);
+    }
+    for route in &config.routes {
+        let interface = &config.interfaces[route.interface];
+        requests.push(add_route(indexes[route.interface], &interface.name, route.destination, route.via));
+    }
+    netlink.transact(requests)
+}
+
+/// Parameters that must not depend on the machine's own: a new namespace inherits the IPv4 ones from it.
+fn base_sysctls(forwarding: bool) -> Result<(), KernelError> {
+    // First, since the kernel resets other parameters when it changes.
+    let forward = if forwarding { "1" } else { "0" };
+    sysctl::set("net.ipv4.ip_forward", forward)?;
+    for scope in ["all", "default"] {
+        // Replies may take another way than requests did: links are asymmetric on purpose.
+        for key in ["rp_filter", "arp_filter", "arp_ignore", "arp_announce", "proxy_arp", "log_martians"] {
+            sysctl::set(&format!("net.ipv4.conf.{scope}.{key}"), "0")?;
+        }
+        for key in ["disable_ipv6", "accept_dad", "accept_ra", "router_solicitations"] {
+            sysctl::set_if_present(&format!("net.ipv6.conf.{scope}.{key}"), "0")?;
+        }
+        sysctl::set_if_present(&format!("net.ipv6.conf.{scope}.forwarding"), forward)?;
+    }
+    Ok(())
+}
+
+fn refuse_shared(key: &str) -> Result<(), KernelError> {
+    if sysctl::is_private_to_a_node(key) {
+        return Ok(());
+    }
+    let why =
+        "it is not a node's own but the whole machine's: only net.*, fs.mqueue.* and the IPC limits of kernel.* are";
+    Err(KernelError::new(format!("set {key}"), libc::EPERM).with_detail(why))
+}
+
+fn belongs_to_an_interface(config: &NodeConfig, key: &str) -> bool {
+    sysctl::interface_of(key).is_some_and(|name| config.interfaces.iter().any(|interface| interface.name == name))
+}
+
+fn indexes(netlink: &mut Netlink, interfaces: &[InterfaceConfig]) -> Result<Vec<u32>, KernelError> {
+    let links: BTreeMap<String, u32> = netlink.links()?.into_iter().map(|link| (link.name, link.index)).collect();
+    let index = |interface: &InterfaceConfig| {
+        let found = links.get(&interface.name).copied();
+        found.ok_or_else(|| KernelError::new(format!("find interface {}", interface.name), libc::ENODEV))
+    };
+    interfaces.iter().map(index).collect()
+}
+
+/// Neighbors come behind "up", which empties the neighbor table.
+fn configure_interface(requests: &mut Vec<Request>, index: u32, interface: &InterfaceConfig) {
+    let name = &interface.name;
+    requests.extend(interface.addresses.iter().map(|address| add_address(index, name, *address)));
+    requests.push(set_up(index, name));
+    requests.extend(interface.neighbors.iter().map(|(address, mac)| add_neighbor(index, name, *address, *mac)));
+}

@@ -1,0 +1,386 @@
+//! The lab process's side of a node.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
+use nix::unistd::Pid;
+
+use super::agent;
+use super::config::NodeConfig;
+use super::protocol::{CpuWait, Event, ProcessId, Program, Reply, Request, receive, send};
+use crate::clone::{Cloned, OWN_NAMESPACES, clone_process};
+use crate::error::{Attempted, KernelError};
+use crate::fds::try_receive_with_fds;
+use crate::netlink::InterfaceCounters;
+
+/// A node of the running lab. Dropping it ends the node and everything in it.
+#[derive(Debug)]
+pub struct Node {
+    name: String,
+    pid: Pid,
+    control: OwnedFd,
+    events: OwnedFd,
+    notes: Vec<String>,
+    gone: bool,
+}
+
+/// Why a node could not do what it was asked to.
+#[derive(Debug)]
+pub enum NodeError {
+    /// The kernel refused something.
+    Refused {
+        /// The node's name.
+        node: String,
+        /// What was attempted, and the kernel's answer.
+        error: KernelError,
+    },
+    /// The node's init has died, and everything in the node with it.
+    Gone {
+        /// The node's name.
+        node: String,
+    },
+}
+
+impl fmt::Display for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused { node, error } => write!(f, "node {node}: {error}"),
+            Self::Gone { node } => write!(f, "node {node}: its first process was killed, and the node with it"),
+        }
+    }
+}
+
+impl std::error::Error for NodeError {}
+
+/// A program to be started in a node.
+#[derive(Debug)]
+pub struct Spawn {
+    /// The program, looked up in PATH unless it contains a slash, and its arguments; not empty.
+    pub argv: Vec<OsString>,
+    /// Variables set on top of the environment. PATH gains the system's folders, and `NETLOOM_LAB` and
+    /// `NETLOOM_NODE` are always set.
+    pub env: Vec<(OsString, OsString)>,
+    /// Whether the environment starts out empty rather than as that of the lab process.
+    pub clear_env: bool,
+    /// The working directory; that of the lab process when there is none.
+    pub cwd: Option<PathBuf>,
+    /// Standard input.
+    pub stdin: OwnedFd,
+    /// Standard output.
+    pub stdout: OwnedFd,
+    /// Standard error.
+    pub stderr: OwnedFd,
+    /// Whether standard input is a terminal that the program is to control.
+    pub tty: bool,
+}
+
+/// Why a program did not start.
+#[derive(Debug)]
+pub enum SpawnError {
+    /// There is no such program, or the interpreter that its first line names is missing.
+    NoProgram {
+        /// The node's name.
+        node: String,
+        /// The program as it was asked for.
+        program: OsString,
+    },
+    /// The working directory does not exist.
+    NoFolder {
+        /// The node's name.
+        node: String,
+        /// The working directory as it was asked for.
+        folder: PathBuf,
+    },
+    /// Anything else.
+    Node(NodeError),
+}
+
+impl fmt::Display for SpawnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoProgram { node, program } => {
+                write!(f, "node {node}: program not found: {}", program.to_string_lossy())
+            }
+            Self::NoFolder { node, folder } => write!(f, "node {node}: no such directory: {}", folder.display()),
+            Self::Node(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SpawnError {}
+
+/// Something that happened in a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeEvent {
+    /// A program that [`Node::spawn`] started has ended.
+    Exited {
+        /// Which one.
+        process: ProcessId,
+        /// How it ended.
+        status: ExitStatus,
+        /// The CPU time of its first thread.
+        cpu: Duration,
+    },
+    /// The node's init has died, and everything in the node with it. Comes once, and nothing comes after it.
+    Gone,
+}
+
+impl Node {
+    /// Makes all nodes and waits until their namespaces are ready for interfaces. They get ready side by side.
+    ///
+    /// # Errors
+    /// The first refusal, by the kernel or by a node's init. The nodes made so far are ended.
+    ///
+    /// # Panics
+    /// If the process has more than one thread: locks held by the others would stay locked in the nodes forever.
+    pub fn create_all(configs: &[NodeConfig]) -> Result<Vec<Self>, NodeError> {
+        let threads = crate::clone::thread_count().unwrap_or(1);
+        assert!(threads == 1, "nodes are made before any thread, not beside {} others", threads - 1);
+        let mut nodes = configs.iter().map(Self::fork).collect::<Result<Vec<_>, _>>()?;
+        // One right after the other: the first change to a control group waits some 10 ms for the whole kernel to
+        // take note, and those that follow at once need not.
+        for (node, config) in nodes.iter().zip(configs) {
+            let joined = config.cgroup.as_ref().map_or(Ok(()), |group| crate::cgroup::join(group, node.pid));
+            joined.map_err(|error| NodeError::Refused { node: node.name.clone(), error })?;
+        }
+        for node in &mut nodes {
+            match node.reply()? {
+                Reply::Prepared { notes } => node.notes = notes,
+                other => return Err(node.unexpected(other)),
+            }
+        }
+        Ok(nodes)
+    }
+
+    /// Makes one node, see [`Node::create_all`].
+    ///
+    /// # Errors
+    /// As for [`Node::create_all`].
+    ///
+    /// # Panics
+    /// As for [`Node::create_all`].
+    pub fn create(config: &NodeConfig) -> Result<Self, NodeError> {
+        Ok(Self::create_all(std::slice::from_ref(config))?.remove(0))
+    }
+
+    fn fork(config: &NodeConfig) -> Result<Self, NodeError> {
+        let refused = |error| NodeError::Refused { node: config.name.clone(), error };
+        let pair = || {
+            socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
+                .attempted(|| "make a socket pair")
+        };
+        let (control, agent_control) = pair().map_err(refused)?;
+        let (events, agent_events) = pair().map_err(refused)?;
+        let for_agent = config.clone();
+        let Cloned { pid, .. } =
+            clone_process(OWN_NAMESPACES, move || agent::run(for_agent, agent_control, agent_events))
+                .attempted(|| "make the namespaces")
+                .map_err(refused)?;
+        Ok(Self { name: config.name.clone(), pid, control, events, notes: Vec::new(), gone: false })
+    }
+
+    /// The process id of the node's init as the caller sees it; it names the node's namespaces.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The node's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the node had to do without, in words.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Tells the node, whose interfaces exist by now, to give itself addresses, neighbors and routes.
+    ///
+    /// # Errors
+    /// [`NodeError::Gone`].
+    pub fn begin_configure(&mut self) -> Result<(), NodeError> {
+        self.ask(&Request::Configure, &[])
+    }
+
+    /// Waits for what [`Node::begin_configure`] began. Nothing else may be asked in between.
+    ///
+    /// # Errors
+    /// The kernel's first refusal, or [`NodeError::Gone`].
+    pub fn finish_configure(&mut self) -> Result<(), NodeError> {
+        self.expect_done()
+    }
+
+    /// Starts a program in a session and process group of its own.
+    ///
+    /// # Errors
+    /// See [`SpawnError`].
+    ///
+    /// # Panics
+    /// If `argv` is empty.
+    pub fn spawn(&mut self, spawn: Spawn) -> Result<ProcessId, SpawnError> {
+        assert!(!spawn.argv.is_empty(), "a program has a name");
+        let Spawn { argv, env, clear_env, cwd, stdin, stdout, stderr, tty } = spawn;
+        let request = Request::Spawn(Program { argv: argv.clone(), env, clear_env, cwd: cwd.clone(), tty });
+        let reply = self
+            .ask(&request, &[stdin.as_fd(), stdout.as_fd(), stderr.as_fd()])
+            .and_then(|()| self.reply())
+            .map_err(SpawnError::Node)?;
+        let node = self.name.clone();
+        match (reply, cwd) {
+            (Reply::Started(process), _) => Ok(process),
+            (Reply::NoProgram, _) => Err(SpawnError::NoProgram { node, program: argv[0].clone() }),
+            (Reply::NoFolder, Some(folder)) => Err(SpawnError::NoFolder { node, folder }),
+            (other, _) => Err(SpawnError::Node(self.unexpected(other))),
+        }
+    }
+
+    /// Sends `signal` (`libc::SIGINT` and so on) to the process group of a program. Nothing happens to one that has
+    /// ended.
+    ///
+    /// # Errors
+    /// The kernel's refusal, or [`NodeError::Gone`].
+    pub fn signal(&mut self, process: ProcessId, signal: i32) -> Result<(), NodeError> {
+        self.ask(&Request::Signal { process, signal }, &[])?;
+        self.expect_done()
+    }
+
+    /// Whether some program in the node accepts TCP connections at `port`, on any address.
+    ///
+    /// # Errors
+    /// The kernel's refusal, or [`NodeError::Gone`].
+    pub fn listening(&mut self, port: u16) -> Result<bool, NodeError> {
+        self.ask(&Request::Listening { port }, &[])?;
+        match self.reply()? {
+            Reply::Listening(listening) => Ok(listening),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// The counters of every interface of the node but its loopback, by name.
+    ///
+    /// # Errors
+    /// The kernel's refusal, or [`NodeError::Gone`].
+    pub fn interface_counters(&mut self) -> Result<Vec<(String, InterfaceCounters)>, NodeError> {
+        self.ask(&Request::Interfaces, &[])?;
+        match self.reply()? {
+            Reply::Interfaces(interfaces) => Ok(interfaces),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// How long the node's processes used and waited for CPUs so far.
+    ///
+    /// # Errors
+    /// The kernel's refusal, or [`NodeError::Gone`].
+    pub fn cpu_wait(&mut self) -> Result<CpuWait, NodeError> {
+        self.ask(&Request::CpuWait, &[])?;
+        match self.reply()? {
+            Reply::CpuWait(wait) => Ok(wait),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Tells the node to end its programs: SIGTERM to all, `grace` to obey, then SIGKILL. The node itself stays, and
+    /// with it its interfaces and their counters, until this value is dropped.
+    ///
+    /// # Errors
+    /// [`NodeError::Gone`].
+    pub fn begin_stop(&mut self, grace: Duration) -> Result<(), NodeError> {
+        let grace_ms = grace.as_millis().try_into().unwrap_or(u64::MAX);
+        self.ask(&Request::Stop { grace_ms }, &[])
+    }
+
+    /// Waits for what [`Node::begin_stop`] began. Nothing else may be asked in between.
+    ///
+    /// # Errors
+    /// The kernel's refusal, or [`NodeError::Gone`].
+    pub fn finish_stop(&mut self) -> Result<(), NodeError> {
+        self.expect_done()
+    }
+
+    /// Whatever happened next, without waiting. The descriptor of [`Node::as_fd`](AsFd::as_fd) is readable when there
+    /// is something.
+    pub fn next_event(&mut self) -> Option<NodeEvent> {
+        if self.gone {
+            return None;
+        }
+        let mut buffer = [0; 256];
+        let length = match try_receive_with_fds(&self.events, &mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
+            received => received.map_or(0, |received| received.length),
+        };
+        match serde_json::from_slice(&buffer[..length]) {
+            Ok(Event::Exited { process, status, cpu_ns }) => Some(NodeEvent::Exited {
+                process,
+                status: ExitStatus::from_raw(status),
+                cpu: Duration::from_nanos(cpu_ns),
+            }),
+            Err(_) => {
+                self.gone = true;
+                Some(NodeEvent::Gone)
+            }
+        }
+    }
+
+    fn ask(&mut self, request: &Request, fds: &[BorrowedFd<'_>]) -> Result<(), NodeError> {
+        send(&self.control, request, fds).map_err(|error| self.failure("ask the node's first process", &error))
+    }
+
+    fn reply(&mut self) -> Result<Reply, NodeError> {
+        match receive(&self.control) {
+            Ok(Some((reply, _))) => Ok(reply),
+            Ok(None) => Err(NodeError::Gone { node: self.name.clone() }),
+            Err(error) => Err(self.failure("hear the node's first process", &error)),
+        }
+    }
+
+    fn expect_done(&mut self) -> Result<(), NodeError> {
+        match self.reply()? {
+            Reply::Done => Ok(()),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    fn failure(&self, attempted: &str, error: &io::Error) -> NodeError {
+        let node = self.name.clone();
+        match error.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => NodeError::Gone { node },
+            _ => NodeError::Refused { node, error: KernelError::from_io(attempted, error) },
+        }
+    }
+
+    fn unexpected(&self, reply: Reply) -> NodeError {
+        match reply {
+            Reply::Refused(error) => NodeError::Refused { node: self.name.clone(), error },
+            other => panic!("node {} answered {other:?} to another question", self.name),
+        }
+    }
+}
+
+impl AsFd for Node {
+    /// Readable when [`Node::next_event`] has something; only to be polled.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.events.as_fd()
+    }
+}
+
+impl Drop for Node {
+    /// The kernel ends whatever runs in the node when its init goes.
+    fn drop(&mut self) {
+        let _ = kill(self.pid, Signal::SIGKILL);
+        reap(self.pid);
+    }
+}
+
+/// The init is this process's child, so its number cannot have passed to another process before this.
+fn reap(pid: Pid) {
+    while let Err(nix::errno::Errno::EINTR) = nix::sys::wait::waitpid(pid, None) {}
+}

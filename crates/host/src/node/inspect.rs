@@ -1,0 +1,89 @@
+//! What a node's init reads about its node.
+
+use std::fs;
+
+use super::protocol::CpuWait;
+use crate::error::{Attempted, KernelError};
+use crate::netlink::{InterfaceCounters, Netlink};
+
+/// Whether some program accepts TCP connections at `port`.
+pub(super) fn listening(port: u16) -> Result<bool, KernelError> {
+    for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+        match fs::read_to_string(table) {
+            Ok(text) if lists_listener(&text, port) => return Ok(true),
+            Ok(_) => (),
+            // A kernel without IPv6 has no second table.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => (),
+            Err(error) => return Err(KernelError::from_io(format!("read {table}"), &error)),
+        }
+    }
+    Ok(false)
+}
+
+/// A line reads "sl local_address rem_address st …"; addresses end in ":" and the port, in hexadecimal.
+fn lists_listener(table: &str, port: u16) -> bool {
+    const LISTEN: &str = "0A"; // TCP_LISTEN of net/tcp_states.h
+    table.lines().skip(1).any(|line| {
+        let mut fields = line.split_ascii_whitespace().skip(1);
+        let (local, state) = (fields.next(), fields.nth(1));
+        let local_port = local.and_then(|local| u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok());
+        state == Some(LISTEN) && local_port == Some(port)
+    })
+}
+
+/// The counters of every interface of the node but the loopback, by name.
+pub(super) fn interfaces() -> Result<Vec<(String, InterfaceCounters)>, KernelError> {
+    let mut links = Netlink::open()?.links()?;
+    links.retain(|link| link.index != super::configure::LOOPBACK);
+    Ok(links.into_iter().map(|link| (link.name, link.counters)).collect())
+}
+
+/// The sum over all threads of the node that are alive.
+pub(super) fn cpu_wait() -> Result<CpuWait, KernelError> {
+    let mut sum = CpuWait::default();
+    for process in fs::read_dir("/proc").attempted(|| "list /proc")?.flatten() {
+        // Threads come and go while this reads; those that have gone are left out.
+        let Ok(threads) = fs::read_dir(process.path().join("task")) else { continue };
+        for thread in threads.flatten() {
+            sum += schedstat(&thread.path().join("schedstat"));
+        }
+    }
+    Ok(sum)
+}
+
+/// The same of one process's first thread, which may be a zombie.
+pub(super) fn cpu_wait_of(pid: nix::unistd::Pid) -> CpuWait {
+    schedstat(format!("/proc/{pid}/schedstat").as_ref())
+}
+
+/// "time on a CPU, time waiting for one, number of time slices", in nanoseconds; zeros from a kernel that keeps none.
+fn schedstat(file: &std::path::Path) -> CpuWait {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let mut numbers = text.split_ascii_whitespace().map_while(|word| word.parse().ok());
+    CpuWait { ran_ns: numbers.next().unwrap_or(0), waited_ns: numbers.next().unwrap_or(0) }
+}
+
+impl std::ops::AddAssign for CpuWait {
+    fn add_assign(&mut self, other: Self) {
+        self.ran_ns += other.ran_ns;
+        self.waited_ns += other.waited_ns;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "\
+  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 00000000:1451 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1 1 0 100 0 0 10 0
+   1: 0100007F:0050 0100007F:9C40 01 00000000:00000000 00:00000000 00000000     0        0 2 1 0 100 0 0 10 0
+";
+
+    #[test]
+    fn only_listening_sockets_count() {
+        assert!(lists_listener(TABLE, 5201));
+        assert!(!lists_listener(TABLE, 80));
+        assert!(!lists_listener("", 80));
+    }
+}

@@ -1,0 +1,122 @@
+//! What the lab process and a node's init say to each other: JSON in packets of a `SOCK_SEQPACKET` socket.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::error::KernelError;
+use crate::fds::{receive_with_fds, send_with_fds};
+use crate::netlink::InterfaceCounters;
+
+/// A program of a node, numbered from 1 in the order of their starts; never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ProcessId(pub(crate) u64);
+
+impl ProcessId {
+    /// The bare number.
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// How long processes of a node used and waited for a CPU. Of a process that has ended, only those whose end the
+/// node's init saw count, and of these only the first thread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuWait {
+    /// Time on a CPU, in nanoseconds.
+    pub ran_ns: u64,
+    /// Time on a run queue, ready but without a CPU, in nanoseconds; CPU shares count here too.
+    pub waited_ns: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Request {
+    Configure,
+    /// Comes with three descriptors: the standard streams.
+    Spawn(Program),
+    Signal {
+        process: ProcessId,
+        signal: i32,
+    },
+    Listening {
+        port: u16,
+    },
+    Interfaces,
+    CpuWait,
+    Stop {
+        grace_ms: u64,
+    },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Program {
+    pub(super) argv: Vec<OsString>,
+    pub(super) env: Vec<(OsString, OsString)>,
+    pub(super) clear_env: bool,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) tty: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Reply {
+    /// The namespaces are as they should be, but for what the notes say; interfaces may come.
+    Prepared {
+        notes: Vec<String>,
+    },
+    Done,
+    Started(ProcessId),
+    NoProgram,
+    NoFolder,
+    Listening(bool),
+    Interfaces(Vec<(String, InterfaceCounters)>),
+    CpuWait(CpuWait),
+    Refused(KernelError),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Event {
+    /// `status` is what wait(2) tells.
+    Exited { process: ProcessId, status: i32, cpu_ns: u64 },
+}
+
+/// Bytes in a packet at most. A socket buffer holds at least 200 kB.
+const PACKET: usize = 64 * 1024;
+
+/// The first byte of a packet: whether the message goes on in the next one.
+const MORE: u8 = 1;
+const LAST: u8 = 0;
+
+/// Sends a message, of any length, and waits until it is on its way. Descriptors travel with its last packet.
+pub(super) fn send<T: Serialize>(socket: impl AsFd, message: &T, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let bytes = serde_json::to_vec(message)?;
+    let mut chunks = bytes.chunks(PACKET - 1).peekable();
+    while let Some(chunk) = chunks.next() {
+        let last = chunks.peek().is_none();
+        let packet = [&[if last { LAST } else { MORE }], chunk].concat();
+        send_with_fds(socket.as_fd(), &packet, if last { fds } else { &[] })?;
+    }
+    Ok(())
+}
+
+/// Receives a message with its descriptors; `None` when the other side is gone.
+pub(super) fn receive<T: DeserializeOwned>(socket: impl AsFd) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+    let mut message = Vec::new();
+    let mut buffer = vec![0; PACKET];
+    loop {
+        let received = match receive_with_fds(socket.as_fd(), &mut buffer) {
+            Ok(received) => received,
+            // A peer that dies with unread messages resets the connection instead of closing it.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let Some((more, chunk)) = buffer[..received.length].split_first() else { return Ok(None) };
+        message.extend_from_slice(chunk);
+        if *more == LAST {
+            return Ok(Some((serde_json::from_slice(&message)?, received.fds)));
+        }
+    }
+}

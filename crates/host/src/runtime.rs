@@ -1,0 +1,323 @@
+//! The folder of each running lab, and what tells a running lab from the leftovers of a killed one.
+//!
+//! `<root>/<lab>/lock` is held locked by all processes of a lab that clean up: the lock goes with the last of them,
+//! however they end. A folder whose lock is free is stale, and the next netloom command removes it together with the
+//! cgroups that its `lab.json` names.
+
+use std::fmt;
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::unistd::geteuid;
+use serde::{Deserialize, Serialize};
+
+use crate::cgroup;
+use crate::error::{Attempted, KernelError};
+
+/// What is known about a running lab, in `lab.json` of its folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabState {
+    /// The lab process, as seen from outside; `None` before it exists.
+    pub lab_pid: Option<i32>,
+    /// The process that forked it and cleans up after it.
+    pub guard_pid: i32,
+    /// When it was started, in seconds since 1970.
+    pub started_unix_s: u64,
+    /// The absolute path of the lab file.
+    pub lab_file: PathBuf,
+    /// Control groups that belong to the lab and are removed with it.
+    pub cgroups: Vec<PathBuf>,
+}
+
+/// The folder of a lab that this process has locked.
+///
+/// A forked process shares the lock. Dropping the value leaves the folder alone, since the process on the other side
+/// of a fork still uses it: see [`RuntimeDir::remove`].
+#[derive(Debug)]
+pub struct RuntimeDir {
+    path: PathBuf,
+    /// Locked as long as any process has it open.
+    lock: File,
+}
+
+/// Why a lab could not have its folder.
+#[derive(Debug)]
+pub enum RuntimeError {
+    /// A lab of this name is running.
+    AlreadyUp {
+        /// Its name.
+        name: String,
+        /// What is known about it, if it has got so far.
+        state: Option<LabState>,
+    },
+    /// The folder that holds the labs' folders belongs to somebody else, who could tamper with them.
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The kernel refused something.
+    Refused(KernelError),
+}
+
+impl fmt::Display for RuntimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AlreadyUp { name, state: Some(state) } => {
+                write!(
+                    f,
+                    "a lab named {name} is already up (process {}, {})",
+                    state.guard_pid,
+                    state.lab_file.display()
+                )
+            }
+            Self::AlreadyUp { name, state: None } => write!(f, "a lab named {name} is already up"),
+            Self::Foreign { path } => write!(
+                f,
+                "{} is not a directory of this user alone: remove it, or set XDG_RUNTIME_DIR to a directory that is",
+                path.display()
+            ),
+            Self::Refused(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RuntimeError {}
+
+impl From<KernelError> for RuntimeError {
+    fn from(error: KernelError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// A lab that [`list`] found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningLab {
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    pub path: PathBuf,
+    /// What is known about it, if it has got so far.
+    pub state: Option<LabState>,
+}
+
+/// A lab that is being removed, or looked at by [`list`], holds its lock for a moment.
+const LOCK_ATTEMPTS: u32 = 50;
+const LOCK_PAUSE: Duration = Duration::from_millis(4);
+
+impl RuntimeDir {
+    /// Makes and locks the folder of the lab `name`, after removing what a killed lab of that name has left.
+    ///
+    /// # Errors
+    /// See [`RuntimeError`].
+    ///
+    /// # Panics
+    /// If `name` is not a plain file name.
+    pub fn acquire(name: &str) -> Result<Self, RuntimeError> {
+        Self::acquire_in(&root()?, name)
+    }
+
+    fn acquire_in(root: &Path, name: &str) -> Result<Self, RuntimeError> {
+        let path = root.join(name);
+        assert_eq!(path.file_name(), Some(name.as_ref()), "the name of a lab is a plain file name");
+        for _ in 0..LOCK_ATTEMPTS {
+            make_private(&path)?;
+            if let Some(lock) = try_lock(&path, libc::LOCK_EX)? {
+                let dir = Self { path, lock };
+                dir.clear()?;
+                return Ok(dir);
+            }
+            std::thread::sleep(LOCK_PAUSE);
+        }
+        Err(RuntimeError::AlreadyUp { name: name.to_owned(), state: read_state(&path) })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the lab's control socket belongs.
+    pub fn control_socket(&self) -> PathBuf {
+        control_socket(&self.path)
+    }
+
+    /// Where the hosts file of the lab's nodes belongs.
+    pub fn hosts(&self) -> PathBuf {
+        self.path.join("hosts")
+    }
+
+    /// Notes down what is known about the lab. Control groups must be noted down before they are made, or a kill at
+    /// the wrong moment leaves them behind.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn write_state(&self, state: &LabState) -> Result<(), KernelError> {
+        let file = self.path.join(STATE);
+        let fresh = self.path.join("lab.json.new");
+        let attempted = || format!("write {}", file.display());
+        let text = serde_json::to_vec_pretty(state).map_err(io::Error::from).attempted(attempted)?;
+        File::create(&fresh).and_then(|mut new| new.write_all(&text)).attempted(attempted)?;
+        fs::rename(&fresh, &file).attempted(attempted)
+    }
+
+    /// Removes the lab's control groups, killing what runs in them, and its folder.
+    ///
+    /// # Errors
+    /// The first refusal; everything else is still removed.
+    pub fn remove(self) -> Result<(), KernelError> {
+        let groups = self.clear();
+        // The lock goes last: until then the folder is known to be somebody's.
+        let lock =
+            fs::remove_file(self.path.join(LOCK)).attempted(|| format!("remove the lock of {}", self.path.display()));
+        let folder = fs::remove_dir(&self.path).attempted(|| format!("remove {}", self.path.display()));
+        groups.and(lock).and(folder)
+    }
+
+    /// Removes everything but the lock.
+    fn clear(&self) -> Result<(), KernelError> {
+        let mut outcome = Ok(());
+        for group in read_state(&self.path).map(|state| state.cgroups).unwrap_or_default() {
+            outcome = outcome.and(cgroup::remove(&group));
+        }
+        let entries = fs::read_dir(&self.path).attempted(|| format!("list {}", self.path.display()))?;
+        for entry in entries.flatten().filter(|entry| entry.file_name() != LOCK) {
+            let gone = match entry.file_type() {
+                Ok(kind) if kind.is_dir() => fs::remove_dir_all(entry.path()),
+                _ => fs::remove_file(entry.path()),
+            };
+            outcome = outcome.and(gone.attempted(|| format!("remove {}", entry.path().display())));
+        }
+        outcome
+    }
+}
+
+impl std::os::fd::AsFd for RuntimeDir {
+    /// The lock, held by every process that has a copy of this descriptor.
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.lock.as_fd()
+    }
+}
+
+/// The labs of this user that are running, by name.
+///
+/// # Errors
+/// See [`RuntimeError`].
+pub fn list() -> Result<Vec<RunningLab>, RuntimeError> {
+    list_in(&root()?)
+}
+
+fn list_in(root: &Path) -> Result<Vec<RunningLab>, RuntimeError> {
+    let mut labs = Vec::new();
+    for (name, path) in folders(root)? {
+        if path.join(LOCK).exists() && try_lock(&path, libc::LOCK_SH)?.is_none() {
+            labs.push(RunningLab { name, state: read_state(&path), path });
+        }
+    }
+    Ok(labs)
+}
+
+/// The folder of a running lab.
+///
+/// # Errors
+/// See [`RuntimeError`].
+pub fn find(name: &str) -> Result<Option<RunningLab>, RuntimeError> {
+    Ok(list()?.into_iter().find(|lab| lab.name == name))
+}
+
+/// The control socket in the folder of a lab.
+pub fn control_socket(lab: &Path) -> PathBuf {
+    lab.join("control.sock")
+}
+
+/// Removes what killed labs have left, and tells their names.
+///
+/// # Errors
+/// See [`RuntimeError`]; one lab that cannot be removed does not keep the others from it.
+pub fn sweep_stale() -> Result<Vec<String>, RuntimeError> {
+    sweep_in(&root()?)
+}
+
+fn sweep_in(root: &Path) -> Result<Vec<String>, RuntimeError> {
+    let mut swept = Vec::new();
+    let mut outcome = Ok(());
+    for (name, path) in folders(root)? {
+        match try_lock(&path, libc::LOCK_EX) {
+            Ok(Some(lock)) => {
+                outcome = outcome.and(RuntimeDir { path, lock }.remove().map_err(RuntimeError::Refused));
+                swept.push(name);
+            }
+            Ok(None) => (),
+            Err(error) => outcome = outcome.and(Err(error.into())),
+        }
+    }
+    outcome.map(|()| swept)
+}
+
+const LOCK: &str = "lock";
+const STATE: &str = "lab.json";
+
+/// The folder that holds the labs' folders. It must be this user's alone: what is in it is trusted.
+fn root() -> Result<PathBuf, RuntimeError> {
+    let user = geteuid();
+    let given = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    // Under sudo the variable may still name the folder of the user who called it.
+    let given = given.filter(|path| fs::metadata(path).is_ok_and(|folder| folder.uid() == user.as_raw()));
+    let root = match given {
+        Some(folder) => folder.join("netloom"),
+        None if user.is_root() => "/run/netloom".into(),
+        None => format!("/tmp/netloom-{user}").into(),
+    };
+    make_private(&root)?;
+    let metadata = fs::symlink_metadata(&root).attempted(|| format!("look at {}", root.display()))?;
+    if metadata.is_dir() && metadata.uid() == user.as_raw() && metadata.mode() & 0o077 == 0 {
+        Ok(root)
+    } else {
+        Err(RuntimeError::Foreign { path: root })
+    }
+}
+
+fn make_private(path: &Path) -> Result<(), KernelError> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other.attempted(|| format!("make the directory {}", path.display())),
+    }
+}
+
+fn folders(root: &Path) -> Result<Vec<(String, PathBuf)>, KernelError> {
+    let entries = fs::read_dir(root).attempted(|| format!("list {}", root.display()))?.flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut folders: Vec<_> =
+        folders.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path()))).collect();
+    folders.sort();
+    Ok(folders)
+}
+
+/// The lock of the folder at `path`, or `None` when somebody has it, or when the folder is just being removed.
+fn try_lock(path: &Path, kind: libc::c_int) -> Result<Option<File>, KernelError> {
+    let file = path.join(LOCK);
+    let attempted = || format!("lock {}", file.display());
+    let lock = match File::options().read(true).write(true).create(true).truncate(false).open(&file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        other => other.attempted(attempted)?,
+    };
+    // SAFETY: locking an open descriptor touches no memory.
+    if unsafe { libc::flock(lock.as_raw_fd(), kind | libc::LOCK_NB) } == -1 {
+        let error = io::Error::last_os_error();
+        return if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error).attempted(attempted) };
+    }
+    // Between the opening and the locking somebody may have removed the folder: then this locked a dead file.
+    let ours = lock.metadata().attempted(attempted)?;
+    let there = fs::metadata(&file).is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino()));
+    Ok(there.then_some(lock))
+}
+
+fn read_state(path: &Path) -> Option<LabState> {
+    serde_json::from_slice(&fs::read(path.join(STATE)).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests;

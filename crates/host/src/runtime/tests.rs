@@ -1,0 +1,56 @@
+use super::*;
+
+fn state(cgroups: Vec<PathBuf>) -> LabState {
+    LabState { lab_pid: Some(7), guard_pid: 6, started_unix_s: 1, lab_file: "/home/lab.yaml".into(), cgroups }
+}
+
+#[test]
+fn a_name_can_be_up_once() {
+    let root = tempfile::tempdir().unwrap();
+    let first = RuntimeDir::acquire_in(root.path(), "a").unwrap();
+    first.write_state(&state(Vec::new())).unwrap();
+    let error = RuntimeDir::acquire_in(root.path(), "a").unwrap_err();
+    assert_eq!(error.to_string(), "a lab named a is already up (process 6, /home/lab.yaml)");
+    let other = RuntimeDir::acquire_in(root.path(), "b").unwrap();
+    let names: Vec<_> = list_in(root.path()).unwrap().into_iter().map(|lab| lab.name).collect();
+    assert_eq!(names, ["a", "b"]);
+    first.remove().unwrap();
+    other.remove().unwrap();
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn leftovers_are_swept_and_running_labs_are_not() {
+    let root = tempfile::tempdir().unwrap();
+    let running = RuntimeDir::acquire_in(root.path(), "running").unwrap();
+    let killed = RuntimeDir::acquire_in(root.path(), "killed").unwrap();
+    killed.write_state(&state(vec!["/sys/fs/cgroup/netloom-killed-0".into()])).unwrap();
+    fs::write(killed.hosts(), "127.0.0.1 localhost").unwrap();
+    fs::create_dir(killed.path().join("folder")).unwrap();
+    drop(killed);
+    assert_eq!(sweep_in(root.path()).unwrap(), ["killed"]);
+    assert_eq!(list_in(root.path()).unwrap().len(), 1);
+    running.remove().unwrap();
+}
+
+#[test]
+fn a_killed_lab_of_the_same_name_is_no_obstacle() {
+    let root = tempfile::tempdir().unwrap();
+    let killed = RuntimeDir::acquire_in(root.path(), "a").unwrap();
+    fs::write(killed.control_socket(), "").unwrap();
+    drop(killed);
+    let fresh = RuntimeDir::acquire_in(root.path(), "a").unwrap();
+    assert!(!fresh.control_socket().exists());
+}
+
+#[test]
+fn the_lock_survives_in_a_copy_of_the_descriptor() {
+    let root = tempfile::tempdir().unwrap();
+    let lab = RuntimeDir::acquire_in(root.path(), "a").unwrap();
+    // What a fork does to it.
+    let copy = lab.lock.try_clone().unwrap();
+    drop(lab);
+    assert_eq!(list_in(root.path()).unwrap().len(), 1);
+    drop(copy);
+    assert_eq!(list_in(root.path()).unwrap().len(), 0);
+}

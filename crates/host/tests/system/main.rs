@@ -1,0 +1,58 @@
+//! Labs, nodes and their programs, on the real kernel.
+//!
+//! Each case runs in a process of its own, which has one thread, as making a lab requires. Started by root, every
+//! case runs twice: as root, and as an ordinary user, who gets the same labs from user namespaces.
+
+mod fixture;
+mod labs;
+mod machine;
+mod networks;
+mod nodes;
+mod programs;
+mod runner;
+
+use std::process::ExitCode;
+
+/// The cases, and what the processes do that some of them start.
+const CASES: &[(&str, fn())] = &[
+    ("labs::the_lab_process_is_apart_from_the_machine", labs::the_lab_process_is_apart_from_the_machine),
+    ("labs::what_the_body_returns_is_the_exit_code", labs::what_the_body_returns_is_the_exit_code),
+    ("labs::a_refused_set_up_says_what_and_why", labs::a_refused_set_up_says_what_and_why),
+    ("labs::a_killed_lab_leaves_nothing", labs::a_killed_lab_leaves_nothing),
+    ("labs::a_lab_notices_that_its_guard_was_killed", labs::a_lab_notices_that_its_guard_was_killed),
+    ("labs::a_kill_at_any_moment_leaves_nothing", labs::a_kill_at_any_moment_leaves_nothing),
+    ("labs::a_lab_keeps_its_name_until_it_has_ended", labs::a_lab_keeps_its_name_until_it_has_ended),
+    ("labs::this_machine_can_have_labs", labs::this_machine_can_have_labs),
+    (
+        "nodes::a_node_has_its_own_name_processes_and_interfaces",
+        nodes::a_node_has_its_own_name_processes_and_interfaces,
+    ),
+    ("nodes::a_node_keeps_no_descriptor_of_the_lab", nodes::a_node_keeps_no_descriptor_of_the_lab),
+    ("nodes::a_killed_node_is_noticed", nodes::a_killed_node_is_noticed),
+    ("nodes::parameters_are_set_or_refused", nodes::parameters_are_set_or_refused),
+    ("nodes::a_refusal_names_node_and_object", nodes::a_refusal_names_node_and_object),
+    ("networks::two_nodes_reach_each_other_at_once", networks::two_nodes_reach_each_other_at_once),
+    ("networks::names_resolve_and_unknown_ones_fail_at_once", networks::names_resolve_and_unknown_ones_fail_at_once),
+    ("networks::a_router_forwards_both_families", networks::a_router_forwards_both_families),
+    ("networks::the_lab_side_of_a_link_is_silent", networks::the_lab_side_of_a_link_is_silent),
+    ("networks::a_listener_is_seen", networks::a_listener_is_seen),
+    ("networks::thousands_of_routes_are_installed", networks::thousands_of_routes_are_installed),
+    ("programs::exit_codes_and_signals_are_told", programs::exit_codes_and_signals_are_told),
+    ("programs::a_missing_program_or_folder_is_told", programs::a_missing_program_or_folder_is_told),
+    ("programs::a_thousand_short_ones_are_all_reaped", programs::a_thousand_short_ones_are_all_reaped),
+    ("programs::orphans_are_reaped", programs::orphans_are_reaped),
+    ("programs::the_environment_is_as_asked_for", programs::the_environment_is_as_asked_for),
+    ("programs::a_terminal_can_be_controlled", programs::a_terminal_can_be_controlled),
+    ("programs::stopping_is_gentle_then_firm", programs::stopping_is_gentle_then_firm),
+    ("programs::waiting_for_a_cpu_is_counted", programs::waiting_for_a_cpu_is_counted),
+    ("machine::a_share_of_a_cpu_is_kept_and_removed", machine::a_share_of_a_cpu_is_kept_and_removed),
+    ("machine::the_groups_of_a_killed_lab_are_swept", machine::the_groups_of_a_killed_lab_are_swept),
+    ("machine::a_hundred_nodes_come_and_go_in_time", machine::a_hundred_nodes_come_and_go_in_time),
+];
+
+/// What the processes do that cases start.
+const HELPERS: &[(&str, fn())] = &[("labs::guard", labs::guard)];
+
+fn main() -> ExitCode {
+    runner::run(CASES, HELPERS)
+}

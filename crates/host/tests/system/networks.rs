@@ -1,0 +1,118 @@
+use std::fs;
+use std::time::{Duration, Instant};
+
+use netloom_host::lab::LabOptions;
+use netloom_host::netlink::{Netlink, Veth, VethEnd};
+use netloom_host::node::{Node, NodeConfig};
+
+use crate::fixture::{connected, host, in_lab, in_lab_with, ok, quiet, route, sh, within};
+
+pub(crate) fn two_nodes_reach_each_other_at_once() {
+    in_lab(|_| {
+        let mut configs = [host("a", &[&["10.0.0.1/24", "fd00::1/64"]]), host("b", &[&["10.0.0.2/24", "fd00::2/64"]])];
+        let mac = configs[1].interfaces[0].mac;
+        let neighbors = ["10.0.0.2", "fd00::2"].map(|address| (address.parse().unwrap(), mac));
+        configs[0].interfaces[0].neighbors = neighbors.to_vec();
+        let mut nodes = connected(&configs, &[[(0, 0), (1, 0)]]);
+        // No pause: addresses and carrier are there when configuring has ended.
+        ok(&mut nodes[0], "ping -6 -n -c 1 -W 1 fd00::2");
+        ok(&mut nodes[0], "ping -n -c 3 -i 0.01 -W 1 10.0.0.2");
+        // Complete and permanent: ATF_COM and ATF_PERM of net/if_arp.h.
+        let arp = ok(&mut nodes[0], "awk '$1 == \"10.0.0.2\" { print $3, $4 }' /proc/net/arp");
+        assert_eq!(arp, "0x6 02:00:62:62:00:00");
+        let counters = nodes[1].interface_counters().unwrap();
+        assert_eq!(counters.len(), 1);
+        let (name, eth0) = &counters[0];
+        assert_eq!((name.as_str(), eth0.rx_dropped, eth0.tx_dropped), ("eth0", 0, 0));
+        assert!(eth0.rx_packets >= 4 && eth0.tx_packets >= 4, "{eth0:?}");
+    });
+}
+
+pub(crate) fn names_resolve_and_unknown_ones_fail_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let hosts = folder.path().join("hosts");
+    fs::write(&hosts, "127.0.0.1 localhost\n10.0.0.2 server server-eth0\n").unwrap();
+    let options = LabOptions { name: "test".to_owned(), hosts_file: Some(hosts) };
+    in_lab_with(&options, |_| {
+        let configs = [host("client", &[&["10.0.0.1/24"]]), host("server", &[&["10.0.0.2/24"]])];
+        let mut nodes = connected(&configs, &[[(0, 0), (1, 0)]]);
+        let answer = ok(&mut nodes[0], "getent ahostsv4 server-eth0");
+        assert!(answer.starts_with("10.0.0.2"), "{answer}");
+        ok(&mut nodes[0], "ping -c 1 -W 1 server");
+        let start = Instant::now();
+        let (status, output) = sh(&mut nodes[0], "getent hosts unknown.example");
+        assert_eq!((status.code(), &*output), (Some(2), ""));
+        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    });
+}
+
+pub(crate) fn a_router_forwards_both_families() {
+    in_lab(|_| {
+        let client = NodeConfig {
+            routes: vec![route("0.0.0.0/0", "10.0.1.254"), route("::/0", "fd00:1::ff")],
+            ..host("client", &[&["10.0.1.1/24", "fd00:1::1/64"]])
+        };
+        let server = NodeConfig {
+            routes: vec![route("10.0.1.0/24", "10.0.2.254"), route("fd00:1::/64", "fd00:2::ff")],
+            ..host("server", &[&["10.0.2.1/24", "fd00:2::1/64"]])
+        };
+        let ends: [&[&str]; 2] = [&["10.0.1.254/24", "fd00:1::ff/64"], &["10.0.2.254/24", "fd00:2::ff/64"]];
+        let router = NodeConfig { forwarding: true, ..host("router", &ends) };
+        let mut nodes = connected(&[client, router, server], &[[(0, 0), (1, 0)], [(1, 1), (2, 0)]]);
+        let answer = ok(&mut nodes[0], "ping -n -c 1 -W 1 10.0.2.1");
+        assert!(answer.contains("ttl=63"), "{answer}");
+        ok(&mut nodes[0], "ping -6 -n -c 1 -W 1 fd00:2::1");
+    });
+}
+
+pub(crate) fn the_lab_side_of_a_link_is_silent() {
+    in_lab(|_| {
+        let config = host("a", &[&["10.0.0.1/24", "fd00::1/64"]]);
+        let mut nodes = Node::create_all(std::slice::from_ref(&config)).unwrap();
+        let near = VethEnd { name: "p0".to_owned(), mac: None, namespace: None, up: true };
+        let far = VethEnd {
+            name: "eth0".to_owned(),
+            mac: Some(config.interfaces[0].mac),
+            namespace: Some(nodes[0].pid()),
+            up: false,
+        };
+        let mut netlink = Netlink::open().unwrap();
+        let indexes = netlink.create_veths(&[Veth { ends: [near, far], mtu: 1500 }]).unwrap();
+        assert_eq!(netlink.index_of("p0").unwrap(), indexes[0]);
+        nodes[0].begin_configure().unwrap();
+        nodes[0].finish_configure().unwrap();
+        // Long enough for router solicitations, multicast reports and whatever else a kernel says by itself.
+        let (status, _) = sh(&mut nodes[0], "ping -n -c 2 -i 0.2 -W 1 10.0.0.2");
+        assert_eq!(status.code(), Some(1), "nobody is there");
+        let links = netlink.links().unwrap();
+        let p0 = links.iter().find(|link| link.name == "p0").unwrap();
+        assert_eq!(p0.counters.tx_packets, 0);
+        assert!(p0.counters.rx_packets > 0, "what the node sends arrives");
+    });
+}
+
+pub(crate) fn a_listener_is_seen() {
+    in_lab(|_| {
+        let mut nodes =
+            connected(&[host("a", &[&["10.0.0.1/24"]]), host("b", &[&["10.0.0.2/24"]])], &[[(0, 0), (1, 0)]]);
+        assert!(!nodes[0].listening(5201).unwrap());
+        let server = "import socket,time; s=socket.create_server(('10.0.0.1',5201)); time.sleep(100)";
+        nodes[0].spawn(quiet(&["python3", "-c", server])).unwrap();
+        within(Duration::from_secs(5), "the listener", || nodes[0].listening(5201).unwrap());
+        assert!(!nodes[1].listening(5201).unwrap());
+        assert!(!nodes[0].listening(5202).unwrap());
+    });
+}
+
+pub(crate) fn thousands_of_routes_are_installed() {
+    in_lab(|_| {
+        let routes =
+            (0..4000).map(|number| route(&format!("10.{}.{}.0/24", 1 + number / 256, number % 256), "10.0.0.2"));
+        let a = NodeConfig { routes: routes.collect(), ..host("a", &[&["10.0.0.1/24"]]) };
+        let start = Instant::now();
+        let mut nodes = connected(&[a, host("b", &[&["10.0.0.2/24"]])], &[[(0, 0), (1, 0)]]);
+        println!("4000 routes within {:?}", start.elapsed());
+        // One line of titles, and the directly connected network.
+        assert_eq!(ok(&mut nodes[0], "wc -l < /proc/net/route"), "4002");
+    });
+}

@@ -1,0 +1,116 @@
+use std::fs;
+use std::time::{Duration, Instant};
+
+use netloom_host::node::{Node, NodeConfig, NodeError, NodeEvent};
+use nix::sys::signal::{Signal, kill};
+
+use crate::fixture::{connected, event, host, in_lab, node, ok, quiet};
+
+pub(crate) fn a_node_has_its_own_name_processes_and_interfaces() {
+    in_lab(|_| {
+        let mut nodes =
+            connected(&[host("a", &[&["10.0.0.1/24"]]), host("b", &[&["10.0.0.2/24"]])], &[[(0, 0), (1, 0)]]);
+        let a = &mut nodes[0];
+        assert_eq!(a.notes(), [""; 0]);
+        assert_eq!(ok(a, "cat /proc/sys/kernel/hostname"), "a");
+        assert_eq!(ok(a, "cat /proc/1/comm"), "netloom-node");
+        assert_eq!(ok(a, "ls /sys/class/net | grep eth"), "eth0");
+        assert_eq!(ok(a, "cat /sys/class/net/eth0/address"), "02:00:61:61:00:00");
+        assert_eq!(ok(a, "id -u"), "0");
+        // Its init, this shell and the two programs of the pipe.
+        let count: usize = ok(a, "ls /proc | grep -c '^[0-9]'").parse().unwrap();
+        assert!(count <= 4, "{count} processes");
+        ok(a, "mount -t tmpfs none /mnt && touch /mnt/only-in-a");
+        assert_eq!(ok(&mut nodes[1], "ls /mnt | grep -c only-in-a || true"), "0");
+        assert!(!fs::exists("/mnt/only-in-a").unwrap());
+    });
+}
+
+pub(crate) fn a_node_keeps_no_descriptor_of_the_lab() {
+    in_lab(|_| {
+        let nodes = Node::create_all(&[node("a"), node("b"), node("c")]).unwrap();
+        let last = nodes.last().unwrap();
+        // The standard streams and two sockets; it opens a descriptor for signals right after it has answered.
+        std::thread::sleep(Duration::from_millis(50));
+        let mut open: Vec<String> = fs::read_dir(format!("/proc/{}/fd", last.pid()))
+            .unwrap()
+            .map(|entry| fs::read_link(entry.unwrap().path()).unwrap().to_string_lossy().into_owned())
+            .map(|target| target.split(':').next().unwrap().to_owned())
+            .collect();
+        open.sort();
+        assert_eq!(open, ["/dev/null", "/dev/null", "/dev/null", "anon_inode", "socket", "socket"]);
+    });
+}
+
+pub(crate) fn a_killed_node_is_noticed() {
+    in_lab(|_| {
+        let mut nodes = Node::create_all(&[node("a"), node("b")]).unwrap();
+        let [a, b] = &mut nodes[..] else { unreachable!() };
+        a.spawn(quiet(&["sleep", "1000"])).unwrap();
+        kill(a.pid(), Signal::SIGKILL).unwrap();
+        let start = Instant::now();
+        assert_eq!(event(a), NodeEvent::Gone);
+        assert!(start.elapsed() < Duration::from_secs(1));
+        assert_eq!(a.next_event(), None);
+        assert!(matches!(a.listening(80), Err(NodeError::Gone { .. })));
+        let text = a.spawn(quiet(&["true"])).unwrap_err().to_string();
+        assert_eq!(text, "node a: its first process was killed, and the node with it");
+        assert_eq!(ok(b, "echo here"), "here", "the other node does not care");
+    });
+}
+
+pub(crate) fn parameters_are_set_or_refused() {
+    let set = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    in_lab(|_| {
+        let parameters = vec![
+            set("net.ipv4.tcp_ecn", "1"),
+            set("kernel.shmmni", "777"),
+            set("net.ipv4.conf.eth0.log_martians", "1"),
+        ];
+        let configs = [
+            NodeConfig { sysctls: parameters, ..host("a", &[&["10.0.0.1/24"]]) },
+            NodeConfig { forwarding: true, ..host("b", &[&["10.0.0.2/24"]]) },
+        ];
+        let mut nodes = connected(&configs, &[[(0, 0), (1, 0)]]);
+        let read = |node: &mut Node, key: &str| ok(node, &format!("cat /proc/sys/{}", key.replace('.', "/")));
+        for (key, a, b) in [
+            ("net.ipv4.tcp_ecn", "1", "2"),
+            ("net.ipv4.conf.eth0.log_martians", "1", "0"),
+            ("net.ipv4.conf.eth0.rp_filter", "0", "0"),
+            ("net.ipv4.ip_forward", "0", "1"),
+            ("net.ipv4.conf.eth0.forwarding", "0", "1"),
+            ("net.ipv6.conf.eth0.forwarding", "0", "1"),
+            ("net.ipv6.conf.eth0.accept_ra", "0", "0"),
+            ("net.ipv6.conf.eth0.disable_ipv6", "0", "0"),
+        ] {
+            assert_eq!((&*read(&mut nodes[0], key), &*read(&mut nodes[1], key)), (a, b), "{key}");
+        }
+        assert_eq!(read(&mut nodes[0], "kernel.shmmni"), "777");
+
+        for (key, value, text) in [
+            ("vm.swappiness", "1", "node c: set vm.swappiness: Operation not permitted (it is not a node's own"),
+            ("net.ipv4.nonsense", "1", "node c: set net.ipv4.nonsense = 1: No such file or directory"),
+            ("net.ipv4.tcp_ecn", "many", "node c: set net.ipv4.tcp_ecn = many: Invalid argument"),
+        ] {
+            let error = Node::create(&NodeConfig { sysctls: vec![set(key, value)], ..node("c") }).unwrap_err();
+            assert!(error.to_string().starts_with(text), "{error}");
+        }
+    });
+}
+
+pub(crate) fn a_refusal_names_node_and_object() {
+    in_lab(|_| {
+        let mut missing = Node::create(&host("a", &[&["10.0.0.1/24"]])).unwrap();
+        missing.begin_configure().unwrap();
+        let error = missing.finish_configure().unwrap_err();
+        assert_eq!(error.to_string(), "node a: find interface eth0: No such device");
+        assert_eq!(ok(&mut missing, "echo still there"), "still there");
+    });
+    in_lab(|_| {
+        let twice = host("b", &[&["10.0.0.1/24", "10.0.0.1/24"]]);
+        let nodes = std::panic::catch_unwind(|| connected(&[twice, host("c", &[&[]])], &[[(0, 0), (1, 0)]]));
+        let panic = nodes.unwrap_err();
+        let text = panic.downcast_ref::<String>().unwrap();
+        assert!(text.contains("add address 10.0.0.1/24 to eth0") && text.contains("\"b\""), "{text}");
+    });
+}
