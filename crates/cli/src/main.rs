@@ -1,1 +1,28 @@
-fn main() {}
+//! The `netloom` command.
+//!
+//! Standard output carries data, standard error carries talk. Colours are left out where the output is no terminal or
+//! `NO_COLOR` is set.
+
+mod args;
+mod commands;
+mod progress;
+mod talk;
+
+use args::Cli;
+use clap::Parser;
+use std::process;
+
+fn main() -> process::ExitCode {
+    let cli = Cli::parse();
+    match commands::dispatch(cli.command) {
+        Ok(code) => process::ExitCode::from(code),
+        Err(failure) => {
+            if failure.styled {
+                talk::say(&failure.message);
+            } else {
+                talk::failure(&failure.message);
+            }
+            process::ExitCode::from(failure.code.number())
+        }
+    }
+}

@@ -1,1 +1,38 @@
-//! placeholder
+//! Runs a lab: from the plan to a judged result.
+//!
+//! [`run`] plays a lab to its end, [`up`] leaves one there, and [`Client`] talks to one that is there. Two processes
+//! share the work. The *guard* is the process that the user started; it forks the *lab* process, in which everything
+//! else happens, and passes on what that tells ([`Event`]). Each of the two cleans up if the other is killed.
+//!
+//! This crate decides nothing about packets (that is the fabric's business) and makes no namespace, interface or
+//! process by itself (that is the host crate's).
+
+mod assemble;
+mod control;
+mod direction;
+mod error;
+mod exit;
+mod expectations;
+mod guard;
+mod job;
+mod jsonl;
+mod links;
+mod measure;
+mod message;
+mod preflight;
+pub mod render;
+mod report;
+mod results;
+mod sampler;
+mod session;
+mod signals;
+mod verdict;
+
+pub use control::{
+    Client, Exec, LabInfo, LabStats, NodeInfo, PipeStats, Set, Stdio, attach, only_lab, running_labs, take_down,
+};
+pub use error::{MissingProgram, RunError};
+pub use exit::ExitCode;
+pub use guard::{RunRequest, run, up};
+pub use message::{Busiest, Event};
+pub use report::{CommandRow, ExpectationRow, Finding, PipeRow, Report, Verdict};

@@ -1,0 +1,246 @@
+//! The command line of `netloom`.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+/// A network emulator: real programs over the network that you describe, judged after every run.
+#[derive(Debug, Parser)]
+#[command(name = "netloom", version, max_term_width = 100, after_help = TOP_EXAMPLES, subcommand_required = true)]
+#[command(arg_required_else_help = true, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  netloom run examples/dumbbell.yaml      run a lab, judge it, keep the results
+  netloom check examples/dumbbell.yaml    show what would be set up, without root
+  netloom up examples/star.yaml           bring a lab up for an interactive day
+  netloom help exit-codes                 what the exit codes mean";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a lab from its file to a judged result
+    Run(RunArgs),
+    /// Validate a lab file and print what would be set up
+    Check(CheckArgs),
+    /// Print the JSON schema of lab files, which editors can use
+    #[command(after_help = "Examples:\n  netloom schema > netloom.schema.json")]
+    Schema,
+    /// Bring a lab up and leave it there
+    Up(UpArgs),
+    /// List the labs that are up
+    #[command(after_help = "Examples:\n  netloom ps\n  netloom ps --json | jq -r '.[].name'")]
+    Ps(PsArgs),
+    /// Run a program in a node of a running lab
+    Exec(ExecArgs),
+    /// Open a shell in a node of a running lab
+    #[command(after_help = "Examples:\n  netloom shell dumbbell client1")]
+    Shell(ShellArgs),
+    /// Change a link of a running lab
+    Set(SetArgs),
+    /// Show what the links of a running lab carry, every second
+    Stats(StatsArgs),
+    /// Stop a lab and remove everything it made
+    Down(DownArgs),
+    /// Print the completion script of a shell
+    #[command(after_help = COMPLETION_EXAMPLES)]
+    Completion {
+        /// For which shell
+        shell: Shell,
+    },
+    /// What the exit codes mean
+    #[command(name = "exit-codes")]
+    ExitCodes,
+}
+
+const COMPLETION_EXAMPLES: &str = "\
+Examples:
+  netloom completion bash > ~/.local/share/bash-completion/completions/netloom
+  netloom completion zsh > ~/.zfunc/_netloom
+  netloom completion fish > ~/.config/fish/completions/netloom.fish";
+
+/// How precisely packets are released.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum PrecisionArg {
+    /// Sleep only; late by 35 to 100 us
+    Eco,
+    /// Sleep, then spin for the last microseconds
+    Balanced,
+    /// Spin always, on a processor of its own
+    Exact,
+}
+
+/// `netloom run`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom run lab.yaml
+  netloom run lab.yaml --seed 7 --results /tmp/results
+  netloom run lab.yaml --json | jq .verdict
+
+Results go to RESULTS/<lab>/<time>-<id>/. Ctrl-C stops the run and still leaves them; a second Ctrl-C kills it.")]
+pub(crate) struct RunArgs {
+    /// The lab file
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// The folder that holds the results of all labs
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// Print the whole report as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Say nothing but the verdict while it works
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// What the command line may say instead of the lab file.
+#[derive(Debug, Args)]
+pub(crate) struct Overrides {
+    /// Another name, so that the same file can be up several times
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Another seed for everything random
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// Another precision
+    #[arg(long, value_enum)]
+    pub(crate) precision: Option<PrecisionArg>,
+}
+
+/// `netloom check`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom check lab.yaml
+  netloom check lab.yaml --json | jq '.nodes[].name'")]
+pub(crate) struct CheckArgs {
+    /// The lab file
+    pub(crate) file: PathBuf,
+    /// Print the plan as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `netloom up`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom up lab.yaml
+  netloom up lab.yaml --name second
+
+Services without a time are started; the rest of the timeline belongs to `netloom run`.")]
+pub(crate) struct UpArgs {
+    /// The lab file
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// Say nothing while it works
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// `netloom ps`
+#[derive(Debug, Args)]
+pub(crate) struct PsArgs {
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `netloom exec`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom exec dumbbell client1 -- ping -c 3 server1
+  netloom exec dumbbell router1 -- ip route
+
+The exit code is the program's own.")]
+pub(crate) struct ExecArgs {
+    /// The lab
+    pub(crate) lab: String,
+    /// The node
+    pub(crate) node: String,
+    /// Added to the program's environment
+    #[arg(short, long, value_name = "KEY=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub(crate) argv: Vec<String>,
+}
+
+/// `netloom shell`
+#[derive(Debug, Args)]
+pub(crate) struct ShellArgs {
+    /// The lab
+    pub(crate) lab: String,
+    /// The node
+    pub(crate) node: String,
+}
+
+/// `netloom set`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom set dumbbell backbone 'delay=80 ms' 'loss=1 %'
+  netloom set dumbbell backbone.forward 'rate=10 Mbit/s'
+  netloom set dumbbell backbone state=down")]
+pub(crate) struct SetArgs {
+    /// The lab
+    pub(crate) lab: String,
+    /// The link, or one direction of it: LINK.forward or LINK.backward
+    #[arg(value_name = "LINK[.DIRECTION]")]
+    pub(crate) link: String,
+    /// What to change: rate, delay, queue, loss as in a lab file, or state=up|down
+    #[arg(required = true, value_name = "KEY=VALUE")]
+    pub(crate) changes: Vec<String>,
+}
+
+/// `netloom stats`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom stats dumbbell
+  netloom stats dumbbell --once
+  netloom stats dumbbell --json --once | jq '.pipes[0].departed_bytes'")]
+pub(crate) struct StatsArgs {
+    /// The lab; may be left out while just one is up
+    pub(crate) lab: Option<String>,
+    /// Print counters as JSON, one object per second
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print once and stop; rates are those of one second
+    #[arg(long)]
+    pub(crate) once: bool,
+}
+
+/// `netloom down`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom down dumbbell
+  netloom down --all")]
+pub(crate) struct DownArgs {
+    /// The lab; may be left out while just one is up
+    #[arg(conflicts_with = "all")]
+    pub(crate) lab: Option<String>,
+    /// Every lab of this user
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn exec_takes_everything_behind_the_dashes() {
+        let cli = Cli::parse_from(["netloom", "exec", "lab", "node", "--", "ping", "-c", "1", "x"]);
+        let Command::Exec(args) = cli.command else { panic!("exec was asked for") };
+        assert_eq!(args.argv, ["ping", "-c", "1", "x"]);
+    }
+}

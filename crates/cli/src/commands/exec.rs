@@ -1,0 +1,32 @@
+//! `netloom exec`
+
+use super::{Failure, Outcome};
+use crate::args::ExecArgs;
+use netloom_run::{Exec, ExitCode, Stdio, attach};
+use std::io::{IsTerminal, stdin, stdout};
+use std::path::PathBuf;
+
+pub(super) fn exec(args: ExecArgs) -> Outcome {
+    let env = args.env.iter().map(|pair| split_pair(pair)).collect::<Result<_, _>>()?;
+    // A program at a terminal gets one of its own, so that Ctrl-C, job control and window sizes are its own affair.
+    let stdio = if stdin().is_terminal() && stdout().is_terminal() { Stdio::Terminal } else { Stdio::Passed };
+    let exec =
+        Exec { node: args.node, argv: args.argv, env, cwd: current_folder()?, terminal: stdio == Stdio::Terminal };
+    code(attach(&args.lab, exec, stdio)?)
+}
+
+pub(super) fn current_folder() -> Result<PathBuf, Failure> {
+    std::env::current_dir()
+        .map_err(|error| Failure::new(ExitCode::Machine, format!("finding the current folder: {error}")))
+}
+
+/// Exit codes have eight bits, as the kernel has it.
+pub(super) fn code(code: i32) -> Outcome {
+    Ok(u8::try_from(code & 0xff).expect("masked to eight bits"))
+}
+
+fn split_pair(pair: &str) -> Result<(String, String), Failure> {
+    let (key, value) =
+        pair.split_once('=').ok_or_else(|| Failure::new(ExitCode::Usage, format!("--env {pair}: write KEY=VALUE")))?;
+    Ok((key.to_owned(), value.to_owned()))
+}

@@ -1,0 +1,53 @@
+//! Reading a lab file, with what the command line says instead.
+
+use super::Failure;
+use crate::args::{Overrides, PrecisionArg};
+use crate::talk;
+use netloom_lab::{Lab, Precision};
+use netloom_run::{ExitCode, RunRequest};
+use netloom_units::Seed;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Reads and resolves a lab file; its warnings are said.
+pub(super) fn load(path: &Path) -> Result<(Lab, String), Failure> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Failure::new(ExitCode::LabFile, format!("reading {}: {error}", path.display())))?;
+    let lab = netloom_lab::parse(&text, &path.to_string_lossy()).map_err(|diagnostics| Failure {
+        code: ExitCode::LabFile,
+        message: diagnostics.render_styled(),
+        styled: true,
+    })?;
+    if !lab.warnings.is_empty() {
+        talk::say(&lab.warnings.render_styled());
+    }
+    Ok((lab, text))
+}
+
+/// What is to be run.
+pub(super) fn request(path: &Path, overrides: &Overrides, results: PathBuf) -> Result<RunRequest, Failure> {
+    let (lab, lab_text) = load(path)?;
+    let warnings = lab.warnings.lines().collect();
+    let mut plan = lab.plan;
+    if let Some(name) = &overrides.name {
+        plan.name = valid_name(name)?;
+    }
+    if let Some(seed) = overrides.seed {
+        plan.seed = Seed::new(seed);
+    }
+    if let Some(precision) = overrides.precision {
+        plan.precision = match precision {
+            PrecisionArg::Eco => Precision::Eco,
+            PrecisionArg::Balanced => Precision::Balanced,
+            PrecisionArg::Exact => Precision::Exact,
+        };
+    }
+    let command_line = std::env::args().collect();
+    Ok(RunRequest { plan, lab_file: path.to_owned(), lab_text, warnings, results, command_line })
+}
+
+/// A name that the command line gives obeys the rules of the lab file's.
+fn valid_name(name: &str) -> Result<String, Failure> {
+    netloom_lab::check_name(name).map_err(|reason| Failure::new(ExitCode::Usage, format!("--name: {reason}")))?;
+    Ok(name.to_owned())
+}

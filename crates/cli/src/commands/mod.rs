@@ -1,0 +1,93 @@
+//! One file per command.
+
+mod check;
+mod down;
+mod exec;
+mod lab_file;
+mod ps;
+mod run;
+mod set;
+mod shell;
+mod stats;
+mod up;
+
+use crate::args::{Cli, Command};
+use clap::CommandFactory;
+use netloom_run::{ExitCode, RunError};
+use std::io::{self, Write};
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// What the process exits with.
+    pub(crate) code: ExitCode,
+    /// What is said on standard error.
+    pub(crate) message: String,
+    /// Whether the message has its own headings and colours.
+    pub(crate) styled: bool,
+}
+
+impl Failure {
+    pub(crate) fn new(code: ExitCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), styled: false }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Self::new(error.exit_code(), error.to_string())
+    }
+}
+
+/// The exit code of the process, or why there is no better one.
+pub(crate) type Outcome = Result<u8, Failure>;
+
+const DONE: Outcome = Ok(0);
+
+pub(crate) fn dispatch(command: Command) -> Outcome {
+    match command {
+        Command::Run(args) => run::run(&args),
+        Command::Check(args) => check::check(&args),
+        Command::Schema => schema(),
+        Command::Up(args) => up::up(&args),
+        Command::Ps(args) => ps::ps(&args),
+        Command::Exec(args) => exec::exec(args),
+        Command::Shell(args) => shell::shell(&args),
+        Command::Set(args) => set::set(&args),
+        Command::Stats(args) => stats::stats(&args),
+        Command::Down(args) => down::down(&args),
+        Command::Completion { shell } => completion(shell),
+        Command::ExitCodes => exit_codes(),
+    }
+}
+
+fn schema() -> Outcome {
+    print(&format!("{:#}", netloom_lab::schema()))
+}
+
+fn completion(shell: clap_complete::Shell) -> Outcome {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "netloom", &mut script);
+    print(String::from_utf8_lossy(&script).trim_end())
+}
+
+fn exit_codes() -> Outcome {
+    print(&exit_code_table())
+}
+
+/// All exit codes, one per line.
+pub(crate) fn exit_code_table() -> String {
+    let lines: Vec<String> =
+        ExitCode::ALL.iter().map(|code| format!("{:>4}  {}", code.number(), code.meaning())).collect();
+    lines.join("\n")
+}
+
+/// Data, on standard output. A reader that had enough, as in `netloom ... | head`, is no failure.
+pub(crate) fn print(text: &str) -> Outcome {
+    match writeln!(anstream::stdout(), "{text}") {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(ExitCode::Results, format!("writing to standard output: {error}")))
+        }
+        _ => DONE,
+    }
+}

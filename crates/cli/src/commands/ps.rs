@@ -1,0 +1,72 @@
+//! `netloom ps`
+
+use super::{DONE, Outcome, print};
+use crate::args::PsArgs;
+use crate::talk;
+use netloom_run::render::{Align, Table};
+use netloom_run::{Client, LabInfo};
+use std::time::Duration;
+
+pub(super) fn ps(args: &PsArgs) -> Outcome {
+    // A lab that goes away between the look and the question is not up any more.
+    let labs: Vec<LabInfo> =
+        netloom_run::running_labs()?.iter().filter_map(|name| Client::connect(name).ok()?.info().ok()).collect();
+    if args.json {
+        return print(&serde_json::to_string_pretty(&labs).expect("a lab has string keys only"));
+    }
+    if labs.is_empty() {
+        talk::say("no lab is up");
+        return DONE;
+    }
+    let mut table = Table::new(&[
+        ("LAB", Align::Left),
+        ("MODE", Align::Left),
+        ("NODES", Align::Right),
+        ("LINKS", Align::Right),
+        ("UP FOR", Align::Right),
+        ("PID", Align::Right),
+        ("FILE", Align::Left),
+    ]);
+    for lab in &labs {
+        table.row(cells(lab));
+    }
+    print(table.to_string().trim_end())
+}
+
+fn cells(lab: &LabInfo) -> Vec<String> {
+    let age = Duration::from_secs(lab.age_ns / 1_000_000_000);
+    vec![
+        lab.name.clone(),
+        lab.mode.clone(),
+        lab.nodes.len().to_string(),
+        lab.links.to_string(),
+        age_text(age),
+        lab.pid.to_string(),
+        lab.file.display().to_string(),
+    ]
+}
+
+/// The two largest units that say something.
+fn age_text(age: Duration) -> String {
+    let seconds = age.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds / 60 % 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds / 3_600 % 24),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_read_well() {
+        let text = |seconds| age_text(Duration::from_secs(seconds));
+        assert_eq!(text(59), "59 s");
+        assert_eq!(text(61), "1 min 1 s");
+        assert_eq!(text(7_260), "2 h 1 min");
+        assert_eq!(text(90_000), "1 d 1 h");
+    }
+}

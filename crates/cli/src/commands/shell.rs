@@ -1,0 +1,41 @@
+//! `netloom shell`
+
+use super::{Failure, Outcome};
+use crate::args::ShellArgs;
+use crate::commands::exec::{code, current_folder};
+use netloom_run::{Exec, ExitCode, Stdio, attach};
+use std::env;
+use std::io::{IsTerminal, stdin, stdout};
+
+/// Read instead of the user's `.bashrc`, which it reads first: whatever prompt that sets, the node comes before it.
+const BASH_START: &str = r#"[ -f ~/.bashrc ] && . ~/.bashrc; PS1="($NETLOOM_NODE) $PS1""#;
+
+pub(super) fn shell(args: &ShellArgs) -> Outcome {
+    let program = env::var("SHELL").ok().filter(|shell| !shell.is_empty()).unwrap_or_else(|| "/bin/sh".into());
+    let at_terminal = stdin().is_terminal() && stdout().is_terminal();
+    if !at_terminal && stdin().is_terminal() {
+        let message = "a shell needs a terminal: use `netloom exec` for a program whose output goes elsewhere";
+        return Err(Failure::new(ExitCode::Usage, message));
+    }
+    let stdio = if at_terminal { Stdio::Terminal } else { Stdio::Passed };
+    let exec = Exec {
+        node: args.node.clone(),
+        argv: command(&program, at_terminal),
+        env: vec![
+            ("PS1".into(), format!("({}) \\w \\$ ", args.node)),
+            ("NETLOOM_BASH_START".into(), BASH_START.into()),
+        ],
+        cwd: current_folder()?,
+        terminal: at_terminal,
+    };
+    code(attach(&args.lab, exec, stdio)?)
+}
+
+/// Bash reads a start file of ours; every other shell is started as it is, with a prompt in its environment.
+fn command(program: &str, at_terminal: bool) -> Vec<String> {
+    if at_terminal && program.ends_with("/bash") {
+        let start = format!("exec {program} --rcfile <(printf '%s' \"$NETLOOM_BASH_START\") -i");
+        return vec![program.into(), "-c".into(), start];
+    }
+    vec![program.into()]
+}

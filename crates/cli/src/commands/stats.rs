@@ -1,0 +1,115 @@
+//! `netloom stats`
+
+use super::{DONE, Outcome, print};
+use crate::args::StatsArgs;
+use netloom_run::render::{Align, Table, rate, span};
+use netloom_run::{Client, LabStats, PipeStats, only_lab};
+use std::io::{IsTerminal, stdout};
+use std::thread::sleep;
+use std::time::Duration;
+
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// Moves the cursor home and clears what is below: a table that stays in its place.
+const REDRAW: &str = "\x1b[H\x1b[J";
+
+pub(super) fn stats(args: &StatsArgs) -> Outcome {
+    let lab = args.lab.clone().map_or_else(only_lab, Ok)?;
+    let mut client = Client::connect(&lab)?;
+    if args.json {
+        return repeat(&mut client, args.once, &mut |stats, _| {
+            serde_json::to_string(stats).expect("statistics have string keys only")
+        });
+    }
+    let redraw = if stdout().is_terminal() && !args.once { REDRAW } else { "" };
+    let before = client.stats()?;
+    sleep(PERIOD);
+    repeat_from(before, &mut client, args.once, &mut |now, earlier| format!("{redraw}{}", table(now, earlier)))
+}
+
+type Format<'a> = &'a mut dyn FnMut(&LabStats, &LabStats) -> String;
+
+fn repeat(client: &mut Client, once: bool, format: Format<'_>) -> Outcome {
+    let first = client.stats()?;
+    print(&format(&first, &first))?;
+    if once {
+        return DONE;
+    }
+    sleep(PERIOD);
+    repeat_from(first, client, once, format)
+}
+
+/// Until the lab goes away, which is how it ends, or Ctrl-C.
+fn repeat_from(mut before: LabStats, client: &mut Client, once: bool, format: Format<'_>) -> Outcome {
+    while let Ok(now) = client.stats() {
+        print(&format(&now, &before))?;
+        if once {
+            break;
+        }
+        before = now;
+        sleep(PERIOD);
+    }
+    DONE
+}
+
+fn table(now: &LabStats, before: &LabStats) -> String {
+    let mut table = Table::new(&[
+        ("link", Align::Left),
+        ("state", Align::Left),
+        ("rate", Align::Right),
+        ("delay", Align::Right),
+        ("carries", Align::Right),
+        ("load", Align::Right),
+        ("packets/s", Align::Right),
+        ("queue", Align::Right),
+        ("drops/s", Align::Right),
+        ("drops", Align::Right),
+    ]);
+    let seconds = (now.at_ns.saturating_sub(before.at_ns)) as f64 / 1e9;
+    for (pipe, earlier) in now.pipes.iter().zip(&before.pipes) {
+        table.row(cells(pipe, earlier, seconds.max(f64::EPSILON)));
+    }
+    table.to_string().trim_end().to_owned()
+}
+
+fn cells(pipe: &PipeStats, before: &PipeStats, seconds: f64) -> Vec<String> {
+    let per_second = |after: u64, earlier: u64| after.saturating_sub(earlier) as f64 / seconds;
+    let carries = per_second(pipe.departed_bytes, before.departed_bytes) * 8.0;
+    let load = pipe.rate_bits_per_second.map(|described| carries / described as f64 * 100.0);
+    vec![
+        format!("{} {}>{}", pipe.link, pipe.from, pipe.to),
+        if pipe.up { "up".into() } else { "down".into() },
+        pipe.rate_bits_per_second.map_or_else(|| "-".into(), |bits| rate(bits as f64)),
+        span(pipe.delay_ns),
+        rate(carries),
+        load.map_or_else(|| "-".into(), |percent| format!("{percent:.1} %")),
+        format!("{:.0}", per_second(pipe.departed_packets, before.departed_packets)),
+        pipe.queued_packets.to_string(),
+        format!("{:.0}", per_second(drops(pipe), drops(before))),
+        drops(pipe).to_string(),
+    ]
+}
+
+fn drops(pipe: &PipeStats) -> u64 {
+    pipe.dropped_queue_packets + pipe.dropped_loss_packets + pipe.dropped_down_packets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_differences_over_time() {
+        let before = PipeStats { link: "l".into(), from: "a".into(), to: "b".into(), up: true, ..PipeStats::default() };
+        let now = PipeStats {
+            rate_bits_per_second: Some(1_000_000),
+            departed_bytes: 125_000,
+            dropped_loss_packets: 4,
+            ..before.clone()
+        };
+        let stats = |at_ns, pipe: &PipeStats| LabStats { at_ns, pipes: vec![pipe.clone()] };
+        let text = table(&stats(3_000_000_000, &now), &stats(1_000_000_000, &before));
+        let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
+        assert_eq!(row.join(" "), "l a>b up 1 Mbit/s 0 ns 500 kbit/s 50.0 % 0 0 2 4");
+    }
+}

@@ -1,0 +1,20 @@
+//! `netloom up`
+
+use super::{DONE, Outcome, lab_file};
+use crate::args::UpArgs;
+use crate::progress::Progress;
+use crate::talk;
+use std::path::PathBuf;
+
+pub(super) fn up(args: &UpArgs) -> Outcome {
+    let request = lab_file::request(&args.file, &args.overrides, PathBuf::new())?;
+    let mut progress = Progress::new(args.quiet);
+    netloom_run::up(&request, &mut |event| progress.show(event))?;
+    drop(progress);
+    if !args.quiet {
+        let name = &request.plan.name;
+        let node = request.plan.nodes.first().map_or("NODE", |node| node.name.as_str());
+        talk::say(&format!("{name} is up: netloom shell {name} {node}, netloom stats {name}, netloom down {name}"));
+    }
+    DONE
+}

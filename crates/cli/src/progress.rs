@@ -1,0 +1,130 @@
+//! What a person sees while a lab works: a moving line on a terminal, plain lines elsewhere.
+
+use crate::talk;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use netloom_run::{Busiest, Event, render};
+use std::io::{IsTerminal, stderr};
+use std::time::Duration;
+
+/// How often the spinner turns.
+const TURN: Duration = Duration::from_millis(100);
+
+/// See the module.
+pub(crate) struct Progress {
+    shown: Shown,
+    /// How long the run will last in nanoseconds, if it is known.
+    duration_ns: Option<u64>,
+}
+
+enum Shown {
+    /// Nothing but warnings.
+    Quiet,
+    /// One line per step.
+    Lines,
+    /// A line that moves; made when there is something to say, since its thread must not exist while the lab is forked.
+    Bar(Option<ProgressBar>),
+}
+
+impl Progress {
+    pub(crate) fn new(quiet: bool) -> Self {
+        let shown = match (quiet, stderr().is_terminal()) {
+            (true, _) => Shown::Quiet,
+            (false, true) => Shown::Bar(None),
+            (false, false) => Shown::Lines,
+        };
+        Self { shown, duration_ns: None }
+    }
+
+    /// Shows what the lab tells.
+    pub(crate) fn show(&mut self, event: &Event) {
+        match event {
+            Event::Step { text } => self.step(text),
+            Event::Warning { text } => self.say(|| talk::warning(text)),
+            Event::Started { duration_ns } => self.started(*duration_ns),
+            Event::Progress { at_ns, busiest } => self.at(*at_ns, busiest.as_ref()),
+            Event::Happened { at_ns, text } => self.happened(*at_ns, text),
+            Event::Ready | Event::Finished { .. } | Event::Failed { .. } => self.clear(),
+        }
+    }
+
+    fn step(&mut self, text: &str) {
+        match &mut self.shown {
+            Shown::Quiet => {}
+            Shown::Lines => talk::say(text),
+            Shown::Bar(bar) => bar.get_or_insert_with(spinner).set_message(text.to_owned()),
+        }
+    }
+
+    fn started(&mut self, duration_ns: Option<u64>) {
+        self.duration_ns = duration_ns;
+        match (&mut self.shown, duration_ns) {
+            (Shown::Bar(bar), Some(ns)) => bar.get_or_insert_with(spinner).set_style(bar_style(ns)),
+            (Shown::Bar(bar), None) => bar.get_or_insert_with(spinner).set_style(spinner_style()),
+            _ => {}
+        }
+        if let (Shown::Bar(Some(bar)), Some(ns)) = (&self.shown, duration_ns) {
+            bar.set_length(ns / 1_000_000);
+        }
+        self.step("running");
+    }
+
+    fn at(&mut self, at_ns: u64, busiest: Option<&Busiest>) {
+        let Shown::Bar(Some(bar)) = &self.shown else { return };
+        let carries = busiest.map_or_else(
+            || "no traffic".to_owned(),
+            |b| format!("{} {} {}", b.link, b.direction, render::rate(b.bits_per_second)),
+        );
+        let seconds = at_ns as f64 / 1e9;
+        if self.duration_ns.is_some() {
+            bar.set_position(at_ns / 1_000_000);
+        }
+        bar.set_message(format!("{seconds:.1} s  {carries}"));
+    }
+
+    fn happened(&mut self, at_ns: Option<u64>, text: &str) {
+        let when = at_ns.map_or_else(|| "before".to_owned(), |ns| format!("{:5.1} s", ns as f64 / 1e9));
+        self.say(|| talk::say(&format!("{when}  {text}")));
+    }
+
+    /// Says something above the moving line.
+    fn say(&self, words: impl FnOnce()) {
+        match &self.shown {
+            Shown::Quiet => {}
+            Shown::Bar(Some(bar)) => bar.suspend(words),
+            Shown::Lines | Shown::Bar(None) => words(),
+        }
+    }
+
+    fn clear(&mut self) {
+        if let Shown::Bar(bar) = &mut self.shown
+            && let Some(bar) = bar.take()
+        {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+fn spinner() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    bar.set_style(spinner_style());
+    bar.enable_steady_tick(TURN);
+    bar
+}
+
+fn spinner_style() -> ProgressStyle {
+    style("{spinner} {msg}")
+}
+
+fn bar_style(_duration_ns: u64) -> ProgressStyle {
+    style("{spinner} [{bar:30}] {msg}").progress_chars("=> ")
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("the templates are constants")
+}

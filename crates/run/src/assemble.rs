@@ -1,0 +1,169 @@
+//! From the plan to a network that works: nodes, interfaces, addresses, routes, and the engine. Runs in the lab process.
+
+use crate::control::Server;
+use crate::direction::port_id;
+use crate::job::Job;
+use crate::links::{LinkName, Links};
+use crate::results::EventLog;
+use crate::session::{GuardLink, Parts, Session};
+use crate::signals::Signals;
+use crate::{Event, RunError};
+use netloom_dataplane::{Engine, EngineConfig, PortConfig};
+use netloom_fabric::{Fabric, PipeSpec};
+use netloom_host::netlink::{Netlink, Veth, VethEnd};
+use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
+use netloom_host::runtime::RuntimeDir;
+use netloom_lab::{Direction, LinkPlan, NodeKind, NodePlan, Plan, Precision};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+
+/// The lab process, from its beginning to its exit code.
+///
+/// The guard cleans up behind it; but if that was killed, the lab removes cgroups and runtime folder by itself.
+pub(crate) fn lab_main(channel: UnixStream, job: &Job, runtime: Option<RuntimeDir>) -> i32 {
+    let mut guard = match GuardLink::new(channel) {
+        Ok(guard) => guard,
+        // Without the channel there is nobody to tell; the guard reports that the lab died.
+        Err(_) => return 8,
+    };
+    let assembled = assemble(job, &mut guard).and_then(|parts| Ok((parts, EventLog::create(&job.folder)?)));
+    match assembled {
+        Ok((parts, events)) => {
+            let (code, guard_is_alive) = Session::new(job, guard, parts, events).live();
+            if let (false, Some(folder)) = (guard_is_alive, runtime) {
+                // There is nobody left to tell that this failed; the next command sweeps what is left.
+                let _ = folder.remove();
+            }
+            code
+        }
+        Err(error) => {
+            let code = error.exit_code().number();
+            guard.last_words(&Event::Failed { code, message: error.to_string(), results: None });
+            i32::from(code)
+        }
+    }
+}
+
+/// Builds everything, in the order in which one thing needs the other. All nodes are forked before the engine starts
+/// its thread.
+fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
+    let plan = &job.plan;
+    let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
+    guard.step(format!("making {} nodes", plan.nodes.len()));
+    let cgroups = cpu_shares(job)?;
+    let mut nodes = make_nodes(plan, &cgroups)?;
+    let mut notes = Vec::new();
+    notes.extend(nodes.iter().flat_map(|node| node.notes().iter().map(|note| format!("node {}: {note}", node.name()))));
+    guard.step(format!("joining them with {} links", plan.links.len()));
+    let ports = make_links(plan, &nodes)?;
+    configure(&mut nodes)?;
+    let links = start_engine(plan, ports)?;
+    let server = Server::listen(&job.control_socket)
+        .map_err(|error| RunError::Machine(format!("listening at {}: {error}", job.control_socket.display())))?;
+    Ok(Parts { nodes, links, server, signals, notes })
+}
+
+/// The cgroup of every node that has a CPU share; none where that cannot be enforced, which the verdict will say.
+fn cpu_shares(job: &Job) -> Result<Vec<Option<PathBuf>>, RunError> {
+    let Some(Ok(group)) = &job.cpu_group else { return Ok(vec![None; job.plan.nodes.len()]) };
+    group.create().map_err(machine)?;
+    let share = |node: &NodePlan| match node.cpus {
+        Some(cpus) => group.share(&node.name, cpus.thousandths()).map(|share| Some(share.path().to_owned())),
+        None => Ok(None),
+    };
+    job.plan.nodes.iter().map(share).collect::<Result<_, _>>().map_err(machine)
+}
+
+fn make_nodes(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Result<Vec<Node>, RunError> {
+    let each = plan.nodes.iter().zip(cgroups);
+    let configs: Vec<NodeConfig> = each.map(|(node, cgroup)| node_config(plan, node, cgroup.clone())).collect();
+    Node::create_all(&configs).map_err(machine)
+}
+
+fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeConfig {
+    let interface = |interface: &netloom_lab::InterfacePlan| InterfaceConfig {
+        name: interface.name.clone(),
+        mac: interface.mac,
+        mtu: interface.mtu,
+        addresses: interface.addresses.clone(),
+        neighbors: interface.neighbors.clone(),
+    };
+    let route = |route: &netloom_lab::RoutePlan| RouteConfig {
+        destination: route.destination,
+        via: route.via,
+        interface: route.interface,
+    };
+    NodeConfig {
+        lab: plan.name.clone(),
+        name: node.name.clone(),
+        forwarding: node.kind == NodeKind::Router,
+        sysctls: node.sysctls.clone(),
+        interfaces: node.interfaces.iter().map(interface).collect(),
+        routes: node.routes.iter().map(route).collect(),
+        cgroup,
+    }
+}
+
+/// A veth pair for every end of a link: one interface in the node, the other here, where the engine finds it.
+fn make_links(plan: &Plan, nodes: &[Node]) -> Result<Vec<PortConfig>, RunError> {
+    let mut pairs = Vec::new();
+    let mut ports = Vec::new();
+    for (number, link) in plan.links.iter().enumerate() {
+        for (end, place) in link.ends.iter().enumerate() {
+            let port = port_id(number, end);
+            let interface = &plan.nodes[place.node].interfaces[place.interface];
+            let here = VethEnd { name: format!("p{}", port.0), mac: None, namespace: None, up: true };
+            let there = VethEnd {
+                name: interface.name.clone(),
+                mac: Some(interface.mac),
+                namespace: Some(nodes[place.node].pid()),
+                up: false,
+            };
+            pairs.push(Veth { ends: [here, there], mtu: link.mtu });
+            ports.push(port);
+        }
+    }
+    let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs)).map_err(machine)?;
+    Ok(ports.into_iter().zip(indexes).map(|(port, ifindex)| PortConfig { port, ifindex }).collect())
+}
+
+/// All nodes configure themselves at the same time.
+fn configure(nodes: &mut [Node]) -> Result<(), RunError> {
+    nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(machine))?;
+    nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(machine))
+}
+
+fn start_engine(plan: &Plan, ports: Vec<PortConfig>) -> Result<Links, RunError> {
+    let specs: Vec<PipeSpec> =
+        plan.links.iter().enumerate().flat_map(|(number, link)| pipe_specs(number, link)).collect();
+    let configs = specs.iter().map(|spec| spec.config.clone()).collect();
+    let fabric = Fabric::new(plan.seed, &specs);
+    let precision = match plan.precision {
+        Precision::Eco => netloom_dataplane::Precision::Eco,
+        Precision::Balanced => netloom_dataplane::Precision::Balanced,
+        Precision::Exact => netloom_dataplane::Precision::Exact,
+    };
+    let engine = Engine::start(fabric, &EngineConfig { precision, ports }).map_err(machine)?;
+    let name = |link: &LinkPlan| LinkName {
+        name: link.name.clone(),
+        ends: link.ends.map(|end| plan.nodes[end.node].name.clone()),
+    };
+    Ok(Links::new(engine, plan.links.iter().map(name).collect(), configs))
+}
+
+fn pipe_specs(number: usize, link: &LinkPlan) -> [PipeSpec; 2] {
+    Direction::BOTH.map(|direction| {
+        let enters = direction.index();
+        PipeSpec {
+            name: format!("{}.{direction}", link.name),
+            config: link.pipes[enters].clone(),
+            coalesce: link.coalesce,
+            from: port_id(number, enters),
+            to: port_id(number, 1 - enters),
+        }
+    })
+}
+
+fn machine(error: impl std::fmt::Display) -> RunError {
+    RunError::Machine(error.to_string())
+}

@@ -1,0 +1,173 @@
+//! What is said over a lab's control socket: one JSON object per line, in both directions.
+//!
+//! The socket lies in the lab's runtime folder, which only its user may enter.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What a client may ask of a running lab.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "request", rename_all = "snake_case")]
+pub(crate) enum Request {
+    /// Who are you?
+    Info,
+    /// What did the pipes count?
+    Stats,
+    /// Run a program; its standard input, output and error come along as file descriptors.
+    Exec(Exec),
+    /// Send a signal to the program that this connection started.
+    Signal {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// Change a link while it runs.
+    Set(Set),
+    /// Stop the lab.
+    Down,
+}
+
+/// A program to run in a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Exec {
+    /// The node's name.
+    pub node: String,
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// Added to the environment of the lab.
+    pub env: Vec<(String, String)>,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    /// Whether standard input is a terminal that the program shall control.
+    pub terminal: bool,
+}
+
+/// A change of a link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Set {
+    /// The link's name.
+    pub link: String,
+    /// `forward` or `backward`; none: both.
+    pub direction: Option<String>,
+    /// Keys and values as in a lab file, and `state` with `up` or `down`.
+    pub changes: Vec<(String, String)>,
+}
+
+/// What the lab answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reply", rename_all = "snake_case")]
+pub(crate) enum Reply {
+    /// To [`Request::Info`].
+    Info(LabInfo),
+    /// To [`Request::Stats`].
+    Stats(LabStats),
+    /// To [`Request::Exec`]: the program runs.
+    Started,
+    /// The program that this connection started has ended.
+    Exited {
+        /// Its exit code, or 128 and the number of the signal that ended it.
+        code: i32,
+    },
+    /// It is done.
+    Done,
+    /// It cannot be done.
+    Refused {
+        /// The exit code for the client.
+        code: u8,
+        /// Why.
+        message: String,
+    },
+}
+
+/// A running lab.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LabInfo {
+    /// Its name.
+    pub name: String,
+    /// `run` or `up`.
+    pub mode: String,
+    /// The lab file.
+    pub file: PathBuf,
+    /// The process id of its supervisor, as seen from outside.
+    pub pid: i32,
+    /// How long it has been there.
+    pub age_ns: u64,
+    /// Where its logs and results are.
+    pub folder: PathBuf,
+    /// Its nodes.
+    pub nodes: Vec<NodeInfo>,
+    /// How many links it has.
+    pub links: usize,
+}
+
+/// A node of a running lab.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeInfo {
+    /// Its name.
+    pub name: String,
+    /// `host` or `router`.
+    pub kind: String,
+    /// Its addresses, interface by interface.
+    pub addresses: Vec<String>,
+}
+
+/// What the pipes of a lab counted so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LabStats {
+    /// Lab time since the engine started.
+    pub at_ns: u64,
+    /// Every pipe, in the order of the lab file, forward before backward.
+    pub pipes: Vec<PipeStats>,
+}
+
+/// What one pipe counted so far. Packets are segments; bytes count from the IP header on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PipeStats {
+    /// The link's name.
+    pub link: String,
+    /// `forward` or `backward`.
+    pub direction: String,
+    /// The node where packets enter.
+    pub from: String,
+    /// The node where they leave.
+    pub to: String,
+    /// The rate in force; none: unlimited.
+    pub rate_bits_per_second: Option<u64>,
+    /// The propagation delay in force.
+    pub delay_ns: u64,
+    /// Whether the link is up.
+    pub up: bool,
+    /// Came in.
+    pub arrived_packets: u64,
+    /// Came in.
+    pub arrived_bytes: u64,
+    /// Was handed out.
+    pub departed_packets: u64,
+    /// Was handed out.
+    pub departed_bytes: u64,
+    /// Waits just now.
+    pub queued_packets: u64,
+    /// Waits just now.
+    pub queued_bytes: u64,
+    /// Dropped because the queue was full.
+    pub dropped_queue_packets: u64,
+    /// Dropped by the loss model.
+    pub dropped_loss_packets: u64,
+    /// Dropped because the link was down.
+    pub dropped_down_packets: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_survives_the_socket() {
+        let request = Request::Set(Set {
+            link: "backbone".into(),
+            direction: Some("forward".into()),
+            changes: vec![("delay".into(), "80 ms".into())],
+        });
+        let line = crate::jsonl::to_line(&request);
+        assert_eq!(serde_json::from_slice::<Request>(&line).unwrap(), request);
+    }
+}

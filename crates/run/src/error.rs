@@ -1,0 +1,101 @@
+//! Why a lab could not be run, and which exit code says so.
+
+use crate::ExitCode;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What ended a run, or kept it from starting.
+#[derive(Debug)]
+pub enum RunError {
+    /// Programs that the timeline needs are not on this machine.
+    MissingPrograms(Vec<MissingProgram>),
+    /// The kernel or the machine refused something; the text names what and which object.
+    Machine(String),
+    /// A file of the results folder could not be written.
+    Results {
+        /// Which file or folder.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A lab of that name is up, or no such lab, node or link exists; the text names it.
+    Lab(String),
+    /// A command of the timeline could not be started, or a service did not become ready.
+    Command(String),
+    /// A process of the lab was killed, or an internal error ended it.
+    Died(String),
+    /// A failure that another process reported, with its exit code.
+    Reported {
+        /// The exit code that process chose.
+        code: ExitCode,
+        /// What it said.
+        message: String,
+    },
+}
+
+/// A program that the lab file names and this machine does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingProgram {
+    /// The lab file.
+    pub file: PathBuf,
+    /// The line of the timeline entry.
+    pub line: usize,
+    /// The program as written.
+    pub program: String,
+}
+
+impl RunError {
+    /// The exit code for this failure.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::MissingPrograms(_) | Self::Machine(_) => ExitCode::Machine,
+            Self::Results { .. } => ExitCode::Results,
+            Self::Lab(_) => ExitCode::NoSuchLab,
+            Self::Command(_) => ExitCode::Unmet,
+            Self::Died(_) => ExitCode::Died,
+            Self::Reported { code, .. } => *code,
+        }
+    }
+
+    /// For `map_err` on the result of writing `path`.
+    pub(crate) fn results(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let owned = path.to_owned();
+        move |source| Self::Results { path: owned, source }
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MissingPrograms(missing) => write_missing(f, missing),
+            Self::Results { path, source } => write!(f, "writing the results to {}: {source}", path.display()),
+            Self::Machine(text) | Self::Lab(text) | Self::Command(text) | Self::Died(text) => f.write_str(text),
+            Self::Reported { message, .. } => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Results { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+fn write_missing(f: &mut fmt::Formatter<'_>, missing: &[MissingProgram]) -> fmt::Result {
+    for (index, entry) in missing.iter().enumerate() {
+        if index > 0 {
+            writeln!(f)?;
+        }
+        let MissingProgram { file, line, program } = entry;
+        write!(
+            f,
+            "{}:{line}: key `run`: program `{program}` is not on this machine: install it, or write the path of one that exists",
+            file.display()
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! Whether a run shows what is expected of it: finds what each expectation is about, and has it judged.
+
+mod queue_watch;
+
+use crate::ExpectationRow;
+use crate::direction::pipe_number;
+use crate::links::PipeState;
+use crate::measure::{Flow, Mark};
+use crate::results::Folder;
+use crate::session::Command;
+use netloom_dataplane::Snapshot;
+use netloom_lab::{CommandMetric, Direction, Expectation, Judgement, Measured, PipeMetric, Plan, Subject, Window};
+use netloom_units::Duration;
+pub(crate) use queue_watch::QueueWatches;
+use std::collections::BTreeMap;
+
+/// All that a run measured.
+pub(crate) struct Measurements<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) folder: &'a Folder,
+    pub(crate) commands: &'a [Command],
+    pub(crate) pipes: &'a [PipeState],
+    /// At time zero.
+    pub(crate) first: &'a [Mark],
+    /// At the end.
+    pub(crate) ends: &'a [Mark],
+    pub(crate) last: &'a Snapshot,
+    /// At the beginnings and ends of windows, as far as the run came.
+    pub(crate) windows: &'a BTreeMap<Duration, Vec<Mark>>,
+    pub(crate) queues: &'a QueueWatches,
+}
+
+/// The instants after time zero at which everything has to be measured.
+pub(crate) fn instants(plan: &Plan) -> Vec<Duration> {
+    let mut all: Vec<Duration> =
+        plan.expect.iter().filter_map(|e| e.window).flat_map(|window| [window.from, window.to]).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Judges every expectation, in the order of the lab file.
+pub(crate) fn judge(measurements: &Measurements<'_>) -> Vec<ExpectationRow> {
+    measurements.plan.expect.iter().map(|expectation| row(expectation, measurements)).collect()
+}
+
+/// What could be measured, or why it could not.
+type Value = Result<Measured, String>;
+
+fn row(expectation: &Expectation, measurements: &Measurements<'_>) -> ExpectationRow {
+    let judgements: Vec<(String, Judgement)> = match &expectation.subject {
+        Subject::Command { event, metric } => {
+            let command = measurements.commands.iter().find(|command| command.event == *event);
+            let command = command.expect("expectations are about commands of the timeline");
+            vec![(String::new(), judged(expectation, of_command(command, metric, measurements.folder)))]
+        }
+        Subject::Link { link, direction, metric } => {
+            let wanted = Direction::BOTH.into_iter().filter(|this| direction.is_none_or(|only| only == *this));
+            let each = wanted.map(|this| {
+                let value = measurements.of_pipe(pipe_number(*link, this), *metric, expectation.window);
+                let label = if direction.is_none() { format!("{this}: ") } else { String::new() };
+                (label, judged(expectation, value))
+            });
+            each.collect()
+        }
+    };
+    ExpectationRow {
+        text: expectation.text.clone(),
+        line: expectation.line,
+        met: judgements.iter().all(|(_, judgement)| judgement.met),
+        explanation: judgements
+            .iter()
+            .map(|(label, judgement)| format!("{label}{}", judgement.explanation))
+            .collect::<Vec<_>>()
+            .join("; "),
+    }
+}
+
+fn judged(expectation: &Expectation, value: Value) -> Judgement {
+    match value {
+        Ok(measured) => expectation.judge(&measured),
+        Err(reason) => expectation.unmeasured(&reason),
+    }
+}
+
+fn of_command(command: &Command, metric: &CommandMetric, folder: &Folder) -> Value {
+    let Some((started, _)) = command.started else { return Err("it was not started".into()) };
+    let Some((ended, ending, _)) = command.ended else { return Err("it did not end".into()) };
+    match metric {
+        CommandMetric::Exit => Ok(Measured::Number(f64::from(ending.shell_code()))),
+        CommandMetric::Duration => Ok(Measured::Number(ended.since(started).as_nanos() as f64)),
+        CommandMetric::Stdout => command.stdout_text(folder).map(Measured::Text),
+        CommandMetric::Stderr => command.stderr_text(folder).map(Measured::Text),
+        CommandMetric::Json(path) => {
+            let text = command.stdout_text(folder)?;
+            let document: serde_json::Value =
+                serde_json::from_str(&text).map_err(|error| format!("its output is not JSON: {error}"))?;
+            let value = path.find(&document)?;
+            Measured::from_json(value).ok_or_else(|| format!("{path} is neither a number nor a text"))
+        }
+    }
+}
+
+impl Measurements<'_> {
+    fn of_pipe(&self, pipe: usize, metric: PipeMetric, window: Option<Window>) -> Value {
+        let flow = Flow::between(&self.mark(pipe, window.map(|w| w.from))?, &self.mark_at_end(pipe, window)?);
+        let report = &self.last.pipes[pipe];
+        let known = |duration: Option<Duration>| duration.map(|d| d.as_nanos() as f64).ok_or_else(no_packets);
+        let number = match metric {
+            PipeMetric::Throughput => flow.throughput(),
+            PipeMetric::Offered => flow.offered(),
+            PipeMetric::Delay => flow.delay_ns.ok_or_else(no_packets)?,
+            PipeMetric::DelayP50 => known(report.delay.quantile(0.5))?,
+            PipeMetric::DelayP99 => known(report.delay.quantile(0.99))?,
+            PipeMetric::QueueMax => self.queue_max(pipe, window) as f64,
+            PipeMetric::Drops => flow.drops() as f64,
+            PipeMetric::Loss if flow.arrived_packets == 0 => return Err("no packet arrived".into()),
+            PipeMetric::Loss => flow.drops() as f64 / flow.arrived_packets as f64,
+            PipeMetric::Utilization => {
+                let rate = self.pipes[pipe].config.rate.ok_or("its rate is unlimited")?;
+                flow.throughput() / rate.as_bits_per_second() as f64
+            }
+            PipeMetric::LatenessP99 => known(report.lateness.quantile(0.99))?,
+            PipeMetric::Packets => flow.departed_packets as f64,
+            PipeMetric::Bytes => flow.departed_bytes as f64,
+        };
+        Ok(Measured::Number(number))
+    }
+
+    fn queue_max(&self, pipe: usize, window: Option<Window>) -> u64 {
+        match window {
+            Some(window) => self.queues.peak(pipe, window),
+            None => self.last.pipes[pipe].counters.queue_peak,
+        }
+    }
+
+    /// The mark at the beginning of a window, or of the run.
+    fn mark(&self, pipe: usize, at: Option<Duration>) -> Result<Mark, String> {
+        let Some(at) = at else { return Ok(self.first[pipe]) };
+        self.windows.get(&at).map(|marks| marks[pipe]).ok_or_else(|| format!("the run ended before {at}"))
+    }
+
+    fn mark_at_end(&self, pipe: usize, window: Option<Window>) -> Result<Mark, String> {
+        match window {
+            Some(window) => self.mark(pipe, Some(window.to)),
+            None => Ok(self.ends[pipe]),
+        }
+    }
+}
+
+fn no_packets() -> String {
+    "no packet was handed out".into()
+}

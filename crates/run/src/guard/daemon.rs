@@ -1,0 +1,98 @@
+//! A guard that outlives the command that started it.
+
+use crate::jsonl::{Lines, to_line};
+use crate::{Event, ExitCode, RunError};
+use nix::sys::wait::waitpid;
+use nix::unistd::{ForkResult, dup2_stderr, dup2_stdin, dup2_stdout, fork, setsid};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+
+/// Runs `body` in a process of its own, which belongs to no terminal, and passes on what it tells until the lab is
+/// ready. The body's first argument reports hang-up when this process goes away.
+pub(super) fn detach(
+    sink: &mut dyn FnMut(&Event),
+    body: impl FnOnce(OwnedFd, &mut dyn FnMut(&Event)) -> Result<(), RunError>,
+) -> Result<(), RunError> {
+    let failed = |error: io::Error| RunError::Machine(format!("starting the guard process: {error}"));
+    let (ours, theirs) = UnixStream::pair().map_err(failed)?;
+    // SAFETY: this process has one thread, as the callers of this crate promise, so the child may do anything.
+    match unsafe { fork() }.map_err(|errno| failed(errno.into()))? {
+        ForkResult::Parent { child } => {
+            drop(theirs);
+            // The intermediate process exits at once; its exit code says nothing.
+            let _ = waitpid(child, None);
+            follow(ours, sink)
+        }
+        ForkResult::Child => {
+            drop(ours);
+            std::process::exit(i32::from(become_guard(theirs, body).is_err()));
+        }
+    }
+}
+
+/// In the intermediate process: leaves the terminal's session, and forks once more so that the guard can never get a
+/// terminal again.
+fn become_guard(
+    stream: UnixStream,
+    body: impl FnOnce(OwnedFd, &mut dyn FnMut(&Event)) -> Result<(), RunError>,
+) -> io::Result<()> {
+    setsid()?;
+    // SAFETY: as above, this process has one thread.
+    if let ForkResult::Parent { .. } = unsafe { fork() }? {
+        return Ok(());
+    }
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    dup2_stdin(&null)?;
+    dup2_stdout(&null)?;
+    dup2_stderr(&null)?;
+    let watcher = OwnedFd::from(stream.try_clone()?);
+    guard(stream, watcher, body);
+    Ok(())
+}
+
+/// In the guard: whoever started it may be gone, then nobody is told.
+fn guard(
+    mut stream: UnixStream,
+    watcher: OwnedFd,
+    body: impl FnOnce(OwnedFd, &mut dyn FnMut(&Event)) -> Result<(), RunError>,
+) {
+    let mut tell = |event: &Event| {
+        let _ = stream.write_all(&to_line(event));
+        if matches!(event, Event::Ready) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    };
+    if let Err(error) = body(watcher, &mut tell) {
+        tell(&Event::Failed { code: error.exit_code().number(), message: error.to_string(), results: None });
+    }
+}
+
+/// In the process that the user started: until the lab is ready, or is not going to be.
+fn follow(mut stream: UnixStream, sink: &mut dyn FnMut(&Event)) -> Result<(), RunError> {
+    let mut lines = Lines::default();
+    let mut buffer = [0; 16 * 1024];
+    let mut failure = None;
+    loop {
+        while let Some(line) = lines.next::<Event>() {
+            let event = line.expect("the guard is this very program and speaks its language");
+            sink(&event);
+            match event {
+                Event::Ready => return Ok(()),
+                Event::Failed { code, message, .. } => failure = Some((code, message)),
+                _ => {}
+            }
+        }
+        match stream.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(length) => lines.feed(&buffer[..length]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(RunError::Died(format!("listening to the guard process: {error}"))),
+        }
+    }
+    let (code, message) =
+        failure.unwrap_or_else(|| (ExitCode::Died.number(), "the guard process died before the lab was ready".into()));
+    Err(RunError::Reported { code: ExitCode::from_number(code).unwrap_or(ExitCode::Died), message })
+}

@@ -1,0 +1,179 @@
+//! The guard: the process that the user started. It forks the lab, passes on what the lab tells, and cleans up what
+//! the lab could not. The lab does the same for it: whichever of the two is killed, the other removes everything.
+
+mod daemon;
+mod relay;
+
+use crate::job::{Job, Mode};
+use crate::results::{Folder, Origin, Provenance};
+use crate::signals::Signals;
+use crate::{Event, Report, RunError, assemble, preflight};
+use netloom_host::KernelError;
+use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
+use netloom_host::lab::{LabOptions, LabSide, spawn_lab};
+use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
+use netloom_lab::{Plan, Precision};
+use relay::Relay;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A lab to run or to bring up.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// The lab.
+    pub plan: Plan,
+    /// Its file.
+    pub lab_file: PathBuf,
+    /// The file's text, which is kept with the results.
+    pub lab_text: String,
+    /// What its author should look at before the results are trusted.
+    pub warnings: Vec<String>,
+    /// The folder that holds the results of all labs.
+    pub results: PathBuf,
+    /// The command line, for the provenance.
+    pub command_line: Vec<String>,
+}
+
+/// Runs a lab to its judged end. The calling process must have one thread only.
+///
+/// # Errors
+/// When the lab cannot be set up, dies, or cannot write its results; [`RunError::exit_code`] says which.
+pub fn run(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<Report, RunError> {
+    let report = guard(request, Mode::Run, None, sink)?;
+    report.ok_or_else(|| RunError::Died("the lab ended without a report".into()))
+}
+
+/// Brings a lab up; a process of its own guards it until it is stopped. The calling process must have one thread only.
+///
+/// # Errors
+/// When the lab cannot be set up; [`RunError::exit_code`] says why.
+pub fn up(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<(), RunError> {
+    daemon::detach(sink, |watcher, told| guard(request, Mode::Up, Some(watcher), told).map(drop))
+}
+
+/// Everything that can be refused is refused before anything is made; what is made is removed in reverse order.
+fn guard(
+    request: &RunRequest,
+    mode: Mode,
+    watcher: Option<OwnedFd>,
+    sink: &mut dyn FnMut(&Event),
+) -> Result<Option<Report>, RunError> {
+    preflight::programs_exist(&request.plan, &request.lab_file)?;
+    sweep_stale().map_err(cannot_acquire)?;
+    let mut runtime = Some(RuntimeDir::acquire(&request.plan.name).map_err(cannot_acquire)?);
+    let outcome = guarded(request, mode, watcher, sink, &mut runtime);
+    let removed = runtime.map_or(Ok(()), RuntimeDir::remove);
+    let report = outcome?;
+    removed.map_err(|error| RunError::Died(error.to_string()))?;
+    Ok(report)
+}
+
+/// What the guard does while it holds the lab's runtime folder.
+fn guarded(
+    request: &RunRequest,
+    mode: Mode,
+    watcher: Option<OwnedFd>,
+    sink: &mut dyn FnMut(&Event),
+    runtime: &mut Option<RuntimeDir>,
+) -> Result<Option<Report>, RunError> {
+    let held = runtime.as_ref().expect("the guard holds it");
+    let job = prepare(request, mode, held)?;
+    let mut state = first_state(request, &job);
+    held.write_state(&state).map_err(refused)?;
+    let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
+    let options = LabOptions { name: job.plan.name.clone(), hosts_file: Some(job.hosts_file.clone()) };
+    // The lab has a copy of everything here, the runtime folder's lock included, and removes it if this process dies.
+    let body = |side: LabSide| assemble::lab_main(side.channel, &job, runtime.take());
+    let (process, channel) = spawn_lab(&options, body).map_err(|error| RunError::Machine(error.to_string()))?;
+    state.lab_pid = Some(process.pid().as_raw());
+    if let Some(folder) = runtime {
+        folder.write_state(&state).map_err(refused)?;
+    }
+    Relay { process, channel, signals, watcher, sink }.until_exit()
+}
+
+/// What others may know of the lab. Its cgroups are noted down before they are made.
+fn first_state(request: &RunRequest, job: &Job) -> LabState {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let group = job.cpu_group.as_ref().and_then(|group| group.as_ref().ok());
+    LabState {
+        lab_pid: None,
+        guard_pid: job.guard_pid,
+        started_unix_s: since_epoch.as_secs(),
+        lab_file: absolute(&request.lab_file),
+        cgroups: group.map(|group| group.path().to_owned()).into_iter().collect(),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+fn refused(error: KernelError) -> RunError {
+    RunError::Machine(error.to_string())
+}
+
+fn cannot_acquire(error: RuntimeError) -> RunError {
+    match error {
+        RuntimeError::AlreadyUp { .. } => RunError::Lab(error.to_string()),
+        other => RunError::Machine(other.to_string()),
+    }
+}
+
+/// Makes the files that have to be there before the lab is.
+fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job, RunError> {
+    let folder = match mode {
+        Mode::Run => results_folder(request)?,
+        Mode::Up => Folder::existing(runtime.path().to_owned())?,
+    };
+    let hosts_file = runtime.hosts();
+    std::fs::write(&hosts_file, request.plan.hosts()).map_err(RunError::results(&hosts_file))?;
+    let cwd =
+        std::env::current_dir().map_err(|error| RunError::Machine(format!("finding the current folder: {error}")))?;
+    Ok(Job {
+        mode,
+        plan: request.plan.clone(),
+        lab_file: absolute(&request.lab_file),
+        warnings: request.warnings.clone(),
+        folder,
+        hosts_file,
+        control_socket: runtime.control_socket(),
+        cwd,
+        cpu_group: cpu_group(&request.plan),
+        guard_pid: std::process::id().cast_signed(),
+    })
+}
+
+/// Looks for a place for CPU shares if a node has one.
+fn cpu_group(plan: &Plan) -> Option<Result<LabGroup, Unavailable>> {
+    plan.nodes.iter().any(|node| node.cpus.is_some()).then(|| {
+        let hierarchy = Hierarchy::detect()?;
+        Ok(hierarchy.plan(&plan.name, std::process::id()))
+    })
+}
+
+/// Provenance comes first, then the lab file word for word, then what was made of it.
+fn results_folder(request: &RunRequest) -> Result<Folder, RunError> {
+    let started = SystemTime::now();
+    let RunRequest { plan, lab_file, lab_text, results, command_line, .. } = request;
+    let folder = Folder::create(results, &plan.name, started)?;
+    let origin = Origin {
+        lab: plan.name.clone(),
+        lab_file: absolute(lab_file),
+        seed: plan.seed.get(),
+        precision: match plan.precision {
+            Precision::Eco => "eco",
+            Precision::Balanced => "balanced",
+            Precision::Exact => "exact",
+        },
+        command_line: command_line.clone(),
+        started,
+    };
+    folder.write_json("provenance.json", &Provenance::gather(&origin))?;
+    folder.write("lab.yaml", lab_text)?;
+    folder.write_json("plan.json", &plan.describe())?;
+    folder.write("hosts", plan.hosts())?;
+    Ok(folder)
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}

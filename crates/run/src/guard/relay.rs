@@ -1,0 +1,115 @@
+//! What the guard does while the lab lives: it passes on what the lab tells, and what the user wants.
+
+use crate::jsonl::{Lines, to_line};
+use crate::message::Order;
+use crate::signals::Signals;
+use crate::{Event, ExitCode, Report, RunError};
+use netloom_host::lab::LabProcess;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+/// The guard's ends of everything.
+pub(crate) struct Relay<'a> {
+    pub(crate) process: LabProcess,
+    pub(crate) channel: UnixStream,
+    pub(crate) signals: Signals,
+    /// Whoever waits for the lab to be up; when it goes away before that, the lab is not wanted any more.
+    pub(crate) watcher: Option<OwnedFd>,
+    pub(crate) sink: &'a mut dyn FnMut(&Event),
+}
+
+/// What the lab said before it exited.
+#[derive(Debug, Default)]
+struct Heard {
+    lines: Lines,
+    report: Option<Box<Report>>,
+    failure: Option<(u8, String)>,
+    /// How often the user asked for the end.
+    interruptions: usize,
+}
+
+/// What a look at the sources found.
+struct Seen {
+    channel: bool,
+    signals: bool,
+    watcher: bool,
+}
+
+impl Relay<'_> {
+    /// Until the lab has exited; its report, or why there is none.
+    pub(crate) fn until_exit(mut self) -> Result<Option<Report>, RunError> {
+        let mut heard = Heard::default();
+        loop {
+            let seen = self.wait().map_err(|error| RunError::Died(format!("waiting for the lab: {error}")))?;
+            if seen.signals && self.signals.next().is_some() || seen.watcher {
+                self.interrupt(&mut heard);
+            }
+            if seen.channel && !self.listen(&mut heard) {
+                break;
+            }
+        }
+        let ending = self.process.wait().map_err(|error| RunError::Died(format!("waiting for the lab: {error}")))?;
+        match heard {
+            Heard { failure: Some((code, message)), .. } => {
+                Err(RunError::Reported { code: ExitCode::from_number(code).unwrap_or(ExitCode::Died), message })
+            }
+            Heard { report, .. } if report.is_some() || ending.success() => Ok(report.map(|report| *report)),
+            Heard { interruptions: 2.., .. } => Err(RunError::Reported {
+                code: ExitCode::Interrupted,
+                message: "the lab was killed before its results were complete".into(),
+            }),
+            _ => Err(RunError::Died(format!("the lab process died: {ending}"))),
+        }
+    }
+
+    fn wait(&self) -> io::Result<Seen> {
+        let mut fds = vec![readable(self.channel.as_fd()), readable(self.signals.as_fd())];
+        fds.extend(self.watcher.as_ref().map(|watcher| readable(watcher.as_fd())));
+        match poll(&mut fds, PollTimeout::NONE) {
+            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        let ready = |index: usize| fds.get(index).is_some_and(|fd| fd.any() == Some(true));
+        Ok(Seen { channel: ready(0), signals: ready(1), watcher: ready(2) })
+    }
+
+    /// The first time the lab is asked to end; the second time it is killed, and the kernel removes the rest.
+    fn interrupt(&mut self, heard: &mut Heard) {
+        heard.interruptions += 1;
+        self.watcher = None;
+        let asked = heard.interruptions == 1 && self.channel.write_all(&to_line(&Order::Stop)).is_ok();
+        if !asked {
+            // It may have exited by itself in between; then there is nobody to kill.
+            let _ = self.process.kill();
+        }
+    }
+
+    /// Takes in what the lab says; false when it will say no more.
+    fn listen(&mut self, heard: &mut Heard) -> bool {
+        let mut buffer = [0; 16 * 1024];
+        match self.channel.read(&mut buffer) {
+            Ok(0) | Err(_) => return false,
+            Ok(length) => heard.lines.feed(&buffer[..length]),
+        }
+        while let Some(line) = heard.lines.next::<Event>() {
+            self.hear(line.expect("the lab is this very program and speaks its language"), heard);
+        }
+        true
+    }
+
+    fn hear(&mut self, event: Event, heard: &mut Heard) {
+        (self.sink)(&event);
+        match event {
+            Event::Finished { report } => heard.report = Some(report),
+            Event::Failed { code, message, .. } => heard.failure = Some((code, message)),
+            Event::Ready => self.watcher = None,
+            _ => {}
+        }
+    }
+}
+
+fn readable(fd: BorrowedFd<'_>) -> PollFd<'_> {
+    PollFd::new(fd, PollFlags::POLLIN)
+}

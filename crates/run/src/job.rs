@@ -1,0 +1,46 @@
+//! What the lab process is to do: everything that the guard decided before it forked.
+
+use crate::results::Folder;
+use netloom_host::cgroup::{LabGroup, Unavailable};
+use netloom_lab::Plan;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Whether a lab is run to its end, or stays for an interactive day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// The timeline is played, judged, and everything is removed.
+    Run,
+    /// Network and services stay until somebody stops them.
+    Up,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Run => "run",
+            Self::Up => "up",
+        })
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) mode: Mode,
+    pub(crate) plan: Plan,
+    pub(crate) lab_file: PathBuf,
+    pub(crate) warnings: Vec<String>,
+    /// Where results and logs go.
+    pub(crate) folder: Folder,
+    /// What nodes see as `/etc/hosts`.
+    pub(crate) hosts_file: PathBuf,
+    /// Where the control socket is to be.
+    pub(crate) control_socket: PathBuf,
+    /// Where programs of the timeline start: the folder that the user is in.
+    pub(crate) cwd: PathBuf,
+    /// The group for the nodes' CPU shares, or why there is none; none if no node has a share.
+    pub(crate) cpu_group: Option<Result<LabGroup, Unavailable>>,
+    /// The guard's process id, as seen from outside.
+    pub(crate) guard_pid: i32,
+}

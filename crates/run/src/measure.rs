@@ -1,0 +1,189 @@
+//! From what the engine counted to what the report says. Pure.
+
+use crate::PipeRow;
+use crate::direction::direction_of;
+use crate::links::{LinkName, PipeState};
+use crate::verdict::{Busy, EngineEvidence, PipeEvidence};
+use netloom_dataplane::{PipeReport, Snapshot};
+use netloom_lab::Direction;
+use netloom_link::PipeCounters;
+use netloom_units::{Duration, Instant, Rate};
+
+/// What a pipe had counted at an instant, as far as differences between instants are of interest.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Mark {
+    pub(crate) at: Instant,
+    pub(crate) counters: PipeCounters,
+    /// How many packets' delays were measured.
+    pub(crate) delays: u64,
+    /// Their sum in nanoseconds.
+    pub(crate) delay_sum_ns: f64,
+}
+
+/// The marks of all pipes.
+pub(crate) fn marks(snapshot: &Snapshot) -> Vec<Mark> {
+    snapshot.pipes.iter().map(|pipe| mark(snapshot.at, pipe)).collect()
+}
+
+fn mark(at: Instant, pipe: &PipeReport) -> Mark {
+    let delays = pipe.delay.count();
+    let mean = pipe.delay.mean().map_or(0, Duration::as_nanos);
+    Mark { at, counters: pipe.counters, delays, delay_sum_ns: mean as f64 * delays as f64 }
+}
+
+/// What happened in a pipe between two marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Flow {
+    pub(crate) seconds: f64,
+    pub(crate) arrived_packets: u64,
+    pub(crate) arrived_bytes: u64,
+    pub(crate) departed_packets: u64,
+    pub(crate) departed_bytes: u64,
+    pub(crate) dropped_queue: u64,
+    pub(crate) dropped_loss: u64,
+    pub(crate) dropped_down: u64,
+    /// The mean delay; none if no packet was handed out.
+    pub(crate) delay_ns: Option<f64>,
+}
+
+impl Flow {
+    pub(crate) fn between(from: &Mark, to: &Mark) -> Self {
+        let (before, after) = (&from.counters, &to.counters);
+        let delays = to.delays.saturating_sub(from.delays);
+        Self {
+            seconds: to.at.since(from.at).as_secs_f64(),
+            arrived_packets: after.arrived.packets - before.arrived.packets,
+            arrived_bytes: after.arrived.bytes - before.arrived.bytes,
+            departed_packets: after.departed.packets - before.departed.packets,
+            departed_bytes: after.departed.bytes - before.departed.bytes,
+            dropped_queue: after.dropped.queue.packets - before.dropped.queue.packets,
+            dropped_loss: after.dropped.loss.packets - before.dropped.loss.packets,
+            dropped_down: after.dropped.down.packets - before.dropped.down.packets,
+            delay_ns: (delays > 0).then(|| (to.delay_sum_ns - from.delay_sum_ns) / delays as f64),
+        }
+    }
+
+    /// Bits per second handed out.
+    pub(crate) fn throughput(&self) -> f64 {
+        per_second(self.departed_bytes, self.seconds)
+    }
+
+    /// Bits per second that arrived.
+    pub(crate) fn offered(&self) -> f64 {
+        per_second(self.arrived_bytes, self.seconds)
+    }
+
+    /// Packets dropped for any cause.
+    pub(crate) fn drops(&self) -> u64 {
+        self.dropped_queue + self.dropped_loss + self.dropped_down
+    }
+}
+
+fn per_second(bytes: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
+}
+
+/// One row per pipe: described against measured, from the marks at time zero to the snapshot at the end.
+pub(crate) fn pipe_rows(names: &[LinkName], states: &[PipeState], first: &[Mark], last: &Snapshot) -> Vec<PipeRow> {
+    let ends = marks(last);
+    (0..states.len())
+        .map(|pipe| {
+            let flow = Flow::between(&first[pipe], &ends[pipe]);
+            pipe_row(&names[pipe / 2], direction_of(pipe), &states[pipe], &last.pipes[pipe], &flow)
+        })
+        .collect()
+}
+
+fn pipe_row(name: &LinkName, direction: Direction, state: &PipeState, report: &PipeReport, flow: &Flow) -> PipeRow {
+    let (from, to) = name.path(direction);
+    let rate = state.config.rate.map(Rate::as_bits_per_second);
+    let ns = |duration: Option<Duration>| duration.map(Duration::as_nanos);
+    PipeRow {
+        link: name.name.clone(),
+        direction: direction.to_string(),
+        from: from.to_owned(),
+        to: to.to_owned(),
+        rate_bits_per_second: rate,
+        achieved_bits_per_second: rate.zip(telling_ratio(report)).map(|(rate, ratio)| rate as f64 * ratio),
+        throughput_bits_per_second: flow.throughput(),
+        delay_ns: state.config.delay.as_nanos(),
+        measured_delay_mean_ns: ns(report.delay.mean()),
+        measured_delay_p99_ns: ns(report.delay.quantile(0.99)),
+        queue_peak_packets: report.counters.queue_peak,
+        arrived_packets: flow.arrived_packets,
+        arrived_bytes: flow.arrived_bytes,
+        departed_packets: flow.departed_packets,
+        departed_bytes: flow.departed_bytes,
+        dropped_queue_packets: flow.dropped_queue,
+        dropped_loss_packets: flow.dropped_loss,
+        dropped_down_packets: flow.dropped_down,
+        lateness_p50_ns: ns(report.lateness.quantile(0.5)),
+        lateness_p99_ns: ns(report.lateness.quantile(0.99)),
+        lateness_max_ns: ns(report.lateness.max()),
+    }
+}
+
+/// A transmitter that was busy for less than this has not shown its rate.
+const TELLING: Duration = Duration::from_millis(100);
+
+fn telling_ratio(report: &PipeReport) -> Option<f64> {
+    report.rate_ratio().filter(|_| report.busy_described >= TELLING)
+}
+
+/// What the verdict wants to know of every pipe.
+pub(crate) fn pipe_evidence(names: &[LinkName], states: &[PipeState], last: &Snapshot) -> Vec<PipeEvidence> {
+    let each = last.pipes.iter().zip(states).enumerate();
+    each.map(|(pipe, (report, state))| {
+        let ns = |duration: Option<Duration>| duration.map_or(0, Duration::as_nanos);
+        PipeEvidence {
+            name: format!("{} {}", names[pipe / 2].name, direction_of(pipe)),
+            carried: report.lateness.count() > 0,
+            lateness_p99_ns: ns(report.lateness.quantile(0.99)),
+            delay_ns: (!state.delay_changed).then(|| state.config.delay.as_nanos()),
+            measured_delay_ns: ns(report.delay.mean()),
+            busy: state.config.rate.map(|rate| Busy {
+                described_ns: report.busy_described.as_nanos(),
+                measured_ns: report.busy_measured.as_nanos(),
+                bits_per_second: rate.as_bits_per_second() as f64,
+            }),
+        }
+    })
+    .collect()
+}
+
+/// What the verdict wants to know of the engine.
+pub(crate) fn engine_evidence(last: &Snapshot) -> EngineEvidence {
+    let engine = &last.engine;
+    EngineEvidence {
+        lost_arriving: engine.lost_receiving,
+        lost_leaving: engine.lost_sending,
+        elapsed_ns: last.at.since(Instant::ZERO).as_nanos(),
+        waited_ns: engine.run_queue_wait.map_or(0, Duration::as_nanos),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_is_the_difference_of_two_marks() {
+        let mut from =
+            Mark { at: Instant::from_nanos(1_000_000_000), delays: 10, delay_sum_ns: 100.0, ..Mark::default() };
+        from.counters.departed.bytes = 1_000;
+        let mut to = Mark { at: Instant::from_nanos(3_000_000_000), delays: 14, delay_sum_ns: 180.0, ..from };
+        to.counters.departed.bytes = 251_000;
+        to.counters.dropped.down.packets = 3;
+        let flow = Flow::between(&from, &to);
+        assert_eq!(flow.throughput(), 1e6);
+        assert_eq!(flow.delay_ns, Some(20.0));
+        assert_eq!(flow.drops(), 3);
+        assert_eq!(flow.offered(), 0.0);
+    }
+
+    #[test]
+    fn no_time_and_no_packets_give_no_figures() {
+        let flow = Flow::between(&Mark::default(), &Mark::default());
+        assert_eq!((flow.throughput(), flow.delay_ns), (0.0, None));
+    }
+}

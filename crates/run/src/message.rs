@@ -1,0 +1,75 @@
+//! What the lab process tells its guard, and the other way round: one JSON object per line.
+
+use crate::Report;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Told by the lab while it works; the guard passes it on to whoever watches.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// What is being done now, for a person who waits.
+    Step {
+        /// In words, for example `starting 6 nodes`.
+        text: String,
+    },
+    /// Something to check before the results are trusted.
+    Warning {
+        /// In words.
+        text: String,
+    },
+    /// Time zero: every service is ready, the timeline begins.
+    Started {
+        /// How long the run will last in nanoseconds, if the lab file says so.
+        duration_ns: Option<u64>,
+    },
+    /// Sent several times a second while the timeline plays.
+    Progress {
+        /// Nanoseconds after time zero.
+        at_ns: u64,
+        /// The link and direction that carries most just now.
+        busiest: Option<Busiest>,
+    },
+    /// Something happened on the timeline.
+    Happened {
+        /// Nanoseconds after time zero; none before it.
+        at_ns: Option<u64>,
+        /// In words.
+        text: String,
+    },
+    /// A lab that was brought `up` is ready for use.
+    Ready,
+    /// The run is over and its results are written.
+    Finished {
+        /// What was found out.
+        report: Box<Report>,
+    },
+    /// The run failed.
+    Failed {
+        /// The exit code.
+        code: u8,
+        /// Why.
+        message: String,
+        /// The folder with the results, as far as they go.
+        results: Option<PathBuf>,
+    },
+}
+
+/// The link and direction that carries most.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Busiest {
+    /// The link's name.
+    pub link: String,
+    /// `forward` or `backward`.
+    pub direction: String,
+    /// What it hands out just now.
+    pub bits_per_second: f64,
+}
+
+/// Told to the lab by its guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Order {
+    /// Stop as if the run were over, write the results, and exit.
+    Stop,
+}

@@ -1,0 +1,184 @@
+//! The end of a run in words: a table of pipes, the commands, the expectations and the verdict.
+//!
+//! The text carries ANSI colours; whoever prints it strips them where they are not wanted.
+
+mod quantity;
+mod table;
+
+use crate::{CommandRow, ExpectationRow, PipeRow, Report, Verdict};
+use anstyle::{AnsiColor, Style};
+pub use quantity::{rate, span};
+use std::fmt::Write;
+pub use table::{Align, Table};
+
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const CAUTION: Style = AnsiColor::Yellow.on_default();
+const FAINT: Style = Style::new().dimmed();
+
+/// A report of more rows than this is cut to those that say something; `pipes.csv` has them all.
+const ROWS_SHOWN: usize = 40;
+
+/// The whole report for a terminal of at least 100 columns.
+pub fn report(report: &Report) -> String {
+    let mut text = String::new();
+    text.push_str(&pipes(&report.pipes));
+    section(&mut text, "commands", &commands(&report.commands));
+    section(&mut text, "expectations", &expectations(&report.expectations));
+    for warning in &report.warnings {
+        push_line(&mut text, &format!("{CAUTION}warning{CAUTION:#}: {warning}"));
+    }
+    if !report.warnings.is_empty() {
+        text.push('\n');
+    }
+    if report.interrupted {
+        push_line(&mut text, &format!("{CAUTION}interrupted{CAUTION:#} after {}", span(report.duration_ns)));
+    }
+    text.push_str(&verdict(&report.verdict));
+    push_line(&mut text, &format!("results: {}", report.results.display()));
+    text
+}
+
+/// The verdict, what was not met, and where the results are: what a script wants to have in its log.
+pub fn conclusion(report: &Report) -> String {
+    let mut text = String::new();
+    for row in report.commands.iter().filter(|row| row.failed) {
+        push_line(&mut text, &format!("{BAD}failed{BAD:#}  {} on {}: {}", row.name, row.node, row.ending()));
+    }
+    let unmet: Vec<ExpectationRow> = report.expectations.iter().filter(|row| !row.met).cloned().collect();
+    text.push_str(&expectations(&unmet));
+    text.push_str(&verdict(&report.verdict));
+    push_line(&mut text, &format!("results: {}", report.results.display()));
+    text.trim_end().to_owned()
+}
+
+fn section(text: &mut String, title: &str, body: &str) {
+    if !body.is_empty() {
+        push_line(text, &format!("{FAINT}{title}{FAINT:#}"));
+        text.push_str(body);
+        text.push('\n');
+    }
+}
+
+fn push_line(text: &mut String, line: &str) {
+    writeln!(text, "{line}").expect("writing to a string");
+}
+
+/// Per link and direction: described against measured.
+fn pipes(rows: &[PipeRow]) -> String {
+    let shown = worth_showing(rows);
+    let mut table = Table::new(&[
+        ("link", Align::Left),
+        ("rate", Align::Right),
+        ("achieved", Align::Right),
+        ("delay", Align::Right),
+        ("measured", Align::Right),
+        ("queue", Align::Right),
+        ("drops", Align::Right),
+        ("late p50/p99", Align::Right),
+    ]);
+    for row in &shown {
+        table.row(pipe_cells(row));
+    }
+    let mut text = table.to_string();
+    if shown.len() < rows.len() {
+        push_line(&mut text, &format!("... {} more in pipes.csv", rows.len() - shown.len()));
+    }
+    text.push('\n');
+    text
+}
+
+/// All rows, or of a large lab those with drops first and then those that carried most.
+fn worth_showing(rows: &[PipeRow]) -> Vec<&PipeRow> {
+    let mut kept: Vec<(usize, &PipeRow)> = rows.iter().enumerate().collect();
+    kept.sort_by_key(|(_, row)| std::cmp::Reverse((drops_of(row) > 0, row.departed_bytes)));
+    kept.truncate(ROWS_SHOWN);
+    kept.sort_by_key(|(index, _)| *index);
+    kept.into_iter().map(|(_, row)| row).collect()
+}
+
+fn drops_of(row: &PipeRow) -> u64 {
+    row.dropped_queue_packets + row.dropped_loss_packets + row.dropped_down_packets
+}
+
+fn pipe_cells(row: &PipeRow) -> Vec<String> {
+    vec![
+        format!("{} {}>{}", row.link, row.from, row.to),
+        row.rate_bits_per_second.map_or_else(dash, |bits| rate(bits as f64)),
+        row.achieved_bits_per_second.map_or_else(dash, rate),
+        span(row.delay_ns),
+        row.measured_delay_mean_ns.map_or_else(dash, span),
+        row.queue_peak_packets.to_string(),
+        drops(row),
+        lateness(row),
+    ]
+}
+
+fn dash() -> String {
+    "-".into()
+}
+
+fn drops(row: &PipeRow) -> String {
+    let causes =
+        [("full", row.dropped_queue_packets), ("loss", row.dropped_loss_packets), ("down", row.dropped_down_packets)];
+    let named: Vec<String> =
+        causes.iter().filter(|(_, count)| *count > 0).map(|(cause, count)| format!("{cause} {count}")).collect();
+    if named.is_empty() { "0".into() } else { named.join(" ") }
+}
+
+fn lateness(row: &PipeRow) -> String {
+    match (row.lateness_p50_ns, row.lateness_p99_ns) {
+        (Some(median), Some(tail)) => format!("{}/{}", quantity::bare(median, tail), span(tail)),
+        _ => dash(),
+    }
+}
+
+fn commands(rows: &[CommandRow]) -> String {
+    let mut table = Table::bare(&[Align::Left, Align::Left, Align::Left, Align::Right, Align::Left]);
+    for row in rows {
+        let (style, word) = if row.failed { (BAD, "failed") } else { (GOOD, "ok") };
+        table.row(vec![
+            format!("{style}{word}{style:#}"),
+            row.name.clone(),
+            format!("on {}", row.node),
+            duration_of(row),
+            row.ending(),
+        ]);
+    }
+    table.to_string()
+}
+
+fn duration_of(row: &CommandRow) -> String {
+    match (row.start_ns, row.end_ns) {
+        (Some(start), Some(end)) => span(u64::try_from(end - start).unwrap_or(0)),
+        _ => dash(),
+    }
+}
+
+fn expectations(rows: &[ExpectationRow]) -> String {
+    let mut text = String::new();
+    for row in rows {
+        let (style, word) = if row.met { (GOOD, "met") } else { (BAD, "NOT met") };
+        push_line(&mut text, &format!("{style}{word}{style:#}  {}", row.text));
+        push_line(&mut text, &format!("     {FAINT}{}{FAINT:#}", row.explanation));
+    }
+    text
+}
+
+fn verdict(verdict: &Verdict) -> String {
+    let style = if verdict.as_described { GOOD } else { BAD };
+    let mut text = format!("verdict: {style}{}{style:#}\n", verdict.headline());
+    for finding in verdict.findings.iter().skip(1) {
+        push_line(&mut text, &format!("  {}: {}", finding.subject, finding.text));
+    }
+    if let Some(proposal) = verdict.proposal() {
+        push_line(&mut text, &format!("  {proposal}"));
+    }
+    for note in &verdict.notes {
+        push_line(&mut text, &format!("  {FAINT}not judged: {note}{FAINT:#}"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! Measured quantities for people: four significant digits and the largest unit that keeps a digit before the point.
+
+const RATE_UNITS: [(f64, &str); 5] =
+    [(1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")];
+const TIME_UNITS: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")];
+
+/// Bits per second, for example `97.63 Mbit/s`.
+pub fn rate(bits_per_second: f64) -> String {
+    in_units(bits_per_second, &RATE_UNITS)
+}
+
+/// Nanoseconds as a time, for example `20.03 ms`.
+pub fn span(ns: u64) -> String {
+    in_units(ns as f64, &TIME_UNITS)
+}
+
+/// Nanoseconds in the unit that [`span`] would choose for `like`, without the unit: the first half of `4/31 us`.
+pub(super) fn bare(ns: u64, like: u64) -> String {
+    let (scale, _) = unit_for(like as f64, &TIME_UNITS);
+    digits(ns as f64 / scale)
+}
+
+fn in_units(value: f64, units: &[(f64, &str)]) -> String {
+    let (scale, unit) = unit_for(value, units);
+    format!("{} {unit}", digits(value / scale))
+}
+
+fn unit_for<'a>(value: f64, units: &[(f64, &'a str)]) -> (f64, &'a str) {
+    let fitting = units.iter().find(|(scale, _)| value >= *scale);
+    *fitting.or(units.last()).expect("the tables of units are not empty")
+}
+
+/// Four significant digits, without zeros that say nothing.
+fn digits(value: f64) -> String {
+    let decimals = match value {
+        v if v >= 1000.0 => 0,
+        v if v >= 100.0 => 1,
+        v if v >= 10.0 => 2,
+        _ => 3,
+    };
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_read_well() {
+        assert_eq!(rate(97_631_234.0), "97.63 Mbit/s");
+        assert_eq!(rate(100e6), "100 Mbit/s");
+        assert_eq!(rate(0.0), "0 bit/s");
+        assert_eq!(span(20_031_000), "20.03 ms");
+        assert_eq!(span(0), "0 ns");
+        assert_eq!(span(3_600_000_000_000), "3600 s");
+        assert_eq!(bare(4_200, 31_000), "4.2");
+        assert_eq!(bare(800, 1_200_000), "0.001");
+    }
+}

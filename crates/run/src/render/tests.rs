@@ -1,0 +1,76 @@
+use super::*;
+
+fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+fn backbone() -> PipeRow {
+    PipeRow {
+        link: "backbone".into(),
+        direction: "forward".into(),
+        from: "router1".into(),
+        to: "router2".into(),
+        rate_bits_per_second: Some(100_000_000),
+        achieved_bits_per_second: Some(99_998_000.0),
+        delay_ns: 20_000_000,
+        measured_delay_mean_ns: Some(20_004_000),
+        queue_peak_packets: 1_000,
+        dropped_queue_packets: 1_234,
+        dropped_loss_packets: 5,
+        lateness_p50_ns: Some(4_200),
+        lateness_p99_ns: Some(131_000),
+        ..PipeRow::default()
+    }
+}
+
+#[test]
+fn the_table_fits_a_hundred_columns() {
+    let text = plain(&pipes(&[backbone()]));
+    let expected = "\
+link                              rate      achieved  delay      measured  queue              drops  late p50/p99
+backbone router1>router2  100 Mbit/s  100 Mbit/s  20 ms  20 ms   1000  full 1234 loss 5  4.2/131 us
+";
+    for line in text.lines() {
+        assert!(line.chars().count() <= 110, "{line}");
+    }
+    assert_eq!(text.split_whitespace().collect::<Vec<_>>(), expected.split_whitespace().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_large_lab_shows_the_rows_that_say_something() {
+    let mut rows = vec![PipeRow::default(); 100];
+    rows[77] = backbone();
+    let text = plain(&pipes(&rows));
+    assert!(text.contains("backbone"), "{text}");
+    assert!(text.contains("60 more in pipes.csv"), "{text}");
+}
+
+#[test]
+fn what_was_not_met_is_said_in_capitals() {
+    let row = ExpectationRow {
+        text: "transfer.exit == 0".into(),
+        line: 20,
+        met: false,
+        explanation: "measured 1, wanted 0".into(),
+    };
+    assert_eq!(plain(&expectations(&[row])), "NOT met  transfer.exit == 0\n     measured 1, wanted 0\n");
+}
+
+#[test]
+fn the_verdict_names_the_worst_finding_and_what_would_help() {
+    let finding =
+        |subject: &str, text: &str| crate::Finding { subject: subject.into(), text: text.into(), slowing: None };
+    let bad = Verdict {
+        as_described: false,
+        findings: vec![finding("backbone forward", "12 ms late"), finding("engine", "3 packets lost")],
+        dilation: Some(12),
+        notes: vec!["the CPU share of r1: no controller".into()],
+    };
+    assert_eq!(
+        plain(&verdict(&bad)),
+        "verdict: NOT as described: backbone forward: 12 ms late (and 1 more)\n  engine: 3 packets lost\n  \
+         slowing time by 12 would fit\n  not judged: the CPU share of r1: no controller\n"
+    );
+    let good = Verdict { as_described: true, ..Verdict::default() };
+    assert_eq!(plain(&verdict(&good)), "verdict: as described\n");
+}

@@ -1,0 +1,181 @@
+//! What a run found out: the figures that the table, `pipes.json` and `verdict.json` show.
+//!
+//! Every number carries its unit in its name.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// All that a run found out.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// The lab's name.
+    pub lab: String,
+    /// The folder with the results.
+    pub results: PathBuf,
+    /// Whether the run was ended by the user before its time.
+    pub interrupted: bool,
+    /// How long the run lasted in lab time, from time zero (all services ready) to its end.
+    pub duration_ns: u64,
+    /// One row per link and direction, in the order of the lab file, forward before backward.
+    pub pipes: Vec<PipeRow>,
+    /// The commands and services of the timeline, in the order in which they started.
+    pub commands: Vec<CommandRow>,
+    /// The expectations of the lab file and whether they hold.
+    pub expectations: Vec<ExpectationRow>,
+    /// Whether the network was as described.
+    pub verdict: Verdict,
+    /// What to check before the results are trusted.
+    pub warnings: Vec<String>,
+    /// The exit code that follows from all this.
+    pub exit_code: u8,
+}
+
+/// What was described for one direction of a link, and what was measured. Packets are segments; bytes count from the
+/// IP header on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PipeRow {
+    /// The link's name.
+    pub link: String,
+    /// `forward` or `backward`.
+    pub direction: String,
+    /// The node where packets enter.
+    pub from: String,
+    /// The node where they leave.
+    pub to: String,
+    /// The described rate at the end of the run; none: unlimited.
+    pub rate_bits_per_second: Option<u64>,
+    /// The rate while packets waited for the transmitter; none if they never did for long enough to tell.
+    pub achieved_bits_per_second: Option<f64>,
+    /// What was handed out, over the whole run.
+    pub throughput_bits_per_second: f64,
+    /// The described propagation delay at the end of the run.
+    pub delay_ns: u64,
+    /// The mean propagation delay that packets really had, from the end of their transmission to being handed out.
+    pub measured_delay_mean_ns: Option<u64>,
+    /// Its 99th percentile.
+    pub measured_delay_p99_ns: Option<u64>,
+    /// The most packets that waited at once.
+    pub queue_peak_packets: u64,
+    /// Packets that came in.
+    pub arrived_packets: u64,
+    /// Their bytes.
+    pub arrived_bytes: u64,
+    /// Packets that were handed out.
+    pub departed_packets: u64,
+    /// Their bytes.
+    pub departed_bytes: u64,
+    /// Packets dropped because the queue was full.
+    pub dropped_queue_packets: u64,
+    /// Packets dropped by the loss model.
+    pub dropped_loss_packets: u64,
+    /// Packets dropped because the link was down.
+    pub dropped_down_packets: u64,
+    /// How much later than due packets were handed out: median.
+    pub lateness_p50_ns: Option<u64>,
+    /// 99th percentile of the lateness.
+    pub lateness_p99_ns: Option<u64>,
+    /// The largest lateness.
+    pub lateness_max_ns: Option<u64>,
+}
+
+/// One command or service of the timeline.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandRow {
+    /// Its name (`as`, or made from the program).
+    pub name: String,
+    /// The node it ran on.
+    pub node: String,
+    /// What ran, as one line.
+    pub command: String,
+    /// Whether it was there for the others, and was stopped at the end.
+    pub service: bool,
+    /// When it started, in lab time after time zero; services start before it.
+    pub start_ns: Option<i64>,
+    /// How much later than described it started.
+    pub start_lateness_ns: Option<u64>,
+    /// When it ended.
+    pub end_ns: Option<i64>,
+    /// Its exit code, when it ended by itself.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether netloom stopped it: a service, `for`, the end of the run, or an interruption.
+    pub stopped: bool,
+    /// Whether how it ended counts as a failure.
+    pub failed: bool,
+    /// What it wrote to its standard output, relative to the results folder.
+    pub stdout: PathBuf,
+    /// What it wrote to its standard error, relative to the results folder.
+    pub stderr: PathBuf,
+}
+
+impl CommandRow {
+    /// How the command ended, in words.
+    pub fn ending(&self) -> String {
+        match (self.start_ns, self.end_ns, self.exit_code, self.signal) {
+            (None, ..) => "was not started".into(),
+            (_, None, ..) => "did not end".into(),
+            (_, _, Some(code), _) if self.stopped => format!("stopped, exit {code}"),
+            (_, _, Some(code), _) => format!("exit {code}"),
+            (_, _, None, Some(signal)) if self.stopped => format!("stopped by signal {signal}"),
+            (_, _, None, Some(signal)) => format!("killed by signal {signal}"),
+            (_, _, None, None) => "ended".into(),
+        }
+    }
+}
+
+/// One expectation and whether it holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpectationRow {
+    /// As written in the lab file.
+    pub text: String,
+    /// The line in the lab file.
+    pub line: usize,
+    /// Whether it holds.
+    pub met: bool,
+    /// What was measured, against what was wanted.
+    pub explanation: String,
+}
+
+/// Whether the network did what was described.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Whether everything stayed within the bounds.
+    pub as_described: bool,
+    /// What did not, the worst first.
+    pub findings: Vec<Finding>,
+    /// By how much time would have to be slowed, at least, for this machine to fit.
+    pub dilation: Option<u64>,
+    /// What could not be judged, and why.
+    pub notes: Vec<String>,
+}
+
+/// One bound that was not kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The pipe, node or part of netloom it is about.
+    pub subject: String,
+    /// What was measured and what was described, in words.
+    pub text: String,
+    /// By how much time would have to be slowed for it to fit; none if slowing would not help.
+    pub slowing: Option<f64>,
+}
+
+impl Verdict {
+    /// The verdict in one line.
+    pub fn headline(&self) -> String {
+        let Some(worst) = self.findings.first() else {
+            return "as described".into();
+        };
+        let more = match self.findings.len() - 1 {
+            0 => String::new(),
+            others => format!(" (and {others} more)"),
+        };
+        format!("NOT as described: {}: {}{more}", worst.subject, worst.text)
+    }
+
+    /// What would help, if anything is known to.
+    pub fn proposal(&self) -> Option<String> {
+        self.dilation.map(|factor| format!("slowing time by {factor} would fit"))
+    }
+}

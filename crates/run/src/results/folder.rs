@@ -1,0 +1,119 @@
+//! A folder that is written as the run goes on, so that whatever ends the run leaves what was there.
+
+use crate::RunError;
+use serde::Serialize;
+use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The folder of one run.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Makes `root/<lab>/<YYYYMMDDTHHMMSS>-<id>/` (UTC) and points `root/<lab>/latest` to it.
+    pub(crate) fn create(root: &Path, lab: &str, now: SystemTime) -> Result<Self, RunError> {
+        let parent = root.join(lab);
+        fs::create_dir_all(&parent).map_err(RunError::results(&parent))?;
+        let parent = parent.canonicalize().map_err(RunError::results(&parent))?;
+        let name = format!("{}-{:04x}", compact_time(now), random_id());
+        let folder = Self { path: parent.join(&name) };
+        fs::create_dir(&folder.path).map_err(RunError::results(&folder.path))?;
+        folder.make_folder("logs")?;
+        point_latest(&parent, &name).map_err(RunError::results(&parent.join("latest")))?;
+        Ok(folder)
+    }
+
+    /// Uses `path`, which exists, for the logs of a lab that is not a run.
+    pub(crate) fn existing(path: PathBuf) -> Result<Self, RunError> {
+        let folder = Self { path };
+        folder.make_folder("logs")?;
+        Ok(folder)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes a folder inside this one.
+    fn make_folder(&self, name: &str) -> Result<(), RunError> {
+        let path = self.path.join(name);
+        fs::create_dir_all(&path).map_err(RunError::results(&path))
+    }
+
+    /// Writes a file in one go.
+    pub(crate) fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> Result<(), RunError> {
+        let path = self.path.join(name);
+        fs::write(&path, contents).map_err(RunError::results(&path))
+    }
+
+    /// Writes a value as a file of indented JSON.
+    pub(crate) fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), RunError> {
+        let mut text = serde_json::to_string_pretty(value).expect("netloom's own results have string keys only");
+        text.push('\n');
+        self.write(name, text)
+    }
+
+    /// Creates a file that is written bit by bit.
+    pub(crate) fn file(&self, name: &str) -> Result<File, RunError> {
+        let path = self.path.join(name);
+        File::create(&path).map_err(RunError::results(&path))
+    }
+
+    /// Copies a file of this folder to another name in it.
+    pub(crate) fn copy(&self, from: &Path, name: &str) -> Result<(), RunError> {
+        let path = self.path.join(name);
+        fs::copy(self.path.join(from), &path).map(drop).map_err(RunError::results(&path))
+    }
+}
+
+/// A link under another name is renamed into place, so that `latest` exists at every moment.
+fn point_latest(parent: &Path, name: &str) -> io::Result<()> {
+    let fresh = parent.join(format!(".latest-{name}"));
+    symlink(name, &fresh)?;
+    fs::rename(&fresh, parent.join("latest"))
+}
+
+/// `20261121T093153` for 2026-11-21T09:31:53Z.
+fn compact_time(now: SystemTime) -> String {
+    let full = humantime::format_rfc3339_seconds(now).to_string();
+    full.chars().filter(|c| c.is_ascii_digit() || *c == 'T').collect()
+}
+
+/// Tells apart runs that begin in the same second. The standard library seeds each hasher's state at random.
+fn random_id() -> u16 {
+    let hash = RandomState::new().build_hasher().finish();
+    u16::try_from(hash & 0xffff).expect("masked to 16 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    #[test]
+    fn a_folder_has_logs_and_is_the_latest() {
+        let root = tempfile::tempdir().unwrap();
+        let when = UNIX_EPOCH + Duration::from_secs(1_795_253_513);
+        let first = Folder::create(root.path(), "dumbbell", when).unwrap();
+        let second = Folder::create(root.path(), "dumbbell", when).unwrap();
+        assert_ne!(first.path(), second.path());
+        assert!(second.path().join("logs").is_dir());
+        let name = second.path().file_name().unwrap().to_str().unwrap();
+        assert!(name.starts_with("20261121T093153-"), "{name}");
+        let latest = root.path().join("dumbbell/latest").canonicalize().unwrap();
+        assert_eq!(latest, second.path().canonicalize().unwrap());
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_names_its_path() {
+        let error = Folder::create(Path::new("/proc/nowhere"), "dumbbell", UNIX_EPOCH).unwrap_err();
+        assert_eq!(error.exit_code(), crate::ExitCode::Results);
+        assert!(error.to_string().contains("/proc/nowhere/dumbbell"), "{error}");
+    }
+}

@@ -1,0 +1,143 @@
+//! `samples.csv`: what every pipe had counted, ten times a second.
+
+use crate::RunError;
+use crate::direction::direction_of;
+use crate::message::Busiest;
+use crate::results::Folder;
+use netloom_link::PipeCounters;
+use netloom_units::{Duration, Instant};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+/// How often counters are sampled.
+pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
+
+const HEADER: &str = "time_s,link,direction,arrived_packets,arrived_bytes,departed_packets,departed_bytes,\
+dropped_queue_packets,dropped_loss_packets,dropped_down_packets,queue_packets,queue_bytes";
+
+/// Writes one row per pipe and sample. The counters are totals since the lab started; a pipe whose counters are what
+/// they were at the sample before has no row, so that a large lab with little traffic stays cheap.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    file: BufWriter<File>,
+    path: PathBuf,
+    links: Vec<String>,
+    latest: Vec<PipeCounters>,
+    latest_at: Instant,
+    next: Instant,
+    busiest: Option<Busiest>,
+}
+
+impl Sampler {
+    /// Creates `samples.csv`; the first sample is due at `zero`.
+    pub(crate) fn create(folder: &Folder, links: Vec<String>, zero: Instant) -> Result<Self, RunError> {
+        let path = folder.path().join("samples.csv");
+        let mut file = BufWriter::new(folder.file("samples.csv")?);
+        writeln!(file, "{HEADER}").map_err(RunError::results(&path))?;
+        let latest = vec![PipeCounters::default(); links.len() * 2];
+        Ok(Self { file, path, links, latest, latest_at: zero, next: zero, busiest: None })
+    }
+
+    /// When the next sample is due.
+    pub(crate) fn due(&self) -> Instant {
+        self.next
+    }
+
+    /// The link and direction that carried most between the last two samples.
+    pub(crate) fn busiest(&self) -> Option<&Busiest> {
+        self.busiest.as_ref()
+    }
+
+    /// Takes the sample of `at`, which is `elapsed` after time zero. A sample that came late leaves out the ones missed.
+    pub(crate) fn sample(
+        &mut self,
+        at: Instant,
+        elapsed: Duration,
+        counters: Vec<PipeCounters>,
+    ) -> Result<(), RunError> {
+        self.write(elapsed, &counters).map_err(RunError::results(&self.path))?;
+        self.busiest = self.find_busiest(at, &counters);
+        self.latest = counters;
+        self.latest_at = at;
+        while self.next <= at {
+            self.next = self.next + INTERVAL;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, elapsed: Duration, counters: &[PipeCounters]) -> std::io::Result<()> {
+        let time = elapsed.as_secs_f64();
+        for (pipe, now) in counters.iter().enumerate().filter(|(pipe, now)| self.latest[*pipe] != **now) {
+            let (link, direction) = (&self.links[pipe / 2], direction_of(pipe));
+            write!(self.file, "{time:.3},{link},{direction}")?;
+            for number in numbers(now) {
+                write!(self.file, ",{number}")?;
+            }
+            writeln!(self.file)?;
+        }
+        self.file.flush()
+    }
+
+    fn find_busiest(&self, at: Instant, counters: &[PipeCounters]) -> Option<Busiest> {
+        let span = at.since(self.latest_at).as_secs_f64();
+        let moved = |pipe: usize| counters[pipe].departed.bytes.saturating_sub(self.latest[pipe].departed.bytes);
+        let pipe = (0..counters.len()).max_by_key(|pipe| moved(*pipe)).filter(|pipe| moved(*pipe) > 0 && span > 0.0)?;
+        Some(Busiest {
+            link: self.links[pipe / 2].clone(),
+            direction: direction_of(pipe).to_string(),
+            bits_per_second: moved(pipe) as f64 * 8.0 / span,
+        })
+    }
+}
+
+fn numbers(counters: &PipeCounters) -> [u64; 9] {
+    let PipeCounters { arrived, departed, dropped, queued, .. } = counters;
+    [
+        arrived.packets,
+        arrived.bytes,
+        departed.packets,
+        departed.bytes,
+        dropped.queue.packets,
+        dropped.loss.packets,
+        dropped.down.packets,
+        queued.packets,
+        queued.bytes,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_appear_when_something_changed() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::existing(root.path().to_owned()).unwrap();
+        let zero = Instant::from_nanos(5_000_000_000);
+        let mut sampler = Sampler::create(&folder, vec!["backbone".into()], zero).unwrap();
+        let idle = PipeCounters::default();
+        let mut busy = PipeCounters::default();
+        busy.departed.bytes = 12_500;
+        sampler.sample(zero, Duration::ZERO, vec![idle, idle]).unwrap();
+        assert_eq!(sampler.busiest(), None);
+        let later = zero + INTERVAL;
+        assert_eq!(sampler.due(), later);
+        sampler.sample(later, INTERVAL, vec![idle, busy]).unwrap();
+        let busiest = sampler.busiest().unwrap();
+        assert_eq!((busiest.direction.as_str(), busiest.bits_per_second), ("backward", 1e6));
+        let text = std::fs::read_to_string(root.path().join("samples.csv")).unwrap();
+        assert_eq!(text.lines().nth(1).unwrap(), "0.100,backbone,backward,0,0,0,12500,0,0,0,0,0");
+        assert_eq!(text.lines().count(), 2);
+        assert_eq!(HEADER.split(',').count(), 12);
+    }
+
+    #[test]
+    fn a_late_sample_leaves_out_what_was_missed() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::existing(root.path().to_owned()).unwrap();
+        let mut sampler = Sampler::create(&folder, Vec::new(), Instant::ZERO).unwrap();
+        sampler.sample(Instant::from_nanos(250_000_000), Duration::from_millis(250), Vec::new()).unwrap();
+        assert_eq!(sampler.due(), Instant::from_nanos(300_000_000));
+    }
+}

@@ -1,0 +1,163 @@
+//! The commands and services of the timeline: what became of each.
+
+use super::services::Readiness;
+use crate::results::Folder;
+use crate::{CommandRow, RunError};
+use netloom_lab::{Action, Argv, Plan, RunCommand};
+use netloom_units::{Duration, Instant};
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ending {
+    /// Its exit code, when it ended by itself.
+    pub(crate) code: Option<i32>,
+    /// The signal that ended it.
+    pub(crate) signal: Option<i32>,
+}
+
+impl Ending {
+    /// As a shell would give it: the exit code, or 128 and the signal's number.
+    pub(crate) fn shell_code(self) -> i32 {
+        self.code.unwrap_or_else(|| 128 + self.signal.unwrap_or(0))
+    }
+}
+
+/// A command or service of the timeline.
+#[derive(Debug)]
+pub(crate) struct Command {
+    /// Its entry in the timeline.
+    pub(crate) event: usize,
+    /// As the lab file has it.
+    pub(crate) described: RunCommand,
+    node: String,
+    stdout: PathBuf,
+    stderr: PathBuf,
+    /// When it was started, and how much later than described.
+    pub(crate) started: Option<(Instant, Option<Duration>)>,
+    /// When and how it ended, and whether netloom asked it to.
+    pub(crate) ended: Option<(Instant, Ending, bool)>,
+    /// For a service: whether it can be used.
+    pub(crate) readiness: Option<Readiness>,
+}
+
+impl Command {
+    fn new(plan: &Plan, number: usize, event: usize, described: &RunCommand) -> Self {
+        let node = plan.nodes[described.node].name.clone();
+        let log = format!("logs/{:02}-{node}-{}", number + 1, file_safe(&described.name));
+        Self {
+            event,
+            described: described.clone(),
+            node,
+            stdout: format!("{log}.stdout").into(),
+            stderr: format!("{log}.stderr").into(),
+            started: None,
+            ended: None,
+            readiness: None,
+        }
+    }
+
+    /// Creates the files for what it writes.
+    pub(crate) fn open_logs(&self, folder: &Folder) -> Result<(OwnedFd, OwnedFd), RunError> {
+        let create = |path: &PathBuf| folder.file(&path.to_string_lossy()).map(OwnedFd::from);
+        Ok((create(&self.stdout)?, create(&self.stderr)?))
+    }
+
+    /// Whether how it ended, or that it did not, is a failure.
+    pub(crate) fn has_failed(&self) -> bool {
+        match self.ended {
+            Some((_, _, true)) => false,
+            Some((_, ending, false)) if !self.described.service => ending.code != Some(0) && !self.described.may_fail,
+            Some((_, _, false)) => true,
+            None => self.started.is_some(),
+        }
+    }
+
+    /// What the report says of it; times count from `zero`.
+    pub(crate) fn row(&self, zero: Instant) -> CommandRow {
+        let signed = |at: Instant| i64::try_from(at.as_nanos()).unwrap_or(i64::MAX);
+        let after_zero = |at: Instant| signed(at) - signed(zero);
+        CommandRow {
+            name: self.described.name.clone(),
+            node: self.node.clone(),
+            command: one_line(&self.described.command),
+            service: self.described.service,
+            start_ns: self.started.map(|(at, _)| after_zero(at)),
+            start_lateness_ns: self.started.and_then(|(_, late)| late).map(Duration::as_nanos),
+            end_ns: self.ended.map(|(at, ..)| after_zero(at)),
+            exit_code: self.ended.and_then(|(_, ending, _)| ending.code),
+            signal: self.ended.and_then(|(_, ending, _)| ending.signal),
+            stopped: self.ended.is_some_and(|(.., stopped)| stopped),
+            failed: self.has_failed(),
+            stdout: self.stdout.clone(),
+            stderr: self.stderr.clone(),
+        }
+    }
+
+    /// What it wrote to its standard output is wanted under another name, too.
+    pub(crate) fn save(&self, folder: &Folder) -> Result<(), RunError> {
+        match &self.described.save {
+            Some(name) => folder.copy(&self.stdout, name),
+            None => Ok(()),
+        }
+    }
+
+    /// All that it wrote to its standard output.
+    pub(crate) fn stdout_text(&self, folder: &Folder) -> Result<String, String> {
+        text_of(folder, &self.stdout)
+    }
+
+    /// All that it wrote to its standard error.
+    pub(crate) fn stderr_text(&self, folder: &Folder) -> Result<String, String> {
+        text_of(folder, &self.stderr)
+    }
+
+    /// The last lines that it wrote to its standard error, for a message.
+    pub(crate) fn last_words(&self, folder: &Folder) -> String {
+        let text = self.stderr_text(folder).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        let tail = &lines[lines.len().saturating_sub(LAST_WORDS)..];
+        tail.iter().map(|line| format!("\n  | {line}")).collect()
+    }
+}
+
+fn text_of(folder: &Folder, log: &Path) -> Result<String, String> {
+    let bytes =
+        std::fs::read(folder.path().join(log)).map_err(|error| format!("reading {}: {error}", log.display()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// How many lines of a failed program's standard error a message shows.
+const LAST_WORDS: usize = 5;
+
+/// All commands of a plan, in the order of its timeline.
+pub(crate) fn commands_of(plan: &Plan) -> Vec<Command> {
+    let runs = plan.timeline.iter().enumerate().filter_map(|(event, entry)| match &entry.action {
+        Action::Run(run) => Some((event, run)),
+        _ => None,
+    });
+    runs.enumerate().map(|(number, (event, run))| Command::new(plan, number, event, run)).collect()
+}
+
+/// What to execute: a list as it is, a string by the shell.
+pub(crate) fn argv(command: &Argv) -> Vec<OsString> {
+    match command {
+        Argv::Shell(text) => ["/bin/sh", "-c", text].map(OsString::from).to_vec(),
+        Argv::Exec(words) => words.iter().map(OsString::from).collect(),
+    }
+}
+
+fn one_line(command: &Argv) -> String {
+    match command {
+        Argv::Shell(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        Argv::Exec(words) => words.join(" "),
+    }
+}
+
+/// A name may hold anything; a file name only what every tool can handle.
+fn file_safe(name: &str) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    name.chars().map(safe).collect()
+}

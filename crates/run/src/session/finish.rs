@@ -1,0 +1,162 @@
+//! The end: everything that was measured is put together, judged and written.
+
+use super::commands::Command;
+use super::{GuardLink, Play, Session, Stage, Stop, Why};
+use crate::expectations::{self, Measurements};
+use crate::job::Mode;
+use crate::measure::{engine_evidence, marks, pipe_evidence, pipe_rows};
+use crate::results::write_pipe_table;
+use crate::verdict::{Evidence, NodeEvidence, judge};
+use crate::{CommandRow, Event, ExitCode, ExpectationRow, Report, RunError, Verdict};
+use netloom_dataplane::Snapshot;
+use netloom_units::Instant;
+use std::collections::BTreeMap;
+
+impl Session<'_> {
+    /// Writes what there is to be written, and says how it ended; gives the way to the guard back.
+    pub(super) fn finish(mut self, stopped: Result<(), RunError>) -> (GuardLink, Event) {
+        let event = self.last_event(stopped).unwrap_or_else(|error| self.failed(&error));
+        let Self { guard, nodes, guard_is_gone, .. } = self;
+        if !guard_is_gone {
+            // The kernel ends all nodes at once when this process exits, which is faster than one after the other.
+            std::mem::forget(nodes);
+        }
+        (guard, event)
+    }
+
+    fn last_event(&mut self, stopped: Result<(), RunError>) -> Result<Event, RunError> {
+        stopped?;
+        let stage = std::mem::replace(&mut self.stage, Stage::Starting);
+        let Stage::Stopping(Stop { why, played }) = stage else {
+            unreachable!("a lab stops before it is finished");
+        };
+        if self.job.mode == Mode::Run {
+            self.guard.step("collecting results");
+            let report = self.report(&why, played)?;
+            self.write(&report)?;
+            if !matches!(why, Why::Failed(_)) {
+                return Ok(Event::Finished { report: Box::new(report) });
+            }
+        }
+        Ok(match why {
+            Why::Failed(error) => self.failed(&error),
+            Why::Over | Why::Interrupted => Event::Step { text: "stopped".into() },
+        })
+    }
+
+    fn failed(&self, error: &RunError) -> Event {
+        let results = (self.job.mode == Mode::Run).then(|| self.job.folder.path().to_owned());
+        Event::Failed { code: error.exit_code().number(), message: error.to_string(), results }
+    }
+
+    /// All that was found out. Of a run that never reached time zero that is little.
+    fn report(&mut self, why: &Why, played: Option<(Play, Snapshot)>) -> Result<Report, RunError> {
+        let interrupted = matches!(why, Why::Interrupted);
+        let mut report = Report {
+            lab: self.job.plan.name.clone(),
+            results: self.job.folder.path().to_owned(),
+            interrupted,
+            duration_ns: 0,
+            pipes: Vec::new(),
+            commands: self.command_rows(played.as_ref().map(|(play, _)| play.zero)),
+            expectations: Vec::new(),
+            verdict: Verdict::default(),
+            warnings: self.warnings.clone(),
+            exit_code: ExitCode::Interrupted.number(),
+        };
+        if let Some((play, last)) = played {
+            self.fill(&mut report, &play, &last)?;
+        }
+        report.exit_code = match why {
+            Why::Failed(error) => error.exit_code().number(),
+            Why::Interrupted => ExitCode::Interrupted.number(),
+            Why::Over => judged(&report).number(),
+        };
+        Ok(report)
+    }
+
+    fn fill(&mut self, report: &mut Report, play: &Play, last: &Snapshot) -> Result<(), RunError> {
+        let (names, pipes) = (self.links.names(), self.links.pipes());
+        report.duration_ns = last.at.since(play.zero).as_nanos();
+        report.pipes = pipe_rows(names, pipes, &play.first, last);
+        let measurements = Measurements {
+            plan: &self.job.plan,
+            folder: &self.job.folder,
+            commands: &self.commands,
+            pipes,
+            last,
+            first: &play.first,
+            ends: &marks(last),
+            windows: &self.windows,
+            queues: &self.queues,
+        };
+        report.expectations = expectations::judge(&measurements);
+        report.verdict = judge(&self.job.plan.bounds.into(), &self.evidence(last)?);
+        Ok(())
+    }
+
+    fn command_rows(&self, zero: Option<Instant>) -> Vec<CommandRow> {
+        let mut started: Vec<&Command> = self.commands.iter().collect();
+        started.sort_by_key(|command| command.started.map_or(u64::MAX, |(at, _)| at.as_nanos()));
+        started.into_iter().map(|command| command.row(zero.unwrap_or(Instant::ZERO))).collect()
+    }
+
+    fn evidence(&mut self, last: &Snapshot) -> Result<Evidence, RunError> {
+        Ok(Evidence {
+            pipes: pipe_evidence(self.links.names(), self.links.pipes(), last),
+            engine: engine_evidence(last),
+            nodes: self.node_evidence()?,
+            notes: self.notes.clone(),
+        })
+    }
+
+    /// What the nodes' interfaces dropped is lost outside all models.
+    fn node_evidence(&mut self) -> Result<Vec<NodeEvidence>, RunError> {
+        let unenforced = self.unenforced_shares();
+        let alive = self.nodes.iter_mut().enumerate().filter(|(index, _)| !self.gone.contains(index));
+        let each = alive.map(|(index, node)| {
+            let counters = node.interface_counters().map_err(|error| RunError::Died(error.to_string()))?;
+            // What an interface received and dropped is mostly of protocols that nobody speaks; what it could not send
+            // is lost to the models.
+            let dropped = counters.iter().map(|(_, counted)| counted.tx_dropped + counted.tx_errors).sum();
+            Ok(NodeEvidence {
+                name: node.name().to_owned(),
+                dropped,
+                unenforced_share: unenforced.get(&index).cloned(),
+            })
+        });
+        each.collect()
+    }
+
+    /// The nodes whose CPU shares could not be enforced, and why.
+    fn unenforced_shares(&self) -> BTreeMap<usize, String> {
+        let Some(Err(reason)) = &self.job.cpu_group else { return BTreeMap::new() };
+        let nodes = self.job.plan.nodes.iter().enumerate().filter(|(_, node)| node.cpus.is_some());
+        nodes.map(|(index, _)| (index, reason.to_string())).collect()
+    }
+
+    fn write(&self, report: &Report) -> Result<(), RunError> {
+        let folder = &self.job.folder;
+        write_pipe_table(folder, &report.pipes)?;
+        folder.write_json("pipes.json", &report.pipes)?;
+        folder.write_json("commands.json", &report.commands)?;
+        folder.write_json("expectations.json", &report.expectations)?;
+        folder.write_json("verdict.json", &report.verdict)?;
+        folder.write_json("report.json", report)?;
+        let text = crate::render::report(report);
+        folder.write("summary.txt", anstream::adapter::strip_str(&text).to_string())
+    }
+}
+
+/// The exit code of a run that came to its end. That the network was not as described comes first: over another network
+/// than the described one, neither success nor failure of a program says anything.
+fn judged(report: &Report) -> ExitCode {
+    let missed = |expectation: &ExpectationRow| !expectation.met;
+    if !report.verdict.as_described {
+        ExitCode::NotAsDescribed
+    } else if report.expectations.iter().any(missed) || report.commands.iter().any(|command| command.failed) {
+        ExitCode::Unmet
+    } else {
+        ExitCode::Success
+    }
+}

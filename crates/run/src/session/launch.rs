@@ -1,0 +1,240 @@
+//! Starting programs, asking services whether they are ready, and noting how programs end.
+
+use super::commands::{Command, Ending, argv};
+use super::processes::{ProcessKey, Purpose};
+use super::services::{Readiness, Step, condition};
+use super::timeline::starts_before_zero;
+use super::{Session, Stage};
+use crate::control::Reply;
+use crate::{Event, RunError};
+use netloom_host::node::{NodeEvent, Spawn, SpawnError};
+use netloom_lab::{Ready, ReadyWhen};
+use netloom_units::{Duration, Instant};
+use serde_json::json;
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+
+/// What a program is started with.
+pub(super) struct Launch {
+    pub(super) node: usize,
+    pub(super) argv: Vec<OsString>,
+    pub(super) env: Vec<(OsString, OsString)>,
+    pub(super) cwd: PathBuf,
+    pub(super) stdio: [OwnedFd; 3],
+    pub(super) terminal: bool,
+}
+
+impl Session<'_> {
+    /// Starts the services that have no time of their own.
+    pub(super) fn start_first_services(&mut self) -> Result<(), RunError> {
+        let first: Vec<usize> = self.first_services().collect();
+        if !first.is_empty() {
+            self.guard.step(format!("starting {} services", first.len()));
+        }
+        let now = self.links.now();
+        first.into_iter().try_for_each(|number| self.start_command(number, None, now))
+    }
+
+    fn first_services(&self) -> impl Iterator<Item = usize> {
+        let before_zero = |number: &usize| starts_before_zero(&self.job.plan, self.commands[*number].event);
+        (0..self.commands.len()).filter(before_zero)
+    }
+
+    pub(super) fn first_services_are_ready(&self) -> bool {
+        self.first_services().all(|number| self.commands[number].readiness.as_ref().is_some_and(Readiness::is_ready))
+    }
+
+    /// Starts the command of a timeline entry that was due `at` after time zero.
+    pub(super) fn start_timed(&mut self, event: usize, at: Duration, now: Instant) -> Result<(), RunError> {
+        let number = self.commands.iter().position(|command| command.event == event);
+        let number = number.expect("every entry that runs something has its command");
+        let lateness = self.zero().map(|zero| now.since(zero + at));
+        self.start_command(number, lateness, now)
+    }
+
+    fn start_command(&mut self, number: usize, lateness: Option<Duration>, now: Instant) -> Result<(), RunError> {
+        let command = &self.commands[number];
+        let (stdout, stderr) = command.open_logs(&self.job.folder)?;
+        let described = &command.described;
+        let launch = Launch {
+            node: described.node,
+            argv: argv(&described.command),
+            env: self.environment(described.node, &described.env),
+            cwd: self.job.cwd.clone(),
+            stdio: [null()?, stdout, stderr],
+            terminal: false,
+        };
+        let (name, lasting) = (described.name.clone(), described.stop_after);
+        let key = self.launch(launch).map_err(|error| self.cannot_start(number, &error))?;
+        self.processes.add(key, Purpose::Command(number), now, lasting);
+        let running = &mut self.commands[number];
+        running.started = Some((now, lateness));
+        if running.described.service {
+            running.readiness = Some(Readiness::of(running.described.ready.as_ref(), now));
+        }
+        let late_ns = lateness.map(Duration::as_nanos);
+        self.note("started", json!({ "command": name, "lateness_ns": late_ns }))?;
+        self.tell(format!("{name} started"));
+        Ok(())
+    }
+
+    fn cannot_start(&self, number: usize, error: &SpawnError) -> RunError {
+        let command = &self.commands[number];
+        let line = self.job.plan.timeline[command.event].line;
+        RunError::Command(format!(
+            "{}:{line}: starting `{}`: {error}",
+            self.job.lab_file.display(),
+            command.described.name
+        ))
+    }
+
+    /// The lab file's environment: the node's, then the command's.
+    fn environment(&self, node: usize, own: &[(String, String)]) -> Vec<(OsString, OsString)> {
+        let shared = self.job.plan.nodes[node].env.iter();
+        shared.chain(own).map(|(key, value)| (key.into(), value.into())).collect()
+    }
+
+    pub(super) fn launch(&mut self, launch: Launch) -> Result<ProcessKey, SpawnError> {
+        let Launch { node, argv, env, cwd, stdio: [stdin, stdout, stderr], terminal } = launch;
+        let spawn = Spawn { argv, env, clear_env: false, cwd: Some(cwd), stdin, stdout, stderr, tty: terminal };
+        let process = self.nodes[node].spawn(spawn)?;
+        Ok(ProcessKey { node, process })
+    }
+
+    fn tell(&mut self, text: String) {
+        let at_ns = self.zero().map(|zero| self.links.now().since(zero).as_nanos());
+        self.guard.mention(&Event::Happened { at_ns, text });
+    }
+
+    /// Asks the services that are not ready yet whether they are.
+    pub(super) fn look_after_services(&mut self) -> Result<(), RunError> {
+        if matches!(self.stage, Stage::Stopping(_)) {
+            return Ok(());
+        }
+        for number in 0..self.commands.len() {
+            let now = self.links.now();
+            let Some(readiness) = &mut self.commands[number].readiness else { continue };
+            match readiness.step(now) {
+                Step::Wait => {}
+                Step::Ask if self.ask(number)? => self.is_ready(number)?,
+                Step::Ask => {}
+                Step::GiveUp => return Err(self.not_ready(number, "in time")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a service is ready; a command that is to tell is started, and tells when it ends.
+    fn ask(&mut self, number: usize) -> Result<bool, RunError> {
+        let described = &self.commands[number].described;
+        let Some(Ready { when, .. }) = &described.ready else { return Ok(true) };
+        let node = described.node;
+        match when {
+            ReadyWhen::Pause(_) => Ok(true),
+            ReadyWhen::File(path) => Ok(self.job.cwd.join(path).exists()),
+            ReadyWhen::Tcp(port) => {
+                let port = *port;
+                self.nodes[node].listening(port).map_err(|error| RunError::Died(error.to_string()))
+            }
+            ReadyWhen::Command(command) => {
+                let argv = argv(command);
+                self.probe(number, node, argv)?;
+                Ok(false)
+            }
+        }
+    }
+
+    fn probe(&mut self, number: usize, node: usize, argv: Vec<OsString>) -> Result<(), RunError> {
+        if self.processes.key_of(Purpose::Probe(number)).is_some() {
+            return Ok(());
+        }
+        let env = self.environment(node, &self.commands[number].described.env);
+        let stdio = [null()?, null()?, null()?];
+        let launch = Launch { node, argv, env, cwd: self.job.cwd.clone(), stdio, terminal: false };
+        let key = self.launch(launch).map_err(|error| self.cannot_start(number, &error))?;
+        self.processes.add(key, Purpose::Probe(number), self.links.now(), None);
+        Ok(())
+    }
+
+    fn is_ready(&mut self, number: usize) -> Result<(), RunError> {
+        self.commands[number].readiness = Some(Readiness::Ready);
+        let name = self.commands[number].described.name.clone();
+        self.tell(format!("{name} is ready"));
+        self.note("ready", json!({ "command": name }))
+    }
+
+    fn not_ready(&self, number: usize, how: &str) -> RunError {
+        let Command { described, .. } = &self.commands[number];
+        let awaited = described.ready.as_ref().map_or_else(String::new, |ready| format!(": {}", condition(ready)));
+        let words = self.commands[number].last_words(&self.job.folder);
+        RunError::Command(format!("service `{}` did not become ready {how}{awaited}{words}", described.name))
+    }
+
+    pub(super) fn send_due_signals(&mut self) {
+        for due in self.processes.due(self.links.now()) {
+            // A program that has just ended needs no signal; its end is about to be reported.
+            let _ = self.nodes[due.key.node].signal(due.key.process, due.signal);
+        }
+    }
+
+    /// Takes in what a node's agent reports.
+    pub(super) fn serve_node(&mut self, node: usize) -> Result<(), RunError> {
+        while let Some(event) = self.nodes[node].next_event() {
+            match event {
+                NodeEvent::Exited { process, status, .. } => {
+                    let ending = Ending { code: status.code(), signal: status.signal() };
+                    self.exited(ProcessKey { node, process }, ending)?;
+                }
+                NodeEvent::Gone => {
+                    self.gone.insert(node);
+                    self.processes.remove_node(node);
+                    let name = self.nodes[node].name();
+                    return Err(RunError::Died(format!("the init process of node `{name}` was killed")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn exited(&mut self, key: ProcessKey, ending: Ending) -> Result<(), RunError> {
+        let Some(process) = self.processes.remove(key) else { return Ok(()) };
+        match process.purpose {
+            Purpose::Command(number) => self.command_ended(number, ending, process.was_stopped()),
+            Purpose::Probe(number) if ending.code == Some(0) => self.is_ready(number),
+            Purpose::Probe(_) => Ok(()),
+            Purpose::Client(client) => {
+                self.server.reply(client, &Reply::Exited { code: ending.shell_code() });
+                Ok(())
+            }
+        }
+    }
+
+    fn command_ended(&mut self, number: usize, ending: Ending, stopped: bool) -> Result<(), RunError> {
+        let now = self.links.now();
+        let command = &mut self.commands[number];
+        command.ended = Some((now, ending, stopped));
+        command.save(&self.job.folder)?;
+        let name = command.described.name.clone();
+        let was_ready = command.readiness.as_ref().is_some_and(Readiness::is_ready);
+        let died_early = command.described.service && !stopped && !was_ready;
+        command.readiness = command.readiness.take().filter(Readiness::is_ready);
+        self.note(
+            "ended",
+            json!({ "command": name, "exit_code": ending.code, "signal": ending.signal, "stopped": stopped }),
+        )?;
+        self.tell(format!("{name} ended"));
+        if died_early {
+            return Err(self.not_ready(number, &format!("because it ended with code {}", ending.shell_code())));
+        }
+        Ok(())
+    }
+}
+
+/// Programs of the timeline read from nowhere.
+pub(super) fn null() -> Result<OwnedFd, RunError> {
+    let null = File::options().read(true).write(true).open("/dev/null");
+    null.map(OwnedFd::from).map_err(|error| RunError::Machine(format!("opening /dev/null: {error}")))
+}

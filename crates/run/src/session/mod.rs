@@ -1,0 +1,332 @@
+//! A lab from its set-up to its end, in the lab process.
+//!
+//! One thread does everything here, the engine moves the packets in another. The loop is: do what is due, wait for
+//! what comes, serve it. The stages follow one another: services start, the timeline plays, everything is stopped.
+
+mod commands;
+mod finish;
+mod guard_link;
+mod launch;
+mod processes;
+mod requests;
+mod services;
+mod sources;
+mod timeline;
+
+use crate::control::Server;
+use crate::expectations::QueueWatches;
+use crate::job::{Job, Mode};
+use crate::links::Links;
+use crate::measure::{Mark, marks};
+use crate::results::EventLog;
+use crate::sampler::Sampler;
+use crate::signals::Signals;
+use crate::{Event, RunError};
+pub(crate) use commands::Command;
+pub(crate) use guard_link::GuardLink;
+use guard_link::Heard;
+use netloom_dataplane::Snapshot;
+use netloom_host::node::Node;
+use netloom_units::{Duration, Instant};
+use processes::{Processes, Purpose};
+use serde_json::{Value, json};
+use sources::Source;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use timeline::{Item, Timeline};
+
+/// How many samples there are per report of progress.
+const SAMPLES_PER_PROGRESS: u32 = 2;
+
+/// See the module.
+pub(crate) struct Session<'a> {
+    job: &'a Job,
+    guard: GuardLink,
+    guard_is_gone: bool,
+    signals: Signals,
+    server: Server,
+    nodes: Vec<Node>,
+    /// The nodes whose init was killed.
+    gone: BTreeSet<usize>,
+    links: Links,
+    commands: Vec<Command>,
+    processes: Processes,
+    timeline: Timeline,
+    events: EventLog,
+    stage: Stage,
+    /// What was measured at the beginnings and ends of windows, by nanoseconds after time zero.
+    windows: BTreeMap<Duration, Vec<Mark>>,
+    queues: QueueWatches,
+    /// What could not be enforced, for the verdict.
+    notes: Vec<String>,
+    warnings: Vec<String>,
+}
+
+/// How far the lab is.
+enum Stage {
+    /// Services start.
+    Starting,
+    /// The timeline plays.
+    Playing(Play),
+    /// Everything is being stopped.
+    Stopping(Stop),
+}
+
+/// What belongs to the time from time zero on.
+struct Play {
+    zero: Instant,
+    /// A lab that is not a run is not sampled: it may stay for days.
+    sampler: Option<Sampler>,
+    samples: u32,
+    /// What had been counted at time zero.
+    first: Vec<Mark>,
+}
+
+/// What belongs to the end.
+struct Stop {
+    why: Why,
+    /// The part that was played, and all that was measured at its end; none if the services never became ready.
+    played: Option<(Play, Snapshot)>,
+}
+
+/// Why the lab ends.
+#[derive(Debug)]
+enum Why {
+    /// It came to its end.
+    Over,
+    /// Somebody wants it to.
+    Interrupted,
+    /// It cannot go on.
+    Failed(RunError),
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Over => f.write_str("it came to its end"),
+            Self::Interrupted => f.write_str("it was interrupted"),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+/// What the lab was made of before it began.
+pub(crate) struct Parts {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) links: Links,
+    pub(crate) server: Server,
+    pub(crate) signals: Signals,
+    pub(crate) notes: Vec<String>,
+}
+
+impl<'a> Session<'a> {
+    /// A lab that was just assembled.
+    pub(crate) fn new(job: &'a Job, guard: GuardLink, parts: Parts, events: EventLog) -> Self {
+        let Parts { nodes, links, server, signals, notes } = parts;
+        let timeline = match job.mode {
+            Mode::Run => Timeline::of(&job.plan, &crate::expectations::instants(&job.plan)),
+            Mode::Up => Timeline::default(),
+        };
+        Self {
+            job,
+            guard,
+            guard_is_gone: false,
+            signals,
+            server,
+            nodes,
+            gone: BTreeSet::new(),
+            links,
+            commands: commands::commands_of(&job.plan),
+            processes: Processes::default(),
+            timeline,
+            events,
+            stage: Stage::Starting,
+            windows: BTreeMap::new(),
+            queues: QueueWatches::of(&job.plan),
+            notes,
+            warnings: job.warnings.clone(),
+        }
+    }
+
+    /// Plays the lab to its end and tells the guard how it ended: the exit code of the lab process, and whether the
+    /// guard was there to the end.
+    pub(crate) fn live(mut self) -> (i32, bool) {
+        let played = self.start_first_services().and_then(|()| self.turn_until_stopped());
+        let stopped = played.or_else(|error| {
+            self.stop(Why::Failed(error))?;
+            self.turn_until_stopped()
+        });
+        let guard_is_alive = !self.guard_is_gone;
+        let (guard, last) = self.finish(stopped);
+        let code = match &last {
+            Event::Failed { code, .. } => i32::from(*code),
+            _ => 0,
+        };
+        guard.last_words(&last);
+        (code, guard_is_alive)
+    }
+
+    fn turn_until_stopped(&mut self) -> Result<(), RunError> {
+        loop {
+            self.do_what_is_due()?;
+            if matches!(self.stage, Stage::Stopping(_)) && self.processes.is_empty() {
+                return Ok(());
+            }
+            let ready = self
+                .wait(self.links.now(), self.next_wake())
+                .map_err(|error| RunError::Died(format!("waiting for the lab's programs: {error}")))?;
+            for source in ready {
+                self.serve(source)?;
+            }
+        }
+    }
+
+    fn do_what_is_due(&mut self) -> Result<(), RunError> {
+        self.look_after_services()?;
+        if matches!(self.stage, Stage::Starting) && self.first_services_are_ready() {
+            self.begin()?;
+        }
+        self.play_timeline()?;
+        self.sample()?;
+        self.send_due_signals();
+        let over = self.job.mode == Mode::Run && self.timeline.is_over() && !self.commands_run();
+        if matches!(self.stage, Stage::Playing(_)) && over {
+            self.stop(Why::Over)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the run waits for a command.
+    fn commands_run(&self) -> bool {
+        self.processes.any(|purpose| matches!(purpose, Purpose::Command(n) if !self.commands[n].described.service))
+    }
+
+    fn next_wake(&self) -> Option<Instant> {
+        let services = self.commands.iter().filter_map(|command| command.readiness.as_ref()?.due());
+        let mut wakes: Vec<Instant> = services.chain(self.processes.next()).collect();
+        if let Stage::Playing(play) = &self.stage {
+            wakes.extend(play.sampler.as_ref().map(Sampler::due));
+            wakes.extend(self.timeline.next().map(|after| play.zero + after));
+        }
+        wakes.into_iter().min()
+    }
+
+    /// Time zero: every service is ready.
+    fn begin(&mut self) -> Result<(), RunError> {
+        self.links.begin()?;
+        let snapshot = self.links.snapshot()?;
+        let zero = self.links.now();
+        let sampler = match self.job.mode {
+            Mode::Run => Some(Sampler::create(&self.job.folder, self.links.link_names(), zero)?),
+            Mode::Up => None,
+        };
+        self.stage = Stage::Playing(Play { zero, sampler, samples: 0, first: marks(&snapshot) });
+        self.events.add(zero, Some(zero), "time zero", json!({}))?;
+        self.guard.tell(&match self.job.mode {
+            Mode::Run => Event::Started { duration_ns: self.job.plan.duration.map(Duration::as_nanos) },
+            Mode::Up => Event::Ready,
+        });
+        Ok(())
+    }
+
+    fn play_timeline(&mut self) -> Result<(), RunError> {
+        while let Stage::Playing(play) = &self.stage {
+            let now = self.links.now();
+            let Some((at, item)) = self.timeline.pop_due(now.since(play.zero)) else { return Ok(()) };
+            self.play_item(item, at, now)?;
+        }
+        Ok(())
+    }
+
+    fn play_item(&mut self, item: Item, at: Duration, now: Instant) -> Result<(), RunError> {
+        match item {
+            Item::Start(event) => self.start_timed(event, at, now),
+            Item::Change(event) => self.change_by_timeline(event),
+            Item::Cut(link) => self.set_link_up(link, None, false),
+            Item::Join(link) => self.set_link_up(link, None, true),
+            Item::Measure => {
+                let snapshot = self.links.snapshot()?;
+                self.windows.insert(at, marks(&snapshot));
+                Ok(())
+            }
+            Item::End => self.stop(Why::Over),
+        }
+    }
+
+    fn sample(&mut self) -> Result<(), RunError> {
+        let Stage::Playing(Play { zero, sampler: Some(sampler), samples, .. }) = &mut self.stage else {
+            return Ok(());
+        };
+        if sampler.due() > self.links.now() {
+            return Ok(());
+        }
+        let (at, counters) = self.links.counters()?;
+        let elapsed = at.since(*zero);
+        self.queues.sample(elapsed, &counters);
+        sampler.sample(at, elapsed, counters)?;
+        *samples += 1;
+        if samples.is_multiple_of(SAMPLES_PER_PROGRESS) {
+            let busiest = sampler.busiest().cloned();
+            self.guard.mention(&Event::Progress { at_ns: elapsed.as_nanos(), busiest });
+        }
+        Ok(())
+    }
+
+    /// Ends the run: everything is measured now, and every program is asked to end.
+    fn stop(&mut self, why: Why) -> Result<(), RunError> {
+        if matches!(self.stage, Stage::Stopping(_)) {
+            return Ok(());
+        }
+        self.note("the end begins", json!({ "because": why.to_string() }))?;
+        let snapshot = self.links.snapshot();
+        let played = match std::mem::replace(&mut self.stage, Stage::Starting) {
+            // Without the engine there is nothing to measure any more, and why it ended is known.
+            Stage::Playing(play) => snapshot.ok().map(|snapshot| (play, snapshot)),
+            Stage::Starting | Stage::Stopping(_) => None,
+        };
+        self.stage = Stage::Stopping(Stop { why, played });
+        self.processes.stop(self.links.now(), |_| true);
+        self.send_due_signals();
+        Ok(())
+    }
+
+    fn serve(&mut self, source: Source) -> Result<(), RunError> {
+        match source {
+            Source::Guard => {
+                self.guard.flush();
+                match self.guard.listen() {
+                    Heard::Nothing => Ok(()),
+                    Heard::Stop => self.stop(Why::Interrupted),
+                    Heard::Gone => {
+                        self.guard_is_gone = true;
+                        self.stop(Why::Interrupted)
+                    }
+                }
+            }
+            Source::Signals => match self.signals.next() {
+                Some(_) => self.stop(Why::Interrupted),
+                None => Ok(()),
+            },
+            Source::Listener => {
+                self.server.accept();
+                Ok(())
+            }
+            Source::Client(id) => self.serve_client(id),
+            Source::Node(node) => self.serve_node(node),
+        }
+    }
+
+    /// When time zero was, if it has come.
+    fn zero(&self) -> Option<Instant> {
+        match &self.stage {
+            Stage::Playing(play) | Stage::Stopping(Stop { played: Some((play, _)), .. }) => Some(play.zero),
+            Stage::Starting | Stage::Stopping(_) => None,
+        }
+    }
+
+    /// Writes that something happened now.
+    fn note(&mut self, what: &str, details: Value) -> Result<(), RunError> {
+        let zero = self.zero();
+        self.events.add(self.links.now(), zero, what, details)
+    }
+}

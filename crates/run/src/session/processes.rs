@@ -1,0 +1,186 @@
+//! Which programs run in which nodes, and when they are to be stopped.
+
+use netloom_host::node::ProcessId;
+use netloom_units::{Duration, Instant};
+use std::collections::BTreeMap;
+
+/// How long a program has between being asked to end and being killed.
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
+
+/// A program of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ProcessKey {
+    /// The node's place in the plan.
+    pub(crate) node: usize,
+    /// The number that the node's agent gave it.
+    pub(crate) process: ProcessId,
+}
+
+/// Why a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The command or service of this number.
+    Command(usize),
+    /// Asks whether the service of this number is ready.
+    Probe(usize),
+    /// A client of the control socket started it.
+    Client(u64),
+}
+
+/// A running program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Process {
+    pub(crate) purpose: Purpose,
+    pub(crate) started: Instant,
+    end: End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// It may run as long as it likes.
+    Open,
+    /// To be asked to end at this instant.
+    AskAt(Instant),
+    /// It was asked; to be killed at this instant.
+    KillAt(Instant),
+    /// It was killed, and its end is awaited.
+    Killed,
+}
+
+/// A signal that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DueSignal {
+    pub(crate) key: ProcessKey,
+    pub(crate) signal: i32,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Processes {
+    running: BTreeMap<ProcessKey, Process>,
+}
+
+impl Processes {
+    /// A program was started at `now`, and is to be asked to end after `lasting`, if that is given.
+    pub(crate) fn add(&mut self, key: ProcessKey, purpose: Purpose, now: Instant, lasting: Option<Duration>) {
+        let end = lasting.map_or(End::Open, |span| End::AskAt(now + span));
+        self.running.insert(key, Process { purpose, started: now, end });
+    }
+
+    /// A program has ended; none if it is not known.
+    pub(crate) fn remove(&mut self, key: ProcessKey) -> Option<Process> {
+        self.running.remove(&key)
+    }
+
+    /// A node has died, and all its programs with it.
+    pub(crate) fn remove_node(&mut self, node: usize) {
+        self.running.retain(|key, _| key.node != node);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+
+    /// Whether a program runs for a purpose that `wanted` holds for.
+    pub(crate) fn any(&self, wanted: impl Fn(Purpose) -> bool) -> bool {
+        self.running.values().any(|process| wanted(process.purpose))
+    }
+
+    /// The program that runs for `purpose`.
+    pub(crate) fn key_of(&self, purpose: Purpose) -> Option<ProcessKey> {
+        self.running.iter().find(|(_, process)| process.purpose == purpose).map(|(key, _)| *key)
+    }
+
+    /// Has all programs that `wanted` holds for asked to end, now.
+    pub(crate) fn stop(&mut self, now: Instant, wanted: impl Fn(Purpose) -> bool) {
+        for process in self.running.values_mut().filter(|process| wanted(process.purpose)) {
+            if matches!(process.end, End::Open | End::AskAt(_)) {
+                process.end = End::AskAt(now);
+            }
+        }
+    }
+
+    /// The signals that are due at `now`; each is given once.
+    pub(crate) fn due(&mut self, now: Instant) -> Vec<DueSignal> {
+        let signals = self.running.iter_mut().filter_map(|(key, process)| {
+            let signal = process.advance(now)?;
+            Some(DueSignal { key: *key, signal })
+        });
+        signals.collect()
+    }
+
+    /// When the next signal is due.
+    pub(crate) fn next(&self) -> Option<Instant> {
+        self.running.values().filter_map(Process::next).min()
+    }
+}
+
+impl Process {
+    /// Whether netloom asked it to end.
+    pub(crate) fn was_stopped(&self) -> bool {
+        matches!(self.end, End::KillAt(_) | End::Killed)
+    }
+
+    fn next(&self) -> Option<Instant> {
+        match self.end {
+            End::AskAt(at) | End::KillAt(at) => Some(at),
+            End::Open | End::Killed => None,
+        }
+    }
+
+    fn advance(&mut self, now: Instant) -> Option<i32> {
+        match self.end {
+            End::AskAt(at) if at <= now => {
+                self.end = End::KillAt(now + GRACE);
+                Some(libc::SIGTERM)
+            }
+            End::KillAt(at) if at <= now => {
+                self.end = End::Killed;
+                Some(libc::SIGKILL)
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only the host crate numbers processes; what travels between processes can be read here, too.
+    fn key(process: u64) -> ProcessKey {
+        ProcessKey { node: 3, process: serde_json::from_value(process.into()).unwrap() }
+    }
+
+    fn second(value: u64) -> Instant {
+        Instant::ZERO + Duration::from_secs(value)
+    }
+
+    #[test]
+    fn a_program_is_asked_then_killed() {
+        let mut processes = Processes::default();
+        let this = key(7);
+        processes.add(this, Purpose::Command(0), second(1), Some(Duration::from_secs(4)));
+        assert_eq!(processes.next(), Some(second(5)));
+        assert!(processes.due(second(4)).is_empty());
+        assert_eq!(processes.due(second(5)), [DueSignal { key: this, signal: libc::SIGTERM }]);
+        assert!(processes.due(second(5)).is_empty());
+        assert_eq!(processes.due(second(6)), [DueSignal { key: this, signal: libc::SIGKILL }]);
+        assert_eq!(processes.next(), None);
+        assert!(processes.remove(this).unwrap().was_stopped());
+        assert!(processes.is_empty());
+    }
+
+    #[test]
+    fn stopping_chooses_by_purpose_and_only_once() {
+        let mut processes = Processes::default();
+        let (this, other) = (key(7), key(8));
+        processes.add(this, Purpose::Command(0), second(1), None);
+        processes.add(other, Purpose::Client(1), second(1), None);
+        processes.stop(second(2), |purpose| purpose == Purpose::Command(0));
+        assert_eq!(processes.due(second(2)).len(), 1);
+        processes.stop(second(2), |purpose| purpose == Purpose::Command(0));
+        assert!(processes.due(second(2)).is_empty());
+        assert!(!processes.remove(other).unwrap().was_stopped());
+    }
+}

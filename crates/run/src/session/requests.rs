@@ -1,0 +1,201 @@
+//! What clients of the control socket ask, and what the timeline asks of links.
+
+use super::launch::Launch;
+use super::processes::Purpose;
+use super::{Session, Why};
+use crate::control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request, Set};
+use crate::{ExitCode, RunError};
+use netloom_lab::{Action, Direction, NodeKind, parse_change};
+use netloom_link::PipeChange;
+use serde_json::json;
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+
+/// Why a request is refused: the client's exit code, and a text.
+type Refusal = (ExitCode, String);
+
+impl Session<'_> {
+    pub(super) fn serve_client(&mut self, id: ClientId) -> Result<(), RunError> {
+        self.server.flush(id);
+        for incoming in self.server.read(id) {
+            match incoming {
+                Incoming::Request(request, fds) => self.answer(id, request, fds)?,
+                Incoming::Nonsense(error) => {
+                    let message = format!("this is not a request of netloom: {error}");
+                    self.server.reply(id, &refused((ExitCode::Usage, message)));
+                }
+                Incoming::Gone => self.processes.stop(self.links.now(), |purpose| purpose == Purpose::Client(id)),
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, id: ClientId, request: Request, fds: Vec<OwnedFd>) -> Result<(), RunError> {
+        let reply = match request {
+            Request::Info => Reply::Info(self.info()),
+            Request::Stats => Reply::Stats(self.links.stats()?),
+            Request::Exec(exec) => self.exec(id, exec, fds).map_or_else(refused, |()| Reply::Started),
+            Request::Set(set) => self.set(&set)?.map_or_else(refused, |()| Reply::Done),
+            Request::Signal { signal } => {
+                if let Some(key) = self.processes.key_of(Purpose::Client(id)) {
+                    // A program that has just ended needs no signal; its end is about to be reported.
+                    let _ = self.nodes[key.node].signal(key.process, signal);
+                }
+                return Ok(());
+            }
+            Request::Down => {
+                self.server.reply(id, &Reply::Done);
+                return self.stop(Why::Interrupted);
+            }
+        };
+        self.server.reply(id, &reply);
+        Ok(())
+    }
+
+    fn info(&self) -> LabInfo {
+        let plan = &self.job.plan;
+        let node = |node: &netloom_lab::NodePlan| NodeInfo {
+            name: node.name.clone(),
+            kind: match node.kind {
+                NodeKind::Host => "host".into(),
+                NodeKind::Router => "router".into(),
+            },
+            addresses: node.interfaces.iter().flat_map(|i| i.addresses.iter().map(ToString::to_string)).collect(),
+        };
+        LabInfo {
+            name: plan.name.clone(),
+            mode: self.job.mode.to_string(),
+            file: self.job.lab_file.clone(),
+            pid: self.job.guard_pid,
+            age_ns: self.links.now().as_nanos(),
+            folder: self.job.folder.path().to_owned(),
+            nodes: plan.nodes.iter().map(node).collect(),
+            links: plan.links.len(),
+        }
+    }
+
+    fn exec(&mut self, id: ClientId, exec: Exec, fds: Vec<OwnedFd>) -> Result<(), Refusal> {
+        let Exec { node: name, argv, env, cwd, terminal } = exec;
+        let node = self.find_node(&name)?;
+        let stdio: [OwnedFd; 3] =
+            fds.try_into().map_err(|_| (ExitCode::Usage, "exec needs three file descriptors".to_owned()))?;
+        if self.processes.key_of(Purpose::Client(id)).is_some() {
+            return Err((ExitCode::Usage, "this connection has started a program already".into()));
+        }
+        let shared = self.job.plan.nodes[node].env.iter().cloned();
+        let env = shared.chain(env).map(|(key, value)| (OsString::from(key), OsString::from(value))).collect();
+        let argv = argv.into_iter().map(OsString::from).collect();
+        let key = self
+            .launch(Launch { node, argv, env, cwd, stdio, terminal })
+            .map_err(|error| (ExitCode::Machine, error.to_string()))?;
+        self.processes.add(key, Purpose::Client(id), self.links.now(), None);
+        Ok(())
+    }
+
+    fn find_node(&self, name: &str) -> Result<usize, Refusal> {
+        let nodes = &self.job.plan.nodes;
+        nodes.iter().position(|node| node.name == name).ok_or_else(|| {
+            let names: Vec<&str> = nodes.iter().take(NAMES_LISTED).map(|node| node.name.as_str()).collect();
+            (ExitCode::NoSuchLab, format!("no node is called `{name}`: there are {}", names.join(", ")))
+        })
+    }
+
+    fn find_link(&self, name: &str) -> Result<usize, Refusal> {
+        self.links.find(name).ok_or_else(|| {
+            let names: Vec<&str> =
+                self.links.names().iter().take(NAMES_LISTED).map(|link| link.name.as_str()).collect();
+            (ExitCode::NoSuchLab, format!("no link is called `{name}`: there are {}", names.join(", ")))
+        })
+    }
+
+    /// All changes are understood before the first is made.
+    fn set(&mut self, set: &Set) -> Result<Result<(), Refusal>, RunError> {
+        let understood = self.find_link(&set.link).and_then(|link| {
+            let direction = set.direction.as_deref().map(direction).transpose()?;
+            Ok((link, direction, understand(&set.changes)?))
+        });
+        let (link, direction, wanted) = match understood {
+            Ok(all) => all,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        if !wanted.change.is_empty() {
+            self.change_link(link, direction, &wanted.change)?;
+        }
+        if let Some(up) = wanted.up {
+            self.set_link_up(link, direction, up)?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Changes a link as this timeline entry says.
+    pub(super) fn change_by_timeline(&mut self, event: usize) -> Result<(), RunError> {
+        let Action::Set { link, direction, change } = &self.job.plan.timeline[event].action else {
+            unreachable!("the timeline changes links for entries that say so");
+        };
+        self.change_link(*link, *direction, change)
+    }
+
+    fn change_link(&mut self, link: usize, direction: Option<Direction>, change: &PipeChange) -> Result<(), RunError> {
+        self.links.change(link, direction, change)?;
+        let name = self.links.names()[link].name.clone();
+        let direction = direction.map(|direction| direction.to_string());
+        self.note("link changed", json!({ "link": name, "direction": direction, "change": format!("{change:?}") }))
+    }
+
+    /// Cuts a link, or a direction of it, or joins it again.
+    pub(super) fn set_link_up(&mut self, link: usize, direction: Option<Direction>, up: bool) -> Result<(), RunError> {
+        self.links.set_up(link, direction, up)?;
+        let name = self.links.names()[link].name.clone();
+        let direction = direction.map(|direction| direction.to_string());
+        self.note(if up { "link up" } else { "link down" }, json!({ "link": name, "direction": direction }))
+    }
+}
+
+/// How many names a message lists.
+const NAMES_LISTED: usize = 20;
+
+/// What the keys and values of a request ask for.
+#[derive(Default)]
+struct Wanted {
+    change: PipeChange,
+    up: Option<bool>,
+}
+
+fn understand(changes: &[(String, String)]) -> Result<Wanted, Refusal> {
+    let mut wanted = Wanted::default();
+    for (key, value) in changes {
+        match (key.as_str(), value.as_str()) {
+            ("state", "up") => wanted.up = Some(true),
+            ("state", "down") => wanted.up = Some(false),
+            ("state", other) => {
+                return Err((ExitCode::Usage, format!("`state={other}`: a link's state is up or down")));
+            }
+            _ => {
+                let part = parse_change(key, value).map_err(|error| (ExitCode::Usage, error.to_string()))?;
+                merge(&mut wanted.change, part);
+            }
+        }
+    }
+    Ok(wanted)
+}
+
+/// What is said last counts.
+fn merge(into: &mut PipeChange, part: PipeChange) {
+    let PipeChange { rate, delay, queue, loss } = part;
+    into.rate = rate.or(into.rate);
+    into.delay = delay.or(into.delay);
+    into.queue = queue.or(into.queue.take());
+    into.loss = loss.or(into.loss.take());
+}
+
+fn direction(name: &str) -> Result<Direction, Refusal> {
+    match name {
+        "forward" => Ok(Direction::Forward),
+        "backward" => Ok(Direction::Backward),
+        other => Err((ExitCode::Usage, format!("`{other}` is no direction: write forward or backward"))),
+    }
+}
+
+fn refused((code, message): Refusal) -> Reply {
+    Reply::Refused { code: code.number(), message }
+}

@@ -1,0 +1,78 @@
+//! When a service is ready for the others.
+
+use netloom_lab::{Ready, ReadyWhen};
+use netloom_units::{Duration, Instant};
+
+/// How often a service is asked whether it is ready. Asking costs some 50 us; services take milliseconds to start.
+const INTERVAL: Duration = Duration::from_millis(10);
+
+/// What is known about a service that was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Readiness {
+    /// It can be used.
+    Ready,
+    /// To be asked at `next`, until `deadline`.
+    Awaited {
+        /// When to ask next.
+        next: Instant,
+        /// When to give up; a pause cannot fail.
+        deadline: Option<Instant>,
+    },
+}
+
+/// What to do about a service now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Nothing yet.
+    Wait,
+    /// Ask it.
+    Ask,
+    /// It did not become ready in time.
+    GiveUp,
+}
+
+impl Readiness {
+    /// The service was started at `now`.
+    pub(crate) fn of(ready: Option<&Ready>, now: Instant) -> Self {
+        match ready {
+            None => Self::Ready,
+            Some(Ready { when: ReadyWhen::Pause(span), .. }) => Self::Awaited { next: now + *span, deadline: None },
+            Some(Ready { timeout, .. }) => Self::Awaited { next: now, deadline: Some(now + *timeout) },
+        }
+    }
+
+    pub(crate) fn is_ready(&self) -> bool {
+        *self == Self::Ready
+    }
+
+    /// When it wants to be looked at again.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        match self {
+            Self::Ready => None,
+            Self::Awaited { next, .. } => Some(*next),
+        }
+    }
+
+    /// What to do at `now`; asking puts the next time off.
+    pub(crate) fn step(&mut self, now: Instant) -> Step {
+        match self {
+            Self::Awaited { next, .. } if *next > now => Step::Wait,
+            Self::Awaited { deadline: Some(deadline), .. } if *deadline <= now => Step::GiveUp,
+            Self::Awaited { next, .. } => {
+                *next = now + INTERVAL;
+                Step::Ask
+            }
+            Self::Ready => Step::Wait,
+        }
+    }
+}
+
+/// What is awaited, in words.
+pub(crate) fn condition(ready: &Ready) -> String {
+    match &ready.when {
+        ReadyWhen::Tcp(port) => format!("TCP port {port} is not open"),
+        ReadyWhen::File(path) => format!("the file {path} does not exist"),
+        ReadyWhen::Command(command) => format!("`{command}` does not succeed"),
+        ReadyWhen::Pause(span) => format!("the pause of {span} is not over"),
+    }
+}

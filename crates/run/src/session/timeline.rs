@@ -1,0 +1,126 @@
+//! What is to happen when, in order. Pure: it neither knows a clock nor does anything.
+
+use netloom_lab::{Action, Plan};
+use netloom_units::Duration;
+use std::collections::VecDeque;
+
+/// Something that is to happen at an instant of the timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Item {
+    /// Start the program of this timeline entry.
+    Start(usize),
+    /// Change a link as this timeline entry says.
+    Change(usize),
+    /// Cut this link.
+    Cut(usize),
+    /// Join this link again.
+    Join(usize),
+    /// Measure everything: a window of an expectation begins or ends here.
+    Measure,
+    /// The run ends, whatever still runs.
+    End,
+}
+
+impl Item {
+    /// Whether a run without a set duration waits for it.
+    fn is_awaited(self) -> bool {
+        self != Self::Measure
+    }
+}
+
+/// The rest of the timeline.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Timeline {
+    items: VecDeque<(Duration, Item)>,
+}
+
+impl Timeline {
+    /// The timeline of `plan`, without the services that start before it; `windows` are the instants at which
+    /// expectations need everything measured. What is due at the same instant keeps the order of the lab file.
+    pub(crate) fn of(plan: &Plan, windows: &[Duration]) -> Self {
+        let mut items: Vec<(Duration, Item)> = windows.iter().map(|at| (*at, Item::Measure)).collect();
+        for (index, event) in plan.timeline.iter().enumerate() {
+            let at = event.at.unwrap_or(Duration::ZERO);
+            match &event.action {
+                Action::Run(_) if starts_before_zero(plan, index) => {}
+                Action::Run(_) => items.push((at, Item::Start(index))),
+                Action::Set { .. } => items.push((at, Item::Change(index))),
+                Action::Down { link, duration } => {
+                    items.push((at, Item::Cut(*link)));
+                    items.extend(duration.map(|lasting| (at + lasting, Item::Join(*link))));
+                }
+                Action::Up { link } => items.push((at, Item::Join(*link))),
+            }
+        }
+        items.extend(plan.duration.map(|end| (end, Item::End)));
+        items.sort_by_key(|(at, _)| *at);
+        Self { items: items.into() }
+    }
+
+    /// The next item that is due when `elapsed` has passed since time zero, and when it was due.
+    pub(crate) fn pop_due(&mut self, elapsed: Duration) -> Option<(Duration, Item)> {
+        let is_due = self.next().is_some_and(|at| at <= elapsed);
+        if is_due { self.items.pop_front() } else { None }
+    }
+
+    /// When the next item is due.
+    pub(crate) fn next(&self) -> Option<Duration> {
+        self.items.front().map(|(at, _)| *at)
+    }
+
+    /// Whether a run has nothing more to wait for here.
+    pub(crate) fn is_over(&self) -> bool {
+        !self.items.iter().any(|(_, item)| item.is_awaited())
+    }
+}
+
+/// Services without a time are started first; time zero is when all of them are ready.
+pub(crate) fn starts_before_zero(plan: &Plan, event: usize) -> bool {
+    let entry = &plan.timeline[event];
+    entry.at.is_none() && matches!(&entry.action, Action::Run(run) if run.service)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(timeline: &str) -> Plan {
+        let text = format!("nodes: [a, b]\nlinks: {{l: {{ends: [a, b]}}}}\n{timeline}");
+        netloom_lab::parse(&text, "test.yaml").unwrap().plan
+    }
+
+    fn ms(value: u64) -> Duration {
+        Duration::from_millis(value)
+    }
+
+    #[test]
+    fn items_come_in_order_of_time_then_of_the_file() {
+        let plan = plan(
+            "timeline:
+  - {on: b, run: sleep 100, service: true}
+  - {at: 2 s, link: l, down: 500 ms}
+  - {on: a, run: 'true'}
+  - {at: 2 s, link: l, set: {delay: 1 ms}}
+",
+        );
+        let mut timeline = Timeline::of(&plan, &[ms(2_100)]);
+        assert_eq!(timeline.pop_due(ms(0)), Some((ms(0), Item::Start(2))));
+        assert_eq!(timeline.pop_due(ms(1_999)), None);
+        assert_eq!(timeline.next(), Some(ms(2_000)));
+        assert_eq!(timeline.pop_due(ms(2_000)), Some((ms(2_000), Item::Cut(0))));
+        assert_eq!(timeline.pop_due(ms(2_050)), Some((ms(2_000), Item::Change(3))));
+        assert_eq!(timeline.pop_due(ms(9_000)), Some((ms(2_100), Item::Measure)));
+        assert!(!timeline.is_over());
+        assert_eq!(timeline.pop_due(ms(9_000)), Some((ms(2_500), Item::Join(0))));
+        assert!(timeline.is_over());
+    }
+
+    #[test]
+    fn a_window_alone_keeps_no_run_going() {
+        let timeline = Timeline::of(&plan(""), &[ms(1)]);
+        assert!(timeline.is_over());
+        let limited = Timeline::of(&plan("duration: 3 s\n"), &[]);
+        assert!(!limited.is_over());
+        assert_eq!(limited.next(), Some(ms(3_000)));
+    }
+}

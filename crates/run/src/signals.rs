@@ -1,0 +1,44 @@
+//! Signals as something to poll for.
+
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// The signals that end a program politely, held back from this thread and the threads and processes it starts.
+#[derive(Debug)]
+pub(crate) struct Signals {
+    fd: SignalFd,
+    before: SigSet,
+}
+
+impl Signals {
+    /// Holds SIGINT, SIGTERM, SIGHUP and `more` back until this is dropped.
+    pub(crate) fn hold(more: &[Signal]) -> io::Result<Self> {
+        let polite = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+        let held: SigSet = polite.iter().chain(more).copied().collect();
+        let mut before = SigSet::empty();
+        sigprocmask(SigmaskHow::SIG_BLOCK, Some(&held), Some(&mut before))?;
+        let fd = SignalFd::with_flags(&held, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        Ok(Self { fd, before })
+    }
+
+    /// The next signal that came.
+    pub(crate) fn next(&self) -> Option<Signal> {
+        let info = self.fd.read_signal().ok().flatten()?;
+        Signal::try_from(i32::try_from(info.ssi_signo).ok()?).ok()
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        // A signal that came in between has been read; restoring the mask of before cannot fail.
+        let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&self.before), None);
+    }
+}

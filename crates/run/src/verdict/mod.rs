@@ -1,0 +1,212 @@
+//! The verdict: did every link do what was described?
+//!
+//! A pure function from what was measured. It does not ask whether the user's programs did well, only whether the
+//! network they ran over was the one in the lab file.
+
+use crate::render::{rate, span};
+use crate::{Finding, Verdict};
+use netloom_lab::Bounds;
+
+/// How far from the description a run may stray.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Allowed {
+    /// The 99th percentile of a pipe's lateness, in nanoseconds.
+    pub(crate) lateness_ns: u64,
+    /// The achieved rate of a busy pipe may differ from the described one by this fraction.
+    pub(crate) rate: f64,
+    /// A pipe's mean delay may differ from the described one by this fraction, or by `lateness_ns` if that is more.
+    pub(crate) delay: f64,
+    /// The share of the time that the engine may wait for a processor.
+    pub(crate) starvation: f64,
+}
+
+impl From<Bounds> for Allowed {
+    fn from(bounds: Bounds) -> Self {
+        Self {
+            lateness_ns: bounds.lateness.as_nanos(),
+            rate: bounds.rate.as_f64(),
+            delay: bounds.delay.as_f64(),
+            starvation: bounds.starvation.as_f64(),
+        }
+    }
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Evidence {
+    pub(crate) pipes: Vec<PipeEvidence>,
+    pub(crate) engine: EngineEvidence,
+    pub(crate) nodes: Vec<NodeEvidence>,
+    /// What could not be enforced or measured, and why.
+    pub(crate) notes: Vec<String>,
+}
+
+/// One pipe with traffic.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PipeEvidence {
+    /// Its link and direction.
+    pub(crate) name: String,
+    /// Whether anything was handed out.
+    pub(crate) carried: bool,
+    pub(crate) lateness_p99_ns: u64,
+    /// The described propagation delay; none if it was changed during the run.
+    pub(crate) delay_ns: Option<u64>,
+    /// The mean propagation delay that packets really had.
+    pub(crate) measured_delay_ns: u64,
+    pub(crate) busy: Option<Busy>,
+}
+
+/// What a pipe did while packets waited for its transmitter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Busy {
+    /// How long that would have lasted at the described rate.
+    pub(crate) described_ns: u64,
+    /// How long it did last.
+    pub(crate) measured_ns: u64,
+    /// The described rate at the end of the run.
+    pub(crate) bits_per_second: f64,
+}
+
+/// The engine itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct EngineEvidence {
+    /// Packets that the kernel could not hand to the engine.
+    pub(crate) lost_arriving: u64,
+    /// Packets that the kernel did not take from the engine.
+    pub(crate) lost_leaving: u64,
+    /// For how long the engine has been there, in nanoseconds.
+    pub(crate) elapsed_ns: u64,
+    /// How long it was ready to run and waited for a processor, in nanoseconds.
+    pub(crate) waited_ns: u64,
+}
+
+/// One node.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NodeEvidence {
+    pub(crate) name: String,
+    /// Packets that its interfaces dropped, outside all models.
+    pub(crate) dropped: u64,
+    /// Why its CPU share could not be enforced, if that is so.
+    pub(crate) unenforced_share: Option<String>,
+}
+
+/// A busy period shorter than this cannot tell a rate to a percent: a few packets at its ends decide.
+const ENOUGH_BUSY_NS: u64 = 1_000_000_000;
+
+/// Slowing would help against a loss, but nobody knows by how much: half the speed is the smallest step there is.
+const SMALLEST_SLOWING: f64 = 2.0;
+
+/// Judges a run.
+pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
+    let mut findings: Vec<Finding> = Vec::new();
+    for pipe in evidence.pipes.iter().filter(|pipe| pipe.carried) {
+        findings.extend(lateness(allowed, pipe));
+        findings.extend(delay(allowed, pipe));
+        findings.extend(achieved_rate(allowed, pipe));
+    }
+    findings.extend(engine_losses(&evidence.engine));
+    findings.extend(starvation(allowed, &evidence.engine));
+    findings.extend(evidence.nodes.iter().filter_map(node_losses));
+    findings.extend(evidence.nodes.iter().filter_map(unenforced_share));
+    findings.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    let dilation = findings.iter().filter_map(|finding| finding.slowing).max_by(f64::total_cmp).map(whole_factor);
+    Verdict { as_described: findings.is_empty(), findings, dilation, notes: evidence.notes.clone() }
+}
+
+fn weight(finding: &Finding) -> f64 {
+    finding.slowing.unwrap_or(0.0)
+}
+
+/// Slowing time by N divides every lateness by N, in lab time.
+fn whole_factor(slowing: f64) -> u64 {
+    // A ratio of measured times is far below 2^53, and the cast saturates anyway.
+    slowing.ceil().max(SMALLEST_SLOWING) as u64
+}
+
+fn lateness(allowed: &Allowed, pipe: &PipeEvidence) -> Option<Finding> {
+    let bound = allowed.lateness_ns;
+    (pipe.lateness_p99_ns > bound).then(|| Finding {
+        subject: pipe.name.clone(),
+        text: format!(
+            "1 % of its packets were more than {} late, {} is allowed",
+            span(pipe.lateness_p99_ns),
+            span(bound)
+        ),
+        slowing: Some(ratio(pipe.lateness_p99_ns as f64, bound as f64)),
+    })
+}
+
+fn delay(allowed: &Allowed, pipe: &PipeEvidence) -> Option<Finding> {
+    let described = pipe.delay_ns?;
+    let bound = (allowed.delay * described as f64).max(allowed.lateness_ns as f64);
+    let error = pipe.measured_delay_ns.abs_diff(described) as f64;
+    (error > bound).then(|| Finding {
+        subject: pipe.name.clone(),
+        text: format!("its mean delay was {}, {} is described", span(pipe.measured_delay_ns), span(described)),
+        slowing: Some(ratio(error, bound)),
+    })
+}
+
+fn achieved_rate(allowed: &Allowed, pipe: &PipeEvidence) -> Option<Finding> {
+    let busy = pipe.busy.filter(|busy| busy.described_ns >= ENOUGH_BUSY_NS)?;
+    let share = busy.described_ns as f64 / busy.measured_ns.max(1) as f64;
+    ((share - 1.0).abs() > allowed.rate).then(|| Finding {
+        subject: pipe.name.clone(),
+        text: format!(
+            "while packets waited it achieved {} of the described {}",
+            rate(busy.bits_per_second * share),
+            rate(busy.bits_per_second)
+        ),
+        slowing: (share < 1.0).then(|| ratio(1.0, share)),
+    })
+}
+
+fn engine_losses(engine: &EngineEvidence) -> Option<Finding> {
+    let lost = engine.lost_arriving + engine.lost_leaving;
+    (lost > 0).then(|| Finding {
+        subject: "engine".into(),
+        text: format!(
+            "{lost} packets were lost outside the models ({} on the way in, {} on the way out)",
+            engine.lost_arriving, engine.lost_leaving
+        ),
+        slowing: Some(SMALLEST_SLOWING),
+    })
+}
+
+fn starvation(allowed: &Allowed, engine: &EngineEvidence) -> Option<Finding> {
+    let share = engine.waited_ns as f64 / engine.elapsed_ns.max(1) as f64;
+    (share > allowed.starvation).then(|| Finding {
+        subject: "engine".into(),
+        text: format!(
+            "it waited for a processor for {:.1} % of the time, {:.1} % is allowed",
+            share * 100.0,
+            allowed.starvation * 100.0
+        ),
+        slowing: Some(SMALLEST_SLOWING),
+    })
+}
+
+fn node_losses(node: &NodeEvidence) -> Option<Finding> {
+    (node.dropped > 0).then(|| Finding {
+        subject: format!("node {}", node.name),
+        text: format!("its interfaces dropped {} packets outside the models", node.dropped),
+        slowing: Some(SMALLEST_SLOWING),
+    })
+}
+
+fn unenforced_share(node: &NodeEvidence) -> Option<Finding> {
+    let reason = node.unenforced_share.as_ref()?;
+    Some(Finding {
+        subject: format!("node {}", node.name),
+        text: format!("its CPU share could not be enforced: {reason}"),
+        slowing: None,
+    })
+}
+
+/// A bound of zero cannot be met by any slowing; the ratio stays finite all the same.
+fn ratio(measured: f64, bound: f64) -> f64 {
+    measured / bound.max(f64::MIN_POSITIVE.sqrt())
+}
+
+#[cfg(test)]
+mod tests;

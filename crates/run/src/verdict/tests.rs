@@ -1,0 +1,119 @@
+use super::*;
+
+const ALLOWED: Allowed = Allowed { lateness_ns: 1_000_000, rate: 0.02, delay: 0.01, starvation: 0.1 };
+
+fn pipe() -> PipeEvidence {
+    PipeEvidence {
+        name: "backbone forward".into(),
+        carried: true,
+        lateness_p99_ns: 30_000,
+        delay_ns: Some(20_000_000),
+        measured_delay_ns: 20_005_000,
+        busy: Some(Busy { described_ns: 5_000_000_000, measured_ns: 5_010_000_000, bits_per_second: 100e6 }),
+    }
+}
+
+fn with(pipe: PipeEvidence) -> Evidence {
+    Evidence { pipes: vec![pipe], ..Evidence::default() }
+}
+
+#[test]
+fn a_run_within_its_bounds_is_as_described() {
+    let verdict = judge(&ALLOWED, &with(pipe()));
+    assert_eq!(verdict, Verdict { as_described: true, ..Verdict::default() });
+}
+
+#[test]
+fn late_packets_are_found_and_slowing_is_proposed() {
+    let verdict = judge(&ALLOWED, &with(PipeEvidence { lateness_p99_ns: 3_200_000, ..pipe() }));
+    assert!(!verdict.as_described);
+    assert_eq!(
+        verdict.headline(),
+        "NOT as described: backbone forward: 1 % of its packets were more than 3.2 ms late, 1 ms is allowed"
+    );
+    assert_eq!(verdict.proposal().unwrap(), "slowing time by 4 would fit");
+}
+
+#[test]
+fn a_pipe_without_traffic_is_not_judged() {
+    let idle = PipeEvidence { carried: false, lateness_p99_ns: u64::MAX, ..pipe() };
+    assert!(judge(&ALLOWED, &with(idle)).as_described);
+}
+
+#[test]
+fn a_rate_that_is_not_reached_is_found() {
+    let slow = Busy { described_ns: 2_000_000_000, measured_ns: 5_000_000_000, bits_per_second: 1e9 };
+    let verdict = judge(&ALLOWED, &with(PipeEvidence { busy: Some(slow), ..pipe() }));
+    assert_eq!(verdict.findings[0].text, "while packets waited it achieved 400 Mbit/s of the described 1 Gbit/s");
+    assert_eq!(verdict.dilation, Some(3));
+}
+
+#[test]
+fn a_rate_that_is_exceeded_is_found() {
+    let fast = Busy { described_ns: 2_100_000_000, measured_ns: 2_000_000_000, bits_per_second: 1e8 };
+    let verdict = judge(&ALLOWED, &with(PipeEvidence { busy: Some(fast), ..pipe() }));
+    assert_eq!((verdict.findings.len(), verdict.findings[0].slowing), (1, None));
+}
+
+#[test]
+fn a_short_busy_period_says_nothing() {
+    let short = Busy { described_ns: 900_000_000, measured_ns: 1_800_000_000, bits_per_second: 1e8 };
+    assert!(judge(&ALLOWED, &with(PipeEvidence { busy: Some(short), ..pipe() })).as_described);
+}
+
+#[test]
+fn the_mean_delay_may_differ_by_its_bound_only() {
+    let slow = PipeEvidence { measured_delay_ns: 21_100_000, ..pipe() };
+    let verdict = judge(&ALLOWED, &with(slow.clone()));
+    assert_eq!(verdict.findings[0].text, "its mean delay was 21.1 ms, 20 ms is described");
+    let within = PipeEvidence { delay_ns: Some(200_000_000), measured_delay_ns: 201_900_000, ..pipe() };
+    assert!(judge(&ALLOWED, &with(within)).as_described);
+    let changed = PipeEvidence { delay_ns: None, ..slow };
+    assert!(judge(&ALLOWED, &with(changed)).as_described);
+}
+
+#[test]
+fn a_single_packet_lost_outside_the_models_is_fatal() {
+    let engine = EngineEvidence { lost_arriving: 1, ..EngineEvidence::default() };
+    let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
+    assert_eq!(verdict.findings[0].text, "1 packets were lost outside the models (1 on the way in, 0 on the way out)");
+    assert_eq!(verdict.dilation, Some(2));
+    let node = NodeEvidence { name: "r1".into(), dropped: 3, unenforced_share: None };
+    assert!(!judge(&ALLOWED, &Evidence { nodes: vec![node], ..Evidence::default() }).as_described);
+}
+
+#[test]
+fn a_starved_engine_is_found() {
+    let engine = EngineEvidence { elapsed_ns: 1_000, waited_ns: 200, ..EngineEvidence::default() };
+    let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
+    assert_eq!(verdict.findings[0].text, "it waited for a processor for 20.0 % of the time, 10.0 % is allowed");
+}
+
+#[test]
+fn the_worst_comes_first_and_sets_the_slowing() {
+    let evidence = Evidence {
+        pipes: vec![
+            PipeEvidence { lateness_p99_ns: 2_000_000, ..pipe() },
+            PipeEvidence { name: "worst".into(), lateness_p99_ns: 7_500_000, ..pipe() },
+        ],
+        ..Evidence::default()
+    };
+    let verdict = judge(&ALLOWED, &evidence);
+    assert_eq!(verdict.findings[0].subject, "worst");
+    assert_eq!(verdict.dilation, Some(8));
+}
+
+#[test]
+fn a_bound_of_zero_gives_a_finite_excess() {
+    let strict = Allowed { lateness_ns: 0, ..ALLOWED };
+    let verdict = judge(&strict, &with(pipe()));
+    assert!(verdict.findings[0].slowing.unwrap().is_finite());
+}
+
+#[test]
+fn a_share_that_cannot_be_enforced_is_found_and_slowing_would_not_help() {
+    let node = NodeEvidence { name: "r1".into(), dropped: 0, unenforced_share: Some("no controller".into()) };
+    let verdict = judge(&ALLOWED, &Evidence { nodes: vec![node], ..Evidence::default() });
+    assert_eq!(verdict.headline(), "NOT as described: node r1: its CPU share could not be enforced: no controller");
+    assert_eq!(verdict.dilation, None);
+}
