@@ -1,0 +1,65 @@
+# The one list of commands. `make` alone explains them.
+
+CARGO ?= cargo
+export CARGO
+
+NETLOOM := $(or $(CARGO_TARGET_DIR),target)/release/netloom
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help deps build demo test fmt fmt-check tidy lint doc unit manual deny advisories bench bench-quick clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## install the programs that are missing (iperf3, ip, ping, tcpdump, traceroute); asks apt-get
+	scripts/install-deps
+
+build: ## build target/release/netloom
+	$(CARGO) build --release --locked --bin netloom
+
+demo: deps build ## build and run examples/dumbbell.yaml: two pairs of hosts across a bottleneck, judged
+	$(NETLOOM) run examples/dumbbell.yaml
+
+test: fmt-check tidy lint doc unit manual deny ## check and test everything
+	@echo "make test: everything passed"
+
+fmt: ## format the code
+	$(CARGO) fmt --all
+
+fmt-check: ## is the code formatted?
+	$(CARGO) fmt --all --check
+
+tidy: ## file sizes, allowed dependencies between crates, pure crates, links in the manual
+	scripts/check-tidy
+	scripts/check-crates
+
+lint: ## clippy, warnings are errors
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+doc: ## build the documentation of the code, warnings are errors
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+unit: deps ## all tests of all crates, with the totals; those that need namespaces included
+	scripts/run-tests
+
+manual: ## do the manual and the examples agree with the program?
+	$(CARGO) build --locked --bin netloom
+	scripts/check-manual
+
+deny: ## licences, sources and duplicates among the dependencies
+	"$$(scripts/install-cargo-deny)" deny --locked check licenses bans sources
+
+advisories: ## known vulnerabilities; not part of `make test`, because it downloads a database
+	"$$(scripts/install-cargo-deny)" deny --locked check advisories
+
+bench: deps ## accuracy and speed on this machine, as tables; takes minutes
+	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
+	$(dir $(NETLOOM))netloom-bench
+
+bench-quick: deps ## the same with few and short measurements: do the benchmarks work?
+	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
+	$(dir $(NETLOOM))netloom-bench --quick
+
+clean: ## remove what was built; results stay
+	$(CARGO) clean

@@ -1,0 +1,220 @@
+//! A test bed: a folder of its own, the netloom program as a user would start it, and a look for what it left behind.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// The user that stands for all users without privileges.
+const NOBODY: u32 = 65_534;
+/// How long leftovers may take to go: the kernel removes a killed lab's namespaces in the background.
+const LONGEST_CLEANUP: Duration = Duration::from_secs(10);
+
+/// Who starts netloom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum User {
+    /// The user that runs the tests, which is root on a build machine.
+    Own,
+    /// A user without privileges.
+    Nobody,
+}
+
+impl User {
+    /// Everyone that the tests can be. Tests that are not run by root cannot become root, and say so.
+    pub fn all() -> Vec<Self> {
+        if is_root() {
+            return vec![Self::Own, Self::Nobody];
+        }
+        eprintln!("not run by root: only the unprivileged half of this test runs");
+        vec![Self::Own]
+    }
+}
+
+pub fn is_root() -> bool {
+    nix::unistd::geteuid().is_root()
+}
+
+/// Labs measure time; two at once on two processors would measure each other.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// See the module.
+pub struct Bed {
+    root: tempfile::TempDir,
+    user: User,
+    program: PathBuf,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Bed {
+    /// A bed for `user`, when no other bed is in use.
+    pub fn new(user: User) -> Self {
+        let turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let root = tempfile::Builder::new().prefix("netloom-test-").tempdir_in("/tmp").unwrap();
+        // A copy of its own makes the bed's processes recognizable, and lets any user start it.
+        let program = root.path().join("netloom");
+        fs::copy(env!("CARGO_BIN_EXE_netloom"), &program).unwrap();
+        let bed = Self { root, user, program, _turn: turn };
+        fs::set_permissions(bed.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        for folder in ["runtime", "work"] {
+            fs::create_dir(bed.path().join(folder)).unwrap();
+            bed.give(&bed.path().join(folder));
+        }
+        fs::set_permissions(bed.path().join("runtime"), fs::Permissions::from_mode(0o700)).unwrap();
+        bed
+    }
+
+    fn give(&self, path: &Path) {
+        if self.user == User::Nobody {
+            chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// The folder that netloom is started in.
+    pub fn work(&self) -> PathBuf {
+        self.path().join("work")
+    }
+
+    /// Writes a file into the work folder.
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.work().join(name);
+        fs::write(&path, text).unwrap();
+        self.give(&path);
+        path
+    }
+
+    /// `netloom` with these arguments, ready to be started.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(self.work()).env("XDG_RUNTIME_DIR", self.path().join("runtime"));
+        command.env("HOME", self.work()).stdin(Stdio::null());
+        if self.user == User::Nobody {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command
+    }
+
+    /// Runs `netloom` with these arguments to its end.
+    pub fn netloom(&self, arguments: &[&str]) -> Finished {
+        Finished::of(self.command(arguments).output().unwrap())
+    }
+
+    /// The latest results folder of a lab.
+    pub fn latest(&self, lab: &str) -> PathBuf {
+        self.work().join("results").join(lab).join("latest")
+    }
+
+    /// A file of the latest results as JSON.
+    pub fn json(&self, lab: &str, file: &str) -> serde_json::Value {
+        let path = self.latest(lab).join(file);
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// Processes of this bed, by their executable.
+    pub fn processes(&self) -> Vec<i32> {
+        let entries = fs::read_dir("/proc").unwrap().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter(|pid| self.is_ours(*pid)).collect()
+    }
+
+    fn is_ours(&self, pid: i32) -> bool {
+        let executable = fs::read_link(format!("/proc/{pid}/exe"));
+        executable.is_ok_and(|path| path.starts_with(self.path())) || self.is_in_a_lab(pid)
+    }
+
+    /// Programs that a node runs are other executables; their environment tells whose they are.
+    fn is_in_a_lab(&self, pid: i32) -> bool {
+        let marker = format!("XDG_RUNTIME_DIR={}", self.path().join("runtime").display());
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|entry| entry == marker.as_bytes())
+    }
+
+    /// Fails if anything is left of the lab `lab` after a while: processes, interfaces, mounts, cgroups, runtime files.
+    pub fn assert_nothing_is_left(&self, lab: &str) {
+        let begun = Instant::now();
+        loop {
+            let left = self.left(lab);
+            if left.is_empty() {
+                return;
+            }
+            assert!(begun.elapsed() < LONGEST_CLEANUP, "left behind: {left:#?}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn left(&self, lab: &str) -> Vec<String> {
+        let processes = self.processes().into_iter().map(|pid| {
+            let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            format!("process {pid} {}", String::from_utf8_lossy(&command).replace('\0', " "))
+        });
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let here = self.path().to_string_lossy().into_owned();
+        let mounts = mounts.lines().filter(|line| line.contains(&here)).map(|line| format!("mount {line}"));
+        let interfaces = ports_here().into_iter().map(|name| format!("interface {name}"));
+        let cgroups = cgroups_of(lab).into_iter().map(|path| format!("cgroup {}", path.display()));
+        processes.chain(mounts).chain(interfaces).chain(cgroups).collect()
+    }
+
+    /// The runtime files of labs; a killed guard leaves some, which the next command sweeps.
+    pub fn runtime_files(&self) -> Vec<PathBuf> {
+        let folder = self.path().join("runtime/netloom");
+        fs::read_dir(folder).map(|all| all.flatten().map(|entry| entry.path()).collect()).unwrap_or_default()
+    }
+}
+
+/// Interfaces of this network namespace that are named like a lab's ports.
+fn ports_here() -> BTreeSet<String> {
+    let names = fs::read_dir("/sys/class/net").unwrap().flatten().map(|e| e.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.strip_prefix('p').is_some_and(|rest| rest.parse::<u32>().is_ok())).collect()
+}
+
+/// Cgroups that bear the lab's name, wherever they hang.
+fn cgroups_of(lab: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::from("/sys/fs/cgroup")];
+    while let Some(folder) = folders.pop() {
+        let inner = fs::read_dir(folder).into_iter().flatten().flatten().filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
+        for path in inner.map(|entry| entry.path()) {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if name.starts_with(&format!("netloom-{lab}-")) {
+                found.push(path.clone());
+            }
+            folders.push(path);
+        }
+    }
+    found
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Finished {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Finished {
+    pub fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Fails unless the command ended with this code.
+    #[track_caller]
+    pub fn expect_code(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+}
