@@ -23,22 +23,24 @@ pub(crate) struct Receiver {
     pub(crate) lost: u64,
 }
 
-/// The port behind each interface index. Indices are small and dense in a lab's own namespace.
+/// The port behind each interface index. The indices of a lab's ports follow one another.
 #[derive(Debug)]
-struct PortTable(Vec<Option<PortId>>);
+struct PortTable {
+    first: u32,
+    ports: Vec<Option<PortId>>,
+}
 
 impl PortTable {
     fn new(ports: &HashMap<u32, PortId>) -> Self {
-        let last = ports.keys().max().map_or(0, |&index| index as usize);
-        let mut table = vec![None; last + 1];
-        for (&index, &port) in ports {
-            table[index as usize] = Some(port);
-        }
-        Self(table)
+        let first = ports.keys().min().copied().unwrap_or(0);
+        let last = ports.keys().max().copied().unwrap_or(0);
+        let table = (first..=last).map(|index| ports.get(&index).copied());
+        Self { first, ports: table.collect() }
     }
 
     fn get(&self, ifindex: u32) -> Option<PortId> {
-        self.0.get(ifindex as usize).copied().flatten()
+        let place = ifindex.checked_sub(self.first)? as usize;
+        self.ports.get(place).copied().flatten()
     }
 }
 
