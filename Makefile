@@ -44,7 +44,7 @@ unit: deps ## all tests of all crates, with the totals; those that need namespac
 	scripts/run-tests
 
 manual: ## do the manual and the examples agree with the program?
-	$(CARGO) build --locked --bin netloom
+	$(CARGO) build --workspace --locked
 	scripts/check-manual
 
 deny: ## licences, sources and duplicates among the dependencies

@@ -20,6 +20,6 @@ for node in a b; do
     ip -n "$node" link set lo up
     ip -n "$node" link set eth0 up
 done
-ip netns exec b iperf3 --server --daemon >/dev/null
+ip netns exec b iperf3 --server --daemon --json >/dev/null
 ip netns exec a ping -q -c 2 -i 0.2 10.78.0.2 >/dev/null
 exec ip netns exec a sh -c "$1"

@@ -12,6 +12,7 @@ mod row;
 mod scale;
 mod speed;
 mod transfer;
+mod wake;
 
 use row::Row;
 use std::path::PathBuf;

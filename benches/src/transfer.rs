@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Where the server listens.
-pub(crate) const START_SERVER: &str = "iperf3 --server --daemon";
+pub(crate) const START_SERVER: &str = "iperf3 --server --daemon --json";
 
 /// The goodput at the receiver in bits per second.
 ///

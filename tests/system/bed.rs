@@ -6,7 +6,8 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ const LONGEST_CLEANUP: Duration = Duration::from_secs(10);
 
 /// Who starts netloom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum User {
+pub(crate) enum User {
     /// The user that runs the tests, which is root on a build machine.
     Own,
     /// A user without privileges.
@@ -26,7 +27,7 @@ pub enum User {
 
 impl User {
     /// Everyone that the tests can be. Tests that are not run by root cannot become root, and say so.
-    pub fn all() -> Vec<Self> {
+    pub(crate) fn all() -> Vec<Self> {
         if is_root() {
             return vec![Self::Own, Self::Nobody];
         }
@@ -35,7 +36,7 @@ impl User {
     }
 }
 
-pub fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
@@ -43,7 +44,7 @@ pub fn is_root() -> bool {
 static TURN: Mutex<()> = Mutex::new(());
 
 /// See the module.
-pub struct Bed {
+pub(crate) struct Bed {
     root: tempfile::TempDir,
     user: User,
     program: PathBuf,
@@ -52,8 +53,8 @@ pub struct Bed {
 
 impl Bed {
     /// A bed for `user`, when no other bed is in use.
-    pub fn new(user: User) -> Self {
-        let turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    pub(crate) fn new(user: User) -> Self {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let root = tempfile::Builder::new().prefix("netloom-test-").tempdir_in("/tmp").unwrap();
         // A copy of its own makes the bed's processes recognizable, and lets any user start it.
         let program = root.path().join("netloom");
@@ -74,17 +75,17 @@ impl Bed {
         }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.root.path()
     }
 
     /// The folder that netloom is started in.
-    pub fn work(&self) -> PathBuf {
+    pub(crate) fn work(&self) -> PathBuf {
         self.path().join("work")
     }
 
     /// Writes a file into the work folder.
-    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.work().join(name);
         fs::write(&path, text).unwrap();
         self.give(&path);
@@ -92,9 +93,14 @@ impl Bed {
     }
 
     /// `netloom` with these arguments, ready to be started.
-    pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(arguments).current_dir(self.work()).env("XDG_RUNTIME_DIR", self.path().join("runtime"));
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.as_user(Command::new(&self.program));
+        command.args(arguments);
+        command
+    }
+
+    fn as_user(&self, mut command: Command) -> Command {
+        command.current_dir(self.work()).env("XDG_RUNTIME_DIR", self.path().join("runtime"));
         command.env("HOME", self.work()).stdin(Stdio::null());
         if self.user == User::Nobody {
             command.uid(NOBODY).gid(NOBODY);
@@ -102,25 +108,38 @@ impl Bed {
         command
     }
 
+    /// Who starts netloom here.
+    pub(crate) fn user(&self) -> User {
+        self.user
+    }
+
+    /// Runs `netloom` with these arguments to its end, started by the command `wrapper`.
+    pub(crate) fn wrapped(&self, wrapper: &[&str], arguments: &[&str]) -> Finished {
+        let (first, rest) = wrapper.split_first().unwrap();
+        let mut command = self.as_user(Command::new(first));
+        command.args(rest).arg(&self.program).args(arguments);
+        finish(command)
+    }
+
     /// Runs `netloom` with these arguments to its end.
-    pub fn netloom(&self, arguments: &[&str]) -> Finished {
-        Finished::of(self.command(arguments).output().unwrap())
+    pub(crate) fn netloom(&self, arguments: &[&str]) -> Finished {
+        finish(self.command(arguments))
     }
 
     /// The latest results folder of a lab.
-    pub fn latest(&self, lab: &str) -> PathBuf {
+    pub(crate) fn latest(&self, lab: &str) -> PathBuf {
         self.work().join("results").join(lab).join("latest")
     }
 
     /// A file of the latest results as JSON.
-    pub fn json(&self, lab: &str, file: &str) -> serde_json::Value {
+    pub(crate) fn json(&self, lab: &str, file: &str) -> serde_json::Value {
         let path = self.latest(lab).join(file);
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         serde_json::from_str(&text).unwrap()
     }
 
     /// Processes of this bed, by their executable.
-    pub fn processes(&self) -> Vec<i32> {
+    pub(crate) fn processes(&self) -> Vec<i32> {
         let entries = fs::read_dir("/proc").unwrap().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         pids.filter(|pid| self.is_ours(*pid)).collect()
@@ -138,8 +157,9 @@ impl Bed {
         environment.split(|byte| *byte == 0).any(|entry| entry == marker.as_bytes())
     }
 
-    /// Fails if anything is left of the lab `lab` after a while: processes, interfaces, mounts, cgroups, runtime files.
-    pub fn assert_nothing_is_left(&self, lab: &str) {
+    /// Fails if anything is left of the lab `lab` after a while: processes, mounts, interfaces, cgroups. A namespace
+    /// stays for as long as a process is in it or a mount shows it, and has no other way to.
+    pub(crate) fn assert_nothing_is_left(&self, lab: &str) {
         let begun = Instant::now();
         loop {
             let left = self.left(lab);
@@ -148,6 +168,15 @@ impl Bed {
             }
             assert!(begun.elapsed() < LONGEST_CLEANUP, "left behind: {left:#?}");
             sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Returns when no process of this bed is left, or fails.
+    pub(crate) fn wait_for_processes(&self) {
+        let begun = Instant::now();
+        while !self.processes().is_empty() {
+            assert!(begun.elapsed() < LONGEST_CLEANUP, "left behind: {:?}", self.processes());
+            sleep(Duration::from_millis(5));
         }
     }
 
@@ -165,7 +194,7 @@ impl Bed {
     }
 
     /// The runtime files of labs; a killed guard leaves some, which the next command sweeps.
-    pub fn runtime_files(&self) -> Vec<PathBuf> {
+    pub(crate) fn runtime_files(&self) -> Vec<PathBuf> {
         let folder = self.path().join("runtime/netloom");
         fs::read_dir(folder).map(|all| all.flatten().map(|entry| entry.path()).collect()).unwrap_or_default()
     }
@@ -182,7 +211,8 @@ fn cgroups_of(lab: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::from("/sys/fs/cgroup")];
     while let Some(folder) = folders.pop() {
-        let inner = fs::read_dir(folder).into_iter().flatten().flatten().filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
+        let inner =
+            fs::read_dir(folder).into_iter().flatten().flatten().filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
         for path in inner.map(|entry| entry.path()) {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             if name.starts_with(&format!("netloom-{lab}-")) {
@@ -194,16 +224,36 @@ fn cgroups_of(lab: &str) -> Vec<PathBuf> {
     found
 }
 
+/// No command here takes longer, not even on a busy machine.
+const LONGEST_COMMAND: Duration = Duration::from_secs(60);
+
+/// Runs a command to its end; one that hangs is killed, so that its test fails.
+fn finish(mut command: Command) -> Finished {
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
+    let (done, waiting) = std::sync::mpsc::channel::<()>();
+    let watchdog = std::thread::spawn(move || {
+        if waiting.recv_timeout(LONGEST_COMMAND) == Err(RecvTimeoutError::Timeout) {
+            // The command is not waited for yet, so its number is still its own.
+            nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
+        }
+    });
+    let output = child.wait_with_output().unwrap();
+    drop(done);
+    watchdog.join().unwrap();
+    Finished::of(&output)
+}
+
 /// How a command ended.
 #[derive(Debug)]
-pub struct Finished {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Finished {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Finished {
-    pub fn of(output: Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         Self {
             code: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -213,7 +263,7 @@ impl Finished {
 
     /// Fails unless the command ended with this code.
     #[track_caller]
-    pub fn expect_code(self, code: i32) -> Self {
+    pub(crate) fn expect_code(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self:#?}");
         self
     }

@@ -53,7 +53,7 @@ pub(crate) enum Command {
         shell: Shell,
     },
     /// What the exit codes mean
-    #[command(name = "exit-codes")]
+    #[command(name = "exit-codes", after_help = crate::commands::exit_code_table())]
     ExitCodes,
 }
 

@@ -82,7 +82,7 @@ impl Progress {
     }
 
     fn happened(&mut self, at_ns: Option<u64>, text: &str) {
-        let when = at_ns.map_or_else(|| "before".to_owned(), |ns| format!("{:5.1} s", ns as f64 / 1e9));
+        let when = at_ns.map_or_else(|| "set-up ".to_owned(), |ns| format!("{:5.1} s", ns as f64 / 1e9));
         self.say(|| talk::say(&format!("{when}  {text}")));
     }
 

@@ -36,3 +36,33 @@ pub fn parse_change(key: &str, value: &str) -> Result<PipeChange, ChangeError> {
     let node = Node { span, head: span, key: key.to_owned(), content };
     named_change(key, node).map_err(|error| ChangeError(format!("{key}: {}", error.message())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_link::{LossConfig, QueueConfig};
+    use netloom_units::Limit;
+
+    #[test]
+    fn a_change_says_one_thing() {
+        let rate = parse_change("rate", "unlimited").expect("a rate");
+        assert_eq!(rate, PipeChange { rate: Some(None), ..PipeChange::default() });
+        let queue = parse_change("queue", "7 packets").expect("a queue");
+        assert_eq!(queue.queue, Some(QueueConfig::DropTail(Limit::Packets(7))));
+        assert_eq!(parse_change("loss", " 0 ").expect("a loss").loss, Some(LossConfig::None));
+    }
+
+    #[test]
+    fn errors_name_the_key() {
+        let wrong = |key, value| parse_change(key, value).expect_err("it is wrong").to_string();
+        assert_eq!(
+            wrong("dely", "1 ms"),
+            "dely: unknown key `dely`: did you mean `delay`? known here: rate, delay, queue, loss"
+        );
+        assert_eq!(
+            wrong("loss", "170 %"),
+            "loss: \"170 %\" is more than 100 %: a probability lies between 0 % and 100 %"
+        );
+        assert_eq!(wrong("delay", ""), "delay: expected a number with a unit, found nothing");
+    }
+}

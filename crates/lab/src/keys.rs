@@ -1,8 +1,12 @@
 //! Every key of a lab file, in one place: the decoder accepts these and no others, and the JSON schema is made of them.
 
-mod sections;
+mod network;
+mod timeline;
+mod top;
 
-pub(crate) use sections::{BOUNDS, DIRECTION, DOWN, END, LINK, NODE, QUEUE, READY, RUN, SET, TOP, UP};
+pub(crate) use network::{DIRECTION, END, LINK, NODE, QUEUE};
+pub(crate) use timeline::{DOWN, READY, RUN, SET, UP};
+pub(crate) use top::{BOUNDS, TOP};
 
 /// A group of keys that stand together.
 pub(crate) struct Section {

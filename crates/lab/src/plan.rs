@@ -3,9 +3,13 @@
 //! Nodes, interfaces and links are referred to by their place in the plan. A link's two directions are pipes: number
 //! `2 * link` forward, `2 * link + 1` backward. The port at a link's end has the number `2 * link + end`.
 
+mod timeline;
+
+pub use timeline::{Action, Argv, Event, Ready, ReadyWhen, RunCommand};
+
 use crate::expect::Expectation;
 use ipnet::IpNet;
-use netloom_link::{PipeChange, PipeConfig};
+use netloom_link::PipeConfig;
 use netloom_units::{Duration, Probability, Seed};
 use std::fmt;
 use std::net::IpAddr;
@@ -194,108 +198,6 @@ impl fmt::Display for Direction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(["forward", "backward"][self.index()])
     }
-}
-
-/// An entry of the timeline.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Event {
-    /// Its line in the lab file.
-    pub line: usize,
-    /// When, after time zero. None: a service starts before time zero, all others at it.
-    pub at: Option<Duration>,
-    /// What happens.
-    pub action: Action,
-}
-
-/// What can happen.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Action {
-    /// A program is started.
-    Run(RunCommand),
-    /// A link is changed.
-    Set {
-        /// The link's place in the plan.
-        link: usize,
-        /// The direction; none: both.
-        direction: Option<Direction>,
-        /// What is changed.
-        change: PipeChange,
-    },
-    /// A link is cut.
-    Down {
-        /// The link's place in the plan.
-        link: usize,
-        /// For how long; none: until `up`.
-        duration: Option<Duration>,
-    },
-    /// A link is joined again.
-    Up {
-        /// The link's place in the plan.
-        link: usize,
-    },
-}
-
-/// A program of the timeline.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RunCommand {
-    /// Its name, unique in the lab: `as`, or made from the program's.
-    pub name: String,
-    /// The node's place in the plan.
-    pub node: usize,
-    /// What to run.
-    pub command: Argv,
-    /// When it can be used by others.
-    pub ready: Option<Ready>,
-    /// Whether it is there for the others: the run does not wait for its end, and stops it.
-    pub service: bool,
-    /// A file in the results folder that gets a copy of its standard output.
-    pub save: Option<String>,
-    /// It is stopped when it has run for so long (`for`); not a failure.
-    pub stop_after: Option<Duration>,
-    /// Its environment, beside the node's.
-    pub env: Vec<(String, String)>,
-    /// Whether a failure of it is none of the run.
-    pub may_fail: bool,
-}
-
-/// A command as the lab file has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Argv {
-    /// Text for `/bin/sh -c`.
-    Shell(String),
-    /// A program and its arguments; not empty.
-    Exec(Vec<String>),
-}
-
-impl fmt::Display for Argv {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Shell(text) => f.pad(text.trim_end()),
-            Self::Exec(words) => f.pad(&words.join(" ")),
-        }
-    }
-}
-
-/// When a service can be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ready {
-    /// The condition.
-    pub when: ReadyWhen,
-    /// How long to wait for it; not used by a pause.
-    pub timeout: Duration,
-}
-
-/// A condition for being ready.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReadyWhen {
-    /// A TCP port listens inside the node.
-    Tcp(u16),
-    /// A file exists.
-    File(String),
-    /// A command, run in the node, exits with 0.
-    Command(Argv),
-    /// This time has passed.
-    Pause(Duration),
 }
 
 /// How far a run may stray from the description and still be "as described".

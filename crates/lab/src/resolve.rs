@@ -132,9 +132,9 @@ fn check_windows(
 }
 
 fn link_plans(spec: &Spec, ends: &[Ends]) -> Vec<LinkPlan> {
-    let plan = |(link, ends): (&LinkSpec, &Ends)| LinkPlan {
+    let plan = |(link, joined): (&LinkSpec, &Ends)| LinkPlan {
         name: link.name.value.clone(),
-        ends: ends.plans,
+        ends: joined.plans,
         pipes: link.pipes.clone(),
         mtu: link.mtu,
         coalesce: link.coalesce,
@@ -163,14 +163,14 @@ fn node_plans(
         })
         .collect();
     // Links come in order, and so do the interfaces of every node.
-    for (index, ((link, ends), addresses)) in spec.links.iter().zip(ends).zip(addresses).enumerate() {
+    for (index, ((link, joined), assigned)) in spec.links.iter().zip(ends).zip(addresses).enumerate() {
         for end in 0..2 {
-            nodes[ends.plans[end].node].interfaces.push(InterfacePlan {
-                name: ends.names[end].clone(),
-                mac: ends.macs[end],
+            nodes[joined.plans[end].node].interfaces.push(InterfacePlan {
+                name: joined.names[end].clone(),
+                mac: joined.macs[end],
                 mtu: link.mtu,
-                addresses: addresses.ends[end].clone(),
-                neighbors: addresses.neighbors(1 - end, ends.macs[1 - end]),
+                addresses: assigned.ends[end].clone(),
+                neighbors: assigned.neighbors(1 - end, joined.macs[1 - end]),
                 link: index,
                 end,
             });

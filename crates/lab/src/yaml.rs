@@ -54,6 +54,12 @@ impl Node {
         self.error(format!("expected {wanted}, found {}", self.describe()))
     }
 
+    /// An error about a key that is not in this map.
+    pub(crate) fn lacks(&self, name: &str, example: &str) -> Diagnostic {
+        let message = format!("this key is missing: write for example `{name}: {example}`");
+        Diagnostic::new(self.head, &below(&self.key, name), message)
+    }
+
     /// `value` with this node's place.
     pub(crate) fn spanned<T>(&self, value: T) -> Spanned<T> {
         let span = if matches!(self.content, Content::Text { .. }) { self.span } else { self.head };
@@ -78,7 +84,9 @@ impl Node {
 
     fn describe(&self) -> &'static str {
         match &self.content {
+            Content::Map(entries) if entries.is_empty() => "an empty map",
             Content::Map(_) => "a map",
+            Content::List(items) if items.is_empty() => "an empty list",
             Content::List(_) => "a list",
             Content::Text { .. } => "a text",
             Content::Empty => "nothing",
@@ -88,22 +96,26 @@ impl Node {
     /// Tells every node below its key and head.
     fn settle(&mut self, key: String, head: Option<Span>) {
         self.head = head.unwrap_or(self.span);
+        self.key = key;
         match &mut self.content {
             Content::Map(entries) => {
                 for entry in entries {
-                    let inner = if key.is_empty() { entry.name.clone() } else { format!("{key}.{}", entry.name) };
-                    entry.value.settle(inner, Some(entry.span));
+                    entry.value.settle(below(&self.key, &entry.name), Some(entry.span));
                 }
             }
             Content::List(items) => {
                 for (index, item) in items.iter_mut().enumerate() {
-                    item.settle(format!("{key}[{index}]"), None);
+                    item.settle(format!("{}[{index}]", self.key), None);
                 }
             }
             Content::Text { .. } | Content::Empty => {}
         }
-        self.key = key;
     }
+}
+
+/// The key of what stands under `name` in the map at `key`.
+fn below(key: &str, name: &str) -> String {
+    if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") }
 }
 
 #[cfg(test)]

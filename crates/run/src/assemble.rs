@@ -38,7 +38,7 @@ pub(crate) fn lab_main(channel: UnixStream, job: &Job, runtime: Option<RuntimeDi
         }
         Err(error) => {
             let code = error.exit_code().number();
-            guard.last_words(&Event::Failed { code, message: error.to_string(), results: None });
+            guard.last_words(&Event::Failed { code, message: error.to_string() });
             i32::from(code)
         }
     }

@@ -157,8 +157,9 @@ pub(crate) fn engine_evidence(last: &Snapshot) -> EngineEvidence {
     EngineEvidence {
         lost_arriving: engine.lost_receiving,
         lost_leaving: engine.lost_sending,
+        refusal: engine.last_send_error.clone(),
         elapsed_ns: last.at.since(Instant::ZERO).as_nanos(),
-        waited_ns: engine.run_queue_wait.map_or(0, Duration::as_nanos),
+        waited_ns: engine.run_queue_wait.map(Duration::as_nanos),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::Report;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// Told by the lab while it works; the guard passes it on to whoever watches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,8 +49,6 @@ pub enum Event {
         code: u8,
         /// Why.
         message: String,
-        /// The folder with the results, as far as they go.
-        results: Option<PathBuf>,
     },
 }
 

@@ -7,12 +7,21 @@ use std::io::{IsTerminal, stdin, stdout};
 use std::path::PathBuf;
 
 pub(super) fn exec(args: ExecArgs) -> Outcome {
-    let env = args.env.iter().map(|pair| split_pair(pair)).collect::<Result<_, _>>()?;
     // A program at a terminal gets one of its own, so that Ctrl-C, job control and window sizes are its own affair.
     let stdio = if stdin().is_terminal() && stdout().is_terminal() { Stdio::Terminal } else { Stdio::Passed };
+    let mut env = terminal_environment();
+    for pair in &args.env {
+        env.push(split_pair(pair)?);
+    }
     let exec =
         Exec { node: args.node, argv: args.argv, env, cwd: current_folder()?, terminal: stdio == Stdio::Terminal };
     code(attach(&args.lab, exec, stdio)?)
+}
+
+/// What a program should know of this terminal: the lab may have been brought up from another.
+pub(super) fn terminal_environment() -> Vec<(String, String)> {
+    let known = ["TERM", "COLORTERM", "NO_COLOR", "LANG", "LC_ALL"].into_iter();
+    known.filter_map(|key| Some((key.to_owned(), std::env::var(key).ok()?))).collect()
 }
 
 pub(super) fn current_folder() -> Result<PathBuf, Failure> {

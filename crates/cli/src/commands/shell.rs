@@ -2,7 +2,7 @@
 
 use super::{Failure, Outcome};
 use crate::args::ShellArgs;
-use crate::commands::exec::{code, current_folder};
+use crate::commands::exec::{code, current_folder, terminal_environment};
 use netloom_run::{Exec, ExitCode, Stdio, attach};
 use std::env;
 use std::io::{IsTerminal, stdin, stdout};
@@ -18,13 +18,13 @@ pub(super) fn shell(args: &ShellArgs) -> Outcome {
         return Err(Failure::new(ExitCode::Usage, message));
     }
     let stdio = if at_terminal { Stdio::Terminal } else { Stdio::Passed };
+    let mut environment = terminal_environment();
+    environment.push(("PS1".into(), format!("({}) \\w \\$ ", args.node)));
+    environment.push(("NETLOOM_BASH_START".into(), BASH_START.into()));
     let exec = Exec {
         node: args.node.clone(),
         argv: command(&program, at_terminal),
-        env: vec![
-            ("PS1".into(), format!("({}) \\w \\$ ", args.node)),
-            ("NETLOOM_BASH_START".into(), BASH_START.into()),
-        ],
+        env: environment,
         cwd: current_folder()?,
         terminal: at_terminal,
     };

@@ -147,20 +147,21 @@ pub(crate) fn join(path: &Path, pid: Pid) -> Result<(), KernelError> {
 /// Ends what still runs in a lab's group and its children, and removes them. Nothing happens if it is not there.
 ///
 /// # Errors
-/// The kernel's refusal; `EBUSY` when killed processes have not gone within a second.
-///
-/// # Panics
-/// If `path` is not named as netloom names its groups: everything in it is killed.
+/// The kernel's refusal; `EBUSY` when killed processes have not gone within a second. `EINVAL` for a group that is not
+/// named as netloom names its own, since everything in it would be killed.
 pub fn remove(path: &Path) -> Result<(), KernelError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    assert!(name.starts_with(GROUP_PREFIX), "{} is not a group of netloom's", path.display());
+    let attempted = || format!("remove the cgroup {}", path.display());
+    if !name.starts_with(GROUP_PREFIX) {
+        return Err(KernelError::new(attempted(), libc::EINVAL).with_detail("it is not one of netloom's"));
+    }
     let end = Instant::now() + BUSY_WITHIN;
     loop {
         match remove_tree(path) {
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) && Instant::now() < end => {
                 std::thread::sleep(Duration::from_millis(2));
             }
-            other => return other.attempted(|| format!("remove the cgroup {}", path.display())),
+            other => return other.attempted(attempted),
         }
     }
 }
@@ -219,6 +220,12 @@ mod tests {
         assert_eq!(quota_us(2000), (200_000, 100_000));
         assert_eq!(quota_us(10), (1000, 100_000));
         assert_eq!(quota_us(1), (1000, 1_000_000));
+    }
+
+    #[test]
+    fn groups_of_others_are_left_alone() {
+        let error = remove(Path::new("/sys/fs/cgroup/user.slice")).unwrap_err();
+        assert_eq!(error.errno(), libc::EINVAL);
     }
 
     #[test]

@@ -42,9 +42,7 @@ impl<'a> Fields<'a> {
         errors.extend(entries.iter().filter(|entry| !is_known(entry)).map(|entry| unknown(entry, section)));
         let fields = Self { section, entries };
         let missing = section.keys.iter().filter(|key| key.required && fields.get(key.name).is_none());
-        errors.extend(missing.map(|key| {
-            node.error(format!("the key `{0}` is missing: write for example `{0}: {1}`", key.name, key.example))
-        }));
+        errors.extend(missing.map(|key| node.lacks(key.name, key.example)));
         Some(fields)
     }
 

@@ -52,14 +52,14 @@ fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkS
     let fields = Fields::open(node, &LINK, errors)?;
     let both = change(&fields, errors).applied_to(&PipeConfig::default());
     let pipes = ["forward", "backward"].map(|direction| {
-        let own = fields.get(direction).and_then(|node| Fields::open(node, &DIRECTION, errors));
+        let own = fields.get(direction).and_then(|inner| Fields::open(inner, &DIRECTION, errors));
         own.map(|own| change(&own, errors)).unwrap_or_default().applied_to(&both)
     });
     let number =
-        |node: &Node, least, most| integer(node, least, most).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
-    let mtu = fields.read("mtu", |node| number(node, 68, 65_535), errors).unwrap_or(MTU);
+        |value: &Node, least, most| integer(value, least, most).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+    let mtu = fields.read("mtu", |value| number(value, 68, 65_535), errors).unwrap_or(MTU);
     let coalesce = fields.read("coalesce", duration_or_zero, errors).unwrap_or(COALESCE);
-    let cost = fields.read("cost", |node| number(node, 1, 65_535), errors).unwrap_or(1);
+    let cost = fields.read("cost", |value| number(value, 1, 65_535), errors).unwrap_or(1);
     let ends = ends(fields.get("ends")?, errors)?;
     Some(LinkSpec { name, ends, pipes, mtu, coalesce, cost })
 }
@@ -88,7 +88,7 @@ fn queue(node: &Node, errors: &mut Errors) -> Option<QueueConfig> {
         return keep(quantity(node), errors).map(QueueConfig::DropTail);
     }
     let fields = Fields::open(node, &QUEUE, errors)?;
-    fields.read("kind", |node| word(node, &[("fifo", ())]), errors);
+    fields.read("kind", |value| word(value, &[("fifo", ())]), errors);
     let limit = fields.read("limit", quantity, errors).unwrap_or(Limit::Packets(1_000));
     Some(QueueConfig::DropTail(limit))
 }
@@ -126,9 +126,9 @@ fn end(node: &Node, errors: &mut Errors) -> Option<EndSpec> {
         return Some(EndSpec { node: node.spanned(name), interface: None, addresses: vec![], mac: None });
     }
     let fields = Fields::open(node, &END, errors)?;
-    let interface = fields.read("interface", |node| interface(node).map(|name| node.spanned(name)), errors);
-    let addresses = fields.get("address").map_or_else(Vec::new, |node| addresses(node, errors));
-    let mac = fields.read("mac", |node| mac(node).map(|mac| node.spanned(mac)), errors);
+    let interface = fields.read("interface", |value| interface(value).map(|name| value.spanned(name)), errors);
+    let addresses = fields.get("address").map_or_else(Vec::new, |value| addresses(value, errors));
+    let mac = fields.read("mac", |value| mac(value).map(|mac| value.spanned(mac)), errors);
     let name = fields.get("node")?;
     Some(EndSpec { node: name.spanned(keep(filled(name), errors)?), interface, addresses, mac })
 }
@@ -147,11 +147,11 @@ fn interface(node: &Node) -> Result<String, Diagnostic> {
 }
 
 fn addresses(node: &Node, errors: &mut Errors) -> Vec<Spanned<IpNet>> {
-    let one = |node: &Node, errors: &mut Errors| keep(address(node).map(|net| node.spanned(net)), errors);
-    match &node.content {
-        Content::List(items) => items.iter().filter_map(|item| one(item, errors)).collect(),
-        _ => one(node, errors).into_iter().collect(),
-    }
+    let items = match &node.content {
+        Content::List(items) => items,
+        _ => std::slice::from_ref(node),
+    };
+    items.iter().filter_map(|item| keep(address(item).map(|net| item.spanned(net)), errors)).collect()
 }
 
 /// The change that one key and its value describe.

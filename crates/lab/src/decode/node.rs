@@ -41,8 +41,8 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     let Some(fields) = Fields::open(node, &NODE, errors) else { return spec };
     spec.kind = fields.read("kind", kind, errors).unwrap_or_default();
     spec.cpus = fields.read("cpus", cpus, errors);
-    spec.sysctls = fields.get("sysctl").map_or_else(Vec::new, |node| settings(node, sysctl_name, errors));
-    spec.env = fields.get("env").map_or_else(Vec::new, |node| settings(node, variable_name, errors));
+    spec.sysctls = fields.get("sysctl").map_or_else(Vec::new, |value| settings(value, sysctl_name, errors));
+    spec.env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
     spec
 }
 

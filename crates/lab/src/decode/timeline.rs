@@ -58,15 +58,15 @@ fn entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
 fn run(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
     let fields = Fields::open(node, &RUN, errors)?;
     let ready_node = fields.get("ready");
-    let ready = ready_node.and_then(|node| ready(node, errors));
+    let ready = ready_node.and_then(|condition| ready(condition, errors));
     let service = fields.read("service", flag, errors);
-    if let (Some(node), Some(false)) = (ready_node, service) {
-        errors.push(node.error("only a service can be waited for: leave out `service: false`"));
+    if let (Some(condition), Some(false)) = (ready_node, service) {
+        errors.push(condition.error("only a service can be waited for: leave out `service: false`"));
     }
     let name = fields.read("as", command_name, errors);
     let save = fields.read("save", file_name, errors);
     let stop_after = fields.read("for", positive_duration, errors);
-    let env = fields.get("env").map_or_else(Vec::new, |node| settings(node, variable_name, errors));
+    let env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
     let may_fail = fields.read("may_fail", flag, errors).unwrap_or(false);
     let at = fields.read("at", duration_or_zero, errors);
     let command = fields.read("run", command, errors);
@@ -80,8 +80,8 @@ fn set(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec
     let fields = Fields::open(node, &SET, errors)?;
     let at = fields.read("at", duration_or_zero, errors);
     let words = [("forward", Direction::Forward), ("backward", Direction::Backward)];
-    let direction = fields.read("direction", |node| word(node, &words), errors);
-    let change = fields.get("set").and_then(|node| changes(node, errors));
+    let direction = fields.read("direction", |value| word(value, &words), errors);
+    let change = fields.get("set").and_then(|value| changes(value, errors));
     let link = fields.read("link", name_of("a link"), errors);
     Some((at, ActionSpec::Set { link: link?, direction, change: change? }))
 }
@@ -91,7 +91,7 @@ fn down(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpe
     let at = fields.read("at", duration_or_zero, errors);
     let lasting = fields.read(
         "down",
-        |node| if node.plain() == Some("true") { Ok(None) } else { how_long(node).map(Some) },
+        |value| if value.plain() == Some("true") { Ok(None) } else { how_long(value).map(Some) },
         errors,
     );
     let link = fields.read("link", name_of("a link"), errors);
@@ -108,7 +108,8 @@ fn how_long(node: &Node) -> Result<Duration, Diagnostic> {
 fn up(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
     let fields = Fields::open(node, &UP, errors)?;
     let at = fields.read("at", duration_or_zero, errors);
-    let is_true = |node: &Node| if flag(node)? { Ok(()) } else { Err(node.error("write `down: true` to cut a link")) };
+    let is_true =
+        |value: &Node| if flag(value)? { Ok(()) } else { Err(value.error("write `down: true` to cut a link")) };
     fields.read("up", is_true, errors);
     let link = fields.read("link", name_of("a link"), errors);
     Some((at, ActionSpec::Up { link: link? }))
@@ -168,13 +169,13 @@ fn file_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
 fn ready(node: &Node, errors: &mut Errors) -> Option<Ready> {
     let fields = Fields::open(node, &READY, errors)?;
     let port =
-        |node: &Node| integer(node, 1, 65_535).map(|port| ReadyWhen::Tcp(u16::try_from(port).unwrap_or(u16::MAX)));
+        |value: &Node| integer(value, 1, 65_535).map(|port| ReadyWhen::Tcp(u16::try_from(port).unwrap_or(u16::MAX)));
     let before = errors.len();
     let conditions = [
         fields.read("tcp", port, errors),
-        fields.read("file", |node| filled(node).map(ReadyWhen::File), errors),
-        fields.read("command", |node| command(node).map(ReadyWhen::Command), errors),
-        fields.read("pause", |node| duration(node).map(ReadyWhen::Pause), errors),
+        fields.read("file", |value| filled(value).map(ReadyWhen::File), errors),
+        fields.read("command", |value| command(value).map(ReadyWhen::Command), errors),
+        fields.read("pause", |value| duration(value).map(ReadyWhen::Pause), errors),
     ];
     let timeout = fields.read("timeout", positive_duration, errors).unwrap_or(READY_TIMEOUT);
     let mut given = conditions.into_iter().flatten();

@@ -28,13 +28,9 @@ impl Plan {
 
     fn headline(&self) -> String {
         let until = self.duration.map_or_else(String::new, |duration| format!(", at most {duration}"));
-        let (nodes, links) = (self.nodes.len(), self.links.len());
-        format!(
-            "Lab {}: {nodes} nodes, {links} links, seed {}, {}{until}\n\nNodes",
-            self.name,
-            self.seed,
-            self.precision.name()
-        )
+        let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let (nodes, links) = (counted(self.nodes.len(), "node"), counted(self.links.len(), "link"));
+        format!("Lab {}: {nodes}, {links}, seed {}, {}{until}\n\nNodes", self.name, self.seed, self.precision.name())
     }
 
     fn node_rows(&self) -> Vec<Vec<String>> {
@@ -125,7 +121,7 @@ fn run_text(run: &RunCommand) -> String {
     let ready = run.ready.as_ref().map(|ready| match &ready.when {
         ReadyWhen::Tcp(port) => format!("ready when TCP port {port} listens"),
         ReadyWhen::File(path) => format!("ready when {path} exists"),
-        ReadyWhen::Command(command) => format!("ready when `{command}` succeeds"),
+        ReadyWhen::Command(probe) => format!("ready when `{probe}` succeeds"),
         ReadyWhen::Pause(span) => format!("ready after {span}"),
     });
     let notes = [
@@ -186,8 +182,8 @@ fn table(rows: &[Vec<String>]) -> String {
         let cells: Vec<String> = row
             .iter()
             .zip(&widths)
-            .filter(|(_, width)| **width > 0)
-            .map(|(cell, width)| format!("{cell:width$}"))
+            .filter(|(_, wide)| **wide > 0)
+            .map(|(cell, wide)| format!("{cell:wide$}"))
             .collect();
         text.push_str(format!("  {}", cells.join("  ")).trim_end());
         text.push('\n');

@@ -179,7 +179,9 @@ pub(crate) fn show(number: f64, dimension: Dimension) -> String {
     let (factor, unit) = scale.iter().find(|(factor, _)| number.abs() >= *factor).copied().unwrap_or(smallest);
     let scaled = number / factor;
     if matches!(dimension, Dimension::Number | Dimension::Json | Dimension::Packets) {
-        return format!("{scaled}{unit}");
+        // What is below one may be small, what is above needs no more than three decimals.
+        let text = if scaled.fract() == 0.0 || scaled.abs() < 1.0 { scaled.to_string() } else { trimmed(scaled, 3) };
+        return format!("{text}{unit}");
     }
     // Four significant digits of a number below 1,000; a share may be smaller than 1 % and keeps three decimals.
     let decimals = match scaled.abs() {
@@ -187,6 +189,10 @@ pub(crate) fn show(number: f64, dimension: Dimension) -> String {
         10.0.. => 2,
         _ => 3,
     };
-    let text = format!("{scaled:.decimals$}");
-    format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("{}{unit}", trimmed(scaled, decimals))
+}
+
+/// The number with at most so many decimals.
+fn trimmed(number: f64, decimals: usize) -> String {
+    format!("{number:.decimals$}").trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -10,11 +10,11 @@ pub(super) use family::Family;
 
 use super::Findings;
 use crate::decode::Errors;
-use crate::diagnostics::{Span, Spanned};
+use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::spec::LinkSpec;
 use family::{Range, first, net, range};
 use ipnet::IpNet;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv6Addr};
 
 /// IPv6 links carry packets of 1280 bytes at least (RFC 8200, section 5).
@@ -55,7 +55,7 @@ pub(super) fn assign(links: &[LinkSpec], found: &mut Findings) -> Vec<LinkAddres
         let mut taken = explicit_addresses(links, family, &mut found.errors);
         let reserved = explicit_subnets(links, family, &mut found.errors);
         let mut slot: u128 = 0;
-        for (link, addresses) in links.iter().zip(&mut addresses) {
+        for (link, own) in links.iter().zip(&mut addresses) {
             let given = link.ends.each_ref().map(|end| nets_of(&end.addresses, family));
             let pair = match (given[0].is_empty(), given[1].is_empty()) {
                 _ if family == Family::V6 && link.mtu < LEAST_MTU_V6 => {
@@ -67,7 +67,7 @@ pub(super) fn assign(links: &[LinkSpec], found: &mut Findings) -> Vec<LinkAddres
                 (is_missing, _) => completed(link, given, usize::from(!is_missing), &mut taken, &mut found.errors),
             };
             slot += 1;
-            for (end, nets) in addresses.ends.iter_mut().zip(pair) {
+            for (end, nets) in own.ends.iter_mut().zip(pair) {
                 end.extend(nets);
             }
         }
@@ -92,29 +92,38 @@ fn without_v6(link: &LinkSpec, found: &mut Findings) {
 }
 
 /// The addresses of a family that the file gives; one that is given twice is noted, and so are ends that do not meet.
-fn explicit_addresses(links: &[LinkSpec], family: Family, errors: &mut Errors) -> BTreeMap<IpAddr, Span> {
-    let mut seen: BTreeMap<IpAddr, Span> = BTreeMap::new();
+fn explicit_addresses(links: &[LinkSpec], family: Family, errors: &mut Errors) -> BTreeSet<IpAddr> {
+    let mut seen: BTreeMap<IpAddr, (Span, String)> = BTreeMap::new();
     for link in links {
-        let [first, second] = link
-            .ends
-            .each_ref()
-            .map(|end| end.addresses.iter().filter(|net| Family::of(&net.value) == family).collect::<Vec<_>>());
-        for net in first.iter().chain(&second) {
-            if let Some(before) = seen.insert(net.value.addr(), net.span) {
-                errors.push(
-                    net.error(format!("the address {} is given twice", net.value.addr())).and(before, "first here"),
-                );
+        let given = link.ends.each_ref().map(|end| (of_family(&end.addresses, family), &end.node.value));
+        for (nets, node) in &given {
+            for net in nets {
+                let owner = format!("`{node}` on link `{}`", link.name.value);
+                if let Some((first, taken_by)) = seen.insert(net.value.addr(), (net.span, owner)) {
+                    let message = format!("the address {} is that of {taken_by}, too", net.value.addr());
+                    errors.push(net.error(message).and(first, "first here"));
+                }
             }
         }
-        let meet = |a: &&&Spanned<IpNet>| second.iter().any(|b| a.value.trunc() == b.value.trunc());
-        if let (Some(a), Some(b)) = (first.first(), second.first())
-            && !first.iter().any(|a| meet(&a))
-        {
-            let message = format!("{} and {} of the other end are not in the same subnet", b.value, a.value);
-            errors.push(b.error(message).and(a.span, "the other end"));
-        }
+        let [(first, _), (second, _)] = given;
+        errors.extend(apart(&first, &second));
     }
-    seen
+    seen.into_keys().collect()
+}
+
+fn of_family(addresses: &[Spanned<IpNet>], family: Family) -> Vec<&Spanned<IpNet>> {
+    addresses.iter().filter(|net| Family::of(&net.value) == family).collect()
+}
+
+/// The error of two ends that both have addresses, but no subnet in common.
+fn apart(first: &[&Spanned<IpNet>], second: &[&Spanned<IpNet>]) -> Option<Diagnostic> {
+    let (a, b) = (first.first()?, second.first()?);
+    let meets = |one: &&Spanned<IpNet>| second.iter().any(|other| one.value.trunc() == other.value.trunc());
+    if first.iter().any(meets) {
+        return None;
+    }
+    let message = format!("{} and {} of the other end are not in the same subnet", b.value, a.value);
+    Some(b.error(message).and(a.span, "the other end"))
 }
 
 /// The subnets that the file gives, in order; each link has its own, and overlaps are noted.
@@ -130,7 +139,8 @@ fn explicit_subnets(links: &[LinkSpec], family: Family, errors: &mut Errors) -> 
     for (range, index, net) in &subnets {
         match widest {
             Some((outer, owner, other)) if range.last <= outer.last => {
-                if owner != *index {
+                // The same address twice has an error of its own.
+                if owner != *index && other.value.addr() != net.value.addr() {
                     let message = format!(
                         "{} overlaps {}, the subnet of link `{}`: each link has a subnet of its own",
                         net.value.trunc(),
@@ -175,7 +185,7 @@ fn completed(
     link: &LinkSpec,
     mut given: [Vec<IpNet>; 2],
     missing: usize,
-    taken: &mut BTreeMap<IpAddr, Span>,
+    taken: &mut BTreeSet<IpAddr>,
     errors: &mut Errors,
 ) -> [Vec<IpNet>; 2] {
     let other = given[1 - missing][0];
@@ -183,10 +193,10 @@ fn completed(
     let family = Family::of(&other);
     let at = |number: u128| net(family, number, other.prefix_len());
     let candidates = (first(&other) + 1..=hosts.last).chain(hosts.first..first(&other));
-    let free = candidates.map(at).find(|net| !taken.contains_key(&net.addr()));
+    let free = candidates.map(at).find(|net| !taken.contains(&net.addr()));
     match free {
         Some(net) => {
-            taken.insert(net.addr(), link.ends[missing].node.span);
+            taken.insert(net.addr());
             given[missing] = vec![net];
         }
         None => {

@@ -33,7 +33,7 @@ pub(super) fn resolve(links: &[LinkSpec], nodes: &Index<'_>, errors: &mut Errors
     let found: Vec<[usize; 2]> = found.into_iter().collect::<Option<_>>()?;
     let mut interfaces: BTreeMap<usize, Interfaces> = BTreeMap::new();
     let numbered = links.iter().zip(found).enumerate();
-    Some(numbered.map(|(number, (link, nodes))| ends(number, link, nodes, &explicit, &mut interfaces)).collect())
+    Some(numbered.map(|(number, (link, joined))| ends(number, link, joined, &explicit, &mut interfaces)).collect())
 }
 
 /// The interfaces that a node has so far.

@@ -28,6 +28,7 @@ pub(super) struct Edge {
 
 /// The network of one family.
 pub(super) struct Network<'a> {
+    family: Family,
     kinds: &'a [NodeKind],
     edges: Vec<Edge>,
     /// For each node its edges, in the order of the file, and its end of each.
@@ -53,11 +54,16 @@ pub(super) fn routes(
 ) -> Vec<Vec<RoutePlan>> {
     let mut routes: Vec<Vec<RoutePlan>> = vec![Vec::new(); kinds.len()];
     let mut is_complete = true;
-    for family in [Family::V4, Family::V6] {
-        let network = Network::new(spec, kinds, ends, addresses, family);
-        let mut labels = Vec::new();
-        for (node, routes) in routes.iter_mut().enumerate() {
-            is_complete &= network.routes_of(node, family, &mut labels, routes);
+    let networks = [Family::V4, Family::V6].map(|family| Network::new(spec, kinds, ends, addresses, family));
+    // All links have IPv4, and most have IPv6: then the paths are the same.
+    let are_alike = networks[0].edges.len() == networks[1].edges.len();
+    let mut labels = Vec::new();
+    for (node, own) in routes.iter_mut().enumerate() {
+        for (place, network) in networks.iter().enumerate() {
+            if place == 0 || !are_alike {
+                network.shortest_paths(node, &mut labels);
+            }
+            is_complete &= network.routes_of(node, &labels, own);
         }
     }
     reach::warn(spec, kinds, ends, is_complete, warnings);
@@ -66,21 +72,21 @@ pub(super) fn routes(
 
 impl<'a> Network<'a> {
     fn new(spec: &Spec, kinds: &'a [NodeKind], ends: &[Ends], addresses: &[LinkAddresses], family: Family) -> Self {
-        let mut network = Self { kinds, edges: Vec::new(), around: vec![Vec::new(); kinds.len()] };
-        for ((link, ends), addresses) in spec.links.iter().zip(ends).zip(addresses) {
-            let Some(pair) = addresses.pair(family) else { continue };
+        let mut network = Self { family, kinds, edges: Vec::new(), around: vec![Vec::new(); kinds.len()] };
+        for ((link, joined), assigned) in spec.links.iter().zip(ends).zip(addresses) {
+            let Some(pair) = assigned.pair(family) else { continue };
             let mut subnets: Vec<IpNet> = Vec::new();
-            for net in addresses.ends.iter().flatten().filter(|net| Family::of(net) == family).map(IpNet::trunc) {
+            for net in assigned.ends.iter().flatten().filter(|net| Family::of(net) == family).map(IpNet::trunc) {
                 if !subnets.contains(&net) {
                     subnets.push(net);
                 }
             }
-            for (end, plan) in ends.plans.iter().enumerate() {
+            for (end, plan) in joined.plans.iter().enumerate() {
                 network.around[plan.node].push((network.edges.len(), end));
             }
             network.edges.push(Edge {
-                nodes: ends.plans.map(|end| end.node),
-                interfaces: ends.plans.map(|end| end.interface),
+                nodes: joined.plans.map(|end| end.node),
+                interfaces: joined.plans.map(|end| end.interface),
                 gateways: pair.map(|net| net.addr()),
                 cost: link.cost,
                 subnets,
@@ -89,27 +95,21 @@ impl<'a> Network<'a> {
         network
     }
 
-    /// Adds the routes of `source`; false if a subnet cannot be reached.
-    fn routes_of(
-        &self,
-        source: usize,
-        family: Family,
-        labels: &mut Vec<Option<Label>>,
-        routes: &mut Vec<RoutePlan>,
-    ) -> bool {
+    /// Adds the routes of `source`, whose paths are `labels`; false if a subnet cannot be reached.
+    fn routes_of(&self, source: usize, labels: &[Option<Label>], routes: &mut Vec<RoutePlan>) -> bool {
         let around = &self.around[source];
         if let [(edge, end)] = around[..] {
             // A node with one link sends everything there: no paths need to be computed.
             let gateway = self.edges[edge].nodes[1 - end];
             let forwards = self.kinds[gateway] == NodeKind::Router;
             if forwards && self.around[gateway].len() > 1 {
-                routes.push(self.route(source, 0, family.everything()));
+                routes.push(self.route(source, 0, self.family.everything()));
             }
             return forwards || self.around[gateway].len() == 1;
         }
-        self.shortest_paths(source, labels);
         let mut is_complete = true;
         let before = routes.len();
+        routes.reserve_exact(self.edges.len());
         let (mut first_hop, mut is_shared) = (None, self.kinds[source] == NodeKind::Host);
         for edge in self.edges.iter().filter(|edge| !edge.nodes.contains(&source)) {
             let Some(label) = self.label_of(edge, labels) else {
@@ -121,7 +121,7 @@ impl<'a> Network<'a> {
         }
         if let Some(first) = first_hop.filter(|_| is_shared) {
             routes.truncate(before);
-            routes.push(self.route(source, first, family.everything()));
+            routes.push(self.route(source, first, self.family.everything()));
         }
         is_complete
     }
@@ -141,10 +141,14 @@ impl<'a> Network<'a> {
         RoutePlan { destination, via: edge.gateways[1 - end], interface: edge.interfaces[end] }
     }
 
-    /// Dijkstra's algorithm: `labels` says how each node is reached from `source`.
+    /// Dijkstra's algorithm: `labels` says how each node is reached from `source`. Not for nodes with one link, whose
+    /// routes need no paths.
     fn shortest_paths(&self, source: usize, labels: &mut Vec<Option<Label>>) {
         labels.clear();
         labels.resize(self.kinds.len(), None);
+        if self.around[source].len() <= 1 {
+            return;
+        }
         let mut queue: BinaryHeap<Reverse<(Label, usize)>> = BinaryHeap::new();
         for (&(edge, end), first) in self.around[source].iter().zip(0..) {
             let edge = &self.edges[edge];

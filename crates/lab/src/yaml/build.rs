@@ -85,7 +85,7 @@ impl OpenMap {
         }
         let first = self.places.insert(name.clone(), span);
         let again =
-            |first| Diagnostic::new(span, &name, "this key is here twice: keep one of them").and(first, "first here");
+            |place| Diagnostic::new(span, &name, "this key is here twice: keep one of them").and(place, "first here");
         let twice = first.map(again);
         if twice.is_none() {
             self.entries.push(Entry { name, span, value: node });
@@ -129,7 +129,9 @@ impl Builder {
         let at = self.span(*error.marker(), *error.marker());
         let hint = match error.info() {
             info if info.contains("tab") => "; indent with blanks, not with tabs",
-            info if info.contains("did not find expected") => "; is it indented like the lines that it belongs to?",
+            info if info.contains("block mapping, did not find expected") => {
+                "; is it indented like the lines that it belongs to?"
+            }
             _ => "",
         };
         Diagnostic::new(at, "", format!("this is not YAML: {}{hint}", error.info()))

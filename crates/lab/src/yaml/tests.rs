@@ -75,3 +75,12 @@ fn neither_depth_nor_copies_exhaust_the_machine() {
     }
     assert_eq!(wrong(&bomb)[0].1, "more than 1000000 values: aliases multiply them");
 }
+
+#[test]
+fn editors_of_all_systems_may_have_written_the_file() {
+    let text = "\u{feff}a: x\r\nb:\r\n  - y\r\n";
+    let root = right(text);
+    let place = entry(&root, "b").span;
+    assert_eq!((&text[place.start..place.end], place.line), ("b", 2));
+    assert_eq!(entry(&root, "a").value.text(), Some("x"));
+}

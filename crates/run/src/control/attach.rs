@@ -38,13 +38,15 @@ fn passed(mut client: Client, exec: Exec) -> Result<i32, RunError> {
     let signals = Signals::hold(&[Signal::SIGQUIT]).map_err(broken)?;
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
     client.exec(exec, [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()])?;
+    let mut answered = false;
     loop {
-        let [answered, signalled] = readable([client.as_fd(), signals.as_fd()])?;
+        if let Some(code) = client.exit_code(answered)? {
+            return Ok(code);
+        }
+        let signalled;
+        [answered, signalled] = readable([client.as_fd(), signals.as_fd()])?;
         if signalled && let Some(signal) = signals.next() {
             client.signal(signal as i32)?;
-        }
-        if answered && let Some(code) = client.exit_code()? {
-            return Ok(code);
         }
     }
 }
@@ -72,11 +74,16 @@ fn relay(
 ) -> Result<i32, RunError> {
     let mut input_open = true;
     let mut output_open = true;
+    let mut answered = false;
     loop {
+        if let Some(code) = client.exit_code(answered)? {
+            return Ok(code);
+        }
         // A source that is at its end would always be ready; the client stands in for it.
         let input = if input_open { stdin } else { client.as_fd() };
         let output = if output_open { master.as_fd() } else { client.as_fd() };
-        let [answered, signalled, typed, shown] = readable([client.as_fd(), signals.as_fd(), input, output])?;
+        let [signalled, typed, shown];
+        [answered, signalled, typed, shown] = readable([client.as_fd(), signals.as_fd(), input, output])?;
         if signalled {
             match signals.next() {
                 Some(Signal::SIGWINCH) => copy_window_size(stdin, master)?,
@@ -89,9 +96,6 @@ fn relay(
         }
         if shown && output_open {
             output_open = copy(master.as_fd(), stdout);
-        }
-        if answered && let Some(code) = client.exit_code()? {
-            return Ok(code);
         }
     }
 }

@@ -91,16 +91,21 @@ impl Client {
         self.send(&Request::Signal { signal }, &[])
     }
 
-    /// Reads what there is, without waiting for more than one message, and returns the exit code of the program if it
-    /// has ended. To be called when the connection can be read.
+    /// The exit code of the program that [`Client::exec`] started, if it has come. To be called once before waiting
+    /// for the connection, since the code may have come along with an earlier message, and whenever it can be read.
     ///
     /// # Errors
     /// [`RunError::Died`] if the lab went away.
-    pub fn exit_code(&mut self) -> Result<Option<i32>, RunError> {
-        match self.receive()? {
-            Reply::Exited { code } => Ok(Some(code)),
-            _ => Ok(None),
+    pub fn exit_code(&mut self, readable: bool) -> Result<Option<i32>, RunError> {
+        if readable {
+            self.read()?;
         }
+        while let Some(line) = self.lines.next() {
+            if let Reply::Exited { code } = line.map_err(|error| self.nonsense(&error))? {
+                return Ok(Some(code));
+            }
+        }
+        Ok(None)
     }
 
     fn done(&mut self, request: &Request) -> Result<(), RunError> {
@@ -127,18 +132,30 @@ impl Client {
     }
 
     fn receive(&mut self) -> Result<Reply, RunError> {
-        let mut buffer = [0; 16 * 1024];
         loop {
             if let Some(line) = self.lines.next() {
-                return line.map_err(|error| RunError::Died(format!("lab `{}` answered nonsense: {error}", self.lab)));
+                return line.map_err(|error| self.nonsense(&error));
             }
-            match self.stream.read(&mut buffer) {
-                Ok(0) => return Err(self.gone(&io::ErrorKind::UnexpectedEof.into())),
-                Ok(length) => self.lines.feed(&buffer[..length]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.gone(&error)),
-            }
+            self.read()?;
         }
+    }
+
+    /// Waits for something to read.
+    fn read(&mut self) -> Result<(), RunError> {
+        let mut buffer = [0; 16 * 1024];
+        match self.stream.read(&mut buffer) {
+            Ok(0) => Err(self.gone(&io::ErrorKind::UnexpectedEof.into())),
+            Ok(length) => {
+                self.lines.feed(&buffer[..length]);
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) => Err(self.gone(&error)),
+        }
+    }
+
+    fn nonsense(&self, error: &serde_json::Error) -> RunError {
+        RunError::Died(format!("lab `{}` answered nonsense: {error}", self.lab))
     }
 
     fn gone(&self, error: &io::Error) -> RunError {

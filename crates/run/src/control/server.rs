@@ -143,3 +143,62 @@ impl Connection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_host::fds::send_with_fds;
+    use std::io::{BufRead, BufReader};
+
+    fn connected() -> (Server, UnixStream, ClientId) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut server = Server::listen(&folder.path().join("socket")).unwrap();
+        let client = UnixStream::connect(folder.path().join("socket")).unwrap();
+        server.accept();
+        let (id, _, _) = server.connections().next().unwrap();
+        (server, client, id)
+    }
+
+    #[test]
+    fn requests_nonsense_and_the_end_come_in_order() {
+        let (mut server, mut client, id) = connected();
+        client.write_all(b"{\"request\":\"info\"}\nnonsense\n").unwrap();
+        drop(client);
+        let incoming = server.read(id);
+        assert!(matches!(&incoming[..], [Incoming::Request(Request::Info, _), Incoming::Nonsense(_), Incoming::Gone]));
+        assert_eq!(server.connections().count(), 0);
+    }
+
+    #[test]
+    fn descriptors_go_with_the_request_that_wants_them() {
+        let (mut server, client, id) = connected();
+        let exec = super::super::protocol::Exec {
+            node: "a".into(),
+            argv: vec!["true".into()],
+            env: Vec::new(),
+            cwd: "/".into(),
+            terminal: false,
+        };
+        let line = [to_line(&Request::Info), to_line(&Request::Exec(exec))].concat();
+        send_with_fds(&client, &line, &[client.as_fd(); 3]).unwrap();
+        let counts: Vec<usize> = server
+            .read(id)
+            .iter()
+            .map(|incoming| if let Incoming::Request(_, fds) = incoming { fds.len() } else { usize::MAX })
+            .collect();
+        assert_eq!(counts, [0, 3]);
+    }
+
+    #[test]
+    fn a_reply_that_the_client_does_not_take_waits() {
+        let (mut server, client, id) = connected();
+        let reply = Reply::Refused { code: 1, message: "x".repeat(1_000_000) };
+        server.reply(id, &reply);
+        assert!(server.connections().next().unwrap().2, "something waits");
+        let reader = std::thread::spawn(move || BufReader::new(client).lines().next().unwrap().unwrap().len());
+        while server.connections().next().unwrap().2 {
+            server.flush(id);
+        }
+        assert!(reader.join().unwrap() > 1_000_000);
+    }
+}

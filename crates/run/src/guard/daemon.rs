@@ -66,7 +66,7 @@ fn guard(
         }
     };
     if let Err(error) = body(watcher, &mut tell) {
-        tell(&Event::Failed { code: error.exit_code().number(), message: error.to_string(), results: None });
+        tell(&Event::Failed { code: error.exit_code().number(), message: error.to_string() });
     }
 }
 
@@ -81,7 +81,7 @@ fn follow(mut stream: UnixStream, sink: &mut dyn FnMut(&Event)) -> Result<(), Ru
             sink(&event);
             match event {
                 Event::Ready => return Ok(()),
-                Event::Failed { code, message, .. } => failure = Some((code, message)),
+                Event::Failed { code, message } => failure = Some((code, message)),
                 _ => {}
             }
         }

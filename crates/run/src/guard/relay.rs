@@ -103,7 +103,7 @@ impl Relay<'_> {
         (self.sink)(&event);
         match event {
             Event::Finished { report } => heard.report = Some(report),
-            Event::Failed { code, message, .. } => heard.failure = Some((code, message)),
+            Event::Failed { code, message } => heard.failure = Some((code, message)),
             Event::Ready => self.watcher = None,
             _ => {}
         }

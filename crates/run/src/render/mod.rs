@@ -19,6 +19,9 @@ const FAINT: Style = Style::new().dimmed();
 /// A report of more rows than this is cut to those that say something; `pipes.csv` has them all.
 const ROWS_SHOWN: usize = 40;
 
+/// More findings than these are left to `verdict.json`: the worst come first.
+const FINDINGS_SHOWN: usize = 10;
+
 /// The whole report for a terminal of at least 100 columns.
 pub fn report(report: &Report) -> String {
     let mut text = String::new();
@@ -168,8 +171,11 @@ fn expectations(rows: &[ExpectationRow]) -> String {
 fn verdict(verdict: &Verdict) -> String {
     let style = if verdict.as_described { GOOD } else { BAD };
     let mut text = format!("verdict: {style}{}{style:#}\n", verdict.headline());
-    for finding in verdict.findings.iter().skip(1) {
+    for finding in verdict.findings.iter().take(FINDINGS_SHOWN).skip(1) {
         push_line(&mut text, &format!("  {}: {}", finding.subject, finding.text));
+    }
+    if verdict.findings.len() > FINDINGS_SHOWN {
+        push_line(&mut text, &format!("  ... {} more in verdict.json", verdict.findings.len() - FINDINGS_SHOWN));
     }
     if let Some(proposal) = verdict.proposal() {
         push_line(&mut text, &format!("  {proposal}"));

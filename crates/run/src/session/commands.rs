@@ -3,7 +3,7 @@
 use super::services::Readiness;
 use crate::results::Folder;
 use crate::{CommandRow, RunError};
-use netloom_lab::{Action, Argv, Plan, RunCommand};
+use netloom_lab::{Action, Argv, CommandMetric, Plan, RunCommand, Subject};
 use netloom_units::{Duration, Instant};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -41,6 +41,8 @@ pub(crate) struct Command {
     pub(crate) ended: Option<(Instant, Ending, bool)>,
     /// For a service: whether it can be used.
     pub(crate) readiness: Option<Readiness>,
+    /// Whether the lab file expects something of how it ends, which then alone counts.
+    exit_is_judged: bool,
 }
 
 impl Command {
@@ -56,6 +58,7 @@ impl Command {
             started: None,
             ended: None,
             readiness: None,
+            exit_is_judged: plan.expect.iter().any(|expectation| expects_exit_of(&expectation.subject, event)),
         }
     }
 
@@ -69,7 +72,9 @@ impl Command {
     pub(crate) fn has_failed(&self) -> bool {
         match self.ended {
             Some((_, _, true)) => false,
-            Some((_, ending, false)) if !self.described.service => ending.code != Some(0) && !self.described.may_fail,
+            Some((_, ending, false)) if !self.described.service => {
+                ending.code != Some(0) && !self.described.may_fail && !self.exit_is_judged
+            }
             Some((_, _, false)) => true,
             None => self.started.is_some(),
         }
@@ -123,6 +128,10 @@ impl Command {
     }
 }
 
+fn expects_exit_of(subject: &Subject, command: usize) -> bool {
+    matches!(subject, Subject::Command { event, metric: CommandMetric::Exit } if *event == command)
+}
+
 fn text_of(folder: &Folder, log: &Path) -> Result<String, String> {
     let bytes =
         std::fs::read(folder.path().join(log)).map_err(|error| format!("reading {}: {error}", log.display()))?;
@@ -160,4 +169,55 @@ fn one_line(command: &Argv) -> String {
 fn file_safe(name: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
     name.chars().map(safe).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The only command of a lab whose timeline has this entry, after it ended like this.
+    fn ended(entry: &str, expect: &str, ending: Ending, stopped: bool) -> Command {
+        let text = format!("nodes: [a, b]\nlinks: {{l: {{ends: [a, b]}}}}\ntimeline: [{entry}]\n{expect}");
+        let plan = netloom_lab::parse(&text, "test.yaml").unwrap().plan;
+        let mut command = commands_of(&plan).remove(0);
+        command.started = Some((Instant::from_nanos(10), None));
+        command.ended = Some((Instant::from_nanos(30), ending, stopped));
+        command
+    }
+
+    const FAILURE: Ending = Ending { code: Some(3), signal: None };
+    const SUCCESS: Ending = Ending { code: Some(0), signal: None };
+    const KILLED: Ending = Ending { code: None, signal: Some(9) };
+
+    #[test]
+    fn commands_fail_unless_they_may_or_are_stopped_or_judged() {
+        let failed = |entry, expect, ending, stopped| ended(entry, expect, ending, stopped).has_failed();
+        let plain = "{on: a, run: 'false'}";
+        assert!(failed(plain, "", FAILURE, false));
+        assert!(failed(plain, "", KILLED, false));
+        assert!(!failed(plain, "", SUCCESS, false));
+        assert!(!failed(plain, "", KILLED, true));
+        assert!(!failed("{on: a, run: 'false', may_fail: true}", "", FAILURE, false));
+        assert!(!failed("{on: a, run: 'false', as: odd}", "expect: [odd.exit == 3]", FAILURE, false));
+    }
+
+    #[test]
+    fn a_service_fails_when_it_ends_by_itself() {
+        let service = "{on: a, run: sleep 1, service: true}";
+        assert!(ended(service, "", SUCCESS, false).has_failed());
+        assert!(!ended(service, "", KILLED, true).has_failed());
+    }
+
+    #[test]
+    fn times_count_from_time_zero_and_may_lie_before_it() {
+        let row = ended("{on: a, run: [echo, 'a  b'], as: odd}", "", SUCCESS, false).row(Instant::from_nanos(25));
+        assert_eq!((row.start_ns, row.end_ns), (Some(-15), Some(5)));
+        assert_eq!(row.command, "echo a  b");
+        assert_eq!(row.stdout, PathBuf::from("logs/01-a-odd.stdout"));
+    }
+
+    #[test]
+    fn endings_are_told_as_a_shell_does() {
+        assert_eq!((FAILURE.shell_code(), KILLED.shell_code()), (3, 137));
+    }
 }

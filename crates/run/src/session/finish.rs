@@ -1,7 +1,8 @@
 //! The end: everything that was measured is put together, judged and written.
 
 use super::commands::Command;
-use super::{GuardLink, Play, Session, Stage, Stop, Why};
+use super::stage::{Play, Stage, Stop, Why};
+use super::{GuardLink, Session};
 use crate::expectations::{self, Measurements};
 use crate::job::Mode;
 use crate::measure::{engine_evidence, marks, pipe_evidence, pipe_rows};
@@ -9,6 +10,7 @@ use crate::results::write_pipe_table;
 use crate::verdict::{Evidence, NodeEvidence, judge};
 use crate::{CommandRow, Event, ExitCode, ExpectationRow, Report, RunError, Verdict};
 use netloom_dataplane::Snapshot;
+use netloom_host::netlink::Netlink;
 use netloom_units::Instant;
 use std::collections::BTreeMap;
 
@@ -45,8 +47,11 @@ impl Session<'_> {
     }
 
     fn failed(&self, error: &RunError) -> Event {
-        let results = (self.job.mode == Mode::Run).then(|| self.job.folder.path().to_owned());
-        Event::Failed { code: error.exit_code().number(), message: error.to_string(), results }
+        let so_far = match self.job.mode {
+            Mode::Run => format!("\nresults so far: {}", self.job.folder.path().display()),
+            Mode::Up => String::new(),
+        };
+        Event::Failed { code: error.exit_code().number(), message: format!("{error}{so_far}") }
     }
 
     /// All that was found out. Of a run that never reached time zero that is little.
@@ -102,9 +107,12 @@ impl Session<'_> {
     }
 
     fn evidence(&mut self, last: &Snapshot) -> Result<Evidence, RunError> {
+        let mut engine = engine_evidence(last);
+        // A full queue behind the engine's interfaces drops packets that the kernel had taken.
+        engine.lost_leaving = engine.lost_leaving.max(port_drops()?);
         Ok(Evidence {
             pipes: pipe_evidence(self.links.names(), self.links.pipes(), last),
-            engine: engine_evidence(last),
+            engine,
             nodes: self.node_evidence()?,
             notes: self.notes.clone(),
         })
@@ -146,6 +154,13 @@ impl Session<'_> {
         let text = crate::render::report(report);
         folder.write("summary.txt", anstream::adapter::strip_str(&text).to_string())
     }
+}
+
+/// What the interfaces in the lab's own namespace dropped instead of handing it to the nodes.
+fn port_drops() -> Result<u64, RunError> {
+    let links = Netlink::open().and_then(|mut netlink| netlink.links());
+    let links = links.map_err(|error| RunError::Died(error.to_string()))?;
+    Ok(links.iter().map(|link| link.counters.tx_dropped + link.counters.tx_errors).sum())
 }
 
 /// The exit code of a run that came to its end. That the network was not as described comes first: over another network

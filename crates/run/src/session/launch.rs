@@ -1,10 +1,11 @@
 //! Starting programs, asking services whether they are ready, and noting how programs end.
 
+use super::Session;
 use super::commands::{Command, Ending, argv};
 use super::processes::{ProcessKey, Purpose};
 use super::services::{Readiness, Step, condition};
+use super::stage::Stage;
 use super::timeline::starts_before_zero;
-use super::{Session, Stage};
 use crate::control::Reply;
 use crate::{Event, RunError};
 use netloom_host::node::{NodeEvent, Spawn, SpawnError};
@@ -104,7 +105,8 @@ impl Session<'_> {
         Ok(ProcessKey { node, process })
     }
 
-    fn tell(&mut self, text: String) {
+    /// Tells whoever watches what happens.
+    pub(super) fn tell(&mut self, text: String) {
         let at_ns = self.zero().map(|zero| self.links.now().since(zero).as_nanos());
         self.guard.mention(&Event::Happened { at_ns, text });
     }

@@ -11,6 +11,7 @@ mod processes;
 mod requests;
 mod services;
 mod sources;
+mod stage;
 mod timeline;
 
 use crate::control::Server;
@@ -25,18 +26,19 @@ use crate::{Event, RunError};
 pub(crate) use commands::Command;
 pub(crate) use guard_link::GuardLink;
 use guard_link::Heard;
-use netloom_dataplane::Snapshot;
 use netloom_host::node::Node;
 use netloom_units::{Duration, Instant};
 use processes::{Processes, Purpose};
 use serde_json::{Value, json};
 use sources::Source;
+use stage::{Play, Stage, Stop, Why};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use timeline::{Item, Timeline};
 
 /// How many samples there are per report of progress.
 const SAMPLES_PER_PROGRESS: u32 = 2;
+/// How often to look whether the engine of a lab that is not sampled lives.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// See the module.
 pub(crate) struct Session<'a> {
@@ -60,54 +62,6 @@ pub(crate) struct Session<'a> {
     /// What could not be enforced, for the verdict.
     notes: Vec<String>,
     warnings: Vec<String>,
-}
-
-/// How far the lab is.
-enum Stage {
-    /// Services start.
-    Starting,
-    /// The timeline plays.
-    Playing(Play),
-    /// Everything is being stopped.
-    Stopping(Stop),
-}
-
-/// What belongs to the time from time zero on.
-struct Play {
-    zero: Instant,
-    /// A lab that is not a run is not sampled: it may stay for days.
-    sampler: Option<Sampler>,
-    samples: u32,
-    /// What had been counted at time zero.
-    first: Vec<Mark>,
-}
-
-/// What belongs to the end.
-struct Stop {
-    why: Why,
-    /// The part that was played, and all that was measured at its end; none if the services never became ready.
-    played: Option<(Play, Snapshot)>,
-}
-
-/// Why the lab ends.
-#[derive(Debug)]
-enum Why {
-    /// It came to its end.
-    Over,
-    /// Somebody wants it to.
-    Interrupted,
-    /// It cannot go on.
-    Failed(RunError),
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Over => f.write_str("it came to its end"),
-            Self::Interrupted => f.write_str("it was interrupted"),
-            Self::Failed(error) => error.fmt(f),
-        }
-    }
 }
 
 /// What the lab was made of before it began.
@@ -188,6 +142,7 @@ impl<'a> Session<'a> {
         }
         self.play_timeline()?;
         self.sample()?;
+        self.look_after_engine()?;
         self.send_due_signals();
         let over = self.job.mode == Mode::Run && self.timeline.is_over() && !self.commands_run();
         if matches!(self.stage, Stage::Playing(_)) && over {
@@ -220,7 +175,7 @@ impl<'a> Session<'a> {
             Mode::Run => Some(Sampler::create(&self.job.folder, self.links.link_names(), zero)?),
             Mode::Up => None,
         };
-        self.stage = Stage::Playing(Play { zero, sampler, samples: 0, first: marks(&snapshot) });
+        self.stage = Stage::Playing(Play { zero, sampler, samples: 0, next_look: zero, first: marks(&snapshot) });
         self.events.add(zero, Some(zero), "time zero", json!({}))?;
         self.guard.tell(&match self.job.mode {
             Mode::Run => Event::Started { duration_ns: self.job.plan.duration.map(Duration::as_nanos) },
@@ -250,6 +205,18 @@ impl<'a> Session<'a> {
                 Ok(())
             }
             Item::End => self.stop(Why::Over),
+        }
+    }
+
+    /// Without samples nobody would notice that the engine has died.
+    fn look_after_engine(&mut self) -> Result<(), RunError> {
+        let now = self.links.now();
+        match &mut self.stage {
+            Stage::Playing(Play { sampler: None, next_look, .. }) if *next_look <= now => {
+                *next_look = now + LOOK_INTERVAL;
+                self.links.counters().map(drop)
+            }
+            _ => Ok(()),
         }
     }
 

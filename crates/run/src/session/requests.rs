@@ -1,14 +1,16 @@
 //! What clients of the control socket ask, and what the timeline asks of links.
 
+use super::Session;
 use super::launch::Launch;
 use super::processes::Purpose;
-use super::{Session, Why};
+use super::stage::Why;
 use crate::control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request, Set};
 use crate::{ExitCode, RunError};
 use netloom_lab::{Action, Direction, NodeKind, parse_change};
-use netloom_link::PipeChange;
-use serde_json::json;
+use netloom_link::{LossConfig, PipeChange, QueueConfig};
+use serde_json::{Value, json};
 use std::ffi::OsString;
+use std::fmt;
 use std::os::fd::OwnedFd;
 
 /// Why a request is refused: the client's exit code, and a text.
@@ -137,18 +139,65 @@ impl Session<'_> {
 
     fn change_link(&mut self, link: usize, direction: Option<Direction>, change: &PipeChange) -> Result<(), RunError> {
         self.links.change(link, direction, change)?;
-        let name = self.links.names()[link].name.clone();
-        let direction = direction.map(|direction| direction.to_string());
-        self.note("link changed", json!({ "link": name, "direction": direction, "change": format!("{change:?}") }))
+        let place = Place::of(&self.links.names()[link].name, direction);
+        self.tell(format!("{place} changed"));
+        self.note("link changed", place.details(json!({ "set": written(change) })))
     }
 
     /// Cuts a link, or a direction of it, or joins it again.
     pub(super) fn set_link_up(&mut self, link: usize, direction: Option<Direction>, up: bool) -> Result<(), RunError> {
         self.links.set_up(link, direction, up)?;
-        let name = self.links.names()[link].name.clone();
-        let direction = direction.map(|direction| direction.to_string());
-        self.note(if up { "link up" } else { "link down" }, json!({ "link": name, "direction": direction }))
+        let place = Place::of(&self.links.names()[link].name, direction);
+        let state = if up { "up" } else { "down" };
+        self.tell(format!("{place} {state}"));
+        self.note(&format!("link {state}"), place.details(json!({})))
     }
+}
+
+/// A link or a direction of it, for people.
+struct Place {
+    link: String,
+    direction: Option<Direction>,
+}
+
+impl Place {
+    fn of(link: &str, direction: Option<Direction>) -> Self {
+        Self { link: link.to_owned(), direction }
+    }
+
+    /// `more`, with the place in front.
+    fn details(&self, mut more: Value) -> Value {
+        more["link"] = self.link.as_str().into();
+        more["direction"] = self.direction.map(|direction| direction.to_string()).into();
+        more
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.link)?;
+        self.direction.map_or(Ok(()), |direction| write!(f, " {direction}"))
+    }
+}
+
+/// A change as a lab file would have it.
+fn written(change: &PipeChange) -> Value {
+    let PipeChange { rate, delay, queue, loss } = change;
+    let mut keys = serde_json::Map::new();
+    let mut add = |key: &str, value: Option<String>| {
+        keys.extend(value.map(|text| (key.to_owned(), Value::from(text))));
+    };
+    add("rate", rate.map(|rate| rate.map_or_else(|| "unlimited".into(), |rate| rate.to_string())));
+    add("delay", delay.map(|delay| delay.to_string()));
+    add("queue", queue.as_ref().map(|QueueConfig::DropTail(limit)| limit.to_string()));
+    add(
+        "loss",
+        loss.as_ref().map(|loss| match loss {
+            LossConfig::None => "0 %".into(),
+            LossConfig::Independent(probability) => probability.to_string(),
+        }),
+    );
+    Value::Object(keys)
 }
 
 /// How many names a message lists.
@@ -198,4 +247,30 @@ fn direction(name: &str) -> Result<Direction, Refusal> {
 
 fn refused((code, message): Refusal) -> Reply {
     Reply::Refused { code: code.number(), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(all: &[(&str, &str)]) -> Vec<(String, String)> {
+        all.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn changes_are_understood_together_and_written_as_in_a_lab_file() {
+        let asked = pairs(&[("rate", "unlimited"), ("delay", "80 ms"), ("loss", "1 %"), ("state", "down")]);
+        let wanted = understand(&asked).unwrap();
+        assert_eq!(wanted.up, Some(false));
+        assert_eq!(written(&wanted.change), json!({ "rate": "unlimited", "delay": "80 ms", "loss": "1 %" }));
+    }
+
+    #[test]
+    fn what_is_said_last_counts_and_what_is_wrong_is_refused() {
+        let wanted = understand(&pairs(&[("delay", "1 ms"), ("delay", "2 ms")])).unwrap();
+        assert_eq!(written(&wanted.change), json!({ "delay": "2 ms" }));
+        for wrong in [("delay", "1"), ("dely", "1 ms"), ("state", "sideways")] {
+            assert_eq!(understand(&pairs(&[wrong])).err().unwrap().0, ExitCode::Usage, "{wrong:?}");
+        }
+    }
 }

@@ -76,3 +76,40 @@ pub(crate) fn condition(ready: &Ready) -> String {
         ReadyWhen::Pause(span) => format!("the pause of {span} is not over"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn ready(when: ReadyWhen) -> Ready {
+        Ready { when, timeout: Duration::from_millis(100) }
+    }
+
+    #[test]
+    fn a_service_is_asked_until_its_time_is_up() {
+        let mut readiness = Readiness::of(Some(&ready(ReadyWhen::Tcp(5201))), at(1_000));
+        assert_eq!(readiness.step(at(1_000)), Step::Ask);
+        assert_eq!(readiness.step(at(1_001)), Step::Wait);
+        assert_eq!(readiness.due(), Some(at(1_010)));
+        assert_eq!(readiness.step(at(1_010)), Step::Ask);
+        assert_eq!(readiness.step(at(1_100)), Step::GiveUp);
+    }
+
+    #[test]
+    fn a_pause_never_fails_however_late_it_is_looked_at() {
+        let mut readiness = Readiness::of(Some(&ready(ReadyWhen::Pause(Duration::from_secs(5)))), at(0));
+        assert_eq!(readiness.step(at(4_999)), Step::Wait);
+        assert_eq!(readiness.step(at(60_000)), Step::Ask);
+    }
+
+    #[test]
+    fn without_a_condition_a_service_is_ready_at_once() {
+        let mut readiness = Readiness::of(None, at(0));
+        assert!(readiness.is_ready());
+        assert_eq!((readiness.due(), readiness.step(at(1))), (None, Step::Wait));
+    }
+}

@@ -68,16 +68,18 @@ pub(crate) struct Busy {
 }
 
 /// The engine itself.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct EngineEvidence {
     /// Packets that the kernel could not hand to the engine.
     pub(crate) lost_arriving: u64,
-    /// Packets that the kernel did not take from the engine.
+    /// Packets that the kernel did not take from the engine, or dropped behind it.
     pub(crate) lost_leaving: u64,
+    /// Why the kernel did not take the latest of them, if it said so.
+    pub(crate) refusal: Option<String>,
     /// For how long the engine has been there, in nanoseconds.
     pub(crate) elapsed_ns: u64,
-    /// How long it was ready to run and waited for a processor, in nanoseconds.
-    pub(crate) waited_ns: u64,
+    /// How long it was ready to run and waited for a processor, in nanoseconds; none if the kernel does not tell.
+    pub(crate) waited_ns: Option<u64>,
 }
 
 /// One node.
@@ -110,7 +112,12 @@ pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     findings.extend(evidence.nodes.iter().filter_map(unenforced_share));
     findings.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     let dilation = findings.iter().filter_map(|finding| finding.slowing).max_by(f64::total_cmp).map(whole_factor);
-    Verdict { as_described: findings.is_empty(), findings, dilation, notes: evidence.notes.clone() }
+    let mut notes = evidence.notes.clone();
+    if evidence.engine.waited_ns.is_none() {
+        notes
+            .push("whether the engine waited for a processor: this kernel keeps no account (CONFIG_SCHED_INFO)".into());
+    }
+    Verdict { as_described: findings.is_empty(), findings, dilation, notes }
 }
 
 fn weight(finding: &Finding) -> f64 {
@@ -162,19 +169,19 @@ fn achieved_rate(allowed: &Allowed, pipe: &PipeEvidence) -> Option<Finding> {
 }
 
 fn engine_losses(engine: &EngineEvidence) -> Option<Finding> {
-    let lost = engine.lost_arriving + engine.lost_leaving;
-    (lost > 0).then(|| Finding {
+    let EngineEvidence { lost_arriving, lost_leaving, refusal, .. } = engine;
+    let reason = refusal.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+    (lost_arriving + lost_leaving > 0).then(|| Finding {
         subject: "engine".into(),
         text: format!(
-            "{lost} packets were lost outside the models ({} on the way in, {} on the way out)",
-            engine.lost_arriving, engine.lost_leaving
+            "packets lost outside the models: {lost_arriving} on the way in, {lost_leaving} on the way out{reason}"
         ),
         slowing: Some(SMALLEST_SLOWING),
     })
 }
 
 fn starvation(allowed: &Allowed, engine: &EngineEvidence) -> Option<Finding> {
-    let share = engine.waited_ns as f64 / engine.elapsed_ns.max(1) as f64;
+    let share = engine.waited_ns? as f64 / engine.elapsed_ns.max(1) as f64;
     (share > allowed.starvation).then(|| Finding {
         subject: "engine".into(),
         text: format!(
@@ -189,7 +196,7 @@ fn starvation(allowed: &Allowed, engine: &EngineEvidence) -> Option<Finding> {
 fn node_losses(node: &NodeEvidence) -> Option<Finding> {
     (node.dropped > 0).then(|| Finding {
         subject: format!("node {}", node.name),
-        text: format!("its interfaces dropped {} packets outside the models", node.dropped),
+        text: format!("packets dropped by its interfaces, outside the models: {}", node.dropped),
         slowing: Some(SMALLEST_SLOWING),
     })
 }

@@ -13,8 +13,20 @@ fn pipe() -> PipeEvidence {
     }
 }
 
+/// An engine that never waited.
+fn engine() -> EngineEvidence {
+    EngineEvidence { waited_ns: Some(0), ..EngineEvidence::default() }
+}
+
 fn with(pipe: PipeEvidence) -> Evidence {
-    Evidence { pipes: vec![pipe], ..Evidence::default() }
+    Evidence { pipes: vec![pipe], engine: engine(), ..Evidence::default() }
+}
+
+#[test]
+fn what_the_kernel_does_not_tell_is_noted() {
+    let verdict = judge(&ALLOWED, &Evidence::default());
+    assert!(verdict.as_described);
+    assert_eq!(verdict.notes.len(), 1);
 }
 
 #[test]
@@ -74,9 +86,9 @@ fn the_mean_delay_may_differ_by_its_bound_only() {
 
 #[test]
 fn a_single_packet_lost_outside_the_models_is_fatal() {
-    let engine = EngineEvidence { lost_arriving: 1, ..EngineEvidence::default() };
+    let engine = EngineEvidence { lost_arriving: 1, ..engine() };
     let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
-    assert_eq!(verdict.findings[0].text, "1 packets were lost outside the models (1 on the way in, 0 on the way out)");
+    assert_eq!(verdict.findings[0].text, "packets lost outside the models: 1 on the way in, 0 on the way out");
     assert_eq!(verdict.dilation, Some(2));
     let node = NodeEvidence { name: "r1".into(), dropped: 3, unenforced_share: None };
     assert!(!judge(&ALLOWED, &Evidence { nodes: vec![node], ..Evidence::default() }).as_described);
@@ -84,7 +96,7 @@ fn a_single_packet_lost_outside_the_models_is_fatal() {
 
 #[test]
 fn a_starved_engine_is_found() {
-    let engine = EngineEvidence { elapsed_ns: 1_000, waited_ns: 200, ..EngineEvidence::default() };
+    let engine = EngineEvidence { elapsed_ns: 1_000, waited_ns: Some(200), ..engine() };
     let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
     assert_eq!(verdict.findings[0].text, "it waited for a processor for 20.0 % of the time, 10.0 % is allowed");
 }

@@ -89,6 +89,13 @@ fn judgements_say_what_was_measured_and_wanted() {
         ),
         ("transfer.stderr == \"\"", text("oh"), false, "measured \"oh\", wanted \"\""),
         ("transfer.json.a == \"x\\\"y\"", text("x\"y"), true, "measured \"x\\\"y\", wanted \"x\\\"y\""),
+        (
+            "transfer.json.a > 8e7",
+            number(92_164_101.039_187_9),
+            true,
+            "measured 92164101.039, wanted more than 80000000",
+        ),
+        ("transfer.json.a > 0", number(0.000_015), true, "measured 0.000015, wanted more than 0"),
         ("transfer.json.a == 3", text("3"), false, "measured \"3\", wanted 3"),
     ];
     for (expectation, measured, met, explanation) in cases {

@@ -37,8 +37,8 @@ pub(super) fn warn(spec: &Spec, kinds: &[NodeKind], ends: &[Ends], is_complete: 
 /// For each node the lowest node that links connect it to, whether they forward or not.
 fn parts(nodes: usize, ends: &[Ends]) -> Vec<usize> {
     let mut parents: Vec<usize> = (0..nodes).collect();
-    for ends in ends {
-        let [a, b] = ends.plans.map(|end| root(&mut parents, end.node));
+    for link in ends {
+        let [a, b] = link.plans.map(|end| root(&mut parents, end.node));
         parents[a.max(b)] = a.min(b);
     }
     (0..nodes).map(|node| root(&mut parents, node)).collect()

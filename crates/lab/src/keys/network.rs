@@ -1,0 +1,159 @@
+//! The tables of nodes and links.
+
+use super::{ADDRESS, Key, Kind, LINK_NAME, NODE_NAME, Quantity, SYSCTL_NAME, Section, VARIABLE_NAME};
+
+const RATE: Kind = Kind::OneOf(&[Kind::Quantity(Quantity::Rate), Kind::Word(&["unlimited"])]);
+pub(super) const DURATION: Kind = Kind::Quantity(Quantity::Duration);
+pub(super) const DURATION_OR_ZERO: Kind = Kind::OneOf(&[DURATION, Kind::Zero]);
+pub(super) const SHARE: Kind = Kind::Quantity(Quantity::Probability);
+const LOSS: Kind = Kind::OneOf(&[SHARE, Kind::Zero]);
+const QUEUE_KIND: Kind = Kind::OneOf(&[Kind::Quantity(Quantity::Limit), Kind::Section(&QUEUE)]);
+pub(super) const NODE_REFERENCE: Kind = Kind::Text(NODE_NAME);
+pub(super) const LINK_REFERENCE: Kind = Kind::Text(LINK_NAME);
+pub(super) const ENVIRONMENT: Kind = Kind::Map { names: VARIABLE_NAME, values: &Kind::Scalar };
+
+/// A node.
+pub(crate) const NODE: Section = Section {
+    name: "node",
+    doc: "A machine with its own network stack, on which programs run.",
+    keys: &[
+        Key::new(
+            "kind",
+            Kind::Word(&["host", "router"]),
+            "router",
+            "host runs programs and forwards nothing, router forwards IPv4 and IPv6 as well. Default: host.",
+        ),
+        Key::new(
+            "cpus",
+            Kind::Positive,
+            "0.5",
+            "The processor time that its programs may use together, in cores, to a thousandth. Default: no limit.",
+        ),
+        Key::new(
+            "sysctl",
+            Kind::Map { names: SYSCTL_NAME, values: &Kind::Scalar },
+            "{net.ipv4.tcp_congestion_control: reno}",
+            "Kernel settings of its network stack: names that begin with net.",
+        ),
+        Key::new("env", ENVIRONMENT, "{LANG: C}", "Environment variables of all its programs."),
+    ],
+};
+
+/// A link.
+pub(crate) const LINK: Section = Section {
+    name: "link",
+    doc: "A link between two nodes. Its direction forward is from the first end to the second.",
+    keys: &[
+        Key::new(
+            "ends",
+            Kind::List { items: &Kind::OneOf(&[NODE_REFERENCE, Kind::Section(&END)]), least: 2, most: Some(2) },
+            "[client, {node: r1, address: 10.0.0.1/24}]",
+            "The two nodes that it joins.",
+        )
+        .required(),
+        RATE_KEY,
+        DELAY_KEY,
+        QUEUE_KEY,
+        LOSS_KEY,
+        Key::new("forward", Kind::Section(&DIRECTION), "{rate: 16 Mbit/s}", "What differs from first to second end."),
+        Key::new("backward", Kind::Section(&DIRECTION), "{rate: 1 Mbit/s}", "What differs from second to first end."),
+        Key::new(
+            "mtu",
+            Kind::Integer { least: 68, most: 65_535 },
+            "1500",
+            "The largest IP packet in bytes, 68 to 65535; IPv6 needs 1280. Default: 1500.",
+        ),
+        Key::new(
+            "coalesce",
+            DURATION_OR_ZERO,
+            "20 us",
+            "Packets due within this time of one another may be handed out together, as a network card's interrupt \
+             moderation does it; 0 turns it off. Default: 20 us.",
+        ),
+        Key::new(
+            "cost",
+            Kind::Integer { least: 1, most: 65_535 },
+            "10",
+            "What using the link costs the shortest-path routes, 1 to 65535. Default: 1.",
+        ),
+    ],
+};
+
+const RATE_KEY: Key = Key::new(
+    "rate",
+    RATE,
+    "100 Mbit/s",
+    "How fast it sends, counting bytes from the IP header on, or unlimited. Default: unlimited.",
+);
+const DELAY_KEY: Key = Key::new(
+    "delay",
+    DURATION_OR_ZERO,
+    "20 ms",
+    "Propagation delay of one direction, after the last bit is sent. Default: 0.",
+);
+const QUEUE_KEY: Key = Key::new(
+    "queue",
+    QUEUE_KIND,
+    "100 packets",
+    "How much may wait for the transmitter: packets, bytes or a time. Default: 1000 packets.",
+);
+const LOSS_KEY: Key = Key::new(
+    "loss",
+    LOSS,
+    "0.1 %",
+    "The probability with which each packet is lost, independently of all others. Default: 0.",
+);
+
+/// One direction of a link, or a change of a link.
+pub(crate) const DIRECTION: Section = Section {
+    name: "direction",
+    doc: "What can be said about one direction of a link.",
+    keys: &[RATE_KEY, DELAY_KEY, QUEUE_KEY, LOSS_KEY],
+};
+
+/// A queue.
+pub(crate) const QUEUE: Section = Section {
+    name: "queue",
+    doc: "A queue.",
+    keys: &[
+        Key::new(
+            "kind",
+            Kind::Word(&["fifo"]),
+            "fifo",
+            "fifo: first in, first out; what finds it full is dropped. Default: fifo.",
+        ),
+        Key::new(
+            "limit",
+            Kind::Quantity(Quantity::Limit),
+            "64 kB",
+            "How much may wait: packets, bytes or a time. Default: 1000 packets.",
+        ),
+    ],
+};
+
+/// An end of a link.
+pub(crate) const END: Section = Section {
+    name: "end",
+    doc: "An end of a link, with what is not to be chosen automatically.",
+    keys: &[
+        Key::new("node", NODE_REFERENCE, "r1", "The node.").required(),
+        Key::new(
+            "interface",
+            Kind::Text("^[a-zA-Z0-9_.-]{1,15}$"),
+            "wan0",
+            "The interface's name in the node, at most 15 characters. Default: eth0, eth1 and so on.",
+        ),
+        Key::new(
+            "address",
+            Kind::OneOf(&[Kind::Text(ADDRESS), Kind::List { items: &Kind::Text(ADDRESS), least: 1, most: None }]),
+            "[10.0.0.1/24, \"fd00::1/64\"]",
+            "Its address with the prefix length, or several. Replaces the automatic address of that family.",
+        ),
+        Key::new(
+            "mac",
+            Kind::Text("^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$"),
+            "\"02:00:00:00:00:01\"",
+            "Its hardware address.",
+        ),
+    ],
+};

@@ -1,0 +1,112 @@
+//! The tables of the whole file and of its bounds.
+
+use super::network::{DURATION, LINK, NODE, NODE_REFERENCE, SHARE};
+use super::timeline::{DOWN, RUN, SET, UP};
+use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
+
+/// The whole file.
+pub(crate) const TOP: Section = Section {
+    name: "lab",
+    doc: "A network and what happens on it.",
+    keys: &[
+        Key::new(
+            "name",
+            Kind::Text("^[a-z0-9-]{1,32}$"),
+            "dumbbell",
+            "The lab's name: 1 to 32 of a-z, 0-9 and -. Default: the file's name without its extension.",
+        ),
+        Key::new(
+            "seed",
+            Kind::Integer { least: 0, most: u64::MAX },
+            "7",
+            "The number from which all chance is drawn; the same seed loses the same packets. Default: 1.",
+        ),
+        Key::new("clock", Kind::Word(&["real"]), "real", "How lab time passes: as ours does. Default: real."),
+        Key::new(
+            "precision",
+            Kind::Word(&["eco", "balanced", "exact"]),
+            "balanced",
+            "How precisely packets are released: eco sleeps, balanced spins for the last microseconds, exact spins \
+             always on a processor of its own. Default: balanced.",
+        ),
+        Key::new(
+            "duration",
+            DURATION,
+            "15 s",
+            "When the run ends at the latest, after time zero. Default: when all commands have ended.",
+        ),
+        Key::new("nodes", NODES, "{client: {}, r1: {kind: router}}", "The nodes by name, or a list of names.")
+            .required(),
+        Key::new(
+            "links",
+            Kind::Map { names: LINK_NAME, values: &Kind::Section(&LINK) },
+            "{access: {ends: [client, r1], delay: 1 ms}}",
+            "The links by name.",
+        ),
+        Key::new(
+            "timeline",
+            Kind::List {
+                items: &Kind::OneOf(&[
+                    Kind::Section(&RUN),
+                    Kind::Section(&SET),
+                    Kind::Section(&DOWN),
+                    Kind::Section(&UP),
+                ]),
+                least: 0,
+                most: None,
+            },
+            "[{at: 1 s, on: client, run: ping -c 3 server}]",
+            "What happens and when. Time zero is when all services without a time are ready.",
+        ),
+        Key::new(
+            "expect",
+            Kind::List { items: &Kind::Text("\\S"), least: 0, most: None },
+            "[ping.exit == 0]",
+            "What the run is to show: <command or link>.<metric> <comparison> <value> [during A..B].",
+        ),
+        Key::new(
+            "bounds",
+            Kind::Section(&BOUNDS),
+            "{lateness: 500 us}",
+            "How far the network may stray from its description.",
+        ),
+    ],
+};
+
+const NODES: Kind = Kind::OneOf(&[
+    Kind::Map { names: NODE_NAME, values: &Kind::Optional(&NODE) },
+    Kind::List { items: &NODE_REFERENCE, least: 1, most: None },
+]);
+
+/// How far a run may stray from its description.
+pub(crate) const BOUNDS: Section = Section {
+    name: "bounds",
+    doc: "How far a run may stray and still be as described.",
+    keys: &[
+        Key::new(
+            "lateness",
+            DURATION,
+            "500 us",
+            "99 % of a pipe's packets are handed out at most this much later than due. Default: 1 ms.",
+        ),
+        Key::new(
+            "rate",
+            SHARE,
+            "1 %",
+            "The rate of a busy pipe differs from the described one by at most this. Default: 2 %.",
+        ),
+        Key::new(
+            "delay",
+            SHARE,
+            "1 %",
+            "The mean delay of a pipe differs from the described one by at most this, or by `lateness` if that is more. \
+             Default: 1 %.",
+        ),
+        Key::new(
+            "starvation",
+            SHARE,
+            "10 %",
+            "The engine waits for a processor for at most this share of its time. Default: 10 %.",
+        ),
+    ],
+};

@@ -1,0 +1,335 @@
+//! From lab files to plans: addresses, names, routes.
+
+use ipnet::IpNet;
+use netloom_lab::{Action, Lab, NodePlan, Plan, Precision};
+use netloom_link::{LossConfig, QueueConfig};
+use netloom_units::{Bytes, Duration, Limit, Rate};
+use std::net::IpAddr;
+
+fn lab(text: &str) -> Lab {
+    netloom_lab::parse(text, "labs/test.yaml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
+}
+
+fn plan(text: &str) -> Plan {
+    let lab = lab(text);
+    assert!(lab.warnings.is_empty(), "{}", lab.warnings);
+    lab.plan
+}
+
+fn warnings(text: &str) -> Vec<String> {
+    lab(text).warnings.lines().collect()
+}
+
+fn node<'a>(plan: &'a Plan, name: &str) -> &'a NodePlan {
+    plan.nodes.iter().find(|node| node.name == name).expect("the node is there")
+}
+
+fn addresses(plan: &Plan, name: &str) -> Vec<String> {
+    let interfaces = node(plan, name).interfaces.iter();
+    interfaces.flat_map(|interface| &interface.addresses).map(ToString::to_string).collect()
+}
+
+/// The IPv4 routes of a node as `ip route` would put them.
+fn routes(plan: &Plan, name: &str) -> Vec<String> {
+    let node = node(plan, name);
+    let v4 = node.routes.iter().filter(|route| route.via.is_ipv4());
+    v4.map(|route| format!("{} via {} {}", route.destination, route.via, node.interfaces[route.interface].name))
+        .collect()
+}
+
+#[test]
+fn what_is_not_said_has_its_default() {
+    let plan = plan("nodes: [a, b]\nlinks: {l: {ends: [a, b]}}\n");
+    assert_eq!((plan.name.as_str(), plan.seed.get(), plan.precision), ("test", 1, Precision::Balanced));
+    assert_eq!(plan.duration, None);
+    let link = &plan.links[0];
+    assert_eq!((link.mtu, link.coalesce), (1_500, Duration::from_micros(20)));
+    assert_eq!(link.pipes[0], netloom_link::PipeConfig::default());
+    assert_eq!(link.pipes[1], link.pipes[0]);
+}
+
+#[test]
+fn a_direction_overrides_what_the_link_says() {
+    let plan = plan(
+        "nodes: [a, b]
+links:
+  dsl:
+    ends: [a, b]
+    delay: 10 ms
+    queue: 50 ms
+    rate: 1 Mbit/s
+    loss: 0
+    backward: {rate: unlimited, loss: 0.1 %, queue: {kind: fifo, limit: 64 kB}}
+",
+    );
+    let [forward, backward] = &plan.links[0].pipes;
+    assert_eq!(forward.rate, Rate::from_bits_per_second(1_000_000));
+    assert_eq!(forward.queue, QueueConfig::DropTail(Limit::Time(Duration::from_millis(50))));
+    assert_eq!(forward.loss, LossConfig::None);
+    assert_eq!((backward.rate, backward.delay), (None, Duration::from_millis(10)));
+    assert_eq!(backward.queue, QueueConfig::DropTail(Limit::Bytes(Bytes::new(64_000))));
+    assert!(matches!(backward.loss, LossConfig::Independent(_)));
+}
+
+#[test]
+fn automatic_addresses_follow_the_order_of_links() {
+    let plan = plan("nodes: {a: {}, r: {kind: router}, b: {}}\nlinks: {x: {ends: [a, r]}, y: {ends: [b, r]}}\n");
+    assert_eq!(addresses(&plan, "a"), ["10.0.0.1/30", "fd00:6e6c::1/64"]);
+    assert_eq!(addresses(&plan, "b"), ["10.0.0.5/30", "fd00:6e6c:0:1::1/64"]);
+    assert_eq!(addresses(&plan, "r"), ["10.0.0.2/30", "fd00:6e6c::2/64", "10.0.0.6/30", "fd00:6e6c:0:1::2/64"]);
+    let router = node(&plan, "r");
+    assert_eq!(router.interfaces[1].name, "eth1");
+    assert_eq!(router.interfaces[1].mac, [0x02, 0x6e, 0x6c, 0, 0, 3]);
+    let link_local: IpAddr = "fe80::6e:6cff:fe00:3".parse().expect("an address");
+    assert!(node(&plan, "b").interfaces[0].neighbors.contains(&(link_local, router.interfaces[1].mac)));
+}
+
+#[test]
+fn explicit_addresses_replace_those_of_their_family_on_both_ends() {
+    let plan = plan(
+        "nodes: {a: {}, r: {kind: router}, b: {}, c: {}}
+links:
+  one: {ends: [a, {node: r, address: 192.168.3.1/24}]}
+  last: {ends: [{node: b, address: 10.0.0.6/30}, r]}
+  both: {ends: [{node: c, address: [172.16.0.9/16, \"fd01::9/64\"]}, {node: r, address: \"fd01::1/64\"}]}
+  auto: {ends: [c, r]}
+",
+    );
+    assert_eq!(addresses(&plan, "a"), ["192.168.3.2/24", "fd00:6e6c::1/64"]);
+    // 10.0.0.6 is the last of its subnet: the other end gets the lowest.
+    assert_eq!(addresses(&plan, "b"), ["10.0.0.6/30", "fd00:6e6c:0:1::1/64"]);
+    assert_eq!(addresses(&plan, "c"), ["172.16.0.9/16", "fd01::9/64", "10.0.0.13/30", "fd00:6e6c:0:3::1/64"]);
+    let router: Vec<String> = addresses(&plan, "r").into_iter().filter(|net| !net.contains(':')).collect();
+    assert_eq!(router, ["192.168.3.1/24", "10.0.0.5/30", "172.16.0.10/16", "10.0.0.14/30"]);
+}
+
+#[test]
+fn automatic_subnets_pass_over_explicit_ones() {
+    let text = "nodes: {a: {}, b: {}}
+links:
+  first: {ends: [a, b]}
+  second: {ends: [a, b]}
+  big: {ends: [{node: a, address: 10.0.0.65/26}, b]}
+  wide: {ends: [{node: a, address: 10.0.0.2/29}, b]}
+";
+    let plan = plan(text);
+    let nets: Vec<IpNet> = plan.nodes[0].interfaces.iter().map(|interface| interface.addresses[0]).collect();
+    assert_eq!(
+        nets.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["10.0.0.9/30", "10.0.0.13/30", "10.0.0.65/26", "10.0.0.2/29"]
+    );
+}
+
+#[test]
+fn routers_know_every_subnet_and_leaves_have_a_default_route() {
+    let plan = plan(
+        "nodes: {a: {}, b: {}, r1: {kind: router}, r2: {kind: router}, stub: {kind: router}}
+links: {x: {ends: [a, r1]}, core: {ends: [r1, r2]}, y: {ends: [r2, b]}, z: {ends: [r2, stub]}}
+",
+    );
+    assert_eq!(routes(&plan, "a"), ["0.0.0.0/0 via 10.0.0.2 eth0"]);
+    assert_eq!(routes(&plan, "stub"), ["0.0.0.0/0 via 10.0.0.13 eth0"]);
+    // All of them lead to r2, but a default route between two routers would send unknown addresses to and fro.
+    assert_eq!(routes(&plan, "r1"), ["10.0.0.8/30 via 10.0.0.6 eth1", "10.0.0.12/30 via 10.0.0.6 eth1"]);
+    assert_eq!(routes(&plan, "r2"), ["10.0.0.0/30 via 10.0.0.5 eth0"]);
+    let v6 = node(&plan, "a").routes.iter().filter(|route| route.via.is_ipv6());
+    assert_eq!(v6.map(|route| route.destination.to_string()).collect::<Vec<_>>(), ["::/0"]);
+}
+
+/// A ring of four routers, and costs that make the long way the shorter one.
+#[test]
+fn cost_decides_then_the_number_of_links_then_the_order_of_the_file() {
+    let ring = |cost: u32| {
+        plan(&format!(
+            "nodes: {{a: {{kind: router}}, b: {{kind: router}}, c: {{kind: router}}, d: {{kind: router}}}}
+links:
+  ab: {{ends: [a, b]}}
+  bc: {{ends: [b, c], cost: {cost}}}
+  cd: {{ends: [c, d]}}
+  da: {{ends: [d, a]}}
+"
+        ))
+    };
+    // bc is 10.0.0.4/30 and as far by ab as cd, 10.0.0.8/30, is by da.
+    assert_eq!(routes(&ring(1), "a"), ["10.0.0.4/30 via 10.0.0.2 eth0", "10.0.0.8/30 via 10.0.0.13 eth1"]);
+    // From c, ab (10.0.0.0/30) lies behind b, but b is expensive to reach.
+    assert_eq!(routes(&ring(1), "c"), ["10.0.0.0/30 via 10.0.0.5 eth0", "10.0.0.12/30 via 10.0.0.10 eth1"]);
+    assert_eq!(routes(&ring(9), "c"), ["10.0.0.0/30 via 10.0.0.10 eth1", "10.0.0.12/30 via 10.0.0.10 eth1"]);
+}
+
+#[test]
+fn equal_costs_prefer_fewer_links() {
+    let plan = plan(
+        "nodes: {a: {kind: router}, b: {kind: router}, c: {kind: router}, t: {}}
+links:
+  ab: {ends: [a, b]}
+  bc: {ends: [b, c]}
+  ac: {ends: [a, c], cost: 2}
+  ct: {ends: [c, t]}
+",
+    );
+    assert_eq!(routes(&plan, "a")[1], "10.0.0.12/30 via 10.0.0.10 eth1");
+}
+
+/// The host h joins both sides, but does not forward.
+#[test]
+fn hosts_are_never_passed_through() {
+    let plan = plan(
+        "nodes: {a: {}, r1: {kind: router}, h: {}, r2: {kind: router}, b: {}}
+links:
+  ar1: {ends: [a, r1]}
+  r1h: {ends: [r1, h]}
+  hr2: {ends: [h, r2]}
+  r2b: {ends: [r2, b]}
+  long: {ends: [r1, r2], cost: 50}
+",
+    );
+    assert_eq!(routes(&plan, "r1"), ["10.0.0.8/30 via 10.0.0.18 eth2", "10.0.0.12/30 via 10.0.0.18 eth2"]);
+    assert_eq!(
+        routes(&plan, "h"),
+        ["10.0.0.0/30 via 10.0.0.5 eth0", "10.0.0.12/30 via 10.0.0.10 eth1", "10.0.0.16/30 via 10.0.0.5 eth0"]
+    );
+}
+
+#[test]
+fn what_cannot_be_reached_is_warned_about() {
+    let middle = "nodes: {a: {}, m: {}, b: {}}\nlinks: {x: {ends: [a, m]}, y: {ends: [m, b]}}\n";
+    assert_eq!(
+        warnings(middle),
+        [
+            "labs/test.yaml:1: nodes.m: this host has several links and forwards nothing, so that some nodes cannot reach \
+          one another: is `kind: router` meant?"
+        ]
+    );
+    let parts = "nodes: [a, b, c]\nlinks: {x: {ends: [a, b]}}\n";
+    assert_eq!(
+        warnings(parts),
+        ["labs/test.yaml:1: nodes[2]: no links lead from `a` to `c`: they cannot reach one another"]
+    );
+    let small = "nodes: [a, b]\nlinks: {x: {ends: [a, b], mtu: 1000}}\n";
+    assert_eq!(warnings(small), ["labs/test.yaml:2: links.x: no IPv6 on this link: it needs an mtu of 1280 or more"]);
+    assert_eq!(addresses(&lab(small).plan, "a"), ["10.0.0.1/30"]);
+    // A server with two ways into the same network is no mistake.
+    let twofold = "nodes: {s: {}, r1: {kind: router}, r2: {kind: router}}
+links: {x: {ends: [s, r1]}, y: {ends: [s, r2]}, z: {ends: [r1, r2]}}\n";
+    assert_eq!(warnings(twofold), [""; 0]);
+}
+
+#[test]
+fn names_of_interfaces_and_hosts() {
+    let plan = plan(
+        "nodes: {a: {}, r: {kind: router}, r-eth1: {}}
+links:
+  x: {ends: [{node: a, interface: wan}, r]}
+  y: {ends: [r, r-eth1], mtu: 9000}
+  z: {ends: [{node: a, interface: eth1}, r]}
+  w: {ends: [a, r]}
+",
+    );
+    let names: Vec<&str> = node(&plan, "a").interfaces.iter().map(|interface| interface.name.as_str()).collect();
+    assert_eq!(names, ["wan", "eth1", "eth0"]);
+    let hosts = plan.hosts();
+    let lines: Vec<&str> = hosts.lines().collect();
+    assert_eq!(
+        lines[..6],
+        [
+            "127.0.0.1 localhost",
+            "::1 localhost",
+            "10.0.0.1 a a-wan",
+            "fd00:6e6c::1 a a-wan",
+            "10.0.0.9 a-eth1",
+            "fd00:6e6c:0:2::1 a-eth1"
+        ]
+    );
+    assert!(lines.contains(&"10.0.0.2 r r-eth0"));
+    // `r-eth1` is a node, and not the second interface of r.
+    let named: Vec<&&str> = lines.iter().filter(|line| line.contains(" r-eth1")).collect();
+    assert_eq!(named, [&"10.0.0.6 r-eth1 r-eth1-eth0", &"fd00:6e6c:0:1::2 r-eth1 r-eth1-eth0"]);
+}
+
+#[test]
+fn commands_have_names_of_their_own() {
+    let plan = plan(
+        "nodes: [a, b]
+links: {ping: {ends: [a, b]}}
+timeline:
+  - {on: a, run: /usr/bin/iperf3 -c b}
+  - {on: a, run: [iperf3, -s], ready: {tcp: 5201}}
+  - {on: a, run: ping b}
+  - {on: a, run: (sleep 1)}
+  - {on: a, run: 'true', as: iperf3-3}
+  - {on: b, run: iperf3, service: true, at: 1 s, for: 2 s, may_fail: true}
+",
+    );
+    let runs: Vec<_> = plan
+        .timeline
+        .iter()
+        .map(|event| if let Action::Run(run) = &event.action { run } else { panic!("all are commands") })
+        .collect();
+    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(names, ["iperf3", "iperf3-2", "ping-2", "sleep", "iperf3-3", "iperf3-4"]);
+    assert_eq!(runs.iter().map(|run| run.service).collect::<Vec<_>>(), [false, true, false, false, false, true]);
+    assert_eq!(plan.timeline[5].line, 9);
+}
+
+#[test]
+fn programs_that_can_be_known_are_listed() {
+    let plan = plan(
+        "nodes: [a]
+timeline:
+  - {on: a, run: ping -c 3 b}
+  - {on: a, run: 'X=1 ping b'}
+  - {on: a, run: cd /tmp && ls}
+  - {on: a, run: [./a b, c]}
+  - {on: a, run: '\"$SHELL\" -c x'}
+  - {on: a, run: 'nc -l 80;', ready: {command: curl -s localhost}}
+  - on: a
+    run: |
+      ls -l
+      cat
+  - {on: a, run: 'f() { ls; }'}
+",
+    );
+    let programs: Vec<(usize, String)> =
+        plan.programs().into_iter().map(|program| (program.line, program.name)).collect();
+    let expected = [(3, "ping"), (6, "./a b"), (8, "nc"), (8, "curl"), (9, "ls")];
+    assert_eq!(programs, expected.map(|(line, name)| (line, name.to_owned())));
+}
+
+#[test]
+fn the_same_file_gives_the_same_plan() {
+    let text = include_str!("../../../examples/dumbbell.yaml");
+    assert_eq!(lab(text), lab(text));
+    assert_eq!(plan(text).describe(), plan(text).describe());
+}
+
+#[test]
+fn the_text_of_a_plan_tells_all_of_it() {
+    let text = "nodes: {a: {cpus: 0.25}, b: {}}
+links: {l: {ends: [a, b], rate: 1 Mbit/s, loss: 1 %}}
+timeline:
+  - {on: b, run: nc -l 80, ready: {tcp: 80}}
+  - {at: 1 s, link: l, set: {delay: 5 ms, loss: 0}, direction: backward}
+  - {at: 2 s, link: l, down: 500 ms}
+expect: [l.drops >= 0]
+";
+    let expected = "Lab test: 2 nodes, 1 link, seed 1, balanced
+
+Nodes
+  a  host  0.25 cores  eth0  l  10.0.0.1/30  fd00:6e6c::1/64
+  b  host              eth0  l  10.0.0.2/30  fd00:6e6c::2/64
+
+Links
+  l  forward   a to b  1 Mbit/s  0 s  queue 1000 packets  loss 1 %
+     backward  b to a  1 Mbit/s  0 s  queue 1000 packets  loss 1 %
+
+Timeline
+  before  b           nc: nc -l 80  (service, ready when TCP port 80 listens)
+  1 s     l.backward  delay 5 ms, loss 0 %
+  2 s     l           down for 500 ms
+
+Expected
+  l.drops >= 0
+";
+    assert_eq!(plan(text).to_text(), expected);
+}

@@ -1,0 +1,58 @@
+//! How far a lab is, and what belongs to each part of its life.
+
+use crate::RunError;
+use crate::measure::Mark;
+use crate::sampler::Sampler;
+use netloom_dataplane::Snapshot;
+use netloom_units::Instant;
+use std::fmt;
+
+/// How far the lab is.
+pub(super) enum Stage {
+    /// Services start.
+    Starting,
+    /// The timeline plays.
+    Playing(Play),
+    /// Everything is being stopped.
+    Stopping(Stop),
+}
+
+/// What belongs to the time from time zero on.
+pub(super) struct Play {
+    pub(super) zero: Instant,
+    /// A lab that is not a run is not sampled, since it may stay for days; its engine is looked after.
+    pub(super) sampler: Option<Sampler>,
+    pub(super) samples: u32,
+    /// When to look next whether the engine of a lab that is not sampled lives.
+    pub(super) next_look: Instant,
+    /// What had been counted at time zero.
+    pub(super) first: Vec<Mark>,
+}
+
+/// What belongs to the end.
+pub(super) struct Stop {
+    pub(super) why: Why,
+    /// The part that was played, and all that was measured at its end; none if the services never became ready.
+    pub(super) played: Option<(Play, Snapshot)>,
+}
+
+/// Why the lab ends.
+#[derive(Debug)]
+pub(super) enum Why {
+    /// It came to its end.
+    Over,
+    /// Somebody wants it to.
+    Interrupted,
+    /// It cannot go on.
+    Failed(RunError),
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Over => f.write_str("it came to its end"),
+            Self::Interrupted => f.write_str("it was interrupted"),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Whatever is killed, and whenever: nothing is left behind.
+
+use crate::bed::{Bed, User, is_root};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs;
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const LAB: &str = "
+name: victim
+nodes: {a: NODE, r: {kind: router}, b: {}}
+links: {l: {ends: [a, r], delay: 1 ms}, m: {ends: [r, b], rate: 10 Mbit/s}}
+timeline:
+  - {on: b, run: sleep 1000, as: service, service: true}
+  - {on: a, run: ping -c 4 -i 0.05 b}
+  - {on: a, run: trap '' TERM; sleep 1000, as: stubborn, for: 100 ms}
+";
+
+/// Who is killed.
+#[derive(Clone, Copy, Debug)]
+enum Victim {
+    /// The process that the user started.
+    Guard,
+    /// The process in which the lab lives.
+    Lab,
+    /// A node's first process.
+    Node(usize),
+    /// Guard and lab in one blow: then the next netloom command removes what nobody could.
+    Both,
+}
+
+const VICTIMS: [Victim; 5] = [Victim::Guard, Victim::Lab, Victim::Node(0), Victim::Both, Victim::Node(2)];
+
+/// SplitMix64 (Steele, Lea and Flood 2014): the same moments in every run of the test.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, limit: Duration) -> Duration {
+        let ns = u64::try_from(limit.as_nanos()).unwrap();
+        Duration::from_nanos(self.next() % ns)
+    }
+}
+
+fn write_lab(bed: &Bed) {
+    // Only root has cgroups on every machine.
+    let node = if is_root() && bed.user() == User::Own { "{cpus: 0.5}" } else { "{}" };
+    bed.write("victim.yaml", &LAB.replace("NODE", node));
+}
+
+fn start(bed: &Bed) -> Child {
+    bed.command(&["run", "victim.yaml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// The lab process, if it is there yet: the guard's child.
+fn lab_of(guard: i32) -> Option<i32> {
+    children(guard).first().copied()
+}
+
+fn children(pid: i32) -> Vec<i32> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+}
+
+/// Kills the victim, or whoever is there in its place so early.
+fn strike(victim: Victim, guard: i32) {
+    let lab = lab_of(guard);
+    let targets = match (victim, lab) {
+        (Victim::Guard, _) | (_, None) => vec![guard],
+        (Victim::Lab, Some(lab)) => vec![lab],
+        (Victim::Node(number), Some(lab)) => vec![children(lab).get(number).copied().unwrap_or(lab)],
+        (Victim::Both, Some(lab)) => vec![guard, lab],
+    };
+    for pid in targets {
+        // One that has ended meanwhile needs no killing. The guard is our child, and nobody else reaps it.
+        let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+    }
+}
+
+/// How long a whole run takes when nobody is killed.
+fn length_of_a_run(bed: &Bed) -> Duration {
+    let begun = Instant::now();
+    assert!(start(bed).wait().unwrap().code().is_some());
+    begun.elapsed()
+}
+
+/// The next netloom command removes what is left when nobody could. It sees that a lab is dead when the kernel has
+/// ended the last of its processes.
+fn sweep(bed: &Bed) {
+    bed.wait_for_processes();
+    bed.netloom(&["ps"]).expect_code(0);
+}
+
+fn kill_at_many_moments(user: User, times: usize, seed: u64) {
+    let bed = Bed::new(user);
+    write_lab(&bed);
+    let length = length_of_a_run(&bed);
+    let mut chance = Chance(seed);
+    for round in 0..times {
+        // Set-up takes some tens of milliseconds; it is as interesting as all the rest.
+        let span = if round % 2 == 0 { Duration::from_millis(60) } else { length };
+        let (moment, victim) = (chance.below(span), VICTIMS[round % VICTIMS.len()]);
+        let mut child = start(&bed);
+        sleep(moment);
+        strike(victim, child.id().cast_signed());
+        child.wait().unwrap();
+        let what = format!("round {round}: {victim:?} killed after {moment:?}");
+        eprintln!("{what}");
+        if matches!(victim, Victim::Both) {
+            sweep(&bed);
+        }
+        bed.assert_nothing_is_left("victim");
+        bed.netloom(&["ps"]).expect_code(0);
+        assert!(bed.runtime_files().is_empty(), "{what}: {:?}", bed.runtime_files());
+    }
+}
+
+#[test]
+fn a_kill_at_any_moment_leaves_nothing_behind() {
+    for (user, seed) in User::all().into_iter().zip([1, 2]) {
+        kill_at_many_moments(user, 30, seed);
+    }
+}
+
+#[test]
+fn a_killed_node_ends_the_run_with_eight_and_keeps_its_results() {
+    let bed = Bed::new(User::Own);
+    write_lab(&bed);
+    bed.write("long.yaml", &LAB.replace("NODE", "{}").replace("-c 4 -i 0.05", "-i 0.05"));
+    let mut child = bed.command(&["run", "long.yaml"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    sleep(Duration::from_millis(700));
+    strike(Victim::Node(1), child.id().cast_signed());
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(8));
+    let stderr = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+    assert!(stderr.contains("the init process of node `r` was killed"), "{stderr}");
+    assert_eq!(bed.json("victim", "report.json")["exit_code"], 8);
+    bed.assert_nothing_is_left("victim");
+}
+
+#[test]
+fn a_lab_that_is_up_survives_no_kill_either() {
+    let bed = Bed::new(User::Own);
+    write_lab(&bed);
+    for victim in [Victim::Guard, Victim::Lab, Victim::Node(1), Victim::Both] {
+        bed.netloom(&["up", "victim.yaml", "-q"]).expect_code(0);
+        let labs: serde_json::Value = serde_json::from_str(&bed.netloom(&["ps", "--json"]).stdout).unwrap();
+        let guard = i32::try_from(labs[0]["pid"].as_i64().unwrap()).unwrap();
+        strike(victim, guard);
+        if matches!(victim, Victim::Both) {
+            sweep(&bed);
+        }
+        bed.assert_nothing_is_left("victim");
+        bed.netloom(&["ps"]).expect_code(0);
+        assert!(bed.runtime_files().is_empty(), "{victim:?}");
+    }
+}

@@ -1,0 +1,12 @@
+//! The whole program in real namespaces: as the user that runs the tests and, if that is root, as one without
+//! privileges, too.
+//!
+//! These tests look at what netloom does, not at how precisely it does it: their labs allow more lateness than a user
+//! would, so that a busy machine does not fail them. Precision is measured by the benchmarks.
+
+mod bed;
+mod endings;
+mod interactive;
+mod kills;
+mod refusals;
+mod runs;

@@ -1,0 +1,157 @@
+//! Runs from a lab file to a judged result.
+
+use crate::bed::{Bed, User};
+
+const TRANSFER: &str = "
+name: transfer
+bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %}
+nodes: {client: {}, router: {kind: router}, server: {env: {GREETING: hello}}}
+links:
+  access: {ends: [client, router]}
+  bottleneck: {ends: [router, server], rate: 10 Mbit/s, delay: 10 ms}
+timeline:
+  - {on: server, run: iperf3 -s, as: sink, ready: {tcp: 5201}}
+  - {on: client, run: iperf3 -c server -t 3 --json, as: transfer, save: transfer.json}
+  - {on: client, run: [ping, -c, '5', -i, '0.2', server], as: ping}
+  - {on: server, run: echo $GREETING from $(hostname), as: greeting}
+  - {at: 500 ms, on: server, run: sleep 60, as: sleeper, for: 500 ms}
+expect:
+  - transfer.exit == 0
+  - ping.stdout contains \"5 received\"
+  - greeting.stdout contains \"hello from server\"
+  - transfer.json.end.sum_received.bits_per_second between 5e6 and 1e7
+  - bottleneck.forward.throughput within 20 % of 10 Mbit/s during 1 s..3 s
+  - bottleneck.forward.delay >= 10 ms
+  - access.drops == 0
+";
+
+#[test]
+fn a_transfer_is_run_judged_and_recorded() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("transfer.yaml", TRANSFER);
+        let run = bed.netloom(&["run", "transfer.yaml"]).expect_code(0);
+        assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+        assert!(run.stderr.contains("transfer started"), "{run:#?}");
+        assert_eq!(bed.json("transfer", "provenance.json")["seed"], 1);
+        assert_eq!(bed.json("transfer", "verdict.json")["as_described"], true);
+        assert!(bed.json("transfer", "transfer.json")["end"]["sum_received"].is_object());
+        let commands = bed.json("transfer", "commands.json");
+        let sleeper = commands.as_array().unwrap().iter().find(|row| row["name"] == "sleeper").unwrap();
+        assert_eq!((&sleeper["stopped"], &sleeper["failed"]), (&true.into(), &false.into()));
+        assert_eq!(std::fs::read_to_string(bed.latest("transfer").join("lab.yaml")).unwrap(), TRANSFER);
+        let samples = std::fs::read_to_string(bed.latest("transfer").join("samples.csv")).unwrap();
+        assert!(samples.lines().filter(|line| line.contains(",bottleneck,forward,")).count() >= 20, "{samples}");
+        bed.assert_nothing_is_left("transfer");
+    }
+}
+
+const LABORIOUS: &str = "
+bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %}
+nodes: [a, b]
+links: {l: {ends: [a, b], delay: 20 ms}}
+";
+
+#[test]
+fn links_change_while_the_run_goes_on() {
+    let bed = Bed::new(User::Own);
+    let timeline = "
+name: changes
+timeline:
+  - {on: a, run: ping -c 30 -i 0.1 -W 1 b, as: ping, may_fail: true}
+  - {at: 1 s, link: l, down: 500 ms}
+  - {at: 2 s, link: l, direction: backward, set: {delay: 60 ms}}
+expect:
+  - l.forward.drops > 0
+  - l.forward.drops == 0 during 0 s..900 ms
+  - l.forward.drops == 0 during 1600 ms..2500 ms
+  - l.backward.delay within 15 ms of 20 ms during 100 ms..900 ms
+  - l.backward.delay within 15 ms of 60 ms during 2200 ms..2800 ms
+";
+    bed.write("changes.yaml", &format!("{LABORIOUS}{timeline}"));
+    bed.netloom(&["run", "changes.yaml", "-q"]).expect_code(0);
+    let events = std::fs::read_to_string(bed.latest("changes").join("events.jsonl")).unwrap();
+    for what in ["link down", "link up", "link changed"] {
+        assert!(events.contains(what), "{events}");
+    }
+}
+
+#[test]
+fn a_failed_command_and_an_unmet_expectation_are_one() {
+    let bed = Bed::new(User::Own);
+    bed.write("failing.yaml", &format!("{LABORIOUS}timeline:\n  - {{on: a, run: exit 3, as: failing}}\n"));
+    let failing = bed.netloom(&["run", "failing.yaml", "-q"]).expect_code(1);
+    assert!(failing.stdout.contains("failing on a: exit 3"), "{failing:#?}");
+    bed.write(
+        "unmet.yaml",
+        &format!("{LABORIOUS}expect: [l.forward.packets > 1000000, l.drops == 0 during 8 s..9 s]\n"),
+    );
+    let unmet = bed.netloom(&["run", "unmet.yaml", "-q"]).expect_code(1);
+    assert!(unmet.stdout.contains("not measured: the run ended before 8 s"), "{unmet:#?}");
+    assert!(unmet.stdout.contains("NOT met  l.forward.packets > 1000000"), "{unmet:#?}");
+}
+
+#[test]
+fn a_network_that_is_not_as_described_is_five() {
+    let bed = Bed::new(User::Own);
+    let strict = "
+bounds: {lateness: 1 ns}
+nodes: [a, b]
+links: {l: {ends: [a, b], delay: 1 ms}}
+timeline: [{on: a, run: ping -c 3 -i 0.1 b}]
+";
+    bed.write("strict.yaml", strict);
+    let run = bed.netloom(&["run", "strict.yaml"]).expect_code(5);
+    assert!(run.stdout.contains("NOT as described: l "), "{run:#?}");
+    assert!(run.stdout.contains("slowing time by "), "{run:#?}");
+}
+
+#[test]
+fn a_service_that_does_not_become_ready_ends_the_run_and_is_quoted() {
+    let bed = Bed::new(User::Own);
+    let services =
+        "timeline:\n  - {on: a, run: 'echo no luck >&2; sleep 60', as: deaf, ready: {tcp: 99, timeout: 300 ms}}\n";
+    bed.write("deaf.yaml", &format!("{LABORIOUS}{services}"));
+    let run = bed.netloom(&["run", "deaf.yaml"]).expect_code(1);
+    assert!(run.stderr.contains("service `deaf` did not become ready in time: TCP port 99 is not open"), "{run:#?}");
+    assert!(run.stderr.contains("| no luck"), "{run:#?}");
+    bed.assert_nothing_is_left("deaf");
+}
+
+#[test]
+fn every_kind_of_readiness_is_waited_for() {
+    let bed = Bed::new(User::Own);
+    let timeline = "
+timeline:
+  - {on: a, run: 'sleep 0.2; touch made-late; sleep 60', as: by-file, ready: {file: made-late}}
+  - {on: a, run: sleep 60, as: by-command, ready: {command: test -e made-late}}
+  - {on: a, run: sleep 60, as: by-pause, ready: {pause: 300 ms}}
+  - {on: b, run: test -e made-late}
+";
+    bed.write("ready.yaml", &format!("{LABORIOUS}{timeline}"));
+    bed.netloom(&["run", "ready.yaml", "-q"]).expect_code(0);
+}
+
+#[test]
+fn a_thousand_short_commands_are_all_accounted_for() {
+    let bed = Bed::new(User::Own);
+    bed.write(
+        "many.yaml",
+        &format!("{LABORIOUS}timeline: [{{on: a, run: 'for i in $(seq 1000); do /bin/true; done'}}]\n"),
+    );
+    bed.netloom(&["run", "many.yaml", "-q"]).expect_code(0);
+}
+
+#[test]
+fn the_report_is_json_on_request_and_check_needs_no_lab() {
+    let bed = Bed::new(User::Own);
+    bed.write("plain.yaml", LABORIOUS);
+    let run = bed.netloom(&["run", "plain.yaml", "--json"]).expect_code(0);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["lab"], "plain");
+    let check = bed.netloom(&["check", "plain.yaml", "--json"]).expect_code(0);
+    assert!(serde_json::from_str::<serde_json::Value>(&check.stdout).unwrap().is_object());
+    bed.netloom(&["check", "plain.yaml"]).expect_code(0);
+    let schema = bed.netloom(&["schema"]).expect_code(0);
+    assert!(serde_json::from_str::<serde_json::Value>(&schema.stdout).unwrap().is_object());
+}
