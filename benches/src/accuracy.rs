@@ -57,7 +57,7 @@ fn count_at(settings: &Settings, delay_us: u32) -> u32 {
 }
 
 fn pings(count: u32, target: &str) -> String {
-    format!("i=0; while [ $i -lt {count} ]; do ping -q -c 1 -s 16 {target}; i=$((i+1)); sleep 0.1; done")
+    format!("i=0; while [ $i -lt {count} ]; do ping -4 -q -c 1 -s 16 {target}; i=$((i+1)); sleep 0.1; done")
 }
 
 /// The round-trip times in ping's summaries, in microseconds.

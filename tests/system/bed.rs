@@ -171,15 +171,6 @@ impl Bed {
         }
     }
 
-    /// Returns when no process of this bed is left, or fails.
-    pub(crate) fn wait_for_processes(&self) {
-        let begun = Instant::now();
-        while !self.processes().is_empty() {
-            assert!(begun.elapsed() < LONGEST_CLEANUP, "left behind: {:?}", self.processes());
-            sleep(Duration::from_millis(5));
-        }
-    }
-
     fn left(&self, lab: &str) -> Vec<String> {
         let processes = self.processes().into_iter().map(|pid| {
             let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

@@ -70,8 +70,8 @@ fn children(pid: i32) -> Vec<i32> {
     text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
-/// Kills the victim, or whoever is there in its place so early.
-fn strike(victim: Victim, guard: i32) {
+/// Kills the victim, or whoever is there in its place so early; who was killed.
+fn strike(victim: Victim, guard: i32) -> Vec<i32> {
     let lab = lab_of(guard);
     let targets = match (victim, lab) {
         (Victim::Guard, _) | (_, None) => vec![guard],
@@ -79,10 +79,11 @@ fn strike(victim: Victim, guard: i32) {
         (Victim::Node(number), Some(lab)) => vec![children(lab).get(number).copied().unwrap_or(lab)],
         (Victim::Both, Some(lab)) => vec![guard, lab],
     };
-    for pid in targets {
+    for pid in &targets {
         // One that has ended meanwhile needs no killing. The guard is our child, and nobody else reaps it.
-        let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
     }
+    targets
 }
 
 /// How long a whole run takes when nobody is killed.
@@ -93,10 +94,21 @@ fn length_of_a_run(bed: &Bed) -> Duration {
 }
 
 /// The next netloom command removes what is left when nobody could. It sees that a lab is dead when the kernel has
-/// ended the last of its processes.
-fn sweep(bed: &Bed) {
-    bed.wait_for_processes();
+/// ended the last of its threads, which takes it a moment.
+fn sweep(bed: &Bed, killed: &[i32]) {
+    let begun = Instant::now();
+    while killed.iter().any(|pid| is_dying(*pid)) {
+        assert!(begun.elapsed() < Duration::from_secs(10), "{killed:?} do not end");
+        sleep(Duration::from_millis(1));
+    }
     bed.netloom(&["ps"]).expect_code(0);
+}
+
+/// Whether a process that was killed still has a thread besides what is left for its parent to reap.
+fn is_dying(pid: i32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+    threads > 1 || (threads == 1 && !status.contains("State:\tZ"))
 }
 
 fn kill_at_many_moments(user: User, times: usize, seed: u64) {
@@ -110,12 +122,12 @@ fn kill_at_many_moments(user: User, times: usize, seed: u64) {
         let (moment, victim) = (chance.below(span), VICTIMS[round % VICTIMS.len()]);
         let mut child = start(&bed);
         sleep(moment);
-        strike(victim, child.id().cast_signed());
+        let killed = strike(victim, child.id().cast_signed());
         child.wait().unwrap();
         let what = format!("round {round}: {victim:?} killed after {moment:?}");
         eprintln!("{what}");
         if matches!(victim, Victim::Both) {
-            sweep(&bed);
+            sweep(&bed, &killed);
         }
         bed.assert_nothing_is_left("victim");
         bed.netloom(&["ps"]).expect_code(0);
@@ -154,9 +166,9 @@ fn a_lab_that_is_up_survives_no_kill_either() {
         bed.netloom(&["up", "victim.yaml", "-q"]).expect_code(0);
         let labs: serde_json::Value = serde_json::from_str(&bed.netloom(&["ps", "--json"]).stdout).unwrap();
         let guard = i32::try_from(labs[0]["pid"].as_i64().unwrap()).unwrap();
-        strike(victim, guard);
+        let killed = strike(victim, guard);
         if matches!(victim, Victim::Both) {
-            sweep(&bed);
+            sweep(&bed, &killed);
         }
         bed.assert_nothing_is_left("victim");
         bed.netloom(&["ps"]).expect_code(0);
