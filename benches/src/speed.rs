@@ -14,8 +14,8 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     lab.shell("b", transfer::START_SERVER)?;
     let (mut direct, mut emulated) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        direct.push(transfer::received(&plain::shell(settings, &transfer::tcp(plain::SERVER, seconds))?)?);
-        emulated.push(transfer::received(&lab.shell("a", &transfer::tcp("b", seconds))?)?);
+        direct.push(transfer::received(&plain::shell(settings, &transfer::pinned_tcp(plain::SERVER, seconds))?)?);
+        emulated.push(transfer::received(&lab.shell("a", &transfer::pinned_tcp("b", seconds))?)?);
     }
     let (direct, emulated) = (median(direct)?, median(emulated)?);
     Ok(vec![Row {

@@ -31,6 +31,12 @@ pub(crate) fn tcp(target: &str, seconds: u32) -> String {
     format!("iperf3 -4 -c {target} -C cubic {options} || iperf3 -4 -c {target} {options}")
 }
 
+/// The same with the client on one processor and the server on another: where the scheduler puts them decides more than
+/// the path between them, and changes from run to run.
+pub(crate) fn pinned_tcp(target: &str, seconds: u32) -> String {
+    tcp(target, seconds).replace("--json", "-A 0,1 --json")
+}
+
 /// The client's command for UDP datagrams of 1,470 bytes, offered at `rate` bits per second. The receiver's socket gets
 /// room for 4 MB, so that a receiver without a processor for a moment loses nothing: the line is measured, not iperf3.
 pub(crate) fn udp(target: &str, seconds: u32, rate: f64) -> String {

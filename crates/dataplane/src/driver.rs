@@ -48,13 +48,13 @@ impl Driver {
     fn wait(&mut self) -> io::Result<()> {
         let now = self.clock.now();
         let Some(span) = self.waiter.sleep(now, self.fabric.next_wake()) else {
+            self.sender.keep_warm(now);
             std::hint::spin_loop();
             return Ok(());
         };
         let undisturbed = sleep(span, [self.receiver.as_raw_fd(), self.mailbox.as_raw_fd()])?;
         if undisturbed && self.fabric.next_wake().is_some() {
             self.waiter.learn(now + span, self.clock.now());
-            self.sender.warm_up();
         }
         Ok(())
     }

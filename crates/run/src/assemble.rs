@@ -7,7 +7,7 @@ use crate::links::{LinkName, Links};
 use crate::results::EventLog;
 use crate::session::{GuardLink, Parts, Session};
 use crate::signals::Signals;
-use crate::{Event, RunError};
+use crate::{Event, ExitCode, RunError};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
 use netloom_fabric::{Fabric, PipeSpec};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
@@ -19,27 +19,36 @@ use std::path::PathBuf;
 
 /// The lab process, from its beginning to its exit code.
 ///
-/// The guard cleans up behind it; but if that was killed, the lab removes cgroups and runtime folder by itself.
+/// Whatever outlives processes is removed twice: by the lab, since its guard may be killed at any moment, and by the
+/// guard, since the lab may. The runtime folder is left to the guard while there is one: its lock says that the lab is
+/// up, and the last of the lab's processes ends with this one.
 pub(crate) fn lab_main(channel: UnixStream, job: &Job, runtime: Option<RuntimeDir>) -> i32 {
+    let (code, guard_is_alive) = live(channel, job);
+    if let Some(Ok(group)) = &job.cpu_group {
+        // The guard tries it again.
+        let _ = group.remove();
+    }
+    if let (false, Some(folder)) = (guard_is_alive, runtime) {
+        // There is nobody left to tell that this failed; the next command sweeps what is left.
+        let _ = folder.remove();
+    }
+    code
+}
+
+/// The lab's life: the exit code, and whether the guard was there to the end.
+fn live(channel: UnixStream, job: &Job) -> (i32, bool) {
     let mut guard = match GuardLink::new(channel) {
         Ok(guard) => guard,
         // Without the channel there is nobody to tell; the guard reports that the lab died.
-        Err(_) => return 8,
+        Err(_) => return (i32::from(ExitCode::Died.number()), true),
     };
     let assembled = assemble(job, &mut guard).and_then(|parts| Ok((parts, EventLog::create(&job.folder)?)));
     match assembled {
-        Ok((parts, events)) => {
-            let (code, guard_is_alive) = Session::new(job, guard, parts, events).live();
-            if let (false, Some(folder)) = (guard_is_alive, runtime) {
-                // There is nobody left to tell that this failed; the next command sweeps what is left.
-                let _ = folder.remove();
-            }
-            code
-        }
+        Ok((parts, events)) => Session::new(job, guard, parts, events).live(),
         Err(error) => {
             let code = error.exit_code().number();
             guard.last_words(&Event::Failed { code, message: error.to_string() });
-            i32::from(code)
+            (i32::from(code), true)
         }
     }
 }

@@ -19,8 +19,9 @@ impl Session<'_> {
     pub(super) fn finish(mut self, stopped: Result<(), RunError>) -> (GuardLink, Event) {
         let event = self.last_event(stopped).unwrap_or_else(|error| self.failed(&error));
         let Self { guard, nodes, guard_is_gone, .. } = self;
-        if !guard_is_gone {
-            // The kernel ends all nodes at once when this process exits, which is faster than one after the other.
+        if !guard_is_gone && self.job.cpu_group.is_none() {
+            // The kernel ends all nodes at once when this process exits, which is faster than one after the other. But
+            // before a cgroup can be removed, the nodes in it must have ended.
             std::mem::forget(nodes);
         }
         (guard, event)
