@@ -70,7 +70,7 @@ pub(crate) enum PrecisionArg {
     Eco,
     /// Sleep, then spin for the last microseconds
     Balanced,
-    /// Spin always, on a processor of its own
+    /// Spin always; takes a whole processor
     Exact,
 }
 

@@ -45,7 +45,7 @@ pub enum Precision {
     /// Sleep, then spin for the last microseconds.
     #[default]
     Balanced,
-    /// Spin always, on a processor of its own.
+    /// Spin always; takes a whole processor.
     Exact,
 }
 

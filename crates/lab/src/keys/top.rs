@@ -27,7 +27,7 @@ pub(crate) const TOP: Section = Section {
             Kind::Word(&["eco", "balanced", "exact"]),
             "balanced",
             "How precisely packets are released: eco sleeps, balanced spins for the last microseconds, exact spins \
-             always on a processor of its own. Default: balanced.",
+             always and takes a whole processor. Default: balanced.",
         ),
         Key::new(
             "duration",

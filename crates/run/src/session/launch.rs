@@ -33,7 +33,8 @@ impl Session<'_> {
     pub(super) fn start_first_services(&mut self) -> Result<(), RunError> {
         let first: Vec<usize> = self.first_services().collect();
         if !first.is_empty() {
-            self.guard.step(format!("starting {} services", first.len()));
+            let plural = if first.len() == 1 { "" } else { "s" };
+            self.guard.step(format!("starting {} service{plural}", first.len()));
         }
         let now = self.links.now();
         first.into_iter().try_for_each(|number| self.start_command(number, None, now))
