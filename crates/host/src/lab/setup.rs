@@ -30,6 +30,10 @@ fn quiet_network() -> Result<(), KernelError> {
         sysctl::set_if_present(&format!("net.ipv6.conf.{scope}.disable_ipv6"), "1")?;
     }
     sysctl::set("net.ipv4.ip_forward", "0")?;
+    // The packet engine keeps the kernel's paths warm with echo requests to 127.0.0.1, as raw frames. The loopback
+    // interface takes such frames only with these two.
+    sysctl::set("net.ipv4.conf.lo.route_localnet", "1")?;
+    sysctl::set("net.ipv4.conf.lo.accept_local", "1")?;
     let mut netlink = Netlink::open()?;
     let loopback = netlink.index_of("lo")?;
     netlink.set_up(loopback)
