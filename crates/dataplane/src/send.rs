@@ -15,7 +15,7 @@ const BATCH: usize = 64;
 /// Bytes per system call: a longer batch would keep arrivals waiting.
 const BATCH_BYTES: usize = 512 * 1_024;
 /// After such a pause the caches hold other things.
-const COOLS_DOWN: Duration = Duration::from_micros(500);
+const COOLS_DOWN: Duration = Duration::from_micros(100);
 /// The loopback interface is the first of every network namespace.
 const LOOPBACK: i32 = 1;
 /// An ICMP echo request from 127.0.0.1 to itself (RFC 792), complete with its checksums.
