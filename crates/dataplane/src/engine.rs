@@ -142,6 +142,7 @@ impl Engine {
             pool: Pool::new(SMALL_FRAMES, LARGE_FRAMES),
             mailbox: Mailbox { commands: inbox, bell: Arc::clone(&bell) },
             priority: false,
+            last_arrival: Instant::ZERO,
         };
         let builder = std::thread::Builder::new().name("netloom-engine".into());
         let thread = builder.spawn(move || driver.run()).map_err(failed("starting the packet engine's thread"))?;

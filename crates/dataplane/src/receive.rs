@@ -21,6 +21,8 @@ pub(crate) struct Receiver {
     ports: PortTable,
     /// Packets lost on the way from the kernel: ring full, buffer full.
     pub(crate) lost: u64,
+    /// Packets that came from ports since somebody asked.
+    port_arrivals: u64,
 }
 
 /// The port behind each interface index. The indices of a lab's ports follow one another.
@@ -46,7 +48,13 @@ impl PortTable {
 
 impl Receiver {
     pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>) -> io::Result<Self> {
-        Ok(Self { ring: Ring::open()?, day: TimeOfDay::new(clock), ports: PortTable::new(ports), lost: 0 })
+        Ok(Self {
+            ring: Ring::open()?,
+            day: TimeOfDay::new(clock),
+            ports: PortTable::new(ports),
+            lost: 0,
+            port_arrivals: 0,
+        })
     }
 
     pub(crate) fn as_raw_fd(&self) -> RawFd {
@@ -57,7 +65,7 @@ impl Receiver {
     pub(crate) fn pass(&mut self, fabric: &mut Fabric, pool: &mut Pool) -> usize {
         let mut count = 0;
         while count < BATCH {
-            let Self { ring, day, ports, lost } = self;
+            let Self { ring, day, ports, lost, .. } = self;
             let found = ring.next(|socket, slot| {
                 if count == 0 {
                     day.follow();
@@ -70,6 +78,7 @@ impl Receiver {
             count += 1;
             match (port, packet) {
                 (Some(port), Some(packet)) => {
+                    self.port_arrivals += 1;
                     if let Err((_, stray)) = fabric.inject(arrival, port, packet) {
                         pool.recycle(stray);
                     }
@@ -81,6 +90,11 @@ impl Receiver {
             }
         }
         count
+    }
+
+    /// How many packets came from ports since the last call.
+    pub(crate) fn take_port_arrivals(&mut self) -> u64 {
+        std::mem::take(&mut self.port_arrivals)
     }
 
     /// Adds what the kernel dropped since the last call to `lost`.

@@ -30,6 +30,8 @@ const FALL: Duration = Duration::from_nanos(200);
 const APPROACH: Duration = Duration::from_millis(1);
 /// How long a wait lasts when nothing is due.
 const IDLE: Duration = Duration::from_millis(500);
+/// How long a wait lasts at most in a lab that is in use.
+const LIVELY_NAP: Duration = Duration::from_millis(5);
 
 /// Decides how long to sleep, and learns from each sleep how late this machine wakes up.
 #[derive(Debug)]
@@ -49,7 +51,10 @@ impl Waiter {
     }
 
     /// How long to sleep at `now` when the next packet is due at `wake`; none: do not sleep, look again.
-    pub(crate) fn sleep(&self, now: Instant, wake: Option<Instant>) -> Option<Duration> {
+    ///
+    /// `lively`: the lab is in use, and the sleep is to be a nap.
+    pub(crate) fn sleep(&self, now: Instant, wake: Option<Instant>, lively: bool) -> Option<Duration> {
+        let longest = if lively && self.keeps_warm() { LIVELY_NAP } else { IDLE };
         let until = wake.map_or(IDLE, |instant| instant.since(now));
         let span = match self.precision {
             Precision::Exact => return None,
@@ -57,7 +62,12 @@ impl Waiter {
             Precision::Balanced => until - self.margin,
             Precision::Eco => until,
         };
-        (!span.is_zero()).then_some(span.min(IDLE))
+        (!span.is_zero()).then_some(span.min(longest))
+    }
+
+    /// Whether the engine spends processor time on being ready for the next packet.
+    pub(crate) fn keeps_warm(&self) -> bool {
+        self.precision != Precision::Eco
     }
 
     /// Learns from a sleep that nothing cut short: it was to end at `planned`, and ended at `now`.
@@ -92,7 +102,7 @@ mod tests {
     const NOW: Instant = Instant::from_nanos(1_000_000);
 
     fn span(precision: Precision, us: u64) -> Option<Duration> {
-        Waiter::new(precision).sleep(NOW, Some(NOW + Duration::from_micros(us)))
+        Waiter::new(precision).sleep(NOW, Some(NOW + Duration::from_micros(us)), false)
     }
 
     #[test]
@@ -103,7 +113,9 @@ mod tests {
         assert_eq!(span(Precision::Balanced, 50_000), Some(Duration::from_millis(49)));
         assert_eq!(span(Precision::Eco, 50), Some(Duration::from_micros(50)));
         assert_eq!(span(Precision::Eco, 0), None);
-        assert_eq!(Waiter::new(Precision::Balanced).sleep(NOW, None), Some(IDLE - APPROACH));
+        assert_eq!(Waiter::new(Precision::Balanced).sleep(NOW, None, false), Some(IDLE - APPROACH));
+        assert_eq!(Waiter::new(Precision::Balanced).sleep(NOW, None, true), Some(LIVELY_NAP));
+        assert_eq!(Waiter::new(Precision::Eco).sleep(NOW, None, true), Some(IDLE));
     }
 
     #[test]
