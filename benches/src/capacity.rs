@@ -64,7 +64,7 @@ fn udp(lab: &Lab, capacity: &Capacity, seconds: u32) -> Result<Row, String> {
         what: format!("{} Mbit/s, UDP", bits / 1e6),
         goal: "goodput within 0.3 % of the rate's share".to_owned(),
         measured: format!("{:.4} Mbit/s, {error:+.2} %", goodput / 1e6),
-        met: error.abs() <= 0.3,
+        met: Some(error.abs() <= 0.3),
     })
 }
 
@@ -96,6 +96,6 @@ fn tcp(lab: &Lab, capacity: &Capacity, least: f64, seconds: u32) -> Result<Row, 
         what: format!("{} Mbit/s, TCP", bits / 1e6),
         goal: format!("{:.0} to 100 % of the payload share", least * 100.0),
         measured: format!("{:.3} Mbit/s, {:.1} %", goodput / 1e6, share * 100.0),
-        met: (least..=1.003).contains(&share),
+        met: Some((least..=1.003).contains(&share)),
     })
 }

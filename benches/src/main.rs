@@ -82,10 +82,8 @@ fn is_known(argument: &str) -> bool {
 }
 
 fn report(results: &[(&str, Vec<Row>)]) -> ExitCode {
-    let (met, total) = results
-        .iter()
-        .flat_map(|(_, rows)| rows)
-        .fold((0, 0), |(met, total), row| (met + usize::from(row.met), total + 1));
+    let goals: Vec<bool> = results.iter().flat_map(|(_, rows)| rows).filter_map(|row| row.met).collect();
+    let (met, total) = (goals.iter().filter(|met| **met).count(), goals.len());
     println!("{met} of {total} goals met");
     let path = PathBuf::from("results/bench.json");
     let written = std::fs::create_dir_all("results").and_then(|()| std::fs::write(&path, row::json(results)));

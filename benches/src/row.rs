@@ -8,7 +8,8 @@ pub(crate) struct Row {
     pub(crate) what: String,
     pub(crate) goal: String,
     pub(crate) measured: String,
-    pub(crate) met: bool,
+    /// Whether the goal was met; none where there is no goal.
+    pub(crate) met: Option<bool>,
 }
 
 /// The rows as aligned text.
@@ -20,7 +21,7 @@ pub(crate) fn table(title: &str, rows: &[Row]) -> String {
     let measured = width(|row| &row.measured, "measured");
     let mut text = format!("\n{title}\n{:what$}  {:goal$}  {:measured$}\n", "case", "goal", "measured");
     for row in rows {
-        let verdict = if row.met { "met" } else { "MISSED" };
+        let verdict = row.met.map_or("", |met| if met { "met" } else { "MISSED" });
         let _ = writeln!(text, "{:what$}  {:goal$}  {:measured$}  {verdict}", row.what, row.goal, row.measured);
     }
     text

@@ -28,7 +28,7 @@ fn row(what: &str, seconds: f64, goal: f64) -> Row {
         what: what.to_owned(),
         goal: format!("under {goal} s"),
         measured: format!("{seconds:.2} s"),
-        met: seconds < goal,
+        met: Some(seconds < goal),
     }
 }
 

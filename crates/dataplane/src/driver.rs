@@ -56,7 +56,10 @@ impl Driver {
         let now = self.clock.now();
         let lively = now.since(self.last_arrival) < LIVELY;
         let Some(span) = self.waiter.sleep(now, self.fabric.next_wake(), lively) else {
-            self.sender.keep_warm(now);
+            // Without a margin to spin in, the packet is due now, and warming up would only keep it waiting.
+            if self.waiter.keeps_warm() {
+                self.sender.keep_warm(now);
+            }
             std::hint::spin_loop();
             return Ok(());
         };
