@@ -102,8 +102,8 @@ fn pool_only() -> f64 {
 impl Row {
     fn fabric(&self) -> Fabric {
         let config = PipeConfig {
-            rate: self.rate,
-            delay: self.delay,
+            rate: self.rate.into(),
+            delay: self.delay.into(),
             queue: QueueConfig::DropTail(Limit::Packets(1_000)),
             ..PipeConfig::default()
         };

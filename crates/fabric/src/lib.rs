@@ -113,7 +113,7 @@ impl Fabric {
         while let Some((wake, id)) = self.wakes.first().filter(|(instant, _)| *instant <= now) {
             let index = id.0 as usize;
             // Asked at its own instant, a pipe answers a late driver as it would have answered a punctual one.
-            if let Some(departure) = self.pipes[index].pop(wake) {
+            if let Some(departure) = self.pipes[index].pop(wake, &mut self.waste) {
                 sink(Handout { pipe: id, port: self.exits[index], departure });
             }
             self.reschedule(id);
@@ -149,8 +149,8 @@ impl Fabric {
 
     /// Gives the buffers of dropped packets back.
     pub fn recycle(&mut self, pool: &mut Pool) {
-        for packet in self.waste.drain(..) {
-            pool.recycle(packet);
+        for dropped in self.waste.drain(..) {
+            pool.recycle(dropped.packet);
         }
     }
 }

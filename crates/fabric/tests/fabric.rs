@@ -21,10 +21,11 @@ fn specs() -> Vec<PipeSpec> {
         PipeSpec {
             name: format!("link{index}"),
             config: PipeConfig {
-                rate: Rate::from_bits_per_second(rate),
-                delay: Duration::from_micros(u64::from(index % 3) * 700),
+                rate: Rate::from_bits_per_second(rate).into(),
+                delay: Duration::from_micros(u64::from(index % 3) * 700).into(),
                 queue: QueueConfig::DropTail(Limit::Packets(20 + index)),
                 loss: LossConfig::Independent(Probability::from_parts_per_trillion(30_000_000_000).expect("3 %")),
+                ..PipeConfig::default()
             },
             coalesce: Duration::from_micros(u64::from(index % 5) * 300),
             from: PortId(index),
@@ -114,7 +115,7 @@ fn ties_go_by_pipe() {
     let mut specs = specs();
     specs.truncate(2);
     for spec in &mut specs {
-        spec.config = PipeConfig { rate: Rate::from_bits_per_second(12_000_000), ..PipeConfig::default() };
+        spec.config = PipeConfig { rate: Rate::from_bits_per_second(12_000_000).into(), ..PipeConfig::default() };
     }
     let mut fabric = Fabric::new(Seed::new(0), &specs);
     let mut pool = Pool::default();
@@ -135,13 +136,13 @@ fn ties_go_by_pipe() {
 fn changes_and_cuts_move_the_wake() {
     let mut specs = specs();
     specs.truncate(1);
-    specs[0].config = PipeConfig { rate: Rate::from_bits_per_second(12_000_000), ..PipeConfig::default() };
+    specs[0].config = PipeConfig { rate: Rate::from_bits_per_second(12_000_000).into(), ..PipeConfig::default() };
     let mut fabric = Fabric::new(Seed::new(0), &specs);
     let mut pool = Pool::default();
     fabric.inject(Instant::ZERO, PortId(0), Load::Plain(1_500).packet(&mut pool, 0)).expect("a known port");
     assert_eq!(fabric.next_wake(), Some(Instant::from_nanos(1_000_000)));
     // Half is sent; the other half takes 2 ms at 3 Mbit/s.
-    let slower = PipeChange { rate: Some(Rate::from_bits_per_second(3_000_000)), ..PipeChange::default() };
+    let slower = PipeChange { rate: Some(Rate::from_bits_per_second(3_000_000).into()), ..PipeChange::default() };
     fabric.change(Instant::from_nanos(500_000), PipeId(0), &slower);
     assert_eq!(fabric.next_wake(), Some(Instant::from_nanos(2_500_000)));
     fabric.set_up(Instant::from_nanos(600_000), PipeId(0), false);

@@ -1,8 +1,8 @@
 //! Changes of a link from outside a lab file.
 
 use crate::decode::named_change;
-use crate::diagnostics::Span;
-use crate::yaml::{Content, Node};
+use crate::diagnostics::Diagnostic;
+use crate::yaml;
 use netloom_link::PipeChange;
 use std::fmt;
 
@@ -18,7 +18,7 @@ impl fmt::Display for ChangeError {
 
 impl std::error::Error for ChangeError {}
 
-/// The change that `key` (rate, delay, queue or loss) and `value` describe, as a lab file would have them.
+/// The change that `key` and `value` describe, as a lab file would have them.
 ///
 /// # Errors
 /// An unknown key, or a value that is not one of its kind.
@@ -26,27 +26,28 @@ impl std::error::Error for ChangeError {}
 /// ```
 /// use netloom_units::Duration;
 /// let change = netloom_lab::parse_change("delay", "80 ms")?;
-/// assert_eq!(change.delay, Some(Duration::from_millis(80)));
+/// assert_eq!(change.delay, Some(Duration::from_millis(80).into()));
 /// # Ok::<(), netloom_lab::ChangeError>(())
 /// ```
 pub fn parse_change(key: &str, value: &str) -> Result<PipeChange, ChangeError> {
-    let span = Span::default();
-    let text = value.trim().to_owned();
-    let content = if text.is_empty() { Content::Empty } else { Content::Text { text, plain: true } };
-    let node = Node { span, head: span, key: key.to_owned(), content };
+    let parsed = if value.trim().is_empty() { Ok(yaml::Node::empty()) } else { yaml::parse(value) };
+    let node = parsed.map_err(|errors| {
+        let why = errors.first().map_or("it is not YAML", Diagnostic::message);
+        ChangeError(format!("{key}: {why}"))
+    })?;
     named_change(key, node).map_err(|error| ChangeError(format!("{key}: {}", error.message())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netloom_link::{LossConfig, QueueConfig};
+    use netloom_link::{LossConfig, QueueConfig, RateConfig};
     use netloom_units::Limit;
 
     #[test]
     fn a_change_says_one_thing() {
         let rate = parse_change("rate", "unlimited").expect("a rate");
-        assert_eq!(rate, PipeChange { rate: Some(None), ..PipeChange::default() });
+        assert_eq!(rate, PipeChange { rate: Some(RateConfig::Unlimited), ..PipeChange::default() });
         let queue = parse_change("queue", "7 packets").expect("a queue");
         assert_eq!(queue.queue, Some(QueueConfig::DropTail(Limit::Packets(7))));
         assert_eq!(parse_change("loss", " 0 ").expect("a loss").loss, Some(LossConfig::None));
@@ -55,10 +56,8 @@ mod tests {
     #[test]
     fn errors_name_the_key() {
         let wrong = |key, value| parse_change(key, value).expect_err("it is wrong").to_string();
-        assert_eq!(
-            wrong("dely", "1 ms"),
-            "dely: unknown key `dely`: did you mean `delay`? known here: rate, delay, queue, loss"
-        );
+        let unknown = wrong("dely", "1 ms");
+        assert!(unknown.starts_with("dely: unknown key `dely`: did you mean `delay`? known here: rate, delay, queue,"));
         assert_eq!(
             wrong("loss", "170 %"),
             "loss: \"170 %\" is more than 100 %: a probability lies between 0 % and 100 %"

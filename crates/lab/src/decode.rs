@@ -15,9 +15,61 @@ use crate::plan::{Bounds, Precision};
 use crate::spec::Spec;
 use crate::yaml::{Content, Node};
 use scalar::{duration, probability, seed, text, word};
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
 
-/// Errors so far.
-pub(crate) type Errors = Vec<Diagnostic>;
+/// Errors so far, and where the files that a lab file names are found.
+#[derive(Debug, Default)]
+pub(crate) struct Errors {
+    entries: Vec<Diagnostic>,
+    folder: PathBuf,
+    files: Vec<PathBuf>,
+}
+
+impl Errors {
+    /// No errors; files are named relative to `folder`.
+    pub(crate) fn in_folder(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), ..Self::default() }
+    }
+
+    /// The text of the file that `node` names.
+    pub(crate) fn read_text(&mut self, node: &Node) -> Result<String, Diagnostic> {
+        let bytes = self.read_bytes(node)?;
+        String::from_utf8(bytes).map_err(|_| node.error("this file is not a UTF-8 text"))
+    }
+
+    /// The bytes of the file that `node` names.
+    pub(crate) fn read_bytes(&mut self, node: &Node) -> Result<Vec<u8>, Diagnostic> {
+        let path = self.folder.join(scalar::filled(node)?);
+        let bytes = std::fs::read(&path).map_err(|error| node.error(format!("reading {}: {error}", path.display())))?;
+        if !self.files.contains(&path) {
+            self.files.push(path);
+        }
+        Ok(bytes)
+    }
+
+    /// The files that were read.
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    pub(crate) fn into_entries(self) -> Vec<Diagnostic> {
+        self.entries
+    }
+}
+
+impl Deref for Errors {
+    type Target = Vec<Diagnostic>;
+    fn deref(&self) -> &Vec<Diagnostic> {
+        &self.entries
+    }
+}
+
+impl DerefMut for Errors {
+    fn deref_mut(&mut self) -> &mut Vec<Diagnostic> {
+        &mut self.entries
+    }
+}
 
 /// What was left out because it could not be read: references to it are not errors of their own.
 #[derive(Debug, Default)]

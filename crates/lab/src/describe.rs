@@ -2,3 +2,5 @@
 
 mod json;
 mod text;
+
+pub use json::change;

@@ -4,7 +4,7 @@ mod network;
 mod timeline;
 mod top;
 
-pub(crate) use network::{DIRECTION, END, LINK, NODE, QUEUE};
+pub(crate) use network::{DIRECTION, DURATION_OR_ZERO, END, LINK, NODE, SHARE_OR_ZERO};
 pub(crate) use timeline::{DOWN, READY, RUN, SET, UP};
 pub(crate) use top::{BOUNDS, TOP};
 
@@ -14,7 +14,15 @@ pub(crate) struct Section {
     pub(crate) name: &'static str,
     /// What it describes.
     pub(crate) doc: &'static str,
-    pub(crate) keys: &'static [Key],
+    /// Its keys, in groups that sections may share.
+    pub(crate) groups: &'static [&'static [Key]],
+}
+
+impl Section {
+    /// All its keys.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
+        self.groups.iter().copied().flatten()
+    }
 }
 
 /// A key.

@@ -1,7 +1,7 @@
 //! Lab files: from the text that a user writes to the plan of what is to be built and done.
 //!
 //! This crate builds and runs nothing: it opens no socket, starts no process and reads no clock, and it reads no file
-//! but the one that [`load`] is given. What the user wrote (`spec`) and what runs ([`Plan`]) are different types, joined
+//! but the lab file and those that it names. What the user wrote (`spec`) and what runs ([`Plan`]) are different types, joined
 //! by one `resolve`. All errors of a file are reported at once, each with its place and what would be right.
 #![forbid(unsafe_code)]
 
@@ -12,6 +12,7 @@ mod diagnostics;
 pub mod expect;
 mod hosts;
 mod keys;
+mod models;
 pub mod plan;
 mod programs;
 mod resolve;
@@ -20,6 +21,7 @@ mod spec;
 mod yaml;
 
 pub use change::{ChangeError, parse_change};
+pub use describe::change as describe_change;
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use expect::{
     CommandMetric, Dimension, Expectation, JsonPath, JsonStep, Judgement, Measured, PipeMetric, Subject, Test, Wanted,
@@ -32,6 +34,7 @@ pub use plan::{
 pub use programs::Program;
 pub use schema::schema;
 
+use decode::Errors;
 use diagnostics::{Severity, Span};
 use resolve::Findings;
 use std::path::Path;
@@ -65,12 +68,13 @@ pub fn load(path: &Path) -> Result<Lab, Diagnostics> {
 pub fn parse(text: &str, file: &str) -> Result<Lab, Diagnostics> {
     let diagnostics = |severity, entries| Diagnostics::new(file, text, severity, entries);
     let root = yaml::parse(text).map_err(|errors| diagnostics(Severity::Error, errors))?;
-    let mut found = Findings::default();
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    let mut found = Findings { errors: Errors::in_folder(folder), ..Findings::default() };
     let (spec, left_out) = decode::decode(&root, &mut found.errors);
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let plan = resolve::resolve(spec, &left_out, &stem, &mut found);
     if !found.errors.is_empty() {
-        return Err(diagnostics(Severity::Error, found.errors));
+        return Err(diagnostics(Severity::Error, found.errors.into_entries()));
     }
     Ok(Lab { plan, warnings: diagnostics(Severity::Warning, found.warnings) })
 }

@@ -1,6 +1,7 @@
 //! The JSON schema of lab files, made of the same tables as the decoder.
 
 use crate::keys::{Key, Kind, Quantity, Section, TOP};
+use crate::yaml::yaml_value;
 use serde_json::{Map, Value, json};
 
 /// The JSON schema (draft 2020-12) of lab files, for editors and other tools.
@@ -19,10 +20,10 @@ pub fn schema() -> Value {
 
 fn section(section: &Section, definitions: &mut Map<String, Value>) -> Value {
     let mut properties = Map::new();
-    for key in section.keys {
+    for key in section.keys() {
         properties.insert(key.name.into(), property(key, definitions));
     }
-    let required: Vec<&str> = section.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
+    let required: Vec<&str> = section.keys().filter(|key| key.required).map(|key| key.name).collect();
     let mut object = json!({
         "description": section.doc,
         "type": "object",
@@ -41,27 +42,8 @@ fn section(section: &Section, definitions: &mut Map<String, Value>) -> Value {
 fn property(key: &Key, definitions: &mut Map<String, Value>) -> Value {
     let mut value = kind(&key.kind, definitions);
     value["description"] = json!(key.doc);
-    value["examples"] = json!([example(key.example)]);
+    value["examples"] = json!([yaml_value(key.example)]);
     value
-}
-
-/// The example as a value: whatever the lab file would make of it.
-fn example(text: &str) -> Value {
-    crate::yaml::parse(text).map_or_else(|_| json!(text), |node| json_of(&node))
-}
-
-fn json_of(node: &crate::yaml::Node) -> Value {
-    use crate::yaml::Content;
-    match &node.content {
-        Content::Map(entries) => entries.iter().map(|entry| (entry.name.clone(), json_of(&entry.value))).collect(),
-        Content::List(items) => items.iter().map(json_of).collect(),
-        Content::Text { text, plain: true } => match serde_json::from_str(text) {
-            Ok(value @ (Value::Bool(_) | Value::Number(_))) => value,
-            _ => json!(text),
-        },
-        Content::Text { text, .. } => json!(text),
-        Content::Empty => Value::Null,
-    }
 }
 
 fn kind(this: &Kind, definitions: &mut Map<String, Value>) -> Value {

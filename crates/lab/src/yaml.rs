@@ -4,8 +4,10 @@
 //! way. Anchors, aliases and merge keys (`<<`) work; tags and further documents are refused.
 
 mod build;
+mod value;
 
 pub(crate) use build::parse;
+pub(crate) use value::yaml_value;
 
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 
@@ -43,6 +45,11 @@ pub(crate) struct Entry {
 }
 
 impl Node {
+    /// Nothing, nowhere.
+    pub(crate) fn empty() -> Self {
+        Self { span: Span::default(), head: Span::default(), key: String::new(), content: Content::Empty }
+    }
+
     /// An error about this node.
     pub(crate) fn error(&self, message: impl Into<String>) -> Diagnostic {
         let span = if matches!(self.content, Content::Text { .. }) { self.span } else { self.head };

@@ -1,60 +1,71 @@
 //! What a user can say about a pipe.
 
-use netloom_units::{Duration, Limit, Probability, Rate};
+use crate::{
+    CorruptConfig, CrossConfig, DelayConfig, DuplicateConfig, LossConfig, OverheadConfig, QueueConfig, RateConfig,
+    ReorderConfig, ScheduleConfig, StateConfig,
+};
+use alloc::{string::String, vec::Vec};
+use core::fmt;
 
 /// The description of one direction of a link.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PipeConfig {
-    /// How fast the transmitter sends; none: infinitely fast, and nothing ever queues.
-    pub rate: Option<Rate>,
+    /// How fast the transmitter sends.
+    pub rate: RateConfig,
+    /// What a packet is charged beyond its bytes from the IP header on.
+    pub overhead: OverheadConfig,
     /// Propagation delay: how long a packet travels after its last bit was sent.
-    pub delay: Duration,
+    pub delay: DelayConfig,
     /// Where packets wait for the transmitter.
     pub queue: QueueConfig,
     /// Which packets are lost before they reach the queue.
     pub loss: LossConfig,
-}
-
-impl Default for PipeConfig {
-    /// An ideal wire: no rate limit, no delay, no loss. The queue of 1,000 packets matters once a rate is set; it is
-    /// the customary length of a Linux interface's transmit queue.
-    fn default() -> Self {
-        Self {
-            rate: None,
-            delay: Duration::ZERO,
-            queue: QueueConfig::DropTail(Limit::Packets(1_000)),
-            loss: LossConfig::None,
-        }
-    }
-}
-
-/// The discipline of a queue and its parameters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum QueueConfig {
-    /// First in, first out; what finds the queue full is dropped.
-    DropTail(Limit),
-}
-
-/// How packets are lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LossConfig {
-    /// None is.
-    None,
-    /// Each packet with the same probability, independently of all others.
-    Independent(Probability),
+    /// In which packets a bit is flipped.
+    pub corrupt: CorruptConfig,
+    /// Which packets come twice.
+    pub duplicate: DuplicateConfig,
+    /// Which packets overtake others.
+    pub reorder: ReorderConfig,
+    /// How the pipe changes by itself as time goes by.
+    pub schedule: ScheduleConfig,
+    /// When the pipe is cut and joined by itself, and what a cut does.
+    pub state: StateConfig,
+    /// Traffic that exists in this pipe only.
+    pub cross: Vec<CrossConfig>,
 }
 
 /// What to change in a running pipe; what is none stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PipeChange {
-    /// The new rate; `Some(None)` takes the limit away.
-    pub rate: Option<Option<Rate>>,
-    /// The new propagation delay, for packets that are sent from now on.
-    pub delay: Option<Duration>,
+    /// The new rate.
+    pub rate: Option<RateConfig>,
+    /// The new overhead, for packets whose transmission starts from now on.
+    pub overhead: Option<OverheadConfig>,
+    /// The new propagation delay, for packets whose transmission ends from now on.
+    pub delay: Option<DelayConfig>,
     /// The new queue; what waits is kept in order as far as the new limit allows.
     pub queue: Option<QueueConfig>,
     /// The new loss model.
     pub loss: Option<LossConfig>,
+    /// The new corruption.
+    pub corrupt: Option<CorruptConfig>,
+    /// The new duplication.
+    pub duplicate: Option<DuplicateConfig>,
+    /// The new reordering.
+    pub reorder: Option<ReorderConfig>,
+    /// The new schedule; its times count from the change.
+    pub schedule: Option<ScheduleConfig>,
+    /// The new states; their times count from the change.
+    pub state: Option<StateConfig>,
+    /// The new cross traffic; it replaces all that there was.
+    pub cross: Option<Vec<CrossConfig>>,
+}
+
+/// Calls a macro with the name of every field that both structures have.
+macro_rules! with_fields {
+    ($call:ident) => {
+        $call!(rate, overhead, delay, queue, loss, corrupt, duplicate, reorder, schedule, state, cross)
+    };
 }
 
 impl PipeChange {
@@ -66,11 +77,48 @@ impl PipeChange {
     /// `config` with this change made.
     #[must_use]
     pub fn applied_to(&self, config: &PipeConfig) -> PipeConfig {
-        PipeConfig {
-            rate: self.rate.unwrap_or(config.rate),
-            delay: self.delay.unwrap_or(config.delay),
-            queue: self.queue.clone().unwrap_or_else(|| config.queue.clone()),
-            loss: self.loss.clone().unwrap_or_else(|| config.loss.clone()),
+        macro_rules! apply {
+            ($($field:ident),*) => {
+                PipeConfig { $($field: self.$field.clone().unwrap_or_else(|| config.$field.clone())),* }
+            };
+        }
+        with_fields!(apply)
+    }
+
+    /// Adds what `other` changes; where both change the same, `other` wins.
+    pub fn merge(&mut self, other: Self) {
+        macro_rules! merge {
+            ($($field:ident),*) => {
+                $(if other.$field.is_some() { self.$field = other.$field; })*
+            };
+        }
+        with_fields!(merge);
+    }
+}
+
+/// A description that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The parameter, as the lab file calls it; empty if it is about the whole model.
+    pub key: &'static str,
+    /// What is wrong with it and what would be right.
+    pub message: String,
+}
+
+impl ConfigError {
+    /// An error about the parameter `key`.
+    pub fn new(key: &'static str, message: impl Into<String>) -> Self {
+        Self { key, message: message.into() }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.key {
+            "" => f.write_str(&self.message),
+            key => write!(f, "{key}: {}", self.message),
         }
     }
 }
+
+impl core::error::Error for ConfigError {}

@@ -11,15 +11,41 @@
 
 extern crate alloc;
 
+mod chance;
+mod clockwork;
 mod config;
+mod corrupt;
 mod counters;
-mod drop_tail;
+mod cross;
+mod delay;
+mod duplicate;
+mod impairments;
+mod ledger;
 mod line;
 mod loss;
+mod overhead;
 mod pipe;
+mod queue;
+mod rate;
+mod reorder;
+mod schedule;
+mod state;
 mod transmitter;
 
-pub use config::{LossConfig, PipeChange, PipeConfig, QueueConfig};
-pub use counters::{Drops, PipeCounters, Tally};
+pub use chance::ChanceConfig;
+pub use config::{ConfigError, PipeChange, PipeConfig};
+pub use corrupt::CorruptConfig;
+pub use counters::{CrossCounters, Drops, PipeCounters, Tally};
+pub use cross::CrossConfig;
+pub use delay::{DelayConfig, Distribution, Order};
+pub use duplicate::DuplicateConfig;
+pub use ledger::{Cause, Dropped, Waste};
 pub use line::Departure;
-pub use pipe::{Pipe, Waste};
+pub use loss::LossConfig;
+pub use overhead::OverheadConfig;
+pub use pipe::Pipe;
+pub use queue::{DEFAULT_LIMIT, QueueConfig};
+pub use rate::RateConfig;
+pub use reorder::ReorderConfig;
+pub use schedule::ScheduleConfig;
+pub use state::{OnTheWire, StateConfig};

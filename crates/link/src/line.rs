@@ -1,6 +1,8 @@
 //! The delay line: what has been sent and is still on its way. It is never full.
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BinaryHeap, VecDeque};
+use alloc::vec::Vec;
+use core::cmp::{Ordering, Reverse};
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
 
@@ -31,32 +33,107 @@ impl Departure {
 }
 
 /// See the module.
+///
+/// Almost everything is due after all that was sent before it, and stands in a queue; what overtakes stands in a heap.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
     travelling: VecDeque<Departure>,
+    overtaking: BinaryHeap<Reverse<Overtaker>>,
     last_due: Instant,
+    /// How many have overtaken, so that of several with one due instant the first sent leaves first.
+    count: u64,
+}
+
+#[derive(Debug)]
+struct Overtaker {
+    key: (Instant, u64),
+    departure: Departure,
+}
+
+impl PartialEq for Overtaker {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Overtaker {}
+
+impl PartialOrd for Overtaker {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Overtaker {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key.cmp(&other.key)
+    }
 }
 
 impl Line {
-    /// Puts a packet on the way. Order is kept: after a delay was shortened, nothing overtakes what was sent before.
+    /// Puts a packet on the way behind all others: what would be due before them will be due with the last of them.
     pub(crate) fn push(&mut self, mut departure: Departure) {
-        departure.due = departure.due.max(self.last_due);
-        departure.first_due = departure.first_due.max(self.last_due);
+        let late = self.last_due.since(departure.due);
+        departure.due = departure.due + late;
+        departure.first_due = departure.first_due + late;
+        departure.delay = departure.delay + late;
         self.last_due = departure.due;
         self.travelling.push_back(departure);
     }
 
-    /// When a packet that would be due at `due` will be due behind what is on the way.
+    /// Puts a packet on the way that may overtake others; says whether it does.
+    pub(crate) fn push_free(&mut self, departure: Departure) -> bool {
+        if departure.due >= self.last_due {
+            self.push(departure);
+            return false;
+        }
+        self.count += 1;
+        self.overtaking.push(Reverse(Overtaker { key: (departure.due, self.count), departure }));
+        true
+    }
+
+    /// When what is due at `due` will be due behind what is on the way.
     pub(crate) fn due_behind(&self, due: Instant) -> Instant {
         due.max(self.last_due)
     }
 
-    /// The instant at which the head can leave, and how many entries leave with it as one train.
+    /// Whether nothing is on the way.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.travelling.is_empty() && self.overtaking.is_empty()
+    }
+
+    /// The instant at which something leaves next.
     ///
     /// Neighbouring segments leave together if the last is due within `coalesce` of the first, as the interrupt
     /// moderation of a receiving network card would hand them over. `sending`: what the transmitter will put on the
     /// way next, and when that will be due.
-    pub(crate) fn head(&self, coalesce: Duration, sending: Option<(&Packet, Instant)>) -> Option<(Instant, usize)> {
+    pub(crate) fn next_leave(&self, coalesce: Duration, sending: Option<(&Packet, Instant)>) -> Option<Instant> {
+        let in_order = self.head(coalesce, sending).map(|(leave, _)| leave);
+        match self.overtaking.peek() {
+            None => in_order,
+            Some(Reverse(first)) => Some(in_order.map_or(first.key.0, |leave| leave.min(first.key.0))),
+        }
+    }
+
+    /// Takes what leaves until `now`, the first of it; see [`Line::next_leave`].
+    pub(crate) fn pop(
+        &mut self,
+        now: Instant,
+        coalesce: Duration,
+        sending: Option<(&Packet, Instant)>,
+    ) -> Option<Departure> {
+        let in_order = self.head(coalesce, sending).filter(|(leave, _)| *leave <= now);
+        if let Some(Reverse(first)) = self.overtaking.peek() {
+            let comes_first = in_order.is_none_or(|(leave, _)| first.key.0 <= leave);
+            if comes_first && first.key.0 <= now {
+                return self.overtaking.pop().map(|Reverse(first)| first.departure);
+            }
+        }
+        self.join(in_order?.1)
+    }
+
+    /// When the head of those in order can leave, and how many leave with it as one train.
+    fn head(&self, coalesce: Duration, sending: Option<(&Packet, Instant)>) -> Option<(Instant, usize)> {
         let head = self.travelling.front()?;
         let horizon = head.due + coalesce;
         let mut last = head;
@@ -74,7 +151,7 @@ impl Line {
     }
 
     /// Takes the first `entries` as one train.
-    pub(crate) fn pop(&mut self, entries: usize) -> Option<Departure> {
+    fn join(&mut self, entries: usize) -> Option<Departure> {
         let mut train = self.travelling.pop_front()?;
         for _ in 1..entries {
             if let Some(next) = self.travelling.pop_front() {
@@ -82,5 +159,14 @@ impl Line {
             }
         }
         Some(train)
+    }
+
+    /// Takes everything off the way, in order of due instants.
+    pub(crate) fn drain(&mut self) -> Vec<Packet> {
+        self.last_due = Instant::ZERO;
+        let overtaking = core::mem::take(&mut self.overtaking).into_iter().map(|Reverse(first)| first.departure);
+        let mut all: Vec<Departure> = self.travelling.drain(..).chain(overtaking).collect();
+        all.sort_by_key(|departure| departure.due);
+        all.into_iter().map(|departure| departure.packet).collect()
     }
 }

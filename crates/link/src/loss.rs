@@ -5,10 +5,20 @@
 //! Differs from dummynet, which drops at the end of the delay line: a packet that will be lost is dropped on arrival
 //! and takes no room in the queue and no time on the wire.
 
-use crate::LossConfig;
-use netloom_units::Seed;
+use netloom_packet::Packet;
+use netloom_units::{Probability, Seed};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// How packets are lost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum LossConfig {
+    /// None is.
+    #[default]
+    None,
+    /// Each packet with the same probability, independently of all others.
+    Independent(Probability),
+}
 
 /// A loss model and its generator.
 #[derive(Debug)]
@@ -22,14 +32,20 @@ impl Loss {
         Self { config, random: Xoshiro256PlusPlus::seed_from_u64(seed.get()) }
     }
 
+    /// Whether nothing is lost, and nothing needs to be drawn.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.config == LossConfig::None
+    }
+
     pub(crate) fn configure(&mut self, config: LossConfig) {
         self.config = config;
     }
 
-    /// Of the next `segments`, how many pass before one is lost; all of them if none is.
+    /// Of the segments of `train`, how many pass before one is lost; all of them if none is.
     ///
     /// Each segment is drawn once: the one behind the survivors is lost and must not be asked for again.
-    pub(crate) fn survivors(&mut self, segments: u32) -> u32 {
+    pub(crate) fn survivors(&mut self, train: &Packet) -> u32 {
+        let segments = train.segments();
         match self.config {
             LossConfig::None => segments,
             LossConfig::Independent(probability) => {

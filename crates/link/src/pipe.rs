@@ -1,16 +1,19 @@
 //! A pipe: impairments, then a bounded queue, then a transmitter, then a delay line (dummynet: Rizzo 1997, section 2).
 
-use crate::drop_tail::{DropTail, Transmission};
+use crate::clockwork::{Clockwork, Deed, earlier};
+use crate::delay::{Delay, Order};
+use crate::impairments::Impairments;
+use crate::ledger::{Cause, Ledger, Waste};
 use crate::line::Line;
-use crate::loss::Loss;
+use crate::queue::{Queue, Transmission};
+use crate::reorder::Reorder;
+use crate::state::OnTheWire;
 use crate::transmitter::{Sending, Transmitter};
-use crate::{Departure, LossConfig, PipeChange, PipeConfig, PipeCounters, QueueConfig, Tally};
+use crate::{Departure, PipeChange, PipeConfig, PipeCounters, QueueConfig, RateConfig, Tally};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use netloom_packet::Packet;
-use netloom_units::{Duration, Instant, Limit, Rate, Seed};
-
-/// Where dropped packets go, so that their buffers can be used again.
-pub type Waste = Vec<Packet>;
+use netloom_units::{Duration, Instant, Rate, Seed};
 
 /// One direction of a link.
 ///
@@ -18,31 +21,47 @@ pub type Waste = Vec<Packet>;
 /// that event. Every instant is computed from arrivals, sizes and delays; being called late changes nothing.
 #[derive(Debug)]
 pub struct Pipe {
-    rate: Option<Rate>,
-    delay: Duration,
     coalesce: Duration,
     up: bool,
-    loss: Loss,
-    queue: DropTail,
+    impairments: Impairments,
+    queue: Queue,
     transmitter: Transmitter,
+    /// When the idle transmitter takes what waits; none if nothing does, or if it is not idle.
+    opening: Option<Instant>,
+    delay: Delay,
+    reorder: Reorder,
     line: Line,
+    clockwork: Option<Box<Clockwork>>,
+    on_the_wire: OnTheWire,
+    seed: Seed,
     now: Instant,
     counters: PipeCounters,
+}
+
+/// What happens in a pipe without a call from outside.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Sent,
+    Opening,
+    Deed,
 }
 
 impl Pipe {
     /// A pipe that is up and empty. `coalesce`: neighbouring segments that are due within this span leave together.
     pub fn new(config: &PipeConfig, coalesce: Duration, seed: Seed) -> Self {
-        let PipeConfig { rate, delay, queue: QueueConfig::DropTail(limit), loss } = config;
         Self {
-            rate: *rate,
-            delay: *delay,
             coalesce,
             up: true,
-            loss: Loss::new(loss.clone(), seed.derive("loss")),
-            queue: DropTail::new(*limit),
-            transmitter: Transmitter::default(),
+            impairments: Impairments::new(config, seed),
+            queue: Queue::new(&config.queue, seed.derive("queue")),
+            transmitter: Transmitter::new(&config.rate, config.overhead),
+            opening: None,
+            delay: Delay::new(config.delay.clone(), seed.derive("delay")),
+            reorder: Reorder::new(config.reorder, seed.derive("reorder")),
             line: Line::default(),
+            clockwork: Clockwork::new(config, seed),
+            on_the_wire: config.state.on_the_wire,
+            seed,
             now: Instant::ZERO,
             counters: PipeCounters::default(),
         }
@@ -55,117 +74,221 @@ impl Pipe {
 
     /// A packet enters at `now`.
     pub fn push(&mut self, now: Instant, packet: Packet, waste: &mut Waste) {
-        self.advance(now);
-        self.counters.arrived.add(&packet);
+        self.advance(now, waste);
+        self.arrive(packet, waste);
+    }
+
+    fn arrive(&mut self, train: Packet, waste: &mut Waste) {
+        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+        ledger.arrive(&train);
         if !self.up {
-            drop_packet(&mut self.counters.dropped.down, packet, waste);
-            return;
+            return ledger.refuse(train, Cause::Down);
         }
-        let mut train = packet;
-        loop {
-            let survivors = self.loss.survivors(train.segments());
-            if survivors == train.segments() {
-                return self.accept(train, waste);
-            }
-            if let Some(front) = train.split_front(survivors) {
-                self.accept(front, waste);
-            }
-            let Some(lost) = train.split_front(1) else {
-                return drop_packet(&mut self.counters.dropped.loss, train, waste);
-            };
-            drop_packet(&mut self.counters.dropped.loss, lost, waste);
+        if self.impairments.are_idle() {
+            return self.accept(train, waste);
+        }
+        let mut passed = Vec::new();
+        self.impairments.pass(train, &mut passed, &mut ledger);
+        for train in passed {
+            self.accept(train, waste);
         }
     }
 
     /// What the impairments let through goes to the transmitter, or waits for it.
     fn accept(&mut self, mut train: Packet, waste: &mut Waste) {
-        let Some(rate) = self.rate else {
-            self.counters.travelling.add(&train);
-            self.depart(train, self.now, Duration::ZERO, false);
-            return;
-        };
-        while self.transmitter.sending().is_none() {
+        let Some(rate) = self.transmitter.rate() else { return self.send_at_once(train, waste) };
+        while self.is_free() {
             let Some(first) = train.split_front(1) else {
-                self.start(train, self.now, rate);
-                // What takes less than a nanosecond is sent before the segment behind it asks for room.
-                return self.send_until(self.now);
+                self.offer(train, rate, waste);
+                return self.run_until(self.now, waste);
             };
-            self.start(first, self.now, rate);
-            self.send_until(self.now);
+            self.offer(first, rate, waste);
+            // What takes less than a nanosecond is sent before the segment behind it asks for room.
+            self.run_until(self.now, waste);
         }
-        let arriving = Tally { packets: u64::from(train.segments()), bytes: train.size().get() };
-        let refused = self.queue.push(train, self.transmission(rate));
-        self.counters.queued.packets += arriving.packets;
-        self.counters.queued.bytes += arriving.bytes;
-        if let Some(tail) = refused {
-            self.counters.queued.take(&tail);
-            drop_packet(&mut self.counters.dropped.queue, tail, waste);
-        }
-        self.counters.queue_peak = self.counters.queue_peak.max(self.queue.packets());
+        let transmission = self.transmission(rate);
+        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+        self.queue.push(self.now, train, transmission, &mut ledger);
+        self.look_for_opening(self.now);
     }
 
-    fn start(&mut self, segment: Packet, now: Instant, rate: Rate) {
-        self.counters.travelling.add(&segment);
-        self.transmitter.start(segment, now, rate);
+    /// Whether a segment that arrives now can be sent now.
+    fn is_free(&mut self) -> bool {
+        self.transmitter.sending().is_none() && self.queue.is_empty() && self.transmitter.opens(self.now) <= self.now
+    }
+
+    /// A segment finds the transmitter free.
+    fn offer(&mut self, segment: Packet, rate: Rate, waste: &mut Waste) {
+        if self.queue.is_bypassed() {
+            return self.start(segment, self.now, waste);
+        }
+        let transmission = self.transmission(rate);
+        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+        self.queue.push(self.now, segment, transmission, &mut ledger);
+        self.start_next(self.now, waste);
     }
 
     fn transmission(&self, rate: Rate) -> Transmission {
         Transmission { rate, remaining: self.transmitter.remaining(self.now) }
     }
 
-    /// A segment, or without a rate limit a train, is sent at `sent` and travels from then on.
-    fn depart(&mut self, packet: Packet, sent: Instant, serialization: Duration, back_to_back: bool) {
-        let due = sent + self.delay;
-        self.line.push(Departure { packet, due, first_due: due, delay: self.delay, serialization, back_to_back });
+    /// Puts the next segment that waits on the transmitter.
+    fn start_next(&mut self, now: Instant, waste: &mut Waste) {
+        let Some(rate) = self.transmitter.rate() else { return };
+        let transmission = Transmission { rate, remaining: Duration::ZERO };
+        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+        if let Some(segment) = self.queue.pop(now, transmission, &mut ledger) {
+            self.start(segment, now, waste);
+        }
     }
 
-    /// Sends what can be sent until `now`, and something happens at `now`.
-    fn advance(&mut self, now: Instant) {
-        self.send_until(now);
+    /// If the transmitter is idle while something waits, finds out until when.
+    fn look_for_opening(&mut self, now: Instant) {
+        let is_waiting = self.transmitter.sending().is_none() && !self.queue.is_empty();
+        self.opening = if is_waiting { Some(self.transmitter.opens(now)) } else { None };
+    }
+
+    fn start(&mut self, segment: Packet, now: Instant, waste: &mut Waste) {
+        Ledger { counters: &mut self.counters, waste, now: self.now }.send(&segment);
+        let delay = self.delay.draw();
+        self.transmitter.start(segment, now, delay);
+    }
+
+    /// Without a rate limit nothing waits, and a train stays together unless its segments travel for different times.
+    fn send_at_once(&mut self, mut train: Packet, waste: &mut Waste) {
+        let together = self.delay.is_constant() && self.reorder.is_idle();
+        Ledger { counters: &mut self.counters, waste: &mut *waste, now: self.now }.send(&train);
+        while let Some(first) = if together { None } else { train.split_front(1) } {
+            self.send_instantly(first, waste);
+        }
+        self.send_instantly(train, waste);
+    }
+
+    fn send_instantly(&mut self, segment: Packet, waste: &mut Waste) {
+        let delay = self.delay.draw();
+        let sent = Sending { segment, finish: self.now, serialization: Duration::ZERO, back_to_back: false, delay };
+        self.depart(sent, waste);
+    }
+
+    /// A segment, or without a rate limit a train, is sent and travels from then on.
+    fn depart(&mut self, sent: Sending, waste: &mut Waste) {
+        let Sending { segment: packet, finish, serialization, back_to_back, delay } = sent;
+        if packet.is_phantom() {
+            return Ledger { counters: &mut self.counters, waste, now: self.now }.depart(&packet);
+        }
+        let hurried = if self.reorder.is_idle() { None } else { self.reorder.hurry(delay) };
+        let delay = hurried.unwrap_or(delay);
+        let due = finish + delay;
+        let departure = Departure { packet, due, first_due: due, delay, serialization, back_to_back };
+        if hurried.is_none() && self.delay.order() == Order::Kept {
+            return self.line.push(departure);
+        }
+        let tally = Tally { packets: u64::from(departure.packet.segments()), bytes: departure.packet.size().get() };
+        if self.line.push_free(departure) {
+            self.counters.reordered.packets += tally.packets;
+            self.counters.reordered.bytes += tally.bytes;
+        }
+    }
+
+    /// Does what happens until `now`, and something happens at `now`.
+    fn advance(&mut self, now: Instant, waste: &mut Waste) {
+        self.run_until(now, waste);
         self.now = self.now.max(now);
     }
 
-    /// Sends what can be sent until `end`, each segment at its computed instant.
+    /// Does what happens until `end`, each event at its computed instant.
     ///
     /// The pipe's own time only goes on to the last of these instants: a driver that looks at the clock before it reads
     /// its sockets may still hand in packets that arrived before `end`.
-    fn send_until(&mut self, end: Instant) {
-        while let Some(sent) = self.transmitter.finished(end) {
-            let Sending { segment, finish, serialization, back_to_back } = sent;
-            self.now = self.now.max(finish);
-            self.depart(segment, finish, serialization, back_to_back);
-            let Some(rate) = self.rate else { return };
-            if let Some(next) = self.queue.pop() {
-                self.counters.queued.take(&next);
-                self.start(next, finish, rate);
+    fn run_until(&mut self, end: Instant, waste: &mut Waste) {
+        while let Some((at, event)) = self.next_event().filter(|(at, _)| *at <= end) {
+            self.now = self.now.max(at);
+            match event {
+                Event::Sent => {
+                    if let Some(sent) = self.transmitter.finished() {
+                        self.depart(sent, waste);
+                    }
+                    self.take_next(at, waste);
+                }
+                Event::Opening => {
+                    self.opening = None;
+                    self.start_next(at, waste);
+                    self.look_for_opening(at);
+                }
+                Event::Deed => self.act(at, waste),
             }
         }
     }
 
-    /// The next packet that is due at `now`, in order.
-    pub fn pop(&mut self, now: Instant) -> Option<Departure> {
-        self.send_until(now);
-        let (leave, entries) = self.head()?;
-        if leave > now {
-            return None;
+    /// The first of what happens by itself; of events at one instant, a transmission ends first.
+    fn next_event(&self) -> Option<(Instant, Event)> {
+        let sent = self.transmitter.finish().map(|at| (at, Event::Sent));
+        let own = sent.or_else(|| self.opening.map(|at| (at, Event::Opening)));
+        let Some(clockwork) = &self.clockwork else { return own };
+        let deed = clockwork.next().map(|at| (at, Event::Deed));
+        match (own, deed) {
+            (Some(own), Some(deed)) => Some(if own.0 <= deed.0 { own } else { deed }),
+            (own, deed) => own.or(deed),
         }
-        let departure = self.line.pop(entries)?;
-        self.counters.travelling.take(&departure.packet);
-        self.counters.departed.add(&departure.packet);
+    }
+
+    /// The transmitter has become free.
+    fn take_next(&mut self, now: Instant, waste: &mut Waste) {
+        if self.queue.is_empty() {
+            return;
+        }
+        let opens = self.transmitter.opens(now);
+        if opens <= now {
+            self.start_next(now, waste);
+            self.look_for_opening(now);
+        } else {
+            self.opening = Some(opens);
+        }
+    }
+
+    fn act(&mut self, at: Instant, waste: &mut Waste) {
+        match self.clockwork.as_mut().and_then(|clockwork| clockwork.take(at)) {
+            Some(Deed::Change(change)) => self.apply(&change, waste),
+            Some(Deed::SetUp(up)) => self.switch(up, waste),
+            Some(Deed::Arrival(packet)) => self.arrive(packet, waste),
+            None => {}
+        }
+    }
+
+    /// The next packet that is due at `now`, in order of due instants.
+    pub fn pop(&mut self, now: Instant, waste: &mut Waste) -> Option<Departure> {
+        self.run_until(now, waste);
+        let sending = self.transmitter.sending().map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
+        let departure = self.line.pop(now, self.coalesce, sending)?;
+        Ledger { counters: &mut self.counters, waste, now: self.now }.depart(&departure.packet);
         Some(departure)
     }
 
-    fn head(&self) -> Option<(Instant, usize)> {
-        let sending = self.transmitter.sending();
-        self.line.head(self.coalesce, sending.map(|s| (&s.segment, self.line.due_behind(s.finish + self.delay))))
+    /// When [`Pipe::pop`] may have something; none while the pipe is empty.
+    pub fn next_wake(&self) -> Option<Instant> {
+        let sending = self.transmitter.sending().filter(|sending| !sending.segment.is_phantom());
+        let coming = sending.map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
+        let leave = self.line.next_leave(self.coalesce, coming);
+        let wake = match &self.clockwork {
+            None if self.is_simple() => return leave.or(coming.map(|(_, due)| due)).or(self.opening),
+            None => leave,
+            Some(clockwork) if self.is_loaded() => earlier(leave, clockwork.next_change()),
+            Some(clockwork) => earlier(leave, clockwork.catch_up()),
+        };
+        if self.counters.queued.packets == 0 && sending.is_none() {
+            return wake;
+        }
+        earlier(wake, self.transmitter.finish().or(self.opening))
     }
 
-    /// When [`Pipe::pop`] will have something; none while the pipe is empty.
-    pub fn next_wake(&self) -> Option<Instant> {
-        match self.head() {
-            Some((leave, _)) => Some(leave),
-            None => self.transmitter.sending().map(|sending| self.line.due_behind(sending.finish + self.delay)),
-        }
+    /// Whether packets leave in the order in which they are sent, so that the first of them is the first to be due.
+    fn is_simple(&self) -> bool {
+        self.delay.is_constant() && self.reorder.is_idle()
+    }
+
+    /// Whether a packet is inside that will be handed out.
+    fn is_loaded(&self) -> bool {
+        self.counters.queued.packets + self.counters.travelling.packets > 0
     }
 
     /// Changes the pipe at `now` with packets inside.
@@ -173,75 +296,96 @@ impl Pipe {
     /// What is on its way keeps its due instant. The segment that is being sent is sent to its end at the new rate.
     /// What waits keeps its order; the tail that a smaller queue has no room for is dropped.
     pub fn change(&mut self, now: Instant, change: &PipeChange, waste: &mut Waste) {
-        self.advance(now);
-        if let Some(delay) = change.delay {
-            self.delay = delay;
-        }
-        if let Some(loss) = &change.loss {
-            self.loss.configure(LossConfig::clone(loss));
-        }
-        if let Some(rate) = change.rate {
-            self.change_rate(rate);
-        }
-        if let Some(QueueConfig::DropTail(limit)) = change.queue {
-            self.change_limit(limit, waste);
+        self.advance(now, waste);
+        self.apply(change, waste);
+        if change.schedule.is_some() || change.state.is_some() || change.cross.is_some() {
+            self.clockwork = Clockwork::changed(self.clockwork.take(), self.now, change, self.seed);
         }
     }
 
-    fn change_rate(&mut self, new: Option<Rate>) {
-        match (core::mem::replace(&mut self.rate, new), new) {
-            (Some(old), Some(rate)) => self.transmitter.change_rate(self.now, old, rate),
-            (Some(_), None) => self.send_all_now(),
-            (None, _) => {}
+    fn apply(&mut self, change: &PipeChange, waste: &mut Waste) {
+        if let Some(delay) = &change.delay {
+            self.delay.configure(delay.clone());
+            if let Some(sending) = self.transmitter.sending_mut() {
+                sending.delay = self.delay.draw();
+            }
         }
+        self.impairments.change(change);
+        if let Some(reorder) = change.reorder {
+            self.reorder.configure(reorder);
+        }
+        if let Some(overhead) = change.overhead {
+            self.transmitter.set_overhead(overhead);
+        }
+        if let Some(rate) = &change.rate {
+            self.change_rate(rate, waste);
+        }
+        if let Some(queue) = &change.queue {
+            self.change_queue(queue, waste);
+        }
+        if let Some(state) = &change.state {
+            self.on_the_wire = state.on_the_wire;
+        }
+    }
+
+    fn change_rate(&mut self, rate: &RateConfig, waste: &mut Waste) {
+        self.transmitter.change_rate(self.now, rate);
+        if self.transmitter.rate().is_none() {
+            self.send_all_now(waste);
+        }
+        self.look_for_opening(self.now);
     }
 
     /// The limit is gone: everything that waited is sent at once.
-    fn send_all_now(&mut self) {
+    fn send_all_now(&mut self, waste: &mut Waste) {
         if let Some(sending) = self.transmitter.abort() {
-            self.depart(sending.segment, self.now, Duration::ZERO, false);
+            let whole = Sending { finish: self.now, serialization: Duration::ZERO, back_to_back: false, ..sending };
+            self.depart(whole, waste);
         }
         for train in self.queue.drain() {
-            self.counters.queued.take(&train);
-            self.counters.travelling.add(&train);
-            self.depart(train, self.now, Duration::ZERO, false);
+            Ledger { counters: &mut self.counters, waste: &mut *waste, now: self.now }.release(&train);
+            self.send_at_once(train, waste);
         }
     }
 
-    fn change_limit(&mut self, limit: Limit, waste: &mut Waste) {
-        let Some(rate) = self.rate else {
-            self.queue = DropTail::new(limit);
+    fn change_queue(&mut self, queue: &QueueConfig, waste: &mut Waste) {
+        let seed = self.seed.derive("queue");
+        let Some(rate) = self.transmitter.rate() else {
+            self.queue = Queue::new(queue, seed);
             return;
         };
         let transmission = self.transmission(rate);
-        for refused in self.queue.set_limit(limit, transmission).into_iter().flatten() {
-            self.counters.queued.take(&refused);
-            drop_packet(&mut self.counters.dropped.queue, refused, waste);
-        }
+        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+        self.queue.configure(self.now, queue, seed, transmission, &mut ledger);
+        self.look_for_opening(self.now);
     }
 
     /// Cuts the link or joins it again.
     ///
-    /// A cut drops what waits and the segment that is being sent; what had left the transmitter arrives. While the link
-    /// is down, everything that comes in is dropped.
+    /// A cut drops what waits and the segment that is being sent; what had left the transmitter arrives, unless the
+    /// pipe was told that it is lost. While the link is down, everything that comes in is dropped.
     pub fn set_up(&mut self, now: Instant, up: bool, waste: &mut Waste) {
-        self.advance(now);
+        self.advance(now, waste);
+        self.switch(up, waste);
+    }
+
+    fn switch(&mut self, up: bool, waste: &mut Waste) {
         self.up = up;
         if up {
             return;
         }
+        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
         if let Some(sending) = self.transmitter.abort() {
-            self.counters.travelling.take(&sending.segment);
-            drop_packet(&mut self.counters.dropped.down, sending.segment, waste);
+            ledger.lose(sending.segment, Cause::Down);
         }
         for train in self.queue.drain() {
-            self.counters.queued.take(&train);
-            drop_packet(&mut self.counters.dropped.down, train, waste);
+            ledger.evict(train, Cause::Down);
         }
+        if self.on_the_wire == OnTheWire::Lost {
+            for packet in self.line.drain() {
+                ledger.lose(packet, Cause::Down);
+            }
+        }
+        self.opening = None;
     }
-}
-
-fn drop_packet(cause: &mut Tally, packet: Packet, waste: &mut Waste) {
-    cause.add(&packet);
-    waste.push(packet);
 }

@@ -1,7 +1,9 @@
-//! The transmitter: one segment at a time, each for its exact serialization time.
+//! The transmitter: one segment at a time, for as long as the rate model says.
 
+use crate::rate::Pace;
+use crate::{OverheadConfig, RateConfig};
 use netloom_packet::Packet;
-use netloom_units::{Duration, Instant, Rate, Serializer};
+use netloom_units::{Duration, Instant, Rate};
 
 /// What is being sent, and until when.
 #[derive(Debug)]
@@ -12,20 +14,37 @@ pub(crate) struct Sending {
     pub(crate) serialization: Duration,
     /// Whether it followed the segment before it without a gap.
     pub(crate) back_to_back: bool,
+    /// How long it will travel.
+    pub(crate) delay: Duration,
 }
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Transmitter {
-    serializer: Serializer,
+    /// None: infinitely fast.
+    pace: Option<Pace>,
+    overhead: OverheadConfig,
     sending: Option<Sending>,
     /// When the last segment was sent to its end; none if nothing was, or if it was taken off.
     last_finish: Option<Instant>,
 }
 
 impl Transmitter {
+    pub(crate) fn new(rate: &RateConfig, overhead: OverheadConfig) -> Self {
+        Self { pace: Pace::new(rate, Instant::ZERO), overhead, sending: None, last_finish: None }
+    }
+
     pub(crate) fn sending(&self) -> Option<&Sending> {
         self.sending.as_ref()
+    }
+
+    pub(crate) fn sending_mut(&mut self) -> Option<&mut Sending> {
+        self.sending.as_mut()
+    }
+
+    /// The rate to reckon with; none if it is infinitely fast.
+    pub(crate) fn rate(&self) -> Option<Rate> {
+        self.pace.as_ref().map(Pace::nominal)
     }
 
     /// How long the transmitter is still busy with the current segment.
@@ -33,20 +52,27 @@ impl Transmitter {
         self.sending.as_ref().map_or(Duration::ZERO, |sending| sending.finish.since(now))
     }
 
-    /// Starts sending `segment` at `start`. If the segment before ended at that very instant, whether this one waited
-    /// for it or arrives only now, its fraction of a nanosecond is carried on.
-    pub(crate) fn start(&mut self, segment: Packet, start: Instant, rate: Rate) {
-        let back_to_back = self.last_finish == Some(start);
-        if !back_to_back {
-            self.serializer.restart();
-        }
-        let serialization = self.serializer.next(rate, segment.size());
-        self.sending = Some(Sending { segment, finish: start + serialization, serialization, back_to_back });
+    /// From when on the idle transmitter takes a segment.
+    pub(crate) fn opens(&mut self, now: Instant) -> Instant {
+        self.pace.as_mut().map_or(now, |pace| pace.opens(now))
     }
 
-    /// What has been sent by `now`.
-    pub(crate) fn finished(&mut self, now: Instant) -> Option<Sending> {
-        let sent = self.sending.take_if(|sending| sending.finish <= now)?;
+    /// Starts sending `segment`, which will travel for `delay`.
+    pub(crate) fn start(&mut self, segment: Packet, start: Instant, delay: Duration) {
+        let back_to_back = self.last_finish == Some(start);
+        let size = self.overhead.charged(segment.size());
+        let serialization = self.pace.as_mut().map_or(Duration::ZERO, |pace| pace.send(start, size, back_to_back));
+        self.sending = Some(Sending { segment, finish: start + serialization, serialization, back_to_back, delay });
+    }
+
+    /// When the current segment has been sent.
+    pub(crate) fn finish(&self) -> Option<Instant> {
+        self.sending.as_ref().map(|sending| sending.finish)
+    }
+
+    /// What has been sent.
+    pub(crate) fn finished(&mut self) -> Option<Sending> {
+        let sent = self.sending.take()?;
         self.last_finish = Some(sent.finish);
         Some(sent)
     }
@@ -57,16 +83,27 @@ impl Transmitter {
         self.sending.take()
     }
 
-    /// Sends the rest of the current segment at another rate.
-    pub(crate) fn change_rate(&mut self, now: Instant, old: Rate, new: Rate) {
-        let Some(sending) = &mut self.sending else {
-            // What an idle transmitter still owes is less than a nanosecond at the old rate, but not at the new one.
-            self.last_finish = None;
-            return;
+    pub(crate) fn set_overhead(&mut self, overhead: OverheadConfig) {
+        self.overhead = overhead;
+    }
+
+    /// Takes another rate. The rest of the current segment is sent at it.
+    pub(crate) fn change_rate(&mut self, now: Instant, rate: &RateConfig) {
+        let left = self.sending.as_ref().map(|sending| sending.finish.since(now));
+        let rest = match (&mut self.pace, rate) {
+            (_, RateConfig::Unlimited) => {
+                self.pace = None;
+                left
+            }
+            (Some(pace), _) => pace.change(now, rate, left),
+            (None, _) => {
+                self.pace = Pace::new(rate, now);
+                left
+            }
         };
-        let left = sending.finish.since(now);
-        let rest = self.serializer.change_rate(left, old, new);
-        sending.serialization = sending.serialization - left + rest;
-        sending.finish = now + rest;
+        if let (Some(sending), Some(left), Some(rest)) = (&mut self.sending, left, rest) {
+            sending.serialization = sending.serialization - left + rest;
+            sending.finish = now + rest;
+        }
     }
 }

@@ -97,8 +97,8 @@ fn loads() -> impl Strategy<Value = Load> {
 
 fn changes() -> impl Strategy<Value = PipeChange> {
     prop_oneof![
-        rates().prop_map(|rate| PipeChange { rate: Some(rate), ..PipeChange::default() }),
-        delays().prop_map(|delay| PipeChange { delay: Some(delay), ..PipeChange::default() }),
+        rates().prop_map(|rate| PipeChange { rate: Some(rate.into()), ..PipeChange::default() }),
+        delays().prop_map(|delay| PipeChange { delay: Some(delay.into()), ..PipeChange::default() }),
         queues().prop_map(|queue| PipeChange { queue: Some(queue), ..PipeChange::default() }),
         losses().prop_map(|loss| PipeChange { loss: Some(loss), ..PipeChange::default() }),
     ]
@@ -106,10 +106,11 @@ fn changes() -> impl Strategy<Value = PipeChange> {
 
 fn configs() -> impl Strategy<Value = PipeConfig> {
     (rates(), delays(), queues(), losses()).prop_map(|(rate, delay, queue, loss)| PipeConfig {
-        rate,
-        delay,
+        rate: rate.into(),
+        delay: delay.into(),
         queue,
         loss,
+        ..PipeConfig::default()
     })
 }
 
@@ -155,7 +156,7 @@ fn play(case: &Case, calls: Calls, separately: bool) -> Outcome {
     let (mut pool, mut waste, mut outcome) = (Pool::default(), Waste::new(), Outcome::default());
     let mut count = 0;
     for (at, event) in &case.events {
-        depart(&mut pipe, calls, Some(*at), &mut outcome);
+        depart(&mut pipe, calls, Some(*at), &mut outcome, &mut waste);
         match event {
             Event::Send(load) => {
                 let packet = load.packet(&mut pool, count);
@@ -168,15 +169,15 @@ fn play(case: &Case, calls: Calls, separately: bool) -> Outcome {
         }
         assert!(pipe.counters().balance(), "after {event:?}: {:?}", pipe.counters());
     }
-    depart(&mut pipe, calls, None, &mut outcome);
+    depart(&mut pipe, calls, None, &mut outcome, &mut waste);
     let counters = pipe.counters();
     assert_eq!((counters.queued.packets, counters.travelling.packets), (0, 0), "an idle pipe is empty");
     assert_eq!((counters.queued.bytes, counters.travelling.bytes), (0, 0), "an idle pipe is empty");
-    outcome.dropped = waste.iter().flat_map(segments).collect();
+    outcome.dropped = waste.iter().flat_map(|dropped| segments(&dropped.packet)).collect();
     outcome
 }
 
-fn depart(pipe: &mut Pipe, calls: Calls, end: Option<Instant>, outcome: &mut Outcome) {
+fn depart(pipe: &mut Pipe, calls: Calls, end: Option<Instant>, outcome: &mut Outcome, waste: &mut Waste) {
     while let Some(wake) = pipe.next_wake() {
         let call = match calls {
             Calls::AtEveryWake => wake,
@@ -188,7 +189,7 @@ fn depart(pipe: &mut Pipe, calls: Calls, end: Option<Instant>, outcome: &mut Out
         if end.is_some_and(|end| call >= end) {
             return;
         }
-        while let Some(departure) = pipe.pop(call) {
+        while let Some(departure) = pipe.pop(call, waste) {
             assert!(departure.due <= call, "{departure:?} leaves at {call}");
             outcome.left.push(Left::from(&departure));
         }
@@ -275,12 +276,12 @@ proptest! {
         for left in play(&case, Calls::AtEveryWake, false).left {
             let at = arrived[&(left.number, left.first)];
             // The exact time, rounded down to whole nanoseconds.
-            let sent = case.config.rate.map_or(0, |rate| {
+            let sent = case.config.rate.nominal().map_or(0, |rate| {
                 u128::from(left.size.get() / u64::from(left.count)) * 8_000_000_000 / u128::from(rate.as_bits_per_second())
             });
-            let earliest = at + Duration::from_nanos(u64::try_from(sent).unwrap_or(u64::MAX)) + case.config.delay;
+            let earliest = at + Duration::from_nanos(u64::try_from(sent).unwrap_or(u64::MAX)) + case.config.delay.mean();
             prop_assert!(left.count > 1 || left.due >= earliest, "{left:?} came at {at}");
-            prop_assert!(left.first_due >= at + case.config.delay);
+            prop_assert!(left.first_due >= at + case.config.delay.mean());
         }
     }
 
@@ -289,7 +290,7 @@ proptest! {
     #[test]
     fn the_rate_is_never_exceeded(case in steady()) {
         let single = Case { coalesce: Duration::ZERO, ..case };
-        let Some(rate) = single.config.rate else { return Ok(()) };
+        let Some(rate) = single.config.rate.nominal() else { return Ok(()) };
         let left = play(&single, Calls::AtEveryWake, true).left;
         for (index, first) in left.iter().enumerate() {
             let mut bytes = 0;
@@ -323,7 +324,7 @@ proptest! {
         let mut reference = case.clone();
         reference.config.loss = LossConfig::None;
         reference.coalesce = Duration::ZERO;
-        let Some(rate) = reference.config.rate else { return Ok(()) };
+        let Some(rate) = reference.config.rate.nominal() else { return Ok(()) };
         let fluid = Fluid::new(rate, &reference.config).play(&reference.events);
         prop_assert_eq!(dues(&reference), fluid);
     }
@@ -347,8 +348,8 @@ struct Admitted {
 
 impl Fluid {
     fn new(rate: Rate, config: &PipeConfig) -> Self {
-        let QueueConfig::DropTail(queue) = config.queue;
-        Self { bits: u128::from(rate.as_bits_per_second()), delay: config.delay, queue, admitted: Vec::new() }
+        let QueueConfig::DropTail(queue) = config.queue else { unreachable!("the reference is of drop-tail") };
+        Self { bits: u128::from(rate.as_bits_per_second()), delay: config.delay.mean(), queue, admitted: Vec::new() }
     }
 
     fn play(mut self, events: &[(Instant, Event)]) -> BTreeMap<Segment, Instant> {

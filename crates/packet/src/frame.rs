@@ -13,6 +13,7 @@ pub struct Frame {
     /// How to cut; none when the frame is one packet.
     layout: Option<Layout>,
     segments: u16,
+    phantom: bool,
 }
 
 impl Frame {
@@ -23,7 +24,28 @@ impl Frame {
         for byte in buffer.iter_mut().step_by(4096) {
             *byte = core::hint::black_box(1);
         }
-        Self { buffer, len: 0, virtio: VirtioHeader::COMPLETE, layout: None, segments: 1 }
+        Self { buffer, len: 0, virtio: VirtioHeader::COMPLETE, layout: None, segments: 1, phantom: false }
+    }
+
+    /// A frame that is complete as it stands.
+    pub(crate) fn complete(bytes: Box<[u8]>) -> Self {
+        let len = bytes.len();
+        Self { buffer: bytes, len, virtio: VirtioHeader::COMPLETE, layout: None, segments: 1, phantom: false }
+    }
+
+    /// A frame of which only the headers exist; it counts as `len` bytes.
+    pub(crate) fn phantom(headers: Box<[u8]>, len: usize) -> Self {
+        Self { len, phantom: true, ..Self::complete(headers) }
+    }
+
+    /// Whether it takes room and time like any other, but is never handed out.
+    pub(crate) fn is_phantom(&self) -> bool {
+        self.phantom
+    }
+
+    /// How many bytes it counts as, from the Ethernet header on.
+    pub(crate) fn len(&self) -> usize {
+        self.len
     }
 
     pub(crate) fn capacity(&self) -> usize {
@@ -45,9 +67,9 @@ impl Frame {
         self.segments = self.layout.as_ref().map_or(1, |layout| layout.segments(self.len));
     }
 
-    /// All bytes, from the Ethernet header on.
+    /// All bytes, from the Ethernet header on; of a phantom only its headers.
     pub fn bytes(&self) -> &[u8] {
-        &self.buffer[..self.len]
+        &self.buffer[..self.len.min(self.buffer.len())]
     }
 
     /// What the sender's kernel left undone.

@@ -9,8 +9,8 @@ pub(crate) const ETHERNET_HEADER: usize = 14;
 /// with options (60), rounded up.
 pub const MAX_HEAD: usize = 192;
 
-const ETHERTYPE_IPV4: u16 = 0x0800;
-const ETHERTYPE_IPV6: u16 = 0x86dd;
+pub(crate) const ETHERTYPE_IPV4: u16 = 0x0800;
+pub(crate) const ETHERTYPE_IPV6: u16 = 0x86dd;
 const ETHERTYPE_VLAN: u16 = 0x8100;
 const ETHERTYPE_QINQ: u16 = 0x88a8;
 const TCP: u8 = 6;
@@ -134,7 +134,7 @@ impl Layout {
 }
 
 /// Where the network header starts, and the type that says which it is.
-fn ethernet(frame: &[u8]) -> Option<(usize, u16)> {
+pub(crate) fn ethernet(frame: &[u8]) -> Option<(usize, u16)> {
     let mut at = ETHERNET_HEADER;
     let mut ethertype = word(frame, 12)?;
     while ethertype == ETHERTYPE_VLAN || ethertype == ETHERTYPE_QINQ {
@@ -216,6 +216,20 @@ fn put(bytes: &mut [u8], at: usize, value: u16) {
 
 fn wire_len(len: usize) -> u16 {
     u16::try_from(len).expect("a frame is shorter than 64 KiB")
+}
+
+/// Does what the kernel would do for a checksum that begins at `start` and is stored `offset` bytes from there, where
+/// the sum of the pseudo header stands already. A sum of zero is sent as all ones, which TCP reads as the same and UDP
+/// needs (RFC 768).
+pub(crate) fn complete_checksum(frame: &mut [u8], start: usize, offset: usize) {
+    if start + offset + 2 > frame.len() {
+        return;
+    }
+    let checksum = match !fold(sum(&frame[start..])) {
+        0 => 0xffff,
+        other => other,
+    };
+    put(frame, start + offset, checksum);
 }
 
 /// RFC 1071: the sum of 16-bit words; at most 64 KiB, so 32 bits cannot overflow.

@@ -11,12 +11,14 @@
 
 extern crate alloc;
 
+mod flow;
 mod frame;
 mod headers;
 mod packet;
 mod pool;
 mod virtio;
 
+pub use flow::{Ecn, Flow};
 pub use frame::Frame;
 pub use headers::MAX_HEAD;
 pub use packet::{Head, Packet};

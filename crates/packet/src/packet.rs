@@ -1,36 +1,45 @@
 //! A run of segments of one frame.
 
-use crate::headers::{ETHERNET_HEADER, MAX_HEAD};
-use crate::{Frame, VirtioHeader};
+use crate::flow::{self, marked_head, set_congested};
+use crate::headers::{ETHERNET_HEADER, MAX_HEAD, complete_checksum};
+use crate::{Ecn, Flow, Frame, VirtioHeader};
 use alloc::sync::Arc;
 use core::ops::Range;
 use netloom_units::Bytes;
 
 /// One packet, or a train of segments that travel together; see the crate's documentation.
 ///
-/// Cloning is not offered: a packet is at one place of the fabric at a time.
+/// Cloning is not offered: a packet is at one place of the fabric at a time. [`Packet::duplicate`] makes a second one.
 #[derive(Debug)]
 pub struct Packet {
     frame: Arc<Frame>,
     span: Span,
 }
 
-/// Which segments of a frame: the first and how many, in one number. A packet is then two machine words, which move in
-/// registers; as three fields it goes through memory at every call, and costs twice as much.
+/// Which segments of a frame: the first and how many, and whether they are marked, in one number. A packet is then two
+/// machine words, which move in registers; as three fields it goes through memory at every call, and costs twice as
+/// much.
 #[derive(Clone, Copy, Debug)]
-struct Span(u32);
+struct Span(u64);
+
+const MARK: u64 = 1 << 32;
 
 impl Span {
-    fn new(first: u16, count: u16) -> Self {
-        Self(u32::from(first) << 16 | u32::from(count))
+    fn new(first: u16, count: u16, mark: u64) -> Self {
+        Self(mark | u64::from(first) << 16 | u64::from(count))
     }
 
     fn first(self) -> u16 {
-        u16::try_from(self.0 >> 16).expect("the upper half of a u32")
+        u16::try_from(self.0 >> 16 & 0xffff).expect("16 bits")
     }
 
     fn count(self) -> u16 {
-        u16::try_from(self.0 & 0xffff).expect("the lower half of a u32")
+        u16::try_from(self.0 & 0xffff).expect("16 bits")
+    }
+
+    /// [`MARK`] or zero.
+    fn mark(self) -> u64 {
+        self.0 & MARK
     }
 
     fn range(self) -> Range<u16> {
@@ -51,7 +60,7 @@ pub struct Head {
 
 impl Packet {
     pub(crate) fn whole(frame: Arc<Frame>) -> Self {
-        let span = Span::new(0, frame.segments());
+        let span = Span::new(0, frame.segments(), 0);
         Self { frame, span }
     }
 
@@ -76,10 +85,10 @@ impl Packet {
     pub fn segment_size(&self, index: u32) -> Bytes {
         assert!(index < self.segments(), "segment {index} of {}", self.segments());
         let len = match self.frame.layout() {
-            None => self.frame.bytes().len(),
+            None => self.frame.len(),
             Some(layout) => {
                 let at = self.span.first() + u16::try_from(index).expect("below a u16");
-                layout.head_len() + layout.payload(at..at + 1, self.frame.bytes().len()).len()
+                layout.head_len() + layout.payload(at..at + 1, self.frame.len()).len()
             }
         };
         Bytes::new(len.saturating_sub(ETHERNET_HEADER) as u64)
@@ -88,9 +97,9 @@ impl Packet {
     /// Length of all segments from their IP headers on.
     pub fn size(&self) -> Bytes {
         let len = match self.frame.layout() {
-            None => self.frame.bytes().len().saturating_sub(ETHERNET_HEADER),
+            None => self.frame.len().saturating_sub(ETHERNET_HEADER),
             Some(layout) => {
-                let payload = layout.payload(self.span.range(), self.frame.bytes().len()).len();
+                let payload = layout.payload(self.span.range(), self.frame.len()).len();
                 payload + usize::from(self.span.count()) * (layout.head_len() - ETHERNET_HEADER)
             }
         };
@@ -101,14 +110,16 @@ impl Packet {
     pub fn split_front(&mut self, segments: u32) -> Option<Self> {
         let (first, whole) = (self.span.first(), self.span.count());
         let count = u16::try_from(segments).ok().filter(|&count| count > 0 && count < whole)?;
-        let front = Self { frame: Arc::clone(&self.frame), span: Span::new(first, count) };
-        self.span = Span::new(first + count, whole - count);
+        let front = Self { frame: Arc::clone(&self.frame), span: Span::new(first, count, self.span.mark()) };
+        self.span = Span::new(first + count, whole - count, self.span.mark());
         Some(front)
     }
 
-    /// Whether `next` continues this packet: the segments behind it, of the same frame.
+    /// Whether `next` continues this packet: the segments behind it, of the same frame, and marked alike.
     pub fn is_followed_by(&self, next: &Self) -> bool {
-        self.span.range().end == next.span.first() && Arc::ptr_eq(&self.frame, &next.frame)
+        self.span.range().end == next.span.first()
+            && Arc::ptr_eq(&self.frame, &next.frame)
+            && self.span.mark() == next.span.mark()
     }
 
     /// Joins `next` to the end of this packet.
@@ -117,15 +128,15 @@ impl Packet {
     /// If `next` does not follow.
     pub fn append(&mut self, next: &Self) {
         assert!(self.is_followed_by(next), "only neighbours of one frame can be joined");
-        self.span = Span::new(self.span.first(), self.span.count() + next.span.count());
+        self.span = Span::new(self.span.first(), self.span.count() + next.span.count(), self.span.mark());
     }
 
     /// Writes the headers that this packet needs into `head`, and says what follows them.
     ///
-    /// An uncut packet is sent as it came, with no new headers.
+    /// An uncut packet without a mark is sent as it came, with no new headers.
     pub fn write_head(&self, head: &mut [u8; MAX_HEAD]) -> Head {
         let frame = &*self.frame;
-        match frame.layout() {
+        let plain = match frame.layout() {
             Some(layout) if self.span.count() < frame.segments() => {
                 let range = self.span.range();
                 let payload = layout.payload(range.clone(), frame.bytes().len());
@@ -133,6 +144,81 @@ impl Packet {
                 Head { virtio, len: layout.head_len(), payload }
             }
             _ => Head { virtio: *frame.virtio(), len: 0, payload: 0..frame.bytes().len() },
+        };
+        if self.span.mark() == MARK { self.mark_head(plain, head) } else { plain }
+    }
+
+    /// Marks the head that was written, which an unmarked packet may not have needed.
+    fn mark_head(&self, plain: Head, head: &mut [u8; MAX_HEAD]) -> Head {
+        if plain.len > 0 {
+            set_congested(&mut head[..plain.len]);
+            return plain;
         }
+        let Some(len) = marked_head(self.bytes()) else { return plain };
+        head[..len].copy_from_slice(&self.bytes()[..len]);
+        set_congested(&mut head[..len]);
+        Head { len, payload: len..plain.payload.end, ..plain }
+    }
+
+    /// The bits of explicit congestion notification; none if this is no IP packet.
+    pub fn ecn(&self) -> Option<Ecn> {
+        if self.span.mark() == MARK { Some(Ecn::Congested) } else { flow::ecn(self.bytes()) }
+    }
+
+    /// Marks all segments as having experienced congestion, if their sender understands that; says whether it does.
+    /// RFC 3168, section 5.
+    pub fn mark_congested(&mut self) -> bool {
+        let capable = !matches!(self.ecn(), None | Some(Ecn::NotCapable));
+        if capable {
+            self.span = Span(self.span.0 | MARK);
+        }
+        capable
+    }
+
+    /// Whose packet it is; none if this is no IP packet.
+    pub fn flow(&self) -> Option<Flow> {
+        flow::flow(self.bytes())
+    }
+
+    /// The same segments once more; no byte is copied.
+    #[must_use]
+    pub fn duplicate(&self) -> Self {
+        Self { frame: Arc::clone(&self.frame), span: self.span }
+    }
+
+    /// This segment with all checksums complete and then one bit flipped, so that they fail at the receiver.
+    ///
+    /// The bit is number `pick`, modulo their number, of those that a checksum covers for sure: behind the IP header
+    /// if there is such a header and something behind it, else of the whole packet behind the Ethernet header.
+    ///
+    /// # Panics
+    /// If this is a train, or a phantom.
+    #[must_use]
+    pub fn with_flipped_bit(&self, pick: u64) -> Self {
+        assert!(self.segments() == 1 && !self.is_phantom(), "single segments of real bytes have bits");
+        let mut head = [0; MAX_HEAD];
+        let Head { virtio, len, payload } = self.write_head(&mut head);
+        let mut bytes = [&head[..len], &self.bytes()[payload]].concat();
+        if let Some((start, offset)) = virtio.checksum {
+            complete_checksum(&mut bytes, usize::from(start), usize::from(offset));
+        }
+        let covered = flow::payload_start(&bytes).filter(|at| *at < bytes.len()).unwrap_or(ETHERNET_HEADER);
+        if let Some(bits) = (bytes.len() as u64).checked_sub(covered as u64).filter(|rest| *rest > 0) {
+            let bit = usize::try_from(pick % (bits * 8)).expect("within a packet");
+            bytes[covered + bit / 8] ^= 1 << (bit % 8);
+        }
+        Self::whole(Arc::new(Frame::complete(bytes.into_boxed_slice())))
+    }
+
+    /// A packet that takes room and time like one of `size` bytes from the IP header on, and of which there are only
+    /// these headers, from the Ethernet header on.
+    pub fn phantom(headers: &[u8], size: Bytes) -> Self {
+        let len = usize::try_from(size.get()).unwrap_or(usize::MAX).saturating_add(ETHERNET_HEADER);
+        Self::whole(Arc::new(Frame::phantom(headers.into(), len)))
+    }
+
+    /// Whether it is a phantom, which is never handed out.
+    pub fn is_phantom(&self) -> bool {
+        self.frame.is_phantom()
     }
 }

@@ -70,8 +70,12 @@ impl Pool {
         // Only the last owner may hand a buffer back; the others just let go of it. There are no weak owners, so the
         // last one need not lock the count as `Arc::get_mut` does, which happens anyway when the buffer is filled.
         if Arc::strong_count(&frame) == 1 {
-            let free = if frame.capacity() <= SMALL_FRAME { &mut self.small } else { &mut self.large };
-            free.push(frame);
+            match frame.capacity() {
+                SMALL_FRAME => self.small.push(frame),
+                LARGE_FRAME.. => self.large.push(frame),
+                // Made for one corrupted packet, or a phantom.
+                _ => {}
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::{LabStats, RunError};
 use netloom_dataplane::{Engine, EngineError, Snapshot};
 use netloom_lab::Direction;
 use netloom_link::{PipeChange, PipeConfig, PipeCounters};
-use netloom_units::{Instant, Rate};
+use netloom_units::{Duration, Instant, Rate};
 
 /// Name and ends of a link.
 #[derive(Clone, Debug)]
@@ -34,6 +34,13 @@ pub(crate) struct PipeState {
     pub(crate) up: bool,
     /// Whether the delay was changed since the lab started.
     pub(crate) delay_changed: bool,
+}
+
+impl PipeState {
+    /// The delay of every packet since the lab started, if it was always the same.
+    pub(crate) fn steady_delay(&self) -> Option<Duration> {
+        self.config.delay.is_constant().filter(|_| !self.delay_changed)
+    }
 }
 
 /// See the module.
@@ -82,7 +89,7 @@ impl Links {
         for pipe in pipes_of(link, direction) {
             self.engine.change(pipe_id(pipe), change.clone()).map_err(died)?;
             let state = &mut self.pipes[pipe];
-            state.delay_changed |= change.delay.is_some_and(|delay| delay != state.config.delay);
+            state.delay_changed |= change.delay.as_ref().is_some_and(|delay| *delay != state.config.delay);
             state.config = change.applied_to(&state.config);
         }
         Ok(())
@@ -128,8 +135,8 @@ impl Links {
             direction: direction.to_string(),
             from: from.to_owned(),
             to: to.to_owned(),
-            rate_bits_per_second: state.config.rate.map(Rate::as_bits_per_second),
-            delay_ns: state.config.delay.as_nanos(),
+            rate_bits_per_second: state.config.rate.nominal().map(Rate::as_bits_per_second),
+            delay_ns: state.config.delay.mean().as_nanos(),
             up: state.up,
             arrived_packets: counted.arrived.packets,
             arrived_bytes: counted.arrived.bytes,

@@ -96,7 +96,7 @@ pub(crate) fn pipe_rows(names: &[LinkName], states: &[PipeState], first: &[Mark]
 
 fn pipe_row(name: &LinkName, direction: Direction, state: &PipeState, report: &PipeReport, flow: &Flow) -> PipeRow {
     let (from, to) = name.path(direction);
-    let rate = state.config.rate.map(Rate::as_bits_per_second);
+    let rate = state.config.rate.nominal().map(Rate::as_bits_per_second);
     let ns = |duration: Option<Duration>| duration.map(Duration::as_nanos);
     PipeRow {
         link: name.name.clone(),
@@ -106,7 +106,7 @@ fn pipe_row(name: &LinkName, direction: Direction, state: &PipeState, report: &P
         rate_bits_per_second: rate,
         achieved_bits_per_second: rate.zip(telling_ratio(report)).map(|(rate, ratio)| rate as f64 * ratio),
         throughput_bits_per_second: flow.throughput(),
-        delay_ns: state.config.delay.as_nanos(),
+        delay_ns: state.config.delay.mean().as_nanos(),
         measured_delay_mean_ns: ns(report.delay.mean()),
         measured_delay_p99_ns: ns(report.delay.quantile(0.99)),
         queue_peak_packets: report.counters.queue_peak,
@@ -147,9 +147,9 @@ pub(crate) fn pipe_evidence(names: &[LinkName], states: &[PipeState], last: &Sna
             name: format!("{} {}", names[pipe / 2].name, direction_of(pipe)),
             carried: report.lateness.count() > 0,
             lateness_p99_ns: ns(judged_lateness(&report.lateness)),
-            delay_ns: (!state.delay_changed).then(|| state.config.delay.as_nanos()),
+            delay_ns: state.steady_delay().map(Duration::as_nanos),
             measured_delay_ns: ns(report.delay.mean()),
-            busy: state.config.rate.map(|rate| Busy {
+            busy: state.config.rate.nominal().map(|rate| Busy {
                 described_ns: report.busy_described.as_nanos(),
                 measured_ns: report.busy_measured.as_nanos(),
                 bits_per_second: rate.as_bits_per_second() as f64,

@@ -38,17 +38,36 @@ impl<'a> Fields<'a> {
             errors.push(node.expected(&format!("a map of keys ({})", known(section))));
             return None;
         };
-        let is_known = |entry: &&Entry| section.keys.iter().any(|key| key.name == entry.name);
+        let is_known = |entry: &&Entry| section.keys().any(|key| key.name == entry.name);
         errors.extend(entries.iter().filter(|entry| !is_known(entry)).map(|entry| unknown(entry, section)));
         let fields = Self { section, entries };
-        let missing = section.keys.iter().filter(|key| key.required && fields.get(key.name).is_none());
+        let missing = section.keys().filter(|key| key.required && fields.get(key.name).is_none());
         errors.extend(missing.map(|key| node.lacks(key.name, key.example)));
         Some(fields)
     }
 
+    /// The entries of `node`, whose key `kind` says which section they belong to, and which kind that is.
+    pub(crate) fn open_kind(
+        node: &'a Node,
+        kinds: &[(&'static str, &'static Section)],
+        errors: &mut Errors,
+    ) -> Option<(&'static str, Self)> {
+        let Content::Map(entries) = &node.content else {
+            errors.push(node.expected("a map of keys, `kind` among them"));
+            return None;
+        };
+        let Some(entry) = entries.iter().find(|entry| entry.name == "kind") else {
+            errors.push(node.lacks("kind", kinds.first()?.0));
+            return None;
+        };
+        let words: Vec<(&str, (&'static str, &'static Section))> = kinds.iter().map(|kind| (kind.0, *kind)).collect();
+        let (kind, section) = super::keep(super::scalar::word(&entry.value, &words), errors)?;
+        Self::open(node, section, errors).map(|fields| (kind, fields))
+    }
+
     /// The value of a key.
     pub(crate) fn get(&self, name: &str) -> Option<&'a Node> {
-        debug_assert!(self.section.keys.iter().any(|key| key.name == name), "{name} is in the table");
+        debug_assert!(self.section.keys().any(|key| key.name == name), "{name} is in the table");
         self.entries.iter().find(|entry| entry.name == name).map(|entry| &entry.value)
     }
 
@@ -64,11 +83,11 @@ impl<'a> Fields<'a> {
 }
 
 fn known(section: &Section) -> String {
-    section.keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
+    section.keys().map(|key| key.name).collect::<Vec<_>>().join(", ")
 }
 
 fn unknown(entry: &Entry, section: &Section) -> Diagnostic {
-    let names = || section.keys.iter().map(|key| key.name);
+    let names = || section.keys().map(|key| key.name);
     let synonym = SYNONYMS.iter().find(|(other, ours)| {
         *other == entry.name && ours.split("` or `").all(|word| names().any(|name| name == word))
     });

@@ -1,14 +1,15 @@
 //! Links, their ends and their directions.
 
-use super::scalar::{address, duration_or_zero, filled, integer, mac, probability, quantity, rate, text, word};
+use super::scalar::{address, duration_or_zero, filled, integer, mac, text};
 use super::{Errors, Fields, keep};
 use crate::diagnostics::{Diagnostic, Spanned};
-use crate::keys::{DIRECTION, END, LINK, QUEUE};
+use crate::keys::{DIRECTION, END, LINK};
+use crate::models;
 use crate::spec::{EndSpec, LinkSpec};
 use crate::yaml::{Content, Entry, Node};
 use ipnet::IpNet;
-use netloom_link::{LossConfig, PipeChange, PipeConfig, QueueConfig};
-use netloom_units::{Duration, Limit};
+use netloom_link::{PipeChange, PipeConfig};
+use netloom_units::Duration;
 
 /// The customary MTU of Ethernet.
 const MTU: u32 = 1_500;
@@ -50,10 +51,10 @@ fn wrong_name(name: &str) -> Option<String> {
 
 fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkSpec> {
     let fields = Fields::open(node, &LINK, errors)?;
-    let both = change(&fields, errors).applied_to(&PipeConfig::default());
+    let both = models::decode(&fields, errors).applied_to(&PipeConfig::default());
     let pipes = ["forward", "backward"].map(|direction| {
         let own = fields.get(direction).and_then(|inner| Fields::open(inner, &DIRECTION, errors));
-        own.map(|own| change(&own, errors)).unwrap_or_default().applied_to(&both)
+        own.map(|own| models::decode(&own, errors)).unwrap_or_default().applied_to(&both)
     });
     let number =
         |value: &Node, least, most| integer(value, least, most).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
@@ -64,38 +65,13 @@ fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkS
     Some(LinkSpec { name, ends, pipes, mtu, coalesce, cost })
 }
 
-/// What a direction's keys say; what they do not say is left as it is.
-fn change(fields: &Fields<'_>, errors: &mut Errors) -> PipeChange {
-    PipeChange {
-        rate: fields.read("rate", rate, errors),
-        delay: fields.read("delay", duration_or_zero, errors),
-        queue: fields.get("queue").and_then(|node| queue(node, errors)),
-        loss: fields.read("loss", loss, errors),
-    }
-}
-
 /// The change that a map like `{delay: 80 ms}` describes.
 pub(super) fn changes(node: &Node, errors: &mut Errors) -> Option<PipeChange> {
     let fields = Fields::open(node, &DIRECTION, errors)?;
     if node.content == Content::Map(Vec::new()) {
         errors.push(node.error("nothing is changed: write for example `{delay: 80 ms}`"));
     }
-    Some(change(&fields, errors))
-}
-
-fn queue(node: &Node, errors: &mut Errors) -> Option<QueueConfig> {
-    if !matches!(node.content, Content::Map(_)) {
-        return keep(quantity(node), errors).map(QueueConfig::DropTail);
-    }
-    let fields = Fields::open(node, &QUEUE, errors)?;
-    fields.read("kind", |value| word(value, &[("fifo", ())]), errors);
-    let limit = fields.read("limit", quantity, errors).unwrap_or(Limit::Packets(1_000));
-    Some(QueueConfig::DropTail(limit))
-}
-
-fn loss(node: &Node) -> Result<LossConfig, Diagnostic> {
-    let share = if node.plain() == Some("0") { Ok(netloom_units::Probability::ZERO) } else { probability(node) };
-    share.map(|share| if share.is_zero() { LossConfig::None } else { LossConfig::Independent(share) })
+    Some(models::decode(&fields, errors))
 }
 
 fn ends(node: &Node, errors: &mut Errors) -> Option<[EndSpec; 2]> {
@@ -159,9 +135,9 @@ pub(crate) fn named_change(key: &str, value: Node) -> Result<PipeChange, Diagnos
     let span = value.span;
     let entry = Entry { name: key.to_owned(), span, value };
     let map = Node { span, head: span, key: String::new(), content: Content::Map(vec![entry]) };
-    let mut errors = Errors::new();
+    let mut errors = Errors::default();
     let change = changes(&map, &mut errors);
-    match (errors.into_iter().next(), change) {
+    match (errors.into_entries().into_iter().next(), change) {
         (Some(error), _) => Err(error),
         (None, change) => Ok(change.unwrap_or_default()),
     }

@@ -83,6 +83,11 @@ pub(crate) fn probability(node: &Node) -> Result<Probability, Diagnostic> {
     quantity(node)
 }
 
+/// A probability or share, or the bare number zero.
+pub(crate) fn probability_or_zero(node: &Node) -> Result<Probability, Diagnostic> {
+    if node.plain() == Some("0") { Ok(Probability::ZERO) } else { probability(node) }
+}
+
 /// A rate; none is unlimited.
 pub(crate) fn rate(node: &Node) -> Result<Option<Rate>, Diagnostic> {
     match node.text() {

@@ -1,10 +1,12 @@
 //! The plan as JSON. Every number carries its unit in its name; nodes and links are referred to by name.
 
+use crate::models;
 use crate::plan::{
     Action, Argv, Cpus, Direction, Event, InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand,
 };
-use netloom_link::{LossConfig, PipeChange, PipeConfig, QueueConfig};
-use netloom_units::{Duration, Limit, Probability, Rate};
+use crate::yaml::yaml_value;
+use netloom_link::{PipeChange, PipeConfig};
+use netloom_units::{Duration, Rate};
 use serde_json::{Map, Value, json};
 
 impl Plan {
@@ -135,44 +137,20 @@ fn argv(command: &Argv) -> Value {
     }
 }
 
+/// The figures that tools want as numbers, then every key that says something, as the lab file would have it.
 fn pipe(config: &PipeConfig) -> Value {
     json!({
-        "rate_bits_per_second": config.rate.map(Rate::as_bits_per_second),
-        "delay_ns": config.delay.as_nanos(),
-        "queue": queue(&config.queue),
-        "loss_share": loss(&config.loss),
+        "rate_bits_per_second": config.rate.nominal().map(Rate::as_bits_per_second),
+        "delay_ns": config.delay.mean().as_nanos(),
+        "described": keys(models::written(config)),
     })
 }
 
-fn change(change: &PipeChange) -> Value {
-    let mut value = Map::new();
-    if let Some(rate) = change.rate {
-        value.insert("rate_bits_per_second".into(), json!(rate.map(Rate::as_bits_per_second)));
-    }
-    if let Some(delay) = change.delay {
-        value.insert("delay_ns".into(), json!(delay.as_nanos()));
-    }
-    if let Some(changed) = &change.queue {
-        value.insert("queue".into(), queue(changed));
-    }
-    if let Some(changed) = &change.loss {
-        value.insert("loss_share".into(), json!(loss(changed)));
-    }
-    value.into()
+/// A change as the lab file would have it.
+pub fn change(change: &PipeChange) -> Value {
+    keys(models::written_change(change))
 }
 
-fn queue(queue: &QueueConfig) -> Value {
-    let QueueConfig::DropTail(limit) = queue;
-    match limit {
-        Limit::Packets(packets) => json!({ "kind": "fifo", "limit_packets": packets }),
-        Limit::Bytes(bytes) => json!({ "kind": "fifo", "limit_bytes": bytes.get() }),
-        Limit::Time(span) => json!({ "kind": "fifo", "limit_ns": span.as_nanos() }),
-    }
-}
-
-fn loss(loss: &LossConfig) -> f64 {
-    match loss {
-        LossConfig::None => Probability::ZERO.as_f64(),
-        LossConfig::Independent(share) => share.as_f64(),
-    }
+fn keys(written: Vec<(&'static str, String)>) -> Value {
+    written.into_iter().map(|(key, value)| (key.to_owned(), yaml_value(&value))).collect::<Map<_, _>>().into()
 }

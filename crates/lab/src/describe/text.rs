@@ -1,8 +1,9 @@
 //! The plan as text, for people.
 
+use crate::models;
 use crate::plan::{Action, Direction, Event, LinkPlan, Plan, ReadyWhen, RunCommand};
-use netloom_link::{LossConfig, PipeChange, QueueConfig};
-use netloom_units::{Duration, Rate};
+use netloom_link::PipeChange;
+use netloom_units::Duration;
 use std::net::IpAddr;
 
 impl Plan {
@@ -64,15 +65,20 @@ impl Plan {
         let pipe = &link.pipes[direction.index()];
         let name = if direction == Direction::Forward { link.name.clone() } else { String::new() };
         let from = direction.index();
+        let others: Vec<String> = models::written(pipe)
+            .into_iter()
+            .filter(|(key, _)| !["rate", "delay", "queue"].contains(key))
+            .map(|(key, value)| format!("{key} {value}"))
+            .collect();
         vec![
             name,
             direction.to_string(),
             format!("{} to {}", node(from), node(1 - from)),
-            rate(pipe.rate),
-            span(pipe.delay),
+            models::rate::write(&pipe.rate),
+            models::delay::write(&pipe.delay),
             // Without a rate nothing ever waits.
-            pipe.rate.map_or_else(String::new, |_| format!("queue {}", queue(&pipe.queue))),
-            loss(&pipe.loss),
+            pipe.rate.nominal().map_or_else(String::new, |_| format!("queue {}", models::queue::write(&pipe.queue))),
+            others.join(", "),
         ]
     }
 
@@ -139,37 +145,13 @@ fn run_text(run: &RunCommand) -> String {
 }
 
 fn change_text(change: &PipeChange) -> String {
-    let parts = [
-        change.rate.map(|changed| format!("rate {}", rate(changed))),
-        change.delay.map(|delay| format!("delay {}", span(delay))),
-        change.queue.as_ref().map(|changed| format!("queue {}", queue(changed))),
-        change.loss.as_ref().map(|changed| match changed {
-            LossConfig::None => "loss 0 %".to_owned(),
-            LossConfig::Independent(_) => loss(changed),
-        }),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-fn rate(rate: Option<Rate>) -> String {
-    rate.map_or_else(|| "unlimited".to_owned(), |rate| rate.to_string())
+    let parts = models::written_change(change).into_iter().map(|(key, value)| format!("{key} {value}"));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// Zero is zero in every unit, and seconds are the least surprising one.
 fn span(span: Duration) -> String {
     if span.is_zero() { "0 s".into() } else { span.to_string() }
-}
-
-fn queue(queue: &QueueConfig) -> String {
-    let QueueConfig::DropTail(limit) = queue;
-    limit.to_string()
-}
-
-fn loss(loss: &LossConfig) -> String {
-    match loss {
-        LossConfig::None => String::new(),
-        LossConfig::Independent(share) => format!("loss {share}"),
-    }
 }
 
 /// Rows with aligned columns, indented by two blanks.

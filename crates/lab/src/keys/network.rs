@@ -1,13 +1,13 @@
 //! The tables of nodes and links.
 
 use super::{ADDRESS, Key, Kind, LINK_NAME, NODE_NAME, Quantity, SYSCTL_NAME, Section, VARIABLE_NAME};
+use crate::models;
 
-const RATE: Kind = Kind::OneOf(&[Kind::Quantity(Quantity::Rate), Kind::Word(&["unlimited"])]);
 pub(super) const DURATION: Kind = Kind::Quantity(Quantity::Duration);
-pub(super) const DURATION_OR_ZERO: Kind = Kind::OneOf(&[DURATION, Kind::Zero]);
+pub(crate) const DURATION_OR_ZERO: Kind = Kind::OneOf(&[DURATION, Kind::Zero]);
 pub(super) const SHARE: Kind = Kind::Quantity(Quantity::Probability);
-const LOSS: Kind = Kind::OneOf(&[SHARE, Kind::Zero]);
-const QUEUE_KIND: Kind = Kind::OneOf(&[Kind::Quantity(Quantity::Limit), Kind::Section(&QUEUE)]);
+/// A share, or zero.
+pub(crate) const SHARE_OR_ZERO: Kind = Kind::OneOf(&[SHARE, Kind::Zero]);
 pub(super) const NODE_REFERENCE: Kind = Kind::Text(NODE_NAME);
 pub(super) const LINK_REFERENCE: Kind = Kind::Text(LINK_NAME);
 pub(super) const ENVIRONMENT: Kind = Kind::Map { names: VARIABLE_NAME, values: &Kind::Scalar };
@@ -16,7 +16,7 @@ pub(super) const ENVIRONMENT: Kind = Kind::Map { names: VARIABLE_NAME, values: &
 pub(crate) const NODE: Section = Section {
     name: "node",
     doc: "A machine with its own network stack, on which programs run.",
-    keys: &[
+    groups: &[&[
         Key::new(
             "kind",
             Kind::Word(&["host", "router"]),
@@ -36,106 +36,67 @@ pub(crate) const NODE: Section = Section {
             "Kernel settings of its network stack: names that begin with net.",
         ),
         Key::new("env", ENVIRONMENT, "{LANG: C}", "Environment variables of all its programs."),
-    ],
+    ]],
 };
 
 /// A link.
 pub(crate) const LINK: Section = Section {
     name: "link",
     doc: "A link between two nodes. Its direction forward is from the first end to the second.",
-    keys: &[
-        Key::new(
+    groups: &[
+        &[Key::new(
             "ends",
             Kind::List { items: &Kind::OneOf(&[NODE_REFERENCE, Kind::Section(&END)]), least: 2, most: Some(2) },
             "[client, {node: r1, address: 10.0.0.1/24}]",
             "The two nodes that it joins.",
         )
-        .required(),
-        RATE_KEY,
-        DELAY_KEY,
-        QUEUE_KEY,
-        LOSS_KEY,
-        Key::new("forward", Kind::Section(&DIRECTION), "{rate: 16 Mbit/s}", "What differs from first to second end."),
-        Key::new("backward", Kind::Section(&DIRECTION), "{rate: 1 Mbit/s}", "What differs from second to first end."),
-        Key::new(
-            "mtu",
-            Kind::Integer { least: 68, most: 65_535 },
-            "1500",
-            "The largest IP packet in bytes, 68 to 65535; IPv6 needs 1280. Default: 1500.",
-        ),
-        Key::new(
-            "coalesce",
-            DURATION_OR_ZERO,
-            "20 us",
-            "Packets due within this time of one another may be handed out together, as a network card's interrupt \
+        .required()],
+        models::KEYS,
+        &[
+            Key::new(
+                "forward",
+                Kind::Section(&DIRECTION),
+                "{rate: 16 Mbit/s}",
+                "What differs from first to second end.",
+            ),
+            Key::new(
+                "backward",
+                Kind::Section(&DIRECTION),
+                "{rate: 1 Mbit/s}",
+                "What differs from second to first end.",
+            ),
+            Key::new(
+                "mtu",
+                Kind::Integer { least: 68, most: 65_535 },
+                "1500",
+                "The largest IP packet in bytes, 68 to 65535; IPv6 needs 1280. Default: 1500.",
+            ),
+            Key::new(
+                "coalesce",
+                DURATION_OR_ZERO,
+                "20 us",
+                "Packets due within this time of one another may be handed out together, as a network card's interrupt \
              moderation does it; 0 turns it off. Default: 20 us.",
-        ),
-        Key::new(
-            "cost",
-            Kind::Integer { least: 1, most: 65_535 },
-            "10",
-            "What using the link costs the shortest-path routes, 1 to 65535. Default: 1.",
-        ),
+            ),
+            Key::new(
+                "cost",
+                Kind::Integer { least: 1, most: 65_535 },
+                "10",
+                "What using the link costs the shortest-path routes, 1 to 65535. Default: 1.",
+            ),
+        ],
     ],
 };
-
-const RATE_KEY: Key = Key::new(
-    "rate",
-    RATE,
-    "100 Mbit/s",
-    "How fast it sends, counting bytes from the IP header on, or unlimited. Default: unlimited.",
-);
-const DELAY_KEY: Key = Key::new(
-    "delay",
-    DURATION_OR_ZERO,
-    "20 ms",
-    "Propagation delay of one direction, after the last bit is sent. Default: 0.",
-);
-const QUEUE_KEY: Key = Key::new(
-    "queue",
-    QUEUE_KIND,
-    "100 packets",
-    "How much may wait for the transmitter: packets, bytes or a time. Default: 1000 packets.",
-);
-const LOSS_KEY: Key = Key::new(
-    "loss",
-    LOSS,
-    "0.1 %",
-    "The probability with which each packet is lost, independently of all others. Default: 0.",
-);
 
 /// One direction of a link, or a change of a link.
-pub(crate) const DIRECTION: Section = Section {
-    name: "direction",
-    doc: "What can be said about one direction of a link.",
-    keys: &[RATE_KEY, DELAY_KEY, QUEUE_KEY, LOSS_KEY],
-};
-
-/// A queue.
-pub(crate) const QUEUE: Section = Section {
-    name: "queue",
-    doc: "A queue.",
-    keys: &[
-        Key::new(
-            "kind",
-            Kind::Word(&["fifo"]),
-            "fifo",
-            "fifo: first in, first out; what finds it full is dropped. Default: fifo.",
-        ),
-        Key::new(
-            "limit",
-            Kind::Quantity(Quantity::Limit),
-            "64 kB",
-            "How much may wait: packets, bytes or a time. Default: 1000 packets.",
-        ),
-    ],
-};
+pub(crate) const DIRECTION: Section =
+    Section { name: "direction", doc: "What can be said about one direction of a link.", groups: &[models::KEYS] };
 
 /// An end of a link.
 pub(crate) const END: Section = Section {
     name: "end",
     doc: "An end of a link, with what is not to be chosen automatically.",
-    keys: &[
+    groups: &[&[
         Key::new("node", NODE_REFERENCE, "r1", "The node.").required(),
         Key::new(
             "interface",
@@ -155,5 +116,5 @@ pub(crate) const END: Section = Section {
             "\"02:00:00:00:00:01\"",
             "Its hardware address.",
         ),
-    ],
+    ]],
 };

@@ -11,7 +11,7 @@ const LINK_KEY: Key = Key::new("link", LINK_REFERENCE, "backbone", "The link.").
 pub(crate) const RUN: Section = Section {
     name: "run",
     doc: "Starts a program.",
-    keys: &[
+    groups: &[&[
         Key::new("on", NODE_REFERENCE, "client", "The node that it runs on.").required(),
         Key::new(
             "run",
@@ -48,49 +48,49 @@ pub(crate) const RUN: Section = Section {
         Key::new("for", DURATION, "5 s", "It is stopped after this time, which is no failure."),
         Key::new("env", ENVIRONMENT, "{LANG: C}", "Its environment variables, beside the node's."),
         Key::new("may_fail", Kind::Flag, "true", "Whether the run is good even if it fails. Default: false."),
-    ],
+    ]],
 };
 
 /// An entry of the timeline that changes a link.
 pub(crate) const SET: Section = Section {
     name: "set",
     doc: "Changes a link.",
-    keys: &[
+    groups: &[&[
         AT_KEY,
         LINK_KEY,
         Key::new("set", Kind::Section(&DIRECTION), "{delay: 80 ms}", "What changes; all else stays.").required(),
         Key::new("direction", Kind::Word(&["forward", "backward"]), "forward", "Only this direction. Default: both."),
-    ],
+    ]],
 };
 
 /// An entry of the timeline that cuts a link.
 pub(crate) const DOWN: Section = Section {
     name: "down",
     doc: "Cuts a link: what arrives is dropped.",
-    keys: &[
+    groups: &[&[
         AT_KEY,
         LINK_KEY,
         Key::new("down", Kind::OneOf(&[Kind::True, DURATION]), "500 ms", "For how long, or true: until `up`.")
             .required(),
-    ],
+    ]],
 };
 
 /// An entry of the timeline that joins a link.
 pub(crate) const UP: Section = Section {
     name: "up",
     doc: "Joins a link that was cut.",
-    keys: &[AT_KEY, LINK_KEY, Key::new("up", Kind::True, "true", "Always true.").required()],
+    groups: &[&[AT_KEY, LINK_KEY, Key::new("up", Kind::True, "true", "Always true.").required()]],
 };
 
 /// When a service can be used.
 pub(crate) const READY: Section = Section {
     name: "ready",
     doc: "When a service can be used: exactly one of tcp, file, command and pause.",
-    keys: &[
+    groups: &[&[
         Key::new("tcp", Kind::Integer { least: 1, most: 65_535 }, "5201", "A TCP port that listens in the node."),
         Key::new("file", Kind::Text("\\S"), "/tmp/ready", "A file that exists."),
         Key::new("command", COMMAND, "curl -s localhost", "A command that exits with 0 in the node."),
         Key::new("pause", DURATION, "1 s", "A time that has passed."),
         Key::new("timeout", DURATION, "10 s", "How long to wait; then the run fails. Default: 10 s."),
-    ],
+    ]],
 };

@@ -8,7 +8,7 @@ use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
 pub(crate) const TOP: Section = Section {
     name: "lab",
     doc: "A network and what happens on it.",
-    keys: &[
+    groups: &[&[
         Key::new(
             "name",
             Kind::Text("^[a-z0-9-]{1,32}$"),
@@ -70,7 +70,7 @@ pub(crate) const TOP: Section = Section {
             "{lateness: 500 us}",
             "How far the network may stray from its description.",
         ),
-    ],
+    ]],
 };
 
 const NODES: Kind = Kind::OneOf(&[
@@ -82,7 +82,7 @@ const NODES: Kind = Kind::OneOf(&[
 pub(crate) const BOUNDS: Section = Section {
     name: "bounds",
     doc: "How far a run may stray and still be as described.",
-    keys: &[
+    groups: &[&[
         Key::new(
             "lateness",
             DURATION,
@@ -108,5 +108,5 @@ pub(crate) const BOUNDS: Section = Section {
             "10 %",
             "The engine waits for a processor for at most this share of its time. Default: 10 %.",
         ),
-    ],
+    ]],
 };

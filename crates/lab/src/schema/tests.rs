@@ -1,5 +1,6 @@
 use super::*;
-use crate::keys::{BOUNDS, DIRECTION, DOWN, END, LINK, NODE, QUEUE, READY, RUN, SET, UP};
+use crate::keys::{BOUNDS, DIRECTION, DOWN, END, LINK, NODE, READY, RUN, SET, UP};
+use crate::models;
 
 fn validator() -> jsonschema::Validator {
     jsonschema::draft202012::new(&schema()).expect("the schema is one")
@@ -7,7 +8,8 @@ fn validator() -> jsonschema::Validator {
 
 /// The text as an editor's YAML reader would give it.
 fn value(text: &str) -> Value {
-    json_of(&crate::yaml::parse(text).expect("it is YAML"))
+    crate::yaml::parse(text).expect("it is YAML");
+    yaml_value(text)
 }
 
 /// A lab in which `key` of `section` stands with its example as the value.
@@ -29,7 +31,6 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "node" => format!("nodes: {{client: {{{pair}}}}}\n"),
         "link" => link(&beside(&[("ends", "[client, r1]")])),
         "direction" => link(&format!("{{ends: [client, r1], forward: {{{pair}}}}}")),
-        "queue" => link(&format!("{{ends: [client, r1], queue: {{{pair}}}}}")),
         "end" => link(&format!("{{ends: [client, {}]}}", beside(&[("node", "r1")]))),
         "run" => entry(&beside(&[("on", "client"), ("run", "iperf3 -s")])),
         "set" => entry(&beside(&[("link", "backbone"), ("set", "{delay: 1 ms}")])),
@@ -46,8 +47,8 @@ fn lab_with(section: &Section, key: &Key) -> String {
 #[test]
 fn every_example_is_decoded_and_valid() {
     let validator = validator();
-    for section in [&TOP, &NODE, &LINK, &DIRECTION, &QUEUE, &END, &RUN, &SET, &DOWN, &UP, &READY, &BOUNDS] {
-        for key in section.keys {
+    for section in [&TOP, &NODE, &LINK, &DIRECTION, &END, &RUN, &SET, &DOWN, &UP, &READY, &BOUNDS] {
+        for key in section.keys() {
             let text = lab_with(section, key);
             if let Err(diagnostics) = crate::parse(&text, "test.yaml") {
                 panic!("{}.{}\n{text}\n{diagnostics}", section.name, key.name);
@@ -55,6 +56,29 @@ fn every_example_is_decoded_and_valid() {
             if let Err(error) = validator.validate(&value(&text)) {
                 panic!("{}.{}\n{text}\n{error} at {}", section.name, key.name, error.instance_path());
             }
+        }
+    }
+}
+
+/// Every form of every model's key is accepted by both, and comes back from what is written of it.
+#[test]
+fn every_form_of_a_model_is_decoded_valid_and_written() {
+    let validator = validator();
+    for (key, examples) in models::EXAMPLES {
+        assert!(!examples.is_empty(), "{key} has no examples");
+        for example in *examples {
+            let text = format!("nodes: [a, b]\nlinks: {{l: {{ends: [a, b], forward: {{{key}: {example}}}}}}}\n");
+            let decoded = crate::parse(&text, "test.yaml").unwrap_or_else(|wrong| panic!("{key}: {example}\n{wrong}"));
+            if let Err(error) = validator.validate(&value(&text)) {
+                panic!("{key}: {example}\n{error} at {}", error.instance_path());
+            }
+            let config = &decoded.plan.links[0].pipes[0];
+            let written = models::written(config);
+            let again = written.iter().fold(netloom_link::PipeConfig::default(), |config, (key, value)| {
+                let change = crate::parse_change(key, value).unwrap_or_else(|error| panic!("{key}: {value}: {error}"));
+                change.applied_to(&config)
+            });
+            assert_eq!(again, *config, "{key}: {example} is written as {written:?}");
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::common::{alone, first_segment, number};
 use crate::scenario::{Input, Scenario};
-use netloom_link::{Departure, Pipe, PipeCounters, Waste};
-use netloom_packet::{Packet, Pool};
+use netloom_link::{Cause, Departure, Dropped as Drop, Pipe, PipeCounters, Waste};
+use netloom_packet::Pool;
 use netloom_units::{Duration, Instant};
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ struct Dropped {
     number: u32,
     first: u32,
     count: u32,
-    cause: String,
+    cause: Cause,
 }
 
 pub(crate) fn play(scenario: &Scenario, driving: Driving) -> Played {
@@ -50,6 +50,7 @@ pub(crate) fn play(scenario: &Scenario, driving: Driving) -> Played {
             segments: Vec::new(),
             counters: PipeCounters::default(),
         },
+        counted: 0,
     };
     for (at, input) in &scenario.inputs {
         player.depart_until(Some(*at));
@@ -65,6 +66,8 @@ struct Player {
     pool: Pool,
     driving: Driving,
     played: Played,
+    /// How many segments were dropped.
+    counted: u64,
 }
 
 impl Player {
@@ -85,23 +88,19 @@ impl Player {
     }
 
     fn event(&mut self, at: Instant, act: impl FnOnce(&mut Pipe, &mut Waste)) {
-        let before = self.pipe.counters().dropped;
         let mut waste = Waste::new();
         act(&mut self.pipe, &mut waste);
+        self.dropped(at, &waste);
+    }
+
+    fn dropped(&mut self, now: Instant, waste: &Waste) {
         let counters = self.pipe.counters();
-        assert!(counters.balance(), "at {at}: {counters:?}");
-        let after = counters.dropped;
-        let causes = [
-            ("loss", after.loss.packets - before.loss.packets),
-            ("queue", after.queue.packets - before.queue.packets),
-            ("down", after.down.packets - before.down.packets),
-        ];
-        let names: Vec<_> = causes.iter().filter(|(_, count)| *count > 0).map(|(name, _)| *name).collect();
-        let counted: u64 = causes.iter().map(|(_, count)| count).sum();
-        assert_eq!(counted, waste.iter().map(|packet| u64::from(packet.segments())).sum::<u64>(), "at {at}");
-        for packet in &waste {
-            self.played.dropped(at, packet, &names.join(" or "));
+        assert!(counters.balance(), "at {now}: {counters:?}");
+        for dropped in waste {
+            self.counted += u64::from(dropped.packet.segments());
+            self.played.dropped(dropped);
         }
+        assert_eq!(self.counted, counters.dropped.packets(), "at {now}");
     }
 
     /// Asks for all departures before `end`, or for all there are.
@@ -114,11 +113,12 @@ impl Player {
             if end.is_some_and(|end| call >= end) {
                 return;
             }
-            while let Some(departure) = self.pipe.pop(call) {
+            let mut waste = Waste::new();
+            while let Some(departure) = self.pipe.pop(call, &mut waste) {
                 assert!(departure.due <= call, "{departure:?} leaves early");
                 self.played.departed(&departure);
             }
-            assert!(self.pipe.counters().balance(), "at {call}: {:?}", self.pipe.counters());
+            self.dropped(call, &waste);
         }
     }
 }
@@ -131,7 +131,9 @@ impl Played {
         self.departures.push((*due, format!("out {name}, {} B{since}", packet.size().get())));
     }
 
-    fn dropped(&mut self, at: Instant, packet: &Packet, cause: &str) {
+    fn dropped(&mut self, dropped: &Drop) {
+        let Drop { packet, at, cause } = dropped;
+        let (at, cause) = (*at, *cause);
         let (packet_number, first, count) = (number(packet), first_segment(packet), packet.segments());
         if let Some(last) = self.drops.last_mut() {
             let continues = (last.at, last.number, last.first + last.count) == (at, packet_number, first);
@@ -140,7 +142,7 @@ impl Played {
                 return;
             }
         }
-        self.drops.push(Dropped { at, number: packet_number, first, count, cause: cause.to_owned() });
+        self.drops.push(Dropped { at, number: packet_number, first, count, cause });
     }
 
     /// `#3` for a whole packet, `#3.1` for one of its segments, `#3.2-5` for several; segments count from one.

@@ -1,7 +1,7 @@
 //! The input half of a golden file.
 
 use crate::common::{Load, Transport};
-use netloom_link::{LossConfig, PipeChange, PipeConfig, QueueConfig};
+use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Duration, Instant, Seed};
 use std::{fmt::Display, str::FromStr};
 
@@ -70,19 +70,9 @@ impl Scenario {
     }
 }
 
-/// A key of the configuration, which is also what `set` can change. A new model adds its key here.
+/// A key of the configuration, which is also what `set` can change: as a lab file would have it.
 fn change(key: &str, value: &str) -> Result<PipeChange, String> {
-    let mut change = PipeChange::default();
-    match (key, value) {
-        ("rate", "unlimited") => change.rate = Some(None),
-        ("rate", _) => change.rate = Some(Some(parse(value)?)),
-        ("delay", _) => change.delay = Some(parse(value)?),
-        ("queue", _) => change.queue = Some(QueueConfig::DropTail(parse(value)?)),
-        ("loss", "none") => change.loss = Some(LossConfig::None),
-        ("loss", _) => change.loss = Some(LossConfig::Independent(parse(value)?)),
-        _ => return Err(format!("unknown key \"{key}\"")),
-    }
-    Ok(change)
+    netloom_lab::parse_change(key, value).map_err(|error| error.to_string())
 }
 
 /// `1500`: one packet of that IP length; `44x1448 tcp`, `3x1472+100 udp`: a train of segments with that much payload.

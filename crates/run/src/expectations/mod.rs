@@ -117,7 +117,7 @@ impl Measurements<'_> {
             PipeMetric::Loss if flow.arrived_packets == 0 => return Err("no packet arrived".into()),
             PipeMetric::Loss => flow.drops() as f64 / flow.arrived_packets as f64,
             PipeMetric::Utilization => {
-                let rate = self.pipes[pipe].config.rate.ok_or("its rate is unlimited")?;
+                let rate = self.pipes[pipe].config.rate.nominal().ok_or("its rate is unlimited")?;
                 flow.throughput() / rate.as_bits_per_second() as f64
             }
             PipeMetric::LatenessP99 => known(report.lateness.quantile(0.99))?,

@@ -7,7 +7,7 @@ use super::stage::Why;
 use crate::control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request, Set};
 use crate::{ExitCode, RunError};
 use netloom_lab::{Action, Direction, NodeKind, parse_change};
-use netloom_link::{LossConfig, PipeChange, QueueConfig};
+use netloom_link::PipeChange;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt;
@@ -141,7 +141,7 @@ impl Session<'_> {
         self.links.change(link, direction, change)?;
         let place = Place::of(&self.links.names()[link].name, direction);
         self.tell(format!("{place} changed"));
-        self.note("link changed", place.details(json!({ "set": written(change) })))
+        self.note("link changed", place.details(json!({ "set": netloom_lab::describe_change(change) })))
     }
 
     /// Cuts a link, or a direction of it, or joins it again.
@@ -180,26 +180,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// A change as a lab file would have it.
-fn written(change: &PipeChange) -> Value {
-    let PipeChange { rate, delay, queue, loss } = change;
-    let mut keys = serde_json::Map::new();
-    let mut add = |key: &str, value: Option<String>| {
-        keys.extend(value.map(|text| (key.to_owned(), Value::from(text))));
-    };
-    add("rate", rate.map(|rate| rate.map_or_else(|| "unlimited".into(), |rate| rate.to_string())));
-    add("delay", delay.map(|delay| delay.to_string()));
-    add("queue", queue.as_ref().map(|QueueConfig::DropTail(limit)| limit.to_string()));
-    add(
-        "loss",
-        loss.as_ref().map(|loss| match loss {
-            LossConfig::None => "0 %".into(),
-            LossConfig::Independent(probability) => probability.to_string(),
-        }),
-    );
-    Value::Object(keys)
-}
-
 /// How many names a message lists.
 const NAMES_LISTED: usize = 20;
 
@@ -221,20 +201,11 @@ fn understand(changes: &[(String, String)]) -> Result<Wanted, Refusal> {
             }
             _ => {
                 let part = parse_change(key, value).map_err(|error| (ExitCode::Usage, error.to_string()))?;
-                merge(&mut wanted.change, part);
+                wanted.change.merge(part);
             }
         }
     }
     Ok(wanted)
-}
-
-/// What is said last counts.
-fn merge(into: &mut PipeChange, part: PipeChange) {
-    let PipeChange { rate, delay, queue, loss } = part;
-    into.rate = rate.or(into.rate);
-    into.delay = delay.or(into.delay);
-    into.queue = queue.or(into.queue.take());
-    into.loss = loss.or(into.loss.take());
 }
 
 fn direction(name: &str) -> Result<Direction, Refusal> {
@@ -262,13 +233,16 @@ mod tests {
         let asked = pairs(&[("rate", "unlimited"), ("delay", "80 ms"), ("loss", "1 %"), ("state", "down")]);
         let wanted = understand(&asked).unwrap();
         assert_eq!(wanted.up, Some(false));
-        assert_eq!(written(&wanted.change), json!({ "rate": "unlimited", "delay": "80 ms", "loss": "1 %" }));
+        assert_eq!(
+            netloom_lab::describe_change(&wanted.change),
+            json!({ "rate": "unlimited", "delay": "80 ms", "loss": "1 %" })
+        );
     }
 
     #[test]
     fn what_is_said_last_counts_and_what_is_wrong_is_refused() {
         let wanted = understand(&pairs(&[("delay", "1 ms"), ("delay", "2 ms")])).unwrap();
-        assert_eq!(written(&wanted.change), json!({ "delay": "2 ms" }));
+        assert_eq!(netloom_lab::describe_change(&wanted.change), json!({ "delay": "2 ms" }));
         for wrong in [("delay", "1"), ("dely", "1 ms"), ("state", "sideways")] {
             assert_eq!(understand(&pairs(&[wrong])).err().unwrap().0, ExitCode::Usage, "{wrong:?}");
         }

@@ -1,0 +1,87 @@
+//! What can be said about a direction of a link: one module per key.
+//!
+//! Each module has the key's table, a `decode` from the lab file to the model's description, and a `write` back to what a
+//! lab file would have there; a description that is the default writes nothing. Plans, results and messages show what
+//! `write` says, so that a user reads everywhere what could be written into a file.
+
+pub(crate) mod corrupt;
+pub(crate) mod cross;
+pub(crate) mod delay;
+pub(crate) mod duplicate;
+pub(crate) mod loss;
+pub(crate) mod overhead;
+pub(crate) mod queue;
+pub(crate) mod rate;
+pub(crate) mod reorder;
+pub(crate) mod schedule;
+pub(crate) mod state;
+
+use crate::decode::{Errors, Fields};
+use crate::keys::Key;
+use netloom_link::{PipeChange, PipeConfig};
+
+/// The keys of a direction, in the order in which a packet meets what they describe.
+pub(crate) const KEYS: &[Key] = &[
+    rate::KEY,
+    delay::KEY,
+    queue::KEY,
+    loss::KEY,
+    corrupt::KEY,
+    duplicate::KEY,
+    reorder::KEY,
+    overhead::KEY,
+    schedule::KEY,
+    state::KEY,
+    cross::KEY,
+];
+
+/// Every form that the value of each key can take, for tests.
+#[cfg(test)]
+pub(crate) const EXAMPLES: &[(&str, &[&str])] = &[
+    ("rate", rate::EXAMPLES),
+    ("delay", delay::EXAMPLES),
+    ("queue", queue::EXAMPLES),
+    ("loss", loss::EXAMPLES),
+    ("corrupt", corrupt::EXAMPLES),
+    ("duplicate", duplicate::EXAMPLES),
+    ("reorder", reorder::EXAMPLES),
+    ("overhead", overhead::EXAMPLES),
+    ("schedule", schedule::EXAMPLES),
+    ("state", state::EXAMPLES),
+    ("cross", cross::EXAMPLES),
+];
+
+/// What a direction's keys say; what they do not say is left as it is.
+pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> PipeChange {
+    macro_rules! read {
+        ($($key:ident),*) => {
+            PipeChange { $($key: fields.get(stringify!($key)).and_then(|node| $key::decode(node, errors))),* }
+        };
+    }
+    read!(rate, delay, queue, loss, corrupt, duplicate, reorder, overhead, schedule, state, cross)
+}
+
+/// A change as keys and values of a lab file.
+pub(crate) fn written_change(change: &PipeChange) -> Vec<(&'static str, String)> {
+    let mut keys = Vec::new();
+    macro_rules! write {
+        ($($key:ident),*) => {
+            $(if let Some(config) = &change.$key { keys.push((stringify!($key), $key::write(config))); })*
+        };
+    }
+    write!(rate, delay, queue, loss, corrupt, duplicate, reorder, overhead, schedule, state, cross);
+    keys
+}
+
+/// What a direction's description says beside the defaults, as keys and values of a lab file.
+pub(crate) fn written(config: &PipeConfig) -> Vec<(&'static str, String)> {
+    let plain = PipeConfig::default();
+    let mut keys = Vec::new();
+    macro_rules! write {
+        ($($key:ident),*) => {
+            $(if config.$key != plain.$key { keys.push((stringify!($key), $key::write(&config.$key))); })*
+        };
+    }
+    write!(rate, delay, queue, loss, corrupt, duplicate, reorder, overhead, schedule, state, cross);
+    keys
+}

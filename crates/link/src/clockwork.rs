@@ -1,0 +1,101 @@
+//! What a pipe does by itself as time goes by: its schedule, its flapping, its cross traffic.
+
+use crate::cross::Cross;
+use crate::schedule::Schedule;
+use crate::state::Flapping;
+use crate::{PipeChange, PipeConfig};
+use alloc::boxed::Box;
+use netloom_packet::Packet;
+use netloom_units::{Duration, Instant, Seed};
+
+/// A pipe that carries nothing else generates its cross traffic in portions of this span, so that a packet that
+/// arrives after a long silence finds little left to do.
+const CATCH_UP: Duration = Duration::from_millis(10);
+
+/// Something that the pipe does by itself.
+#[derive(Debug)]
+pub(crate) enum Deed {
+    Change(Box<PipeChange>),
+    SetUp(bool),
+    Arrival(Packet),
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Clockwork {
+    schedule: Option<Schedule>,
+    flapping: Option<Flapping>,
+    cross: Option<Cross>,
+    seed: Seed,
+}
+
+impl Clockwork {
+    /// The clockwork of `config`; none if there is nothing to do.
+    pub(crate) fn new(config: &PipeConfig, seed: Seed) -> Option<Box<Self>> {
+        let change = PipeChange {
+            schedule: Some(config.schedule.clone()),
+            state: Some(config.state.clone()),
+            cross: Some(config.cross.clone()),
+            ..PipeChange::default()
+        };
+        Self::changed(None, Instant::ZERO, &change, seed)
+    }
+
+    /// `clockwork` with the change made; times count from `now`.
+    pub(crate) fn changed(
+        clockwork: Option<Box<Self>>,
+        now: Instant,
+        change: &PipeChange,
+        seed: Seed,
+    ) -> Option<Box<Self>> {
+        let mut this =
+            clockwork.unwrap_or_else(|| Box::new(Self { schedule: None, flapping: None, cross: None, seed }));
+        if let Some(schedule) = &change.schedule {
+            this.schedule = Schedule::new(schedule, now);
+        }
+        if let Some(state) = &change.state {
+            this.flapping = Flapping::new(state, now, this.seed.derive("state"));
+        }
+        if let Some(cross) = &change.cross {
+            this.cross = Cross::new(cross, now, this.seed.derive("cross"));
+        }
+        let is_idle = this.schedule.is_none() && this.flapping.is_none() && this.cross.is_none();
+        (!is_idle).then_some(this)
+    }
+
+    /// When it changes the pipe next; packets inside may leave at another instant then.
+    pub(crate) fn next_change(&self) -> Option<Instant> {
+        let schedule = self.schedule.as_ref().and_then(Schedule::next);
+        earlier(schedule, self.flapping.as_ref().and_then(Flapping::next))
+    }
+
+    /// When a pipe without packets wants to be called at the latest.
+    pub(crate) fn catch_up(&self) -> Option<Instant> {
+        self.cross.as_ref().and_then(Cross::next).map(|next| next + CATCH_UP)
+    }
+
+    /// When it does something next.
+    pub(crate) fn next(&self) -> Option<Instant> {
+        earlier(self.next_change(), self.cross.as_ref().and_then(Cross::next))
+    }
+
+    /// What it does then. Of deeds at one instant the schedule comes first, then the state, then an arrival.
+    pub(crate) fn take(&mut self, at: Instant) -> Option<Deed> {
+        if let Some(schedule) = self.schedule.as_mut().filter(|schedule| schedule.next() == Some(at)) {
+            return Some(Deed::Change(Box::new(schedule.take())));
+        }
+        if let Some(flapping) = self.flapping.as_mut().filter(|flapping| flapping.next() == Some(at)) {
+            return Some(Deed::SetUp(flapping.take()));
+        }
+        let cross = self.cross.as_mut().filter(|cross| cross.next() == Some(at))?;
+        Some(Deed::Arrival(cross.take()))
+    }
+}
+
+/// The earlier of two instants, as far as there are any.
+pub(crate) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}

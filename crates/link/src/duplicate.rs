@@ -1,0 +1,30 @@
+//! Duplication: a packet comes twice, the second directly behind the first.
+
+use crate::chance::{Chance, ChanceConfig};
+use netloom_units::Seed;
+
+/// Which packets come twice.
+pub type DuplicateConfig = ChanceConfig;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Duplicate(Chance);
+
+impl Duplicate {
+    pub(crate) fn new(config: DuplicateConfig, seed: Seed) -> Self {
+        Self(Chance::new(config, seed))
+    }
+
+    pub(crate) fn configure(&mut self, config: DuplicateConfig) {
+        self.0.configure(config);
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.0.is_idle()
+    }
+
+    /// Whether the next segment comes twice.
+    pub(crate) fn happens(&mut self) -> bool {
+        self.0.happens()
+    }
+}

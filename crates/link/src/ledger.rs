@@ -1,0 +1,135 @@
+//! Keeps the books of a pipe: each method is one thing that can happen to a packet.
+
+use crate::{PipeCounters, Tally};
+use alloc::vec::Vec;
+use core::fmt;
+use netloom_packet::Packet;
+use netloom_units::Instant;
+
+/// A packet that was dropped: for the curious, and so that its buffer can be used again.
+#[derive(Debug)]
+pub struct Dropped {
+    /// The packet; a train if all its segments were dropped at once.
+    pub packet: Packet,
+    /// When.
+    pub at: Instant,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// Where dropped packets go.
+pub type Waste = Vec<Dropped>;
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// The loss model took it.
+    Loss,
+    /// The queue was full.
+    Full,
+    /// The queue's discipline took it though there was room.
+    Early,
+    /// The link was down.
+    Down,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Loss => "loss",
+            Self::Full => "queue",
+            Self::Early => "early drop",
+            Self::Down => "down",
+        })
+    }
+}
+
+/// Counters to write to, where dropped packets go, and the instant of what happens.
+#[derive(Debug)]
+pub(crate) struct Ledger<'a> {
+    pub(crate) counters: &'a mut PipeCounters,
+    pub(crate) waste: &'a mut Waste,
+    pub(crate) now: Instant,
+}
+
+impl Ledger<'_> {
+    /// It came in.
+    pub(crate) fn arrive(&mut self, packet: &Packet) {
+        if packet.is_phantom() { self.counters.cross.arrived.add(packet) } else { self.counters.arrived.add(packet) }
+    }
+
+    /// It was made beside what came in.
+    pub(crate) fn duplicate(&mut self, packet: &Packet) {
+        let phantom = packet.is_phantom();
+        if phantom { &mut self.counters.cross.duplicated } else { &mut self.counters.duplicated }.add(packet);
+    }
+
+    /// It waits in the queue from now on.
+    pub(crate) fn admit(&mut self, packet: &Packet) {
+        self.queued(packet).add(packet);
+        let waiting = self.counters.queued.packets + self.counters.cross.queued.packets;
+        self.counters.queue_peak = self.counters.queue_peak.max(waiting);
+    }
+
+    /// It leaves the queue for the transmitter.
+    pub(crate) fn release(&mut self, packet: &Packet) {
+        self.queued(packet).take(packet);
+    }
+
+    /// It is dropped before it was in the queue.
+    pub(crate) fn refuse(&mut self, packet: Packet, cause: Cause) {
+        if packet.is_phantom() {
+            return self.counters.cross.dropped.add(&packet);
+        }
+        let dropped = &mut self.counters.dropped;
+        match cause {
+            Cause::Loss => &mut dropped.loss,
+            Cause::Full => &mut dropped.queue,
+            Cause::Early => &mut dropped.early,
+            Cause::Down => &mut dropped.down,
+        }
+        .add(&packet);
+        self.waste.push(Dropped { packet, at: self.now, cause });
+    }
+
+    /// It was in the queue and is dropped.
+    pub(crate) fn evict(&mut self, packet: Packet, cause: Cause) {
+        self.release(&packet);
+        self.refuse(packet, cause);
+    }
+
+    /// It is on the transmitter from now on.
+    pub(crate) fn send(&mut self, packet: &Packet) {
+        self.travelling(packet).add(packet);
+    }
+
+    /// It is taken off the transmitter or the line and dropped.
+    pub(crate) fn lose(&mut self, packet: Packet, cause: Cause) {
+        self.travelling(&packet).take(&packet);
+        self.refuse(packet, cause);
+    }
+
+    /// It leaves the pipe.
+    pub(crate) fn depart(&mut self, packet: &Packet) {
+        self.travelling(packet).take(packet);
+        let phantom = packet.is_phantom();
+        if phantom { &mut self.counters.cross.departed } else { &mut self.counters.departed }.add(packet);
+    }
+
+    /// Marks it as having experienced congestion if its sender understands that; says whether it does.
+    pub(crate) fn mark(&mut self, packet: &mut Packet) -> bool {
+        let capable = packet.mark_congested();
+        if capable && !packet.is_phantom() {
+            self.counters.marked.add(packet);
+        }
+        capable
+    }
+
+    fn queued(&mut self, packet: &Packet) -> &mut Tally {
+        if packet.is_phantom() { &mut self.counters.cross.queued } else { &mut self.counters.queued }
+    }
+
+    fn travelling(&mut self, packet: &Packet) -> &mut Tally {
+        if packet.is_phantom() { &mut self.counters.cross.travelling } else { &mut self.counters.travelling }
+    }
+}
