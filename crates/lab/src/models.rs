@@ -8,6 +8,7 @@ pub(crate) mod corrupt;
 pub(crate) mod cross;
 pub(crate) mod delay;
 pub(crate) mod duplicate;
+mod foreign;
 pub(crate) mod loss;
 pub(crate) mod overhead;
 pub(crate) mod queue;
@@ -33,6 +34,9 @@ pub(crate) const KEYS: &[Key] = &[
     schedule::KEY,
     state::KEY,
     cross::KEY,
+    foreign::NETEM,
+    foreign::DUMMYNET,
+    foreign::TBF,
 ];
 
 /// Every form that the value of each key can take, for tests.
@@ -58,7 +62,9 @@ pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> PipeChange {
             PipeChange { $($key: fields.get(stringify!($key)).and_then(|node| $key::decode(node, errors))),* }
         };
     }
-    read!(rate, delay, queue, loss, corrupt, duplicate, reorder, overhead, schedule, state, cross)
+    let mut change = read!(rate, delay, queue, loss, corrupt, duplicate, reorder, overhead, schedule, state, cross);
+    foreign::decode(fields, &mut change, errors);
+    change
 }
 
 /// A change as keys and values of a lab file.
