@@ -40,7 +40,7 @@ pub(crate) const KEYS: &[Key] = &[
 pub(crate) const EXAMPLES: &[(&str, &[&str])] = &[
     ("rate", rate::EXAMPLES),
     ("delay", delay::EXAMPLES),
-    ("queue", queue::EXAMPLES),
+    ("queue", queue::fifo::EXAMPLES),
     ("loss", loss::EXAMPLES),
     ("corrupt", corrupt::EXAMPLES),
     ("duplicate", duplicate::EXAMPLES),

@@ -7,6 +7,7 @@
 mod drop_tail;
 mod fifo;
 
+use crate::ConfigError;
 use crate::ledger::Ledger;
 use alloc::vec::Vec;
 use drop_tail::DropTail;
@@ -24,6 +25,18 @@ impl Default for QueueConfig {
     /// Drop-tail with the customary length of a Linux interface's transmit queue.
     fn default() -> Self {
         Self::DropTail(DEFAULT_LIMIT)
+    }
+}
+
+impl QueueConfig {
+    /// Whether the discipline can work with its parameters.
+    ///
+    /// # Errors
+    /// Says which parameter makes no sense, and what would.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        match self {
+            Self::DropTail(_) => Ok(()),
+        }
     }
 }
 
