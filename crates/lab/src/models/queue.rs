@@ -1,6 +1,9 @@
 //! `queue`: where packets wait. One module per discipline, and the fork between them.
 
+pub(crate) mod dual_pi2;
 pub(crate) mod fifo;
+pub(crate) mod pie;
+pub(crate) mod red;
 
 use crate::decode::scalar::quantity;
 use crate::decode::{Errors, Fields, keep};
@@ -11,14 +14,21 @@ use netloom_link::{ConfigError, QueueConfig};
 
 pub(crate) const KEY: Key = Key::new(
     "queue",
-    Kind::OneOf(&[Kind::Quantity(Quantity::Limit), Kind::Section(&fifo::SECTION)]),
+    Kind::OneOf(&[
+        Kind::Quantity(Quantity::Limit),
+        Kind::Section(&fifo::SECTION),
+        Kind::Section(&red::SECTION),
+        Kind::Section(&pie::SECTION),
+        Kind::Section(&dual_pi2::SECTION),
+    ]),
     "100 packets",
     "How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as its `kind`. \
      Default: 1000 packets.",
 );
 
 /// What `kind` can be.
-const KINDS: &[(&str, &Section)] = &[("fifo", &fifo::SECTION)];
+const KINDS: &[(&str, &Section)] =
+    &[("fifo", &fifo::SECTION), ("red", &red::SECTION), ("pie", &pie::SECTION), ("dualpi2", &dual_pi2::SECTION)];
 
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<QueueConfig> {
     let Content::Map(entries) = &node.content else {
@@ -41,6 +51,9 @@ fn decode_kind(node: &Node, entries: &[Entry], errors: &mut Errors) -> Option<Qu
     let (kind, fields) = Fields::open_kind(node, KINDS, errors)?;
     match kind {
         "fifo" => fifo::decode(&fields, errors),
+        "red" => red::decode(&fields, errors),
+        "pie" => pie::decode(&fields, errors),
+        "dualpi2" => dual_pi2::decode(&fields, errors),
         other => unreachable!("{other} is one of the kinds"),
     }
 }
@@ -54,5 +67,9 @@ fn place(node: &Node, entries: &[Entry], wrong: &ConfigError) -> Diagnostic {
 pub(crate) fn write(config: &QueueConfig) -> String {
     match config {
         QueueConfig::DropTail(limit) => fifo::write(limit),
+        QueueConfig::DropHead(limit) => fifo::write_drop_head(limit),
+        QueueConfig::Red(config) => red::write(config),
+        QueueConfig::Pie(config) => pie::write(config),
+        QueueConfig::DualPi2(config) => dual_pi2::write(config),
     }
 }
