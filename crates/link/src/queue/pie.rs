@@ -176,11 +176,12 @@ impl Pie {
     /// Makes all updates until `now`.
     fn catch_up(&mut self, now: Instant) {
         while self.ticks.take(now).is_some() {
-            let before = (self.drop_prob, self.burst_allowance, self.qdelay_old);
+            let before = (self.drop_prob, self.qdelay_old);
             self.calculate_drop_prob();
-            if before == (self.drop_prob, self.burst_allowance, self.qdelay_old) {
+            if before == (self.drop_prob, self.qdelay_old) {
                 // Nothing happens until `now`: all updates until then are like this one.
-                self.ticks.skip(now);
+                let skipped = self.ticks.skip(now);
+                self.burst_allowance = self.burst_allowance - self.config.update * skipped;
             }
         }
     }

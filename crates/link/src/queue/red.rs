@@ -16,7 +16,7 @@ use super::fifo::each_segment;
 use super::numbers::even;
 use crate::ConfigError;
 use crate::ledger::{Cause, Ledger};
-use alloc::vec::Vec;
+use alloc::{format, vec::Vec};
 use netloom_packet::Packet;
 use netloom_units::{Bytes, Duration, Instant, Limit, Probability, Seed};
 use rand_core::SeedableRng;
@@ -77,7 +77,8 @@ impl RedConfig {
             return Err(ConfigError::new("max", "min and max must be in the same unit, both packets or both bytes"));
         }
         if min >= max {
-            return Err(ConfigError::new("max", "max must be above min"));
+            let message = format!("{} is not above min, which is {}", self.max, self.min);
+            return Err(ConfigError::new("max", message));
         }
         if level(self.limit).is_some_and(|limit| is_bytes(self.limit) == is_bytes(self.max) && limit < max) {
             return Err(ConfigError::new("limit", "the limit is below max: the average could never get there"));
@@ -271,3 +272,6 @@ fn number(limit: Limit) -> f64 {
 fn ratio(span: Duration, part: Duration) -> f64 {
     span.as_nanos() as f64 / part.as_nanos().max(1) as f64
 }
+
+#[cfg(test)]
+mod tests;

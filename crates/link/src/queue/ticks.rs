@@ -26,12 +26,14 @@ impl Ticks {
         Some(at)
     }
 
-    /// Passes over the instants until `now`.
-    pub(super) fn skip(&mut self, now: Instant) {
-        if self.next <= now {
-            let periods = now.since(self.next).as_nanos() / self.period.as_nanos() + 1;
-            self.next = self.next + self.period * periods;
+    /// Passes over the instants until `now`, and says how many they are.
+    pub(super) fn skip(&mut self, now: Instant) -> u64 {
+        if self.next > now {
+            return 0;
         }
+        let periods = now.since(self.next).as_nanos() / self.period.as_nanos() + 1;
+        self.next = self.next + self.period * periods;
+        periods
     }
 
     /// The next instant stays, and those behind it follow by another period.
