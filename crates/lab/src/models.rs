@@ -44,7 +44,10 @@ pub(crate) const KEYS: &[Key] = &[
 pub(crate) const EXAMPLES: &[(&str, &[&str])] = &[
     ("rate", rate::EXAMPLES),
     ("delay", delay::EXAMPLES),
-    ("queue", queue::EXAMPLES),
+    ("queue", queue::fifo::EXAMPLES),
+    ("queue", queue::red::EXAMPLES),
+    ("queue", queue::pie::EXAMPLES),
+    ("queue", queue::dual_pi2::EXAMPLES),
     ("loss", loss::EXAMPLES),
     ("corrupt", corrupt::EXAMPLES),
     ("duplicate", duplicate::EXAMPLES),

@@ -44,7 +44,7 @@ pub use line::Departure;
 pub use loss::LossConfig;
 pub use overhead::OverheadConfig;
 pub use pipe::Pipe;
-pub use queue::{DEFAULT_LIMIT, QueueConfig};
+pub use queue::{DEFAULT_LIMIT, DualPi2Config, PieConfig, QueueConfig, RedConfig};
 pub use rate::RateConfig;
 pub use reorder::ReorderConfig;
 pub use schedule::ScheduleConfig;

@@ -30,10 +30,19 @@ pub(crate) enum Load {
 impl Load {
     /// A packet with this load. Its number and its segment size stand where the destination address would.
     pub(crate) fn packet(self, pool: &mut Pool, number: u32) -> Packet {
+        self.packet_with(pool, number, 0)
+    }
+
+    /// The same with these two bits of congestion notification; any but zero make a plain packet one of IPv4, which
+    /// has at least 20 bytes.
+    pub(crate) fn packet_with(self, pool: &mut Pool, number: u32, ecn: u8) -> Packet {
         let (mut bytes, virtio) = match self {
             Self::Plain(len) => (vec![0; ETHERNET + len], VirtioHeader::COMPLETE),
             Self::Train { transport, full, payload, last } => transport.train(full, payload, last),
         };
+        if ecn > 0 {
+            bytes[12..16].copy_from_slice(&[0x08, 0x00, 0x45, ecn]);
+        }
         bytes[0..4].copy_from_slice(&number.to_be_bytes());
         bytes[4..6].copy_from_slice(&virtio.segment_size.to_be_bytes());
         pool.packet(virtio, &bytes)
@@ -74,8 +83,8 @@ pub(crate) fn first_segment(packet: &Packet) -> u32 {
     let bytes = packet.bytes();
     let segment_size = usize::from(u16::from_be_bytes([bytes[4], bytes[5]]));
     let head = packet.write_head(&mut [0; MAX_HEAD]);
-    // Only a piece that was cut has headers of its own, and they are as long as those of the whole.
-    if head.len == 0 {
+    // Only what was cut or marked has headers of its own, and they are as long as those of the whole.
+    if head.len == 0 || segment_size == 0 {
         return 0;
     }
     u32::try_from((head.payload.start - head.len) / segment_size).expect("few segments")
