@@ -8,6 +8,7 @@ pub(crate) mod corrupt;
 pub(crate) mod cross;
 pub(crate) mod delay;
 pub(crate) mod duplicate;
+pub(crate) mod filter;
 pub(crate) mod loss;
 pub(crate) mod overhead;
 pub(crate) mod queue;
