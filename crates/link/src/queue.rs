@@ -4,21 +4,47 @@
 //! one by one, `pop` hands out the next segment to send and may drop others on the way. Each tells the [`Ledger`] of
 //! everything that happens to a packet, at the moment it happens: the ledger's `queued` is what the queue holds.
 
+mod checks;
+mod codel;
+mod divided;
 mod drop_tail;
+mod drr;
 mod fifo;
+mod fq_codel;
+mod priority;
+mod wf2q;
 
 use crate::ConfigError;
 use crate::ledger::Ledger;
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
+use codel::Codel;
+pub use codel::{CodelConfig, CodelControl};
+pub use divided::{ClassConfig, Division};
 use drop_tail::DropTail;
+use drr::Drr;
+pub use drr::DrrConfig;
+use fq_codel::FqCodel;
+pub use fq_codel::FqCodelConfig;
 use netloom_packet::Packet;
 use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
+use priority::Priority;
+use wf2q::Wf2q;
 
 /// The discipline of a queue and its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QueueConfig {
     /// First in, first out; what finds the queue full is dropped.
     DropTail(Limit),
+    /// CoDel (RFC 8289).
+    Codel(CodelConfig),
+    /// FQ-CoDel (RFC 8290).
+    FqCodel(FqCodelConfig),
+    /// Deficit round robin (Shreedhar and Varghese 1995).
+    Drr(DrrConfig),
+    /// WF2Q+ (Bennett and Zhang 1996).
+    Wf2q(Division),
+    /// Strict priority: the classes, the most important first; the last takes the rest.
+    Priority(Vec<ClassConfig>),
 }
 
 impl Default for QueueConfig {
@@ -36,6 +62,11 @@ impl QueueConfig {
     pub fn check(&self) -> Result<(), ConfigError> {
         match self {
             Self::DropTail(_) => Ok(()),
+            Self::Codel(config) => config.check(),
+            Self::FqCodel(config) => config.check(),
+            Self::Drr(config) => config.check(),
+            Self::Wf2q(division) => wf2q::check(division),
+            Self::Priority(classes) => priority::check(classes),
         }
     }
 }
@@ -63,13 +94,22 @@ impl Transmission {
 #[derive(Debug)]
 pub(crate) enum Queue {
     DropTail(DropTail),
+    Codel(Box<Codel>),
+    FqCodel(Box<FqCodel>),
+    Drr(Box<Drr>),
+    Wf2q(Box<Wf2q>),
+    Priority(Box<Priority>),
 }
 
 impl Queue {
     pub(crate) fn new(config: &QueueConfig, seed: Seed) -> Self {
-        let _ = seed;
         match config {
             QueueConfig::DropTail(limit) => Self::DropTail(DropTail::new(*limit)),
+            QueueConfig::Codel(config) => Self::Codel(Box::new(Codel::new(config))),
+            QueueConfig::FqCodel(config) => Self::FqCodel(Box::new(FqCodel::new(config, seed))),
+            QueueConfig::Drr(config) => Self::Drr(Box::new(Drr::new(config, seed))),
+            QueueConfig::Wf2q(division) => Self::Wf2q(Box::new(Wf2q::new(division, seed))),
+            QueueConfig::Priority(classes) => Self::Priority(Box::new(Priority::new(classes, seed))),
         }
     }
 
@@ -77,7 +117,8 @@ impl Queue {
     /// account of every arrival wants to see it first.
     pub(crate) fn is_bypassed(&self) -> bool {
         match self {
-            Self::DropTail(_) => true,
+            Self::DropTail(_) | Self::Priority(_) => true,
+            Self::Codel(_) | Self::FqCodel(_) | Self::Drr(_) | Self::Wf2q(_) => false,
         }
     }
 
@@ -85,14 +126,24 @@ impl Queue {
     pub(crate) fn push(&mut self, now: Instant, train: Packet, transmission: Transmission, ledger: &mut Ledger<'_>) {
         match self {
             Self::DropTail(queue) => queue.push(now, train, transmission, ledger),
+            Self::Codel(queue) => queue.push(now, train, transmission, ledger),
+            Self::FqCodel(queue) => queue.push(now, train, ledger),
+            Self::Drr(queue) => queue.push(now, train, transmission, ledger),
+            Self::Wf2q(queue) => queue.push(now, train, transmission, ledger),
+            Self::Priority(queue) => queue.push(now, train, transmission, ledger),
         }
     }
 
     /// The next segment to send at `now`; none if nothing is left.
     pub(crate) fn pop(&mut self, now: Instant, transmission: Transmission, ledger: &mut Ledger<'_>) -> Option<Packet> {
-        let _ = (now, transmission);
+        let _ = transmission;
         match self {
             Self::DropTail(queue) => queue.pop(ledger),
+            Self::Codel(queue) => queue.pop(now, ledger),
+            Self::FqCodel(queue) => queue.pop(now, ledger),
+            Self::Drr(queue) => queue.pop(ledger),
+            Self::Wf2q(queue) => queue.pop(ledger),
+            Self::Priority(queue) => queue.pop(ledger),
         }
     }
 
@@ -100,6 +151,11 @@ impl Queue {
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::DropTail(queue) => queue.is_empty(),
+            Self::Codel(queue) => queue.is_empty(),
+            Self::FqCodel(queue) => queue.is_empty(),
+            Self::Drr(queue) => queue.is_empty(),
+            Self::Wf2q(queue) => queue.is_empty(),
+            Self::Priority(queue) => queue.is_empty(),
         }
     }
 
@@ -107,6 +163,11 @@ impl Queue {
     pub(crate) fn drain(&mut self) -> Vec<Packet> {
         match self {
             Self::DropTail(queue) => queue.drain(),
+            Self::Codel(queue) => queue.drain(),
+            Self::FqCodel(queue) => queue.drain(),
+            Self::Drr(queue) => queue.drain(),
+            Self::Wf2q(queue) => queue.drain(),
+            Self::Priority(queue) => queue.drain(),
         }
     }
 
@@ -123,7 +184,11 @@ impl Queue {
     ) {
         match (&mut *self, config) {
             (Self::DropTail(queue), QueueConfig::DropTail(limit)) => queue.set_limit(*limit, transmission, ledger),
-            #[allow(unreachable_patterns, reason = "there is one discipline so far")]
+            (Self::Codel(queue), QueueConfig::Codel(config)) => queue.configure(config, transmission, ledger),
+            (Self::FqCodel(queue), QueueConfig::FqCodel(config)) => queue.configure(config, ledger),
+            (Self::Drr(queue), QueueConfig::Drr(config)) => queue.configure(config, transmission, ledger),
+            (Self::Wf2q(queue), QueueConfig::Wf2q(division)) => queue.configure(division, transmission, ledger),
+            (Self::Priority(queue), QueueConfig::Priority(classes)) => queue.configure(classes, transmission, ledger),
             _ => {
                 let waiting = core::mem::replace(self, Self::new(config, seed)).drain();
                 for train in waiting {

@@ -1,6 +1,12 @@
 //! `queue`: where packets wait. One module per discipline, and the fork between them.
 
+pub(crate) mod codel;
+mod divided;
+pub(crate) mod drr;
 pub(crate) mod fifo;
+pub(crate) mod fq_codel;
+pub(crate) mod priority;
+pub(crate) mod wf2q;
 
 use crate::decode::scalar::quantity;
 use crate::decode::{Errors, Fields, keep};
@@ -11,14 +17,29 @@ use netloom_link::{ConfigError, QueueConfig};
 
 pub(crate) const KEY: Key = Key::new(
     "queue",
-    Kind::OneOf(&[Kind::Quantity(Quantity::Limit), Kind::Section(&fifo::SECTION)]),
+    Kind::OneOf(&[
+        Kind::Quantity(Quantity::Limit),
+        Kind::Section(&fifo::SECTION),
+        Kind::Section(&codel::SECTION),
+        Kind::Section(&fq_codel::SECTION),
+        Kind::Section(&drr::SECTION),
+        Kind::Section(&wf2q::SECTION),
+        Kind::Section(&priority::SECTION),
+    ]),
     "100 packets",
     "How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as its `kind`. \
      Default: 1000 packets.",
 );
 
 /// What `kind` can be.
-const KINDS: &[(&str, &Section)] = &[("fifo", &fifo::SECTION)];
+const KINDS: &[(&str, &Section)] = &[
+    ("fifo", &fifo::SECTION),
+    ("codel", &codel::SECTION),
+    ("fq_codel", &fq_codel::SECTION),
+    ("drr", &drr::SECTION),
+    ("wf2q", &wf2q::SECTION),
+    ("priority", &priority::SECTION),
+];
 
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<QueueConfig> {
     let Content::Map(entries) = &node.content else {
@@ -41,6 +62,11 @@ fn decode_kind(node: &Node, entries: &[Entry], errors: &mut Errors) -> Option<Qu
     let (kind, fields) = Fields::open_kind(node, KINDS, errors)?;
     match kind {
         "fifo" => fifo::decode(&fields, errors),
+        "codel" => codel::decode(&fields, errors),
+        "fq_codel" => fq_codel::decode(&fields, errors),
+        "drr" => drr::decode(&fields, errors),
+        "wf2q" => wf2q::decode(&fields, errors),
+        "priority" => priority::decode(&fields, errors),
         other => unreachable!("{other} is one of the kinds"),
     }
 }
@@ -54,5 +80,10 @@ fn place(node: &Node, entries: &[Entry], wrong: &ConfigError) -> Diagnostic {
 pub(crate) fn write(config: &QueueConfig) -> String {
     match config {
         QueueConfig::DropTail(limit) => fifo::write(limit),
+        QueueConfig::Codel(config) => codel::write(config),
+        QueueConfig::FqCodel(config) => fq_codel::write(config),
+        QueueConfig::Drr(config) => drr::write(config),
+        QueueConfig::Wf2q(division) => wf2q::write(division),
+        QueueConfig::Priority(classes) => priority::write(classes),
     }
 }
