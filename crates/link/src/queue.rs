@@ -127,7 +127,7 @@ impl Queue {
         match self {
             Self::DropTail(queue) => queue.push(now, train, transmission, ledger),
             Self::Codel(queue) => queue.push(now, train, transmission, ledger),
-            Self::FqCodel(queue) => queue.push(now, train, ledger),
+            Self::FqCodel(queue) => queue.push(now, train, transmission, ledger),
             Self::Drr(queue) => queue.push(now, train, transmission, ledger),
             Self::Wf2q(queue) => queue.push(now, train, transmission, ledger),
             Self::Priority(queue) => queue.push(now, train, transmission, ledger),
@@ -185,7 +185,7 @@ impl Queue {
         match (&mut *self, config) {
             (Self::DropTail(queue), QueueConfig::DropTail(limit)) => queue.set_limit(*limit, transmission, ledger),
             (Self::Codel(queue), QueueConfig::Codel(config)) => queue.configure(config, transmission, ledger),
-            (Self::FqCodel(queue), QueueConfig::FqCodel(config)) => queue.configure(config, ledger),
+            (Self::FqCodel(queue), QueueConfig::FqCodel(config)) => queue.configure(config, transmission, ledger),
             (Self::Drr(queue), QueueConfig::Drr(config)) => queue.configure(config, transmission, ledger),
             (Self::Wf2q(queue), QueueConfig::Wf2q(division)) => queue.configure(division, transmission, ledger),
             (Self::Priority(queue), QueueConfig::Priority(classes)) => queue.configure(classes, transmission, ledger),

@@ -10,10 +10,10 @@
 //! of its bytes, but no more than 64 packets at once, so that the search for it is rare (section 5.3). Memory is what
 //! packets have on the wire, where Linux counts its buffers.
 
-use super::checks;
 use super::codel::{CodelControl, Law};
 use super::divided::joined;
 use super::fifo::Fifo;
+use super::{Transmission, checks};
 use crate::ConfigError;
 use crate::hash::FlowHash;
 use crate::ledger::{Cause, Ledger};
@@ -109,7 +109,18 @@ impl FqCodel {
     }
 
     /// A train arrives, all of it of one flow: RFC 8290, section 4.1.
-    pub(crate) fn push(&mut self, now: Instant, mut train: Packet, ledger: &mut Ledger<'_>) {
+    pub(crate) fn push(
+        &mut self,
+        now: Instant,
+        mut train: Packet,
+        transmission: Transmission,
+        ledger: &mut Ledger<'_>,
+    ) {
+        if self.is_empty() && transmission.remaining.is_zero() {
+            // The transmitter became idle by asking in vain, and all flows have left their lists.
+            let nothing = self.pop(now, ledger);
+            debug_assert!(nothing.is_none(), "nothing waits");
+        }
         let index = self.index(&train);
         if !self.flows[index].is_listed {
             self.flows[index].is_listed = true;
@@ -243,9 +254,9 @@ impl FqCodel {
     }
 
     /// What waits keeps its arrival and its turn, unless the number of queues changes.
-    pub(crate) fn configure(&mut self, config: &FqCodelConfig, ledger: &mut Ledger<'_>) {
+    pub(crate) fn configure(&mut self, config: &FqCodelConfig, transmission: Transmission, ledger: &mut Ledger<'_>) {
         if config.flows != self.config.flows {
-            return self.divide_anew(config, ledger);
+            return self.divide_anew(config, transmission, ledger);
         }
         self.config = config.clone();
         while self.packets > u64::from(config.limit) || self.bytes > config.memory.get() {
@@ -253,13 +264,13 @@ impl FqCodel {
         }
     }
 
-    fn divide_anew(&mut self, config: &FqCodelConfig, ledger: &mut Ledger<'_>) {
+    fn divide_anew(&mut self, config: &FqCodelConfig, transmission: Transmission, ledger: &mut Ledger<'_>) {
         let mut waiting: Vec<_> = self.flows.iter_mut().flat_map(|flow| flow.waiting.take()).collect();
         waiting.sort_by_key(|(arrival, _)| *arrival);
         *self = Self { hash: self.hash, ..Self::new(config, Seed::default()) };
         for (arrival, train) in waiting {
             ledger.release(&train);
-            self.push(arrival, train, ledger);
+            self.push(arrival, train, transmission, ledger);
         }
     }
 }

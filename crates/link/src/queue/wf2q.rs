@@ -10,7 +10,8 @@
 //! Differs from dummynet: V advances by the bytes sent over the weights of *all* queues, as in the paper, not of those
 //! that are in use; and tags are exact. All weights have a common multiple, and one byte of virtual time is that many
 //! steps, so that neither L/weight nor L/total is ever rounded.
-//! Service counts when a transmission begins. When the transmitter has become idle, all tags begin at zero again.
+//! The segment that is being sent stands at the head of its queue until its transmission ends, and counts as served then;
+//! dummynet counts it when it begins. When the transmitter has become idle, all tags begin at zero again.
 
 use super::Transmission;
 use super::divided::{Divided, Division, joined};
@@ -79,6 +80,8 @@ pub(crate) struct Wf2q {
     tags: Vec<Tag>,
     now: u128,
     period: u64,
+    /// The queue of the segment that is being sent, and the segment's bytes.
+    serving: Option<(usize, u64)>,
     /// Queues whose head may be sent, by finish tag.
     eligible: BinaryHeap<Reverse<(u128, u32)>>,
     /// Queues whose head may not be sent yet, by start tag.
@@ -95,6 +98,7 @@ impl Wf2q {
             tags: Vec::new(),
             now: 0,
             period: 0,
+            serving: None,
             eligible: BinaryHeap::new(),
             early: BinaryHeap::new(),
         }
@@ -108,16 +112,19 @@ impl Wf2q {
         if self.queues.is_empty() && transmission.remaining.is_zero() {
             self.period += 1;
             self.now = 0;
+            self.serving = None;
         }
         let Some(index) = self.queues.push(now, train, transmission, ledger) else { return };
         if self.tags.is_empty() {
             self.tags = vec![Tag::default(); self.queues.division().len()];
         }
-        let Tag { finish, period } = self.tags[index];
-        // Section 3.4, equation 28: S = max(F, V) for what comes to an empty queue.
-        let finish = if period == self.period { finish } else { 0 };
-        self.stand(index, finish.max(self.now));
-        self.settle();
+        // A queue that is being served is not empty yet: its next segment gets its tags when the service ends.
+        if self.serving.is_none_or(|(served, _)| served != index) {
+            let Tag { finish, period } = self.tags[index];
+            let finish = if period == self.period { finish } else { 0 };
+            // Equation 28: S = max(F, V) for what comes to an empty queue.
+            self.stand(index, finish.max(self.now));
+        }
     }
 
     /// Gives the head of a queue its tags, the finish tag being S + L / weight, and its place.
@@ -154,13 +161,16 @@ impl Wf2q {
     }
 
     fn take(&mut self) -> Option<Packet> {
-        let Reverse((finish, number)) = self.eligible.pop()?;
+        if let Some((index, size)) = self.serving.take() {
+            self.now += u128::from(size) * u128::from(self.advance);
+            // Equation 28: the next segment starts where the one before it ends.
+            self.stand(index, self.tags[index].finish);
+        }
+        self.settle();
+        let Reverse((_, number)) = self.eligible.pop()?;
         let index = number as usize;
         let segment = self.queues.take(index)?;
-        self.now += u128::from(segment.size().get()) * u128::from(self.advance);
-        // The next head starts where this one ends.
-        self.stand(index, finish);
-        self.settle();
+        self.serving = Some((index, segment.size().get()));
         Some(segment)
     }
 
