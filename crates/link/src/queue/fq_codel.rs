@@ -56,7 +56,9 @@ impl Default for FqCodelConfig {
 impl FqCodelConfig {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         checks::limit(Limit::Packets(self.limit))?;
-        checks::limit(Limit::Bytes(self.memory)).map_err(|wrong| ConfigError { key: "memory", ..wrong })?;
+        if self.memory.get() == 0 {
+            return Err(ConfigError::new("memory", "0 B: nothing would ever be sent: write for example 32 MB"));
+        }
         checks::flows(self.flows)?;
         checks::quantum(self.quantum)?;
         self.control.check()
