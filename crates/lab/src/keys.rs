@@ -86,6 +86,7 @@ pub(crate) enum Quantity {
     Duration,
     Probability,
     Limit,
+    Size,
 }
 
 impl Quantity {
@@ -96,6 +97,7 @@ impl Quantity {
             Self::Duration => "(ns|us|µs|ms|s|min|h)",
             Self::Probability => "%",
             Self::Limit => "(packets?|[kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h)",
+            Self::Size => "([kMG]?B|[KMG]iB)",
         }
     }
 }

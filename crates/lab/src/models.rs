@@ -9,6 +9,8 @@ pub(crate) mod cross;
 pub(crate) mod delay;
 pub(crate) mod duplicate;
 mod foreign;
+
+pub(crate) mod filter;
 pub(crate) mod loss;
 pub(crate) mod overhead;
 pub(crate) mod queue;
@@ -48,6 +50,11 @@ pub(crate) const EXAMPLES: &[(&str, &[&str])] = &[
     ("queue", queue::red::EXAMPLES),
     ("queue", queue::pie::EXAMPLES),
     ("queue", queue::dual_pi2::EXAMPLES),
+    ("queue", queue::codel::EXAMPLES),
+    ("queue", queue::fq_codel::EXAMPLES),
+    ("queue", queue::drr::EXAMPLES),
+    ("queue", queue::wf2q::EXAMPLES),
+    ("queue", queue::priority::EXAMPLES),
     ("loss", loss::EXAMPLES),
     ("corrupt", corrupt::EXAMPLES),
     ("duplicate", duplicate::EXAMPLES),

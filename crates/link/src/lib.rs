@@ -19,6 +19,8 @@ mod counters;
 mod cross;
 mod delay;
 mod duplicate;
+mod filter;
+mod hash;
 mod impairments;
 mod ledger;
 mod line;
@@ -39,12 +41,17 @@ pub use counters::{CrossCounters, Drops, PipeCounters, Tally};
 pub use cross::CrossConfig;
 pub use delay::{DelayConfig, Distribution, Order};
 pub use duplicate::DuplicateConfig;
+pub use filter::{Filter, Ports, Prefix};
 pub use ledger::{Cause, Dropped, Waste};
 pub use line::Departure;
 pub use loss::LossConfig;
 pub use overhead::OverheadConfig;
 pub use pipe::Pipe;
-pub use queue::{DEFAULT_LIMIT, DualPi2Config, PieConfig, QueueConfig, RedConfig};
+
+pub use queue::{
+    ClassConfig, CodelConfig, CodelControl, DEFAULT_LIMIT, Division, DrrConfig, DualPi2Config, FqCodelConfig,
+    PieConfig, QueueConfig, RedConfig,
+};
 pub use rate::RateConfig;
 pub use reorder::ReorderConfig;
 pub use schedule::ScheduleConfig;
