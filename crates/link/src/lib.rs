@@ -41,7 +41,9 @@ pub use delay::{DelayConfig, Distribution, Order};
 pub use duplicate::DuplicateConfig;
 pub use ledger::{Cause, Dropped, Waste};
 pub use line::Departure;
-pub use loss::LossConfig;
+pub use loss::{
+    EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig, PacketsConfig, SequenceConfig, Then,
+};
 pub use overhead::OverheadConfig;
 pub use pipe::Pipe;
 pub use queue::{DEFAULT_LIMIT, QueueConfig};
