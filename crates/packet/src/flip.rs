@@ -1,6 +1,6 @@
 //! Which bits of a packet a checksum covers for sure, and flipping one of them.
 
-use crate::flow::{TCP, UDP, UDP_LITE, network, v4_payload, v6_payload};
+use crate::flow::{UDP, UDP_LITE, payload};
 use crate::headers::ETHERNET_HEADER;
 use core::ops::Range;
 
@@ -44,12 +44,4 @@ fn datagram(frame: &[u8], payload: Range<usize>) -> [Range<usize>; 2] {
     // Zero: all of it, in a jumbogram (RFC 2675, section 4) and in UDP-Lite.
     let end = if len < 8 { payload.end } else { payload.end.min(at + len) };
     [at..at + 4, at + 8..end]
-}
-
-/// The bytes above IP, and the protocol whose header they begin with; none for those that follow in later fragments.
-fn payload(frame: &[u8]) -> Option<(Range<usize>, Option<u8>)> {
-    let (at, version) = network(frame)?;
-    let header = &frame[at..];
-    let (range, protocol) = if version == 4 { v4_payload(header)? } else { v6_payload(header) };
-    Some((at + range.start..at + range.end, protocol))
 }
