@@ -4,6 +4,7 @@
 //! lab file would have there; a description that is the default writes nothing. Plans, results and messages show what
 //! `write` says, so that a user reads everywhere what could be written into a file.
 
+pub(crate) mod chance;
 pub(crate) mod corrupt;
 pub(crate) mod cross;
 pub(crate) mod delay;

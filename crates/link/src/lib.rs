@@ -44,7 +44,9 @@ pub use duplicate::DuplicateConfig;
 pub use filter::{Filter, Ports, Prefix};
 pub use ledger::{Cause, Dropped, Waste};
 pub use line::Departure;
-pub use loss::LossConfig;
+pub use loss::{
+    EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig, PacketsConfig, SequenceConfig, Then,
+};
 pub use overhead::OverheadConfig;
 pub use pipe::Pipe;
 
