@@ -24,6 +24,7 @@ mod ledger;
 mod line;
 mod loss;
 mod overhead;
+mod overtaking;
 mod pipe;
 mod queue;
 mod rate;

@@ -44,13 +44,13 @@ impl Bins {
         }
         match last {
             Some((number, weight)) if weight > 0.0 => {
-                return Err(wrong(number, "the last line only says where the last bin ends: its weight is 0"));
+                Err(wrong(number, "the last line only says where the last bin ends: its weight is 0"))
             }
             _ if edges.len() < 2 => {
-                return Err(ConfigError::new("file", "there is no bin in it: write two lines like `10 ms, 3` or more"));
+                Err(ConfigError::new("file", "there is no bin in it: write two lines like `10 ms, 3` or more"))
             }
-            _ if total == 0.0 => return Err(ConfigError::new("file", "all weights are zero: no delay is possible")),
-            _ if !total.is_finite() => return Err(ConfigError::new("file", "the weights are too large to be added")),
+            _ if total == 0.0 => Err(ConfigError::new("file", "all weights are zero: no delay is possible")),
+            _ if !total.is_finite() => Err(ConfigError::new("file", "the weights are too large to be added")),
             _ => Ok(Self(edges.into())),
         }
     }
