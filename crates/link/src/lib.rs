@@ -26,6 +26,7 @@ mod ledger;
 mod line;
 mod loss;
 mod overhead;
+mod overtaking;
 mod pipe;
 mod queue;
 mod rate;
@@ -39,7 +40,10 @@ pub use config::{ConfigError, PipeChange, PipeConfig};
 pub use corrupt::CorruptConfig;
 pub use counters::{CrossCounters, Drops, PipeCounters, Tally};
 pub use cross::CrossConfig;
-pub use delay::{DelayConfig, Distribution, Order};
+pub use delay::{
+    Bins, Correlation, DelayConfig, Distribution, Exponential, Gamma, Histogram, Normal, Order, Pareto, ParetoNormal,
+    Samples, Table, TableDelay, Uniform, Values,
+};
 pub use duplicate::DuplicateConfig;
 pub use filter::{Filter, Ports, Prefix};
 pub use ledger::{Cause, Dropped, Waste};

@@ -284,7 +284,7 @@ impl Pipe {
 
     /// Whether packets leave in the order in which they are sent, so that the first of them is the first to be due.
     fn is_simple(&self) -> bool {
-        self.delay.is_constant() && self.reorder.is_idle()
+        self.delay.order() == Order::Kept && self.reorder.is_idle()
     }
 
     /// Whether a packet is inside that will be handed out.
