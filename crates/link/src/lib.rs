@@ -29,6 +29,7 @@ mod queue;
 mod rate;
 mod reorder;
 mod schedule;
+mod slope;
 mod state;
 mod transmitter;
 
@@ -45,7 +46,7 @@ pub use loss::LossConfig;
 pub use overhead::OverheadConfig;
 pub use pipe::Pipe;
 pub use queue::{DEFAULT_LIMIT, QueueConfig};
-pub use rate::RateConfig;
+pub use rate::{DeliveryTimes, DeliveryTraceConfig, PeakConfig, RateConfig, TokenBucketConfig};
 pub use reorder::ReorderConfig;
-pub use schedule::ScheduleConfig;
+pub use schedule::{Interpolation, ScheduleConfig, Step, Timetable};
 pub use state::{OnTheWire, StateConfig};
