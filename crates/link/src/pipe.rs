@@ -208,8 +208,9 @@ impl Pipe {
     /// The pipe's own time only goes on to the last of these instants: a driver that looks at the clock before it reads
     /// its sockets may still hand in packets that arrived before `end`.
     fn run_until(&mut self, end: Instant, waste: &mut Waste) {
-        self.skip_steps(end);
-        while let Some((at, event)) = self.next_event().filter(|(at, _)| *at <= end) {
+        loop {
+            self.skip_steps(end);
+            let Some((at, event)) = self.next_event().filter(|(at, _)| *at <= end) else { return };
             self.now = self.now.max(at);
             match event {
                 Event::Sent => {
