@@ -71,6 +71,11 @@ impl DeliveryTraceConfig {
 pub struct DeliveryTimes(Arc<[Duration]>);
 
 impl DeliveryTimes {
+    /// The instants of one round.
+    pub fn times(&self) -> &[Duration] {
+        &self.0
+    }
+
     /// After how long the trace begins again.
     pub fn period(&self) -> Duration {
         *self.0.last().expect("a trace has an opportunity")
