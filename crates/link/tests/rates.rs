@@ -420,6 +420,35 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(7),
+        ..ProptestConfig::default()
+    })]
+
+    /// What is no trace or table is an error that names a line or is about all of it.
+    #[test]
+    fn files_are_read_or_refused(text in r"(?s)(\PC|[0-9]{1,21}|[,.\n\r #+-]|time_us|rate_bit_s|queue_packets){0,40}") {
+        let whole = |message: &str| ["the t", "no step", "a sch"].iter().any(|begin| message.starts_with(begin));
+        let is_placed = |message: &str| message.starts_with("line ") || whole(message);
+        prop_assert!(text.parse::<DeliveryTimes>().map_or_else(|wrong| is_placed(&wrong.message), |_| true));
+        let table = Timetable::from_csv(&text, Interpolation::Linear, true);
+        prop_assert!(table.map_or_else(|wrong| is_placed(&wrong.message), |_| true));
+    }
+
+    /// Any numbers in the right places.
+    #[test]
+    fn tables_are_read_or_refused(rows in vec((0..20_u64, any::<u64>(), 0..200_u64), 0..9), repeat in any::<bool>()) {
+        let rows: String = rows.iter().map(|(time, rate, loss)| format!("{time},{rate},{loss}\n")).collect();
+        let table = Timetable::from_csv(&format!("time_ns,rate_bit_s,loss_percent\n{rows}"), Interpolation::Linear, repeat);
+        let Ok(table) = table else { return Ok(()) };
+        let config = PipeConfig { schedule: ScheduleConfig::Table(table), ..PipeConfig::default() };
+        let events = vec![(Instant::ZERO, Event::Send(Load::Plain(1))), (Instant::from_nanos(9), Event::Send(Load::Plain(1)))];
+        play(&Case { config, events }, None, false);
+    }
+}
+
 fn with_schedule(case: Case, steps: Vec<Step>, interpolation: Interpolation) -> Case {
     let table = Timetable::new(steps, interpolation, false).expect("the times rise");
     let queue = QueueConfig::DropTail(Limit::Packets(u32::MAX));

@@ -84,8 +84,9 @@ impl TokenBucketConfig {
         Err(ConfigError::new(
             key,
             format!(
-                "a bucket of {burst} never holds the tokens of the link's largest packet, {} B with its overhead: \
+                "a bucket of {} B never holds the tokens of the link's largest packet, {} B with its overhead: \
                  write at least that, or lower the `mtu`",
+                burst.get(),
                 largest.get()
             ),
         ))

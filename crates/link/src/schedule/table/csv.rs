@@ -95,7 +95,7 @@ fn step(line: &str, columns: &[Column]) -> Result<Step, String> {
         return Err("the line is empty".into());
     }
     if cells.len() != columns.len() {
-        return Err(format!("{} cells for {} columns", cells.len(), columns.len()));
+        return Err(format!("not as many cells as columns: {} and {}", cells.len(), columns.len()));
     }
     let mut step = Step::default();
     for ((name, quantity, unit), cell) in columns.iter().zip(cells) {

@@ -39,7 +39,7 @@ fn what_is_wrong_is_told_with_its_line() {
             wrong("time_s,rate_bit_s,rate_kbit_s\n"),
             "line 1: the columns `rate_bit_s` and `rate_kbit_s` say the same: leave one out",
         ),
-        (with("1,2\n"), "line 2: 2 cells for 3 columns"),
+        (with("1,2\n"), "line 2: not as many cells as columns: 2 and 3"),
         (with("\n"), "line 2: the line is empty"),
         (with(",5,1\n"), "line 2: time_us is empty: every line has its time"),
         (with("1,,\n# no step\n1,,\n"), "line 4: 1 us is not behind 1 us: times rise from line to line"),
