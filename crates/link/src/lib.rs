@@ -32,6 +32,7 @@ mod queue;
 mod rate;
 mod reorder;
 mod schedule;
+mod slope;
 mod state;
 mod transmitter;
 
@@ -58,7 +59,9 @@ pub use queue::{
     ClassConfig, CodelConfig, CodelControl, DEFAULT_LIMIT, Division, DrrConfig, DualPi2Config, FqCodelConfig,
     PieConfig, QueueConfig, RedConfig,
 };
+pub use queue::{DEFAULT_LIMIT, QueueConfig};
 pub use rate::RateConfig;
+pub use rate::{DeliveryTimes, DeliveryTraceConfig, PeakConfig, RateConfig, TokenBucketConfig};
 pub use reorder::ReorderConfig;
-pub use schedule::ScheduleConfig;
+pub use schedule::{Interpolation, ScheduleConfig, Step, Timetable};
 pub use state::{OnTheWire, StateConfig};

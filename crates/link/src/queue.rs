@@ -226,6 +226,13 @@ impl Queue {
         }
     }
 
+    /// Takes another limit; what no longer fits is dropped.
+    pub(crate) fn set_limit(&mut self, limit: Limit, transmission: Transmission, ledger: &mut Ledger<'_>) {
+        match self {
+            Self::DropTail(queue) => queue.set_limit(limit, transmission, ledger),
+        }
+    }
+
     /// Takes the parameters of `config` at `now`. What waits stays in its order; what no longer fits is dropped.
     ///
     /// Another discipline begins empty, and what waited is pushed into it as if it arrived now.
