@@ -161,11 +161,15 @@ impl Line {
         Some(train)
     }
 
-    /// Takes everything off the way, in order of due instants.
-    pub(crate) fn drain(&mut self) -> Vec<Packet> {
+    /// Takes off the way what would be due after `now`, in order of due instants.
+    pub(crate) fn cut(&mut self, now: Instant) -> Vec<Packet> {
         self.last_due = Instant::ZERO;
-        let overtaking = core::mem::take(&mut self.overtaking).into_iter().map(|Reverse(first)| first.departure);
-        let mut all: Vec<Departure> = self.travelling.drain(..).chain(overtaking).collect();
+        let overtaking = core::mem::take(&mut self.overtaking).into_iter().map(|Reverse(one)| one);
+        let (lost, arriving): (Vec<_>, Vec<_>) = overtaking.partition(|one| one.departure.due > now);
+        self.overtaking = arriving.into_iter().map(Reverse).collect();
+        let arrived = self.travelling.partition_point(|departure| departure.due <= now);
+        let lost = lost.into_iter().map(|one| one.departure);
+        let mut all: Vec<Departure> = self.travelling.drain(arrived..).chain(lost).collect();
         all.sort_by_key(|departure| departure.due);
         all.into_iter().map(|departure| departure.packet).collect()
     }
