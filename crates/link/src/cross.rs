@@ -148,3 +148,6 @@ impl Cross {
         Some(packet)
     }
 }
+
+#[cfg(test)]
+mod tests;
