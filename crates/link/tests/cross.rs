@@ -44,10 +44,8 @@ fn rates(most: u64) -> impl Strategy<Value = Rate> {
 }
 
 fn streams() -> impl Strategy<Value = Stream> {
-    let sizes = prop_oneof![
-        Just(PacketSize::Imix),
-        (28..1_500_u64).prop_map(|bytes| PacketSize::Fixed(Bytes::new(bytes))),
-    ];
+    let sizes =
+        prop_oneof![Just(PacketSize::Imix), (28..1_500_u64).prop_map(|bytes| PacketSize::Fixed(Bytes::new(bytes))),];
     (rates(20_000_000), sizes).prop_map(|(rate, size)| Stream { rate, size })
 }
 
@@ -91,7 +89,8 @@ fn states() -> impl Strategy<Value = StateConfig> {
         })
     };
     let start = proptest::option::of((0..20_000_000_u64).prop_map(Duration::from_nanos));
-    let flap = proptest::option::of((time(), time(), start).prop_map(|(up, down, start)| FlapConfig { up, down, start }));
+    let flap =
+        proptest::option::of((time(), time(), start).prop_map(|(up, down, start)| FlapConfig { up, down, start }));
     (wire, flap).prop_map(|(on_the_wire, flap)| StateConfig { on_the_wire, flap })
 }
 
@@ -111,7 +110,8 @@ fn configs() -> impl Strategy<Value = PipeConfig> {
     let loss = prop_oneof![Just(0), 0..500_000_000_000_u64];
     (rate, delay, queues(), loss, 0..200_000_000_000_u64, states(), cross()).prop_map(
         move |(rate, delay, queue, loss, duplicate, state, cross)| {
-            let mut config = PipeConfig { rate: rate.into(), delay: delay.into(), queue, state, cross, ..PipeConfig::default() };
+            let mut config =
+                PipeConfig { rate: rate.into(), delay: delay.into(), queue, state, cross, ..PipeConfig::default() };
             config.loss = LossConfig::Independent(chance(loss));
             config.duplicate.probability = chance(duplicate);
             config
@@ -120,8 +120,12 @@ fn configs() -> impl Strategy<Value = PipeConfig> {
 }
 
 fn events() -> impl Strategy<Value = Vec<(Instant, Event)>> {
-    let train = (1..10_usize, 1..1_460_usize)
-        .prop_map(|(full, payload)| Load::Train { transport: Transport::Tcp, full, payload, last: 0 });
+    let train = (1..10_usize, 1..1_460_usize).prop_map(|(full, payload)| Load::Train {
+        transport: Transport::Tcp,
+        full,
+        payload,
+        last: 0,
+    });
     let load = prop_oneof![2 => (0..1_500_usize).prop_map(Load::Plain), 1 => train];
     let change = prop_oneof![
         cross().prop_map(|cross| PipeChange { cross: Some(cross), ..PipeChange::default() }),
@@ -177,7 +181,8 @@ fn depart(
     waste: &mut Waste,
 ) {
     while let Some(wake) = pipe.next_wake() {
-        let nanos = every.map_or(Some(wake.as_nanos()), |step| wake.as_nanos().checked_next_multiple_of(step.as_nanos()));
+        let nanos =
+            every.map_or(Some(wake.as_nanos()), |step| wake.as_nanos().checked_next_multiple_of(step.as_nanos()));
         let call = nanos.map_or(Instant::MAX, Instant::from_nanos);
         if end.is_some_and(|end| call >= end) {
             return;
@@ -186,7 +191,10 @@ fn depart(
             assert!(departure.due <= call, "{departure:?} leaves at {call}");
             left.push((number(&departure.packet), departure.packet.size().get(), departure.due));
         }
-        assert!(pipe.next_wake().is_none_or(|next| next > call), "called at {call}, it wants to be called at once again");
+        assert!(
+            pipe.next_wake().is_none_or(|next| next > call),
+            "called at {call}, it wants to be called at once again"
+        );
         assert!(pipe.counters().balance(), "at {call}: {:?}", pipe.counters());
     }
 }

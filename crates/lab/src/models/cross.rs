@@ -102,7 +102,7 @@ const PCAP: Section = Section {
             Key::new(
                 "file",
                 Kind::Text("."),
-                "../../tests/golden/pcap/four.pcap",
+                "trace.pcap",
                 "A capture file in the format of tcpdump (pcap) or Wireshark (pcapng); relative to the lab file.",
             )
             .required(),
@@ -141,7 +141,11 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<Vec<CrossConfig
         }
         _ if node.text() == Some("none") => Some(Vec::new()),
         _ => {
-            errors.push(node.expected("none or a list of sources, for example `[{kind: poisson, rate: 20 Mbit/s, size: imix}]`"));
+            errors.push(
+                node.expected(
+                    "none or a list of sources, for example `[{kind: poisson, rate: 20 Mbit/s, size: imix}]`",
+                ),
+            );
             None
         }
     }
@@ -171,7 +175,8 @@ fn stream(fields: &Fields<'_>, errors: &mut Errors) -> Option<Stream> {
 }
 
 fn rate(node: &Node) -> Result<Rate, Diagnostic> {
-    if node.text() == Some("0") {
+    let is_zero = |text: &str| text.starts_with('0') && !text.contains(|c: char| c.is_ascii_digit() && c != '0');
+    if node.text().is_some_and(is_zero) {
         return Err(node.error("a source of rate zero sends nothing: leave it out, or write none instead of the list"));
     }
     rate_or_unlimited(node)?.ok_or_else(|| node.error("a source needs a rate, for example 20 Mbit/s"))
@@ -195,7 +200,10 @@ fn on_off(fields: &Fields<'_>, errors: &mut Errors) -> Option<OnOff> {
 fn shape(node: &Node) -> Result<f64, Diagnostic> {
     let is_decimal = |text: &&str| text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains(['e', 'E']);
     let parsed = node.plain().filter(is_decimal).and_then(|text| text.parse().ok());
-    parsed.ok_or_else(|| node.expected("a number above 1, for example 1.5"))
+    parsed.ok_or_else(|| match node.text() {
+        Some(found) => node.error(format!("\"{found}\" is not a decimal number: write for example 1.5")),
+        None => node.expected("a decimal number, for example 1.5"),
+    })
 }
 
 fn replay(fields: &Fields<'_>, errors: &mut Errors) -> Option<Replay> {

@@ -69,7 +69,7 @@ pub(crate) const EXAMPLES: &[&str] = &[
 
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<StateConfig> {
     if !matches!(node.content, Content::Map(_)) {
-        return keep(word(node, &[("none", StateConfig::default())]), errors);
+        return keep(no_state(node), errors);
     }
     let fields = Fields::open(node, &STATE, errors)?;
     let words = [("delivered", OnTheWire::Delivered), ("lost", OnTheWire::Lost)];
@@ -81,6 +81,17 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<StateConfig> {
     let config = StateConfig { on_the_wire, flap: Some(FlapConfig { up: up?, down: down?, start }) };
     let checked = config.check().map(|()| config);
     keep(checked.map_err(|wrong| inner.get(wrong.key).unwrap_or(flap).error(wrong.message)), errors)
+}
+
+/// The words `up` and `down` are for the timeline and `netloom set`.
+fn no_state(node: &Node) -> Result<StateConfig, Diagnostic> {
+    match node.text() {
+        Some("none") => Ok(StateConfig::default()),
+        Some(cut @ ("up" | "down")) => {
+            Err(node.error(format!("`{cut}` stands in the timeline: here write for example {}", KEY.example)))
+        }
+        _ => Err(node.expected(&format!("none or for example {}", KEY.example))),
+    }
 }
 
 fn time(key: &str, fields: &Fields<'_>, errors: &mut Errors) -> Option<FlapTime> {

@@ -61,7 +61,8 @@ fn pcapng(file: &[u8]) -> Result<Vec<Record>, String> {
             Block::InterfaceDescription(interface) => interfaces.push(interface),
             Block::EnhancedPacket(packet) => {
                 let interface = interfaces.get(packet.if_id as usize);
-                let interface = interface.ok_or_else(|| format!("packet {number} names an interface that is not there"))?;
+                let interface =
+                    interface.ok_or_else(|| format!("packet {number} names an interface that is not there"))?;
                 let at = pcapng_time(interface, u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low));
                 let record = at.and_then(|at| Ok((at, size(interface.linktype, packet.origlen)?)));
                 records.push(record.map_err(|wrong| format!("packet {number}: {wrong}"))?);
@@ -89,9 +90,12 @@ fn size(link: Linktype, len: u32) -> Result<Bytes, String> {
         Linktype::NULL | Linktype::LOOP => 4,
         Linktype::LINUX_SLL => 16,
         Linktype::LINUX_SLL2 => 20,
-        Linktype(other) => return Err(format!("it was captured on a link of type {other}, whose headers are not known")),
+        Linktype(other) => {
+            return Err(format!("it was captured on a link of type {other}, whose headers are not known"));
+        }
     };
-    let rest = len.checked_sub(header).ok_or_else(|| format!("its {len} bytes are fewer than the link's header has"))?;
+    let rest =
+        len.checked_sub(header).ok_or_else(|| format!("its {len} bytes are fewer than the link's header has"))?;
     Ok(Bytes::new(u64::from(rest)))
 }
 

@@ -42,7 +42,9 @@ fn the_header_of_the_link_is_not_counted() {
     for (link, header) in [(1, 14), (101, 0), (228, 0), (0, 4), (113, 16), (276, 20)] {
         assert_eq!(read(&file(false, MICRO, link, &[(0, 0, 100 + header)])), [(0, 100)], "link type {link}");
     }
-    assert!(wrong(&file(false, MICRO, 105, &[(0, 0, 100)])).starts_with("packet 1: it was captured on a link of type 105"));
+    assert!(
+        wrong(&file(false, MICRO, 105, &[(0, 0, 100)])).starts_with("packet 1: it was captured on a link of type 105")
+    );
     assert!(wrong(&file(false, MICRO, 1, &[(0, 0, 13)])).starts_with("packet 1: its 13 bytes"));
 }
 
