@@ -88,11 +88,6 @@ impl Overtaking {
         self.order = order.into();
     }
 
-    /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.order.is_empty() && self.later.is_empty()
-    }
-
     /// Takes all of them, in no order.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Departure> + use<> {
         let all = core::mem::take(self);

@@ -2,7 +2,7 @@
 
 mod sections;
 
-use crate::decode::scalar::{filled, flag, quantity, word};
+use crate::decode::scalar::{filled, flag, text, word};
 use crate::decode::{Errors, Fields, keep, scalar};
 use crate::diagnostics::Diagnostic;
 use crate::keys::{DURATION_OR_ZERO, Key, Kind};
@@ -61,17 +61,12 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<DelayConfig> {
         return keep(scalar::duration_or_zero(node), errors).map(DelayConfig::from);
     }
     let (kind, fields) = Fields::open_kind(node, SECTIONS, errors)?;
-    let before = errors.len();
     let order = fields.read("order", |value| word(value, &[("kept", Order::Kept), ("free", Order::Free)]), errors);
-    let read_correlation = |fields: &Fields<'_>, errors: &mut Errors| fields.read("correlation", correlation, errors);
-    let correlation = if kind == "constant" { None } else { read_correlation(&fields, errors) };
+    // What is always the same is not correlated, and has no such key.
+    let share = if kind == "constant" { None } else { fields.read("correlation", correlation, errors) };
     let distribution = distribution(kind, &fields, errors)?;
-    let config =
-        DelayConfig { distribution, correlation: correlation.unwrap_or_default(), order: order.unwrap_or_default() };
-    if errors.len() == before {
-        let checked = config.check().map_err(|wrong| place(node, &fields, &wrong));
-        keep(checked, errors);
-    }
+    let config = DelayConfig { distribution, correlation: share.unwrap_or_default(), order: order.unwrap_or_default() };
+    keep(config.check().map_err(|wrong| place(node, &fields, &wrong)), errors)?;
     Some(config)
 }
 
@@ -143,7 +138,10 @@ fn number(node: &Node) -> Result<f64, Diagnostic> {
 }
 
 fn correlation(node: &Node) -> Result<Correlation, Diagnostic> {
-    if node.plain() == Some("0") { Ok(Correlation::NONE) } else { quantity(node) }
+    if node.plain() == Some("0") {
+        return Ok(Correlation::NONE);
+    }
+    text(node)?.parse().map_err(|wrong: ConfigError| node.error(wrong.message))
 }
 
 /// What the file under the key `file` holds, and the file's name as the lab file has it.
@@ -153,10 +151,10 @@ fn from_file<T>(
     errors: &mut Errors,
 ) -> Option<(T, String)> {
     let node = fields.get("file")?;
-    let text = errors.read_text(node);
-    let text = keep(text, errors)?;
+    let read = errors.read_text(node);
+    let content = keep(read, errors)?;
     let name = keep(filled(node), errors)?;
-    let parsed = parse(&text).map_err(|wrong| node.error(format!("{name}: {}", wrong.message)));
+    let parsed = parse(&content).map_err(|wrong| node.error(format!("{name}: {}", wrong.message)));
     keep(parsed, errors).map(|value| (value, name))
 }
 
@@ -164,14 +162,14 @@ pub(crate) fn write(config: &DelayConfig) -> String {
     if let (Distribution::Constant(delay), Order::Kept) = (&config.distribution, config.order) {
         return written(*delay);
     }
-    let mut text = parameters(&config.distribution);
+    let mut kind = parameters(&config.distribution);
     if config.correlation != Correlation::NONE {
-        text += &format!(", correlation: {}", config.correlation);
+        kind += &format!(", correlation: {}", config.correlation);
     }
     if config.order == Order::Free {
-        text += ", order: free";
+        kind += ", order: free";
     }
-    format!("{{kind: {text}}}")
+    format!("{{kind: {kind}}}")
 }
 
 fn parameters(distribution: &Distribution) -> String {

@@ -1,7 +1,9 @@
 //! How much of the delay before it each delay keeps (GINE, equation 4.1).
 
+use crate::ConfigError;
+use alloc::format;
 use core::{fmt, str::FromStr};
-use netloom_units::{ParseError, Probability};
+use netloom_units::Probability;
 
 /// A number from -1 to 1 in steps of 10^-12.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -39,10 +41,13 @@ impl fmt::Display for Correlation {
 }
 
 impl FromStr for Correlation {
-    type Err = ParseError;
-    fn from_str(text: &str) -> Result<Self, ParseError> {
+    type Err = ConfigError;
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
         let trimmed = text.trim();
         let size = trimmed.strip_prefix('-').unwrap_or(trimmed);
-        Ok(Self::new(size.parse()?, trimmed.starts_with('-')))
+        let parsed = size.parse().ok().filter(|_| size.starts_with(|first: char| first.is_ascii_digit()));
+        let form = "write a share from -100 % to 100 % in steps of 10^-10 %, for example 80 %";
+        let wrong = || ConfigError::new("correlation", format!("\"{text}\" is not a correlation: {form}"));
+        Ok(Self::new(parsed.ok_or_else(wrong)?, trimmed.starts_with('-')))
     }
 }

@@ -7,7 +7,7 @@ use netloom_units::Duration;
 
 /// A constant part and an exponentially distributed one.
 ///
-/// The distribution function is 1 - exp(-(t - shift) / mean) for t ≥ shift. Source: GINE, section 2 and 4.2, where
+/// The distribution function is 1 - exp(-(t - shift) / mean) for t ≥ shift. Source: GINE, sections 2.1 and 4.2, where
 /// both parts are 10 ms; drawn as there by the inverse of the distribution function, shift - mean ln u.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exponential {

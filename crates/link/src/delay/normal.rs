@@ -35,6 +35,7 @@ impl Normal {
 type Rational = ([f64; 8], [f64; 8]);
 
 /// Wichura 1988, AS 241, procedure PPND16: for |p - 1/2| up to 0.425.
+#[expect(clippy::excessive_precision, reason = "these are the digits that the paper prints")]
 const CENTRE: Rational = (
     [
         2_509.080_928_730_122_672_7,
@@ -59,6 +60,7 @@ const CENTRE: Rational = (
 );
 
 /// The same, for p down to exp(-25).
+#[expect(clippy::excessive_precision, reason = "these are the digits that the paper prints")]
 const SIDE: Rational = (
     [
         7.745_450_142_783_414_076_4e-4,
@@ -83,6 +85,7 @@ const SIDE: Rational = (
 );
 
 /// The same, below.
+#[expect(clippy::excessive_precision, reason = "these are the digits that the paper prints")]
 const TAIL: Rational = (
     [
         2.010_334_399_292_288_132_65e-7,

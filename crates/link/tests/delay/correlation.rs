@@ -35,7 +35,7 @@ fn mean_variance_and_autocorrelation_are_those_of_equation_4_1() {
 }
 
 /// "Note that using c = 0.8 significantly reduces variance and slightly changes mean" (GINE, section 4.2): the variance
-/// is one ninth. The mean stays, but it is found only after many packets, since neighbours are alike.
+/// is one ninth. The mean of many packets stays, and varies as much as it would without a correlation.
 #[test]
 fn the_variance_of_the_papers_correlation_is_a_ninth() {
     let exponential = Exponential { shift: ms(10), mean: ms(10) };

@@ -8,6 +8,7 @@ mod correlation;
 mod distributions;
 mod figure_13;
 mod overtaking;
+mod parsing;
 
 use common::{Load, number};
 use netloom_link::{Correlation, DelayConfig, Distribution, Order, Pipe, PipeConfig, Waste};
