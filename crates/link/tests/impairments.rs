@@ -45,10 +45,10 @@ fn lost(loss: LossConfig, size: usize, count: u32) -> Vec<bool> {
 fn chi_squared(seen: &[u64], probabilities: &[f64]) -> f64 {
     let total = seen.iter().sum::<u64>() as f64;
     assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{probabilities:?}");
-    let cell = |(seen, probability): (&u64, &f64)| {
+    let cell = |(count, probability): (&u64, &f64)| {
         let expected = total * probability;
         assert!(expected >= 5.0, "cells of {expected} are too small for this test");
-        (*seen as f64 - expected).powi(2) / expected
+        (*count as f64 - expected).powi(2) / expected
     };
     seen.iter().zip(probabilities).map(cell).sum()
 }
@@ -67,10 +67,8 @@ fn assert_fits(seen: &[u64], probabilities: &[f64]) {
 /// The share of lost packets, where neighbours are alike: by the means of a hundred batches (Student's t).
 fn assert_share(lost: &[bool], share: f64) {
     let batch = lost.len() / 100;
-    let means: Vec<f64> = lost
-        .chunks_exact(batch)
-        .map(|chunk| chunk.iter().filter(|lost| **lost).count() as f64 / batch as f64)
-        .collect();
+    let means: Vec<f64> =
+        lost.chunks_exact(batch).map(|chunk| chunk.iter().filter(|one| **one).count() as f64 / batch as f64).collect();
     let mean = means.iter().sum::<f64>() / 100.0;
     let variance = means.iter().map(|other| (other - mean).powi(2)).sum::<f64>() / 99.0;
     let t = (mean - share) / (variance / 100.0).sqrt();
@@ -138,7 +136,7 @@ fn correlated_loss_keeps_its_probability_and_has_its_correlation() {
 }
 
 fn autocorrelation(lost: &[bool], lag: usize) -> f64 {
-    let value = |lost: &bool| if *lost { 1.0 } else { 0.0 };
+    let value = |one: &bool| if *one { 1.0 } else { 0.0 };
     let mean = lost.iter().map(value).sum::<f64>() / lost.len() as f64;
     let product = |(a, b): (&bool, &bool)| (value(a) - mean) * (value(b) - mean);
     let covariance = lost.iter().zip(&lost[lag..]).map(product).sum::<f64>() / (lost.len() - lag) as f64;
