@@ -6,8 +6,8 @@ mod common;
 
 use common::{Load, Transport, alone, first_segment, number};
 use netloom_link::{
-    ChanceConfig, EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig, PacketsConfig, Pipe,
-    PipeChange, PipeConfig, PipeCounters, ReorderConfig, SequenceConfig, Then, Waste,
+    ChanceConfig, Departure, EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig, PacketsConfig,
+    Pipe, PipeChange, PipeConfig, PipeCounters, ReorderConfig, SequenceConfig, Then, Waste,
 };
 use netloom_packet::Pool;
 use netloom_units::{BitErrorRate, Duration, Instant, Probability, Seed};
@@ -232,6 +232,60 @@ fn markov_with_all_states() {
     assert_share(&around, third * 0.3 * 0.4 + (third * 0.2 + fourth) * 0.03);
     let passed: Vec<bool> = lost.windows(2).map(|two| !two[0] && !two[1]).collect();
     assert_share(&passed, first * 0.97 + second * 0.6);
+}
+
+/// To which of 300,000 packets it happens, in a pipe with a delay.
+fn happens(config: &PipeConfig, what: impl Fn(&[Departure], &[u8]) -> bool) -> Vec<bool> {
+    let config = PipeConfig { delay: Duration::from_nanos(1).into(), ..config.clone() };
+    let mut pipe = Pipe::new(&config, Duration::ZERO, Seed::new(7));
+    let (mut pool, mut waste) = (Pool::default(), Waste::new());
+    let one = |count: u32| {
+        let now = Instant::from_nanos(2 * u64::from(count));
+        let packet = Load::Plain(100).packet(&mut pool, count);
+        let sent = packet.bytes().to_vec();
+        pipe.push(now, packet, &mut waste);
+        let mut left = Vec::new();
+        while let Some(departure) = pipe.next_wake().and_then(|wake| pipe.pop(wake, &mut waste)) {
+            left.push(departure);
+        }
+        let happens = what(&left, &sent);
+        left.into_iter().for_each(|departure| pool.recycle(departure.packet));
+        happens
+    };
+    (0..300_000).map(one).collect()
+}
+
+/// Whether neighbours are as alike as two states whose probability is 5 % and whose correlation is 60 %.
+fn assert_five_and_sixty(what: &[bool]) {
+    assert_share(what, 0.05);
+    assert_two_states(what, 0.4 * 0.05, 0.4 * 0.95);
+}
+
+#[test]
+fn corruption_duplication_and_reordering_keep_probability_and_correlation() {
+    let chance = ChanceConfig { probability: percent(50), correlation: percent(600) };
+    let plain = PipeConfig::default();
+    let corrupt = PipeConfig { corrupt: chance, ..plain.clone() };
+    assert_five_and_sixty(&happens(&corrupt, |left, sent| left[0].packet.bytes() != sent));
+    let duplicate = PipeConfig { duplicate: chance, ..plain.clone() };
+    assert_five_and_sixty(&happens(&duplicate, |left, _| left.len() == 2));
+    let reorder = PipeConfig { reorder: ReorderConfig { chance, ..ReorderConfig::default() }, ..plain };
+    assert_five_and_sixty(&happens(&reorder, |left, _| left[0].delay.is_zero()));
+}
+
+/// Which bit is flipped is drawn evenly: of the 800 of a packet that is no IP packet, in sixteenths.
+#[test]
+fn every_bit_is_as_likely() {
+    let corrupt = PipeConfig { corrupt: ChanceConfig::from(Probability::ONE), ..PipeConfig::default() };
+    let seen = std::cell::RefCell::new([0_u64; 16]);
+    happens(&corrupt, |left, sent| {
+        let bytes = left[0].packet.bytes();
+        let at = bytes.iter().zip(sent).position(|(a, b)| a != b).expect("a flipped bit");
+        let bit = (at - 14) * 8 + (bytes[at] ^ sent[at]).trailing_zeros() as usize;
+        seen.borrow_mut()[bit / 50] += 1;
+        true
+    });
+    assert_fits(&seen.into_inner(), &[1.0 / 16.0; 16]);
 }
 
 fn chances() -> impl Strategy<Value = ChanceConfig> {
