@@ -85,7 +85,9 @@ pub(crate) enum Quantity {
     Rate,
     Duration,
     Probability,
+    Size,
     Limit,
+    Size,
 }
 
 impl Quantity {
@@ -95,7 +97,9 @@ impl Quantity {
             Self::Rate => "([kMGT]?bit|[kMG]?B)/s",
             Self::Duration => "(ns|us|µs|ms|s|min|h)",
             Self::Probability => "%",
+            Self::Size => "([kMG]?B|[KMG]iB)",
             Self::Limit => "(packets?|[kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h)",
+            Self::Size => "([kMG]?B|[KMG]iB)",
         }
     }
 }

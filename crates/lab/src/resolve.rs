@@ -37,7 +37,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
     let ends = ends::resolve(&spec.links, &node_index, &mut found.errors);
     let link_names: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
-    let timeline = timeline::resolve(timeline, &node_index, &link_index, &mut found.errors);
+    let timeline = timeline::resolve(timeline, &node_index, &link_index, &spec.links, &mut found.errors);
     let expect = expectations(&spec.expect, &timeline, &link_names, left_out, &mut found.errors);
     check_windows(&spec.expect, &expect, spec.duration, &mut found.errors);
     let mut plan = Plan {

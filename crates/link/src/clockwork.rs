@@ -1,7 +1,7 @@
 //! What a pipe does by itself as time goes by: its schedule, its flapping, its cross traffic.
 
 use crate::cross::Cross;
-use crate::schedule::Schedule;
+use crate::schedule::{Leg, Schedule};
 use crate::state::Flapping;
 use crate::{PipeChange, PipeConfig};
 use alloc::boxed::Box;
@@ -15,7 +15,7 @@ const CATCH_UP: Duration = Duration::from_millis(10);
 /// Something that the pipe does by itself.
 #[derive(Debug)]
 pub(crate) enum Deed {
-    Change(Box<PipeChange>),
+    Step(Leg),
     SetUp(bool),
     Arrival(Packet),
 }
@@ -63,10 +63,18 @@ impl Clockwork {
         (!is_idle).then_some(this)
     }
 
-    /// When it changes the pipe next; packets inside may leave at another instant then.
-    pub(crate) fn next_change(&self) -> Option<Instant> {
-        let schedule = self.schedule.as_ref().and_then(Schedule::next);
+    /// When it changes the pipe next so that packets inside may leave at another instant. A schedule does so only while
+    /// the pipe is `busy`, with a packet that waits or is being sent.
+    pub(crate) fn next_change(&self, busy: bool) -> Option<Instant> {
+        let schedule = self.schedule.as_ref().filter(|_| busy).and_then(Schedule::next);
         earlier(schedule, self.flapping.as_ref().and_then(Flapping::next))
+    }
+
+    /// Of what the schedule does until `end` in an idle pipe, leaves out what it replaces itself before anything arrives.
+    pub(crate) fn skip(&mut self, end: Instant) {
+        let Some(schedule) = &mut self.schedule else { return };
+        let until = earlier(Some(end), self.cross.as_ref().and_then(Cross::next)).unwrap_or(end);
+        schedule.skip(until);
     }
 
     /// When a pipe without packets wants to be called at the latest.
@@ -76,13 +84,13 @@ impl Clockwork {
 
     /// When it does something next.
     pub(crate) fn next(&self) -> Option<Instant> {
-        earlier(self.next_change(), self.cross.as_ref().and_then(Cross::next))
+        earlier(self.next_change(true), self.cross.as_ref().and_then(Cross::next))
     }
 
     /// What it does then. Of deeds at one instant the schedule comes first, then the state, then an arrival.
     pub(crate) fn take(&mut self, at: Instant) -> Option<Deed> {
         if let Some(schedule) = self.schedule.as_mut().filter(|schedule| schedule.next() == Some(at)) {
-            return Some(Deed::Change(Box::new(schedule.take())));
+            return Some(Deed::Step(schedule.take()));
         }
         if let Some(flapping) = self.flapping.as_mut().filter(|flapping| flapping.next() == Some(at)) {
             return Some(Deed::SetUp(flapping.take()));

@@ -6,6 +6,7 @@ use crate::{
 };
 use alloc::{string::String, vec::Vec};
 use core::fmt;
+use netloom_units::Bytes;
 
 /// The description of one direction of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +33,16 @@ pub struct PipeConfig {
     pub state: StateConfig,
     /// Traffic that exists in this pipe only.
     pub cross: Vec<CrossConfig>,
+}
+
+impl PipeConfig {
+    /// Whether packets of up to `mtu` bytes from the IP header on can be sent as the rate model means it.
+    ///
+    /// # Errors
+    /// What [`RateConfig::check_largest`] says.
+    pub fn check_mtu(&self, mtu: Bytes) -> Result<(), ConfigError> {
+        self.rate.check_largest(self.overhead.charged(mtu))
+    }
 }
 
 /// What to change in a running pipe; what is none stays as it is.

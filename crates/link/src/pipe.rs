@@ -1,5 +1,7 @@
 //! A pipe: impairments, then a bounded queue, then a transmitter, then a delay line (dummynet: Rizzo 1997, section 2).
 
+mod scheduled;
+
 use crate::clockwork::{Clockwork, Deed, earlier};
 use crate::delay::{Delay, Order};
 use crate::impairments::Impairments;
@@ -14,6 +16,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant, Rate, Seed};
+use scheduled::Slopes;
 
 /// One direction of a link.
 ///
@@ -32,6 +35,7 @@ pub struct Pipe {
     reorder: Reorder,
     line: Line,
     clockwork: Option<Box<Clockwork>>,
+    slopes: Slopes,
     on_the_wire: OnTheWire,
     seed: Seed,
     now: Instant,
@@ -60,6 +64,7 @@ impl Pipe {
             reorder: Reorder::new(config.reorder, seed.derive("reorder")),
             line: Line::default(),
             clockwork: Clockwork::new(config, seed),
+            slopes: Slopes::default(),
             on_the_wire: config.state.on_the_wire,
             seed,
             now: Instant::ZERO,
@@ -79,6 +84,7 @@ impl Pipe {
     }
 
     fn arrive(&mut self, train: Packet, waste: &mut Waste) {
+        self.set_sloping_loss();
         let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
         ledger.arrive(&train);
         if !self.up {
@@ -153,6 +159,7 @@ impl Pipe {
         Ledger { counters: &mut self.counters, waste, now: self.now }.send(&segment);
         let delay = self.delay.draw();
         self.transmitter.start(segment, now, delay);
+        self.set_sloping_delay();
     }
 
     /// Without a rate limit nothing waits, and a train stays together unless its segments travel for different times.
@@ -166,7 +173,7 @@ impl Pipe {
     }
 
     fn send_instantly(&mut self, segment: Packet, waste: &mut Waste) {
-        let delay = self.delay.draw();
+        let delay = self.sloping_delay(self.now).unwrap_or_else(|| self.delay.draw());
         let sent = Sending { segment, finish: self.now, serialization: Duration::ZERO, back_to_back: false, delay };
         self.depart(sent, waste);
     }
@@ -202,7 +209,9 @@ impl Pipe {
     /// The pipe's own time only goes on to the last of these instants: a driver that looks at the clock before it reads
     /// its sockets may still hand in packets that arrived before `end`.
     fn run_until(&mut self, end: Instant, waste: &mut Waste) {
-        while let Some((at, event)) = self.next_event().filter(|(at, _)| *at <= end) {
+        loop {
+            self.skip_steps(end);
+            let Some((at, event)) = self.next_event().filter(|(at, _)| *at <= end) else { return };
             self.now = self.now.max(at);
             match event {
                 Event::Sent => {
@@ -238,7 +247,7 @@ impl Pipe {
         if self.queue.is_empty() {
             return;
         }
-        let opens = self.transmitter.opens(now);
+        let opens = self.transmitter.follows(now);
         if opens <= now {
             self.start_next(now, waste);
             self.look_for_opening(now);
@@ -249,7 +258,7 @@ impl Pipe {
 
     fn act(&mut self, at: Instant, waste: &mut Waste) {
         match self.clockwork.as_mut().and_then(|clockwork| clockwork.take(at)) {
-            Some(Deed::Change(change)) => self.apply(&change, waste),
+            Some(Deed::Step(leg)) => self.step(&leg, waste),
             Some(Deed::SetUp(up)) => self.switch(up, waste),
             Some(Deed::Arrival(packet)) => self.arrive(packet, waste),
             None => {}
@@ -270,13 +279,14 @@ impl Pipe {
         let sending = self.transmitter.sending().filter(|sending| !sending.segment.is_phantom());
         let coming = sending.map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
         let leave = self.line.next_leave(self.coalesce, coming);
+        let busy = self.counters.queued.packets > 0 || sending.is_some();
         let wake = match &self.clockwork {
             None if self.is_simple() => return leave.or(coming.map(|(_, due)| due)).or(self.opening),
             None => leave,
-            Some(clockwork) if self.is_loaded() => earlier(leave, clockwork.next_change()),
+            Some(clockwork) if self.is_loaded() => earlier(leave, clockwork.next_change(busy)),
             Some(clockwork) => earlier(leave, clockwork.catch_up()),
         };
-        if self.counters.queued.packets == 0 && sending.is_none() {
+        if !busy {
             return wake;
         }
         earlier(wake, self.transmitter.finish().or(self.opening))
@@ -284,7 +294,7 @@ impl Pipe {
 
     /// Whether packets leave in the order in which they are sent, so that the first of them is the first to be due.
     fn is_simple(&self) -> bool {
-        self.delay.is_constant() && self.reorder.is_idle()
+        self.delay.order() == Order::Kept && self.reorder.is_idle()
     }
 
     /// Whether a packet is inside that will be handed out.
@@ -298,6 +308,9 @@ impl Pipe {
     /// What waits keeps its order; the tail that a smaller queue has no room for is dropped.
     pub fn change(&mut self, now: Instant, change: &PipeChange, waste: &mut Waste) {
         self.advance(now, waste);
+        if change.schedule.is_some() {
+            self.end_slopes(waste);
+        }
         self.apply(change, waste);
         if change.schedule.is_some() || change.state.is_some() || change.cross.is_some() {
             self.clockwork = Clockwork::changed(self.clockwork.take(), self.now, change, self.seed);
@@ -305,6 +318,7 @@ impl Pipe {
     }
 
     fn apply(&mut self, change: &PipeChange, waste: &mut Waste) {
+        self.slopes.leave(change);
         if let Some(delay) = &change.delay {
             self.delay.configure(delay.clone());
             if let Some(sending) = self.transmitter.sending_mut() {
@@ -331,6 +345,7 @@ impl Pipe {
 
     fn change_rate(&mut self, rate: &RateConfig, waste: &mut Waste) {
         self.transmitter.change_rate(self.now, rate);
+        self.set_sloping_delay();
         if self.transmitter.rate().is_none() {
             self.send_all_now(waste);
         }
@@ -340,7 +355,9 @@ impl Pipe {
     /// The limit is gone: everything that waited is sent at once.
     fn send_all_now(&mut self, waste: &mut Waste) {
         if let Some(sending) = self.transmitter.abort() {
-            let whole = Sending { finish: self.now, serialization: Duration::ZERO, back_to_back: false, ..sending };
+            let delay = self.sloping_delay(self.now).unwrap_or(sending.delay);
+            let finish = self.now;
+            let whole = Sending { finish, serialization: Duration::ZERO, back_to_back: false, delay, ..sending };
             self.depart(whole, waste);
         }
         for train in self.queue.drain(self.now) {

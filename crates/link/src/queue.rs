@@ -4,29 +4,45 @@
 //! one by one, `pop` hands out the next segment to send and may drop others on the way. Each tells the [`Ledger`] of
 //! everything that happens to a packet, at the moment it happens: the ledger's `queued` is what the queue holds.
 
+mod checks;
+mod codel;
+mod divided;
 mod drop_head;
 mod drop_tail;
+mod drr;
 mod dual_pi2;
 mod fifo;
+mod fq_codel;
 mod numbers;
 mod pie;
+mod priority;
 mod red;
 mod ticks;
+mod wf2q;
 
+pub use codel::{CodelConfig, CodelControl};
+pub use divided::{ClassConfig, Division};
+pub use drr::DrrConfig;
 pub use dual_pi2::DualPi2Config;
+pub use fq_codel::FqCodelConfig;
 pub use pie::PieConfig;
 pub use red::RedConfig;
 
 use crate::ConfigError;
 use crate::ledger::Ledger;
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
+use codel::Codel;
 use drop_head::DropHead;
 use drop_tail::DropTail;
+use drr::Drr;
 use dual_pi2::DualPi2;
+use fq_codel::FqCodel;
 use netloom_packet::Packet;
 use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
 use pie::Pie;
+use priority::Priority;
 use red::Red;
+use wf2q::Wf2q;
 
 /// The discipline of a queue and its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +57,17 @@ pub enum QueueConfig {
     Pie(PieConfig),
     /// Two coupled queues.
     DualPi2(DualPi2Config),
+
+    /// CoDel (RFC 8289).
+    Codel(CodelConfig),
+    /// FQ-CoDel (RFC 8290).
+    FqCodel(FqCodelConfig),
+    /// Deficit round robin (Shreedhar and Varghese 1995).
+    Drr(DrrConfig),
+    /// WF2Q+ (Bennett and Zhang 1996).
+    Wf2q(Division),
+    /// Strict priority: the classes, the most important first; the last takes the rest.
+    Priority(Vec<ClassConfig>),
 }
 
 impl Default for QueueConfig {
@@ -61,6 +88,11 @@ impl QueueConfig {
             Self::Red(config) => config.check(),
             Self::Pie(config) => config.check(),
             Self::DualPi2(config) => config.check(),
+            Self::Codel(config) => config.check(),
+            Self::FqCodel(config) => config.check(),
+            Self::Drr(config) => config.check(),
+            Self::Wf2q(division) => wf2q::check(division),
+            Self::Priority(classes) => priority::check(classes),
         }
     }
 }
@@ -94,6 +126,12 @@ pub(crate) enum Queue {
     Red(Red),
     Pie(Pie),
     DualPi2(DualPi2),
+
+    Codel(Box<Codel>),
+    FqCodel(Box<FqCodel>),
+    Drr(Box<Drr>),
+    Wf2q(Box<Wf2q>),
+    Priority(Box<Priority>),
 }
 
 impl Queue {
@@ -104,6 +142,12 @@ impl Queue {
             QueueConfig::Red(config) => Self::Red(Red::new(config, seed)),
             QueueConfig::Pie(config) => Self::Pie(Pie::new(config, seed)),
             QueueConfig::DualPi2(config) => Self::DualPi2(DualPi2::new(config)),
+
+            QueueConfig::Codel(config) => Self::Codel(Box::new(Codel::new(config))),
+            QueueConfig::FqCodel(config) => Self::FqCodel(Box::new(FqCodel::new(config, seed))),
+            QueueConfig::Drr(config) => Self::Drr(Box::new(Drr::new(config, seed))),
+            QueueConfig::Wf2q(division) => Self::Wf2q(Box::new(Wf2q::new(division, seed))),
+            QueueConfig::Priority(classes) => Self::Priority(Box::new(Priority::new(classes, seed))),
         }
     }
 
@@ -111,11 +155,9 @@ impl Queue {
     /// account of every arrival wants to see it first.
     pub(crate) fn is_bypassed(&self) -> bool {
         match self {
-            Self::DropTail(_) => true,
-            Self::DropHead(_) => true,
-            Self::Red(_) => false,
-            Self::Pie(_) => false,
-            Self::DualPi2(_) => false,
+            Self::DropTail(_) | Self::DropHead(_) | Self::Priority(_) => true,
+            Self::Red(_) | Self::Pie(_) | Self::DualPi2(_) => false,
+            Self::Codel(_) | Self::FqCodel(_) | Self::Drr(_) | Self::Wf2q(_) => false,
         }
     }
 
@@ -127,6 +169,11 @@ impl Queue {
             Self::Red(queue) => queue.push(now, train, transmission, ledger),
             Self::Pie(queue) => queue.push(now, train, transmission, ledger),
             Self::DualPi2(queue) => queue.push(now, train, transmission, ledger),
+            Self::Codel(queue) => queue.push(now, train, transmission, ledger),
+            Self::FqCodel(queue) => queue.push(now, train, transmission, ledger),
+            Self::Drr(queue) => queue.push(now, train, transmission, ledger),
+            Self::Wf2q(queue) => queue.push(now, train, transmission, ledger),
+            Self::Priority(queue) => queue.push(now, train, transmission, ledger),
         }
     }
 
@@ -139,6 +186,11 @@ impl Queue {
             Self::Red(queue) => queue.pop(now, ledger),
             Self::Pie(queue) => queue.pop(now, ledger),
             Self::DualPi2(queue) => queue.pop(now, ledger),
+            Self::Codel(queue) => queue.pop(now, ledger),
+            Self::FqCodel(queue) => queue.pop(now, ledger),
+            Self::Drr(queue) => queue.pop(ledger),
+            Self::Wf2q(queue) => queue.pop(ledger),
+            Self::Priority(queue) => queue.pop(ledger),
         }
     }
 
@@ -150,6 +202,11 @@ impl Queue {
             Self::Red(queue) => queue.is_empty(),
             Self::Pie(queue) => queue.is_empty(),
             Self::DualPi2(queue) => queue.is_empty(),
+            Self::Codel(queue) => queue.is_empty(),
+            Self::FqCodel(queue) => queue.is_empty(),
+            Self::Drr(queue) => queue.is_empty(),
+            Self::Wf2q(queue) => queue.is_empty(),
+            Self::Priority(queue) => queue.is_empty(),
         }
     }
 
@@ -161,6 +218,18 @@ impl Queue {
             Self::Red(queue) => queue.drain(now),
             Self::Pie(queue) => queue.drain(now),
             Self::DualPi2(queue) => queue.drain(now),
+            Self::Codel(queue) => queue.drain(),
+            Self::FqCodel(queue) => queue.drain(),
+            Self::Drr(queue) => queue.drain(),
+            Self::Wf2q(queue) => queue.drain(),
+            Self::Priority(queue) => queue.drain(),
+        }
+    }
+
+    /// Takes another limit; what no longer fits is dropped.
+    pub(crate) fn set_limit(&mut self, limit: Limit, transmission: Transmission, ledger: &mut Ledger<'_>) {
+        match self {
+            Self::DropTail(queue) => queue.set_limit(limit, transmission, ledger),
         }
     }
 
@@ -181,6 +250,11 @@ impl Queue {
             (Self::Red(queue), QueueConfig::Red(config)) => queue.configure(config, transmission, ledger),
             (Self::Pie(queue), QueueConfig::Pie(config)) => queue.configure(now, config, transmission, ledger),
             (Self::DualPi2(queue), QueueConfig::DualPi2(config)) => queue.configure(now, config, transmission, ledger),
+            (Self::Codel(queue), QueueConfig::Codel(config)) => queue.configure(config, transmission, ledger),
+            (Self::FqCodel(queue), QueueConfig::FqCodel(config)) => queue.configure(config, transmission, ledger),
+            (Self::Drr(queue), QueueConfig::Drr(config)) => queue.configure(config, transmission, ledger),
+            (Self::Wf2q(queue), QueueConfig::Wf2q(division)) => queue.configure(division, transmission, ledger),
+            (Self::Priority(queue), QueueConfig::Priority(classes)) => queue.configure(classes, transmission, ledger),
             _ => {
                 let waiting = core::mem::replace(self, Self::new(config, seed)).drain(now);
                 for train in waiting {

@@ -1,6 +1,7 @@
 //! The transmitter: one segment at a time, for as long as the rate model says.
 
 use crate::rate::Pace;
+use crate::slope::Slope;
 use crate::{OverheadConfig, RateConfig};
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant, Rate};
@@ -52,9 +53,14 @@ impl Transmitter {
         self.sending.as_ref().map_or(Duration::ZERO, |sending| sending.finish.since(now))
     }
 
-    /// From when on the idle transmitter takes a segment.
+    /// From when on the idle transmitter takes a segment that waits for it.
     pub(crate) fn opens(&mut self, now: Instant) -> Instant {
         self.pace.as_mut().map_or(now, |pace| pace.opens(now))
+    }
+
+    /// From when on the transmitter, free at `now` after one segment, takes another that waits.
+    pub(crate) fn follows(&self, now: Instant) -> Instant {
+        self.pace.as_ref().map_or(now, |pace| pace.follows(now))
     }
 
     /// Starts sending `segment`, which will travel for `delay`.
@@ -85,7 +91,11 @@ impl Transmitter {
     /// Takes the current segment off the transmitter, sent or not.
     pub(crate) fn abort(&mut self) -> Option<Sending> {
         self.last_finish = None;
-        self.sending.take()
+        let sending = self.sending.take()?;
+        if let Some(pace) = &mut self.pace {
+            pace.abort();
+        }
+        Some(sending)
     }
 
     pub(crate) fn set_overhead(&mut self, overhead: OverheadConfig) {
@@ -94,7 +104,7 @@ impl Transmitter {
 
     /// Takes another rate. The rest of the current segment is sent at it.
     pub(crate) fn change_rate(&mut self, now: Instant, rate: &RateConfig) {
-        let left = self.sending.as_ref().map(|sending| sending.finish.since(now));
+        let left = self.left(now);
         let rest = match (&mut self.pace, rate) {
             (_, RateConfig::Unlimited) => {
                 self.pace = None;
@@ -106,6 +116,27 @@ impl Transmitter {
                 left
             }
         };
+        self.finish_after(now, left, rest);
+    }
+
+    /// Follows a rate that changes in a straight line, in bits per second. So does the rest of the current segment.
+    pub(crate) fn follow(&mut self, now: Instant, slope: Slope) {
+        let left = self.left(now);
+        let rest = self.pace.get_or_insert_with(|| Pace::sloping(slope)).slope(now, slope, left);
+        self.finish_after(now, left, rest);
+    }
+
+    /// The rate at `now`, if it changes in a straight line.
+    pub(crate) fn on_slope(&self, now: Instant) -> Option<Rate> {
+        self.pace.as_ref().and_then(|pace| pace.on_slope(now))
+    }
+
+    fn left(&self, now: Instant) -> Option<Duration> {
+        self.sending.as_ref().map(|sending| sending.finish.since(now))
+    }
+
+    /// The current segment, which would have taken `left` more, takes `rest` more.
+    fn finish_after(&mut self, now: Instant, left: Option<Duration>, rest: Option<Duration>) {
         if let (Some(sending), Some(left), Some(rest)) = (&mut self.sending, left, rest) {
             sending.serialization = sending.serialization - left + rest;
             sending.finish = now + rest;

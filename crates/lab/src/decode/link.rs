@@ -9,7 +9,7 @@ use crate::spec::{EndSpec, LinkSpec};
 use crate::yaml::{Content, Entry, Node};
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
-use netloom_units::Duration;
+use netloom_units::{Bytes, Duration};
 
 /// The customary MTU of Ethernet.
 const MTU: u32 = 1_500;
@@ -52,13 +52,19 @@ fn wrong_name(name: &str) -> Option<String> {
 fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkSpec> {
     let fields = Fields::open(node, &LINK, errors)?;
     let both = models::decode(&fields, errors).applied_to(&PipeConfig::default());
-    let pipes = ["forward", "backward"].map(|direction| {
-        let own = fields.get(direction).and_then(|inner| Fields::open(inner, &DIRECTION, errors));
-        own.map(|own| models::decode(&own, errors)).unwrap_or_default().applied_to(&both)
-    });
+    let own = ["forward", "backward"].map(|name| Fields::open(fields.get(name)?, &DIRECTION, errors));
+    let pipes = own
+        .each_ref()
+        .map(|own| own.as_ref().map(|own| models::decode(own, errors)).unwrap_or_default().applied_to(&both));
     let number =
         |value: &Node, least, most| integer(value, least, most).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
     let mtu = fields.read("mtu", |value| number(value, 68, 65_535), errors).unwrap_or(MTU);
+    for (pipe, own) in pipes.iter().zip(&own) {
+        if let Err(wrong) = pipe.check_mtu(Bytes::new(u64::from(mtu))) {
+            let rate = own.as_ref().and_then(|own| own.get("rate")).or_else(|| fields.get("rate"));
+            errors.push(rate.unwrap_or(node).error(wrong.to_string()));
+        }
+    }
     let coalesce = fields.read("coalesce", duration_or_zero, errors).unwrap_or(COALESCE);
     let cost = fields.read("cost", |value| number(value, 1, 65_535), errors).unwrap_or(1);
     let ends = ends(fields.get("ends")?, errors)?;

@@ -4,8 +4,10 @@ use super::names::Index;
 use super::place;
 use crate::decode::Errors;
 use crate::diagnostics::Span;
-use crate::plan::{Action, Argv, Event, RunCommand};
-use crate::spec::{ActionSpec, EntrySpec, RunSpec};
+use crate::plan::{Action, Argv, Direction, Event, RunCommand};
+use crate::spec::{ActionSpec, EntrySpec, LinkSpec, RunSpec};
+use netloom_link::PipeChange;
+use netloom_units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The events of the timeline; those that refer to what does not exist are noted and left out.
@@ -13,6 +15,7 @@ pub(super) fn resolve(
     entries: Vec<EntrySpec>,
     nodes: &Index<'_>,
     links: &Index<'_>,
+    specs: &[LinkSpec],
     errors: &mut Errors,
 ) -> Vec<Event> {
     check_unique(&entries, links, errors);
@@ -29,7 +32,11 @@ pub(super) fn resolve(
                 Some(Action::Run(command(run, name, node)))
             }
             ActionSpec::Set { link, direction, change } => {
-                place(links, &link, errors).map(|link| Action::Set { link, direction, change })
+                let found = place(links, &link, errors);
+                if let Some(wrong) = found.and_then(|found| too_large(specs.get(found)?, direction, &change)) {
+                    errors.push(link.error(wrong));
+                }
+                found.map(|link| Action::Set { link, direction, change })
             }
             ActionSpec::Down { link, duration } => {
                 place(links, &link, errors).map(|link| Action::Down { link, duration })
@@ -39,6 +46,14 @@ pub(super) fn resolve(
         events.extend(action.map(|action| Event { line, at, action }));
     }
     events
+}
+
+/// Why the link's largest packets could not be sent after the change.
+fn too_large(link: &LinkSpec, direction: Option<Direction>, change: &PipeChange) -> Option<String> {
+    let pipes = link.pipes.iter().zip([Direction::Forward, Direction::Backward]);
+    let changed = pipes.filter(|(_, of)| direction.is_none_or(|only| only == *of));
+    let mut checks = changed.map(|(pipe, _)| change.applied_to(pipe).check_mtu(Bytes::new(u64::from(link.mtu))));
+    checks.find_map(Result::err).map(|wrong| wrong.to_string())
 }
 
 fn command(run: RunSpec, name: String, node: usize) -> RunCommand {

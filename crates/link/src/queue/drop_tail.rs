@@ -15,7 +15,7 @@ use netloom_units::{Bytes, Instant, Limit};
 #[derive(Debug)]
 pub(crate) struct DropTail {
     limit: Limit,
-    waiting: Fifo,
+    pub(super) waiting: Fifo,
 }
 
 impl DropTail {

@@ -8,6 +8,8 @@ const IPV4: usize = 20;
 /// TCP with the twelve bytes of its timestamp option.
 const TCP: usize = 32;
 const UDP: usize = 8;
+/// Where in a frame the protocol above IPv4 stands.
+const PROTOCOL: usize = 23;
 
 /// What a train carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +38,23 @@ impl Load {
     /// The same with these two bits of congestion notification; any but zero make a plain packet one of IPv4, which
     /// has at least 20 bytes.
     pub(crate) fn packet_with(self, pool: &mut Pool, number: u32, ecn: u8) -> Packet {
+        self.packet_of(pool, number, ecn, 0)
+    }
+
+    /// The same from this port, unless it is zero: a plain packet is then one of UDP, which has at least 28 bytes.
+    pub(crate) fn packet_of(self, pool: &mut Pool, number: u32, ecn: u8, port: u16) -> Packet {
         let (mut bytes, virtio) = match self {
             Self::Plain(len) => (vec![0; ETHERNET + len], VirtioHeader::COMPLETE),
             Self::Train { transport, full, payload, last } => transport.train(full, payload, last),
         };
-        if ecn > 0 {
+        if ecn > 0 || port > 0 {
             bytes[12..16].copy_from_slice(&[0x08, 0x00, 0x45, ecn]);
+        }
+        if port > 0 {
+            if matches!(self, Self::Plain(_)) {
+                bytes[PROTOCOL] = 17;
+            }
+            bytes[ETHERNET + IPV4..ETHERNET + IPV4 + 2].copy_from_slice(&port.to_be_bytes());
         }
         bytes[0..4].copy_from_slice(&number.to_be_bytes());
         bytes[4..6].copy_from_slice(&virtio.segment_size.to_be_bytes());
@@ -58,7 +71,7 @@ impl Transport {
         let mut bytes = vec![0; ETHERNET + IPV4 + header + full * payload + last];
         bytes[12..14].copy_from_slice(&[0x08, 0x00]);
         bytes[14] = 0x45;
-        bytes[23] = protocol;
+        bytes[PROTOCOL] = protocol;
         if self == Self::Tcp {
             bytes[46] = 8 << 4;
         }

@@ -73,9 +73,9 @@ struct Player {
 impl Player {
     fn input(&mut self, at: Instant, input: &Input) {
         match input {
-            Input::Send(load, ecn) => {
+            Input::Send(load, ecn, port) => {
                 let count = u32::try_from(self.played.segments.len()).expect("few packets");
-                let packet = load.packet_with(&mut self.pool, count + 1, *ecn);
+                let packet = load.packet_of(&mut self.pool, count + 1, *ecn, *port);
                 self.played.segments.push(packet.segments());
                 let pieces = if self.driving == Driving::Alone { alone(packet) } else { vec![packet] };
                 for piece in pieces {

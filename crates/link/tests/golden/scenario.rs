@@ -16,8 +16,8 @@ pub(crate) struct Scenario {
 
 #[derive(Debug)]
 pub(crate) enum Input {
-    /// A load and its bits of congestion notification.
-    Send(Load, u8),
+    /// A load, its bits of congestion notification, and its source port unless that is zero.
+    Send(Load, u8, u16),
     Change(PipeChange),
     Up(bool),
 }
@@ -56,9 +56,10 @@ impl Scenario {
             ("send", what) => {
                 let (load, times) = what.split_once('*').unwrap_or((what, "1"));
                 let (plain, ecn) = split_ecn(load.trim());
-                let parsed = parse_load(plain)?;
+                let (plain, flow) = plain.split_once(" flow ").unwrap_or((plain, "0"));
+                let (parsed, port) = (parse_load(plain)?, parse(flow)?);
                 let count: usize = parse(times.trim())?;
-                self.inputs.extend((0..count).map(|_| (at, Input::Send(parsed, ecn))));
+                self.inputs.extend((0..count).map(|_| (at, Input::Send(parsed, ecn, port))));
             }
             ("set", what) => {
                 let (key, value) = split(what);
