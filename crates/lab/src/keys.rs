@@ -87,7 +87,6 @@ pub(crate) enum Quantity {
     Probability,
     Size,
     Limit,
-    Size,
 }
 
 impl Quantity {
@@ -99,7 +98,6 @@ impl Quantity {
             Self::Probability => "%",
             Self::Size => "([kMG]?B|[KMG]iB)",
             Self::Limit => "(packets?|[kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h)",
-            Self::Size => "([kMG]?B|[KMG]iB)",
         }
     }
 }

@@ -33,6 +33,7 @@ mod rate;
 mod reorder;
 mod schedule;
 mod slope;
+mod spans;
 mod state;
 mod transmitter;
 
@@ -40,7 +41,7 @@ pub use chance::ChanceConfig;
 pub use config::{ConfigError, PipeChange, PipeConfig};
 pub use corrupt::CorruptConfig;
 pub use counters::{CrossCounters, Drops, PipeCounters, Tally};
-pub use cross::CrossConfig;
+pub use cross::{CrossConfig, OnOff, PacketSize, Replay, Stream, Traffic};
 pub use delay::{
     Bins, Correlation, DelayConfig, Distribution, Exponential, Gamma, Histogram, Normal, Order, Pareto, ParetoNormal,
     Samples, Table, TableDelay, Uniform, Values,
@@ -54,14 +55,11 @@ pub use loss::{
 };
 pub use overhead::OverheadConfig;
 pub use pipe::Pipe;
-
 pub use queue::{
     ClassConfig, CodelConfig, CodelControl, DEFAULT_LIMIT, Division, DrrConfig, DualPi2Config, FqCodelConfig,
     PieConfig, QueueConfig, RedConfig,
 };
-pub use queue::{DEFAULT_LIMIT, QueueConfig};
-pub use rate::RateConfig;
 pub use rate::{DeliveryTimes, DeliveryTraceConfig, PeakConfig, RateConfig, TokenBucketConfig};
 pub use reorder::ReorderConfig;
 pub use schedule::{Interpolation, ScheduleConfig, Step, Timetable};
-pub use state::{OnTheWire, StateConfig};
+pub use state::{FlapConfig, FlapTime, OnTheWire, StateConfig};

@@ -69,11 +69,6 @@ impl Line {
         due.max(self.last_due)
     }
 
-    /// Whether nothing is on the way.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.travelling.is_empty() && self.overtaking.is_empty()
-    }
-
     /// The instant at which something leaves next.
     ///
     /// Neighbouring segments leave together if the last is due within `coalesce` of the first, as the interrupt
@@ -147,10 +142,13 @@ impl Line {
         Some(train)
     }
 
-    /// Takes everything off the way, in order of due instants.
-    pub(crate) fn drain(&mut self) -> Vec<Packet> {
+    /// Takes off the way what would be due after `now`, in order of due instants.
+    pub(crate) fn cut(&mut self, now: Instant) -> Vec<Packet> {
         self.last_due = Instant::ZERO;
-        let mut all: Vec<Departure> = self.travelling.drain(..).chain(self.overtaking.drain()).collect();
+        let arrived = self.travelling.partition_point(|departure| departure.due <= now);
+        let (lost, arriving): (Vec<_>, Vec<_>) = self.overtaking.drain().partition(|departure| departure.due > now);
+        arriving.into_iter().for_each(|departure| self.overtaking.push(departure));
+        let mut all: Vec<Departure> = self.travelling.drain(arrived..).chain(lost).collect();
         all.sort_by_key(|departure| departure.due);
         all.into_iter().map(|departure| departure.packet).collect()
     }

@@ -78,6 +78,21 @@ impl Default for QueueConfig {
 }
 
 impl QueueConfig {
+    /// The same discipline with another limit; none if it has no single limit, or if the other parameters forbid this
+    /// one.
+    pub fn with_limit(&self, limit: Limit) -> Option<Self> {
+        let changed = match self {
+            Self::DropTail(_) => Self::DropTail(limit),
+            Self::DropHead(_) => Self::DropHead(limit),
+            Self::Red(config) => Self::Red(RedConfig { limit, ..config.clone() }),
+            Self::Pie(config) => Self::Pie(PieConfig { limit, ..config.clone() }),
+            Self::DualPi2(config) => Self::DualPi2(DualPi2Config { limit, ..config.clone() }),
+            Self::Codel(config) => Self::Codel(CodelConfig { limit, ..config.clone() }),
+            Self::FqCodel(_) | Self::Drr(_) | Self::Wf2q(_) | Self::Priority(_) => return None,
+        };
+        changed.check().is_ok().then_some(changed)
+    }
+
     /// Whether the discipline can work with its parameters.
     ///
     /// # Errors
@@ -223,13 +238,6 @@ impl Queue {
             Self::Drr(queue) => queue.drain(),
             Self::Wf2q(queue) => queue.drain(),
             Self::Priority(queue) => queue.drain(),
-        }
-    }
-
-    /// Takes another limit; what no longer fits is dropped.
-    pub(crate) fn set_limit(&mut self, limit: Limit, transmission: Transmission, ledger: &mut Ledger<'_>) {
-        match self {
-            Self::DropTail(queue) => queue.set_limit(limit, transmission, ledger),
         }
     }
 

@@ -38,6 +38,17 @@ pub enum ScheduleConfig {
     Table(Timetable),
 }
 
+impl ScheduleConfig {
+    /// Every limit that it gives the queue.
+    pub(crate) fn limits(&self) -> impl Iterator<Item = Limit> + '_ {
+        let table = match self {
+            Self::None => None,
+            Self::Table(table) => Some(table),
+        };
+        table.into_iter().flat_map(|table| table.steps()).filter_map(|step| step.queue)
+    }
+}
+
 /// What begins at a step of a schedule.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Leg {

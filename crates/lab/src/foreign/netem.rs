@@ -118,7 +118,7 @@ impl Netem {
             None => share.to_string(),
             Some(correlation) => {
                 self.correlation_differs(key);
-                let kind = if key == "loss" { "kind: independent, " } else { "" };
+                let kind = if key == "loss" { "kind: correlated, " } else { "" };
                 format!("{{{kind}probability: {share}, correlation: {correlation}}}")
             }
         };
@@ -200,7 +200,7 @@ fn shape(distribution: Option<&str>, mean: Duration, jitter: Duration) -> Result
             return Ok(format!("kind: uniform, from: {}, to: {}", mean - jitter, mean + jitter));
         }
         Some("normal") => "normal",
-        Some("pareto") => "pareto",
+        Some("pareto") => return pareto(mean, jitter),
         Some("paretonormal") => "pareto-normal",
         Some(other) => {
             return Err(format!(
@@ -210,6 +210,17 @@ fn shape(distribution: Option<&str>, mean: Duration, jitter: Duration) -> Result
         }
     };
     Ok(format!("kind: {kind}, mean: {mean}, deviation: {jitter}"))
+}
+
+/// iproute2's `pareto.c` scales a Pareto variable X of shape 3 as (X - 3/2) x 4/3, and netem makes mean + jitter x that.
+fn pareto(mean: Duration, jitter: Duration) -> Result<String, String> {
+    let below = jitter * 2;
+    if below > mean {
+        return Err(format!("a jitter of {jitter} with this distribution reaches {below} below the mean of {mean}"));
+    }
+    // To the next nanosecond: a third of one is not worth an error.
+    let scale = Duration::from_nanos((jitter.as_nanos() * 4).div_ceil(3));
+    Ok(format!("kind: pareto, shift: {}, scale: {scale}, shape: 3", mean - below))
 }
 
 /// What is left of 1.

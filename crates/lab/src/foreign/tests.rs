@@ -62,6 +62,11 @@ fn netem_means_what_its_manual_says() {
         keys(Dialect::Netem, "loss gemodel 1%"),
         pairs(&[("loss", "{kind: gilbert-elliott, p: 1 %, r: 99 %, bad: 100 %, good: 0 %}")])
     );
+    // (X - 3/2) x 4/3 x 6 ms + 20 ms = 8 ms + 8 ms x X.
+    assert_eq!(
+        keys(Dialect::Netem, "delay 20ms 6ms distribution pareto"),
+        pairs(&[("delay", "{kind: pareto, shift: 8 ms, scale: 8 ms, shape: 3, order: free}")])
+    );
     // In tc, kbps are kilobytes.
     assert_eq!(keys(Dialect::Netem, "rate 1mbps")[0], ("rate", "8 Mbit/s".to_owned()));
 }
