@@ -112,6 +112,7 @@ impl Row {
             config: config.clone(),
             coalesce: self.coalesce,
             from: PortId(index),
+            filter: None,
             to: PortId(index),
         };
         Fabric::new(Seed::new(1), &(0..self.pipes).map(spec).collect::<Vec<_>>())

@@ -54,6 +54,8 @@ impl Timeline {
         }
         items.extend(plan.duration.map(|end| (end, Item::End)));
         items.sort_by_key(|(at, _)| *at);
+        // Cuts that overlap end together: their link is joined once.
+        items.dedup();
         Self { items: items.into() }
     }
 
