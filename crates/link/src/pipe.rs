@@ -129,13 +129,14 @@ impl Pipe {
     }
 
     fn transmission(&self, rate: Rate) -> Transmission {
-        Transmission { rate, remaining: self.transmitter.remaining(self.now) }
+        let idle_since = self.transmitter.last_finish();
+        Transmission { rate, remaining: self.transmitter.remaining(self.now), idle_since }
     }
 
     /// Puts the next segment that waits on the transmitter.
     fn start_next(&mut self, now: Instant, waste: &mut Waste) {
         let Some(rate) = self.transmitter.rate() else { return };
-        let transmission = Transmission { rate, remaining: Duration::ZERO };
+        let transmission = Transmission { rate, remaining: Duration::ZERO, idle_since: self.transmitter.last_finish() };
         let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
         if let Some(segment) = self.queue.pop(now, transmission, &mut ledger) {
             self.start(segment, now, waste);
@@ -342,7 +343,7 @@ impl Pipe {
             let whole = Sending { finish: self.now, serialization: Duration::ZERO, back_to_back: false, ..sending };
             self.depart(whole, waste);
         }
-        for train in self.queue.drain() {
+        for train in self.queue.drain(self.now) {
             Ledger { counters: &mut self.counters, waste: &mut *waste, now: self.now }.release(&train);
             self.send_at_once(train, waste);
         }
@@ -378,7 +379,7 @@ impl Pipe {
         if let Some(sending) = self.transmitter.abort() {
             ledger.lose(sending.segment, Cause::Down);
         }
-        for train in self.queue.drain() {
+        for train in self.queue.drain(self.now) {
             ledger.evict(train, Cause::Down);
         }
         if self.on_the_wire == OnTheWire::Lost {

@@ -7,27 +7,41 @@
 mod checks;
 mod codel;
 mod divided;
+mod drop_head;
 mod drop_tail;
 mod drr;
+mod dual_pi2;
 mod fifo;
 mod fq_codel;
+mod numbers;
+mod pie;
 mod priority;
+mod red;
+mod ticks;
 mod wf2q;
+
+pub use codel::{CodelConfig, CodelControl};
+pub use divided::{ClassConfig, Division};
+pub use drr::DrrConfig;
+pub use dual_pi2::DualPi2Config;
+pub use fq_codel::FqCodelConfig;
+pub use pie::PieConfig;
+pub use red::RedConfig;
 
 use crate::ConfigError;
 use crate::ledger::Ledger;
 use alloc::{boxed::Box, vec::Vec};
 use codel::Codel;
-pub use codel::{CodelConfig, CodelControl};
-pub use divided::{ClassConfig, Division};
+use drop_head::DropHead;
 use drop_tail::DropTail;
 use drr::Drr;
-pub use drr::DrrConfig;
+use dual_pi2::DualPi2;
 use fq_codel::FqCodel;
-pub use fq_codel::FqCodelConfig;
 use netloom_packet::Packet;
 use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
+use pie::Pie;
 use priority::Priority;
+use red::Red;
 use wf2q::Wf2q;
 
 /// The discipline of a queue and its parameters.
@@ -45,6 +59,14 @@ pub enum QueueConfig {
     Wf2q(Division),
     /// Strict priority: the classes, the most important first; the last takes the rest.
     Priority(Vec<ClassConfig>),
+    /// First in, first out; what waits longest makes room for what arrives.
+    DropHead(Limit),
+    /// Random early detection.
+    Red(RedConfig),
+    /// Proportional integral controller, enhanced.
+    Pie(PieConfig),
+    /// Two coupled queues.
+    DualPi2(DualPi2Config),
 }
 
 impl Default for QueueConfig {
@@ -61,12 +83,15 @@ impl QueueConfig {
     /// Says which parameter makes no sense, and what would.
     pub fn check(&self) -> Result<(), ConfigError> {
         match self {
-            Self::DropTail(_) => Ok(()),
+            Self::DropTail(_) | Self::DropHead(_) => Ok(()),
             Self::Codel(config) => config.check(),
             Self::FqCodel(config) => config.check(),
             Self::Drr(config) => config.check(),
             Self::Wf2q(division) => wf2q::check(division),
             Self::Priority(classes) => priority::check(classes),
+            Self::Red(config) => config.check(),
+            Self::Pie(config) => config.check(),
+            Self::DualPi2(config) => config.check(),
         }
     }
 }
@@ -81,6 +106,8 @@ pub(crate) struct Transmission {
     pub(crate) rate: Rate,
     /// How long the packet that is being sent still takes.
     pub(crate) remaining: Duration,
+    /// When the last packet was sent to its end; none if there was none, or if it was taken off.
+    pub(crate) idle_since: Option<Instant>,
 }
 
 impl Transmission {
@@ -99,6 +126,10 @@ pub(crate) enum Queue {
     Drr(Box<Drr>),
     Wf2q(Box<Wf2q>),
     Priority(Box<Priority>),
+    DropHead(DropHead),
+    Red(Red),
+    Pie(Pie),
+    DualPi2(DualPi2),
 }
 
 impl Queue {
@@ -110,6 +141,10 @@ impl Queue {
             QueueConfig::Drr(config) => Self::Drr(Box::new(Drr::new(config, seed))),
             QueueConfig::Wf2q(division) => Self::Wf2q(Box::new(Wf2q::new(division, seed))),
             QueueConfig::Priority(classes) => Self::Priority(Box::new(Priority::new(classes, seed))),
+            QueueConfig::DropHead(limit) => Self::DropHead(DropHead::new(*limit)),
+            QueueConfig::Red(config) => Self::Red(Red::new(config, seed)),
+            QueueConfig::Pie(config) => Self::Pie(Pie::new(config, seed)),
+            QueueConfig::DualPi2(config) => Self::DualPi2(DualPi2::new(config)),
         }
     }
 
@@ -117,8 +152,9 @@ impl Queue {
     /// account of every arrival wants to see it first.
     pub(crate) fn is_bypassed(&self) -> bool {
         match self {
-            Self::DropTail(_) | Self::Priority(_) => true,
+            Self::DropTail(_) | Self::DropHead(_) | Self::Priority(_) => true,
             Self::Codel(_) | Self::FqCodel(_) | Self::Drr(_) | Self::Wf2q(_) => false,
+            Self::Red(_) | Self::Pie(_) | Self::DualPi2(_) => false,
         }
     }
 
@@ -131,6 +167,10 @@ impl Queue {
             Self::Drr(queue) => queue.push(now, train, transmission, ledger),
             Self::Wf2q(queue) => queue.push(now, train, transmission, ledger),
             Self::Priority(queue) => queue.push(now, train, transmission, ledger),
+            Self::DropHead(queue) => queue.push(now, train, transmission, ledger),
+            Self::Red(queue) => queue.push(now, train, transmission, ledger),
+            Self::Pie(queue) => queue.push(now, train, transmission, ledger),
+            Self::DualPi2(queue) => queue.push(now, train, transmission, ledger),
         }
     }
 
@@ -144,6 +184,10 @@ impl Queue {
             Self::Drr(queue) => queue.pop(ledger),
             Self::Wf2q(queue) => queue.pop(ledger),
             Self::Priority(queue) => queue.pop(ledger),
+            Self::DropHead(queue) => queue.pop(ledger),
+            Self::Red(queue) => queue.pop(now, ledger),
+            Self::Pie(queue) => queue.pop(now, ledger),
+            Self::DualPi2(queue) => queue.pop(now, ledger),
         }
     }
 
@@ -156,11 +200,16 @@ impl Queue {
             Self::Drr(queue) => queue.is_empty(),
             Self::Wf2q(queue) => queue.is_empty(),
             Self::Priority(queue) => queue.is_empty(),
+            Self::DropHead(queue) => queue.is_empty(),
+            Self::Red(queue) => queue.is_empty(),
+            Self::Pie(queue) => queue.is_empty(),
+            Self::DualPi2(queue) => queue.is_empty(),
         }
     }
 
-    /// Takes everything that waits, in the order in which it would be sent; the ledger is told by the caller.
-    pub(crate) fn drain(&mut self) -> Vec<Packet> {
+    /// Takes everything that waits at `now`, in order of arrival, or from several queues as they would be served; the
+    /// ledger is told by the caller.
+    pub(crate) fn drain(&mut self, now: Instant) -> Vec<Packet> {
         match self {
             Self::DropTail(queue) => queue.drain(),
             Self::Codel(queue) => queue.drain(),
@@ -168,6 +217,10 @@ impl Queue {
             Self::Drr(queue) => queue.drain(),
             Self::Wf2q(queue) => queue.drain(),
             Self::Priority(queue) => queue.drain(),
+            Self::DropHead(queue) => queue.drain(),
+            Self::Red(queue) => queue.drain(now),
+            Self::Pie(queue) => queue.drain(now),
+            Self::DualPi2(queue) => queue.drain(now),
         }
     }
 
@@ -189,8 +242,12 @@ impl Queue {
             (Self::Drr(queue), QueueConfig::Drr(config)) => queue.configure(config, transmission, ledger),
             (Self::Wf2q(queue), QueueConfig::Wf2q(division)) => queue.configure(division, transmission, ledger),
             (Self::Priority(queue), QueueConfig::Priority(classes)) => queue.configure(classes, transmission, ledger),
+            (Self::DropHead(queue), QueueConfig::DropHead(limit)) => queue.set_limit(*limit, transmission, ledger),
+            (Self::Red(queue), QueueConfig::Red(config)) => queue.configure(config, transmission, ledger),
+            (Self::Pie(queue), QueueConfig::Pie(config)) => queue.configure(now, config, transmission, ledger),
+            (Self::DualPi2(queue), QueueConfig::DualPi2(config)) => queue.configure(now, config, transmission, ledger),
             _ => {
-                let waiting = core::mem::replace(self, Self::new(config, seed)).drain();
+                let waiting = core::mem::replace(self, Self::new(config, seed)).drain(now);
                 for train in waiting {
                     ledger.release(&train);
                     self.push(now, train, transmission, ledger);

@@ -70,6 +70,11 @@ impl Transmitter {
         self.sending.as_ref().map(|sending| sending.finish)
     }
 
+    /// When the last segment was sent to its end; none if nothing was, or if it was taken off.
+    pub(crate) fn last_finish(&self) -> Option<Instant> {
+        self.last_finish
+    }
+
     /// What has been sent.
     pub(crate) fn finished(&mut self) -> Option<Sending> {
         let sent = self.sending.take()?;

@@ -3,9 +3,12 @@
 pub(crate) mod codel;
 mod divided;
 pub(crate) mod drr;
+pub(crate) mod dual_pi2;
 pub(crate) mod fifo;
 pub(crate) mod fq_codel;
+pub(crate) mod pie;
 pub(crate) mod priority;
+pub(crate) mod red;
 pub(crate) mod wf2q;
 
 use crate::decode::scalar::quantity;
@@ -25,6 +28,9 @@ pub(crate) const KEY: Key = Key::new(
         Kind::Section(&drr::SECTION),
         Kind::Section(&wf2q::SECTION),
         Kind::Section(&priority::SECTION),
+        Kind::Section(&red::SECTION),
+        Kind::Section(&pie::SECTION),
+        Kind::Section(&dual_pi2::SECTION),
     ]),
     "100 packets",
     "How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as its `kind`. \
@@ -39,6 +45,9 @@ const KINDS: &[(&str, &Section)] = &[
     ("drr", &drr::SECTION),
     ("wf2q", &wf2q::SECTION),
     ("priority", &priority::SECTION),
+    ("red", &red::SECTION),
+    ("pie", &pie::SECTION),
+    ("dualpi2", &dual_pi2::SECTION),
 ];
 
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<QueueConfig> {
@@ -67,6 +76,9 @@ fn decode_kind(node: &Node, entries: &[Entry], errors: &mut Errors) -> Option<Qu
         "drr" => drr::decode(&fields, errors),
         "wf2q" => wf2q::decode(&fields, errors),
         "priority" => priority::decode(&fields, errors),
+        "red" => red::decode(&fields, errors),
+        "pie" => pie::decode(&fields, errors),
+        "dualpi2" => dual_pi2::decode(&fields, errors),
         other => unreachable!("{other} is one of the kinds"),
     }
 }
@@ -85,5 +97,9 @@ pub(crate) fn write(config: &QueueConfig) -> String {
         QueueConfig::Drr(config) => drr::write(config),
         QueueConfig::Wf2q(division) => wf2q::write(division),
         QueueConfig::Priority(classes) => priority::write(classes),
+        QueueConfig::DropHead(limit) => fifo::write_drop_head(limit),
+        QueueConfig::Red(config) => red::write(config),
+        QueueConfig::Pie(config) => pie::write(config),
+        QueueConfig::DualPi2(config) => dual_pi2::write(config),
     }
 }

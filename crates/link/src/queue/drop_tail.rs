@@ -36,6 +36,11 @@ impl DropTail {
         self.waiting.is_empty()
     }
 
+    /// What waits.
+    pub(crate) fn waiting(&self) -> &Fifo {
+        &self.waiting
+    }
+
     /// Admits as many segments as fit and drops the rest.
     pub(crate) fn push(
         &mut self,
@@ -100,9 +105,14 @@ impl DropTail {
 
     /// The next segment to send.
     pub(crate) fn pop(&mut self, ledger: &mut Ledger<'_>) -> Option<Packet> {
-        let (_, segment) = self.waiting.pop()?;
+        self.pop_aged(ledger).map(|(_, segment)| segment)
+    }
+
+    /// The next segment to send, and when it arrived.
+    pub(crate) fn pop_aged(&mut self, ledger: &mut Ledger<'_>) -> Option<(Instant, Packet)> {
+        let (arrival, segment) = self.waiting.pop()?;
         ledger.release(&segment);
-        Some(segment)
+        Some((arrival, segment))
     }
 
     /// Everything that waits, in order; the queue is empty afterwards.
