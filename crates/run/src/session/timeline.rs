@@ -118,6 +118,14 @@ mod tests {
     }
 
     #[test]
+    fn cuts_that_overlap_are_joined_once() {
+        let plan = plan("timeline: [{at: 1 s, link: l, down: 2 s}, {at: 2 s, link: l, down: 2 s}]\n");
+        let mut timeline = Timeline::of(&plan, &[]);
+        let items: Vec<_> = std::iter::from_fn(|| timeline.pop_due(ms(9_000))).collect();
+        assert_eq!(items, [(ms(1_000), Item::Cut(0)), (ms(2_000), Item::Cut(0)), (ms(4_000), Item::Join(0))]);
+    }
+
+    #[test]
     fn a_window_alone_keeps_no_run_going() {
         let timeline = Timeline::of(&plan(""), &[ms(1)]);
         assert!(timeline.is_over());
