@@ -38,6 +38,13 @@ pub enum ScheduleConfig {
     Table(Timetable),
 }
 
+impl ScheduleConfig {
+    /// Whether it changes how long packets travel.
+    pub fn changes_delay(&self) -> bool {
+        matches!(self, Self::Table(table) if table.steps().iter().any(|step| step.delay.is_some()))
+    }
+}
+
 /// What begins at a step of a schedule.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Leg {
