@@ -81,13 +81,16 @@ impl Fabric {
             entries[port] = Some(PipeId(u32::try_from(index).expect("fewer than 2^32 pipes")));
         }
         let pipe = |spec: &PipeSpec| Pipe::new(&spec.config, spec.coalesce, seed.derive(&spec.name));
-        Self {
+        let mut this = Self {
             pipes: specs.iter().map(pipe).collect(),
             exits: specs.iter().map(|spec| spec.to).collect(),
             entries,
             wakes: Wakes::new(specs.len()),
             waste: Waste::new(),
-        }
+        };
+        // Pipes with cross traffic have something to do from the beginning.
+        (0..specs.len()).for_each(|index| this.reschedule(PipeId(u32::try_from(index).expect("checked above"))));
+        this
     }
 
     /// A packet enters at `port` at `now`.
@@ -103,7 +106,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// When [`Fabric::advance`] will have something to hand out; none while the fabric is empty.
+    /// When [`Fabric::advance`] wants to be called: it may have something to hand out then, or cross traffic to do. None
+    /// while the fabric is empty.
     pub fn next_wake(&self) -> Option<Instant> {
         self.wakes.first().map(|(instant, _)| instant)
     }

@@ -8,9 +8,9 @@ use alloc::boxed::Box;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant, Seed};
 
-/// A pipe that carries nothing else generates its cross traffic in portions of this span, so that a packet that
-/// arrives after a long silence finds little left to do.
-const CATCH_UP: Duration = Duration::from_millis(10);
+/// A pipe that carries nothing else does what happens in it in portions of this span, so that a packet that arrives
+/// after a long silence finds little left to do.
+pub(crate) const CATCH_UP: Duration = Duration::from_millis(10);
 
 /// Something that the pipe does by itself.
 #[derive(Debug)]
@@ -48,6 +48,7 @@ impl Clockwork {
         change: &PipeChange,
         seed: Seed,
     ) -> Option<Box<Self>> {
+        let was_there = clockwork.is_some();
         let mut this =
             clockwork.unwrap_or_else(|| Box::new(Self { schedule: None, flapping: None, cross: None, seed }));
         if let Some(schedule) = &change.schedule {
@@ -60,7 +61,8 @@ impl Clockwork {
             this.cross = Cross::new(cross, now, this.seed.derive("cross"));
         }
         let is_idle = this.schedule.is_none() && this.flapping.is_none() && this.cross.is_none();
-        (!is_idle).then_some(this)
+        // Once there, it stays: packets of former cross traffic may still be in front of others.
+        (was_there || !is_idle).then_some(this)
     }
 
     /// When it changes the pipe next so that packets inside may leave at another instant. A schedule does so only while
@@ -77,14 +79,14 @@ impl Clockwork {
         schedule.skip(until);
     }
 
-    /// When a pipe without packets wants to be called at the latest.
-    pub(crate) fn catch_up(&self) -> Option<Instant> {
-        self.cross.as_ref().and_then(Cross::next).map(|next| next + CATCH_UP)
+    /// When cross traffic arrives next.
+    pub(crate) fn next_arrival(&self) -> Option<Instant> {
+        self.cross.as_ref().and_then(Cross::next)
     }
 
     /// When it does something next.
     pub(crate) fn next(&self) -> Option<Instant> {
-        earlier(self.next_change(true), self.cross.as_ref().and_then(Cross::next))
+        earlier(self.next_change(true), self.next_arrival())
     }
 
     /// What it does then. Of deeds at one instant the schedule comes first, then the state, then an arrival.
@@ -96,7 +98,7 @@ impl Clockwork {
             return Some(Deed::SetUp(flapping.take()));
         }
         let cross = self.cross.as_mut().filter(|cross| cross.next() == Some(at))?;
-        Some(Deed::Arrival(cross.take()))
+        cross.take().map(Deed::Arrival)
     }
 }
 

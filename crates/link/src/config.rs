@@ -4,7 +4,7 @@ use crate::{
     CorruptConfig, CrossConfig, DelayConfig, DuplicateConfig, LossConfig, OverheadConfig, QueueConfig, RateConfig,
     ReorderConfig, ScheduleConfig, StateConfig,
 };
-use alloc::{string::String, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 use core::fmt;
 use netloom_units::Bytes;
 
@@ -36,12 +36,19 @@ pub struct PipeConfig {
 }
 
 impl PipeConfig {
-    /// Whether packets of up to `mtu` bytes from the IP header on can be sent as the rate model means it.
+    /// Says what does not go together; each model by itself is checked where it is described. `mtu`: the largest packet
+    /// in bytes from the IP header on.
     ///
     /// # Errors
-    /// What [`RateConfig::check_largest`] says.
-    pub fn check_mtu(&self, mtu: Bytes) -> Result<(), ConfigError> {
-        self.rate.check_largest(self.overhead.charged(mtu))
+    /// The key of the model that does not fit, and why.
+    pub fn check(&self, mtu: Bytes) -> Result<(), ConfigError> {
+        let largest = self.rate.check_largest(self.overhead.charged(mtu));
+        largest.map_err(|wrong| ConfigError::new("rate", format!("{wrong}")))?;
+        let misfit = self.schedule.limits().find(|limit| self.queue.with_limit(*limit).is_none());
+        misfit.map_or(Ok(()), |limit| {
+            let message = format!("the queue cannot have a limit of {limit}: leave `queue` out of the schedule");
+            Err(ConfigError::new("schedule", message))
+        })
     }
 }
 

@@ -43,6 +43,15 @@ impl ScheduleConfig {
     pub fn changes_delay(&self) -> bool {
         matches!(self, Self::Table(table) if table.steps().iter().any(|step| step.delay.is_some()))
     }
+
+    /// Every limit that it gives the queue.
+    pub(crate) fn limits(&self) -> impl Iterator<Item = Limit> + '_ {
+        let table = match self {
+            Self::None => None,
+            Self::Table(table) => Some(table),
+        };
+        table.into_iter().flat_map(|table| table.steps()).filter_map(|step| step.queue)
+    }
 }
 
 /// What begins at a step of a schedule.

@@ -13,7 +13,7 @@ pub(crate) struct Sending {
     pub(crate) finish: Instant,
     /// How long it is on the transmitter in all.
     pub(crate) serialization: Duration,
-    /// Whether it followed the segment before it without a gap.
+    /// Whether it followed a segment that is handed out without a gap.
     pub(crate) back_to_back: bool,
     /// How long it will travel.
     pub(crate) delay: Duration,
@@ -28,11 +28,13 @@ pub(crate) struct Transmitter {
     sending: Option<Sending>,
     /// When the last segment was sent to its end; none if nothing was, or if it was taken off.
     last_finish: Option<Instant>,
+    /// Whether that was cross traffic, whose end nobody sees.
+    behind_phantom: bool,
 }
 
 impl Transmitter {
     pub(crate) fn new(rate: &RateConfig, overhead: OverheadConfig) -> Self {
-        Self { pace: Pace::new(rate, Instant::ZERO), overhead, sending: None, last_finish: None }
+        Self { pace: Pace::new(rate, Instant::ZERO), overhead, sending: None, last_finish: None, behind_phantom: false }
     }
 
     pub(crate) fn sending(&self) -> Option<&Sending> {
@@ -68,6 +70,7 @@ impl Transmitter {
         let back_to_back = self.last_finish == Some(start);
         let size = self.overhead.charged(segment.size());
         let serialization = self.pace.as_mut().map_or(Duration::ZERO, |pace| pace.send(start, size, back_to_back));
+        let back_to_back = back_to_back && !self.behind_phantom;
         self.sending = Some(Sending { segment, finish: start + serialization, serialization, back_to_back, delay });
     }
 
@@ -76,10 +79,16 @@ impl Transmitter {
         self.sending.as_ref().map(|sending| sending.finish)
     }
 
+    /// When the last segment was sent to its end; none if nothing was, or if it was taken off.
+    pub(crate) fn last_finish(&self) -> Option<Instant> {
+        self.last_finish
+    }
+
     /// What has been sent.
     pub(crate) fn finished(&mut self) -> Option<Sending> {
         let sent = self.sending.take()?;
         self.last_finish = Some(sent.finish);
+        self.behind_phantom = sent.segment.is_phantom();
         Some(sent)
     }
 

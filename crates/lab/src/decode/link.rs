@@ -60,9 +60,9 @@ fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkS
         |value: &Node, least, most| integer(value, least, most).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
     let mtu = fields.read("mtu", |value| number(value, 68, 65_535), errors).unwrap_or(MTU);
     for (pipe, own) in pipes.iter().zip(&own) {
-        if let Err(wrong) = pipe.check_mtu(Bytes::new(u64::from(mtu))) {
-            let rate = own.as_ref().and_then(|own| own.get("rate")).or_else(|| fields.get("rate"));
-            errors.push(rate.unwrap_or(node).error(wrong.to_string()));
+        if let Err(wrong) = pipe.check(Bytes::new(u64::from(mtu))) {
+            let said = own.as_ref().and_then(|own| own.get(wrong.key)).or_else(|| fields.get(wrong.key));
+            errors.push(said.unwrap_or(node).error(wrong.message));
         }
     }
     let coalesce = fields.read("coalesce", duration_or_zero, errors).unwrap_or(COALESCE);

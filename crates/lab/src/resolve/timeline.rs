@@ -52,7 +52,7 @@ pub(super) fn resolve(
 fn too_large(link: &LinkSpec, direction: Option<Direction>, change: &PipeChange) -> Option<String> {
     let pipes = link.pipes.iter().zip([Direction::Forward, Direction::Backward]);
     let changed = pipes.filter(|(_, of)| direction.is_none_or(|only| only == *of));
-    let mut checks = changed.map(|(pipe, _)| change.applied_to(pipe).check_mtu(Bytes::new(u64::from(link.mtu))));
+    let mut checks = changed.map(|(pipe, _)| change.applied_to(pipe).check(Bytes::new(u64::from(link.mtu))));
     checks.find_map(Result::err).map(|wrong| wrong.to_string())
 }
 

@@ -2,8 +2,7 @@
 
 use super::Pipe;
 use crate::delay::Distribution;
-use crate::ledger::{Ledger, Waste};
-use crate::queue::Transmission;
+use crate::ledger::Waste;
 use crate::schedule::Leg;
 use crate::slope::Slope;
 use crate::{DelayConfig, PipeChange, RateConfig};
@@ -23,9 +22,6 @@ impl Slopes {
         self.loss = self.loss.filter(|_| change.loss.is_none());
     }
 }
-
-/// What a queue reckons with that never has to wait.
-const FASTEST: Rate = Rate::from_bits_per_second(u64::MAX).expect("it is not zero");
 
 impl Pipe {
     /// A step of the schedule.
@@ -54,18 +50,21 @@ impl Pipe {
         }
     }
 
-    /// What waits keeps its order, and what no longer fits is dropped.
+    /// What waits keeps its order, and what no longer fits is dropped. A discipline that was chosen since, and that has
+    /// no such limit, stays as it is.
     fn set_limit(&mut self, limit: Limit, waste: &mut Waste) {
-        let rate = self.transmitter.rate().unwrap_or(FASTEST);
-        let transmission = Transmission { rate, remaining: self.transmitter.remaining(self.now) };
-        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
-        self.queue.set_limit(limit, transmission, &mut ledger);
-        self.look_for_opening(self.now);
+        if let Some(queue) = self.discipline.with_limit(limit) {
+            self.change_queue(&queue, waste);
+        }
     }
 
     fn set_delay(&mut self, delay: Duration) {
         let order = self.delay.order();
-        self.delay.configure(DelayConfig { distribution: Distribution::Constant(delay), order });
+        self.delay.configure(DelayConfig {
+            distribution: Distribution::Constant(delay),
+            order,
+            ..DelayConfig::default()
+        });
         if let Some(sending) = self.transmitter.sending_mut() {
             sending.delay = delay;
         }
