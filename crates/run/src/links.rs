@@ -40,7 +40,8 @@ pub(crate) struct PipeState {
 impl PipeState {
     /// The delay of every packet since the lab started, if it was always the same.
     pub(crate) fn steady_delay(&self) -> Option<Duration> {
-        self.config.delay.is_constant().filter(|_| !self.delay_changed)
+        let is_steady = !self.delay_changed && !self.config.schedule.changes_delay();
+        self.config.delay.is_constant().filter(|_| is_steady)
     }
 }
 
@@ -100,6 +101,8 @@ impl Links {
             self.engine.change(pipe_id(pipe), change.clone()).map_err(died)?;
             let state = &mut self.pipes[pipe];
             state.delay_changed |= change.delay.as_ref().is_some_and(|delay| *delay != state.config.delay);
+            // A schedule that ends leaves the delay that it had set.
+            state.delay_changed |= change.schedule.is_some() && state.config.schedule.changes_delay();
             state.config = change.applied_to(&state.config);
         }
         Ok(())
