@@ -120,7 +120,7 @@ mod tests {
         let mut crossed = now;
         crossed.effects.cross_arrived_packets = 77;
         let text = table(&stats(3_000_000_000, &crossed), &stats(1_000_000_000, &before));
-        assert!(text.lines().next().unwrap().ends_with("drops  cross"), "{text}");
+        assert!(text.lines().next().unwrap().contains("drops  cross"), "{text}");
         assert!(text.ends_with("  4     77"), "{text}");
     }
 }
