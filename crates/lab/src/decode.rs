@@ -53,10 +53,11 @@ impl Errors {
 
     /// The bytes of the file that `node` names.
     pub(crate) fn read_bytes(&mut self, node: &Node) -> Result<Vec<u8>, Diagnostic> {
-        let path = self.folder.join(scalar::filled(node)?);
+        let name = PathBuf::from(scalar::filled(node)?);
+        let path = self.folder.join(&name);
         let bytes = std::fs::read(&path).map_err(|error| node.error(format!("reading {}: {error}", path.display())))?;
-        if !self.files.contains(&path) {
-            self.files.push(path);
+        if !self.files.contains(&name) {
+            self.files.push(name);
         }
         Ok(bytes)
     }
@@ -66,7 +67,7 @@ impl Errors {
         self.nodes.as_ref()
     }
 
-    /// The files that were read.
+    /// The files that were read, as the lab file names them.
     pub(crate) fn files(&self) -> &[PathBuf] {
         &self.files
     }

@@ -16,6 +16,7 @@ use netloom_link::PipeConfig;
 use netloom_units::{Duration, Probability, Seed};
 use std::fmt;
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 /// A lab, ready to be built.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +39,8 @@ pub struct Plan {
     pub expect: Vec<Expectation>,
     /// How far the network may stray from its description.
     pub bounds: Bounds,
+    /// The traces, tables and captures that the lab file names, each once, as it names them: relative to its folder.
+    pub files: Vec<PathBuf>,
 }
 
 /// How packets are released at their instant.

@@ -54,6 +54,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         timeline,
         expect,
         bounds: spec.bounds,
+        files: found.errors.files().to_vec(),
     };
     let addresses = addressing::assign(&spec.links, found);
     // With an end that leads nowhere there is no network to route in; the errors are noted.

@@ -2,7 +2,7 @@
 
 use crate::control::PipeStats;
 use crate::direction::{PipePlace, pipe_id};
-use crate::{LabStats, RunError};
+use crate::{Effects, LabStats, RunError};
 use netloom_dataplane::{Engine, EngineError, Snapshot};
 use netloom_lab::Direction;
 use netloom_link::{PipeChange, PipeConfig, PipeCounters};
@@ -129,8 +129,21 @@ impl Links {
         (0..self.pipes.len()).filter(|pipe| is_meant(&self.pipes[*pipe].place)).collect()
     }
 
-    /// Forgets what was measured before the timeline began.
+    /// Time zero: what was measured before is forgotten, and what pipes do by themselves begins anew, since lab files
+    /// count its times from here.
     pub(crate) fn begin(&mut self) -> Result<(), RunError> {
+        let plain = PipeConfig::default();
+        for (pipe, PipeState { config, .. }) in self.pipes.iter().enumerate() {
+            let again = PipeChange {
+                schedule: Some(config.schedule.clone()).filter(|schedule| *schedule != plain.schedule),
+                state: Some(config.state.clone()).filter(|state| *state != plain.state),
+                cross: Some(config.cross.clone()).filter(|cross| *cross != plain.cross),
+                ..PipeChange::default()
+            };
+            if !again.is_empty() {
+                self.engine.change(pipe_id(pipe), again).map_err(died)?;
+            }
+        }
         self.engine.reset_meters().map_err(died)
     }
 
@@ -173,7 +186,9 @@ impl Links {
             queued_bytes: counted.queued.bytes,
             dropped_queue_packets: counted.dropped.queue.packets,
             dropped_loss_packets: counted.dropped.loss.packets,
+            dropped_early_packets: counted.dropped.early.packets,
             dropped_down_packets: counted.dropped.down.packets,
+            effects: Effects::since(&PipeCounters::default(), counted),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! From what the engine counted to what the report says. Pure.
 
-use crate::PipeRow;
 use crate::links::{LinkName, PipeState};
 use crate::verdict::{Busy, EngineEvidence, PipeEvidence};
+use crate::{Effects, PipeRow};
 use netloom_dataplane::{Distribution, PipeReport, Snapshot};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant, Rate};
@@ -39,7 +39,9 @@ pub(crate) struct Flow {
     pub(crate) departed_bytes: u64,
     pub(crate) dropped_queue: u64,
     pub(crate) dropped_loss: u64,
+    pub(crate) dropped_early: u64,
     pub(crate) dropped_down: u64,
+    pub(crate) effects: Effects,
     /// The mean delay; none if no packet was handed out.
     pub(crate) delay_ns: Option<f64>,
 }
@@ -56,7 +58,9 @@ impl Flow {
             departed_bytes: after.departed.bytes - before.departed.bytes,
             dropped_queue: after.dropped.queue.packets - before.dropped.queue.packets,
             dropped_loss: after.dropped.loss.packets - before.dropped.loss.packets,
+            dropped_early: after.dropped.early.packets - before.dropped.early.packets,
             dropped_down: after.dropped.down.packets - before.dropped.down.packets,
+            effects: Effects::since(before, after),
             delay_ns: (delays > 0).then(|| (to.delay_sum_ns - from.delay_sum_ns) / delays as f64),
         }
     }
@@ -73,7 +77,7 @@ impl Flow {
 
     /// Packets dropped for any cause.
     pub(crate) fn drops(&self) -> u64 {
-        self.dropped_queue + self.dropped_loss + self.dropped_down
+        self.dropped_queue + self.dropped_loss + self.dropped_early + self.dropped_down
     }
 }
 
@@ -116,7 +120,9 @@ fn pipe_row(name: &LinkName, state: &PipeState, report: &PipeReport, flow: &Flow
         departed_bytes: flow.departed_bytes,
         dropped_queue_packets: flow.dropped_queue,
         dropped_loss_packets: flow.dropped_loss,
+        dropped_early_packets: flow.dropped_early,
         dropped_down_packets: flow.dropped_down,
+        effects: flow.effects,
         lateness_p50_ns: ns(report.lateness.quantile(0.5)),
         lateness_p99_ns: ns(report.lateness.quantile(0.99)),
         lateness_max_ns: ns(report.lateness.max()),

@@ -2,6 +2,7 @@
 //!
 //! Every number carries its unit in its name.
 
+use crate::Effects;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -70,8 +71,13 @@ pub struct PipeRow {
     pub dropped_queue_packets: u64,
     /// Packets dropped by the loss model.
     pub dropped_loss_packets: u64,
+    /// Packets dropped by the queue's discipline, though there was room.
+    pub dropped_early_packets: u64,
     /// Packets dropped because the link was down.
     pub dropped_down_packets: u64,
+    /// What else happened in it.
+    #[serde(flatten)]
+    pub effects: Effects,
     /// How much later than due packets were handed out: median.
     pub lateness_p50_ns: Option<u64>,
     /// 99th percentile of the lateness.
@@ -109,6 +115,13 @@ pub struct CommandRow {
     pub stdout: PathBuf,
     /// What it wrote to its standard error, relative to the results folder.
     pub stderr: PathBuf,
+}
+
+impl PipeRow {
+    /// Packets dropped for any cause.
+    pub fn dropped_packets(&self) -> u64 {
+        self.dropped_queue_packets + self.dropped_loss_packets + self.dropped_early_packets + self.dropped_down_packets
+    }
 }
 
 impl CommandRow {

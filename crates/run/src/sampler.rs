@@ -1,9 +1,9 @@
 //! `samples.csv`: what every pipe had counted, ten times a second.
 
-use crate::RunError;
 use crate::direction::PipePlace;
 use crate::message::Busiest;
 use crate::results::Folder;
+use crate::{Effects, RunError};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
 use std::fs::File;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 
 const HEADER: &str = "time_s,link,direction,pipe,arrived_packets,arrived_bytes,departed_packets,departed_bytes,\
-dropped_queue_packets,dropped_loss_packets,dropped_down_packets,queue_packets,queue_bytes";
+dropped_queue_packets,dropped_loss_packets,dropped_early_packets,dropped_down_packets,queue_packets,queue_bytes";
 
 /// Writes one row per pipe and sample. The counters are totals since the lab started; a pipe whose counters are what
 /// they were at the sample before has no row, so that a large lab with little traffic stays cheap.
@@ -35,7 +35,7 @@ impl Sampler {
     pub(crate) fn create(folder: &Folder, pipes: Vec<(String, PipePlace)>, zero: Instant) -> Result<Self, RunError> {
         let path = folder.path().join("samples.csv");
         let mut file = BufWriter::new(folder.file("samples.csv")?);
-        writeln!(file, "{HEADER}").map_err(RunError::results(&path))?;
+        writeln!(file, "{HEADER},{}", Effects::COLUMNS).map_err(RunError::results(&path))?;
         let latest = vec![PipeCounters::default(); pipes.len()];
         Ok(Self { file, path, pipes, latest, latest_at: zero, next: zero, busiest: None })
     }
@@ -72,7 +72,8 @@ impl Sampler {
         for (pipe, now) in counters.iter().enumerate().filter(|(pipe, now)| self.latest[*pipe] != **now) {
             let (link, PipePlace { direction, pipe, .. }) = &self.pipes[pipe];
             write!(self.file, "{time:.3},{link},{direction},{}", pipe.as_deref().unwrap_or_default())?;
-            for number in numbers(now) {
+            let effects = Effects::since(&PipeCounters::default(), now);
+            for number in numbers(now).into_iter().chain(effects.values()) {
                 write!(self.file, ",{number}")?;
             }
             writeln!(self.file)?;
@@ -94,7 +95,7 @@ impl Sampler {
     }
 }
 
-fn numbers(counters: &PipeCounters) -> [u64; 9] {
+fn numbers(counters: &PipeCounters) -> [u64; 10] {
     let PipeCounters { arrived, departed, dropped, queued, .. } = counters;
     [
         arrived.packets,
@@ -103,6 +104,7 @@ fn numbers(counters: &PipeCounters) -> [u64; 9] {
         departed.bytes,
         dropped.queue.packets,
         dropped.loss.packets,
+        dropped.early.packets,
         dropped.down.packets,
         queued.packets,
         queued.bytes,
@@ -133,9 +135,12 @@ mod tests {
         let busiest = sampler.busiest().unwrap();
         assert_eq!((busiest.direction.as_str(), busiest.bits_per_second), ("backward", 1e6));
         let text = std::fs::read_to_string(root.path().join("samples.csv")).unwrap();
-        assert_eq!(text.lines().nth(1).unwrap(), "0.100,backbone,backward,voip,0,0,0,12500,0,0,0,0,0");
+        assert_eq!(
+            text.lines().nth(1).unwrap(),
+            "0.100,backbone,backward,voip,0,0,0,12500,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
+        );
         assert_eq!(text.lines().count(), 2);
-        assert_eq!(HEADER.split(',').count(), 13);
+        assert!(text.lines().all(|line| line.split(',').count() == 23), "{text}");
     }
 
     #[test]

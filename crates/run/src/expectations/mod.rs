@@ -115,6 +115,7 @@ impl Measurements<'_> {
             PipeMetric::DelayP99 => known(report.delay.quantile(0.99))?,
             PipeMetric::QueueMax => self.queue_max(pipe, window) as f64,
             PipeMetric::Drops => flow.drops() as f64,
+            PipeMetric::Marks => flow.effects.marked_packets as f64,
             PipeMetric::Loss if flow.arrived_packets == 0 => return Err("no packet arrived".into()),
             PipeMetric::Loss => flow.drops() as f64 / flow.arrived_packets as f64,
             PipeMetric::Utilization => {

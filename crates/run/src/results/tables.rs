@@ -1,21 +1,25 @@
 //! `pipes.csv`: the final table, one row per pipe.
 
 use super::Folder;
-use crate::{PipeRow, RunError};
+use crate::{Effects, PipeRow, RunError};
 use std::fmt::Write;
 
 const HEADER: &str = "link,direction,pipe,from,to,rate_bits_per_second,achieved_bits_per_second,\
 throughput_bits_per_second,delay_ns,measured_delay_mean_ns,measured_delay_p99_ns,\
 queue_peak_packets,arrived_packets,arrived_bytes,departed_packets,departed_bytes,dropped_queue_packets,\
-dropped_loss_packets,dropped_down_packets,lateness_p50_ns,lateness_p99_ns,lateness_max_ns\n";
+dropped_loss_packets,dropped_early_packets,dropped_down_packets,lateness_p50_ns,lateness_p99_ns,lateness_max_ns";
 
 /// Writes `pipes.csv`. What does not exist (an unlimited rate, the delay of no packets) is an empty field.
 pub(crate) fn write_pipe_table(folder: &Folder, rows: &[PipeRow]) -> Result<(), RunError> {
-    let mut text = String::from(HEADER);
+    let mut text = header();
     for row in rows {
         push_row(&mut text, row);
     }
     folder.write("pipes.csv", text)
+}
+
+fn header() -> String {
+    format!("{HEADER},{}\n", Effects::COLUMNS)
 }
 
 fn push_row(text: &mut String, row: &PipeRow) {
@@ -38,12 +42,14 @@ fn push_row(text: &mut String, row: &PipeRow) {
         field(Some(row.departed_bytes)),
         field(Some(row.dropped_queue_packets)),
         field(Some(row.dropped_loss_packets)),
+        field(Some(row.dropped_early_packets)),
         field(Some(row.dropped_down_packets)),
         field(row.lateness_p50_ns),
         field(row.lateness_p99_ns),
         field(row.lateness_max_ns),
     ];
-    writeln!(text, "{}", fields.join(",")).expect("writing to a string");
+    let effects = row.effects.values().map(|count| count.to_string());
+    writeln!(text, "{},{}", fields.join(","), effects.join(",")).expect("writing to a string");
 }
 
 fn field<T: ToString>(value: Option<T>) -> String {
@@ -56,9 +62,9 @@ mod tests {
 
     #[test]
     fn header_and_rows_have_as_many_fields() {
-        let mut text = String::from(HEADER);
+        let mut text = header();
         push_row(&mut text, &PipeRow { link: "backbone".into(), ..PipeRow::default() });
         let counts: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
-        assert_eq!(counts, [22, 22]);
+        assert_eq!(counts, [32, 32]);
     }
 }

@@ -214,8 +214,12 @@ fn understand(changes: &[(String, String)]) -> Result<Wanted, Refusal> {
         match (key.as_str(), value.as_str()) {
             ("state", "up") => wanted.up = Some(true),
             ("state", "down") => wanted.up = Some(false),
-            ("state", other) => {
-                return Err((ExitCode::Usage, format!("`state={other}`: a link's state is up or down")));
+            // A map or `none` is what a lab file can have there.
+            ("state", other) if other != "none" && other.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+                return Err((
+                    ExitCode::Usage,
+                    format!("`state={other}`: a link's state is up or down, or as in a lab file"),
+                ));
             }
             _ => {
                 let part = parse_change(key, value).map_err(|error| (ExitCode::Usage, error.to_string()))?;
@@ -255,6 +259,18 @@ mod tests {
             netloom_lab::describe_change(&wanted.change),
             json!({ "rate": "unlimited", "delay": "80 ms", "loss": "1 %" })
         );
+    }
+
+    /// `state` is a word for now, and a map for what the link does by itself; both can be asked for at once.
+    #[test]
+    fn a_state_is_a_word_or_a_map() {
+        let flap = "{on_cut: lost, flap: {up: 10 s, down: 1 s}}";
+        let wanted = understand(&pairs(&[("state", "down"), ("state", flap)])).unwrap();
+        assert_eq!(wanted.up, Some(false));
+        assert!(wanted.change.state.as_ref().is_some_and(|state| state.flap.is_some()));
+        let none = understand(&pairs(&[("state", "none")])).unwrap();
+        assert_eq!(none.change.state, Some(netloom_link::StateConfig::default()));
+        assert_eq!(understand(&pairs(&[("state", "{flap: 1 s}")])).err().unwrap().0, ExitCode::Usage);
     }
 
     #[test]

@@ -147,7 +147,7 @@ fn wrong_expectations_say_what_would_be_right() {
         ("access.delay within 5 ms", "write `within 2 % of X` or `within 5 ms of X`".into()),
         ("access.drops == 0 during 2 s", "`during 2 s`: write for example `during 2 s..5 s`".into()),
         ("access.drops == 0 during 2 s..1 s", "`during 2 s..1 s` ends before it begins: write the earlier time first".into()),
-        ("access.delay_p50 < 1 s during 1 s..2 s", "`delay_p50` is known for the whole run only: `during` is for throughput, offered, delay, queue_max, drops, loss, utilization, packets or bytes".into()),
+        ("access.delay_p50 < 1 s during 1 s..2 s", "`delay_p50` is known for the whole run only: `during` is for throughput, offered, delay, queue_max, drops, marks, loss, utilization, packets or bytes".into()),
     ];
     for (text, message) in cases {
         assert_eq!(parsed(text).err().as_deref(), Some(message.as_str()), "{text}");
