@@ -18,6 +18,7 @@ mod programs;
 mod resolve;
 mod schema;
 mod spec;
+mod traffic;
 mod yaml;
 
 pub use change::{ChangeError, parse_change};
@@ -29,10 +30,11 @@ pub use expect::{
 };
 pub use plan::{
     Action, Argv, Bounds, Cpus, Direction, EndPlan, Event, InterfacePlan, LinkPlan, NodeKind, NodePlan, Plan,
-    Precision, Ready, ReadyWhen, RoutePlan, RunCommand,
+    Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Sends, TrafficPlan, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;
+pub use traffic::parse_traffic;
 
 use decode::Errors;
 use diagnostics::{Severity, Span};

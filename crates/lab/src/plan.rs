@@ -4,8 +4,10 @@
 //! `2 * link` forward, `2 * link + 1` backward. The port at a link's end has the number `2 * link + end`.
 
 mod timeline;
+mod traffic;
 
 pub use timeline::{Action, Argv, Event, Ready, ReadyWhen, RunCommand};
+pub use traffic::{Sends, TrafficPlan, WindowConfig};
 
 use crate::expect::Expectation;
 use ipnet::IpNet;
@@ -31,6 +33,8 @@ pub struct Plan {
     pub links: Vec<LinkPlan>,
     /// What happens, in the order of the lab file.
     pub timeline: Vec<Event>,
+    /// What a simulation sends; a run has the programs of the timeline instead.
+    pub traffic: Vec<TrafficPlan>,
     /// What is expected of the run.
     pub expect: Vec<Expectation>,
     /// How far the network may stray from its description.

@@ -5,6 +5,9 @@ mod ends;
 mod names;
 mod routing;
 mod timeline;
+mod traffic;
+
+pub(crate) use traffic::resolve_for;
 
 use crate::decode::{Errors, LeftOut};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
@@ -38,6 +41,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let ends = ends::resolve(&spec.links, &node_index, &mut found.errors);
     let link_names: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
     let timeline = timeline::resolve(timeline, &node_index, &link_index, &mut found.errors);
+    let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &mut found.errors);
     let expect = expectations(&spec.expect, &timeline, &link_names, left_out, &mut found.errors);
     check_windows(&spec.expect, &expect, spec.duration, &mut found.errors);
     let mut plan = Plan {
@@ -48,6 +52,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         nodes: Vec::new(),
         links: Vec::new(),
         timeline,
+        traffic,
         expect,
         bounds: spec.bounds,
     };

@@ -37,7 +37,7 @@ pub use chance::ChanceConfig;
 pub use config::{ConfigError, PipeChange, PipeConfig};
 pub use corrupt::CorruptConfig;
 pub use counters::{CrossCounters, Drops, PipeCounters, Tally};
-pub use cross::{CrossConfig, OnOff, PacketSize, Replay, Stream, Traffic};
+pub use cross::{Cross, CrossConfig, OnOff, PacketSize, Replay, Stream, Traffic};
 pub use delay::{DelayConfig, Distribution, Order};
 pub use duplicate::DuplicateConfig;
 pub use ledger::{Cause, Dropped, Waste};
