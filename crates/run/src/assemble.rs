@@ -9,11 +9,11 @@ use crate::session::{GuardLink, Parts, Session};
 use crate::signals::Signals;
 use crate::{Event, ExitCode, RunError};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
-use netloom_fabric::{Fabric, PipeSpec};
+use netloom_fabric::Fabric;
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::runtime::RuntimeDir;
-use netloom_lab::{Direction, LinkPlan, NodeKind, NodePlan, Plan, Precision};
+use netloom_lab::{LinkPlan, NodeKind, NodePlan, Plan, Precision};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
@@ -143,8 +143,7 @@ fn configure(nodes: &mut [Node]) -> Result<(), RunError> {
 }
 
 fn start_engine(plan: &Plan, ports: Vec<PortConfig>) -> Result<Links, RunError> {
-    let specs: Vec<PipeSpec> =
-        plan.links.iter().enumerate().flat_map(|(number, link)| pipe_specs(number, link)).collect();
+    let specs = netloom_sim::pipe_specs(plan);
     let configs = specs.iter().map(|spec| spec.config.clone()).collect();
     let fabric = Fabric::new(plan.seed, &specs);
     let precision = match plan.precision {
@@ -158,19 +157,6 @@ fn start_engine(plan: &Plan, ports: Vec<PortConfig>) -> Result<Links, RunError> 
         ends: link.ends.map(|end| plan.nodes[end.node].name.clone()),
     };
     Ok(Links::new(engine, plan.links.iter().map(name).collect(), configs))
-}
-
-fn pipe_specs(number: usize, link: &LinkPlan) -> [PipeSpec; 2] {
-    Direction::BOTH.map(|direction| {
-        let enters = direction.index();
-        PipeSpec {
-            name: format!("{}.{direction}", link.name),
-            config: link.pipes[enters].clone(),
-            coalesce: link.coalesce,
-            from: port_id(number, enters),
-            to: port_id(number, 1 - enters),
-        }
-    })
 }
 
 fn machine(error: impl std::fmt::Display) -> RunError {

@@ -28,4 +28,4 @@ pub use meter::Meter;
 pub use network::Network;
 pub use outcome::{Outcome, PipeOutcome, Sample, SimError, SourceOutcome};
 pub use route::pipe_specs;
-pub use simulate::simulate;
+pub use simulate::{check, simulate};

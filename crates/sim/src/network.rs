@@ -18,7 +18,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// So often it is asked whether something is still under way.
 const ASKED_EVERY: Duration = Duration::from_millis(1);
 /// More packets than these do not come out of pipes at one instant, unless time stands still.
-const MOST_AT_ONCE: u64 = 10_000_000;
+const MOST_AT_ONCE: u64 = 1_000_000;
 
 /// Pipes and flows in virtual time.
 #[derive(Debug)]

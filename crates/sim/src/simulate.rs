@@ -20,11 +20,22 @@ pub fn simulate(
     interval: Duration,
     watch: &mut dyn FnMut(&Sample<'_>),
 ) -> Result<Outcome, SimError> {
-    let flows: Result<Vec<FlowSpec>, SimError> = plan.traffic.iter().map(|source| flow(plan, source)).collect();
-    let network = Network::new(plan.seed, &pipe_specs(plan), flows?)?;
+    let network = Network::new(plan.seed, &pipe_specs(plan), flows(plan)?)?;
     let (events, skipped) = timeline::events(plan);
     let outcome = network.with_events(events).run(duration, interval, watch)?;
     Ok(Outcome { skipped, ..outcome })
+}
+
+/// Whether `plan` can be simulated, as far as that shows before time passes.
+///
+/// # Errors
+/// As of [`simulate`].
+pub fn check(plan: &Plan) -> Result<(), SimError> {
+    if flows(plan)?.is_empty() { Err(SimError::NoTraffic) } else { Ok(()) }
+}
+
+fn flows(plan: &Plan) -> Result<Vec<FlowSpec>, SimError> {
+    plan.traffic.iter().map(|source| flow(plan, source)).collect()
 }
 
 fn flow(plan: &Plan, source: &TrafficPlan) -> Result<FlowSpec, SimError> {

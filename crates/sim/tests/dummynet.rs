@@ -14,16 +14,16 @@
 
 use netloom_fabric::{PipeSpec, PortId};
 use netloom_lab::{Sends, WindowConfig};
-use netloom_link::{PipeConfig, QueueConfig, RateConfig};
+use netloom_link::{PipeConfig, QueueConfig};
 use netloom_sim::{FlowSpec, Hop, Network, SourceOutcome};
 use netloom_units::{Bytes, Duration, Limit, Rate, Seed};
 use std::net::Ipv4Addr;
 
 const KIB: f64 = 1_024.0;
 
-fn session(delay_ms: u64, queue: u64) -> SourceOutcome {
+fn session(delay_ms: u64, queue: u32) -> SourceOutcome {
     let config = PipeConfig {
-        rate: RateConfig::Constant(Rate::from_bits_per_second(1_600_000).expect("above zero")),
+        rate: Rate::from_bits_per_second(1_600_000).into(),
         delay: Duration::from_millis(delay_ms).into(),
         queue: QueueConfig::DropTail(Limit::Packets(queue)),
         ..PipeConfig::default()

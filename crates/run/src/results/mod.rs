@@ -1,10 +1,12 @@
 //! The results folder: `results/<lab>/<time>-<id>/`, provenance first.
 
+mod begin;
 mod events;
 mod folder;
 mod provenance;
 mod tables;
 
+pub(crate) use begin::{absolute, results_folder};
 pub(crate) use events::EventLog;
 pub(crate) use folder::Folder;
 pub(crate) use provenance::{Origin, Provenance};
