@@ -1,6 +1,6 @@
 //! What one packet costs in the fabric, in nanoseconds: `cargo bench -p netloom-fabric`.
 //!
-//! Each row is the best of several rounds, since whatever else runs on the machine only ever adds. A packet is a
+//! Each row is the best of many short rounds, since whatever else runs on the machine only ever adds. A packet is a
 //! segment; buffers come from the pool and go back, as in a driver, but no byte of payload is copied.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -9,16 +9,49 @@ mod common;
 
 use common::{Load, Transport};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
-use netloom_link::{CrossConfig, PacketSize, PipeConfig, QueueConfig, Stream, Traffic};
+use netloom_link::{
+    CrossConfig, DualPi2Config, PacketSize, PieConfig, PipeConfig, QueueConfig, RedConfig, Stream, Traffic,
+};
 use netloom_packet::{Packet, Pool, VirtioHeader};
 use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
 use std::hint::black_box;
 
-const ROUNDS: u32 = 7;
-/// Offered packets per round and row.
-const PACKETS: u32 = 400_000;
-const SINGLE: Load = Load::Plain(1_500);
-const TRAIN: Load = Load::Train { transport: Transport::Tcp, full: 44, payload: 1_448, last: 0 };
+const ROUNDS: u32 = 60;
+/// Offered packets per round and row: few enough for some rounds to find the processor undisturbed.
+const PACKETS: u32 = 40_000;
+const SINGLE: &[Offer] = &[Offer { load: Load::Plain(1_500), ecn: 0 }];
+const TRAIN: &[Offer] =
+    &[Offer { load: Load::Train { transport: Transport::Tcp, full: 44, payload: 1_448, last: 0 }, ecn: 0 }];
+/// The customary mix of 7 small, 4 middle and 1 large packet (IMIX): 340 bytes on average, or 2.72 us at 1 Gbit/s.
+const MIXED: &[Offer] = &[
+    plain(40, 0),
+    plain(576, 0),
+    plain(40, 1),
+    plain(40, 2),
+    plain(576, 1),
+    plain(40, 0),
+    plain(1_500, 2),
+    plain(40, 1),
+    plain(576, 0),
+    plain(40, 2),
+    plain(576, 1),
+    plain(40, 0),
+];
+/// Bytes of Ethernet and IPv4 headers.
+const HEADERS: usize = 34;
+/// How many pipes are made to see what one takes.
+const IDLE_PIPES: u32 = 20_000;
+
+/// What is offered, and its bits of congestion notification.
+#[derive(Clone, Copy)]
+struct Offer {
+    load: Load,
+    ecn: u8,
+}
+
+const fn plain(size: usize, ecn: u8) -> Offer {
+    Offer { load: Load::Plain(size), ecn }
+}
 
 /// One row: what is offered to which pipes.
 struct Row {
@@ -29,62 +62,68 @@ struct Row {
     pipes: u32,
     /// How many of the pipes see traffic, spread evenly over their ids.
     active: u32,
-    load: Load,
+    /// What arrives, over and over.
+    offers: &'static [Offer],
+    queue: QueueConfig,
+    /// Whether all packets share the buffer of their kind, so that millions of them can be in flight.
+    shared: bool,
+    packets: u32,
+    rounds: u32,
     /// Lab time between two arrivals at the fabric.
     gap: Duration,
 }
 
 fn main() {
-    // 1500 B every 1.2 us are 10 Gbit/s, and so are 44 of them every 52.8 us.
-    let ten = Rate::from_bits_per_second(10_000_000_000);
-    let row = Row {
-        name: "10 Gbit/s, 1 ms, single packets",
-        rate: ten,
-        delay: Duration::from_millis(1),
-        coalesce: Duration::from_micros(20),
-        pipes: 1,
-        active: 1,
-        load: SINGLE,
-        gap: Duration::from_nanos(1_200),
-    };
-    let train_gap = Duration::from_nanos(52_800);
-    let rows = [
-        Row { name: "no rate, no delay, single packets", rate: None, delay: Duration::ZERO, ..row },
-        Row { name: "no rate, no delay, trains of 44", rate: None, delay: Duration::ZERO, load: TRAIN, ..row },
-        Row { name: "no rate, 1 ms, single packets", rate: None, ..row },
-        Row { name: "10 Gbit/s, 1 ms, single, overloaded", gap: Duration::from_nanos(600), ..row },
-        Row { name: "10 Gbit/s, 1 ms, trains, window 20 us", load: TRAIN, gap: train_gap, ..row },
-        Row { name: "10 Gbit/s, no delay, trains, 20 us", delay: Duration::ZERO, load: TRAIN, gap: train_gap, ..row },
-        Row {
-            name: "10 Gbit/s, 1 ms, trains, no window",
-            coalesce: Duration::ZERO,
-            load: TRAIN,
-            gap: train_gap,
-            ..row
-        },
-        Row { name: "1000 pipes, 10 active, single", pipes: 1_000, active: 10, gap: Duration::from_nanos(120), ..row },
-        Row {
-            name: "1000 pipes, 1000 active, single",
-            pipes: 1_000,
-            active: 1_000,
-            gap: Duration::from_nanos(120),
-            ..row
-        },
-        row,
-    ];
     // Cargo adds `--bench`; any other word selects the rows that contain it.
     let wanted = std::env::args().skip(1).find(|word| !word.starts_with("--")).unwrap_or_default();
+    println!("{:<40} {:>12}", "", "bytes");
+    // What is measured stays, so that nothing of it is used again by the next.
+    let mut kept = Vec::new();
+    for (name, queue) in queues().iter().filter(|(name, _)| format!("idle pipe, {name}").contains(&wanted)) {
+        let row = Row { pipes: IDLE_PIPES, queue: queue.clone(), ..plain_row() };
+        let specs = row.specs();
+        let before = resident();
+        let fabric = Fabric::new(Seed::new(1), &specs);
+        let taken = resident() - before;
+        println!("{:<40} {:>12}", format!("idle pipe, {name}"), taken / u64::from(IDLE_PIPES));
+        kept.push((specs, fabric));
+    }
+    drop(kept);
+    println!();
     println!("{:<40} {:>12} {:>12}", "", "ns/packet", "ns/offered");
     let alone = pool_only();
     println!("{:<40} {alone:>12.1} {alone:>12.1}", "pool only, single packets");
-    for chosen in rows.iter().filter(|one| one.name.contains(&wanted)) {
-        let segments = f64::from(chosen.load.packet(&mut Pool::default(), 0).segments());
-        let best = (0..ROUNDS).map(|_| chosen.measure()).fold(f64::INFINITY, f64::min);
+    for chosen in rows().iter().chain(&queue_rows()).filter(|one| one.name.contains(&wanted)) {
+        let templates = chosen.templates();
+        let segments = f64::from(templates[0].segments());
+        let mut pool = Pool::default();
+        warm(&mut pool, &templates[0]);
+        let rounds = (0..chosen.rounds).map(|_| chosen.measure(&templates, &mut pool));
+        let best = rounds.fold(f64::INFINITY, f64::min);
         println!("{:<40} {best:>12.1} {:>12.1}", chosen.name, best * segments);
     }
     for (name, count, rate) in CROSS.iter().filter(|(name, ..)| name.contains(&wanted)) {
         let best = (0..ROUNDS).map(|_| cross_only(*count, *rate)).fold(f64::INFINITY, f64::min);
         println!("{name:<40} {best:>12.1} {best:>12.1}");
+    }
+}
+
+/// The row that the others are like, but for what they say.
+fn plain_row() -> Row {
+    Row {
+        name: "10 Gbit/s, 1 ms, single packets",
+        // 1500 B every 1.2 us are 10 Gbit/s, and so are 44 of them every 52.8 us.
+        rate: Rate::from_bits_per_second(10_000_000_000),
+        delay: Duration::from_millis(1),
+        coalesce: Duration::from_micros(20),
+        pipes: 1,
+        active: 1,
+        offers: SINGLE,
+        queue: QueueConfig::default(),
+        shared: false,
+        packets: PACKETS,
+        rounds: ROUNDS,
+        gap: Duration::from_nanos(1_200),
     }
 }
 
@@ -108,7 +147,7 @@ fn cross_only(sources: usize, rate: u64) -> f64 {
         ..PipeConfig::default()
     };
     let port = PortId(0);
-    let spec = PipeSpec { name: "pipe".into(), config, coalesce: Duration::ZERO, from: port, to: port };
+    let spec = PipeSpec { name: "pipe".into(), config, coalesce: Duration::ZERO, from: port, to: port, filter: None };
     let mut fabric = Fabric::new(Seed::new(1), &[spec]);
     let end = Instant::from_nanos(u64::from(PACKETS) * 6_000);
     let begin = std::time::Instant::now();
@@ -118,6 +157,84 @@ fn cross_only(sources: usize, rate: u64) -> f64 {
     let spent = begin.elapsed().as_secs_f64() * 1e9;
     let arrived: u64 = fabric.counters().map(|counters| counters.cross.arrived.packets).sum();
     spent / arrived as f64
+}
+
+fn rows() -> Vec<Row> {
+    let row = plain_row;
+    let train_row = || Row { offers: TRAIN, gap: Duration::from_nanos(52_800), ..row() };
+    let many = || Row { pipes: 1_000, gap: Duration::from_nanos(120), ..row() };
+    vec![
+        Row { name: "no rate, no delay, single packets", rate: None, delay: Duration::ZERO, ..row() },
+        Row {
+            name: "no rate, no delay, trains of 44",
+            rate: None,
+            delay: Duration::ZERO,
+            gap: Duration::from_nanos(1_200),
+            ..train_row()
+        },
+        Row { name: "no rate, 1 ms, single packets", rate: None, ..row() },
+        Row { name: "10 Gbit/s, 1 ms, single, overloaded", gap: Duration::from_nanos(600), ..row() },
+        Row { name: "10 Gbit/s, 1 ms, trains, window 20 us", ..train_row() },
+        Row { name: "10 Gbit/s, no delay, trains, 20 us", delay: Duration::ZERO, ..train_row() },
+        Row { name: "10 Gbit/s, 1 ms, trains, no window", coalesce: Duration::ZERO, ..train_row() },
+        Row { name: "1000 pipes, 10 active, single", active: 10, ..many() },
+        Row { name: "1000 pipes, 1000 active, single", active: 1_000, ..many() },
+        row(),
+        Row { name: "1000 in flight, one buffer", shared: true, ..row() },
+        Row {
+            name: "1000000 in flight, one buffer",
+            shared: true,
+            delay: Duration::from_millis(1_200),
+            packets: 4_000_000,
+            rounds: 3,
+            ..row()
+        },
+    ]
+}
+
+/// Every discipline with mixed sizes, a little below the rate and above it.
+fn queue_rows() -> Vec<Row> {
+    let mixed = |name, queue: &QueueConfig, gap| Row {
+        name,
+        offers: MIXED,
+        queue: queue.clone(),
+        rate: Rate::from_bits_per_second(1_000_000_000),
+        gap: Duration::from_nanos(gap),
+        ..plain_row()
+    };
+    let [(_, drop_tail), (_, drop_head), (_, red), (_, pie), (_, dual_pi2)] = queues();
+    vec![
+        mixed("drop-tail, mixed sizes", &drop_tail, 2_800),
+        mixed("drop-tail, mixed sizes, overloaded", &drop_tail, 2_500),
+        mixed("drop-head, mixed sizes, overloaded", &drop_head, 2_500),
+        mixed("RED, mixed sizes", &red, 2_800),
+        mixed("RED, mixed sizes, overloaded", &red, 2_500),
+        mixed("PIE, mixed sizes", &pie, 2_800),
+        mixed("PIE, mixed sizes, overloaded", &pie, 2_500),
+        mixed("DualPI2, mixed sizes", &dual_pi2, 2_800),
+        mixed("DualPI2, mixed sizes, overloaded", &dual_pi2, 2_500),
+    ]
+}
+
+fn queues() -> [(&'static str, QueueConfig); 5] {
+    let limit = Limit::Packets(1_000);
+    // A target that this rate and limit can exceed.
+    let target = Duration::from_micros(500);
+    [
+        ("drop-tail", QueueConfig::DropTail(limit)),
+        ("drop-head", QueueConfig::DropHead(limit)),
+        ("RED", QueueConfig::Red(RedConfig { limit, ..RedConfig::default() })),
+        ("PIE", QueueConfig::Pie(PieConfig { limit, target, ..PieConfig::default() })),
+        ("DualPI2", QueueConfig::DualPi2(DualPi2Config { limit, target, ..DualPi2Config::default() })),
+    ]
+}
+
+/// Bytes of memory that this process has.
+fn resident() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux tells every process its size");
+    let pages =
+        statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("the second is the resident set");
+    pages * 4_096
 }
 
 /// What the pool alone costs: a buffer taken and given back.
@@ -136,11 +253,16 @@ fn pool_only() -> f64 {
 }
 
 impl Row {
-    fn fabric(&self) -> Fabric {
+    fn templates(&self) -> Vec<Packet> {
+        let mut pool = Pool::default();
+        self.offers.iter().map(|offer| offer.load.packet_with(&mut pool, 0, offer.ecn)).collect()
+    }
+
+    fn specs(&self) -> Vec<PipeSpec> {
         let config = PipeConfig {
             rate: self.rate.into(),
             delay: self.delay.into(),
-            queue: QueueConfig::DropTail(Limit::Packets(1_000)),
+            queue: self.queue.clone(),
             ..PipeConfig::default()
         };
         let spec = |index: u32| PipeSpec {
@@ -148,41 +270,50 @@ impl Row {
             config: config.clone(),
             coalesce: self.coalesce,
             from: PortId(index),
+            filter: None,
             to: PortId(index),
         };
-        Fabric::new(Seed::new(1), &(0..self.pipes).map(spec).collect::<Vec<_>>())
+        (0..self.pipes).map(spec).collect()
     }
 
     /// Nanoseconds per packet for one round: arrival, queue, transmitter, delay line, departure, buffer returned.
-    fn measure(&self) -> f64 {
-        let template = self.load.packet(&mut Pool::default(), 0);
-        let virtio = template_virtio(&template);
-        let offered = PACKETS / template.segments();
-        let mut fabric = self.fabric();
-        let mut pool = Pool::default();
-        warm(&mut pool, &template, virtio);
+    fn measure(&self, templates: &[Packet], pool: &mut Pool) -> f64 {
+        let segments = templates[0].segments();
+        let offered = self.packets / segments;
+        let mut fabric = Fabric::new(Seed::new(1), &self.specs());
         let (mut now, mut left) = (Instant::ZERO, 0_u64);
         let begin = std::time::Instant::now();
+        let mut offers = templates.iter().cycle();
         for index in 0..offered {
             now = now + self.gap;
             while fabric.next_wake().is_some_and(|wake| wake <= now) {
-                advance(&mut fabric, now, &mut pool, &mut left);
+                advance(&mut fabric, now, pool, &mut left);
             }
-            let len = template.bytes().len();
-            // The bytes of the template are there already: the buffers were warmed with them.
-            let packet = pool.fill_with(len, |_| Some((len, virtio))).expect("a filled packet");
+            let template = offers.next().expect("they come over and over");
+            let packet = if self.shared { template.duplicate() } else { received(pool, template) };
             let port = PortId(index % self.active * (self.pipes / self.active));
             fabric.inject(now, port, packet).expect("a known port");
-            fabric.recycle(&mut pool);
+            fabric.recycle(pool);
         }
         while let Some(wake) = fabric.next_wake() {
-            advance(&mut fabric, wake, &mut pool, &mut left);
+            advance(&mut fabric, wake, pool, &mut left);
         }
         let spent = begin.elapsed().as_secs_f64() * 1e9;
         let dropped: u64 = fabric.counters().map(|counters| counters.dropped.packets()).sum();
-        assert_eq!(left + dropped, u64::from(offered * template.segments()));
-        spent / f64::from(offered * template.segments())
+        assert_eq!(left + dropped, u64::from(offered * segments));
+        spent / f64::from(offered * segments)
     }
+}
+
+/// A packet like `template` as from a driver: of its bytes only the headers are written, for the buffers were warmed with
+/// the rest.
+fn received(pool: &mut Pool, template: &Packet) -> Packet {
+    let bytes = template.bytes();
+    let fill = |buffer: &mut [u8]| {
+        buffer[..HEADERS].copy_from_slice(&bytes[..HEADERS]);
+        Some((bytes.len(), virtio(template)))
+    };
+    pool.fill_with(bytes.len(), fill).expect("a filled packet")
 }
 
 fn advance(fabric: &mut Fabric, now: Instant, pool: &mut Pool, left: &mut u64) {
@@ -192,12 +323,17 @@ fn advance(fabric: &mut Fabric, now: Instant, pool: &mut Pool, left: &mut u64) {
     });
 }
 
-fn template_virtio(template: &Packet) -> VirtioHeader {
-    template.write_head(&mut [0; netloom_packet::MAX_HEAD]).virtio
+fn virtio(template: &Packet) -> VirtioHeader {
+    // Every row offers either trains, whose headers are all alike, or plain packets.
+    match template.segments() {
+        1 => VirtioHeader::COMPLETE,
+        _ => template.write_head(&mut [0; netloom_packet::MAX_HEAD]).virtio,
+    }
 }
 
 /// Writes the template into as many buffers as are in use at once, or a few more.
-fn warm(pool: &mut Pool, template: &Packet, virtio: VirtioHeader) {
+fn warm(pool: &mut Pool, template: &Packet) {
+    let virtio = virtio(template);
     let buffers = if template.segments() == 1 { 10_000 } else { 64 };
     let packets: Vec<Packet> = (0..buffers).map(|_| pool.packet(virtio, template.bytes())).collect();
     packets.into_iter().for_each(|packet| pool.recycle(packet));

@@ -36,8 +36,11 @@ impl Wakes {
             }
             (Some(instant), at) => {
                 let at = at as usize;
-                let earlier = (instant, pipe) < self.heap[at];
-                self.heap[at].0 = instant;
+                let before = core::mem::replace(&mut self.heap[at].0, instant);
+                if instant == before {
+                    return;
+                }
+                let earlier = instant < before;
                 if earlier {
                     self.up(at);
                 } else {
@@ -68,6 +71,9 @@ impl Wakes {
     fn down(&mut self, mut at: usize) {
         loop {
             let children = 2 * at + 1..(2 * at + 3).min(self.heap.len());
+            if children.is_empty() {
+                break;
+            }
             let Some(least) = children.min_by_key(|&child| self.heap[child]) else { break };
             if self.heap[at] <= self.heap[least] {
                 break;

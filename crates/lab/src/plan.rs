@@ -1,10 +1,13 @@
 //! The plan: what is to be built and done, with every name, address and route decided.
 //!
 //! Nodes, interfaces and links are referred to by their place in the plan. A link's two directions are pipes: number
-//! `2 * link` forward, `2 * link + 1` backward. The port at a link's end has the number `2 * link + end`.
+//! `2 * link` forward, `2 * link + 1` backward; the further pipes of all directions follow behind them, see
+//! [`Plan::pipes`]. The port at a link's end has the number `2 * link + end`.
 
+mod pipes;
 mod timeline;
 
+pub use pipes::{PipePlan, Treatment};
 pub use timeline::{Action, Argv, Event, Ready, ReadyWhen, RunCommand};
 
 use crate::expect::Expectation;
@@ -160,6 +163,8 @@ pub struct LinkPlan {
     pub ends: [EndPlan; 2],
     /// Its directions: forward, backward.
     pub pipes: [PipeConfig; 2],
+    /// The further pipes of each direction: the first whose filter matches takes a packet.
+    pub treatments: [Vec<Treatment>; 2],
     /// The largest IP packet on it, in bytes.
     pub mtu: u32,
     /// Packets due within this time of one another may be handed out together.

@@ -1,11 +1,9 @@
 //! From what the engine counted to what the report says. Pure.
 
 use crate::PipeRow;
-use crate::direction::direction_of;
 use crate::links::{LinkName, PipeState};
 use crate::verdict::{Busy, EngineEvidence, PipeEvidence};
 use netloom_dataplane::{Distribution, PipeReport, Snapshot};
-use netloom_lab::Direction;
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant, Rate};
 
@@ -89,18 +87,20 @@ pub(crate) fn pipe_rows(names: &[LinkName], states: &[PipeState], first: &[Mark]
     (0..states.len())
         .map(|pipe| {
             let flow = Flow::between(&first[pipe], &ends[pipe]);
-            pipe_row(&names[pipe / 2], direction_of(pipe), &states[pipe], &last.pipes[pipe], &flow)
+            pipe_row(&names[states[pipe].place.link], &states[pipe], &last.pipes[pipe], &flow)
         })
         .collect()
 }
 
-fn pipe_row(name: &LinkName, direction: Direction, state: &PipeState, report: &PipeReport, flow: &Flow) -> PipeRow {
+fn pipe_row(name: &LinkName, state: &PipeState, report: &PipeReport, flow: &Flow) -> PipeRow {
+    let direction = state.place.direction;
     let (from, to) = name.path(direction);
     let rate = state.config.rate.nominal().map(Rate::as_bits_per_second);
     let ns = |duration: Option<Duration>| duration.map(Duration::as_nanos);
     PipeRow {
         link: name.name.clone(),
         direction: direction.to_string(),
+        pipe: state.place.pipe.clone(),
         from: from.to_owned(),
         to: to.to_owned(),
         rate_bits_per_second: rate,
@@ -140,11 +140,12 @@ fn judged_lateness(lateness: &Distribution) -> Option<Duration> {
 
 /// What the verdict wants to know of every pipe.
 pub(crate) fn pipe_evidence(names: &[LinkName], states: &[PipeState], last: &Snapshot) -> Vec<PipeEvidence> {
-    let each = last.pipes.iter().zip(states).enumerate();
-    each.map(|(pipe, (report, state))| {
+    let each = last.pipes.iter().zip(states);
+    each.map(|(report, state)| {
+        let place = &state.place;
         let ns = |duration: Option<Duration>| duration.map_or(0, Duration::as_nanos);
         PipeEvidence {
-            name: format!("{} {}", names[pipe / 2].name, direction_of(pipe)),
+            name: format!("{} {}{}", names[place.link].name, place.direction, place.suffix()),
             carried: report.lateness.count() > 0,
             lateness_p99_ns: ns(judged_lateness(&report.lateness)),
             delay_ns: state.steady_delay().map(Duration::as_nanos),

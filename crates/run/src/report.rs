@@ -16,7 +16,7 @@ pub struct Report {
     pub interrupted: bool,
     /// How long the run lasted in lab time, from time zero (all services ready) to its end.
     pub duration_ns: u64,
-    /// One row per link and direction, in the order of the lab file, forward before backward.
+    /// One row per link and direction, in the order of the lab file, forward before backward; then one per further pipe.
     pub pipes: Vec<PipeRow>,
     /// The commands and services of the timeline, in the order in which they started.
     pub commands: Vec<CommandRow>,
@@ -38,6 +38,8 @@ pub struct PipeRow {
     pub link: String,
     /// `forward` or `backward`.
     pub direction: String,
+    /// The name of a further pipe; none: the direction's own.
+    pub pipe: Option<String>,
     /// The node where packets enter.
     pub from: String,
     /// The node where they leave.

@@ -66,7 +66,10 @@ impl fmt::Display for BitErrorRate {
         let (first, rest) = digits.split_at(1);
         let point = if rest.is_empty() { String::new() } else { format!(".{rest}") };
         let behind = u32::try_from(rest.len()).expect("a u64 has twenty digits at most");
-        f.pad(&format!("{first}{point}e-{}", decimals - behind))
+        match decimals - behind {
+            0 => f.pad(first),
+            exponent => f.pad(&format!("{first}{point}e-{exponent}")),
+        }
     }
 }
 
@@ -118,7 +121,7 @@ mod tests {
         for (text, written) in [
             ("1e-9", "1e-9"),
             ("0.00025", "2.5e-4"),
-            ("1", "1e-0"),
+            ("1", "1"),
             ("1 in 300000", "1 in 300000"),
             ("7 in 1000", "7e-3"),
             ("123 in 1000", "1.23e-1"),

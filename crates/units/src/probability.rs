@@ -74,3 +74,19 @@ impl FromStr for Probability {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_several_happens_below_their_sum() {
+        let quarter = Probability(PARTS / 4);
+        // A quarter of 2^64 is 2^62, a half 2^63.
+        assert!(quarter.happens((1 << 62) - 1) && !quarter.happens(1 << 62));
+        let both = [quarter, quarter];
+        assert!(Probability::either_happens(&both, (1 << 63) - 1) && !Probability::either_happens(&both, 1 << 63));
+        assert!(Probability::either_happens(&[Probability::ONE, Probability::ONE], u64::MAX));
+        assert!(!Probability::either_happens(&[], 0));
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::{DONE, Outcome, print};
 use crate::args::StatsArgs;
-use netloom_run::render::{Align, Table, rate, span};
+use netloom_run::render::{Align, Table, pipe_name, rate, span};
 use netloom_run::{Client, LabStats, PipeStats, only_lab};
 use std::io::{IsTerminal, stdout};
 use std::thread::sleep;
@@ -77,7 +77,7 @@ fn cells(pipe: &PipeStats, before: &PipeStats, seconds: f64) -> Vec<String> {
     let carries = per_second(pipe.departed_bytes, before.departed_bytes) * 8.0;
     let load = pipe.rate_bits_per_second.map(|described| carries / described as f64 * 100.0);
     vec![
-        format!("{} {}>{}", pipe.link, pipe.from, pipe.to),
+        pipe_name(&pipe.link, pipe.pipe.as_deref(), &pipe.from, &pipe.to),
         if pipe.up { "up".into() } else { "down".into() },
         pipe.rate_bits_per_second.map_or_else(|| "-".into(), |bits| rate(bits as f64)),
         span(pipe.delay_ns),

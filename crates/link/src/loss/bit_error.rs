@@ -2,7 +2,7 @@
 //! wrong bit is lost: of n bits with probability 1 - (1 - p)^n.
 //!
 //! Range: 0 < p ≤ 1, in steps of 10^-18 or as a fraction. n are the bits from the IP header on.
-//! Source: GINE section 3.2 ("independent constant bit error rate"), ng_dummy (vimage paper, section 3: `ber`).
+//! Source: GINE section 3.2 ("independent constant bit error rate"), ng_dummy (vimage paper, section III: `ber`).
 //! Differs from GINE, which makes the probability proportional to the size, a good approximation only while n p is
 //! small; it would exceed 1 for large n p.
 

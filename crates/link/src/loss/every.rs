@@ -1,7 +1,7 @@
 //! Deterministic loss: every n-th packet.
 //!
 //! Range: n from 1; the first that is lost from 1, default n.
-//! Source: the deterministic losses that "To Infinity and Beyond: Time-Warped Network Emulation" (section 4.1) added to
+//! Source: the deterministic losses that "To Infinity and Beyond: Time-Warped Network Emulation" (section 3.2) added to
 //! dummynet; the paper's 1 % is n = 100.
 
 use crate::ConfigError;

@@ -2,7 +2,7 @@
 //!
 //! Packets are counted from 1; with a period, counting begins again behind it.
 //! Range: numbers from 1, each above the one before; the period at least the last number, default: none.
-//! Source: the deterministic losses that "To Infinity and Beyond: Time-Warped Network Emulation" (section 4.1) added to
+//! Source: the deterministic losses that "To Infinity and Beyond: Time-Warped Network Emulation" (section 3.2) added to
 //! dummynet; the paper does not say which packets were lost, so a user can say it here.
 
 use crate::ConfigError;

@@ -12,6 +12,7 @@
 //! The base probability is updated at multiples of the update period since the run began.
 
 use super::Transmission;
+use super::checks;
 use super::fifo::{Fifo, each_segment, has_room};
 use super::numbers::seconds_longer;
 use super::ticks::Ticks;
@@ -66,8 +67,9 @@ impl DualPi2Config {
     /// Whether these parameters make sense.
     ///
     /// # Errors
-    /// A time that must be above zero is not, the coupling is zero, or the classic share is all.
+    /// The limit, the coupling or a time that must be above zero is zero, or the classic share is all.
     pub fn check(&self) -> Result<(), ConfigError> {
+        checks::limit(self.limit)?;
         if self.target.is_zero() {
             return Err(ConfigError::new("target", "the delay to steer for must be above zero"));
         }

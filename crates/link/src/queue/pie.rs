@@ -11,6 +11,7 @@
 //! The probability is updated at multiples of the update period since the run began.
 
 use super::Transmission;
+use super::checks;
 use super::drop_tail::DropTail;
 use super::fifo::each_segment;
 use super::numbers::{even, seconds_longer};
@@ -70,8 +71,9 @@ impl PieConfig {
     /// Whether these parameters make sense.
     ///
     /// # Errors
-    /// The target, the update period or the mean packet is zero.
+    /// The limit, the target, the update period or the mean packet is zero.
     pub fn check(&self) -> Result<(), ConfigError> {
+        checks::limit(self.limit)?;
         if self.target.is_zero() {
             return Err(ConfigError::new("target", "the delay to steer for must be above zero"));
         }

@@ -11,6 +11,7 @@
 //! The limit comes last: what RED lets through and finds no room is dropped as by drop-tail, and counts as a full queue.
 
 use super::Transmission;
+use super::checks;
 use super::drop_tail::DropTail;
 use super::fifo::each_segment;
 use super::numbers::even;
@@ -67,8 +68,9 @@ impl RedConfig {
     ///
     /// # Errors
     /// The thresholds are not packets or bytes, are of two kinds, or the lower is not below the upper one; the limit is
-    /// below the upper one; the probability, the weight or the mean packet is zero.
+    /// zero or below the upper one; the probability, the weight or the mean packet is zero.
     pub fn check(&self) -> Result<(), ConfigError> {
+        checks::limit(self.limit)?;
         let (Some(min), Some(max)) = (level(self.min), level(self.max)) else {
             let key = if level(self.min).is_none() { "min" } else { "max" };
             return Err(ConfigError::new(key, "a threshold of RED is a number of packets or bytes, not a time"));

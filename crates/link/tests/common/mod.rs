@@ -98,7 +98,8 @@ pub(crate) fn first_segment(packet: &Packet) -> u32 {
     let head = packet.write_head(&mut [0; MAX_HEAD]);
     // Only what was cut or marked has headers of its own, and they are as long as those of the whole.
     if head.len == 0 || segment_size == 0 {
-        return 0;
+        // A segment that was copied tells it by its IPv4 identification, which is zero in the whole.
+        return if bytes[12..14] == [0x08, 0x00] { u32::from(u16::from_be_bytes([bytes[18], bytes[19]])) } else { 0 };
     }
     u32::try_from((head.payload.start - head.len) / segment_size).expect("few segments")
 }

@@ -27,6 +27,8 @@ pub(crate) struct Played {
     drops: Vec<Dropped>,
     /// How many segments each packet had.
     segments: Vec<u32>,
+    /// What each packet was when it came in.
+    sent: Vec<Vec<u8>>,
     pub(crate) counters: PipeCounters,
 }
 
@@ -48,6 +50,7 @@ pub(crate) fn play(scenario: &Scenario, driving: Driving) -> Played {
             departures: Vec::new(),
             drops: Vec::new(),
             segments: Vec::new(),
+            sent: Vec::new(),
             counters: PipeCounters::default(),
         },
         counted: 0,
@@ -77,6 +80,7 @@ impl Player {
                 let count = u32::try_from(self.played.segments.len()).expect("few packets");
                 let packet = load.packet_of(&mut self.pool, count + 1, *ecn, *port);
                 self.played.segments.push(packet.segments());
+                self.played.sent.push(packet.bytes().to_vec());
                 let pieces = if self.driving == Driving::Alone { alone(packet) } else { vec![packet] };
                 for piece in pieces {
                     self.event(at, |pipe, waste| pipe.push(at, piece, waste));
@@ -129,7 +133,9 @@ impl Played {
         let name = self.name(number(packet), first_segment(packet), packet.segments());
         let since = if first_due < due { format!(", first due {first_due}") } else { String::new() };
         let ecn = if packet.ecn() == Some(Ecn::Congested) { ", CE" } else { "" };
-        self.departures.push((*due, format!("out {name}, {} B{ecn}{since}", packet.size().get())));
+        let is_corrupted = packet.bytes() != self.sent[number(packet) as usize - 1];
+        let how = if is_corrupted { ", corrupted" } else { "" };
+        self.departures.push((*due, format!("out {name}, {} B{ecn}{since}{how}", packet.size().get())));
     }
 
     fn dropped(&mut self, dropped: &Drop) {

@@ -48,6 +48,8 @@ pub struct Set {
     pub link: String,
     /// `forward` or `backward`; none: both.
     pub direction: Option<String>,
+    /// The name of a further pipe; none: the link's own, or all of them if it is about the state.
+    pub pipe: Option<String>,
     /// Keys and values as in a lab file, and `state` with `up` or `down`.
     pub changes: Vec<(String, String)>,
 }
@@ -115,7 +117,7 @@ pub struct NodeInfo {
 pub struct LabStats {
     /// Lab time since the engine started.
     pub at_ns: u64,
-    /// Every pipe, in the order of the lab file, forward before backward.
+    /// Every link's own pipes in the order of the lab file, forward before backward; then all further ones.
     pub pipes: Vec<PipeStats>,
 }
 
@@ -126,6 +128,8 @@ pub struct PipeStats {
     pub link: String,
     /// `forward` or `backward`.
     pub direction: String,
+    /// The name of a further pipe; none: the direction's own.
+    pub pipe: Option<String>,
     /// The node where packets enter.
     pub from: String,
     /// The node where they leave.
@@ -165,6 +169,7 @@ mod tests {
         let request = Request::Set(Set {
             link: "backbone".into(),
             direction: Some("forward".into()),
+            pipe: Some("voip".into()),
             changes: vec![("delay".into(), "80 ms".into())],
         });
         let line = crate::jsonl::to_line(&request);

@@ -106,7 +106,7 @@ fn drops_of(row: &PipeRow) -> u64 {
 
 fn pipe_cells(row: &PipeRow) -> Vec<String> {
     vec![
-        format!("{} {}>{}", row.link, row.from, row.to),
+        pipe_name(&row.link, row.pipe.as_deref(), &row.from, &row.to),
         row.rate_bits_per_second.map_or_else(dash, |bits| rate(bits as f64)),
         row.achieved_bits_per_second.map_or_else(dash, rate),
         span(row.delay_ns),
@@ -115,6 +115,12 @@ fn pipe_cells(row: &PipeRow) -> Vec<String> {
         drops(row),
         lateness(row),
     ]
+}
+
+/// A pipe in a table: `backbone a>b`, or `backbone.voip a>b`.
+pub fn pipe_name(link: &str, further: Option<&str>, from: &str, to: &str) -> String {
+    let further = further.map_or_else(String::new, |pipe| format!(".{pipe}"));
+    format!("{link}{further} {from}>{to}")
 }
 
 fn dash() -> String {

@@ -1,10 +1,10 @@
-//! `pipes.csv`: the final table, one row per link and direction.
+//! `pipes.csv`: the final table, one row per pipe.
 
 use super::Folder;
 use crate::{PipeRow, RunError};
 use std::fmt::Write;
 
-const HEADER: &str = "link,direction,from,to,rate_bits_per_second,achieved_bits_per_second,\
+const HEADER: &str = "link,direction,pipe,from,to,rate_bits_per_second,achieved_bits_per_second,\
 throughput_bits_per_second,delay_ns,measured_delay_mean_ns,measured_delay_p99_ns,\
 queue_peak_packets,arrived_packets,arrived_bytes,departed_packets,departed_bytes,dropped_queue_packets,\
 dropped_loss_packets,dropped_down_packets,lateness_p50_ns,lateness_p99_ns,lateness_max_ns\n";
@@ -22,6 +22,7 @@ fn push_row(text: &mut String, row: &PipeRow) {
     let fields = [
         row.link.clone(),
         row.direction.clone(),
+        field(row.pipe.as_ref()),
         row.from.clone(),
         row.to.clone(),
         field(row.rate_bits_per_second),
@@ -58,6 +59,6 @@ mod tests {
         let mut text = String::from(HEADER);
         push_row(&mut text, &PipeRow { link: "backbone".into(), ..PipeRow::default() });
         let counts: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
-        assert_eq!(counts, [21, 21]);
+        assert_eq!(counts, [22, 22]);
     }
 }

@@ -61,7 +61,7 @@ pub(crate) const SECTION: Section = Section {
 /// The typical packet, for two disciplines.
 pub(super) const MEAN_PACKET: Key = Key::new(
     "mean_packet",
-    Kind::Text("^\\s*[0-9]+(\\.[0-9]+)?\\s*([kMG]?B|[KMG]iB)\\s*$"),
+    Kind::Quantity(Quantity::Size),
     "1000 B",
     "Length of a typical packet, above 0. Default: 1000 B.",
 );

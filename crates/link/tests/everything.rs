@@ -1,0 +1,292 @@
+//! What holds for every combination of models, changed while packets are inside.
+//!
+//! Descriptions are those of lab files. The cases are the same in every run; `PROPTEST_CASES=20000` tries more of them.
+
+mod common;
+
+use common::{Load, Transport, alone, first_segment, number};
+use netloom_link::{Cause, Pipe, PipeChange, PipeConfig, PipeCounters, Waste};
+use netloom_packet::{Packet, Pool};
+use netloom_units::{Bytes, Duration, Instant, Seed};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+/// Keys and values of a direction: each model in a form that does something within the few milliseconds of a case.
+const MODELS: &[(&str, &[&str])] = &[
+    (
+        "rate",
+        &[
+            "unlimited",
+            "10 Mbit/s",
+            "7 Gbit/s",
+            "{kind: token-bucket, rate: 50 Mbit/s, burst: 4542 B}",
+            "{kind: token-bucket, rate: 5 Mbit/s, burst: 64 kB, peak: 1 Gbit/s}",
+            "{kind: delivery-trace, file: ../lab/tests/files/three.trace}",
+        ],
+    ),
+    (
+        "delay",
+        &[
+            "0",
+            "3 ms",
+            "{kind: uniform, from: 0, to: 5 ms}",
+            "{kind: exponential, shift: 1 ms, mean: 1 ms, correlation: 80 %}",
+            "{kind: normal, mean: 2 ms, deviation: 500 us, order: free}",
+            "{kind: gamma, shape: 0.7, scale: 1 ms, correlation: -50 %, order: free}",
+        ],
+    ),
+    (
+        "queue",
+        &[
+            "0 packets",
+            "5 packets",
+            "{kind: fifo, limit: 5 kB, drop: head}",
+            "1 ms",
+            "{kind: red, limit: 20 packets, min: 2 packets, max: 10 packets, weight: 20 %, ecn: true}",
+            "{kind: codel, target: 100 us, interval: 1 ms, limit: 30 packets}",
+            "{kind: pie, target: 1 ms, update: 1 ms, burst: 0, limit: 30 packets}",
+            "{kind: dualpi2, limit: 50 packets, target: 1 ms, update: 1 ms}",
+            "{kind: fq_codel, limit: 20 packets, target: 100 us, interval: 1 ms, flows: 4}",
+            "{kind: drr, quantum: 500 B, flows: 8, limit: 20 packets}",
+            "{kind: wf2q, classes: {web: {match: {protocol: tcp}, weight: 3}, rest: {limit: 5 packets}}}",
+            "{kind: priority, classes: {web: {match: {protocol: udp}}, rest: {limit: 5 kB}}}",
+        ],
+    ),
+    (
+        "loss",
+        &[
+            "0",
+            "10 %",
+            "{kind: bit-error, rate: 1e-5}",
+            "{kind: gilbert, share: 10 %, burst: 3 packets}",
+            "{kind: markov, p13: 10 %, p31: 30 %, p32: 20 %, p23: 60 %, p14: 5 %}",
+            "{kind: every, n: 7}",
+            "{kind: correlated, probability: 20 %, correlation: 50 %}",
+        ],
+    ),
+    ("corrupt", &["0", "10 %"]),
+    ("duplicate", &["0", "10 %", "{probability: 10 %, correlation: 50 %}"]),
+    ("reorder", &["0", "10 %", "{probability: 50 %, by: 1 ms, gap: 2}"]),
+    ("overhead", &["none", "ethernet", "atm"]),
+    (
+        "schedule",
+        &[
+            "none",
+            "{steps: [{at: 0, rate: 10 Mbit/s}, {at: 2 ms, rate: 100 Mbit/s, delay: 1 ms, loss: 5 %}, {at: 5 ms}], \
+             repeat: true}",
+            "{steps: [{at: 0, rate: 1 Mbit/s, delay: 3 ms}, {at: 10 ms, rate: 1 Gbit/s, delay: 0}], \
+             interpolation: linear}",
+        ],
+    ),
+    (
+        "state",
+        &[
+            "none",
+            "{on_cut: lost, flap: {up: 3 ms, down: 1 ms}}",
+            "{flap: {up: {mean: 2 ms}, down: {mean: 1 ms}, start: 1 ms}}",
+        ],
+    ),
+    (
+        "cross",
+        &[
+            "none",
+            "[{kind: constant, rate: 5 Mbit/s, size: 700 B}]",
+            "[{kind: poisson, rate: 8 Mbit/s, size: imix, stop: 8 ms}, {kind: on-off, rate: 2 Mbit/s, size: 64 B, on: 1 ms, \
+             off: 1 ms}]",
+        ],
+    ),
+];
+
+#[derive(Clone, Debug)]
+enum Event {
+    Send { load: Load, port: u16, ecn: u8 },
+    Change(PipeChange),
+    Up(bool),
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    config: PipeConfig,
+    coalesce: Duration,
+    events: Vec<(Instant, Event)>,
+}
+
+fn change(key: &str, value: &str) -> PipeChange {
+    netloom_lab::parse_change(key, value).unwrap_or_else(|error| panic!("{key}: {value}: {error}"))
+}
+
+/// One model in one of its forms.
+fn changes() -> impl Strategy<Value = PipeChange> {
+    (0..MODELS.len(), any::<prop::sample::Index>()).prop_map(|(model, form)| {
+        let (key, forms) = MODELS[model];
+        change(key, forms[form.index(forms.len())])
+    })
+}
+
+/// Some models; a schedule comes without a queue that has no single limit.
+fn configs() -> impl Strategy<Value = PipeConfig> {
+    vec(changes(), 0..7)
+        .prop_map(|changes| changes.iter().fold(PipeConfig::default(), |config, change| change.applied_to(&config)))
+}
+
+fn loads() -> impl Strategy<Value = Load> {
+    let transport = prop_oneof![Just(Transport::Tcp), Just(Transport::Udp)];
+    let train =
+        (transport, 1..12_usize, 1..1_448_usize, 0..1_448_usize).prop_map(|(transport, full, payload, last)| {
+            Load::Train { transport, full, payload, last: last.min(payload - 1) }
+        });
+    prop_oneof![(28..1_500_usize).prop_map(Load::Plain), train]
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let event = prop_oneof![
+        8 => (loads(), 1..5_u16, 0..4_u8).prop_map(|(load, port, ecn)| Event::Send { load, port, ecn }),
+        1 => changes().prop_map(Event::Change),
+        1 => any::<bool>().prop_map(Event::Up),
+    ];
+    let gap = prop_oneof![Just(0), 1..20_000_u64, 1..2_000_000_u64];
+    let coalesce = prop_oneof![Just(0), 0..100_000_u64].prop_map(Duration::from_nanos);
+    (configs(), coalesce, vec((gap, event), 1..40)).prop_map(|(config, coalesce, events)| {
+        let mut now = Instant::ZERO;
+        let mut later = |nanos| {
+            now = now + Duration::from_nanos(nanos);
+            now
+        };
+        let events: Vec<_> = events.into_iter().map(|(nanos, one)| (later(nanos), one)).collect();
+        // A late call finds segments joined that a change brought together after the first of them was due.
+        let plain = PipeConfig::default();
+        let is_steady = events.iter().all(|(_, event)| matches!(event, Event::Send { .. }))
+            && (&config.schedule, &config.state) == (&plain.schedule, &plain.state);
+        Case { config, coalesce: if is_steady { coalesce } else { Duration::ZERO }, events }
+    })
+}
+
+/// A packet that left, or was dropped.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Fate {
+    at: Instant,
+    number: u32,
+    segment: u32,
+    size: Bytes,
+    dropped: Option<Cause>,
+}
+
+/// When the pipe is called between events, and how packets are handed to it.
+#[derive(Clone, Copy, Debug)]
+struct Driving {
+    late: Option<Duration>,
+    separately: bool,
+}
+
+const PUNCTUAL: Driving = Driving { late: None, separately: false };
+
+/// For how long a pipe is called after the last event; cross traffic never ends.
+const LINGER: Duration = Duration::from_secs(3);
+
+struct Player {
+    pipe: Pipe,
+    driving: Driving,
+    waste: Waste,
+    fates: Vec<Fate>,
+}
+
+/// Plays a case, checks the books at every step, and tells the fate of every segment.
+fn play(case: &Case, driving: Driving) -> (Vec<Fate>, PipeCounters) {
+    let pipe = Pipe::new(&case.config, case.coalesce, Seed::new(7));
+    let mut player = Player { pipe, driving, waste: Waste::new(), fates: Vec::new() };
+    let mut pool = Pool::default();
+    for (count, (at, event)) in (0..).zip(&case.events) {
+        player.depart_until(*at);
+        let Player { pipe, waste, .. } = &mut player;
+        match event {
+            Event::Send { load, port, ecn } => {
+                let packet = load.packet_of(&mut pool, count, *ecn, *port);
+                let pieces = if driving.separately { alone(packet) } else { vec![packet] };
+                pieces.into_iter().for_each(|piece| pipe.push(*at, piece, waste));
+            }
+            Event::Change(change) => pipe.change(*at, change, waste),
+            Event::Up(up) => pipe.set_up(*at, *up, waste),
+        }
+        player.settle();
+    }
+    let last = case.events.last().map_or(Instant::ZERO, |(at, _)| *at);
+    player.depart_until(last + LINGER);
+    player.fates.sort();
+    (player.fates, *player.pipe.counters())
+}
+
+impl Player {
+    fn depart_until(&mut self, end: Instant) {
+        while let Some(wake) = self.pipe.next_wake() {
+            let step = self.driving.late.map_or(1, Duration::as_nanos);
+            let call = Instant::from_nanos(wake.as_nanos().checked_next_multiple_of(step).unwrap_or(u64::MAX));
+            if call >= end {
+                break;
+            }
+            while let Some(departure) = self.pipe.pop(call, &mut self.waste) {
+                assert!(departure.due <= call, "{departure:?} leaves at {call}");
+                // Of segments that leave together the last is due at `due`, and the first no earlier than `first_due`.
+                assert!(departure.first_due <= departure.due);
+                self.tell(&departure.packet, departure.due, None);
+            }
+            self.settle();
+        }
+    }
+
+    /// The books are right, and what was dropped is told.
+    fn settle(&mut self) {
+        assert!(self.pipe.counters().balance(), "{:?}", self.pipe.counters());
+        for dropped in std::mem::take(&mut self.waste) {
+            self.tell(&dropped.packet, dropped.at, Some(dropped.cause));
+        }
+    }
+
+    fn tell(&mut self, packet: &Packet, at: Instant, dropped: Option<Cause>) {
+        for index in 0..packet.segments() {
+            let (number, segment) = (number(packet), first_segment(packet) + index);
+            self.fates.push(Fate { at, number, segment, size: packet.segment_size(index), dropped });
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(7),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn late_calls_change_nothing(case in cases(), step in 1..20_000_000_u64) {
+        let late = Driving { late: Some(Duration::from_nanos(step)), ..PUNCTUAL };
+        // Over by the time that the latest call comes.
+        let until = case.events.last().map_or(Instant::ZERO, |(at, _)| *at) + Duration::from_secs(2);
+        let told = |driving| -> Vec<Fate> { play(&case, driving).0.into_iter().filter(|fate| fate.at < until).collect() };
+        prop_assert_eq!(told(late), told(PUNCTUAL));
+    }
+
+    #[test]
+    fn a_train_is_its_segments(case in cases()) {
+        let separately = Driving { separately: true, ..PUNCTUAL };
+        let ((trains, counted), (segments, counted_alone)) = (play(&case, PUNCTUAL), play(&case, separately));
+        prop_assert_eq!(trains, segments);
+        prop_assert_eq!(counted, counted_alone);
+    }
+
+    #[test]
+    fn everything_leaves_or_is_dropped(case in cases()) {
+        let (fates, counters) = play(&case, PUNCTUAL);
+        let dropped = fates.iter().filter(|fate| fate.dropped.is_some()).count() as u64;
+        prop_assert_eq!(dropped, counters.dropped.packets());
+        prop_assert_eq!(fates.len() as u64 - dropped, counters.departed.packets);
+        let arrived = counters.arrived.packets + counters.duplicated.packets;
+        let inside = counters.queued.packets + counters.travelling.packets;
+        prop_assert_eq!(arrived, fates.len() as u64 + inside);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_fates(case in cases()) {
+        prop_assert_eq!(play(&case, PUNCTUAL), play(&case, PUNCTUAL));
+    }
+}
