@@ -57,7 +57,6 @@ pub enum QueueConfig {
     Pie(PieConfig),
     /// Two coupled queues.
     DualPi2(DualPi2Config),
-
     /// CoDel (RFC 8289).
     Codel(CodelConfig),
     /// FQ-CoDel (RFC 8290).
@@ -84,10 +83,10 @@ impl QueueConfig {
         let changed = match self {
             Self::DropTail(_) => Self::DropTail(limit),
             Self::DropHead(_) => Self::DropHead(limit),
-            Self::Red(config) => Self::Red(RedConfig { limit, ..config.clone() }),
-            Self::Pie(config) => Self::Pie(PieConfig { limit, ..config.clone() }),
-            Self::DualPi2(config) => Self::DualPi2(DualPi2Config { limit, ..config.clone() }),
-            Self::Codel(config) => Self::Codel(CodelConfig { limit, ..config.clone() }),
+            Self::Red(config) => Self::Red(RedConfig { limit, ..*config }),
+            Self::Pie(config) => Self::Pie(PieConfig { limit, ..*config }),
+            Self::DualPi2(config) => Self::DualPi2(DualPi2Config { limit, ..*config }),
+            Self::Codel(config) => Self::Codel(CodelConfig { limit, ..*config }),
             Self::FqCodel(_) | Self::Drr(_) | Self::Wf2q(_) | Self::Priority(_) => return None,
         };
         changed.check().is_ok().then_some(changed)
@@ -141,7 +140,6 @@ pub(crate) enum Queue {
     Red(Red),
     Pie(Pie),
     DualPi2(DualPi2),
-
     Codel(Box<Codel>),
     FqCodel(Box<FqCodel>),
     Drr(Box<Drr>),
@@ -157,7 +155,6 @@ impl Queue {
             QueueConfig::Red(config) => Self::Red(Red::new(config, seed)),
             QueueConfig::Pie(config) => Self::Pie(Pie::new(config, seed)),
             QueueConfig::DualPi2(config) => Self::DualPi2(DualPi2::new(config)),
-
             QueueConfig::Codel(config) => Self::Codel(Box::new(Codel::new(config))),
             QueueConfig::FqCodel(config) => Self::FqCodel(Box::new(FqCodel::new(config, seed))),
             QueueConfig::Drr(config) => Self::Drr(Box::new(Drr::new(config, seed))),
