@@ -72,7 +72,9 @@ struct Tag {
 #[derive(Debug)]
 pub(crate) struct Wf2q {
     queues: Divided,
-    /// Steps of virtual time per byte and unit of weight.
+    /// Steps of virtual time that a byte of each class takes; empty if there are only flows.
+    costs: Vec<u64>,
+    /// The same for a weight of 1.
     steps: u64,
     /// Steps by which a byte that is sent advances virtual time.
     advance: u64,
@@ -91,8 +93,13 @@ pub(crate) struct Wf2q {
 impl Wf2q {
     pub(crate) fn new(division: &Division, seed: Seed) -> Self {
         let steps = steps(division).expect("checked weights have a common multiple");
+        let costs = match division {
+            Division::Flows { .. } => Vec::new(),
+            Division::Classes(classes) => classes.iter().map(|class| steps / u64::from(class.weight)).collect(),
+        };
         Self {
             queues: Divided::new(division, seed),
+            costs,
             steps,
             advance: steps / total(division),
             tags: Vec::new(),
@@ -130,8 +137,7 @@ impl Wf2q {
     /// Gives the head of a queue its tags, the finish tag being S + L / weight, and its place.
     fn stand(&mut self, index: usize, start: u128) {
         let Some(size) = self.queues.head(index) else { return };
-        let per_byte = self.steps / u64::from(self.queues.division().weight(index));
-        let finish = start + u128::from(size.get()) * u128::from(per_byte);
+        let finish = start + u128::from(size.get()) * u128::from(self.cost(index));
         self.tags[index] = Tag { finish, period: self.period };
         let number = u32::try_from(index).expect("few queues");
         if start <= self.now {
@@ -139,6 +145,10 @@ impl Wf2q {
         } else {
             self.early.push(Reverse((start, number)));
         }
+    }
+
+    fn cost(&self, index: usize) -> u64 {
+        self.costs.get(index).copied().unwrap_or(self.steps)
     }
 
     /// Equation 27: virtual time is never behind the smallest start tag, so that something can always be sent.
