@@ -68,7 +68,14 @@ fn measure(queue: &QueueConfig) -> (Vec<f64>, u64) {
     let rate = Rate::from_bits_per_second(10_000_000_000);
     let delay = Duration::from_millis(1).into();
     let config = PipeConfig { rate: rate.into(), delay, queue: queue.clone(), ..PipeConfig::default() };
-    let spec = PipeSpec { name: "pipe".into(), config, coalesce: Duration::ZERO, from: PortId(0), to: PortId(0) };
+    let spec = PipeSpec {
+        name: "pipe".into(),
+        config,
+        coalesce: Duration::ZERO,
+        from: PortId(0),
+        to: PortId(0),
+        filter: None,
+    };
     let mut bench = Bench {
         fabric: Fabric::new(Seed::new(1), &[spec]),
         pool: Pool::new(4_000, 0),

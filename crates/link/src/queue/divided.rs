@@ -100,20 +100,33 @@ fn check_limit(limit: Limit) -> Result<(), String> {
     }
 }
 
+impl ClassConfig {
+    /// Whether it makes sense behind the classes `before` it.
+    ///
+    /// # Errors
+    /// Says which of `match`, `weight` and `limit` makes no sense, and what would.
+    pub fn check(&self, before: &[Self]) -> Result<(), ConfigError> {
+        if !(1..=MOST_WEIGHT).contains(&self.weight) {
+            let message = format!("{} is no weight: write a number from 1 to {MOST_WEIGHT}", self.weight);
+            return Err(ConfigError::new("weight", message));
+        }
+        check_limit(self.limit).map_err(|message| ConfigError::new("limit", message))?;
+        let Some(filter) = &self.filter else { return Ok(()) };
+        filter.check().map_err(|wrong| ConfigError::new("match", format!("{wrong}")))?;
+        match before.iter().find(|class| class.filter.as_ref().is_some_and(|other| other.covers(filter))) {
+            Some(class) => {
+                let message = format!("never matches: the class `{}` before it takes all of its packets", class.name);
+                Err(ConfigError::new("match", message))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 fn check_classes(classes: &[ClassConfig]) -> Result<(), ConfigError> {
     let wrong = |message: String| Err(ConfigError::new("classes", message));
     for (index, class) in classes.iter().enumerate() {
-        let ClassConfig { name, filter, weight, limit } = class;
-        if !(1..=MOST_WEIGHT).contains(weight) {
-            return wrong(format!("`{name}`: {weight} is no weight: write a number from 1 to {MOST_WEIGHT}"));
-        }
-        check_limit(*limit).or_else(|message| wrong(format!("`{name}`: limit: {message}")))?;
-        let Some(filter) = filter else { continue };
-        filter.check().or_else(|error| wrong(format!("`{name}`: {error}")))?;
-        let before = classes[..index].iter().find(|other| other.filter.as_ref().is_some_and(|f| f.covers(filter)));
-        if let Some(before) = before {
-            return wrong(format!("`{name}` never matches: `{}` before it takes all of its packets", before.name));
-        }
+        class.check(&classes[..index]).or_else(|error| wrong(format!("`{}`: {error}", class.name)))?;
     }
     let rests: Vec<&str> = classes.iter().filter(|c| c.filter.is_none()).map(|c| c.name.as_str()).collect();
     match rests[..] {

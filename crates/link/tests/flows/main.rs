@@ -42,6 +42,8 @@ impl Sent {
 enum Event {
     Send(Sent),
     Change(QueueConfig),
+    /// In bits per second; none for no limit.
+    Rate(Option<u64>),
     Cut,
     Join,
 }
@@ -138,6 +140,8 @@ fn changing() -> impl Strategy<Value = Case> {
     let event = prop_oneof![
         12 => sends(),
         3 => queues().prop_map(Event::Change),
+        2 => prop_oneof![Just(None), Just(Some(RATE)), Just(Some(7_000_003)), Just(Some(3_000_000_000_000))]
+            .prop_map(Event::Rate),
         1 => Just(Event::Cut),
         2 => Just(Event::Join),
     ];
@@ -168,6 +172,10 @@ fn play(case: &Case, step: Option<u64>, separately: bool) -> Outcome {
             Event::Change(queue) => {
                 let change = PipeChange { queue: Some(queue.clone()), ..PipeChange::default() };
                 pipe.change(*at, &change, &mut waste);
+            }
+            Event::Rate(bits) => {
+                let rate = bits.and_then(Rate::from_bits_per_second);
+                pipe.change(*at, &PipeChange { rate: Some(rate.into()), ..PipeChange::default() }, &mut waste);
             }
             Event::Cut => pipe.set_up(*at, false, &mut waste),
             Event::Join => pipe.set_up(*at, true, &mut waste),

@@ -1,11 +1,11 @@
 //! How disciplines with several queues divide packets among them: `flows` and `limit`, or `classes`.
 
 use crate::decode::scalar::{integer, quantity};
-use crate::decode::{Errors, Fields};
+use crate::decode::{Errors, Fields, keep};
 use crate::keys::{Key, Kind, LINK_NAME, Quantity, Section};
 use crate::models::filter;
 use crate::yaml::{Content, Entry, Node};
-use netloom_link::{ClassConfig, DEFAULT_LIMIT, Division};
+use netloom_link::{ClassConfig, ConfigError, DEFAULT_LIMIT, Division};
 use netloom_units::Limit;
 
 /// As in RFC 8290, section 4.1.1.
@@ -78,7 +78,7 @@ pub(super) const KEYS: &[Key] = &[
 
 /// What `flows` and `limit`, or `classes`, say.
 pub(super) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> Option<Division> {
-    let flows = fields.read("flows", |node| integer(node, 1, 65_536), errors);
+    let flows = fields.read("flows", |value| integer(value, 1, 65_536), errors);
     let limit = fields.read("limit", quantity, errors);
     let Some(node) = fields.get("classes") else {
         let count = flows.map_or(FLOWS, |flows| u32::try_from(flows).unwrap_or(u32::MAX));
@@ -86,8 +86,8 @@ pub(super) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> Option<Divisio
     };
     for (key, instead) in [("flows", "it is either a hash or classes"), ("limit", "each class has a limit of its own")]
     {
-        if let Some(node) = fields.get(key) {
-            errors.push(node.error(format!("`{key}` has no meaning beside `classes`: {instead}")));
+        if let Some(beside) = fields.get(key) {
+            errors.push(beside.error(format!("`{key}` has no meaning beside `classes`: {instead}")));
         }
     }
     classes(node, &CLASS, errors).map(Division::Classes)
@@ -103,10 +103,15 @@ fn classes(node: &Node, section: &'static Section, errors: &mut Errors) -> Optio
         errors.push(node.expected("classes: a map like `{voip: {match: {protocol: udp, port: 5060}}, rest: {}}`"));
         return None;
     };
-    Some(entries.iter().filter_map(|entry| class(entry, section, errors)).collect())
+    let mut classes = Vec::new();
+    for entry in entries {
+        classes.extend(class(entry, &classes, section, errors));
+    }
+    Some(classes)
 }
 
-fn class(entry: &Entry, section: &'static Section, errors: &mut Errors) -> Option<ClassConfig> {
+/// The class of an entry that stands behind others.
+fn class(entry: &Entry, before: &[ClassConfig], section: &'static Section, errors: &mut Errors) -> Option<ClassConfig> {
     let Entry { name, value: node, .. } = entry;
     let goes_on = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !goes_on || name.len() > 31 {
@@ -119,14 +124,16 @@ fn class(entry: &Entry, section: &'static Section, errors: &mut Errors) -> Optio
         return Some(class);
     }
     let fields = Fields::open(node, section, errors)?;
-    if let Some(node) = fields.get("match") {
-        class.filter = Some(filter::decode(node, errors)?);
+    if let Some(matching) = fields.get("match") {
+        class.filter = Some(filter::decode(matching, errors)?);
     }
     if section.keys().any(|key| key.name == "weight") {
-        let weight = fields.read("weight", |node| integer(node, 1, 10_000), errors).unwrap_or(1);
+        let weight = fields.read("weight", |value| integer(value, 1, 10_000), errors).unwrap_or(1);
         class.weight = u32::try_from(weight).unwrap_or(u32::MAX);
     }
     class.limit = fields.read("limit", quantity::<Limit>, errors).unwrap_or(DEFAULT_LIMIT);
+    let place = |wrong: ConfigError| fields.get(wrong.key).unwrap_or(node).error(wrong.message);
+    keep(class.check(before).map_err(place), errors)?;
     Some(class)
 }
 
