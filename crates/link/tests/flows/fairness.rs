@@ -20,8 +20,8 @@ fn backlogs() -> impl Strategy<Value = Backlog> {
 /// The classes of a backlog. A packet of the last one holds the transmitter until all wait, if there is one.
 fn division(backlog: &Backlog) -> Division {
     let rest = ("rest".to_owned(), None, 1);
-    let filter = |port| Filter { from_port: Some(vec![Ports::one(port)]), ..Filter::default() };
-    let own = backlog.iter().zip(1..).map(|((weight, _), port)| (format!("c{port}"), Some(filter(port)), *weight));
+    let from = |port| Filter { from_port: Some(vec![Ports::one(port)]), ..Filter::default() };
+    let own = backlog.iter().zip(1..).map(|((weight, _), port)| (format!("c{port}"), Some(from(port)), *weight));
     let class = |(name, filter, weight)| ClassConfig { name, filter, weight, limit: Limit::Packets(1_000) };
     Division::Classes(own.chain([rest]).map(class).collect())
 }
@@ -65,10 +65,10 @@ proptest! {
             for (end, (_, class, size)) in sent.iter().enumerate().skip(begin) {
                 bytes[*class] += size;
                 // Who has something left behind this one was never empty.
-                let busy = |class: &usize| sent[end + 1..].iter().any(|(_, other, _)| other == class);
+                let busy = |index: &usize| sent[end + 1..].iter().any(|(_, other, _)| other == index);
                 let shares: Vec<u128> = (0..backlog.len())
                     .filter(busy)
-                    .map(|class| u128::from(bytes[class]) * 1_000_000 * u128::from(smallest) / u128::from(backlog[class].0))
+                    .map(|index| u128::from(bytes[index]) * 1_000_000 * u128::from(smallest) / u128::from(backlog[index].0))
                     .collect();
                 let spread = shares.iter().max().unwrap_or(&0) - shares.iter().min().unwrap_or(&0);
                 let bound = u128::from(2 * most + quantum.get() * smallest) * 1_000_000;
@@ -91,7 +91,7 @@ proptest! {
             bytes[*class] += size;
             all += size;
             for (index, (weight, sizes)) in backlog.iter().enumerate() {
-                let whole: u64 = sizes.iter().map(|size| *size as u64).sum();
+                let whole: u64 = sizes.iter().map(|one| *one as u64).sum();
                 let fluid = Fraction::new(u128::from(all) * u128::from(*weight), u128::from(total));
                 if fluid > Fraction::from(whole) {
                     // The fluid system has emptied this queue, and shares are no longer those of the weights.

@@ -124,11 +124,11 @@ fn timed(event: impl Strategy<Value = Event>) -> impl Strategy<Value = Vec<(Inst
     let gap = prop_oneof![3 => Just(0), 3 => 1..1_500_u64, 1 => 1..20_000_u64];
     vec((gap, event), 1..60).prop_map(|events| {
         let mut now = 0;
-        let mut later = |gap| {
-            now += gap;
+        let mut later = |span| {
+            now += span;
             Instant::from_nanos(now)
         };
-        events.into_iter().map(|(gap, one)| (later(gap), one)).collect()
+        events.into_iter().map(|(span, one)| (later(span), one)).collect()
     })
 }
 
@@ -174,8 +174,8 @@ fn play(case: &Case, step: Option<u64>, separately: bool) -> Outcome {
                 pipe.change(*at, &change, &mut waste);
             }
             Event::Rate(bits) => {
-                let rate = bits.and_then(Rate::from_bits_per_second);
-                pipe.change(*at, &PipeChange { rate: Some(rate.into()), ..PipeChange::default() }, &mut waste);
+                let limit = bits.and_then(Rate::from_bits_per_second);
+                pipe.change(*at, &PipeChange { rate: Some(limit.into()), ..PipeChange::default() }, &mut waste);
             }
             Event::Cut => pipe.set_up(*at, false, &mut waste),
             Event::Join => pipe.set_up(*at, true, &mut waste),

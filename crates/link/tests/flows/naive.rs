@@ -436,7 +436,7 @@ impl Naive for Wf2q {
 
     fn pop(&mut self, _: u64, _: &mut Drops) -> Option<Segment> {
         if let Some((index, size)) = self.serving.take() {
-            let total: u64 = (0..self.tags.len()).map(|index| self.divided.weight(index)).sum();
+            let total: u64 = (0..self.tags.len()).map(|each| self.divided.weight(each)).sum();
             self.now = self.now + Fraction::new(u128::from(size), u128::from(total));
             if !self.divided.queues[index].is_empty() {
                 self.tag(index, self.tags[index].1);
