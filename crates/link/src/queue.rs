@@ -57,7 +57,6 @@ pub enum QueueConfig {
     Pie(PieConfig),
     /// Two coupled queues.
     DualPi2(DualPi2Config),
-
     /// CoDel (RFC 8289).
     Codel(CodelConfig),
     /// FQ-CoDel (RFC 8290).
@@ -141,7 +140,6 @@ pub(crate) enum Queue {
     Red(Red),
     Pie(Pie),
     DualPi2(DualPi2),
-
     Codel(Box<Codel>),
     FqCodel(Box<FqCodel>),
     Drr(Box<Drr>),
@@ -157,7 +155,6 @@ impl Queue {
             QueueConfig::Red(config) => Self::Red(Red::new(config, seed)),
             QueueConfig::Pie(config) => Self::Pie(Pie::new(config, seed)),
             QueueConfig::DualPi2(config) => Self::DualPi2(DualPi2::new(config)),
-
             QueueConfig::Codel(config) => Self::Codel(Box::new(Codel::new(config))),
             QueueConfig::FqCodel(config) => Self::FqCodel(Box::new(FqCodel::new(config, seed))),
             QueueConfig::Drr(config) => Self::Drr(Box::new(Drr::new(config, seed))),
