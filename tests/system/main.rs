@@ -10,3 +10,4 @@ mod interactive;
 mod kills;
 mod refusals;
 mod runs;
+mod treatments;

@@ -214,8 +214,8 @@ pub(crate) struct ShellArgs {
 pub(crate) struct SetArgs {
     /// The lab
     pub(crate) lab: String,
-    /// The link, or one direction of it: LINK.forward or LINK.backward
-    #[arg(value_name = "LINK[.DIRECTION]")]
+    /// The link, or one direction of it: LINK.forward or LINK.backward; then a further pipe, if that is meant
+    #[arg(value_name = "LINK[.DIRECTION][.PIPE]")]
     pub(crate) link: String,
     /// What to change: rate, delay, queue, loss as in a lab file, or state=up|down
     #[arg(required = true, value_name = "KEY=VALUE")]

@@ -72,7 +72,10 @@ impl Progress {
         let Shown::Bar(Some(bar)) = &self.shown else { return };
         let carries = busiest.map_or_else(
             || "no traffic".to_owned(),
-            |b| format!("{} {} {}", b.link, b.direction, render::rate(b.bits_per_second)),
+            |b| {
+                let pipe = b.pipe.as_ref().map_or_else(String::new, |pipe| format!(" {pipe}"));
+                format!("{} {}{pipe} {}", b.link, b.direction, render::rate(b.bits_per_second))
+            },
         );
         let seconds = at_ns as f64 / 1e9;
         if self.duration_ns.is_some() {

@@ -147,7 +147,7 @@ fn cross_only(sources: usize, rate: u64) -> f64 {
         ..PipeConfig::default()
     };
     let port = PortId(0);
-    let spec = PipeSpec { name: "pipe".into(), config, coalesce: Duration::ZERO, from: port, to: port };
+    let spec = PipeSpec { name: "pipe".into(), config, coalesce: Duration::ZERO, from: port, to: port, filter: None };
     let mut fabric = Fabric::new(Seed::new(1), &[spec]);
     let end = Instant::from_nanos(u64::from(PACKETS) * 6_000);
     let begin = std::time::Instant::now();
@@ -270,6 +270,7 @@ impl Row {
             config: config.clone(),
             coalesce: self.coalesce,
             from: PortId(index),
+            filter: None,
             to: PortId(index),
         };
         (0..self.pipes).map(spec).collect()

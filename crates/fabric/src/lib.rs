@@ -11,7 +11,7 @@ extern crate alloc;
 mod wakes;
 
 use alloc::{string::String, vec::Vec};
-use netloom_link::{Departure, Pipe, PipeChange, PipeConfig, PipeCounters, Waste};
+use netloom_link::{Departure, Filter, Pipe, PipeChange, PipeConfig, PipeCounters, Waste};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant, Seed};
 use wakes::Wakes;
@@ -35,6 +35,9 @@ pub struct PipeSpec {
     pub coalesce: Duration,
     /// Whose packets enter it.
     pub from: PortId,
+    /// Which of them do: all that no pipe before this one takes, and that this matches. None: what no filter matches;
+    /// of the pipes that share `from`, exactly one has none.
+    pub filter: Option<Filter>,
     /// Where its packets leave the fabric.
     pub to: PortId,
 }
@@ -54,13 +57,34 @@ pub struct Handout {
 #[derive(Debug, PartialEq, Eq)]
 pub struct UnknownPort(pub PortId);
 
+/// The pipes behind a port.
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    /// The first whose filter matches takes a packet.
+    filtered: Vec<(Filter, PipeId)>,
+    /// Takes what no filter matches.
+    rest: Option<PipeId>,
+}
+
+impl Entry {
+    /// The pipe that this packet enters. The segments of a train are of one flow, and so a train stays whole.
+    fn pipe_for(&self, packet: &Packet) -> Option<PipeId> {
+        if self.filtered.is_empty() {
+            return self.rest;
+        }
+        let flow = packet.flow();
+        let taker = self.filtered.iter().find(|(filter, _)| filter.matches(flow.as_ref()));
+        taker.map(|(_, pipe)| *pipe).or(self.rest)
+    }
+}
+
 /// See the crate's documentation.
 #[derive(Debug)]
 pub struct Fabric {
     pipes: Vec<Pipe>,
     exits: Vec<PortId>,
-    /// The pipe behind each port.
-    entries: Vec<Option<PipeId>>,
+    /// What is behind each port.
+    entries: Vec<Entry>,
     wakes: Wakes,
     waste: Waste,
 }
@@ -69,22 +93,14 @@ impl Fabric {
     /// A fabric of these pipes; the pipe at index i gets the id i.
     ///
     /// # Panics
-    /// If two pipes take their packets from one port, or if there are more than 2^32.
+    /// If two pipes without a filter take their packets from one port, or only pipes with one, or if there are more
+    /// than 2^32.
     pub fn new(seed: Seed, specs: &[PipeSpec]) -> Self {
-        let mut entries = Vec::new();
-        for (index, spec) in specs.iter().enumerate() {
-            let port = spec.from.0 as usize;
-            if entries.len() <= port {
-                entries.resize(port + 1, None);
-            }
-            assert!(entries[port].is_none(), "two pipes take packets from {:?}", spec.from);
-            entries[port] = Some(PipeId(u32::try_from(index).expect("fewer than 2^32 pipes")));
-        }
         let pipe = |spec: &PipeSpec| Pipe::new(&spec.config, spec.coalesce, seed.derive(&spec.name));
         let mut this = Self {
             pipes: specs.iter().map(pipe).collect(),
             exits: specs.iter().map(|spec| spec.to).collect(),
-            entries,
+            entries: entries(specs),
             wakes: Wakes::new(specs.len()),
             waste: Waste::new(),
         };
@@ -98,7 +114,7 @@ impl Fabric {
     /// # Errors
     /// Gives the packet back if no pipe begins at that port.
     pub fn inject(&mut self, now: Instant, port: PortId, packet: Packet) -> Result<(), (UnknownPort, Packet)> {
-        let Some(id) = self.entries.get(port.0 as usize).copied().flatten() else {
+        let Some(id) = self.entries.get(port.0 as usize).and_then(|entry| entry.pipe_for(&packet)) else {
             return Err((UnknownPort(port), packet));
         };
         self.pipes[id.0 as usize].push(now, packet, &mut self.waste);
@@ -157,4 +173,26 @@ impl Fabric {
             pool.recycle(dropped.packet);
         }
     }
+}
+
+/// What is behind each port.
+fn entries(specs: &[PipeSpec]) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for (index, spec) in specs.iter().enumerate() {
+        let port = spec.from.0 as usize;
+        if entries.len() <= port {
+            entries.resize(port + 1, Entry::default());
+        }
+        let id = PipeId(u32::try_from(index).expect("fewer than 2^32 pipes"));
+        match &spec.filter {
+            Some(filter) => entries[port].filtered.push((filter.clone(), id)),
+            None => {
+                assert!(entries[port].rest.is_none(), "two pipes take packets from {:?}", spec.from);
+                entries[port].rest = Some(id);
+            }
+        }
+    }
+    let is_incomplete = |entry: &Entry| entry.rest.is_none() && !entry.filtered.is_empty();
+    assert!(!entries.iter().any(is_incomplete), "behind a port, no pipe takes what no filter matches");
+    entries
 }

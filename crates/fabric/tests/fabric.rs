@@ -5,8 +5,8 @@ mod common;
 
 use common::{Load, Transport, first_segment, number};
 use netloom_fabric::{Fabric, Handout, PipeId, PipeSpec, PortId, UnknownPort};
-use netloom_link::{LossConfig, PipeChange, PipeConfig, QueueConfig};
-use netloom_packet::Pool;
+use netloom_link::{Filter, LossConfig, PipeChange, PipeConfig, Ports, QueueConfig};
+use netloom_packet::{Packet, Pool, Segmentation, VirtioHeader};
 use netloom_units::{Duration, Instant, Limit, Probability, Rate, Seed};
 
 const PIPES: u32 = 12;
@@ -29,6 +29,7 @@ fn specs() -> Vec<PipeSpec> {
             },
             coalesce: Duration::from_micros(u64::from(index % 5) * 300),
             from: PortId(index),
+            filter: None,
             to: PortId(index + 100),
         }
     };
@@ -169,4 +170,114 @@ fn two_pipes_cannot_share_an_entry() {
     let mut specs = specs();
     specs[4].from = PortId(3);
     let _ = Fabric::new(Seed::new(0), &specs);
+}
+
+/// A pipe behind port 0 with this delay for what the filter matches.
+fn behind_port_zero(name: &str, filter: Option<Filter>, delay_ms: u64) -> PipeSpec {
+    let config = PipeConfig { delay: Duration::from_millis(delay_ms).into(), ..PipeConfig::default() };
+    PipeSpec { name: name.into(), config, coalesce: Duration::ZERO, from: PortId(0), filter, to: PortId(9) }
+}
+
+fn to_port(first: u16, last: u16) -> Option<Filter> {
+    Some(Filter { to_port: Some(vec![Ports { first, last }]), ..Filter::default() })
+}
+
+/// Pipe 0 takes the rest, pipe 1 UDP ports 10 to 19, pipe 2 what is left of 15 to 29.
+fn filtered_specs() -> Vec<PipeSpec> {
+    vec![
+        behind_port_zero("rest", None, 1),
+        behind_port_zero("ten", to_port(10, 19), 2),
+        behind_port_zero("fifteen", to_port(15, 29), 3),
+    ]
+}
+
+/// A super-packet of UDP over IPv4 to `port` with `segments` of 100 bytes each; its number stands where `number` looks.
+fn datagrams(pool: &mut Pool, number: u32, port: u16, segments: usize) -> Packet {
+    let mut bytes = vec![0; 14 + 20 + 8 + segments * 100];
+    bytes[0..4].copy_from_slice(&number.to_be_bytes());
+    bytes[4..6].copy_from_slice(&100_u16.to_be_bytes());
+    bytes[12..14].copy_from_slice(&[0x08, 0x00]);
+    bytes[14] = 0x45;
+    bytes[23] = 17;
+    bytes[36..38].copy_from_slice(&port.to_be_bytes());
+    let virtio = VirtioHeader {
+        checksum: Some((34, 6)),
+        segmentation: Segmentation::Udp,
+        segment_size: 100,
+        ..VirtioHeader::COMPLETE
+    };
+    pool.packet(virtio, &bytes)
+}
+
+/// The first filter that matches decides, and what none matches takes the pipe without one.
+#[test]
+fn the_first_filter_that_matches_takes_a_packet() {
+    let mut fabric = Fabric::new(Seed::new(0), &filtered_specs());
+    let mut pool = Pool::default();
+    for (number, port) in [(0, 9), (1, 10), (2, 15), (3, 19), (4, 20), (5, 29), (6, 30)] {
+        let packet = datagrams(&mut pool, number, port, 1);
+        fabric.inject(Instant::ZERO, PortId(0), packet).expect("a known port");
+    }
+    // No IP packet: no filter on ports matches it.
+    fabric.inject(Instant::ZERO, PortId(0), Load::Plain(60).packet(&mut pool, 7)).expect("a known port");
+    let mut seen = Vec::new();
+    fabric.advance(Instant::from_nanos(9_000_000), |Handout { pipe, port, departure }| {
+        assert_eq!(port, PortId(9));
+        seen.push((number(&departure.packet), pipe.0, departure.due.as_nanos() / 1_000_000));
+    });
+    let expected = [(0, 0, 1), (6, 0, 1), (7, 0, 1), (1, 1, 2), (2, 1, 2), (3, 1, 2), (4, 2, 3), (5, 2, 3)];
+    assert_eq!(seen, expected);
+    let arrived: Vec<u64> = fabric.counters().map(|counters| counters.arrived.packets).collect();
+    assert_eq!(arrived, [3, 3, 2]);
+}
+
+/// A train is of one flow: all its segments take one pipe, and every one is counted there.
+#[test]
+fn a_train_takes_one_pipe() {
+    let mut fabric = Fabric::new(Seed::new(0), &filtered_specs());
+    let mut pool = Pool::default();
+    let mut draw = numbers();
+    let mut sent = [0; 3];
+    for packet_number in 0..300 {
+        let port = 5 + u16::try_from(draw(30)).expect("few");
+        let segments = 1 + draw(40);
+        let pipe = match port {
+            10..=19 => 1,
+            20..=29 => 2,
+            _ => 0,
+        };
+        sent[pipe] += segments;
+        let now = Instant::from_nanos(u64::from(packet_number) * 10_000);
+        let packet = datagrams(&mut pool, packet_number, port, usize::try_from(segments).expect("few"));
+        fabric.inject(now, PortId(0), packet).expect("a known port");
+    }
+    let mut taken: std::collections::BTreeMap<u32, PipeId> = std::collections::BTreeMap::new();
+    fabric.advance(Instant::from_nanos(1_000_000_000), |handout| {
+        let pipe = *taken.entry(number(&handout.departure.packet)).or_insert(handout.pipe);
+        assert_eq!(pipe, handout.pipe, "all of a train comes out of one pipe");
+    });
+    assert_eq!(taken.len(), 300);
+    let counted: Vec<u64> = fabric.counters().map(|counters| counters.departed.packets).collect();
+    assert_eq!(counted, sent);
+    assert!(fabric.counters().all(netloom_link::PipeCounters::balance));
+}
+
+/// A further pipe that gets nothing changes nothing for the others, and draws nothing from them.
+#[test]
+fn a_further_pipe_does_not_disturb_the_others() {
+    let mut more = specs();
+    let mut further = more[3].clone();
+    further.name = "link3.far".into();
+    // The packets of `drive` have port zero, if any.
+    further.filter = to_port(7, 7);
+    more.push(further);
+    for step in [None, Some(Duration::from_nanos(333_333))] {
+        assert_eq!(drive(&more, step), drive(&specs(), None));
+    }
+}
+
+#[test]
+#[should_panic(expected = "behind a port, no pipe takes what no filter matches")]
+fn something_takes_the_rest() {
+    let _ = Fabric::new(Seed::new(0), &filtered_specs()[1..]);
 }

@@ -5,6 +5,7 @@ mod link;
 mod node;
 pub(crate) mod scalar;
 mod timeline;
+mod treatments;
 
 pub(crate) use fields::Fields;
 pub(crate) use link::named_change;
@@ -12,18 +13,30 @@ pub(crate) use link::named_change;
 use crate::diagnostics::Diagnostic;
 use crate::keys::{BOUNDS, TOP};
 use crate::plan::{Bounds, Precision};
-use crate::spec::Spec;
+use crate::resolve;
+use crate::spec::{LinkSpec, NodeSpec, Spec};
 use crate::yaml::{Content, Node};
 use scalar::{duration, probability, seed, text, word};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
-/// Errors so far, and where the files that a lab file names are found.
+/// The addresses of the nodes by name.
+#[derive(Debug, Default)]
+pub(crate) struct Nodes {
+    pub(crate) addresses: BTreeMap<String, Vec<IpAddr>>,
+    /// Whether parts of the network could not be read, so that nothing can be said about what is missing.
+    pub(crate) has_gaps: bool,
+}
+
+/// Errors so far, where the files that a lab file names are found, and the nodes if something may name them.
 #[derive(Debug, Default)]
 pub(crate) struct Errors {
     entries: Vec<Diagnostic>,
     folder: PathBuf,
     files: Vec<PathBuf>,
+    nodes: Option<Nodes>,
 }
 
 impl Errors {
@@ -40,15 +53,21 @@ impl Errors {
 
     /// The bytes of the file that `node` names.
     pub(crate) fn read_bytes(&mut self, node: &Node) -> Result<Vec<u8>, Diagnostic> {
-        let path = self.folder.join(scalar::filled(node)?);
+        let name = PathBuf::from(scalar::filled(node)?);
+        let path = self.folder.join(&name);
         let bytes = std::fs::read(&path).map_err(|error| node.error(format!("reading {}: {error}", path.display())))?;
-        if !self.files.contains(&path) {
-            self.files.push(path);
+        if !self.files.contains(&name) {
+            self.files.push(name);
         }
         Ok(bytes)
     }
 
-    /// The files that were read.
+    /// The nodes of the lab; none outside a lab file.
+    pub(crate) fn nodes(&self) -> Option<&Nodes> {
+        self.nodes.as_ref()
+    }
+
+    /// The files that were read, as the lab file names them.
     pub(crate) fn files(&self) -> &[PathBuf] {
         &self.files
     }
@@ -94,6 +113,9 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     if let Some(nodes) = fields.get("nodes") {
         spec.nodes = node::nodes(nodes, errors, &mut left_out.nodes);
     }
+    if uses_filters(root) {
+        errors.nodes = Some(addresses(&spec.nodes, fields.get("links"), left_out.nodes));
+    }
     if let Some(links) = fields.get("links") {
         spec.links = link::links(links, errors, &mut left_out.links);
     }
@@ -106,6 +128,28 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     }
     spec.bounds = fields.get("bounds").map_or_else(Bounds::default, |node| bounds(node, errors));
     (spec, left_out)
+}
+
+/// Whether anything in the lab file has a filter: only filters name nodes where addresses are meant.
+fn uses_filters(node: &Node) -> bool {
+    match &node.content {
+        Content::Map(entries) => entries.iter().any(|entry| entry.name == "match" || uses_filters(&entry.value)),
+        Content::List(items) => items.iter().any(uses_filters),
+        Content::Text { .. } | Content::Empty => false,
+    }
+}
+
+/// What the names of nodes mean in filters. Addresses follow from the ends of all links.
+fn addresses(nodes: &[NodeSpec], links: Option<&Node>, nodes_left_out: bool) -> Nodes {
+    let links = links.map_or_else(Vec::new, link::bare_links);
+    let has_gaps = nodes_left_out || links.iter().any(Option::is_none);
+    let links: Vec<LinkSpec> = links.into_iter().flatten().collect();
+    let names = nodes.iter().map(|node| (node.name.value.clone(), Vec::new()));
+    let mut addresses: BTreeMap<String, Vec<IpAddr>> = names.collect();
+    for (node, net) in resolve::addresses(&links) {
+        addresses.entry(node).or_default().push(net);
+    }
+    Nodes { addresses, has_gaps }
 }
 
 /// The value, or none after its error was noted.

@@ -47,6 +47,8 @@ pub enum Subject {
         link: usize,
         /// The direction; none: both, and each must hold.
         direction: Option<Direction>,
+        /// The further pipe of this name; none: the link's own.
+        pipe: Option<String>,
         /// What of it.
         metric: PipeMetric,
     },

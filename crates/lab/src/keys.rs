@@ -4,8 +4,8 @@ mod network;
 mod timeline;
 mod top;
 
-pub(crate) use network::{DIRECTION, DURATION_OR_ZERO, END, LINK, NODE, SHARE_OR_ZERO};
-pub(crate) use timeline::{DOWN, READY, RUN, SET, UP};
+pub(crate) use network::{CHANGE, DIRECTION, DURATION_OR_ZERO, END, LINK, NODE, SHARE_OR_ZERO, TREATMENT};
+pub(crate) use timeline::{DOWN, HEAL, PARTITION, READY, RUN, SET, UP};
 pub(crate) use top::{BOUNDS, TOP};
 
 /// A group of keys that stand together.

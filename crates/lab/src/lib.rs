@@ -30,8 +30,8 @@ pub use expect::{
 };
 pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use plan::{
-    Action, Argv, Bounds, Cpus, Direction, EndPlan, Event, InterfacePlan, LinkPlan, NodeKind, NodePlan, Plan,
-    Precision, Ready, ReadyWhen, RoutePlan, RunCommand,
+    Action, Argv, Bounds, Cpus, Direction, EndPlan, Event, InterfacePlan, LinkPlan, NodeKind, NodePlan, PipePlan, Plan,
+    Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Treatment,
 };
 pub use programs::Program;
 pub use schema::schema;

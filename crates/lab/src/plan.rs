@@ -1,10 +1,13 @@
 //! The plan: what is to be built and done, with every name, address and route decided.
 //!
 //! Nodes, interfaces and links are referred to by their place in the plan. A link's two directions are pipes: number
-//! `2 * link` forward, `2 * link + 1` backward. The port at a link's end has the number `2 * link + end`.
+//! `2 * link` forward, `2 * link + 1` backward; the further pipes of all directions follow behind them, see
+//! [`Plan::pipes`]. The port at a link's end has the number `2 * link + end`.
 
+mod pipes;
 mod timeline;
 
+pub use pipes::{PipePlan, Treatment};
 pub use timeline::{Action, Argv, Event, Ready, ReadyWhen, RunCommand};
 
 use crate::expect::Expectation;
@@ -13,6 +16,7 @@ use netloom_link::PipeConfig;
 use netloom_units::{Duration, Probability, Seed};
 use std::fmt;
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 /// A lab, ready to be built.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +39,8 @@ pub struct Plan {
     pub expect: Vec<Expectation>,
     /// How far the network may stray from its description.
     pub bounds: Bounds,
+    /// The traces, tables and captures that the lab file names, each once, as it names them: relative to its folder.
+    pub files: Vec<PathBuf>,
 }
 
 /// How packets are released at their instant.
@@ -160,6 +166,8 @@ pub struct LinkPlan {
     pub ends: [EndPlan; 2],
     /// Its directions: forward, backward.
     pub pipes: [PipeConfig; 2],
+    /// The further pipes of each direction: the first whose filter matches takes a packet.
+    pub treatments: [Vec<Treatment>; 2],
     /// The largest IP packet on it, in bytes.
     pub mtu: u32,
     /// Packets due within this time of one another may be handed out together.

@@ -1,19 +1,22 @@
 //! From the lab as it is written to the plan: every name becomes a place, every address and route is decided.
 
 mod addressing;
+mod downs;
 mod ends;
 mod names;
+mod partitions;
 mod routing;
 mod timeline;
 
 use crate::decode::{Errors, LeftOut};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::expect::{self, ExpectError, Expectation, Names};
-use crate::plan::{Action, Event, InterfacePlan, LinkPlan, NodePlan, Plan, RoutePlan};
+use crate::plan::{Action, Event, InterfacePlan, LinkPlan, NodePlan, Plan, RoutePlan, Treatment};
 use crate::spec::{LinkSpec, Spec};
 use ends::Ends;
 use names::{Index, index_of};
 use netloom_units::{Duration, Seed};
+use std::net::IpAddr;
 
 /// Each link has two ports, and a lab's ports are numbered in 16 bits: more links wait for labs on several machines.
 const MOST_LINKS: usize = 32_768;
@@ -37,8 +40,9 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
     let ends = ends::resolve(&spec.links, &node_index, &mut found.errors);
     let link_names: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
-    let timeline = timeline::resolve(timeline, &node_index, &link_index, &spec.links, &mut found.errors);
-    let expect = expectations(&spec.expect, &timeline, &link_names, left_out, &mut found.errors);
+    let timeline =
+        timeline::resolve(timeline, &timeline::Places { nodes: &node_index, links: &link_index, spec: &spec }, found);
+    let expect = expectations(&spec, &timeline, &link_names, left_out, &mut found.errors);
     check_windows(&spec.expect, &expect, spec.duration, &mut found.errors);
     let mut plan = Plan {
         name,
@@ -50,6 +54,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         timeline,
         expect,
         bounds: spec.bounds,
+        files: found.errors.files().to_vec(),
     };
     let addresses = addressing::assign(&spec.links, found);
     // With an end that leads nowhere there is no network to route in; the errors are noted.
@@ -60,6 +65,14 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         plan.nodes = node_plans(spec, &ends, &addresses, routes);
     }
     plan
+}
+
+/// The addresses at the ends of these links, each with the name of its node.
+pub(crate) fn addresses(links: &[LinkSpec]) -> Vec<(String, IpAddr)> {
+    // What is wrong with them is noted when the plan is made.
+    let assigned = addressing::assign(links, &mut Findings::default());
+    let ends = links.iter().zip(assigned).flat_map(|(link, own)| link.ends.iter().zip(own.ends));
+    ends.flat_map(|(end, nets)| nets.into_iter().map(|net| (end.node.value.clone(), net.addr()))).collect()
 }
 
 fn lab_name(spec: &Spec, default_name: &str, errors: &mut Errors) -> String {
@@ -83,7 +96,7 @@ fn check_sizes(spec: &Spec, errors: &mut Errors) {
 }
 
 fn expectations(
-    texts: &[Spanned<String>],
+    spec: &Spec,
     timeline: &[Event],
     links: &[String],
     left_out: &LeftOut,
@@ -97,10 +110,13 @@ fn expectations(
             _ => None,
         })
         .collect();
-    let names = Names { commands: &commands, links };
+    let name = |treatment: &Treatment| treatment.name.clone();
+    let of_link = |link: &LinkSpec| link.treatments.each_ref().map(|further| further.iter().map(name).collect());
+    let pipes: Vec<[Vec<String>; 2]> = spec.links.iter().map(of_link).collect();
+    let names = Names { commands: &commands, links, pipes: &pipes };
     let is_complete = !left_out.commands && !left_out.links;
     let mut expectations = Vec::new();
-    for text in texts {
+    for text in &spec.expect {
         match expect::parse(&text.value, &names) {
             Ok((subject, test, window)) => {
                 let (line, text) = (text.span.line, text.value.trim().to_owned());
@@ -136,6 +152,7 @@ fn link_plans(spec: &Spec, ends: &[Ends]) -> Vec<LinkPlan> {
         name: link.name.value.clone(),
         ends: joined.plans,
         pipes: link.pipes.clone(),
+        treatments: link.treatments.clone(),
         mtu: link.mtu,
         coalesce: link.coalesce,
     };

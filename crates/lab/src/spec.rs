@@ -1,7 +1,7 @@
 //! A lab as it is written: names instead of places, and every value that an error may be about with its place.
 
 use crate::diagnostics::Spanned;
-use crate::plan::{Argv, Bounds, Cpus, Direction, NodeKind, Precision, Ready};
+use crate::plan::{Argv, Bounds, Cpus, Direction, NodeKind, Precision, Ready, Treatment};
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Duration, Seed};
@@ -34,6 +34,7 @@ pub(crate) struct LinkSpec {
     pub(crate) name: Spanned<String>,
     pub(crate) ends: [EndSpec; 2],
     pub(crate) pipes: [PipeConfig; 2],
+    pub(crate) treatments: [Vec<Treatment>; 2],
     pub(crate) mtu: u32,
     pub(crate) coalesce: Duration,
     pub(crate) cost: u32,
@@ -57,9 +58,11 @@ pub(crate) struct EntrySpec {
 #[derive(Debug)]
 pub(crate) enum ActionSpec {
     Run(RunSpec),
-    Set { link: Spanned<String>, direction: Option<Direction>, change: PipeChange },
+    Set { link: Spanned<String>, direction: Option<Direction>, pipe: Option<Spanned<String>>, change: PipeChange },
     Down { link: Spanned<String>, duration: Option<Duration> },
     Up { link: Spanned<String> },
+    Partition { groups: Spanned<Vec<Vec<Spanned<String>>>>, duration: Option<Duration> },
+    Heal { place: Spanned<()> },
 }
 
 #[derive(Debug)]

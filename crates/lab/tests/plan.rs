@@ -333,3 +333,16 @@ Expected
 ";
     assert_eq!(plan(text).to_text(), expected);
 }
+
+#[test]
+fn files_that_the_lab_file_names_are_known_once() {
+    let source = |file: &str| format!("cross: [{{kind: pcap, file: {file}}}]");
+    let (golden, traces) = ("../../tests/golden/pcap/four.pcap", "./../../tests/golden/pcap/four.pcap");
+    let (forward, backward) = (source(golden), source(traces));
+    let text = format!(
+        "nodes: [a, b]\nlinks:\n  l: {{ends: [a, b], forward: {{{forward}}}, backward: {{{backward}}}}}\n\
+         \x20 m: {{ends: [a, b], {forward}}}\ntimeline: [{{at: 1 s, link: l, set: {{{forward}}}}}]\n"
+    );
+    let lab = netloom_lab::parse(&text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}"));
+    assert_eq!(lab.plan.files, [golden, traces].map(std::path::PathBuf::from));
+}

@@ -6,6 +6,7 @@ use proptest::test_runner::{RngAlgorithm, RngSeed};
 
 const LAB: &str = include_str!("../../../examples/dumbbell.yaml");
 const FIGURE: &str = include_str!("../../../examples/vimage-figure-3.yaml");
+const TREATMENT: &str = include_str!("../../../examples/treatment.yaml");
 
 /// What turns one value into another, or the structure into something else.
 const PIECES: [&str; 30] = [
@@ -70,7 +71,7 @@ proptest! {
 
     #[test]
     fn a_lab_with_a_few_changes(
-        source in select(vec![LAB, FIGURE]),
+        source in select(vec![LAB, FIGURE, TREATMENT]),
         changes in prop::collection::vec((any::<usize>(), 0..12_usize, select(PIECES.to_vec())), 1..4),
     ) {
         let mut text = source.to_owned();

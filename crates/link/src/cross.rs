@@ -1,7 +1,7 @@
 //! Cross traffic: packets that exist in one pipe only, take room and time there, and cost no kernel work.
 //!
-//! Sources: GINE's cross traffic (section 2, figure 1), which interferes with the main traffic in the queues of the
-//! routers on its path; the phantom traffic of ng_dummy (Zec and Mikuc 2003). A packet of the cross traffic passes the
+//! Sources: GINE's cross traffic (section 2.1, figure 1), which interferes with the main traffic in the queues of the
+//! routers on its path; the phantom traffic of ng_dummy (Zec and Mikuc 2003, section III). A packet of the cross traffic passes the
 //! impairments, the queue and the transmitter like any other, and leaves the pipe when its last bit is sent.
 
 mod frames;

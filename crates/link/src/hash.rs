@@ -23,7 +23,7 @@ impl FlowHash {
     /// A number below `buckets`.
     pub(crate) fn bucket(&self, flow: &Flow, buckets: u32) -> u32 {
         // The upper word of the product is the hash scaled to the number of buckets: no division, and no bias to speak of.
-        let scaled = u128::from(self.of(flow)) * u128::from(buckets) >> 64;
+        let scaled = (u128::from(self.of(flow)) * u128::from(buckets)) >> 64;
         u32::try_from(scaled).expect("a fraction of `buckets` is below it")
     }
 

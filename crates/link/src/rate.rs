@@ -10,6 +10,7 @@ pub use token_bucket::{PeakConfig, TokenBucketConfig};
 
 use crate::ConfigError;
 use crate::slope::Slope;
+use alloc::boxed::Box;
 use constant::Constant;
 use delivery_trace::DeliveryTrace;
 use netloom_units::{Bytes, Duration, Instant, Rate};
@@ -71,12 +72,13 @@ impl From<Option<Rate>> for RateConfig {
     }
 }
 
-/// A rate model at work. Instants are those of lab time; packets are asked for one after the other.
+/// A rate model at work. Instants are those of lab time; packets are asked for one after the other. What is rare and large
+/// is boxed, so that pipes stay small.
 #[derive(Debug)]
 pub(crate) enum Pace {
     Constant(Constant),
-    TokenBucket(TokenBucket),
-    DeliveryTrace(DeliveryTrace),
+    TokenBucket(Box<TokenBucket>),
+    DeliveryTrace(Box<DeliveryTrace>),
     Ramp(Ramp),
 }
 
@@ -86,8 +88,8 @@ impl Pace {
         match config {
             RateConfig::Unlimited => None,
             RateConfig::Constant(rate) => Some(Self::Constant(Constant::new(*rate))),
-            RateConfig::TokenBucket(config) => Some(Self::TokenBucket(TokenBucket::new(config, now))),
-            RateConfig::DeliveryTrace(config) => Some(Self::DeliveryTrace(DeliveryTrace::new(config, now))),
+            RateConfig::TokenBucket(config) => Some(Self::TokenBucket(Box::new(TokenBucket::new(config, now)))),
+            RateConfig::DeliveryTrace(config) => Some(Self::DeliveryTrace(Box::new(DeliveryTrace::new(config, now)))),
         }
     }
 

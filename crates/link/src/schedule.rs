@@ -39,6 +39,11 @@ pub enum ScheduleConfig {
 }
 
 impl ScheduleConfig {
+    /// Whether it changes how long packets travel.
+    pub fn changes_delay(&self) -> bool {
+        matches!(self, Self::Table(table) if table.steps().iter().any(|step| step.delay.is_some()))
+    }
+
     /// Every limit that it gives the queue.
     pub(crate) fn limits(&self) -> impl Iterator<Item = Limit> + '_ {
         let table = match self {

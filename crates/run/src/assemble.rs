@@ -1,7 +1,7 @@
 //! From the plan to a network that works: nodes, interfaces, addresses, routes, and the engine. Runs in the lab process.
 
 use crate::control::Server;
-use crate::direction::port_id;
+use crate::direction::{PipePlace, port_id};
 use crate::job::Job;
 use crate::links::{LinkName, Links};
 use crate::results::EventLog;
@@ -13,7 +13,8 @@ use netloom_fabric::{Fabric, PipeSpec};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::runtime::RuntimeDir;
-use netloom_lab::{Direction, LinkPlan, NodeKind, NodePlan, Plan, Precision};
+use netloom_lab::{LinkPlan, NodeKind, NodePlan, PipePlan, Plan, Precision};
+use netloom_units::Duration;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
@@ -157,9 +158,8 @@ fn configure(nodes: &mut [Node]) -> Result<(), RunError> {
 }
 
 fn start_engine(plan: &Plan, ports: Vec<PortConfig>, processor: Option<usize>) -> Result<Links, RunError> {
-    let specs: Vec<PipeSpec> =
-        plan.links.iter().enumerate().flat_map(|(number, link)| pipe_specs(number, link)).collect();
-    let configs = specs.iter().map(|spec| spec.config.clone()).collect();
+    let specs: Vec<PipeSpec> = plan.pipes().map(|pipe| pipe_spec(&pipe, plan.links[pipe.link].coalesce)).collect();
+    let pipes = plan.pipes().map(|pipe| (PipePlace::of(&pipe), pipe.config.clone())).collect();
     let fabric = Fabric::new(plan.seed, &specs);
     let precision = match plan.precision {
         Precision::Eco => netloom_dataplane::Precision::Eco,
@@ -171,20 +171,19 @@ fn start_engine(plan: &Plan, ports: Vec<PortConfig>, processor: Option<usize>) -
         name: link.name.clone(),
         ends: link.ends.map(|end| plan.nodes[end.node].name.clone()),
     };
-    Ok(Links::new(engine, plan.links.iter().map(name).collect(), configs))
+    Ok(Links::new(engine, plan.links.iter().map(name).collect(), pipes))
 }
 
-fn pipe_specs(number: usize, link: &LinkPlan) -> [PipeSpec; 2] {
-    Direction::BOTH.map(|direction| {
-        let enters = direction.index();
-        PipeSpec {
-            name: format!("{}.{direction}", link.name),
-            config: link.pipes[enters].clone(),
-            coalesce: link.coalesce,
-            from: port_id(number, enters),
-            to: port_id(number, 1 - enters),
-        }
-    })
+fn pipe_spec(pipe: &PipePlan<'_>, coalesce: Duration) -> PipeSpec {
+    let enters = pipe.direction.index();
+    PipeSpec {
+        name: pipe.to_string(),
+        config: pipe.config.clone(),
+        coalesce,
+        from: port_id(pipe.link, enters),
+        filter: pipe.treatment.map(|treatment| treatment.filter.clone()),
+        to: port_id(pipe.link, 1 - enters),
+    }
 }
 
 fn machine(error: impl std::fmt::Display) -> RunError {

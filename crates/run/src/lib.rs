@@ -10,6 +10,7 @@
 mod assemble;
 mod control;
 mod direction;
+mod effects;
 mod error;
 mod exit;
 mod expectations;
@@ -31,6 +32,7 @@ mod verdict;
 pub use control::{
     Client, Exec, LabInfo, LabStats, NodeInfo, PipeStats, Set, Stdio, attach, only_lab, running_labs, take_down,
 };
+pub use effects::{Effects, telling_columns};
 pub use error::{MissingProgram, RunError};
 pub use exit::ExitCode;
 pub use guard::{RunRequest, run, up};

@@ -1,8 +1,8 @@
 //! The links of a running lab: what is in force on them, and the engine that makes it so.
 
 use crate::control::PipeStats;
-use crate::direction::{direction_of, pipe_id, pipe_number};
-use crate::{LabStats, RunError};
+use crate::direction::{PipePlace, pipe_id};
+use crate::{Effects, LabStats, RunError};
 use netloom_dataplane::{Engine, EngineError, Snapshot};
 use netloom_lab::Direction;
 use netloom_link::{PipeChange, PipeConfig, PipeCounters};
@@ -30,6 +30,7 @@ impl LinkName {
 /// What is in force on one pipe.
 #[derive(Clone, Debug)]
 pub(crate) struct PipeState {
+    pub(crate) place: PipePlace,
     pub(crate) config: PipeConfig,
     pub(crate) up: bool,
     /// Whether the delay was changed since the lab started.
@@ -39,7 +40,8 @@ pub(crate) struct PipeState {
 impl PipeState {
     /// The delay of every packet since the lab started, if it was always the same.
     pub(crate) fn steady_delay(&self) -> Option<Duration> {
-        self.config.delay.is_constant().filter(|_| !self.delay_changed)
+        let is_steady = !self.delay_changed && !self.config.schedule.changes_delay();
+        self.config.delay.is_constant().filter(|_| is_steady)
     }
 }
 
@@ -51,10 +53,10 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// Takes over a running engine whose pipes are `configs`.
-    pub(crate) fn new(engine: Engine, names: Vec<LinkName>, configs: Vec<PipeConfig>) -> Self {
-        let state = |config| PipeState { config, up: true, delay_changed: false };
-        Self { engine, names, pipes: configs.into_iter().map(state).collect() }
+    /// Takes over a running engine with these pipes.
+    pub(crate) fn new(engine: Engine, names: Vec<LinkName>, pipes: Vec<(PipePlace, PipeConfig)>) -> Self {
+        let state = |(place, config)| PipeState { place, config, up: true, delay_changed: false };
+        Self { engine, names, pipes: pipes.into_iter().map(state).collect() }
     }
 
     /// The engine's time.
@@ -62,8 +64,10 @@ impl Links {
         self.engine.now()
     }
 
-    pub(crate) fn link_names(&self) -> Vec<String> {
-        self.names.iter().map(|link| link.name.clone()).collect()
+    /// The name of every pipe's link, and where the pipe belongs.
+    pub(crate) fn places(&self) -> Vec<(String, PipePlace)> {
+        let place = |state: &PipeState| (self.names[state.place.link].name.clone(), state.place.clone());
+        self.pipes.iter().map(place).collect()
     }
 
     pub(crate) fn names(&self) -> &[LinkName] {
@@ -79,33 +83,67 @@ impl Links {
         self.names.iter().position(|link| link.name == name)
     }
 
-    /// Changes one direction of a link, or both.
+    /// The names of the further pipes of a link, or of one direction of it.
+    pub(crate) fn further_pipes(&self, link: usize, direction: Option<Direction>) -> Vec<&str> {
+        let own = self.pipes.iter().filter(|state| state.place.is_of(link, direction));
+        own.filter_map(|state| state.place.pipe.as_deref()).collect()
+    }
+
+    /// Changes one direction of a link, or both: its own pipe, or the further one of this name.
     pub(crate) fn change(
         &mut self,
         link: usize,
         direction: Option<Direction>,
+        further: Option<&str>,
         change: &PipeChange,
     ) -> Result<(), RunError> {
-        for pipe in pipes_of(link, direction) {
+        for pipe in self.numbers(|place| place.is_of(link, direction) && place.pipe.as_deref() == further) {
             self.engine.change(pipe_id(pipe), change.clone()).map_err(died)?;
             let state = &mut self.pipes[pipe];
             state.delay_changed |= change.delay.as_ref().is_some_and(|delay| *delay != state.config.delay);
+            // A schedule that ends leaves the delay that it had set.
+            state.delay_changed |= change.schedule.is_some() && state.config.schedule.changes_delay();
             state.config = change.applied_to(&state.config);
         }
         Ok(())
     }
 
-    /// Cuts a direction of a link, or both, or joins it again.
-    pub(crate) fn set_up(&mut self, link: usize, direction: Option<Direction>, up: bool) -> Result<(), RunError> {
-        for pipe in pipes_of(link, direction) {
+    /// Cuts a direction of a link, or both, or joins it again: all its pipes, or the further one of this name.
+    pub(crate) fn set_up(
+        &mut self,
+        link: usize,
+        direction: Option<Direction>,
+        further: Option<&str>,
+        up: bool,
+    ) -> Result<(), RunError> {
+        let is_meant = |pipe: Option<&str>| further.is_none() || pipe == further;
+        for pipe in self.numbers(|place| place.is_of(link, direction) && is_meant(place.pipe.as_deref())) {
             self.engine.set_up(pipe_id(pipe), up).map_err(died)?;
             self.pipes[pipe].up = up;
         }
         Ok(())
     }
 
-    /// Forgets what was measured before the timeline began.
+    /// The numbers of some pipes.
+    fn numbers(&self, is_meant: impl Fn(&PipePlace) -> bool) -> Vec<usize> {
+        (0..self.pipes.len()).filter(|pipe| is_meant(&self.pipes[*pipe].place)).collect()
+    }
+
+    /// Time zero: what was measured before is forgotten, and what pipes do by themselves begins anew, since lab files
+    /// count its times from here.
     pub(crate) fn begin(&mut self) -> Result<(), RunError> {
+        let plain = PipeConfig::default();
+        for (pipe, PipeState { config, .. }) in self.pipes.iter().enumerate() {
+            let again = PipeChange {
+                schedule: Some(config.schedule.clone()).filter(|schedule| *schedule != plain.schedule),
+                state: Some(config.state.clone()).filter(|state| *state != plain.state),
+                cross: Some(config.cross.clone()).filter(|cross| *cross != plain.cross),
+                ..PipeChange::default()
+            };
+            if !again.is_empty() {
+                self.engine.change(pipe_id(pipe), again).map_err(died)?;
+            }
+        }
         self.engine.reset_meters().map_err(died)
     }
 
@@ -127,12 +165,14 @@ impl Links {
     }
 
     fn pipe_stats(&self, pipe: usize, counted: &PipeCounters) -> PipeStats {
-        let (link, state) = (&self.names[pipe / 2], &self.pipes[pipe]);
-        let direction = direction_of(pipe);
+        let state = &self.pipes[pipe];
+        let PipePlace { link, direction, pipe: further } = &state.place;
+        let (link, direction) = (&self.names[*link], *direction);
         let (from, to) = link.path(direction);
         PipeStats {
             link: link.name.clone(),
             direction: direction.to_string(),
+            pipe: further.clone(),
             from: from.to_owned(),
             to: to.to_owned(),
             rate_bits_per_second: state.config.rate.nominal().map(Rate::as_bits_per_second),
@@ -146,17 +186,11 @@ impl Links {
             queued_bytes: counted.queued.bytes,
             dropped_queue_packets: counted.dropped.queue.packets,
             dropped_loss_packets: counted.dropped.loss.packets,
+            dropped_early_packets: counted.dropped.early.packets,
             dropped_down_packets: counted.dropped.down.packets,
+            effects: Effects::since(&PipeCounters::default(), counted),
         }
     }
-}
-
-/// The numbers of a link's pipes.
-fn pipes_of(link: usize, direction: Option<Direction>) -> impl Iterator<Item = usize> {
-    Direction::BOTH
-        .into_iter()
-        .filter(move |this| direction.is_none_or(|only| only == *this))
-        .map(move |d| pipe_number(link, d))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]

@@ -1,11 +1,9 @@
 //! From what the engine counted to what the report says. Pure.
 
-use crate::PipeRow;
-use crate::direction::direction_of;
 use crate::links::{LinkName, PipeState};
 use crate::verdict::{Busy, EngineEvidence, PipeEvidence};
+use crate::{Effects, PipeRow};
 use netloom_dataplane::{Distribution, PipeReport, Snapshot};
-use netloom_lab::Direction;
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant, Rate};
 
@@ -41,7 +39,9 @@ pub(crate) struct Flow {
     pub(crate) departed_bytes: u64,
     pub(crate) dropped_queue: u64,
     pub(crate) dropped_loss: u64,
+    pub(crate) dropped_early: u64,
     pub(crate) dropped_down: u64,
+    pub(crate) effects: Effects,
     /// The mean delay; none if no packet was handed out.
     pub(crate) delay_ns: Option<f64>,
 }
@@ -58,7 +58,9 @@ impl Flow {
             departed_bytes: after.departed.bytes - before.departed.bytes,
             dropped_queue: after.dropped.queue.packets - before.dropped.queue.packets,
             dropped_loss: after.dropped.loss.packets - before.dropped.loss.packets,
+            dropped_early: after.dropped.early.packets - before.dropped.early.packets,
             dropped_down: after.dropped.down.packets - before.dropped.down.packets,
+            effects: Effects::since(before, after),
             delay_ns: (delays > 0).then(|| (to.delay_sum_ns - from.delay_sum_ns) / delays as f64),
         }
     }
@@ -75,7 +77,7 @@ impl Flow {
 
     /// Packets dropped for any cause.
     pub(crate) fn drops(&self) -> u64 {
-        self.dropped_queue + self.dropped_loss + self.dropped_down
+        self.dropped_queue + self.dropped_loss + self.dropped_early + self.dropped_down
     }
 }
 
@@ -89,18 +91,20 @@ pub(crate) fn pipe_rows(names: &[LinkName], states: &[PipeState], first: &[Mark]
     (0..states.len())
         .map(|pipe| {
             let flow = Flow::between(&first[pipe], &ends[pipe]);
-            pipe_row(&names[pipe / 2], direction_of(pipe), &states[pipe], &last.pipes[pipe], &flow)
+            pipe_row(&names[states[pipe].place.link], &states[pipe], &last.pipes[pipe], &flow)
         })
         .collect()
 }
 
-fn pipe_row(name: &LinkName, direction: Direction, state: &PipeState, report: &PipeReport, flow: &Flow) -> PipeRow {
+fn pipe_row(name: &LinkName, state: &PipeState, report: &PipeReport, flow: &Flow) -> PipeRow {
+    let direction = state.place.direction;
     let (from, to) = name.path(direction);
     let rate = state.config.rate.nominal().map(Rate::as_bits_per_second);
     let ns = |duration: Option<Duration>| duration.map(Duration::as_nanos);
     PipeRow {
         link: name.name.clone(),
         direction: direction.to_string(),
+        pipe: state.place.pipe.clone(),
         from: from.to_owned(),
         to: to.to_owned(),
         rate_bits_per_second: rate,
@@ -116,7 +120,9 @@ fn pipe_row(name: &LinkName, direction: Direction, state: &PipeState, report: &P
         departed_bytes: flow.departed_bytes,
         dropped_queue_packets: flow.dropped_queue,
         dropped_loss_packets: flow.dropped_loss,
+        dropped_early_packets: flow.dropped_early,
         dropped_down_packets: flow.dropped_down,
+        effects: flow.effects,
         lateness_p50_ns: ns(report.lateness.quantile(0.5)),
         lateness_p99_ns: ns(report.lateness.quantile(0.99)),
         lateness_max_ns: ns(report.lateness.max()),
@@ -140,11 +146,12 @@ fn judged_lateness(lateness: &Distribution) -> Option<Duration> {
 
 /// What the verdict wants to know of every pipe.
 pub(crate) fn pipe_evidence(names: &[LinkName], states: &[PipeState], last: &Snapshot) -> Vec<PipeEvidence> {
-    let each = last.pipes.iter().zip(states).enumerate();
-    each.map(|(pipe, (report, state))| {
+    let each = last.pipes.iter().zip(states);
+    each.map(|(report, state)| {
+        let place = &state.place;
         let ns = |duration: Option<Duration>| duration.map_or(0, Duration::as_nanos);
         PipeEvidence {
-            name: format!("{} {}", names[pipe / 2].name, direction_of(pipe)),
+            name: format!("{} {}{}", names[place.link].name, place.direction, place.suffix()),
             carried: report.lateness.count() > 0,
             lateness_p99_ns: ns(judged_lateness(&report.lateness)),
             delay_ns: state.steady_delay().map(Duration::as_nanos),

@@ -59,6 +59,8 @@ pub struct Busiest {
     pub link: String,
     /// `forward` or `backward`.
     pub direction: String,
+    /// The name of a further pipe; none: the direction's own.
+    pub pipe: Option<String>,
     /// What it hands out just now.
     pub bits_per_second: f64,
 }

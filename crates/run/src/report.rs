@@ -2,6 +2,7 @@
 //!
 //! Every number carries its unit in its name.
 
+use crate::Effects;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -16,7 +17,7 @@ pub struct Report {
     pub interrupted: bool,
     /// How long the run lasted in lab time, from time zero (all services ready) to its end.
     pub duration_ns: u64,
-    /// One row per link and direction, in the order of the lab file, forward before backward.
+    /// One row per link and direction, in the order of the lab file, forward before backward; then one per further pipe.
     pub pipes: Vec<PipeRow>,
     /// The commands and services of the timeline, in the order in which they started.
     pub commands: Vec<CommandRow>,
@@ -38,6 +39,8 @@ pub struct PipeRow {
     pub link: String,
     /// `forward` or `backward`.
     pub direction: String,
+    /// The name of a further pipe; none: the direction's own.
+    pub pipe: Option<String>,
     /// The node where packets enter.
     pub from: String,
     /// The node where they leave.
@@ -68,8 +71,13 @@ pub struct PipeRow {
     pub dropped_queue_packets: u64,
     /// Packets dropped by the loss model.
     pub dropped_loss_packets: u64,
+    /// Packets dropped by the queue's discipline, though there was room.
+    pub dropped_early_packets: u64,
     /// Packets dropped because the link was down.
     pub dropped_down_packets: u64,
+    /// What else happened in it.
+    #[serde(flatten)]
+    pub effects: Effects,
     /// How much later than due packets were handed out: median.
     pub lateness_p50_ns: Option<u64>,
     /// 99th percentile of the lateness.
@@ -107,6 +115,13 @@ pub struct CommandRow {
     pub stdout: PathBuf,
     /// What it wrote to its standard error, relative to the results folder.
     pub stderr: PathBuf,
+}
+
+impl PipeRow {
+    /// Packets dropped for any cause.
+    pub fn dropped_packets(&self) -> u64 {
+        self.dropped_queue_packets + self.dropped_loss_packets + self.dropped_early_packets + self.dropped_down_packets
+    }
 }
 
 impl CommandRow {

@@ -1,9 +1,9 @@
 //! `samples.csv`: what every pipe had counted, ten times a second.
 
-use crate::RunError;
-use crate::direction::direction_of;
+use crate::direction::PipePlace;
 use crate::message::Busiest;
 use crate::results::Folder;
+use crate::{Effects, RunError};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
 use std::fs::File;
@@ -13,8 +13,8 @@ use std::path::PathBuf;
 /// How often counters are sampled.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 
-const HEADER: &str = "time_s,link,direction,arrived_packets,arrived_bytes,departed_packets,departed_bytes,\
-dropped_queue_packets,dropped_loss_packets,dropped_down_packets,queue_packets,queue_bytes";
+const HEADER: &str = "time_s,link,direction,pipe,arrived_packets,arrived_bytes,departed_packets,departed_bytes,\
+dropped_queue_packets,dropped_loss_packets,dropped_early_packets,dropped_down_packets,queue_packets,queue_bytes";
 
 /// Writes one row per pipe and sample. The counters are totals since the lab started; a pipe whose counters are what
 /// they were at the sample before has no row, so that a large lab with little traffic stays cheap.
@@ -22,7 +22,8 @@ dropped_queue_packets,dropped_loss_packets,dropped_down_packets,queue_packets,qu
 pub(crate) struct Sampler {
     file: BufWriter<File>,
     path: PathBuf,
-    links: Vec<String>,
+    /// The name of every pipe's link, and where the pipe belongs.
+    pipes: Vec<(String, PipePlace)>,
     latest: Vec<PipeCounters>,
     latest_at: Instant,
     next: Instant,
@@ -31,12 +32,12 @@ pub(crate) struct Sampler {
 
 impl Sampler {
     /// Creates `samples.csv`; the first sample is due at `zero`.
-    pub(crate) fn create(folder: &Folder, links: Vec<String>, zero: Instant) -> Result<Self, RunError> {
+    pub(crate) fn create(folder: &Folder, pipes: Vec<(String, PipePlace)>, zero: Instant) -> Result<Self, RunError> {
         let path = folder.path().join("samples.csv");
         let mut file = BufWriter::new(folder.file("samples.csv")?);
-        writeln!(file, "{HEADER}").map_err(RunError::results(&path))?;
-        let latest = vec![PipeCounters::default(); links.len() * 2];
-        Ok(Self { file, path, links, latest, latest_at: zero, next: zero, busiest: None })
+        writeln!(file, "{HEADER},{}", Effects::COLUMNS).map_err(RunError::results(&path))?;
+        let latest = vec![PipeCounters::default(); pipes.len()];
+        Ok(Self { file, path, pipes, latest, latest_at: zero, next: zero, busiest: None })
     }
 
     /// When the next sample is due.
@@ -69,9 +70,10 @@ impl Sampler {
     fn write(&mut self, elapsed: Duration, counters: &[PipeCounters]) -> std::io::Result<()> {
         let time = elapsed.as_secs_f64();
         for (pipe, now) in counters.iter().enumerate().filter(|(pipe, now)| self.latest[*pipe] != **now) {
-            let (link, direction) = (&self.links[pipe / 2], direction_of(pipe));
-            write!(self.file, "{time:.3},{link},{direction}")?;
-            for number in numbers(now) {
+            let (link, PipePlace { direction, pipe, .. }) = &self.pipes[pipe];
+            write!(self.file, "{time:.3},{link},{direction},{}", pipe.as_deref().unwrap_or_default())?;
+            let effects = Effects::since(&PipeCounters::default(), now);
+            for number in numbers(now).into_iter().chain(effects.values()) {
                 write!(self.file, ",{number}")?;
             }
             writeln!(self.file)?;
@@ -83,15 +85,17 @@ impl Sampler {
         let span = at.since(self.latest_at).as_secs_f64();
         let moved = |pipe: usize| counters[pipe].departed.bytes.saturating_sub(self.latest[pipe].departed.bytes);
         let pipe = (0..counters.len()).max_by_key(|pipe| moved(*pipe)).filter(|pipe| moved(*pipe) > 0 && span > 0.0)?;
+        let (link, place) = &self.pipes[pipe];
         Some(Busiest {
-            link: self.links[pipe / 2].clone(),
-            direction: direction_of(pipe).to_string(),
+            link: link.clone(),
+            direction: place.direction.to_string(),
+            pipe: place.pipe.clone(),
             bits_per_second: moved(pipe) as f64 * 8.0 / span,
         })
     }
 }
 
-fn numbers(counters: &PipeCounters) -> [u64; 9] {
+fn numbers(counters: &PipeCounters) -> [u64; 10] {
     let PipeCounters { arrived, departed, dropped, queued, .. } = counters;
     [
         arrived.packets,
@@ -100,6 +104,7 @@ fn numbers(counters: &PipeCounters) -> [u64; 9] {
         departed.bytes,
         dropped.queue.packets,
         dropped.loss.packets,
+        dropped.early.packets,
         dropped.down.packets,
         queued.packets,
         queued.bytes,
@@ -109,13 +114,16 @@ fn numbers(counters: &PipeCounters) -> [u64; 9] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netloom_lab::Direction;
 
     #[test]
     fn rows_appear_when_something_changed() {
         let root = tempfile::tempdir().unwrap();
         let folder = Folder::existing(root.path().to_owned()).unwrap();
         let zero = Instant::from_nanos(5_000_000_000);
-        let mut sampler = Sampler::create(&folder, vec!["backbone".into()], zero).unwrap();
+        let place = |direction, pipe| ("backbone".to_owned(), PipePlace { link: 0, direction, pipe });
+        let pipes = vec![place(Direction::Forward, None), place(Direction::Backward, Some("voip".into()))];
+        let mut sampler = Sampler::create(&folder, pipes, zero).unwrap();
         let idle = PipeCounters::default();
         let mut busy = PipeCounters::default();
         busy.departed.bytes = 12_500;
@@ -127,9 +135,12 @@ mod tests {
         let busiest = sampler.busiest().unwrap();
         assert_eq!((busiest.direction.as_str(), busiest.bits_per_second), ("backward", 1e6));
         let text = std::fs::read_to_string(root.path().join("samples.csv")).unwrap();
-        assert_eq!(text.lines().nth(1).unwrap(), "0.100,backbone,backward,0,0,0,12500,0,0,0,0,0");
+        assert_eq!(
+            text.lines().nth(1).unwrap(),
+            "0.100,backbone,backward,voip,0,0,0,12500,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
+        );
         assert_eq!(text.lines().count(), 2);
-        assert_eq!(HEADER.split(',').count(), 12);
+        assert!(text.lines().all(|line| line.split(',').count() == 23), "{text}");
     }
 
     #[test]

@@ -5,17 +5,21 @@ use crate::args::SetArgs;
 use netloom_run::{Client, ExitCode, Set};
 
 pub(super) fn set(args: &SetArgs) -> Outcome {
-    let (link, direction) = split_direction(&args.link);
+    let (link, direction, pipe) = split_place(&args.link);
     let changes = args.changes.iter().map(|change| split_change(change)).collect::<Result<_, _>>()?;
-    Client::connect(&args.lab)?.set(Set { link, direction, changes })?;
+    Client::connect(&args.lab)?.set(Set { link, direction, pipe, changes })?;
     DONE
 }
 
-fn split_direction(link: &str) -> (String, Option<String>) {
-    match link.rsplit_once('.') {
-        Some((name, direction)) => (name.to_owned(), Some(direction.to_owned())),
-        None => (link.to_owned(), None),
-    }
+/// Link, direction and further pipe of `LINK[.DIRECTION][.PIPE]`. No pipe is called like a direction.
+fn split_place(place: &str) -> (String, Option<String>, Option<String>) {
+    let (link, rest) = place.split_once('.').map_or((place, None), |(link, rest)| (link, Some(rest)));
+    let (direction, pipe) = match rest.map(|rest| rest.split_once('.').map_or((rest, None), |(a, b)| (a, Some(b)))) {
+        None => (None, None),
+        Some((direction @ ("forward" | "backward"), pipe)) => (Some(direction), pipe),
+        Some(_) => (None, rest),
+    };
+    (link.to_owned(), direction.map(str::to_owned), pipe.map(str::to_owned))
 }
 
 fn split_change(change: &str) -> Result<(String, String), Failure> {
@@ -31,8 +35,11 @@ mod tests {
 
     #[test]
     fn links_and_changes_are_taken_apart() {
-        assert_eq!(split_direction("backbone"), ("backbone".into(), None));
-        assert_eq!(split_direction("backbone.forward"), ("backbone".into(), Some("forward".into())));
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(split_place("backbone"), ("backbone".into(), None, None));
+        assert_eq!(split_place("backbone.forward"), ("backbone".into(), some("forward"), None));
+        assert_eq!(split_place("backbone.voip"), ("backbone".into(), None, some("voip")));
+        assert_eq!(split_place("backbone.forward.voip"), ("backbone".into(), some("forward"), some("voip")));
         assert_eq!(split_change("delay=80 ms").unwrap(), ("delay".into(), "80 ms".into()));
         assert_eq!(split_change("delay").unwrap_err().code, ExitCode::Usage);
     }

@@ -2,8 +2,8 @@
 
 use super::{DONE, Outcome, print};
 use crate::args::StatsArgs;
-use netloom_run::render::{Align, Table, rate, span};
-use netloom_run::{Client, LabStats, PipeStats, only_lab};
+use netloom_run::render::{Align, Table, pipe_name, rate, span};
+use netloom_run::{Client, LabStats, PipeStats, only_lab, telling_columns};
 use std::io::{IsTerminal, stdout};
 use std::thread::sleep;
 use std::time::Duration;
@@ -53,7 +53,9 @@ fn repeat_from(mut before: LabStats, client: &mut Client, once: bool, format: Fo
 }
 
 fn table(now: &LabStats, before: &LabStats) -> String {
-    let mut table = Table::new(&[
+    let telling = telling_columns(now.pipes.iter().map(|pipe| &pipe.effects));
+    let heads = PipeStats::default().effects.headed();
+    let mut columns = vec![
         ("link", Align::Left),
         ("state", Align::Left),
         ("rate", Align::Right),
@@ -64,10 +66,14 @@ fn table(now: &LabStats, before: &LabStats) -> String {
         ("queue", Align::Right),
         ("drops/s", Align::Right),
         ("drops", Align::Right),
-    ]);
+    ];
+    columns.extend(telling.iter().map(|column| (heads[*column].0, Align::Right)));
+    let mut table = Table::new(&columns);
     let seconds = (now.at_ns.saturating_sub(before.at_ns)) as f64 / 1e9;
     for (pipe, earlier) in now.pipes.iter().zip(&before.pipes) {
-        table.row(cells(pipe, earlier, seconds.max(f64::EPSILON)));
+        let effects = pipe.effects.headed();
+        let told = telling.iter().map(|column| effects[*column].1.to_string());
+        table.row(cells(pipe, earlier, seconds.max(f64::EPSILON)).into_iter().chain(told).collect());
     }
     table.to_string().trim_end().to_owned()
 }
@@ -77,7 +83,7 @@ fn cells(pipe: &PipeStats, before: &PipeStats, seconds: f64) -> Vec<String> {
     let carries = per_second(pipe.departed_bytes, before.departed_bytes) * 8.0;
     let load = pipe.rate_bits_per_second.map(|described| carries / described as f64 * 100.0);
     vec![
-        format!("{} {}>{}", pipe.link, pipe.from, pipe.to),
+        pipe_name(&pipe.link, pipe.pipe.as_deref(), &pipe.from, &pipe.to),
         if pipe.up { "up".into() } else { "down".into() },
         pipe.rate_bits_per_second.map_or_else(|| "-".into(), |bits| rate(bits as f64)),
         span(pipe.delay_ns),
@@ -91,7 +97,7 @@ fn cells(pipe: &PipeStats, before: &PipeStats, seconds: f64) -> Vec<String> {
 }
 
 fn drops(pipe: &PipeStats) -> u64 {
-    pipe.dropped_queue_packets + pipe.dropped_loss_packets + pipe.dropped_down_packets
+    pipe.dropped_queue_packets + pipe.dropped_loss_packets + pipe.dropped_early_packets + pipe.dropped_down_packets
 }
 
 #[cfg(test)]
@@ -111,5 +117,10 @@ mod tests {
         let text = table(&stats(3_000_000_000, &now), &stats(1_000_000_000, &before));
         let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
         assert_eq!(row.join(" "), "l a>b up 1 Mbit/s 0 ns 500 kbit/s 50.0 % 0 0 2 4");
+        let mut crossed = now;
+        crossed.effects.cross_arrived_packets = 77;
+        let text = table(&stats(3_000_000_000, &crossed), &stats(1_000_000_000, &before));
+        assert!(text.lines().next().unwrap().contains("drops  cross"), "{text}");
+        assert!(text.ends_with("  4     77"), "{text}");
     }
 }

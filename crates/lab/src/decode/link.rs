@@ -1,9 +1,10 @@
 //! Links, their ends and their directions.
 
 use super::scalar::{address, duration_or_zero, filled, integer, mac, text};
+use super::treatments;
 use super::{Errors, Fields, keep};
 use crate::diagnostics::{Diagnostic, Spanned};
-use crate::keys::{DIRECTION, END, LINK};
+use crate::keys::{CHANGE, DIRECTION, END, LINK};
 use crate::models;
 use crate::spec::{EndSpec, LinkSpec};
 use crate::yaml::{Content, Entry, Node};
@@ -30,7 +31,7 @@ pub(super) fn links(node: &Node, errors: &mut Errors, left_out: &mut bool) -> Ve
     let mut links = Vec::new();
     for entry in entries {
         let name = Spanned { value: entry.name.clone(), span: entry.span, key: entry.value.key.clone() };
-        if let Some(wrong) = wrong_name(&name.value) {
+        if let Some(wrong) = wrong_name(&name.value, "link") {
             errors.push(name.error(wrong));
         }
         match link(name, &entry.value, errors) {
@@ -41,39 +42,78 @@ pub(super) fn links(node: &Node, errors: &mut Errors, left_out: &mut bool) -> Ve
     links
 }
 
-fn wrong_name(name: &str) -> Option<String> {
+/// What is wrong with the name of a link or pipe.
+pub(super) fn wrong_name(name: &str, what: &str) -> Option<String> {
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
     let goes_on = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
     (!begins || !goes_on || name.len() > 31).then(|| {
-        format!("`{name}` cannot name a link: begin with a letter, go on with letters, digits, _ and -, 31 at most")
+        format!("`{name}` cannot name a {what}: begin with a letter, go on with letters, digits, _ and -, 31 at most")
     })
 }
 
 fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkSpec> {
     let fields = Fields::open(node, &LINK, errors)?;
+    let bare = bare_link(name, &fields, errors);
     let both = models::decode(&fields, errors).applied_to(&PipeConfig::default());
-    let own = ["forward", "backward"].map(|name| Fields::open(fields.get(name)?, &DIRECTION, errors));
-    let pipes = own
-        .each_ref()
-        .map(|own| own.as_ref().map(|own| models::decode(own, errors)).unwrap_or_default().applied_to(&both));
+    let shared = fields.get("pipes").map_or_else(Vec::new, |inner| treatments::read(inner, errors));
+    let [forward, backward] = ["forward", "backward"].map(|direction| {
+        let own = fields.get(direction).and_then(|inner| Fields::open(inner, &DIRECTION, errors));
+        let Some(own) = own else { return (both.clone(), treatments::settle(&shared, &both)) };
+        let pipe = models::decode(&own, errors).applied_to(&both);
+        let given = own.get("pipes").map(|inner| treatments::read(inner, errors));
+        let treatments = treatments::settle(given.as_ref().unwrap_or(&shared), &pipe);
+        (pipe, treatments)
+    });
+    let link = LinkSpec { pipes: [forward.0, backward.0], treatments: [forward.1, backward.1], ..bare? };
+    check_pipes(&link, node, &fields, errors);
+    Some(link)
+}
+
+/// Notes what does not go together in a direction, where its key stands.
+fn check_pipes(link: &LinkSpec, node: &Node, fields: &Fields<'_>, errors: &mut Errors) {
+    let mtu = Bytes::new(u64::from(link.mtu));
+    for (index, direction) in ["forward", "backward"].into_iter().enumerate() {
+        let own = fields.get(direction);
+        if let Err(wrong) = link.pipes[index].check(mtu) {
+            let said = own.and_then(|own| own.under(wrong.key)).or_else(|| fields.get(wrong.key));
+            errors.push(said.unwrap_or(node).error(wrong.message));
+        }
+        let further = own.and_then(|own| own.under("pipes")).or_else(|| fields.get("pipes")).unwrap_or(node);
+        for treatment in &link.treatments[index] {
+            if let Err(wrong) = treatment.config.check(mtu) {
+                let said = further.under(&treatment.name).and_then(|pipe| pipe.under(wrong.key));
+                errors.push(said.or_else(|| further.under(&treatment.name)).unwrap_or(further).error(wrong.message));
+            }
+        }
+    }
+}
+
+/// All links as far as addresses depend on them: where the ends are, and how large packets may be.
+pub(super) fn bare_links(node: &Node) -> Vec<Option<LinkSpec>> {
+    let Content::Map(entries) = &node.content else { return Vec::new() };
+    // What is wrong is noted when the links are read in earnest.
+    let mut errors = Errors::default();
+    let bare = |entry: &Entry| {
+        let name = Spanned { value: entry.name.clone(), span: entry.span, key: entry.value.key.clone() };
+        bare_link(name, &Fields::open(&entry.value, &LINK, &mut errors)?, &mut errors)
+    };
+    entries.iter().map(bare).collect()
+}
+
+/// A link as if nothing were said about its directions.
+fn bare_link(name: Spanned<String>, fields: &Fields<'_>, errors: &mut Errors) -> Option<LinkSpec> {
     let number =
         |value: &Node, least, most| integer(value, least, most).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
     let mtu = fields.read("mtu", |value| number(value, 68, 65_535), errors).unwrap_or(MTU);
-    for (pipe, own) in pipes.iter().zip(&own) {
-        if let Err(wrong) = pipe.check(Bytes::new(u64::from(mtu))) {
-            let said = own.as_ref().and_then(|own| own.get(wrong.key)).or_else(|| fields.get(wrong.key));
-            errors.push(said.unwrap_or(node).error(wrong.message));
-        }
-    }
     let coalesce = fields.read("coalesce", duration_or_zero, errors).unwrap_or(COALESCE);
     let cost = fields.read("cost", |value| number(value, 1, 65_535), errors).unwrap_or(1);
     let ends = ends(fields.get("ends")?, errors)?;
-    Some(LinkSpec { name, ends, pipes, mtu, coalesce, cost })
+    Some(LinkSpec { name, ends, pipes: Default::default(), treatments: Default::default(), mtu, coalesce, cost })
 }
 
 /// The change that a map like `{delay: 80 ms}` describes.
 pub(super) fn changes(node: &Node, errors: &mut Errors) -> Option<PipeChange> {
-    let fields = Fields::open(node, &DIRECTION, errors)?;
+    let fields = Fields::open(node, &CHANGE, errors)?;
     if node.content == Content::Map(Vec::new()) {
         errors.push(node.error("nothing is changed: write for example `{delay: 80 ms}`"));
     }

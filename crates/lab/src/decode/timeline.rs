@@ -3,9 +3,9 @@
 use super::link::changes;
 use super::node::{settings, variable_name};
 use super::scalar::{command, duration, duration_or_zero, filled, flag, integer, positive_duration, text, word};
-use super::{Errors, Fields, list};
+use super::{Errors, Fields, keep, list};
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
-use crate::keys::{DOWN, READY, RUN, SET, UP};
+use crate::keys::{DOWN, HEAL, PARTITION, READY, RUN, SET, UP};
 use crate::plan::{Direction, Ready, ReadyWhen};
 use crate::spec::{ActionSpec, EntrySpec, RunSpec};
 use crate::yaml::{Content, Node};
@@ -30,7 +30,7 @@ pub(super) fn entries(node: &Node, errors: &mut Errors, left_out: &mut bool) -> 
 }
 
 /// What an entry can be, by the key that says so.
-const KINDS: [&str; 4] = ["run", "set", "down", "up"];
+const KINDS: [&str; 6] = ["run", "set", "down", "up", "partition", "heal"];
 
 fn entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
     let Content::Map(keys) = &node.content else {
@@ -43,6 +43,8 @@ fn entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
         ["set"] => set(node, errors)?,
         ["down"] => down(node, errors)?,
         ["up"] => up(node, errors)?,
+        ["partition"] => partition(node, errors)?,
+        ["heal"] => heal(node, errors)?,
         [] => {
             errors.push(node.error(format!("what is to happen? an entry has one of {}", one_of(&KINDS))));
             return None;
@@ -82,8 +84,9 @@ fn set(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec
     let words = [("forward", Direction::Forward), ("backward", Direction::Backward)];
     let direction = fields.read("direction", |value| word(value, &words), errors);
     let change = fields.get("set").and_then(|value| changes(value, errors));
+    let pipe = fields.read("pipe", name_of("a further pipe"), errors);
     let link = fields.read("link", name_of("a link"), errors);
-    Some((at, ActionSpec::Set { link: link?, direction, change: change? }))
+    Some((at, ActionSpec::Set { link: link?, direction, pipe, change: change? }))
 }
 
 fn down(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
@@ -113,6 +116,30 @@ fn up(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)
     fields.read("up", is_true, errors);
     let link = fields.read("link", name_of("a link"), errors);
     Some((at, ActionSpec::Up { link: link? }))
+}
+
+fn partition(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
+    let fields = Fields::open(node, &PARTITION, errors)?;
+    let at = fields.read("at", duration_or_zero, errors);
+    let duration = fields.read("for", positive_duration, errors);
+    let place = fields.get("partition")?;
+    let read = |group: &Node| match &group.content {
+        Content::List(names) => names.iter().map(name_of("a node")).collect(),
+        _ => Err(group.expected("a group of nodes like `[client, r1]`")),
+    };
+    let groups: Vec<_> = list(place, errors).iter().map(|group| keep(read(group), errors)).collect();
+    let groups: Option<Vec<_>> = groups.into_iter().collect();
+    Some((at, ActionSpec::Partition { groups: place.spanned(groups?), duration }))
+}
+
+fn heal(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
+    let fields = Fields::open(node, &HEAL, errors)?;
+    let at = fields.read("at", duration_or_zero, errors);
+    let is_true =
+        |value: &Node| if flag(value)? { Ok(()) } else { Err(value.error("write `partition` to cut a network")) };
+    let place = fields.get("heal")?;
+    keep(is_true(place), errors)?;
+    Some((at, ActionSpec::Heal { place: place.spanned(()) }))
 }
 
 fn name_of(what: &'static str) -> impl Fn(&Node) -> Result<Spanned<String>, Diagnostic> {

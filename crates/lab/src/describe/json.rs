@@ -75,8 +75,8 @@ impl Plan {
         json!({
             "name": link.name,
             "ends": ends,
-            "forward": pipe(&link.pipes[Direction::Forward.index()]),
-            "backward": pipe(&link.pipes[Direction::Backward.index()]),
+            "forward": direction(link, Direction::Forward),
+            "backward": direction(link, Direction::Backward),
             "mtu_bytes": link.mtu,
             "coalesce_ns": link.coalesce.as_nanos(),
         })
@@ -85,9 +85,10 @@ impl Plan {
     fn event(&self, event: &Event) -> Value {
         let mut value = match &event.action {
             Action::Run(command) => json!({ "run": self.command(command) }),
-            Action::Set { link, direction, change: changed } => json!({ "set": {
+            Action::Set { link, direction, pipe, change: changed } => json!({ "set": {
                 "link": self.links[*link].name,
                 "direction": direction.map(|direction| direction.to_string()),
+                "pipe": pipe,
                 "change": change(changed),
             }}),
             Action::Down { link, duration } => json!({ "down": {
@@ -135,6 +136,19 @@ fn argv(command: &Argv) -> Value {
         Argv::Shell(text) => json!(text),
         Argv::Exec(words) => json!(words),
     }
+}
+
+/// A direction's own pipe, and the further ones in the order in which their filters are asked.
+fn direction(link: &LinkPlan, direction: Direction) -> Value {
+    let further = link.treatments[direction.index()].iter().map(|treatment| {
+        let mut value = pipe(&treatment.config);
+        value["name"] = json!(treatment.name);
+        value["match"] = yaml_value(&models::filter::write(&treatment.filter));
+        value
+    });
+    let mut value = pipe(&link.pipes[direction.index()]);
+    value["pipes"] = further.collect();
+    value
 }
 
 /// The figures that tools want as numbers, then every key that says something, as the lab file would have it.

@@ -1,8 +1,8 @@
 //! The plan as text, for people.
 
 use crate::models;
-use crate::plan::{Action, Direction, Event, LinkPlan, Plan, ReadyWhen, RunCommand};
-use netloom_link::PipeChange;
+use crate::plan::{Action, Direction, Event, LinkPlan, Plan, ReadyWhen, RunCommand, Treatment};
+use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::Duration;
 use std::net::IpAddr;
 
@@ -57,7 +57,12 @@ impl Plan {
     }
 
     fn link_rows(&self) -> Vec<Vec<String>> {
-        self.links.iter().flat_map(|link| Direction::BOTH.map(|direction| self.pipe_row(link, direction))).collect()
+        let each = self.links.iter().flat_map(|link| Direction::BOTH.map(|direction| (link, direction)));
+        each.flat_map(|(link, direction)| {
+            let further = link.treatments[direction.index()].iter().map(treatment_row);
+            [self.pipe_row(link, direction)].into_iter().chain(further)
+        })
+        .collect()
     }
 
     fn pipe_row(&self, link: &LinkPlan, direction: Direction) -> Vec<String> {
@@ -65,21 +70,9 @@ impl Plan {
         let pipe = &link.pipes[direction.index()];
         let name = if direction == Direction::Forward { link.name.clone() } else { String::new() };
         let from = direction.index();
-        let others: Vec<String> = models::written(pipe)
-            .into_iter()
-            .filter(|(key, _)| !["rate", "delay", "queue"].contains(key))
-            .map(|(key, value)| format!("{key} {value}"))
-            .collect();
-        vec![
-            name,
-            direction.to_string(),
-            format!("{} to {}", node(from), node(1 - from)),
-            models::rate::write(&pipe.rate),
-            models::delay::write(&pipe.delay),
-            // Without a rate nothing ever waits.
-            pipe.rate.nominal().map_or_else(String::new, |_| format!("queue {}", models::queue::write(&pipe.queue))),
-            others.join(", "),
-        ]
+        let mut row = vec![name, direction.to_string(), format!("{} to {}", node(from), node(1 - from))];
+        row.extend(pipe_cells(pipe));
+        row
     }
 
     fn route_rows(&self) -> Vec<Vec<String>> {
@@ -102,9 +95,10 @@ impl Plan {
     fn event_row(&self, event: &Event) -> Vec<String> {
         let (place, what) = match &event.action {
             Action::Run(run) => (self.nodes[run.node].name.clone(), run_text(run)),
-            Action::Set { link, direction, change } => {
+            Action::Set { link, direction, pipe, change } => {
                 let direction = direction.map_or_else(String::new, |direction| format!(".{direction}"));
-                (format!("{}{direction}", self.links[*link].name), change_text(change))
+                let pipe = pipe.as_ref().map_or_else(String::new, |pipe| format!(".{pipe}"));
+                (format!("{}{direction}{pipe}", self.links[*link].name), change_text(change))
             }
             Action::Down { link, duration } => {
                 let lasting = duration.map_or_else(String::new, |duration| format!(" for {duration}"));
@@ -119,6 +113,28 @@ impl Plan {
         };
         vec![at, place, what]
     }
+}
+
+fn treatment_row(treatment: &Treatment) -> Vec<String> {
+    let filter = models::filter::write(&treatment.filter);
+    let mut row = vec![String::new(), format!(".{}", treatment.name), format!("match {filter}")];
+    row.extend(pipe_cells(&treatment.config));
+    row
+}
+
+fn pipe_cells(pipe: &PipeConfig) -> [String; 4] {
+    let others: Vec<String> = models::written(pipe)
+        .into_iter()
+        .filter(|(key, _)| !["rate", "delay", "queue"].contains(key))
+        .map(|(key, value)| format!("{key} {value}"))
+        .collect();
+    [
+        models::rate::write(&pipe.rate),
+        models::delay::write(&pipe.delay),
+        // Without a rate nothing ever waits.
+        pipe.rate.nominal().map_or_else(String::new, |_| format!("queue {}", models::queue::write(&pipe.queue))),
+        others.join(", "),
+    ]
 }
 
 fn run_text(run: &RunCommand) -> String {

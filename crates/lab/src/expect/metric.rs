@@ -61,6 +61,8 @@ pub enum PipeMetric {
     QueueMax,
     /// Packets dropped for any cause.
     Drops,
+    /// Packets marked as having experienced congestion.
+    Marks,
     /// Dropped packets as a share of those that arrived.
     Loss,
     /// Throughput as a share of the described rate.
@@ -75,7 +77,7 @@ pub enum PipeMetric {
 
 impl PipeMetric {
     /// All metrics by name.
-    pub(crate) const ALL: [(&'static str, Self); 12] = [
+    pub(crate) const ALL: [(&'static str, Self); 13] = [
         ("throughput", Self::Throughput),
         ("offered", Self::Offered),
         ("delay", Self::Delay),
@@ -83,6 +85,7 @@ impl PipeMetric {
         ("delay_p99", Self::DelayP99),
         ("queue_max", Self::QueueMax),
         ("drops", Self::Drops),
+        ("marks", Self::Marks),
         ("loss", Self::Loss),
         ("utilization", Self::Utilization),
         ("lateness_p99", Self::LatenessP99),
@@ -100,7 +103,7 @@ impl PipeMetric {
             Self::Throughput | Self::Offered => Dimension::Rate,
             Self::Delay | Self::DelayP50 | Self::DelayP99 | Self::LatenessP99 => Dimension::Duration,
             Self::Loss | Self::Utilization => Dimension::Share,
-            Self::Drops | Self::QueueMax | Self::Packets => Dimension::Packets,
+            Self::Drops | Self::Marks | Self::QueueMax | Self::Packets => Dimension::Packets,
             Self::Bytes => Dimension::Bytes,
         }
     }

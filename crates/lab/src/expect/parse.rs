@@ -11,6 +11,8 @@ pub(crate) struct Names<'a> {
     pub(crate) commands: &'a [(String, usize)],
     /// Links, in the order of the plan.
     pub(crate) links: &'a [String],
+    /// The further pipes of each link's directions.
+    pub(crate) pipes: &'a [[Vec<String>; 2]],
 }
 
 /// Why a text is no expectation.
@@ -46,7 +48,7 @@ pub(crate) fn parse(text: &str, names: &Names<'_>) -> Result<(Subject, Test, Opt
 fn subject(text: &str, names: &Names<'_>) -> Result<Subject, ExpectError> {
     let (name, rest) = text.split_once('.').unwrap_or((text, ""));
     if let Some(link) = names.links.iter().position(|link| link == name) {
-        return Ok(link_subject(name, link, rest)?);
+        return Ok(link_subject(name, link, &names.pipes[link], rest)?);
     }
     if let Some((_, event)) = names.commands.iter().find(|(command, _)| command == name) {
         return Ok(command_subject(name, *event, rest)?);
@@ -63,16 +65,22 @@ fn subject(text: &str, names: &Names<'_>) -> Result<Subject, ExpectError> {
     Err(ExpectError::UnknownSubject(format!("`{name}` is neither a command nor a link of this lab: {hint}")))
 }
 
-fn link_subject(name: &str, link: usize, rest: &str) -> Result<Subject, String> {
-    let (direction, metric_name) = match rest.split_once('.').unwrap_or((rest, "")) {
-        ("forward", metric) => (Some(Direction::Forward), metric),
-        ("backward", metric) => (Some(Direction::Backward), metric),
+fn link_subject(name: &str, link: usize, pipes: &[Vec<String>; 2], rest: &str) -> Result<Subject, String> {
+    let (direction, rest) = match rest.split_once('.').unwrap_or((rest, "")) {
+        ("forward", rest) => (Some(Direction::Forward), rest),
+        ("backward", rest) => (Some(Direction::Backward), rest),
+        _ => (None, rest),
+    };
+    let own = Direction::BOTH.into_iter().filter(|this| direction.is_none_or(|only| only == *this));
+    let mut further = own.flat_map(|this| &pipes[this.index()]);
+    let (pipe, metric_name) = match rest.split_once('.') {
+        Some((pipe, metric)) if further.any(|known| known == pipe) => (Some(pipe.to_owned()), metric),
         _ => (None, rest),
     };
     let known = || PipeMetric::ALL.iter().map(|(known, _)| *known);
     let metric = PipeMetric::named(metric_name)
         .ok_or_else(|| unknown_metric(&format!("link `{name}`"), metric_name, &known().collect::<Vec<_>>()))?;
-    Ok(Subject::Link { link, direction, metric })
+    Ok(Subject::Link { link, direction, pipe, metric })
 }
 
 fn command_subject(name: &str, event: usize, rest: &str) -> Result<Subject, String> {

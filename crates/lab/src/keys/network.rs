@@ -1,7 +1,7 @@
 //! The tables of nodes and links.
 
 use super::{ADDRESS, Key, Kind, LINK_NAME, NODE_NAME, Quantity, SYSCTL_NAME, Section, VARIABLE_NAME};
-use crate::models;
+use crate::models::{self, filter};
 
 pub(super) const DURATION: Kind = Kind::Quantity(Quantity::Duration);
 pub(crate) const DURATION_OR_ZERO: Kind = Kind::OneOf(&[DURATION, Kind::Zero]);
@@ -52,6 +52,7 @@ pub(crate) const LINK: Section = Section {
         )
         .required()],
         models::KEYS,
+        PIPES,
         &[
             Key::new(
                 "forward",
@@ -88,9 +89,34 @@ pub(crate) const LINK: Section = Section {
     ],
 };
 
-/// One direction of a link, or a change of a link.
-pub(crate) const DIRECTION: Section =
-    Section { name: "direction", doc: "What can be said about one direction of a link.", groups: &[models::KEYS] };
+/// One direction of a link.
+pub(crate) const DIRECTION: Section = Section {
+    name: "direction",
+    doc: "What can be said about one direction of a link.",
+    groups: &[models::KEYS, PIPES],
+};
+
+/// A change of a link or pipe.
+pub(crate) const CHANGE: Section =
+    Section { name: "change", doc: "What can be changed while a lab runs.", groups: &[models::KEYS] };
+
+const PIPES: &[Key] = &[Key::new(
+    "pipes",
+    Kind::Map { names: LINK_NAME, values: &Kind::Section(&TREATMENT) },
+    "{far: {match: {to: 10.0.9.0/24}, delay: 100 ms}}",
+    "Further pipes for some of the traffic, by name: the first whose `match` holds takes a packet.",
+)];
+
+/// A further pipe.
+pub(crate) const TREATMENT: Section = Section {
+    name: "pipe",
+    doc: "A pipe for some of the traffic of a direction. What it does not say is as in that direction.",
+    groups: &[
+        &[Key::new("match", Kind::Section(&filter::SECTION), "{to: 10.0.9.0/24}", "Which packets enter it.")
+            .required()],
+        models::KEYS,
+    ],
+};
 
 /// An end of a link.
 pub(crate) const END: Section = Section {

@@ -1,6 +1,6 @@
 //! The tables of the timeline's entries.
 
-use super::network::{DIRECTION, DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE};
+use super::network::{CHANGE, DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE};
 use super::{COMMAND_NAME, Key, Kind, Section};
 
 const COMMAND: Kind = Kind::OneOf(&[Kind::Text("\\S"), Kind::List { items: &Kind::Scalar, least: 1, most: None }]);
@@ -58,8 +58,9 @@ pub(crate) const SET: Section = Section {
     groups: &[&[
         AT_KEY,
         LINK_KEY,
-        Key::new("set", Kind::Section(&DIRECTION), "{delay: 80 ms}", "What changes; all else stays.").required(),
+        Key::new("set", Kind::Section(&CHANGE), "{delay: 80 ms}", "What changes; all else stays.").required(),
         Key::new("direction", Kind::Word(&["forward", "backward"]), "forward", "Only this direction. Default: both."),
+        Key::new("pipe", LINK_REFERENCE, "far", "The further pipe of this name. Default: the link's own pipe."),
     ]],
 };
 
@@ -80,6 +81,30 @@ pub(crate) const UP: Section = Section {
     name: "up",
     doc: "Joins a link that was cut.",
     groups: &[&[AT_KEY, LINK_KEY, Key::new("up", Kind::True, "true", "Always true.").required()]],
+};
+
+/// An entry of the timeline that cuts the network into parts.
+pub(crate) const PARTITION: Section = Section {
+    name: "partition",
+    doc: "Cuts all links between nodes of different groups.",
+    groups: &[&[
+        AT_KEY,
+        Key::new(
+            "partition",
+            Kind::List { items: &Kind::List { items: &NODE_REFERENCE, least: 1, most: None }, least: 1, most: None },
+            "[[client, r1], [server]]",
+            "The groups. All nodes that are not named are one more group.",
+        )
+        .required(),
+        Key::new("for", DURATION, "2 s", "For how long. Default: until `heal`."),
+    ]],
+};
+
+/// An entry of the timeline that ends partitions.
+pub(crate) const HEAL: Section = Section {
+    name: "heal",
+    doc: "Joins all links that partitions have cut.",
+    groups: &[&[AT_KEY, Key::new("heal", Kind::True, "true", "Always true.").required()]],
 };
 
 /// When a service can be used.

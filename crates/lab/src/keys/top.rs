@@ -1,7 +1,7 @@
 //! The tables of the whole file and of its bounds.
 
 use super::network::{DURATION, LINK, NODE, NODE_REFERENCE, SHARE};
-use super::timeline::{DOWN, RUN, SET, UP};
+use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, UP};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
 
 /// The whole file.
@@ -51,6 +51,8 @@ pub(crate) const TOP: Section = Section {
                     Kind::Section(&SET),
                     Kind::Section(&DOWN),
                     Kind::Section(&UP),
+                    Kind::Section(&PARTITION),
+                    Kind::Section(&HEAL),
                 ]),
                 least: 0,
                 most: None,

@@ -2,7 +2,7 @@
 
 use crate::decode::scalar::{integer, text, word};
 use crate::decode::{Errors, Fields, keep};
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, nearest};
 use crate::keys::{Key, Kind, Section};
 use crate::yaml::{Content, Node};
 use ipnet::IpNet;
@@ -10,8 +10,8 @@ use netloom_link::{ConfigError, Filter, Ports, Prefix};
 use std::fmt::Display;
 use std::net::IpAddr;
 
-/// An address, or a prefix with its length.
-const ADDRESS: Kind = Kind::Text("^[0-9a-fA-F.:]+(/[0-9]{1,3})?$");
+/// An address, a prefix with its length, or the name of a node.
+const ADDRESS: Kind = Kind::Text("^([0-9a-fA-F.:]+(/[0-9]{1,3})?|[a-zA-Z][a-zA-Z0-9-]{0,30})$");
 const ADDRESSES: Kind = Kind::OneOf(&[ADDRESS, Kind::List { items: &ADDRESS, least: 1, most: None }]);
 const PORT: Kind =
     Kind::OneOf(&[Kind::Integer { least: 1, most: 65_535 }, Kind::Text("^\\s*[0-9]{1,5}\\s*-\\s*[0-9]{1,5}\\s*$")]);
@@ -44,8 +44,13 @@ pub(crate) const SECTION: Section = Section {
     name: "match",
     doc: "Which traffic is meant: all that is given must hold, and of a list one entry.",
     groups: &[&[
-        Key::new("from", ADDRESSES, "10.0.1.0/24", "Where it comes from: an address or a prefix, or several."),
-        Key::new("to", ADDRESSES, "[10.0.9.0/24, \"fd00::/64\"]", "Where it goes: an address or a prefix, or several."),
+        Key::new(
+            "from",
+            ADDRESSES,
+            "10.0.1.0/24",
+            "Where it comes from: a node, which stands for all its addresses, an address or a prefix, or several.",
+        ),
+        Key::new("to", ADDRESSES, "[10.0.9.0/24, \"fd00::/64\"]", "Where it goes, likewise."),
         Key::new("protocol", PROTOCOLS, "udp", "The protocol above IP by name or by number, 0 to 255, or several."),
         Key::new("port", PORTS, "5000-6000", "One of its ports: a port from 1 to 65535 or a range, or several."),
         Key::new("from_port", PORTS, "53", "Its source port, likewise."),
@@ -70,9 +75,10 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<Filter> {
         return None;
     }
     let before = errors.len();
+    let (from, to) = (prefixes(&fields, "from", errors), prefixes(&fields, "to", errors));
     let filter = Filter {
-        from: list(&fields, "from", prefix, errors),
-        to: list(&fields, "to", prefix, errors),
+        from: from?,
+        to: to?,
         protocol: list(&fields, "protocol", protocol, errors),
         from_port: list(&fields, "from_port", ports, errors),
         to_port: list(&fields, "to_port", ports, errors),
@@ -121,12 +127,46 @@ fn list<T>(
     read: fn(&Node) -> Result<T, Diagnostic>,
     errors: &mut Errors,
 ) -> Option<Vec<T>> {
-    let node = fields.get(key)?;
-    let items = match &node.content {
+    Some(items(fields.get(key)?).iter().filter_map(|item| keep(read(item), errors)).collect())
+}
+
+fn items(node: &Node) -> &[Node] {
+    match &node.content {
         Content::List(items) => items,
         _ => std::slice::from_ref(node),
+    }
+}
+
+/// What `from` or `to` says, if it says anything; none if that cannot be known.
+#[expect(clippy::option_option, reason = "what is not said and what is not known are different")]
+fn prefixes(fields: &Fields<'_>, key: &str, errors: &mut Errors) -> Option<Option<Vec<Prefix>>> {
+    let Some(node) = fields.get(key) else { return Some(None) };
+    let each: Vec<Option<Vec<Prefix>>> = items(node).iter().map(|item| place(item, errors)).collect();
+    let all: Option<Vec<Vec<Prefix>>> = each.into_iter().collect();
+    all.map(|all| Some(all.concat()))
+}
+
+/// The prefixes that an address, a prefix or the name of a node stands for; none if they cannot be known.
+fn place(node: &Node, errors: &mut Errors) -> Option<Vec<Prefix>> {
+    let name = node.text().filter(|text| text.starts_with(char::is_alphabetic) && !text.contains(['.', ':', '/']));
+    let Some(name) = name else { return keep(prefix(node), errors).map(|prefix| vec![prefix]) };
+    let Some(nodes) = errors.nodes() else {
+        let message = format!("`{name}`: the names of nodes are known in lab files only: write an address");
+        errors.push(node.error(message));
+        return None;
     };
-    Some(items.iter().filter_map(|item| keep(read(item), errors)).collect())
+    let known = || nodes.addresses.keys().map(String::as_str);
+    let wrong = match nodes.addresses.get(name) {
+        Some(addresses) if !addresses.is_empty() => return Some(addresses.iter().copied().map(Prefix::host).collect()),
+        _ if nodes.has_gaps => return None,
+        Some(_) => format!("node `{name}` has no address: no link leads to it"),
+        None => match nearest(name, known()) {
+            Some(near) => format!("there is no node `{name}`: did you mean `{near}`?"),
+            None => format!("there is no node `{name}`: write a node, an address or a prefix"),
+        },
+    };
+    errors.push(node.error(wrong));
+    None
 }
 
 fn prefix(node: &Node) -> Result<Prefix, Diagnostic> {

@@ -23,14 +23,14 @@ pub(crate) const KEY: Key = Key::new(
     Kind::OneOf(&[
         Kind::Quantity(Quantity::Limit),
         Kind::Section(&fifo::SECTION),
+        Kind::Section(&red::SECTION),
+        Kind::Section(&pie::SECTION),
+        Kind::Section(&dual_pi2::SECTION),
         Kind::Section(&codel::SECTION),
         Kind::Section(&fq_codel::SECTION),
         Kind::Section(&drr::SECTION),
         Kind::Section(&wf2q::SECTION),
         Kind::Section(&priority::SECTION),
-        Kind::Section(&red::SECTION),
-        Kind::Section(&pie::SECTION),
-        Kind::Section(&dual_pi2::SECTION),
     ]),
     "100 packets",
     "How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as its `kind`. \
@@ -40,14 +40,14 @@ pub(crate) const KEY: Key = Key::new(
 /// What `kind` can be.
 const KINDS: &[(&str, &Section)] = &[
     ("fifo", &fifo::SECTION),
+    ("red", &red::SECTION),
+    ("pie", &pie::SECTION),
+    ("dualpi2", &dual_pi2::SECTION),
     ("codel", &codel::SECTION),
     ("fq_codel", &fq_codel::SECTION),
     ("drr", &drr::SECTION),
     ("wf2q", &wf2q::SECTION),
     ("priority", &priority::SECTION),
-    ("red", &red::SECTION),
-    ("pie", &pie::SECTION),
-    ("dualpi2", &dual_pi2::SECTION),
 ];
 
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<QueueConfig> {
@@ -71,14 +71,14 @@ fn decode_kind(node: &Node, entries: &[Entry], errors: &mut Errors) -> Option<Qu
     let (kind, fields) = Fields::open_kind(node, KINDS, errors)?;
     match kind {
         "fifo" => fifo::decode(&fields, errors),
+        "red" => red::decode(&fields, errors),
+        "pie" => pie::decode(&fields, errors),
+        "dualpi2" => dual_pi2::decode(&fields, errors),
         "codel" => codel::decode(&fields, errors),
         "fq_codel" => fq_codel::decode(&fields, errors),
         "drr" => drr::decode(&fields, errors),
         "wf2q" => wf2q::decode(&fields, errors),
         "priority" => priority::decode(&fields, errors),
-        "red" => red::decode(&fields, errors),
-        "pie" => pie::decode(&fields, errors),
-        "dualpi2" => dual_pi2::decode(&fields, errors),
         other => unreachable!("{other} is one of the kinds"),
     }
 }
@@ -92,14 +92,14 @@ fn place(node: &Node, entries: &[Entry], wrong: &ConfigError) -> Diagnostic {
 pub(crate) fn write(config: &QueueConfig) -> String {
     match config {
         QueueConfig::DropTail(limit) => fifo::write(limit),
+        QueueConfig::DropHead(limit) => fifo::write_drop_head(limit),
+        QueueConfig::Red(config) => red::write(config),
+        QueueConfig::Pie(config) => pie::write(config),
+        QueueConfig::DualPi2(config) => dual_pi2::write(config),
         QueueConfig::Codel(config) => codel::write(config),
         QueueConfig::FqCodel(config) => fq_codel::write(config),
         QueueConfig::Drr(config) => drr::write(config),
         QueueConfig::Wf2q(division) => wf2q::write(division),
         QueueConfig::Priority(classes) => priority::write(classes),
-        QueueConfig::DropHead(limit) => fifo::write_drop_head(limit),
-        QueueConfig::Red(config) => red::write(config),
-        QueueConfig::Pie(config) => pie::write(config),
-        QueueConfig::DualPi2(config) => dual_pi2::write(config),
     }
 }

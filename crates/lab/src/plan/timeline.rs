@@ -27,6 +27,8 @@ pub enum Action {
         link: usize,
         /// The direction; none: both.
         direction: Option<Direction>,
+        /// The further pipe of this name; none: the link's own.
+        pipe: Option<String>,
         /// What is changed.
         change: PipeChange,
     },

@@ -1,59 +1,103 @@
 //! The timeline: names become places, and every command gets a name of its own.
 
 use super::names::Index;
-use super::place;
-use crate::decode::Errors;
-use crate::diagnostics::Span;
+use super::partitions::{healed, partitions};
+use super::{Findings, downs, place};
+use crate::decode::{Errors, keep};
+use crate::diagnostics::{Diagnostic, Span, Spanned, nearest};
 use crate::plan::{Action, Argv, Direction, Event, RunCommand};
-use crate::spec::{ActionSpec, EntrySpec, LinkSpec, RunSpec};
+use crate::spec::{ActionSpec, EntrySpec, LinkSpec, RunSpec, Spec};
 use netloom_link::PipeChange;
 use netloom_units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What the timeline refers to.
+pub(super) struct Places<'a> {
+    pub(super) nodes: &'a Index<'a>,
+    pub(super) links: &'a Index<'a>,
+    pub(super) spec: &'a Spec,
+}
+
 /// The events of the timeline; those that refer to what does not exist are noted and left out.
-pub(super) fn resolve(
-    entries: Vec<EntrySpec>,
-    nodes: &Index<'_>,
-    links: &Index<'_>,
-    specs: &[LinkSpec],
-    errors: &mut Errors,
-) -> Vec<Event> {
-    check_unique(&entries, links, errors);
+pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut Findings) -> Vec<Event> {
+    let Places { nodes, links, spec } = places;
+    check_unique(&entries, links, &mut found.errors);
+    let partitions = partitions(&entries, places, found);
+    let errors = &mut found.errors;
     let mut taken: BTreeSet<String> = entries.iter().filter_map(given_name).map(str::to_owned).collect();
     let mut events = Vec::new();
-    for EntrySpec { line, at, action } in entries {
-        let action = match action {
+    for (number, EntrySpec { line, at, action }) in entries.into_iter().enumerate() {
+        let actions = match action {
             ActionSpec::Run(run) => {
                 // Named before its node is looked up, so that an expectation on it is not wrong as well.
                 let name =
                     run.name.as_ref().map_or_else(|| free_name(&run.command, links, &taken), |name| name.value.clone());
                 taken.insert(name.clone());
                 let node = place(nodes, &run.on, errors).unwrap_or(usize::MAX);
-                Some(Action::Run(command(run, name, node)))
+                vec![Action::Run(command(run, name, node))]
             }
-            ActionSpec::Set { link, direction, change } => {
-                let found = place(links, &link, errors);
-                if let Some(wrong) = found.and_then(|found| too_large(specs.get(found)?, direction, &change)) {
+            ActionSpec::Set { link, direction, pipe, change } => {
+                let place = place(links, &link, errors);
+                if let (Some(place), Some(pipe)) = (place, &pipe) {
+                    errors.extend(wrong_pipe(&spec.links[place], direction, pipe));
+                }
+                let pipe = pipe.map(|pipe| pipe.value);
+                let changed = place.map(|place| &spec.links[place]);
+                if let Some(wrong) = changed.and_then(|spec| misfit(spec, direction, pipe.as_deref(), &change)) {
                     errors.push(link.error(wrong));
                 }
-                found.map(|link| Action::Set { link, direction, change })
+                place.map(|link| Action::Set { link, direction, pipe, change }).into_iter().collect()
             }
             ActionSpec::Down { link, duration } => {
-                place(links, &link, errors).map(|link| Action::Down { link, duration })
+                place(links, &link, errors).map(|link| Action::Down { link, duration }).into_iter().collect()
             }
-            ActionSpec::Up { link } => place(links, &link, errors).map(|link| Action::Up { link }),
+            ActionSpec::Up { link } => {
+                place(links, &link, errors).map(|link| Action::Up { link }).into_iter().collect()
+            }
+            ActionSpec::Partition { duration, .. } => {
+                let own = partitions.iter().filter(|partition| partition.entry == number);
+                own.flat_map(|own| &own.links).map(|link| Action::Down { link: *link, duration }).collect()
+            }
+            ActionSpec::Heal { place } => {
+                let links = keep(healed(number, at.unwrap_or_default(), &place, &partitions), errors);
+                links.into_iter().flatten().map(|link| Action::Up { link }).collect()
+            }
         };
-        events.extend(action.map(|action| Event { line, at, action }));
+        events.extend(actions.into_iter().map(|action| Event { line, at, action }));
     }
+    downs::settle(&mut events);
     events
 }
 
-/// Why the link's largest packets could not be sent after the change.
-fn too_large(link: &LinkSpec, direction: Option<Direction>, change: &PipeChange) -> Option<String> {
-    let pipes = link.pipes.iter().zip([Direction::Forward, Direction::Backward]);
-    let changed = pipes.filter(|(_, of)| direction.is_none_or(|only| only == *of));
-    let mut checks = changed.map(|(pipe, _)| change.applied_to(pipe).check(Bytes::new(u64::from(link.mtu))));
+/// Why one of the pipes that are changed would make no sense afterwards.
+fn misfit(link: &LinkSpec, direction: Option<Direction>, pipe: Option<&str>, change: &PipeChange) -> Option<String> {
+    let directions = Direction::BOTH.into_iter().filter(|this| direction.is_none_or(|only| only == *this));
+    let of = |this: Direction| match pipe {
+        None => vec![&link.pipes[this.index()]],
+        Some(name) => {
+            let named = link.treatments[this.index()].iter().filter(|further| further.name.as_str() == name);
+            named.map(|further| &further.config).collect()
+        }
+    };
+    let mut checks = directions.flat_map(of).map(|pipe| change.applied_to(pipe).check(Bytes::new(u64::from(link.mtu))));
     checks.find_map(Result::err).map(|wrong| wrong.to_string())
+}
+
+/// The error of a further pipe that the link does not have.
+fn wrong_pipe(link: &LinkSpec, direction: Option<Direction>, pipe: &Spanned<String>) -> Option<Diagnostic> {
+    let directions = Direction::BOTH.into_iter().filter(|this| direction.is_none_or(|only| only == *this));
+    let known = || directions.clone().flat_map(|this| &link.treatments[this.index()]).map(|known| known.name.as_str());
+    if known().any(|known| known == pipe.value) {
+        return None;
+    }
+    let (link, pipe_name) = (&link.name.value, &pipe.value);
+    let place = direction.map_or_else(|| format!("link `{link}`"), |direction| format!("link `{link}` {direction}"));
+    let hint = match nearest(pipe_name, known()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known().next().is_none() => "it has none".to_owned(),
+        None => format!("it has {}", known().collect::<Vec<_>>().join(", ")),
+    };
+    Some(pipe.error(format!("{place} has no further pipe `{pipe_name}`: {hint}")))
 }
 
 fn command(run: RunSpec, name: String, node: usize) -> RunCommand {

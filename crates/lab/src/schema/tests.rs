@@ -1,5 +1,5 @@
 use super::*;
-use crate::keys::{BOUNDS, DIRECTION, DOWN, END, LINK, NODE, READY, RUN, SET, UP};
+use crate::keys::{BOUNDS, CHANGE, DIRECTION, DOWN, END, HEAL, LINK, NODE, PARTITION, READY, RUN, SET, TREATMENT, UP};
 use crate::models;
 
 fn validator() -> jsonschema::Validator {
@@ -21,6 +21,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
         others.fold(format!("{{{pair}"), |text, (name, value)| format!("{text}, {name}: {value}")) + "}"
     };
     let link = |text: &str| format!("nodes: {{client: {{}}, r1: {{kind: router}}}}\nlinks: {{access: {text}}}\n");
+    let pipe = |filter: &str| link(&format!("{{ends: [client, r1], pipes: {{far: {{match: {filter}}}}}}}"));
     let network = "nodes: [client, r1, server]\nlinks: {backbone: {ends: [client, r1]}}\n";
     let entry = |text: &str| format!("{network}timeline: [{text}]\n");
     match section.name {
@@ -31,8 +32,18 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "node" => format!("nodes: {{client: {{{pair}}}}}\n"),
         "link" => link(&beside(&[("ends", "[client, r1]")])),
         "direction" => link(&format!("{{ends: [client, r1], forward: {{{pair}}}}}")),
+        "pipe" => link(&format!("{{ends: [client, r1], pipes: {{far: {}}}}}", beside(&[("match", "{to: r1}")]))),
+        "match" if key.name.ends_with("port") => pipe(&format!("{{{pair}, protocol: udp}}")),
+        "match" => pipe(&format!("{{{pair}}}")),
         "end" => link(&format!("{{ends: [client, {}]}}", beside(&[("node", "r1")]))),
         "run" => entry(&beside(&[("on", "client"), ("run", "iperf3 -s")])),
+        "set" if key.name == "pipe" => {
+            let network = network.replace("r1]}", "r1], pipes: {far: {match: {dscp: 7}}}}");
+            format!("{network}timeline: [{}]\n", beside(&[("link", "backbone"), ("set", "{delay: 1 ms}")]))
+        }
+        "change" => entry(&format!("{{link: backbone, set: {{{pair}}}}}")),
+        "partition" => entry(&beside(&[("partition", "[[client], [r1]]")])),
+        "heal" => entry(&format!("{{partition: [[client], [r1]]}}, {}", beside(&[("heal", "true")]))),
         "set" => entry(&beside(&[("link", "backbone"), ("set", "{delay: 1 ms}")])),
         "down" => entry(&beside(&[("link", "backbone"), ("down", "true")])),
         "up" => entry(&beside(&[("link", "backbone"), ("up", "true")])),
@@ -47,7 +58,9 @@ fn lab_with(section: &Section, key: &Key) -> String {
 #[test]
 fn every_example_is_decoded_and_valid() {
     let validator = validator();
-    for section in [&TOP, &NODE, &LINK, &DIRECTION, &END, &RUN, &SET, &DOWN, &UP, &READY, &BOUNDS] {
+    let network = [&TOP, &NODE, &LINK, &DIRECTION, &TREATMENT, &models::filter::SECTION, &END, &BOUNDS];
+    let timeline = [&RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &READY];
+    for section in network.into_iter().chain(timeline) {
         for key in section.keys() {
             let text = lab_with(section, key);
             if let Err(diagnostics) = crate::parse(&text, "test.yaml") {
@@ -115,6 +128,15 @@ fn what_the_decoder_refuses_is_invalid() {
         link("queue: {kind: red, ecn: 1}"),
         link("mtu: 67"),
         link("cost: 0"),
+        link("pipes: {far: {delay: 1 ms}}"),
+        link("pipes: {far: {match: {to: []}}}"),
+        link("pipes: {far: {match: {dscp: 64}}}"),
+        link("pipes: {far: {match: {port: 0}}}"),
+        link("pipes: {far: {match: {protocol: upd}}}"),
+        format!("{network}timeline: [{{partition: [a, b]}}]\n"),
+        format!("{network}timeline: [{{partition: []}}]\n"),
+        format!("{network}timeline: [{{heal: false}}]\n"),
+        format!("{network}timeline: [{{link: l, set: {{pipes: {{}}}}}}]\n"),
         link("up: {rate: 1 Mbit/s}"),
         format!("{network}timeline: [{{on: a}}]\n"),
         format!("{network}timeline: [{{on: a, run: [] }}]\n"),
@@ -136,6 +158,9 @@ fn the_examples_of_the_repository_are_valid_labs() {
     let mut count = 0;
     for entry in std::fs::read_dir(folder).expect("the examples are there") {
         let path = entry.expect("the folder can be read").path();
+        if path.extension().is_none_or(|extension| extension != "yaml") {
+            continue;
+        }
         let text = std::fs::read_to_string(&path).expect("the example can be read");
         let lab = crate::load(&path).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
         assert!(lab.warnings.is_empty(), "{}", lab.warnings);

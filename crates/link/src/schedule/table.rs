@@ -30,7 +30,7 @@ pub struct Step {
     pub delay: Option<Duration>,
     /// The probability of loss.
     pub loss: Option<Probability>,
-    /// The limit of the queue, whatever its discipline.
+    /// The limit of the queue; its discipline stays.
     pub queue: Option<Limit>,
 }
 

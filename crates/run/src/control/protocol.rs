@@ -2,6 +2,7 @@
 //!
 //! The socket lies in the lab's runtime folder, which only its user may enter.
 
+use crate::Effects;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -48,7 +49,9 @@ pub struct Set {
     pub link: String,
     /// `forward` or `backward`; none: both.
     pub direction: Option<String>,
-    /// Keys and values as in a lab file, and `state` with `up` or `down`.
+    /// The name of a further pipe; none: the link's own, or all of them if it is about the state.
+    pub pipe: Option<String>,
+    /// Keys and values as in a lab file; `state` may also be `up` or `down`.
     pub changes: Vec<(String, String)>,
 }
 
@@ -115,7 +118,7 @@ pub struct NodeInfo {
 pub struct LabStats {
     /// Lab time since the engine started.
     pub at_ns: u64,
-    /// Every pipe, in the order of the lab file, forward before backward.
+    /// Every link's own pipes in the order of the lab file, forward before backward; then all further ones.
     pub pipes: Vec<PipeStats>,
 }
 
@@ -126,6 +129,8 @@ pub struct PipeStats {
     pub link: String,
     /// `forward` or `backward`.
     pub direction: String,
+    /// The name of a further pipe; none: the direction's own.
+    pub pipe: Option<String>,
     /// The node where packets enter.
     pub from: String,
     /// The node where they leave.
@@ -134,7 +139,7 @@ pub struct PipeStats {
     pub rate_bits_per_second: Option<u64>,
     /// The propagation delay in force.
     pub delay_ns: u64,
-    /// Whether the link is up.
+    /// Whether nobody has cut the link; one that flaps by itself may be down all the same.
     pub up: bool,
     /// Came in.
     pub arrived_packets: u64,
@@ -152,8 +157,13 @@ pub struct PipeStats {
     pub dropped_queue_packets: u64,
     /// Dropped by the loss model.
     pub dropped_loss_packets: u64,
+    /// Dropped by the queue's discipline, though there was room.
+    pub dropped_early_packets: u64,
     /// Dropped because the link was down.
     pub dropped_down_packets: u64,
+    /// What else happened in it.
+    #[serde(flatten)]
+    pub effects: Effects,
 }
 
 #[cfg(test)]
@@ -165,6 +175,7 @@ mod tests {
         let request = Request::Set(Set {
             link: "backbone".into(),
             direction: Some("forward".into()),
+            pipe: Some("voip".into()),
             changes: vec![("delay".into(), "80 ms".into())],
         });
         let line = crate::jsonl::to_line(&request);

@@ -3,13 +3,13 @@
 mod queue_watch;
 
 use crate::ExpectationRow;
-use crate::direction::pipe_number;
+use crate::direction::PipePlace;
 use crate::links::PipeState;
 use crate::measure::{Flow, Mark};
 use crate::results::Folder;
 use crate::session::Command;
 use netloom_dataplane::Snapshot;
-use netloom_lab::{CommandMetric, Direction, Expectation, Judgement, Measured, PipeMetric, Plan, Subject, Window};
+use netloom_lab::{CommandMetric, Expectation, Judgement, Measured, PipeMetric, Plan, Subject, Window};
 use netloom_units::Duration;
 pub(crate) use queue_watch::QueueWatches;
 use std::collections::BTreeMap;
@@ -54,11 +54,12 @@ fn row(expectation: &Expectation, measurements: &Measurements<'_>) -> Expectatio
             let command = command.expect("expectations are about commands of the timeline");
             vec![(String::new(), judged(expectation, of_command(command, metric, measurements.folder)))]
         }
-        Subject::Link { link, direction, metric } => {
-            let wanted = Direction::BOTH.into_iter().filter(|this| direction.is_none_or(|only| only == *this));
-            let each = wanted.map(|this| {
-                let value = measurements.of_pipe(pipe_number(*link, this), *metric, expectation.window);
-                let label = if direction.is_none() { format!("{this}: ") } else { String::new() };
+        Subject::Link { link, direction, pipe, metric } => {
+            let is_wanted = |place: &PipePlace| place.is_of(*link, *direction) && place.pipe == *pipe;
+            let places = measurements.pipes.iter().map(|state| &state.place).enumerate();
+            let each = places.filter(|(_, place)| is_wanted(place)).map(|(number, place)| {
+                let value = measurements.of_pipe(number, *metric, expectation.window);
+                let label = if direction.is_none() { format!("{}: ", place.direction) } else { String::new() };
                 (label, judged(expectation, value))
             });
             each.collect()
@@ -114,6 +115,7 @@ impl Measurements<'_> {
             PipeMetric::DelayP99 => known(report.delay.quantile(0.99))?,
             PipeMetric::QueueMax => self.queue_max(pipe, window) as f64,
             PipeMetric::Drops => flow.drops() as f64,
+            PipeMetric::Marks => flow.effects.marked_packets as f64,
             PipeMetric::Loss if flow.arrived_packets == 0 => return Err("no packet arrived".into()),
             PipeMetric::Loss => flow.drops() as f64 / flow.arrived_packets as f64,
             PipeMetric::Utilization => {

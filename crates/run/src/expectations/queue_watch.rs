@@ -29,7 +29,7 @@ impl QueueWatches {
             Subject::Link { metric: PipeMetric::QueueMax, .. } => expectation.window,
             _ => None,
         });
-        let pipes = plan.links.len() * 2;
+        let pipes = plan.pipes().count();
         let windows = watched.map(|window| Watch { window, peaks: vec![0; pipes] }).collect();
         Self { windows, records: vec![0; pipes] }
     }

@@ -5,7 +5,7 @@ mod daemon;
 mod relay;
 
 use crate::job::{Job, Mode};
-use crate::results::{Folder, Origin, Provenance};
+use crate::results::{Folder, NamedFile, Origin, Provenance};
 use crate::signals::Signals;
 use crate::{Event, Report, RunError, assemble, preflight};
 use netloom_host::KernelError;
@@ -150,11 +150,12 @@ fn cpu_group(plan: &Plan) -> Option<Result<LabGroup, Unavailable>> {
     })
 }
 
-/// Provenance comes first, then the lab file word for word, then what was made of it.
+/// Provenance comes first, then the lab file word for word and the files that it names, then what was made of it.
 fn results_folder(request: &RunRequest) -> Result<Folder, RunError> {
     let started = SystemTime::now();
     let RunRequest { plan, lab_file, lab_text, results, command_line, .. } = request;
     let folder = Folder::create(results, &plan.name, started)?;
+    let files = NamedFile::find(lab_file.parent().unwrap_or(Path::new("")), &plan.files)?;
     let origin = Origin {
         lab: plan.name.clone(),
         lab_file: absolute(lab_file),
@@ -165,10 +166,12 @@ fn results_folder(request: &RunRequest) -> Result<Folder, RunError> {
             Precision::Exact => "exact",
         },
         command_line: command_line.clone(),
+        files: files.clone(),
         started,
     };
     folder.write_json("provenance.json", &Provenance::gather(&origin))?;
     folder.write("lab.yaml", lab_text)?;
+    folder.keep(lab_file, lab_text, &files)?;
     folder.write_json("plan.json", &plan.describe())?;
     folder.write("hosts", plan.hosts())?;
     Ok(folder)

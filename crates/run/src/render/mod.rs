@@ -5,7 +5,7 @@
 mod quantity;
 mod table;
 
-use crate::{CommandRow, ExpectationRow, PipeRow, Report, Verdict};
+use crate::{CommandRow, ExpectationRow, PipeRow, Report, Verdict, telling_columns};
 use anstyle::{AnsiColor, Style};
 pub use quantity::{rate, span};
 use std::fmt::Write;
@@ -70,7 +70,9 @@ fn push_line(text: &mut String, line: &str) {
 /// Per link and direction: described against measured.
 fn pipes(rows: &[PipeRow]) -> String {
     let shown = worth_showing(rows);
-    let mut table = Table::new(&[
+    let telling = telling_columns(shown.iter().map(|row| &row.effects));
+    let heads = PipeRow::default().effects.headed();
+    let mut columns = vec![
         ("link", Align::Left),
         ("rate", Align::Right),
         ("achieved", Align::Right),
@@ -79,9 +81,13 @@ fn pipes(rows: &[PipeRow]) -> String {
         ("queue", Align::Right),
         ("drops", Align::Right),
         ("late p50/p99", Align::Right),
-    ]);
+    ];
+    columns.extend(telling.iter().map(|column| (heads[*column].0, Align::Right)));
+    let mut table = Table::new(&columns);
     for row in &shown {
-        table.row(pipe_cells(row));
+        let effects = row.effects.headed();
+        let told = telling.iter().map(|column| effects[*column].1.to_string());
+        table.row(pipe_cells(row).into_iter().chain(told).collect());
     }
     let mut text = table.to_string();
     if shown.len() < rows.len() {
@@ -94,19 +100,15 @@ fn pipes(rows: &[PipeRow]) -> String {
 /// All rows, or of a large lab those with drops first and then those that carried most.
 fn worth_showing(rows: &[PipeRow]) -> Vec<&PipeRow> {
     let mut kept: Vec<(usize, &PipeRow)> = rows.iter().enumerate().collect();
-    kept.sort_by_key(|(_, row)| std::cmp::Reverse((drops_of(row) > 0, row.departed_bytes)));
+    kept.sort_by_key(|(_, row)| std::cmp::Reverse((row.dropped_packets() > 0, row.departed_bytes)));
     kept.truncate(ROWS_SHOWN);
     kept.sort_by_key(|(index, _)| *index);
     kept.into_iter().map(|(_, row)| row).collect()
 }
 
-fn drops_of(row: &PipeRow) -> u64 {
-    row.dropped_queue_packets + row.dropped_loss_packets + row.dropped_down_packets
-}
-
 fn pipe_cells(row: &PipeRow) -> Vec<String> {
     vec![
-        format!("{} {}>{}", row.link, row.from, row.to),
+        pipe_name(&row.link, row.pipe.as_deref(), &row.from, &row.to),
         row.rate_bits_per_second.map_or_else(dash, |bits| rate(bits as f64)),
         row.achieved_bits_per_second.map_or_else(dash, rate),
         span(row.delay_ns),
@@ -117,13 +119,23 @@ fn pipe_cells(row: &PipeRow) -> Vec<String> {
     ]
 }
 
+/// A pipe in a table: `backbone a>b`, or `backbone.voip a>b`.
+pub fn pipe_name(link: &str, further: Option<&str>, from: &str, to: &str) -> String {
+    let further = further.map_or_else(String::new, |pipe| format!(".{pipe}"));
+    format!("{link}{further} {from}>{to}")
+}
+
 fn dash() -> String {
     "-".into()
 }
 
 fn drops(row: &PipeRow) -> String {
-    let causes =
-        [("full", row.dropped_queue_packets), ("loss", row.dropped_loss_packets), ("down", row.dropped_down_packets)];
+    let causes = [
+        ("full", row.dropped_queue_packets),
+        ("early", row.dropped_early_packets),
+        ("loss", row.dropped_loss_packets),
+        ("down", row.dropped_down_packets),
+    ];
     let named: Vec<String> =
         causes.iter().filter(|(_, count)| *count > 0).map(|(cause, count)| format!("{cause} {count}")).collect();
     if named.is_empty() { "0".into() } else { named.join(" ") }

@@ -36,6 +36,20 @@ backbone router1>router2  100 Mbit/s  100 Mbit/s  20 ms  20 ms   1000  full 1234
     assert_eq!(text.split_whitespace().collect::<Vec<_>>(), expected.split_whitespace().collect::<Vec<_>>());
 }
 
+/// Only those columns appear that have something to say.
+#[test]
+fn marks_and_cross_traffic_have_columns_where_there_are_any() {
+    let mut row = backbone();
+    row.dropped_early_packets = 17;
+    row.effects.marked_packets = 4_321;
+    row.effects.cross_arrived_packets = 98_765;
+    let text = plain(&pipes(&[row, PipeRow::default()]));
+    let head = text.lines().next().unwrap();
+    assert!(head.ends_with("late p50/p99  marks  cross"), "{head}");
+    let first = text.lines().nth(1).unwrap();
+    assert!(first.contains("full 1234 early 17 loss 5") && first.ends_with(" 4321  98765"), "{first}");
+}
+
 #[test]
 fn a_large_lab_shows_the_rows_that_say_something() {
     let mut rows = vec![PipeRow::default(); 100];

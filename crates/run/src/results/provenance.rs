@@ -1,5 +1,6 @@
 //! `provenance.json`: where the results come from. It is written before anything else.
 
+use super::NamedFile;
 use serde::Serialize;
 use std::fs;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ pub(crate) struct Origin {
     pub(crate) seed: u64,
     pub(crate) precision: &'static str,
     pub(crate) command_line: Vec<String>,
+    pub(crate) files: Vec<NamedFile>,
     pub(crate) started: SystemTime,
 }
 
@@ -28,6 +30,8 @@ pub(crate) struct Provenance {
     clock: &'static str,
     precision: &'static str,
     command_line: Vec<String>,
+    /// What the lab file names, and where the copies are.
+    files: Vec<NamedFile>,
     started_utc: String,
     user_id: u32,
     user_name: Option<String>,
@@ -56,6 +60,7 @@ impl Provenance {
             clock: "real",
             precision: origin.precision,
             command_line: origin.command_line.clone(),
+            files: origin.files.clone(),
             started_utc: humantime::format_rfc3339_millis(origin.started).to_string(),
             user_id: nix::unistd::getuid().as_raw(),
             user_name: std::env::var("USER").ok(),
@@ -93,6 +98,7 @@ mod tests {
             seed: 7,
             precision: "balanced",
             command_line: vec!["netloom".into(), "run".into()],
+            files: vec![],
             started: UNIX_EPOCH,
         };
         let value = serde_json::to_value(Provenance::gather(&origin)).unwrap();

@@ -1,27 +1,32 @@
-//! `pipes.csv`: the final table, one row per link and direction.
+//! `pipes.csv`: the final table, one row per pipe.
 
 use super::Folder;
-use crate::{PipeRow, RunError};
+use crate::{Effects, PipeRow, RunError};
 use std::fmt::Write;
 
-const HEADER: &str = "link,direction,from,to,rate_bits_per_second,achieved_bits_per_second,\
+const HEADER: &str = "link,direction,pipe,from,to,rate_bits_per_second,achieved_bits_per_second,\
 throughput_bits_per_second,delay_ns,measured_delay_mean_ns,measured_delay_p99_ns,\
 queue_peak_packets,arrived_packets,arrived_bytes,departed_packets,departed_bytes,dropped_queue_packets,\
-dropped_loss_packets,dropped_down_packets,lateness_p50_ns,lateness_p99_ns,lateness_max_ns\n";
+dropped_loss_packets,dropped_early_packets,dropped_down_packets,lateness_p50_ns,lateness_p99_ns,lateness_max_ns";
 
 /// Writes `pipes.csv`. What does not exist (an unlimited rate, the delay of no packets) is an empty field.
 pub(crate) fn write_pipe_table(folder: &Folder, rows: &[PipeRow]) -> Result<(), RunError> {
-    let mut text = String::from(HEADER);
+    let mut text = header();
     for row in rows {
         push_row(&mut text, row);
     }
     folder.write("pipes.csv", text)
 }
 
+fn header() -> String {
+    format!("{HEADER},{}\n", Effects::COLUMNS)
+}
+
 fn push_row(text: &mut String, row: &PipeRow) {
     let fields = [
         row.link.clone(),
         row.direction.clone(),
+        field(row.pipe.as_ref()),
         row.from.clone(),
         row.to.clone(),
         field(row.rate_bits_per_second),
@@ -37,12 +42,14 @@ fn push_row(text: &mut String, row: &PipeRow) {
         field(Some(row.departed_bytes)),
         field(Some(row.dropped_queue_packets)),
         field(Some(row.dropped_loss_packets)),
+        field(Some(row.dropped_early_packets)),
         field(Some(row.dropped_down_packets)),
         field(row.lateness_p50_ns),
         field(row.lateness_p99_ns),
         field(row.lateness_max_ns),
     ];
-    writeln!(text, "{}", fields.join(",")).expect("writing to a string");
+    let effects = row.effects.values().map(|count| count.to_string());
+    writeln!(text, "{},{}", fields.join(","), effects.join(",")).expect("writing to a string");
 }
 
 fn field<T: ToString>(value: Option<T>) -> String {
@@ -55,9 +62,9 @@ mod tests {
 
     #[test]
     fn header_and_rows_have_as_many_fields() {
-        let mut text = String::from(HEADER);
+        let mut text = header();
         push_row(&mut text, &PipeRow { link: "backbone".into(), ..PipeRow::default() });
         let counts: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
-        assert_eq!(counts, [21, 21]);
+        assert_eq!(counts, [32, 32]);
     }
 }

@@ -29,6 +29,7 @@ use guard_link::Heard;
 use netloom_host::node::Node;
 use netloom_units::{Duration, Instant};
 use processes::{Processes, Purpose};
+use requests::Place;
 use serde_json::{Value, json};
 use sources::Source;
 use stage::{Play, Stage, Stop, Why};
@@ -172,7 +173,7 @@ impl<'a> Session<'a> {
         let snapshot = self.links.snapshot()?;
         let zero = self.links.now();
         let sampler = match self.job.mode {
-            Mode::Run => Some(Sampler::create(&self.job.folder, self.links.link_names(), zero)?),
+            Mode::Run => Some(Sampler::create(&self.job.folder, self.links.places(), zero)?),
             Mode::Up => None,
         };
         self.stage = Stage::Playing(Play { zero, sampler, samples: 0, next_look: zero, first: marks(&snapshot) });
@@ -197,8 +198,8 @@ impl<'a> Session<'a> {
         match item {
             Item::Start(event) => self.start_timed(event, at, now),
             Item::Change(event) => self.change_by_timeline(event),
-            Item::Cut(link) => self.set_link_up(link, None, false),
-            Item::Join(link) => self.set_link_up(link, None, true),
+            Item::Cut(link) => self.set_link_up(&Place::link(link), false),
+            Item::Join(link) => self.set_link_up(&Place::link(link), true),
             Item::Measure => {
                 let snapshot = self.links.snapshot()?;
                 self.windows.insert(at, marks(&snapshot));

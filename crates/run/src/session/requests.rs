@@ -10,7 +10,6 @@ use netloom_lab::{Action, Direction, NodeKind, parse_change};
 use netloom_link::PipeChange;
 use serde_json::{Value, json};
 use std::ffi::OsString;
-use std::fmt;
 use std::os::fd::OwnedFd;
 
 /// Why a request is refused: the client's exit code, and a text.
@@ -110,73 +109,92 @@ impl Session<'_> {
         })
     }
 
+    fn find_place(&self, set: &Set) -> Result<Place, Refusal> {
+        let link = self.find_link(&set.link)?;
+        let direction = set.direction.as_deref().map(direction).transpose()?;
+        let known = self.links.further_pipes(link, direction);
+        match &set.pipe {
+            Some(pipe) if !known.contains(&pipe.as_str()) => {
+                let none = || "it has none".to_owned();
+                let names = if known.is_empty() { none() } else { format!("there are {}", known.join(", ")) };
+                let link = &set.link;
+                Err((
+                    ExitCode::NoSuchLab,
+                    format!("`{pipe}` is neither a direction nor a further pipe of `{link}`: {names}"),
+                ))
+            }
+            pipe => Ok(Place { link, direction, pipe: pipe.clone() }),
+        }
+    }
+
     /// All changes are understood before the first is made.
     fn set(&mut self, set: &Set) -> Result<Result<(), Refusal>, RunError> {
-        let understood = self.find_link(&set.link).and_then(|link| {
-            let direction = set.direction.as_deref().map(direction).transpose()?;
-            Ok((link, direction, understand(&set.changes)?))
-        });
-        let (link, direction, wanted) = match understood {
+        let understood = self.find_place(set).and_then(|place| Ok((place, understand(&set.changes)?)));
+        let (place, wanted) = match understood {
             Ok(all) => all,
             Err(refusal) => return Ok(Err(refusal)),
         };
         if !wanted.change.is_empty() {
-            self.change_link(link, direction, &wanted.change)?;
+            self.change_link(&place, &wanted.change)?;
         }
         if let Some(up) = wanted.up {
-            self.set_link_up(link, direction, up)?;
+            self.set_link_up(&place, up)?;
         }
         Ok(Ok(()))
     }
 
     /// Changes a link as this timeline entry says.
     pub(super) fn change_by_timeline(&mut self, event: usize) -> Result<(), RunError> {
-        let Action::Set { link, direction, change } = &self.job.plan.timeline[event].action else {
+        let Action::Set { link, direction, pipe, change } = &self.job.plan.timeline[event].action else {
             unreachable!("the timeline changes links for entries that say so");
         };
-        self.change_link(*link, *direction, change)
+        let place = Place { link: *link, direction: *direction, pipe: pipe.clone() };
+        self.change_link(&place, change)
     }
 
-    fn change_link(&mut self, link: usize, direction: Option<Direction>, change: &PipeChange) -> Result<(), RunError> {
-        self.links.change(link, direction, change)?;
-        let place = Place::of(&self.links.names()[link].name, direction);
-        self.tell(format!("{place} changed"));
-        self.note("link changed", place.details(json!({ "set": netloom_lab::describe_change(change) })))
+    fn change_link(&mut self, place: &Place, change: &PipeChange) -> Result<(), RunError> {
+        self.links.change(place.link, place.direction, place.pipe.as_deref(), change)?;
+        let link = self.links.names()[place.link].name.clone();
+        self.tell(format!("{} changed", place.text(&link)));
+        self.note("link changed", place.details(&link, json!({ "set": netloom_lab::describe_change(change) })))
     }
 
-    /// Cuts a link, or a direction of it, or joins it again.
-    pub(super) fn set_link_up(&mut self, link: usize, direction: Option<Direction>, up: bool) -> Result<(), RunError> {
-        self.links.set_up(link, direction, up)?;
-        let place = Place::of(&self.links.names()[link].name, direction);
+    /// Cuts a link, or a part of it, or joins it again.
+    pub(super) fn set_link_up(&mut self, place: &Place, up: bool) -> Result<(), RunError> {
+        self.links.set_up(place.link, place.direction, place.pipe.as_deref(), up)?;
+        let link = self.links.names()[place.link].name.clone();
         let state = if up { "up" } else { "down" };
-        self.tell(format!("{place} {state}"));
-        self.note(&format!("link {state}"), place.details(json!({})))
+        self.tell(format!("{} {state}", place.text(&link)));
+        self.note(&format!("link {state}"), place.details(&link, json!({})))
     }
 }
 
-/// A link or a direction of it, for people.
-struct Place {
-    link: String,
+/// A link, a direction of it, or a further pipe.
+pub(super) struct Place {
+    link: usize,
     direction: Option<Direction>,
+    pipe: Option<String>,
 }
 
 impl Place {
-    fn of(link: &str, direction: Option<Direction>) -> Self {
-        Self { link: link.to_owned(), direction }
+    /// All of a link.
+    pub(super) fn link(link: usize) -> Self {
+        Self { link, direction: None, pipe: None }
+    }
+
+    /// For people, with the link's name.
+    fn text(&self, link: &str) -> String {
+        let direction = self.direction.map_or_else(String::new, |direction| format!(" {direction}"));
+        let pipe = self.pipe.as_ref().map_or_else(String::new, |pipe| format!(" {pipe}"));
+        format!("{link}{direction}{pipe}")
     }
 
     /// `more`, with the place in front.
-    fn details(&self, mut more: Value) -> Value {
-        more["link"] = self.link.as_str().into();
+    fn details(&self, link: &str, mut more: Value) -> Value {
+        more["link"] = link.into();
         more["direction"] = self.direction.map(|direction| direction.to_string()).into();
+        more["pipe"] = self.pipe.as_deref().into();
         more
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.link)?;
-        self.direction.map_or(Ok(()), |direction| write!(f, " {direction}"))
     }
 }
 
@@ -196,8 +214,12 @@ fn understand(changes: &[(String, String)]) -> Result<Wanted, Refusal> {
         match (key.as_str(), value.as_str()) {
             ("state", "up") => wanted.up = Some(true),
             ("state", "down") => wanted.up = Some(false),
-            ("state", other) => {
-                return Err((ExitCode::Usage, format!("`state={other}`: a link's state is up or down")));
+            // A map or `none` is what a lab file can have there.
+            ("state", other) if other != "none" && other.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+                return Err((
+                    ExitCode::Usage,
+                    format!("`state={other}`: a link's state is up or down, or as in a lab file"),
+                ));
             }
             _ => {
                 let part = parse_change(key, value).map_err(|error| (ExitCode::Usage, error.to_string()))?;
@@ -237,6 +259,18 @@ mod tests {
             netloom_lab::describe_change(&wanted.change),
             json!({ "rate": "unlimited", "delay": "80 ms", "loss": "1 %" })
         );
+    }
+
+    /// `state` is a word for now, and a map for what the link does by itself; both can be asked for at once.
+    #[test]
+    fn a_state_is_a_word_or_a_map() {
+        let flap = "{on_cut: lost, flap: {up: 10 s, down: 1 s}}";
+        let wanted = understand(&pairs(&[("state", "down"), ("state", flap)])).unwrap();
+        assert_eq!(wanted.up, Some(false));
+        assert!(wanted.change.state.as_ref().is_some_and(|state| state.flap.is_some()));
+        let none = understand(&pairs(&[("state", "none")])).unwrap();
+        assert_eq!(none.change.state, Some(netloom_link::StateConfig::default()));
+        assert_eq!(understand(&pairs(&[("state", "{flap: 1 s}")])).err().unwrap().0, ExitCode::Usage);
     }
 
     #[test]

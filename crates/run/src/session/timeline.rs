@@ -54,6 +54,8 @@ impl Timeline {
         }
         items.extend(plan.duration.map(|end| (end, Item::End)));
         items.sort_by_key(|(at, _)| *at);
+        // Cuts that overlap end together: their link is joined once.
+        items.dedup();
         Self { items: items.into() }
     }
 
@@ -113,6 +115,14 @@ mod tests {
         assert!(!timeline.is_over());
         assert_eq!(timeline.pop_due(ms(9_000)), Some((ms(2_500), Item::Join(0))));
         assert!(timeline.is_over());
+    }
+
+    #[test]
+    fn cuts_that_overlap_are_joined_once() {
+        let plan = plan("timeline: [{at: 1 s, link: l, down: 2 s}, {at: 2 s, link: l, down: 2 s}]\n");
+        let mut timeline = Timeline::of(&plan, &[]);
+        let items: Vec<_> = std::iter::from_fn(|| timeline.pop_due(ms(9_000))).collect();
+        assert_eq!(items, [(ms(1_000), Item::Cut(0)), (ms(2_000), Item::Cut(0)), (ms(4_000), Item::Join(0))]);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use netloom_units::Rate;
 fn parsed(text: &str) -> Result<Expectation, String> {
     let commands = [("transfer".to_owned(), 3), ("ping-2".to_owned(), 5)];
     let links = ["access".to_owned(), "backbone".to_owned()];
-    let names = Names { commands: &commands, links: &links };
+    let pipes = [[vec![], vec![]], [vec!["voip".to_owned()], vec![]]];
+    let names = Names { commands: &commands, links: &links, pipes: &pipes };
     match parse(text, &names) {
         Ok((subject, test, window)) => Ok(Expectation { line: 1, text: text.to_owned(), subject, test, window }),
         Err(ExpectError::Wrong(message) | ExpectError::UnknownSubject(message)) => Err(message),
@@ -20,10 +21,15 @@ fn right(text: &str) -> Expectation {
 fn subjects_are_commands_and_links() {
     assert_eq!(right("transfer.exit == 0").subject, Subject::Command { event: 3, metric: CommandMetric::Exit });
     assert_eq!(right("ping-2.duration<5 s").subject, Subject::Command { event: 5, metric: CommandMetric::Duration });
-    let both = Subject::Link { link: 1, direction: None, metric: PipeMetric::Drops };
+    let both = Subject::Link { link: 1, direction: None, pipe: None, metric: PipeMetric::Drops };
     assert_eq!(right("backbone.drops == 0").subject, both);
-    let one = Subject::Link { link: 0, direction: Some(Direction::Backward), metric: PipeMetric::DelayP99 };
+    let one = Subject::Link { link: 0, direction: Some(Direction::Backward), pipe: None, metric: PipeMetric::DelayP99 };
     assert_eq!(right("access.backward.delay_p99 < 5 ms").subject, one);
+    let voip = |direction| Subject::Link { link: 1, direction, pipe: Some("voip".into()), metric: PipeMetric::Delay };
+    assert_eq!(right("backbone.voip.delay < 5 ms").subject, voip(None));
+    assert_eq!(right("backbone.forward.voip.delay < 5 ms").subject, voip(Some(Direction::Forward)));
+    let elsewhere = parsed("backbone.backward.voip.delay < 5 ms").expect_err("it has none there");
+    assert!(elsewhere.contains("there is no metric `voip.delay`"), "{elsewhere}");
 }
 
 #[test]
@@ -141,7 +147,7 @@ fn wrong_expectations_say_what_would_be_right() {
         ("access.delay within 5 ms", "write `within 2 % of X` or `within 5 ms of X`".into()),
         ("access.drops == 0 during 2 s", "`during 2 s`: write for example `during 2 s..5 s`".into()),
         ("access.drops == 0 during 2 s..1 s", "`during 2 s..1 s` ends before it begins: write the earlier time first".into()),
-        ("access.delay_p50 < 1 s during 1 s..2 s", "`delay_p50` is known for the whole run only: `during` is for throughput, offered, delay, queue_max, drops, loss, utilization, packets or bytes".into()),
+        ("access.delay_p50 < 1 s during 1 s..2 s", "`delay_p50` is known for the whole run only: `during` is for throughput, offered, delay, queue_max, drops, marks, loss, utilization, packets or bytes".into()),
     ];
     for (text, message) in cases {
         assert_eq!(parsed(text).err().as_deref(), Some(message.as_str()), "{text}");

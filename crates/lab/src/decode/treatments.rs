@@ -1,0 +1,69 @@
+//! `pipes`: further pipes of a direction, each for some of the traffic.
+
+use super::link::wrong_name;
+use super::{Errors, Fields};
+use crate::diagnostics::{Diagnostic, Spanned};
+use crate::expect::PipeMetric;
+use crate::keys::TREATMENT;
+use crate::models::{self, filter};
+use crate::plan::Treatment;
+use crate::yaml::{Content, Node};
+use netloom_link::{Filter, PipeChange, PipeConfig};
+
+/// A further pipe as it is written: what it does not say is as in its direction.
+pub(super) struct Written {
+    name: Spanned<String>,
+    filter: Filter,
+    change: PipeChange,
+}
+
+/// The further pipes in the order in which they are written; those that can never get a packet are noted.
+pub(super) fn read(node: &Node, errors: &mut Errors) -> Vec<Written> {
+    let Content::Map(entries) = &node.content else {
+        errors.push(node.expected("further pipes: a map like `{far: {match: {to: 10.0.9.0/24}, delay: 100 ms}}`"));
+        return Vec::new();
+    };
+    let mut all: Vec<Written> = Vec::new();
+    for entry in entries {
+        let name = Spanned { value: entry.name.clone(), span: entry.span, key: entry.value.key.clone() };
+        if let Some(wrong) = wrong_pipe_name(&name.value) {
+            errors.push(name.error(wrong));
+        }
+        let Some(fields) = Fields::open(&entry.value, &TREATMENT, errors) else { continue };
+        let change = models::decode(&fields, errors);
+        let Some(filter) = fields.get("match").and_then(|inner| filter::decode(inner, errors)) else { continue };
+        errors.extend(starved(&name, &filter, &all));
+        all.push(Written { name, filter, change });
+    }
+    all
+}
+
+/// The further pipes of a direction whose own pipe is `direction`.
+pub(super) fn settle(written: &[Written], direction: &PipeConfig) -> Vec<Treatment> {
+    let settled = |pipe: &Written| Treatment {
+        name: pipe.name.value.clone(),
+        filter: pipe.filter.clone(),
+        config: pipe.change.applied_to(direction),
+    };
+    written.iter().map(settled).collect()
+}
+
+/// The error of a pipe before which another takes all that its filter matches.
+fn starved(name: &Spanned<String>, filter: &Filter, before: &[Written]) -> Option<Diagnostic> {
+    let taker = before.iter().find(|earlier| earlier.filter.covers(filter))?;
+    let message = format!(
+        "no packet ever gets here: `{}`, which is asked before it, takes all that this one matches; write the narrower \
+         filter first",
+        taker.name.value
+    );
+    Some(name.error(message).and(taker.name.span, "asked first"))
+}
+
+/// `backbone.forward` and `backbone.delay` mean something already.
+fn wrong_pipe_name(name: &str) -> Option<String> {
+    let is_metric = PipeMetric::ALL.iter().any(|(metric, _)| *metric == name);
+    if is_metric || ["forward", "backward"].contains(&name) {
+        return Some(format!("`{name}` cannot name a pipe: it means something else behind a link's name"));
+    }
+    wrong_name(name, "pipe")
+}

@@ -1,0 +1,129 @@
+//! Several entries may cut one link: it is joined when the last of them lets go, or by `up`, which ends them all.
+
+use crate::plan::{Action, Event};
+use netloom_units::Duration;
+use std::collections::BTreeMap;
+
+/// An entry that cuts a link.
+#[derive(Clone, Copy)]
+struct Cut {
+    event: usize,
+    from: Duration,
+    end: End,
+}
+
+/// When a cut ends, in the order of which is later.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    /// When its time is over.
+    OverAt(Duration),
+    /// By `up`.
+    JoinedAt(Duration),
+    Never,
+}
+
+impl End {
+    fn at(self) -> Option<Duration> {
+        match self {
+            Self::OverAt(at) | Self::JoinedAt(at) => Some(at),
+            Self::Never => None,
+        }
+    }
+
+    fn later(self, other: Self) -> Self {
+        // At the same instant, `up` comes after the time that is over: the derived order says so.
+        let key = |end: Self| (end.at().is_none(), end.at(), end);
+        if key(other) > key(self) { other } else { self }
+    }
+}
+
+/// Makes every cut of a link last as long as the link is down because of it and of those that overlap it.
+pub(super) fn settle(events: &mut [Event]) {
+    let mut links: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, event) in events.iter().enumerate() {
+        if let Action::Down { link, .. } | Action::Up { link } = event.action {
+            links.entry(link).or_default().push(place);
+        }
+    }
+    for places in links.into_values().filter(|places| places.len() > 1) {
+        settle_link(events, &places);
+    }
+}
+
+fn settle_link(events: &mut [Event], places: &[usize]) {
+    let mut cuts: Vec<Cut> = places.iter().filter_map(|place| cut(events, *place, places)).collect();
+    cuts.sort_by_key(|cut| (cut.from, cut.event));
+    let mut together: Vec<Cut> = Vec::new();
+    for cut in cuts {
+        let end = together.iter().map(|cut| cut.end).reduce(End::later);
+        let goes_on = end.is_some_and(|end| match end {
+            End::OverAt(at) => cut.from <= at,
+            End::JoinedAt(at) => cut.from < at,
+            End::Never => true,
+        });
+        if !goes_on {
+            lengthen(events, &together);
+            together.clear();
+        }
+        together.push(cut);
+    }
+    lengthen(events, &together);
+}
+
+/// The cut that `place` makes, none if it makes none; `places` are all events that cut or join its link.
+fn cut(events: &[Event], place: usize, places: &[usize]) -> Option<Cut> {
+    let at = |place: usize| events[place].at.unwrap_or_default();
+    let Action::Down { duration, .. } = events[place].action else { return None };
+    let joins = places.iter().filter(|other| matches!(events[**other].action, Action::Up { .. }));
+    let joined = joins.filter(|other| (at(**other), **other) > (at(place), place)).map(|other| at(*other)).min();
+    let over = duration.map(|duration| at(place) + duration);
+    let end = match (over, joined) {
+        (over, Some(joined)) if over.is_none_or(|over| joined <= over) => End::JoinedAt(joined),
+        (Some(over), _) => End::OverAt(over),
+        (None, _) => End::Never,
+    };
+    Some(Cut { event: place, from: at(place), end })
+}
+
+/// All of these end when the last of them does.
+fn lengthen(events: &mut [Event], together: &[Cut]) {
+    let Some(last) = together.iter().map(|cut| cut.end).reduce(End::later) else { return };
+    for cut in together {
+        if let Action::Down { duration, .. } = &mut events[cut.event].action {
+            *duration = if let End::OverAt(at) = last { Some(at - cut.from) } else { None };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// What `netloom check` would show of the cuts of link `l`: when, and for how long.
+    fn cuts(timeline: &str) -> Vec<String> {
+        let text = format!("nodes: [a, b]\nlinks: {{l: {{ends: [a, b]}}}}\ntimeline: [{timeline}]\n");
+        let plan = crate::parse(&text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan.to_text();
+        let lines = plan.lines().skip_while(|line| *line != "Timeline").skip(1);
+        lines.map(|line| line.split_whitespace().filter(|word| *word != "l").collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    #[test]
+    fn a_cut_that_overlaps_nothing_is_as_it_is_written() {
+        let apart = "{at: 1 s, link: l, down: 1 s}, {at: 3 s, link: l, down: 1 s}, {at: 5 s, link: l, down: true}";
+        assert_eq!(cuts(apart), ["1 s down for 1 s", "3 s down for 1 s", "5 s down"]);
+    }
+
+    #[test]
+    fn the_last_to_let_go_joins() {
+        let chain = "{at: 1 s, link: l, down: 2 s}, {at: 2 s, link: l, down: 2 s}, {at: 4 s, link: l, down: 1 s}";
+        assert_eq!(cuts(chain), ["1 s down for 4 s", "2 s down for 3 s", "4 s down for 1 s"]);
+        let inside = "{at: 2 s, link: l, down: 1 s}, {at: 1 s, link: l, down: 5 s}";
+        assert_eq!(cuts(inside), ["2 s down for 4 s", "1 s down for 5 s"]);
+        let never = "{at: 1 s, link: l, down: true}, {at: 2 s, link: l, down: 1 s}";
+        assert_eq!(cuts(never), ["1 s down", "2 s down"]);
+    }
+
+    #[test]
+    fn up_ends_them_all() {
+        let up = "{at: 1 s, link: l, down: 9 s}, {at: 2 s, link: l, up: true}, {at: 8 s, link: l, down: 4 s}";
+        assert_eq!(cuts(up), ["1 s down", "2 s up", "8 s down for 4 s"]);
+    }
+}

@@ -1,0 +1,154 @@
+//! Further pipes and partitions: from lab files to plans.
+
+use netloom_lab::{Action, Direction, Lab, Plan};
+use netloom_units::Duration;
+
+fn lab(text: &str) -> Lab {
+    netloom_lab::parse(text, "test.yaml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
+}
+
+fn plan(text: &str) -> Plan {
+    let lab = lab(text);
+    assert!(lab.warnings.is_empty(), "{}", lab.warnings);
+    lab.plan
+}
+
+/// The names of all pipes in the order of their numbers, with their rates and delays in milliseconds.
+fn pipes(plan: &Plan) -> Vec<String> {
+    let pipes = plan.pipes().map(|pipe| {
+        let rate = pipe.config.rate.nominal().map_or_else(|| "unlimited".into(), |rate| rate.to_string());
+        format!("{pipe} {rate} {}", pipe.config.delay.mean())
+    });
+    pipes.collect()
+}
+
+const LINKS: &str = "nodes: {a: {}, b: {kind: router}, c: {}}
+links:
+  first:
+    ends: [a, b]
+    rate: 10 Mbit/s
+    delay: 5 ms
+    pipes:
+      voip: {match: {protocol: udp, port: 5000-6000}, rate: 1 Mbit/s}
+      far: {match: {to: c}, delay: 100 ms}
+    backward: {rate: 2 Mbit/s}
+  second:
+    ends: [b, c]
+    forward: {delay: 7 ms, pipes: {far: {match: {dscp: 8}, rate: 3 Mbit/s}}}
+";
+
+/// The own pipes keep their numbers; the further ones follow, link by link, forward first, as they are written.
+#[test]
+fn further_pipes_follow_and_inherit() {
+    let expected = [
+        "first.forward 10 Mbit/s 5 ms",
+        "first.backward 2 Mbit/s 5 ms",
+        "second.forward unlimited 7 ms",
+        "second.backward unlimited 0 ns",
+        "first.forward.voip 1 Mbit/s 5 ms",
+        "first.forward.far 10 Mbit/s 100 ms",
+        "first.backward.voip 1 Mbit/s 5 ms",
+        "first.backward.far 2 Mbit/s 100 ms",
+        "second.forward.far 3 Mbit/s 7 ms",
+    ];
+    assert_eq!(pipes(&plan(LINKS)), expected);
+}
+
+/// What a direction says of further pipes replaces what the link says of them.
+#[test]
+fn a_direction_has_its_own_further_pipes() {
+    let plan = plan(
+        "nodes: [a, b]\nlinks: {l: {ends: [a, b], pipes: {x: {match: {to: b}}}, backward: {pipes: {y: {match: {to: a}}}}}}",
+    );
+    assert_eq!(pipes(&plan)[2..], ["l.forward.x unlimited 0 ns", "l.backward.y unlimited 0 ns"]);
+}
+
+/// A node stands for all its addresses, wherever in the file it is named; an alias of YAML is no harm.
+#[test]
+fn a_node_stands_for_its_addresses() {
+    let plan = plan(LINKS);
+    let far = &plan.links[0].treatments[0][1];
+    let written: Vec<String> = far.filter.to.iter().flatten().map(ToString::to_string).collect();
+    assert_eq!(written, ["10.0.0.6/32", "fd00:6e6c:0:1::2/128"]);
+    let text = plan.to_text();
+    let line = text.lines().find(|line| line.contains(".far")).expect("it is shown");
+    assert_eq!(
+        line.split_whitespace().collect::<Vec<_>>().join(" "),
+        ".far match {to: [10.0.0.6/32, \"fd00:6e6c:0:1::2/128\"]} 10 Mbit/s 100 ms queue 1000 packets"
+    );
+    let json = plan.describe();
+    let far = &json["links"][0]["forward"]["pipes"][1];
+    assert_eq!((&far["name"], &far["match"]["to"][0]), (&"far".into(), &"10.0.0.6/32".into()));
+    assert_eq!((&far["delay_ns"], &far["described"]["rate"]), (&100_000_000.into(), &"10 Mbit/s".into()));
+    assert_eq!(json["links"][1]["backward"]["pipes"], serde_json::json!([]));
+}
+
+#[test]
+fn a_further_pipe_can_be_changed_and_expected_of() {
+    let more = "timeline: [{at: 1 s, link: first, direction: forward, pipe: far, set: {delay: 1 ms}}]
+expect: [first.forward.far.delay < 5 ms, first.voip.drops == 0]
+";
+    let plan = plan(&format!("{LINKS}{more}"));
+    let Action::Set { link: 0, direction: Some(Direction::Forward), pipe: Some(pipe), .. } = &plan.timeline[0].action
+    else {
+        panic!("{:?}", plan.timeline);
+    };
+    assert_eq!(pipe, "far");
+    assert!(plan.to_text().contains("first.forward.far  delay 1 ms"), "{}", plan.to_text());
+}
+
+/// When each link is cut and joined: seconds, link, and for how long.
+fn cuts(text: &str) -> Vec<(u64, &'static str, Option<Duration>)> {
+    let names = ["ab", "bc", "cd", "da"];
+    let network = "nodes: [a, b, c, d]
+links: {ab: {ends: [a, b]}, bc: {ends: [b, c]}, cd: {ends: [c, d]}, da: {ends: [d, a]}}
+";
+    let plan = plan(&format!("{network}timeline: [{text}]\n"));
+    let events = plan.timeline.iter().map(|event| {
+        let at = event.at.unwrap_or_default().as_nanos() / 1_000_000_000;
+        match event.action {
+            Action::Down { link, duration } => (at, names[link], duration),
+            Action::Up { link } => (at, names[link], Some(Duration::ZERO)),
+            _ => panic!("neither cut nor joined"),
+        }
+    });
+    events.collect()
+}
+
+#[test]
+fn a_partition_cuts_what_leads_from_group_to_group() {
+    let two = Some(Duration::from_secs(2));
+    let halves = cuts("{at: 5 s, partition: [[a, b], [c, d]], for: 2 s}");
+    assert_eq!(halves, [(5, "bc", two), (5, "da", two)]);
+    // Nodes that are not named are one group.
+    assert_eq!(cuts("{partition: [[a]]}"), [(0, "ab", None), (0, "da", None)]);
+    assert_eq!(cuts("{partition: [[a], [b]]}"), [(0, "ab", None), (0, "bc", None), (0, "da", None)]);
+}
+
+#[test]
+fn healing_joins_what_partitions_in_force_have_cut() {
+    let up = Some(Duration::ZERO);
+    let healed = cuts("{at: 9 s, heal: true}, {at: 5 s, partition: [[a]]}, {at: 1 s, partition: [[c]], for: 1 s}");
+    let one = Some(Duration::from_secs(1));
+    let expected = [(9, "ab", up), (9, "da", up), (5, "ab", None), (5, "da", None), (1, "bc", one), (1, "cd", one)];
+    assert_eq!(healed, expected);
+}
+
+/// The link that both cut is joined when the last of them lets go.
+#[test]
+fn partitions_that_overlap_add_up() {
+    let secs = |secs| Some(Duration::from_secs(secs));
+    let both = cuts("{at: 1 s, partition: [[a]], for: 2 s}, {at: 2 s, partition: [[b]], for: 3 s}");
+    assert_eq!(both, [(1, "ab", secs(4)), (1, "da", secs(2)), (2, "ab", secs(3)), (2, "bc", secs(3))]);
+}
+
+#[test]
+fn a_partition_that_cuts_nothing_is_warned_of() {
+    let warnings =
+        lab("nodes: [a, b, c]\nlinks: {l: {ends: [a, b]}}\ntimeline: [{partition: [[a, b], [c]]}]\n").warnings;
+    let lines: Vec<String> = warnings.lines().filter(|line| line.contains("partition")).collect();
+    assert_eq!(
+        lines,
+        ["test.yaml:3: timeline[0].partition: this partition cuts nothing: no link joins two of its groups"]
+    );
+}
