@@ -6,9 +6,9 @@
 //! their headers are written, their payload is not.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
-use netloom_fabric::{Fabric, PipeSpec, PortId};
 use netloom_link::{
-    ClassConfig, CodelConfig, CodelControl, Division, DrrConfig, Filter, FqCodelConfig, PipeConfig, Ports, QueueConfig,
+    ClassConfig, CodelConfig, CodelControl, Division, DrrConfig, Filter, FqCodelConfig, Pipe, PipeConfig, Ports,
+    QueueConfig, Waste,
 };
 use netloom_packet::{Pool, VirtioHeader};
 use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
@@ -68,16 +68,9 @@ fn measure(queue: &QueueConfig) -> (Vec<f64>, u64) {
     let rate = Rate::from_bits_per_second(10_000_000_000);
     let delay = Duration::from_millis(1).into();
     let config = PipeConfig { rate: rate.into(), delay, queue: queue.clone(), ..PipeConfig::default() };
-    let spec = PipeSpec {
-        name: "pipe".into(),
-        config,
-        coalesce: Duration::ZERO,
-        from: PortId(0),
-        to: PortId(0),
-        filter: None,
-    };
     let mut bench = Bench {
-        fabric: Fabric::new(Seed::new(1), &[spec]),
+        pipe: Pipe::new(&config, Duration::ZERO, Seed::new(1)),
+        waste: Waste::new(),
         pool: Pool::new(4_000, 0),
         now: Instant::ZERO,
         random: 1,
@@ -91,17 +84,18 @@ fn measure(queue: &QueueConfig) -> (Vec<f64>, u64) {
         begin.elapsed().as_secs_f64() * 1e9 / f64::from(PACKETS)
     });
     let cycles = timed.collect();
-    while let Some(wake) = bench.fabric.next_wake() {
+    while let Some(wake) = bench.pipe.next_wake() {
         bench.now = wake;
         bench.depart();
     }
-    let counters = bench.fabric.counters().next().expect("one pipe");
+    let counters = bench.pipe.counters();
     assert_eq!(u64::from(bench.left) + counters.dropped.packets(), u64::from(CYCLES * PACKETS));
     (cycles, counters.queue_peak)
 }
 
 struct Bench {
-    fabric: Fabric,
+    pipe: Pipe,
+    waste: Waste,
     pool: Pool,
     now: Instant,
     random: u32,
@@ -113,7 +107,7 @@ impl Bench {
         for index in 0..PACKETS {
             let pace = usize::try_from(index / (PACKETS / 3)).expect("below three");
             let end = self.now + Duration::from_nanos(GAPS[pace]);
-            while let Some(wake) = self.fabric.next_wake().filter(|wake| *wake <= end) {
+            while let Some(wake) = self.pipe.next_wake().filter(|wake| *wake <= end) {
                 self.now = wake;
                 self.depart();
             }
@@ -129,16 +123,20 @@ impl Bench {
             write_headers(&mut bytes[..HEADERS], port);
             Some((ETHERNET + size, VirtioHeader::COMPLETE))
         });
-        self.fabric.inject(self.now, PortId(0), packet.expect("a filled packet")).expect("a known port");
-        self.fabric.recycle(&mut self.pool);
+        self.pipe.push(self.now, packet.expect("a filled packet"), &mut self.waste);
+        self.recycle();
     }
 
     fn depart(&mut self) {
-        let Self { fabric, pool, now, left, .. } = self;
-        fabric.advance(*now, |handout| {
-            *left += handout.departure.packet.segments();
-            pool.recycle(black_box(handout.departure.packet));
-        });
+        while let Some(departure) = self.pipe.pop(self.now, &mut self.waste) {
+            self.left += departure.packet.segments();
+            self.pool.recycle(black_box(departure.packet));
+        }
+        self.recycle();
+    }
+
+    fn recycle(&mut self) {
+        self.waste.drain(..).for_each(|dropped| self.pool.recycle(dropped.packet));
     }
 }
 

@@ -1,16 +1,16 @@
 //! `queue`: where packets wait. One module per discipline, and the fork between them.
 
-pub(crate) mod dual_pi2;
-pub(crate) mod fifo;
-pub(crate) mod pie;
-pub(crate) mod red;
-
 pub(crate) mod codel;
 mod divided;
 pub(crate) mod drr;
+pub(crate) mod dual_pi2;
+pub(crate) mod fifo;
 pub(crate) mod fq_codel;
+pub(crate) mod pie;
 pub(crate) mod priority;
+pub(crate) mod red;
 pub(crate) mod wf2q;
+
 use crate::decode::scalar::quantity;
 use crate::decode::{Errors, Fields, keep};
 use crate::diagnostics::Diagnostic;
@@ -38,7 +38,6 @@ pub(crate) const KEY: Key = Key::new(
 );
 
 /// What `kind` can be.
-
 const KINDS: &[(&str, &Section)] = &[
     ("fifo", &fifo::SECTION),
     ("red", &red::SECTION),
@@ -50,6 +49,7 @@ const KINDS: &[(&str, &Section)] = &[
     ("wf2q", &wf2q::SECTION),
     ("priority", &priority::SECTION),
 ];
+
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<QueueConfig> {
     let Content::Map(entries) = &node.content else {
         return keep(quantity(node), errors).map(QueueConfig::DropTail);
@@ -74,7 +74,6 @@ fn decode_kind(node: &Node, entries: &[Entry], errors: &mut Errors) -> Option<Qu
         "red" => red::decode(&fields, errors),
         "pie" => pie::decode(&fields, errors),
         "dualpi2" => dual_pi2::decode(&fields, errors),
-
         "codel" => codel::decode(&fields, errors),
         "fq_codel" => fq_codel::decode(&fields, errors),
         "drr" => drr::decode(&fields, errors),
@@ -97,7 +96,6 @@ pub(crate) fn write(config: &QueueConfig) -> String {
         QueueConfig::Red(config) => red::write(config),
         QueueConfig::Pie(config) => pie::write(config),
         QueueConfig::DualPi2(config) => dual_pi2::write(config),
-
         QueueConfig::Codel(config) => codel::write(config),
         QueueConfig::FqCodel(config) => fq_codel::write(config),
         QueueConfig::Drr(config) => drr::write(config),
