@@ -30,6 +30,8 @@ pub(crate) enum Command {
     /// Print the JSON schema of lab files, which editors can use
     #[command(after_help = "Examples:\n  netloom schema > netloom.schema.json")]
     Schema,
+    /// Say what a string for netem, dummynet or tbf means in a lab file
+    Link(LinkArgs),
     /// Bring a lab up and leave it there
     Up(UpArgs),
     /// List the labs that are up
@@ -121,6 +123,30 @@ pub(crate) struct CheckArgs {
     /// The lab file
     pub(crate) file: PathBuf,
     /// Print the plan as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `netloom link`
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("string").required(true), after_help = "Examples:
+  netloom link --netem 'delay 100ms 10ms 25% distribution normal loss 0.1% rate 10mbit'
+  netloom link --dummynet 'bw 2.6Mbit/s delay 45ms queue 30 plr 0.01'
+  netloom link --tbf 'rate 50mbit burst 4542 latency 50ms' >> lab.yaml
+
+What is printed can stand in a link of a lab file. The same strings are accepted there under the keys
+netem, dummynet and tbf. Where the meaning differs, a comment says how and why.")]
+pub(crate) struct LinkArgs {
+    /// What follows `netem` in a tc command
+    #[arg(long, value_name = "STRING", group = "string")]
+    pub(crate) netem: Option<String>,
+    /// What follows `config` in an ipfw command
+    #[arg(long, value_name = "STRING", group = "string")]
+    pub(crate) dummynet: Option<String>,
+    /// What follows `tbf` in a tc command
+    #[arg(long, value_name = "STRING", group = "string")]
+    pub(crate) tbf: Option<String>,
+    /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -20,6 +20,8 @@ const LIVELY: Duration = Duration::from_secs(2);
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
     pub(crate) waiter: Waiter,
+    /// The processor on which the thread stays.
+    pub(crate) processor: Option<usize>,
     pub(crate) fabric: Fabric,
     pub(crate) receiver: Receiver,
     pub(crate) sender: Sender,
@@ -35,6 +37,7 @@ impl Driver {
     /// Runs until it is told to stop.
     pub(crate) fn run(mut self) -> io::Result<()> {
         self.priority = raise_priority();
+        self.processor.map_or(Ok(()), stay_on)?;
         loop {
             while let Some(command) = self.mailbox.next() {
                 if !self.obey(command) {
@@ -143,6 +146,18 @@ fn raise_priority() -> bool {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1);
         libc::setpriority(libc::PRIO_PROCESS, 0, NICE) == 0
     }
+}
+
+/// Keeps this thread on a processor.
+fn stay_on(processor: usize) -> io::Result<()> {
+    // SAFETY: a set of processors is plain bits, the call reads as many bytes of it as it is told, and CPU_SET() writes
+    // within it: the number is of a processor that exists.
+    let done = unsafe {
+        let mut only: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(processor, &mut only);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const only)
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// This thread's processor time, and how long it waited for a processor (Linux, sched-stats.rst: first two fields).

@@ -29,6 +29,8 @@ const LARGE_FRAMES: usize = 128;
 pub struct EngineConfig {
     /// How it waits.
     pub precision: Precision,
+    /// The processor on which it stays; none: wherever the kernel puts it.
+    pub processor: Option<usize>,
     /// Its ports.
     pub ports: Vec<PortConfig>,
 }
@@ -135,6 +137,7 @@ impl Engine {
         let driver = Driver {
             clock,
             waiter: Waiter::new(config.precision),
+            processor: config.processor,
             meters: Meters::new(fabric.counters().count()),
             fabric,
             receiver: Receiver::open(clock, &ports).map_err(failed("opening the receiving packet socket"))?,

@@ -9,9 +9,9 @@ mod common;
 
 use common::{Load, Transport};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
-use netloom_link::{PipeConfig, QueueConfig};
+use netloom_link::{CrossConfig, PacketSize, PipeConfig, QueueConfig, Stream, Traffic};
 use netloom_packet::{Packet, Pool, VirtioHeader};
-use netloom_units::{Duration, Instant, Limit, Rate, Seed};
+use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
 use std::hint::black_box;
 
 const ROUNDS: u32 = 7;
@@ -82,6 +82,42 @@ fn main() {
         let best = (0..ROUNDS).map(|_| chosen.measure()).fold(f64::INFINITY, f64::min);
         println!("{:<40} {best:>12.1} {:>12.1}", chosen.name, best * segments);
     }
+    for (name, count, rate) in CROSS.iter().filter(|(name, ..)| name.contains(&wanted)) {
+        let best = (0..ROUNDS).map(|_| cross_only(*count, *rate)).fold(f64::INFINITY, f64::min);
+        println!("{name:<40} {best:>12.1} {best:>12.1}");
+    }
+}
+
+/// Rows with cross traffic alone: a name, how many sources, and the rate of each in bits per second.
+const CROSS: [(&str, usize, u64); 3] = [
+    ("cross traffic, 1 Gbit/s, two of 1 Gbit/s", 2, 1_000_000_000),
+    ("cross traffic, 1 Gbit/s, one of 0.9 Gbit/s", 1, 900_000_000),
+    ("cross traffic, 1 Gbit/s, 100 of 9 Mbit/s", 100, 9_000_000),
+];
+
+/// Nanoseconds per packet of the cross traffic, arrivals of a Poisson process on a link of 1 Gbit/s.
+fn cross_only(sources: usize, rate: u64) -> f64 {
+    let stream = Stream {
+        rate: Rate::from_bits_per_second(rate).expect("not zero"),
+        size: PacketSize::Fixed(Bytes::new(1_500)),
+    };
+    let source = CrossConfig { traffic: Traffic::Poisson(stream), start: Duration::ZERO, stop: None };
+    let config = PipeConfig {
+        rate: Rate::from_bits_per_second(1_000_000_000).into(),
+        cross: vec![source; sources],
+        ..PipeConfig::default()
+    };
+    let port = PortId(0);
+    let spec = PipeSpec { name: "pipe".into(), config, coalesce: Duration::ZERO, from: port, to: port };
+    let mut fabric = Fabric::new(Seed::new(1), &[spec]);
+    let end = Instant::from_nanos(u64::from(PACKETS) * 6_000);
+    let begin = std::time::Instant::now();
+    while let Some(wake) = fabric.next_wake().filter(|wake| *wake < end) {
+        fabric.advance(wake, |handout| drop(black_box(handout)));
+    }
+    let spent = begin.elapsed().as_secs_f64() * 1e9;
+    let arrived: u64 = fabric.counters().map(|counters| counters.cross.arrived.packets).sum();
+    spent / arrived as f64
 }
 
 /// What the pool alone costs: a buffer taken and given back.

@@ -97,13 +97,16 @@ impl Fabric {
     /// than 2^32.
     pub fn new(seed: Seed, specs: &[PipeSpec]) -> Self {
         let pipe = |spec: &PipeSpec| Pipe::new(&spec.config, spec.coalesce, seed.derive(&spec.name));
-        Self {
+        let mut this = Self {
             pipes: specs.iter().map(pipe).collect(),
             exits: specs.iter().map(|spec| spec.to).collect(),
             entries: entries(specs),
             wakes: Wakes::new(specs.len()),
             waste: Waste::new(),
-        }
+        };
+        // Pipes with cross traffic have something to do from the beginning.
+        (0..specs.len()).for_each(|index| this.reschedule(PipeId(u32::try_from(index).expect("checked above"))));
+        this
     }
 
     /// A packet enters at `port` at `now`.
@@ -119,7 +122,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// When [`Fabric::advance`] will have something to hand out; none while the fabric is empty.
+    /// When [`Fabric::advance`] wants to be called: it may have something to hand out then, or cross traffic to do. None
+    /// while the fabric is empty.
     pub fn next_wake(&self) -> Option<Instant> {
         self.wakes.first().map(|(instant, _)| instant)
     }

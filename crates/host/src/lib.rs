@@ -10,6 +10,7 @@ pub mod fds;
 pub mod lab;
 pub mod netlink;
 pub mod node;
+pub mod processors;
 pub mod runtime;
 pub mod sysctl;
 pub mod terminal;

@@ -85,6 +85,7 @@ pub(crate) enum Quantity {
     Rate,
     Duration,
     Probability,
+    Size,
     Limit,
 }
 
@@ -95,6 +96,7 @@ impl Quantity {
             Self::Rate => "([kMGT]?bit|[kMG]?B)/s",
             Self::Duration => "(ns|us|µs|ms|s|min|h)",
             Self::Probability => "%",
+            Self::Size => "([kMG]?B|[KMG]iB)",
             Self::Limit => "(packets?|[kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h)",
         }
     }

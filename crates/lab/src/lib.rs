@@ -10,6 +10,7 @@ mod decode;
 mod describe;
 mod diagnostics;
 pub mod expect;
+mod foreign;
 mod hosts;
 mod keys;
 mod models;
@@ -27,6 +28,7 @@ pub use expect::{
     CommandMetric, Dimension, Expectation, JsonPath, JsonStep, Judgement, Measured, PipeMetric, Subject, Test, Wanted,
     Window,
 };
+pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use plan::{
     Action, Argv, Bounds, Cpus, Direction, EndPlan, Event, InterfacePlan, LinkPlan, NodeKind, NodePlan, PipePlan, Plan,
     Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Treatment,

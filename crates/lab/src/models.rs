@@ -4,10 +4,13 @@
 //! lab file would have there; a description that is the default writes nothing. Plans, results and messages show what
 //! `write` says, so that a user reads everywhere what could be written into a file.
 
+pub(crate) mod chance;
 pub(crate) mod corrupt;
 pub(crate) mod cross;
 pub(crate) mod delay;
 pub(crate) mod duplicate;
+mod foreign;
+
 pub(crate) mod filter;
 pub(crate) mod loss;
 pub(crate) mod overhead;
@@ -34,6 +37,9 @@ pub(crate) const KEYS: &[Key] = &[
     schedule::KEY,
     state::KEY,
     cross::KEY,
+    foreign::NETEM,
+    foreign::DUMMYNET,
+    foreign::TBF,
 ];
 
 /// Every form that the value of each key can take, for tests.
@@ -41,7 +47,15 @@ pub(crate) const KEYS: &[Key] = &[
 pub(crate) const EXAMPLES: &[(&str, &[&str])] = &[
     ("rate", rate::EXAMPLES),
     ("delay", delay::EXAMPLES),
-    ("queue", queue::EXAMPLES),
+    ("queue", queue::fifo::EXAMPLES),
+    ("queue", queue::red::EXAMPLES),
+    ("queue", queue::pie::EXAMPLES),
+    ("queue", queue::dual_pi2::EXAMPLES),
+    ("queue", queue::codel::EXAMPLES),
+    ("queue", queue::fq_codel::EXAMPLES),
+    ("queue", queue::drr::EXAMPLES),
+    ("queue", queue::wf2q::EXAMPLES),
+    ("queue", queue::priority::EXAMPLES),
     ("loss", loss::EXAMPLES),
     ("corrupt", corrupt::EXAMPLES),
     ("duplicate", duplicate::EXAMPLES),
@@ -59,7 +73,9 @@ pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> PipeChange {
             PipeChange { $($key: fields.get(stringify!($key)).and_then(|node| $key::decode(node, errors))),* }
         };
     }
-    read!(rate, delay, queue, loss, corrupt, duplicate, reorder, overhead, schedule, state, cross)
+    let mut change = read!(rate, delay, queue, loss, corrupt, duplicate, reorder, overhead, schedule, state, cross);
+    foreign::decode(fields, &mut change, errors);
+    change
 }
 
 /// A change as keys and values of a lab file.

@@ -1,5 +1,14 @@
-//! Something that happens to single packets with some probability.
+//! Something that happens to single packets with some probability, independently or alike for neighbours.
+//!
+//! For each packet a number is drawn evenly from 0 to 1, and it happens if the number is below the probability p. With a
+//! correlation of c, the number of the packet before is used again with probability c, and drawn anew otherwise. So every
+//! number is even, p holds exactly, and the correlation of what happens to two packets that are k apart is c^k.
+//! Range: 0 ≤ p ≤ 1, 0 ≤ c < 1, both by default 0.
+//! Source of the parameters: netem's loss, duplicate, corrupt and reorder.
+//! Differs from netem, which takes c times the last number plus 1 - c times a new one: such sums gather around one half,
+//! so that a small p happens much more rarely than p says, and a large one much more often.
 
+use crate::ConfigError;
 use netloom_units::{Probability, Seed};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,33 +18,82 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub struct ChanceConfig {
     /// With which probability.
     pub probability: Probability,
+    /// How alike neighbours are.
+    pub correlation: Probability,
+}
+
+impl ChanceConfig {
+    /// Whether the correlation leaves room for chance.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        if self.correlation == Probability::ONE {
+            let message = "with 100 % the first packet would decide over all others: write less";
+            return Err(ConfigError::new("correlation", message));
+        }
+        Ok(())
+    }
+}
+
+impl From<Probability> for ChanceConfig {
+    fn from(probability: Probability) -> Self {
+        Self { probability, correlation: Probability::ZERO }
+    }
+}
+
+/// Even numbers of which each is the one before with some probability.
+#[derive(Debug)]
+pub(crate) struct Repeating {
+    correlation: Probability,
+    last: Option<u64>,
+}
+
+impl Repeating {
+    pub(crate) fn new(correlation: Probability) -> Self {
+        Self { correlation, last: None }
+    }
+
+    /// Without correlation one number is drawn; with correlation first the one that decides on repetition.
+    pub(crate) fn next(&mut self, random: &mut Xoshiro256PlusPlus) -> u64 {
+        if self.correlation.is_zero() {
+            return random.next_u64();
+        }
+        let repeated = self.last.filter(|_| self.correlation.happens(random.next_u64()));
+        let number = repeated.unwrap_or_else(|| random.next_u64());
+        self.last = Some(number);
+        number
+    }
 }
 
 /// A probability and its generator.
 #[derive(Debug)]
 pub(crate) struct Chance {
-    config: ChanceConfig,
+    probability: Probability,
+    numbers: Repeating,
     random: Xoshiro256PlusPlus,
 }
 
 impl Chance {
     pub(crate) fn new(config: ChanceConfig, seed: Seed) -> Self {
-        Self { config, random: Xoshiro256PlusPlus::seed_from_u64(seed.get()) }
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed.get());
+        Self { probability: config.probability, numbers: Repeating::new(config.correlation), random }
     }
 
-    /// Goes on with the same generator.
+    /// Goes on with the same generator; the next number is a new one.
     pub(crate) fn configure(&mut self, config: ChanceConfig) {
-        self.config = config;
+        self.probability = config.probability;
+        self.numbers = Repeating::new(config.correlation);
     }
 
     /// Whether it never happens, and nothing needs to be drawn.
     pub(crate) fn is_idle(&self) -> bool {
-        self.config.probability.is_zero()
+        self.probability.is_zero()
     }
 
     /// Whether it happens to the next segment.
     pub(crate) fn happens(&mut self) -> bool {
-        !self.is_idle() && self.config.probability.happens(self.random.next_u64())
+        !self.is_idle() && self.probability.happens(self.numbers.next(&mut self.random))
     }
 
     /// A number for whom it happens to.

@@ -1,21 +1,21 @@
 //! What a pipe does by itself as time goes by: its schedule, its flapping, its cross traffic.
 
 use crate::cross::Cross;
-use crate::schedule::Schedule;
+use crate::schedule::{Leg, Schedule};
 use crate::state::Flapping;
 use crate::{PipeChange, PipeConfig};
 use alloc::boxed::Box;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant, Seed};
 
-/// A pipe that carries nothing else generates its cross traffic in portions of this span, so that a packet that
-/// arrives after a long silence finds little left to do.
-const CATCH_UP: Duration = Duration::from_millis(10);
+/// A pipe that carries nothing else does what happens in it in portions of this span, so that a packet that arrives
+/// after a long silence finds little left to do.
+pub(crate) const CATCH_UP: Duration = Duration::from_millis(10);
 
 /// Something that the pipe does by itself.
 #[derive(Debug)]
 pub(crate) enum Deed {
-    Change(Box<PipeChange>),
+    Step(Leg),
     SetUp(bool),
     Arrival(Packet),
 }
@@ -48,6 +48,7 @@ impl Clockwork {
         change: &PipeChange,
         seed: Seed,
     ) -> Option<Box<Self>> {
+        let was_there = clockwork.is_some();
         let mut this =
             clockwork.unwrap_or_else(|| Box::new(Self { schedule: None, flapping: None, cross: None, seed }));
         if let Some(schedule) = &change.schedule {
@@ -60,35 +61,44 @@ impl Clockwork {
             this.cross = Cross::new(cross, now, this.seed.derive("cross"));
         }
         let is_idle = this.schedule.is_none() && this.flapping.is_none() && this.cross.is_none();
-        (!is_idle).then_some(this)
+        // Once there, it stays: packets of former cross traffic may still be in front of others.
+        (was_there || !is_idle).then_some(this)
     }
 
-    /// When it changes the pipe next; packets inside may leave at another instant then.
-    pub(crate) fn next_change(&self) -> Option<Instant> {
-        let schedule = self.schedule.as_ref().and_then(Schedule::next);
+    /// When it changes the pipe next so that packets inside may leave at another instant. A schedule does so only while
+    /// the pipe is `busy`, with a packet that waits or is being sent.
+    pub(crate) fn next_change(&self, busy: bool) -> Option<Instant> {
+        let schedule = self.schedule.as_ref().filter(|_| busy).and_then(Schedule::next);
         earlier(schedule, self.flapping.as_ref().and_then(Flapping::next))
     }
 
-    /// When a pipe without packets wants to be called at the latest.
-    pub(crate) fn catch_up(&self) -> Option<Instant> {
-        self.cross.as_ref().and_then(Cross::next).map(|next| next + CATCH_UP)
+    /// Of what the schedule does until `end` in an idle pipe, leaves out what it replaces itself before anything arrives.
+    pub(crate) fn skip(&mut self, end: Instant) {
+        let Some(schedule) = &mut self.schedule else { return };
+        let until = earlier(Some(end), self.cross.as_ref().and_then(Cross::next)).unwrap_or(end);
+        schedule.skip(until);
+    }
+
+    /// When cross traffic arrives next.
+    pub(crate) fn next_arrival(&self) -> Option<Instant> {
+        self.cross.as_ref().and_then(Cross::next)
     }
 
     /// When it does something next.
     pub(crate) fn next(&self) -> Option<Instant> {
-        earlier(self.next_change(), self.cross.as_ref().and_then(Cross::next))
+        earlier(self.next_change(true), self.next_arrival())
     }
 
     /// What it does then. Of deeds at one instant the schedule comes first, then the state, then an arrival.
     pub(crate) fn take(&mut self, at: Instant) -> Option<Deed> {
         if let Some(schedule) = self.schedule.as_mut().filter(|schedule| schedule.next() == Some(at)) {
-            return Some(Deed::Change(Box::new(schedule.take())));
+            return Some(Deed::Step(schedule.take()));
         }
         if let Some(flapping) = self.flapping.as_mut().filter(|flapping| flapping.next() == Some(at)) {
             return Some(Deed::SetUp(flapping.take()));
         }
         let cross = self.cross.as_mut().filter(|cross| cross.next() == Some(at))?;
-        Some(Deed::Arrival(cross.take()))
+        cross.take().map(Deed::Arrival)
     }
 }
 

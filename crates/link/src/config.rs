@@ -4,8 +4,9 @@ use crate::{
     CorruptConfig, CrossConfig, DelayConfig, DuplicateConfig, LossConfig, OverheadConfig, QueueConfig, RateConfig,
     ReorderConfig, ScheduleConfig, StateConfig,
 };
-use alloc::{string::String, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 use core::fmt;
+use netloom_units::Bytes;
 
 /// The description of one direction of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +33,23 @@ pub struct PipeConfig {
     pub state: StateConfig,
     /// Traffic that exists in this pipe only.
     pub cross: Vec<CrossConfig>,
+}
+
+impl PipeConfig {
+    /// Says what does not go together; each model by itself is checked where it is described. `mtu`: the largest packet
+    /// in bytes from the IP header on.
+    ///
+    /// # Errors
+    /// The key of the model that does not fit, and why.
+    pub fn check(&self, mtu: Bytes) -> Result<(), ConfigError> {
+        let largest = self.rate.check_largest(self.overhead.charged(mtu));
+        largest.map_err(|wrong| ConfigError::new("rate", format!("{wrong}")))?;
+        let misfit = self.schedule.limits().find(|limit| self.queue.with_limit(*limit).is_none());
+        misfit.map_or(Ok(()), |limit| {
+            let message = format!("the queue cannot have a limit of {limit}: leave `queue` out of the schedule");
+            Err(ConfigError::new("schedule", message))
+        })
+    }
 }
 
 /// What to change in a running pipe; what is none stays as it is.

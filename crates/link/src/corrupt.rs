@@ -1,4 +1,7 @@
 //! Corruption: a bit of a packet is flipped, so that its checksum fails at the receiver.
+//!
+//! With the probability of a [`ChanceConfig`]. Which bit is drawn evenly from those whose flipping a checksum cannot miss:
+//! see [`Packet::with_flipped_bit`]. Source: netem's `corrupt`, which flips any bit behind the Ethernet header.
 
 use crate::chance::{Chance, ChanceConfig};
 use netloom_packet::Packet;
@@ -29,7 +32,9 @@ impl Corrupt {
         if segment.is_phantom() || !self.0.happens() {
             return (segment, false);
         }
-        let pick = self.0.pick();
-        (segment.with_flipped_bit(pick), true)
+        match segment.with_flipped_bit(self.0.pick()) {
+            Some(corrupted) => (corrupted, true),
+            None => (segment, false),
+        }
     }
 }

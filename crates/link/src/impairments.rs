@@ -4,10 +4,10 @@ use crate::corrupt::Corrupt;
 use crate::duplicate::Duplicate;
 use crate::ledger::{Cause, Ledger};
 use crate::loss::Loss;
-use crate::{PipeChange, PipeConfig};
+use crate::{LossConfig, PipeChange, PipeConfig};
 use alloc::vec::Vec;
 use netloom_packet::Packet;
-use netloom_units::Seed;
+use netloom_units::{Probability, Seed};
 
 /// See the module.
 #[derive(Debug)]
@@ -36,6 +36,12 @@ impl Impairments {
         if let Some(duplicate) = change.duplicate {
             self.duplicate.configure(duplicate);
         }
+    }
+
+    /// Loses packets with this probability, independently of each other.
+    pub(crate) fn lose(&mut self, probability: Probability) {
+        let loss = if probability.is_zero() { LossConfig::None } else { LossConfig::Independent(probability) };
+        self.loss.configure(loss);
     }
 
     /// Whether everything passes as it is.

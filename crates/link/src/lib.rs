@@ -20,16 +20,20 @@ mod cross;
 mod delay;
 mod duplicate;
 mod filter;
+mod hash;
 mod impairments;
 mod ledger;
 mod line;
 mod loss;
 mod overhead;
+mod overtaking;
 mod pipe;
 mod queue;
 mod rate;
 mod reorder;
 mod schedule;
+mod slope;
+mod spans;
 mod state;
 mod transmitter;
 
@@ -37,17 +41,25 @@ pub use chance::ChanceConfig;
 pub use config::{ConfigError, PipeChange, PipeConfig};
 pub use corrupt::CorruptConfig;
 pub use counters::{CrossCounters, Drops, PipeCounters, Tally};
-pub use cross::CrossConfig;
-pub use delay::{DelayConfig, Distribution, Order};
+pub use cross::{CrossConfig, OnOff, PacketSize, Replay, Stream, Traffic};
+pub use delay::{
+    Bins, Correlation, DelayConfig, Distribution, Exponential, Gamma, Histogram, Normal, Order, Pareto, ParetoNormal,
+    Samples, Table, TableDelay, Uniform, Values,
+};
 pub use duplicate::DuplicateConfig;
 pub use filter::{Filter, Ports, Prefix};
 pub use ledger::{Cause, Dropped, Waste};
 pub use line::Departure;
-pub use loss::LossConfig;
+pub use loss::{
+    EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig, PacketsConfig, SequenceConfig, Then,
+};
 pub use overhead::OverheadConfig;
 pub use pipe::Pipe;
-pub use queue::{DEFAULT_LIMIT, QueueConfig};
-pub use rate::RateConfig;
+pub use queue::{
+    ClassConfig, CodelConfig, CodelControl, DEFAULT_LIMIT, Division, DrrConfig, DualPi2Config, FqCodelConfig,
+    PieConfig, QueueConfig, RedConfig,
+};
+pub use rate::{DeliveryTimes, DeliveryTraceConfig, PeakConfig, RateConfig, TokenBucketConfig};
 pub use reorder::ReorderConfig;
-pub use schedule::ScheduleConfig;
-pub use state::{OnTheWire, StateConfig};
+pub use schedule::{Interpolation, ScheduleConfig, Step, Timetable};
+pub use state::{FlapConfig, FlapTime, OnTheWire, StateConfig};

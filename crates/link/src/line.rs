@@ -1,8 +1,9 @@
 //! The delay line: what has been sent and is still on its way. It is never full.
 
-use alloc::collections::{BinaryHeap, VecDeque};
+use crate::clockwork::earlier;
+use crate::overtaking::Overtaking;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use core::cmp::{Ordering, Reverse};
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
 
@@ -34,40 +35,12 @@ impl Departure {
 
 /// See the module.
 ///
-/// Almost everything is due after all that was sent before it, and stands in a queue; what overtakes stands in a heap.
+/// Almost everything is due after all that was sent before it, and stands in a queue; what overtakes stands apart.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
     travelling: VecDeque<Departure>,
-    overtaking: BinaryHeap<Reverse<Overtaker>>,
+    overtaking: Overtaking,
     last_due: Instant,
-    /// How many have overtaken, so that of several with one due instant the first sent leaves first.
-    count: u64,
-}
-
-#[derive(Debug)]
-struct Overtaker {
-    key: (Instant, u64),
-    departure: Departure,
-}
-
-impl PartialEq for Overtaker {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
-    }
-}
-
-impl Eq for Overtaker {}
-
-impl PartialOrd for Overtaker {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Overtaker {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key.cmp(&other.key)
-    }
 }
 
 impl Line {
@@ -87,19 +60,13 @@ impl Line {
             self.push(departure);
             return false;
         }
-        self.count += 1;
-        self.overtaking.push(Reverse(Overtaker { key: (departure.due, self.count), departure }));
+        self.overtaking.push(departure);
         true
     }
 
     /// When what is due at `due` will be due behind what is on the way.
     pub(crate) fn due_behind(&self, due: Instant) -> Instant {
         due.max(self.last_due)
-    }
-
-    /// Whether nothing is on the way.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.travelling.is_empty() && self.overtaking.is_empty()
     }
 
     /// The instant at which something leaves next.
@@ -109,10 +76,7 @@ impl Line {
     /// way next, and when that will be due.
     pub(crate) fn next_leave(&self, coalesce: Duration, sending: Option<(&Packet, Instant)>) -> Option<Instant> {
         let in_order = self.head(coalesce, sending).map(|(leave, _)| leave);
-        match self.overtaking.peek() {
-            None => in_order,
-            Some(Reverse(first)) => Some(in_order.map_or(first.key.0, |leave| leave.min(first.key.0))),
-        }
+        earlier(in_order, self.overtaking.next_due())
     }
 
     /// Takes what leaves until `now`, the first of it; see [`Line::next_leave`].
@@ -123,13 +87,24 @@ impl Line {
         sending: Option<(&Packet, Instant)>,
     ) -> Option<Departure> {
         let in_order = self.head(coalesce, sending).filter(|(leave, _)| *leave <= now);
-        if let Some(Reverse(first)) = self.overtaking.peek() {
-            let comes_first = in_order.is_none_or(|(leave, _)| first.key.0 <= leave);
-            if comes_first && first.key.0 <= now {
-                return self.overtaking.pop().map(|Reverse(first)| first.departure);
+        if let Some(due) = self.overtaking.next_due().filter(|due| *due <= now) {
+            // Of two with one due instant, the one in order was sent first: what comes after an overtaker in order is
+            // due later than that.
+            if in_order.is_none_or(|(leave, _)| due < leave) {
+                return self.overtake();
             }
         }
         self.join(in_order?.1)
+    }
+
+    /// Takes the first of those that overtake. It waits for none behind it, but a train whose segments are all due at
+    /// one instant stays together.
+    fn overtake(&mut self) -> Option<Departure> {
+        let mut train = self.overtaking.pop()?;
+        while let Some(next) = self.overtaking.pop_follower(&train) {
+            train.join(&next);
+        }
+        Some(train)
     }
 
     /// When the head of those in order can leave, and how many leave with it as one train.
@@ -161,11 +136,13 @@ impl Line {
         Some(train)
     }
 
-    /// Takes everything off the way, in order of due instants.
-    pub(crate) fn drain(&mut self) -> Vec<Packet> {
+    /// Takes off the way what would be due after `now`, in order of due instants.
+    pub(crate) fn cut(&mut self, now: Instant) -> Vec<Packet> {
         self.last_due = Instant::ZERO;
-        let overtaking = core::mem::take(&mut self.overtaking).into_iter().map(|Reverse(first)| first.departure);
-        let mut all: Vec<Departure> = self.travelling.drain(..).chain(overtaking).collect();
+        let arrived = self.travelling.partition_point(|departure| departure.due <= now);
+        let (lost, arriving): (Vec<_>, Vec<_>) = self.overtaking.drain().partition(|departure| departure.due > now);
+        arriving.into_iter().for_each(|departure| self.overtaking.push(departure));
+        let mut all: Vec<Departure> = self.travelling.drain(arrived..).chain(lost).collect();
         all.sort_by_key(|departure| departure.due);
         all.into_iter().map(|departure| departure.packet).collect()
     }

@@ -1,19 +1,22 @@
 //! A pipe: impairments, then a bounded queue, then a transmitter, then a delay line (dummynet: Rizzo 1997, section 2).
 
-use crate::clockwork::{Clockwork, Deed, earlier};
+mod scheduled;
+
+use crate::clockwork::{CATCH_UP, Clockwork, Deed, earlier};
 use crate::delay::{Delay, Order};
 use crate::impairments::Impairments;
 use crate::ledger::{Cause, Ledger, Waste};
 use crate::line::Line;
 use crate::queue::{Queue, Transmission};
 use crate::reorder::Reorder;
-use crate::state::OnTheWire;
+use crate::state::{Cuts, OnTheWire};
 use crate::transmitter::{Sending, Transmitter};
 use crate::{Departure, PipeChange, PipeConfig, PipeCounters, QueueConfig, RateConfig, Tally};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant, Rate, Seed};
+use scheduled::Slopes;
 
 /// One direction of a link.
 ///
@@ -22,9 +25,11 @@ use netloom_units::{Duration, Instant, Rate, Seed};
 #[derive(Debug)]
 pub struct Pipe {
     coalesce: Duration,
-    up: bool,
+    cuts: Cuts,
     impairments: Impairments,
     queue: Queue,
+    /// What the queue was told to be.
+    discipline: QueueConfig,
     transmitter: Transmitter,
     /// When the idle transmitter takes what waits; none if nothing does, or if it is not idle.
     opening: Option<Instant>,
@@ -32,6 +37,7 @@ pub struct Pipe {
     reorder: Reorder,
     line: Line,
     clockwork: Option<Box<Clockwork>>,
+    slopes: Slopes,
     on_the_wire: OnTheWire,
     seed: Seed,
     now: Instant,
@@ -51,15 +57,17 @@ impl Pipe {
     pub fn new(config: &PipeConfig, coalesce: Duration, seed: Seed) -> Self {
         Self {
             coalesce,
-            up: true,
+            cuts: Cuts::default(),
             impairments: Impairments::new(config, seed),
             queue: Queue::new(&config.queue, seed.derive("queue")),
+            discipline: config.queue.clone(),
             transmitter: Transmitter::new(&config.rate, config.overhead),
             opening: None,
             delay: Delay::new(config.delay.clone(), seed.derive("delay")),
             reorder: Reorder::new(config.reorder, seed.derive("reorder")),
             line: Line::default(),
             clockwork: Clockwork::new(config, seed),
+            slopes: Slopes::default(),
             on_the_wire: config.state.on_the_wire,
             seed,
             now: Instant::ZERO,
@@ -79,9 +87,10 @@ impl Pipe {
     }
 
     fn arrive(&mut self, train: Packet, waste: &mut Waste) {
+        self.set_sloping_loss();
         let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
         ledger.arrive(&train);
-        if !self.up {
+        if !self.cuts.is_up() {
             return ledger.refuse(train, Cause::Down);
         }
         if self.impairments.are_idle() {
@@ -100,11 +109,11 @@ impl Pipe {
         while self.is_free() {
             let Some(first) = train.split_front(1) else {
                 self.offer(train, rate, waste);
-                return self.run_until(self.now, waste);
+                return self.settle(waste);
             };
             self.offer(first, rate, waste);
             // What takes less than a nanosecond is sent before the segment behind it asks for room.
-            self.run_until(self.now, waste);
+            self.settle(waste);
         }
         let transmission = self.transmission(rate);
         let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
@@ -129,13 +138,14 @@ impl Pipe {
     }
 
     fn transmission(&self, rate: Rate) -> Transmission {
-        Transmission { rate, remaining: self.transmitter.remaining(self.now) }
+        let idle_since = self.transmitter.last_finish();
+        Transmission { rate, remaining: self.transmitter.remaining(self.now), idle_since }
     }
 
     /// Puts the next segment that waits on the transmitter.
     fn start_next(&mut self, now: Instant, waste: &mut Waste) {
         let Some(rate) = self.transmitter.rate() else { return };
-        let transmission = Transmission { rate, remaining: Duration::ZERO };
+        let transmission = Transmission { rate, remaining: Duration::ZERO, idle_since: self.transmitter.last_finish() };
         let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
         if let Some(segment) = self.queue.pop(now, transmission, &mut ledger) {
             self.start(segment, now, waste);
@@ -152,6 +162,7 @@ impl Pipe {
         Ledger { counters: &mut self.counters, waste, now: self.now }.send(&segment);
         let delay = self.delay.draw();
         self.transmitter.start(segment, now, delay);
+        self.set_sloping_delay();
     }
 
     /// Without a rate limit nothing waits, and a train stays together unless its segments travel for different times.
@@ -165,7 +176,7 @@ impl Pipe {
     }
 
     fn send_instantly(&mut self, segment: Packet, waste: &mut Waste) {
-        let delay = self.delay.draw();
+        let delay = self.sloping_delay(self.now).unwrap_or_else(|| self.delay.draw());
         let sent = Sending { segment, finish: self.now, serialization: Duration::ZERO, back_to_back: false, delay };
         self.depart(sent, waste);
     }
@@ -201,29 +212,47 @@ impl Pipe {
     /// The pipe's own time only goes on to the last of these instants: a driver that looks at the clock before it reads
     /// its sockets may still hand in packets that arrived before `end`.
     fn run_until(&mut self, end: Instant, waste: &mut Waste) {
-        while let Some((at, event)) = self.next_event().filter(|(at, _)| *at <= end) {
-            self.now = self.now.max(at);
-            match event {
-                Event::Sent => {
-                    if let Some(sent) = self.transmitter.finished() {
-                        self.depart(sent, waste);
-                    }
-                    self.take_next(at, waste);
-                }
-                Event::Opening => {
-                    self.opening = None;
-                    self.start_next(at, waste);
-                    self.look_for_opening(at);
-                }
-                Event::Deed => self.act(at, waste),
-            }
+        loop {
+            self.skip_steps(end);
+            let Some((at, event)) = self.next_event().filter(|(at, _)| *at <= end) else { return };
+            self.happen(at, event, waste);
         }
+    }
+
+    /// Ends what takes no time, between two arrivals of one instant.
+    fn settle(&mut self, waste: &mut Waste) {
+        while let Some((at, event)) = self.next_transmission().filter(|(at, _)| *at <= self.now) {
+            self.happen(at, event, waste);
+        }
+    }
+
+    fn happen(&mut self, at: Instant, event: Event, waste: &mut Waste) {
+        self.now = self.now.max(at);
+        match event {
+            Event::Sent => {
+                if let Some(sent) = self.transmitter.finished() {
+                    self.depart(sent, waste);
+                }
+                self.take_next(at, waste);
+            }
+            Event::Opening => {
+                self.opening = None;
+                self.start_next(at, waste);
+                self.look_for_opening(at);
+            }
+            Event::Deed => self.act(at, waste),
+        }
+    }
+
+    /// When the transmitter has something to do next.
+    fn next_transmission(&self) -> Option<(Instant, Event)> {
+        let sent = self.transmitter.finish().map(|at| (at, Event::Sent));
+        sent.or_else(|| self.opening.map(|at| (at, Event::Opening)))
     }
 
     /// The first of what happens by itself; of events at one instant, a transmission ends first.
     fn next_event(&self) -> Option<(Instant, Event)> {
-        let sent = self.transmitter.finish().map(|at| (at, Event::Sent));
-        let own = sent.or_else(|| self.opening.map(|at| (at, Event::Opening)));
+        let own = self.next_transmission();
         let Some(clockwork) = &self.clockwork else { return own };
         let deed = clockwork.next().map(|at| (at, Event::Deed));
         match (own, deed) {
@@ -237,7 +266,7 @@ impl Pipe {
         if self.queue.is_empty() {
             return;
         }
-        let opens = self.transmitter.opens(now);
+        let opens = self.transmitter.follows(now);
         if opens <= now {
             self.start_next(now, waste);
             self.look_for_opening(now);
@@ -248,8 +277,8 @@ impl Pipe {
 
     fn act(&mut self, at: Instant, waste: &mut Waste) {
         match self.clockwork.as_mut().and_then(|clockwork| clockwork.take(at)) {
-            Some(Deed::Change(change)) => self.apply(&change, waste),
-            Some(Deed::SetUp(up)) => self.switch(up, waste),
+            Some(Deed::Step(leg)) => self.step(&leg, waste),
+            Some(Deed::SetUp(up)) => self.switch(|cuts| cuts.by_flapping = !up, waste),
             Some(Deed::Arrival(packet)) => self.arrive(packet, waste),
             None => {}
         }
@@ -269,21 +298,29 @@ impl Pipe {
         let sending = self.transmitter.sending().filter(|sending| !sending.segment.is_phantom());
         let coming = sending.map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
         let leave = self.line.next_leave(self.coalesce, coming);
+        let busy = self.counters.queued.packets > 0 || sending.is_some();
         let wake = match &self.clockwork {
             None if self.is_simple() => return leave.or(coming.map(|(_, due)| due)).or(self.opening),
             None => leave,
-            Some(clockwork) if self.is_loaded() => earlier(leave, clockwork.next_change()),
-            Some(clockwork) => earlier(leave, clockwork.catch_up()),
+            Some(clockwork) => earlier(leave, self.next_chore(clockwork, busy)),
         };
-        if self.counters.queued.packets == 0 && sending.is_none() {
+        if !busy {
             return wake;
         }
         earlier(wake, self.transmitter.finish().or(self.opening))
     }
 
+    /// When a pipe with a clockwork wants to be called though nothing may leave. What changes it counts only while
+    /// packets are inside; cross traffic is done in portions.
+    fn next_chore(&self, clockwork: &Clockwork, busy: bool) -> Option<Instant> {
+        let change = if self.is_loaded() { clockwork.next_change(busy) } else { None };
+        let own = self.next_transmission().map(|(at, _)| at);
+        earlier(change, earlier(own, clockwork.next_arrival()).map(|at| at + CATCH_UP))
+    }
+
     /// Whether packets leave in the order in which they are sent, so that the first of them is the first to be due.
     fn is_simple(&self) -> bool {
-        self.delay.is_constant() && self.reorder.is_idle()
+        self.delay.order() == Order::Kept && self.reorder.is_idle()
     }
 
     /// Whether a packet is inside that will be handed out.
@@ -297,6 +334,9 @@ impl Pipe {
     /// What waits keeps its order; the tail that a smaller queue has no room for is dropped.
     pub fn change(&mut self, now: Instant, change: &PipeChange, waste: &mut Waste) {
         self.advance(now, waste);
+        if change.schedule.is_some() {
+            self.end_slopes(waste);
+        }
         self.apply(change, waste);
         if change.schedule.is_some() || change.state.is_some() || change.cross.is_some() {
             self.clockwork = Clockwork::changed(self.clockwork.take(), self.now, change, self.seed);
@@ -304,6 +344,7 @@ impl Pipe {
     }
 
     fn apply(&mut self, change: &PipeChange, waste: &mut Waste) {
+        self.slopes.leave(change);
         if let Some(delay) = &change.delay {
             self.delay.configure(delay.clone());
             if let Some(sending) = self.transmitter.sending_mut() {
@@ -325,11 +366,14 @@ impl Pipe {
         }
         if let Some(state) = &change.state {
             self.on_the_wire = state.on_the_wire;
+            // Whatever flaps from now on begins with the pipe up.
+            self.cuts.by_flapping = false;
         }
     }
 
     fn change_rate(&mut self, rate: &RateConfig, waste: &mut Waste) {
         self.transmitter.change_rate(self.now, rate);
+        self.set_sloping_delay();
         if self.transmitter.rate().is_none() {
             self.send_all_now(waste);
         }
@@ -339,10 +383,12 @@ impl Pipe {
     /// The limit is gone: everything that waited is sent at once.
     fn send_all_now(&mut self, waste: &mut Waste) {
         if let Some(sending) = self.transmitter.abort() {
-            let whole = Sending { finish: self.now, serialization: Duration::ZERO, back_to_back: false, ..sending };
+            let delay = self.sloping_delay(self.now).unwrap_or(sending.delay);
+            let finish = self.now;
+            let whole = Sending { finish, serialization: Duration::ZERO, back_to_back: false, delay, ..sending };
             self.depart(whole, waste);
         }
-        for train in self.queue.drain() {
+        for train in self.queue.drain(self.now) {
             Ledger { counters: &mut self.counters, waste: &mut *waste, now: self.now }.release(&train);
             self.send_at_once(train, waste);
         }
@@ -350,6 +396,7 @@ impl Pipe {
 
     fn change_queue(&mut self, queue: &QueueConfig, waste: &mut Waste) {
         let seed = self.seed.derive("queue");
+        self.discipline = queue.clone();
         let Some(rate) = self.transmitter.rate() else {
             self.queue = Queue::new(queue, seed);
             return;
@@ -366,23 +413,24 @@ impl Pipe {
     /// pipe was told that it is lost. While the link is down, everything that comes in is dropped.
     pub fn set_up(&mut self, now: Instant, up: bool, waste: &mut Waste) {
         self.advance(now, waste);
-        self.switch(up, waste);
+        self.switch(|cuts| cuts.by_hand = !up, waste);
     }
 
-    fn switch(&mut self, up: bool, waste: &mut Waste) {
-        self.up = up;
-        if up {
+    fn switch(&mut self, change: impl FnOnce(&mut Cuts), waste: &mut Waste) {
+        let was_up = self.cuts.is_up();
+        change(&mut self.cuts);
+        if !was_up || self.cuts.is_up() {
             return;
         }
         let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
         if let Some(sending) = self.transmitter.abort() {
             ledger.lose(sending.segment, Cause::Down);
         }
-        for train in self.queue.drain() {
+        for train in self.queue.drain(self.now) {
             ledger.evict(train, Cause::Down);
         }
         if self.on_the_wire == OnTheWire::Lost {
-            for packet in self.line.drain() {
+            for packet in self.line.cut(self.now) {
                 ledger.lose(packet, Cause::Down);
             }
         }

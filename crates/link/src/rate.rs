@@ -1,9 +1,20 @@
 //! How fast a pipe sends: one module per model, and the fork between them.
 
 mod constant;
+mod delivery_trace;
+mod ramp;
+mod token_bucket;
 
+pub use delivery_trace::{DeliveryTimes, DeliveryTraceConfig};
+pub use token_bucket::{PeakConfig, TokenBucketConfig};
+
+use crate::ConfigError;
+use crate::slope::Slope;
 use constant::Constant;
+use delivery_trace::DeliveryTrace;
 use netloom_units::{Bytes, Duration, Instant, Rate};
+use ramp::Ramp;
+use token_bucket::TokenBucket;
 
 /// How fast the transmitter sends.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,6 +24,10 @@ pub enum RateConfig {
     Unlimited,
     /// Always the same.
     Constant(Rate),
+    /// Bursts at once, and a rate over longer times.
+    TokenBucket(TokenBucketConfig),
+    /// So many bytes at recorded instants.
+    DeliveryTrace(DeliveryTraceConfig),
 }
 
 impl RateConfig {
@@ -21,6 +36,31 @@ impl RateConfig {
         match self {
             Self::Unlimited => None,
             Self::Constant(rate) => Some(*rate),
+            Self::TokenBucket(config) => Some(config.rate),
+            Self::DeliveryTrace(config) => Some(config.mean()),
+        }
+    }
+
+    /// Whether it makes sense.
+    ///
+    /// # Errors
+    /// What the model says.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        match self {
+            Self::Unlimited | Self::Constant(_) => Ok(()),
+            Self::TokenBucket(config) => config.check(),
+            Self::DeliveryTrace(config) => config.check(),
+        }
+    }
+
+    /// Whether packets that are charged up to `largest` can be sent as the model means it.
+    ///
+    /// # Errors
+    /// A bucket that never holds their tokens.
+    pub fn check_largest(&self, largest: Bytes) -> Result<(), ConfigError> {
+        match self {
+            Self::TokenBucket(config) => config.check_largest(largest),
+            _ => Ok(()),
         }
     }
 }
@@ -35,53 +75,124 @@ impl From<Option<Rate>> for RateConfig {
 #[derive(Debug)]
 pub(crate) enum Pace {
     Constant(Constant),
+    TokenBucket(TokenBucket),
+    DeliveryTrace(DeliveryTrace),
+    Ramp(Ramp),
 }
 
 impl Pace {
     /// The model of `config` from `now` on; none if there is no limit.
     pub(crate) fn new(config: &RateConfig, now: Instant) -> Option<Self> {
-        let _ = now;
         match config {
             RateConfig::Unlimited => None,
             RateConfig::Constant(rate) => Some(Self::Constant(Constant::new(*rate))),
+            RateConfig::TokenBucket(config) => Some(Self::TokenBucket(TokenBucket::new(config, now))),
+            RateConfig::DeliveryTrace(config) => Some(Self::DeliveryTrace(DeliveryTrace::new(config, now))),
         }
+    }
+
+    /// A rate that follows `slope`, in bits per second.
+    pub(crate) fn sloping(slope: Slope) -> Self {
+        Self::Ramp(Ramp::new(slope))
     }
 
     /// The rate that a queue may reckon with.
     pub(crate) fn nominal(&self) -> Rate {
         match self {
             Self::Constant(constant) => constant.rate(),
+            Self::TokenBucket(bucket) => bucket.rate(),
+            Self::DeliveryTrace(trace) => trace.mean(),
+            Self::Ramp(ramp) => ramp.mean(),
         }
     }
 
-    /// The first instant from `now` on at which the next packet may leave the queue for the transmitter, whatever its
-    /// size. Asked when the transmitter has become free, or a packet finds it so.
+    /// The first instant from `now` on at which the next packet may leave the queue for the idle transmitter, whatever
+    /// its size. Asked when a packet finds it idle, or for those that wait when something was changed.
     pub(crate) fn opens(&mut self, now: Instant) -> Instant {
         match self {
-            Self::Constant(_) => now,
+            Self::Constant(_) | Self::TokenBucket(_) | Self::Ramp(_) => now,
+            Self::DeliveryTrace(trace) => trace.opens(now),
+        }
+    }
+
+    /// The same for packets that wait while another is sent to its end at `now`.
+    pub(crate) fn follows(&self, now: Instant) -> Instant {
+        match self {
+            Self::Constant(_) | Self::TokenBucket(_) | Self::Ramp(_) => now,
+            Self::DeliveryTrace(trace) => trace.follows(now),
         }
     }
 
     /// How long a packet of `size` is on the transmitter from `start` on. `back_to_back`: the packet before it was sent
     /// to its end at that very instant.
     pub(crate) fn send(&mut self, start: Instant, size: Bytes, back_to_back: bool) -> Duration {
-        let _ = start;
         match self {
             Self::Constant(constant) => constant.send(size, back_to_back),
+            Self::TokenBucket(bucket) => bucket.send(start, u128::from(size.get()) * 8_000_000_000),
+            Self::DeliveryTrace(trace) => trace.send(start, trace.needed(size)),
+            Self::Ramp(ramp) => ramp.send(start, size, back_to_back),
+        }
+    }
+
+    /// The packet on the transmitter is taken off it.
+    pub(crate) fn abort(&mut self) {
+        if let Self::TokenBucket(bucket) = self {
+            bucket.abort();
         }
     }
 
     /// Takes another rate at `now`. `left`: how long the packet on the transmitter would still take, if there is one;
     /// returns how long it takes now.
     pub(crate) fn change(&mut self, now: Instant, config: &RateConfig, left: Option<Duration>) -> Option<Duration> {
+        let owed = left.map(|left| self.owed(now, left));
         match (&mut *self, config) {
-            (Self::Constant(constant), RateConfig::Constant(rate)) => constant.change(*rate, left),
-            _ => {
-                if let Some(other) = Self::new(config, now) {
-                    *self = other;
+            (Self::Constant(constant), RateConfig::Constant(rate)) => constant.change(*rate),
+            (Self::TokenBucket(bucket), RateConfig::TokenBucket(config)) => {
+                if owed.is_some() {
+                    bucket.abort();
                 }
-                left
+                bucket.change(now, config);
             }
+            _ => *self = Self::new(config, now)?,
+        }
+        owed.map(|owed| self.resume(now, owed))
+    }
+
+    /// Follows `slope` from `now` on; see [`Pace::change`].
+    pub(crate) fn slope(&mut self, now: Instant, slope: Slope, left: Option<Duration>) -> Option<Duration> {
+        let owed = left.map(|left| self.owed(now, left));
+        *self = Self::sloping(slope);
+        owed.map(|owed| self.resume(now, owed))
+    }
+
+    /// The rate at `now` of one that follows a slope.
+    pub(crate) fn on_slope(&self, now: Instant) -> Option<Rate> {
+        match self {
+            Self::Ramp(ramp) => Some(ramp.at(now)),
+            _ => None,
+        }
+    }
+
+    /// What is still to be sent of the packet on the transmitter, in billionths of a bit.
+    fn owed(&self, now: Instant, left: Duration) -> u128 {
+        match self {
+            Self::Constant(constant) => constant.owed(left),
+            Self::TokenBucket(bucket) => bucket.owed(),
+            Self::DeliveryTrace(trace) => trace.owed(now),
+            Self::Ramp(ramp) => ramp.owed(now),
+        }
+    }
+
+    /// How long the rest of a packet takes that another model began to send.
+    fn resume(&mut self, now: Instant, owed: u128) -> Duration {
+        match self {
+            Self::Constant(constant) => constant.resume(owed),
+            Self::TokenBucket(bucket) => bucket.send(now, owed),
+            Self::DeliveryTrace(trace) => {
+                trace.opens(now);
+                trace.send(now, owed)
+            }
+            Self::Ramp(ramp) => ramp.resume(now, owed),
         }
     }
 }

@@ -1,12 +1,22 @@
 //! A link is up or down: flapping by itself, and what a cut does to what is on the wire.
+//!
+//! A pipe is up only if nobody has cut it: neither a user or the timeline, nor its own flapping. Each joins only what
+//! it has cut itself. Flapping lines are what routing protocols are tried with; the times up and down of a line are
+//! either constant or exponentially distributed, as in the two-state model of a repairable line (an alternating
+//! renewal process; Cox 1962, chapter 7).
 
-use netloom_units::{Instant, Seed};
+use crate::ConfigError;
+use crate::spans::Spans;
+use alloc::format;
+use netloom_units::{Duration, Instant, Seed};
 
 /// When the pipe is cut and joined by itself, and what a cut does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StateConfig {
     /// What happens to packets that have left the transmitter when the pipe is cut.
     pub on_the_wire: OnTheWire,
+    /// How it is cut and joined by itself; none: not at all.
+    pub flap: Option<FlapConfig>,
 }
 
 /// What happens to packets that have left the transmitter when the pipe is cut.
@@ -19,24 +29,107 @@ pub enum OnTheWire {
     Lost,
 }
 
+/// How a pipe is cut and joined by itself, again and again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlapConfig {
+    /// How long it is up between two cuts.
+    pub up: FlapTime,
+    /// How long a cut lasts.
+    pub down: FlapTime,
+    /// When it is cut first, counted from the start of the pipe or from the change that brought the flapping; none:
+    /// after the first time up.
+    pub start: Option<Duration>,
+}
+
+/// How long a pipe stays as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlapTime {
+    /// Always as long.
+    Constant(Duration),
+    /// Exponentially distributed with this mean, independently of all others.
+    Exponential(Duration),
+}
+
+/// A line that changes more often is described by a loss model. It also bounds the work of a pipe that was idle for
+/// hours and has all its flaps still to do.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+impl StateConfig {
+    /// Whether the pipe can flap like this.
+    ///
+    /// # Errors
+    /// A time up or down below a millisecond.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let Some(flap) = &self.flap else { return Ok(()) };
+        for (key, time) in [("up", flap.up), ("down", flap.down)] {
+            let mean = time.mean();
+            if mean < SHORTEST {
+                let message = format!("{mean} is too short: at least {SHORTEST}; a loss model can do what is shorter");
+                return Err(ConfigError::new(key, message));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FlapTime {
+    /// Its mean.
+    pub fn mean(self) -> Duration {
+        match self {
+            Self::Constant(time) | Self::Exponential(time) => time,
+        }
+    }
+
+    fn draw(self, spans: &mut Spans) -> Duration {
+        match self {
+            Self::Constant(time) => time,
+            Self::Exponential(mean) => spans.exponential(mean.as_nanos() as f64),
+        }
+    }
+}
+
 /// Flapping, and how far it has come.
 #[derive(Debug)]
-pub(crate) struct Flapping {}
+pub(crate) struct Flapping {
+    config: FlapConfig,
+    spans: Spans,
+    next: Instant,
+    /// Whether it is up until then.
+    is_up: bool,
+}
 
 impl Flapping {
     /// What `config` says, from `now` on; none if the pipe does not flap.
     pub(crate) fn new(config: &StateConfig, now: Instant, seed: Seed) -> Option<Self> {
-        let _ = (config, now, seed);
-        None
+        let config = config.flap.clone()?;
+        let mut spans = Spans::new(seed);
+        let first = config.start.unwrap_or_else(|| config.up.draw(&mut spans));
+        Some(Self { config, spans, next: now + first, is_up: true })
     }
 
-    /// When the pipe is cut or joined next.
+    /// When the pipe is cut or joined next; never at the end of time, behind which nothing comes.
     pub(crate) fn next(&self) -> Option<Instant> {
-        None
+        Some(self.next).filter(|next| *next < Instant::MAX)
     }
 
     /// Whether it is up from that instant on.
     pub(crate) fn take(&mut self) -> bool {
-        true
+        self.is_up = !self.is_up;
+        let time = if self.is_up { self.config.up } else { self.config.down };
+        self.next = self.next + time.draw(&mut self.spans);
+        self.is_up
+    }
+}
+
+/// Who has cut the pipe.
+#[derive(Debug, Default)]
+pub(crate) struct Cuts {
+    pub(crate) by_hand: bool,
+    pub(crate) by_flapping: bool,
+}
+
+impl Cuts {
+    pub(crate) fn is_up(&self) -> bool {
+        !self.by_hand && !self.by_flapping
     }
 }

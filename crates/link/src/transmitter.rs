@@ -1,6 +1,7 @@
 //! The transmitter: one segment at a time, for as long as the rate model says.
 
 use crate::rate::Pace;
+use crate::slope::Slope;
 use crate::{OverheadConfig, RateConfig};
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant, Rate};
@@ -12,7 +13,7 @@ pub(crate) struct Sending {
     pub(crate) finish: Instant,
     /// How long it is on the transmitter in all.
     pub(crate) serialization: Duration,
-    /// Whether it followed the segment before it without a gap.
+    /// Whether it followed a segment that is handed out without a gap.
     pub(crate) back_to_back: bool,
     /// How long it will travel.
     pub(crate) delay: Duration,
@@ -27,11 +28,13 @@ pub(crate) struct Transmitter {
     sending: Option<Sending>,
     /// When the last segment was sent to its end; none if nothing was, or if it was taken off.
     last_finish: Option<Instant>,
+    /// Whether that was cross traffic, whose end nobody sees.
+    behind_phantom: bool,
 }
 
 impl Transmitter {
     pub(crate) fn new(rate: &RateConfig, overhead: OverheadConfig) -> Self {
-        Self { pace: Pace::new(rate, Instant::ZERO), overhead, sending: None, last_finish: None }
+        Self { pace: Pace::new(rate, Instant::ZERO), overhead, sending: None, last_finish: None, behind_phantom: false }
     }
 
     pub(crate) fn sending(&self) -> Option<&Sending> {
@@ -52,9 +55,14 @@ impl Transmitter {
         self.sending.as_ref().map_or(Duration::ZERO, |sending| sending.finish.since(now))
     }
 
-    /// From when on the idle transmitter takes a segment.
+    /// From when on the idle transmitter takes a segment that waits for it.
     pub(crate) fn opens(&mut self, now: Instant) -> Instant {
         self.pace.as_mut().map_or(now, |pace| pace.opens(now))
+    }
+
+    /// From when on the transmitter, free at `now` after one segment, takes another that waits.
+    pub(crate) fn follows(&self, now: Instant) -> Instant {
+        self.pace.as_ref().map_or(now, |pace| pace.follows(now))
     }
 
     /// Starts sending `segment`, which will travel for `delay`.
@@ -62,6 +70,7 @@ impl Transmitter {
         let back_to_back = self.last_finish == Some(start);
         let size = self.overhead.charged(segment.size());
         let serialization = self.pace.as_mut().map_or(Duration::ZERO, |pace| pace.send(start, size, back_to_back));
+        let back_to_back = back_to_back && !self.behind_phantom;
         self.sending = Some(Sending { segment, finish: start + serialization, serialization, back_to_back, delay });
     }
 
@@ -70,17 +79,27 @@ impl Transmitter {
         self.sending.as_ref().map(|sending| sending.finish)
     }
 
+    /// When the last segment was sent to its end; none if nothing was, or if it was taken off.
+    pub(crate) fn last_finish(&self) -> Option<Instant> {
+        self.last_finish
+    }
+
     /// What has been sent.
     pub(crate) fn finished(&mut self) -> Option<Sending> {
         let sent = self.sending.take()?;
         self.last_finish = Some(sent.finish);
+        self.behind_phantom = sent.segment.is_phantom();
         Some(sent)
     }
 
     /// Takes the current segment off the transmitter, sent or not.
     pub(crate) fn abort(&mut self) -> Option<Sending> {
         self.last_finish = None;
-        self.sending.take()
+        let sending = self.sending.take()?;
+        if let Some(pace) = &mut self.pace {
+            pace.abort();
+        }
+        Some(sending)
     }
 
     pub(crate) fn set_overhead(&mut self, overhead: OverheadConfig) {
@@ -89,7 +108,7 @@ impl Transmitter {
 
     /// Takes another rate. The rest of the current segment is sent at it.
     pub(crate) fn change_rate(&mut self, now: Instant, rate: &RateConfig) {
-        let left = self.sending.as_ref().map(|sending| sending.finish.since(now));
+        let left = self.left(now);
         let rest = match (&mut self.pace, rate) {
             (_, RateConfig::Unlimited) => {
                 self.pace = None;
@@ -101,6 +120,27 @@ impl Transmitter {
                 left
             }
         };
+        self.finish_after(now, left, rest);
+    }
+
+    /// Follows a rate that changes in a straight line, in bits per second. So does the rest of the current segment.
+    pub(crate) fn follow(&mut self, now: Instant, slope: Slope) {
+        let left = self.left(now);
+        let rest = self.pace.get_or_insert_with(|| Pace::sloping(slope)).slope(now, slope, left);
+        self.finish_after(now, left, rest);
+    }
+
+    /// The rate at `now`, if it changes in a straight line.
+    pub(crate) fn on_slope(&self, now: Instant) -> Option<Rate> {
+        self.pace.as_ref().and_then(|pace| pace.on_slope(now))
+    }
+
+    fn left(&self, now: Instant) -> Option<Duration> {
+        self.sending.as_ref().map(|sending| sending.finish.since(now))
+    }
+
+    /// The current segment, which would have taken `left` more, takes `rest` more.
+    fn finish_after(&mut self, now: Instant, left: Option<Duration>, rest: Option<Duration>) {
         if let (Some(sending), Some(left), Some(rest)) = (&mut self.sending, left, rest) {
             sending.serialization = sending.serialization - left + rest;
             sending.finish = now + rest;

@@ -2,6 +2,7 @@
 
 use crate::headers::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, MAX_HEAD, ethernet};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::ops::Range;
 
 /// The fields by which traffic is told apart. Addresses are as in the IP header, ports zero where there are none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,13 +48,14 @@ impl Ecn {
 // IANA protocol numbers.
 const HOP_BY_HOP: u8 = 0;
 const TCP: u8 = 6;
-const UDP: u8 = 17;
+pub(crate) const UDP: u8 = 17;
 const DCCP: u8 = 33;
 const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
+const AUTHENTICATION: u8 = 51;
 const DESTINATION_OPTIONS: u8 = 60;
 const SCTP: u8 = 132;
-const UDP_LITE: u8 = 136;
+pub(crate) const UDP_LITE: u8 = 136;
 
 /// Where the IP header starts and its version; none for what is no IP packet, or hides behind a pile of tags.
 pub(crate) fn network(frame: &[u8]) -> Option<(usize, u8)> {
@@ -84,7 +86,7 @@ pub(crate) fn flow(frame: &[u8]) -> Option<Flow> {
     let (source, destination, protocol, transport) = if version == 4 { v4(header)? } else { v6(header)? };
     let has_ports = matches!(protocol, TCP | UDP | DCCP | SCTP | UDP_LITE);
     let ports = transport.filter(|_| has_ports).and_then(|bytes| bytes.get(..4));
-    let port = |from: usize| ports.map_or(0, |bytes| u16::from_be_bytes([bytes[from], bytes[from + 1]]));
+    let port = |from: usize| ports.map_or(0, |bytes| word(bytes, from));
     Some(Flow {
         source,
         destination,
@@ -101,7 +103,8 @@ type Parts<'a> = (IpAddr, IpAddr, u8, Option<&'a [u8]>);
 fn v4(header: &[u8]) -> Option<Parts<'_>> {
     let address = |at: usize| Ipv4Addr::new(header[at], header[at + 1], header[at + 2], header[at + 3]);
     let len = usize::from(header[0] & 0x0f) * 4;
-    let fragment = u16::from_be_bytes([header[6], header[7]]) & 0x3fff != 0;
+    // More fragments follow, or this is not the first.
+    let fragment = word(header, 6) & 0x3fff != 0;
     let transport = if fragment { None } else { header.get(len..) };
     (len >= 20).then(|| (address(12).into(), address(16).into(), header[9], transport))
 }
@@ -109,22 +112,66 @@ fn v4(header: &[u8]) -> Option<Parts<'_>> {
 /// RFC 8200, sections 3 and 4.
 fn v6(header: &[u8]) -> Option<Parts<'_>> {
     let address = |at: usize| <[u8; 16]>::try_from(&header[at..at + 16]).map(Ipv6Addr::from).ok();
-    let (mut next, mut at, mut fragment) = (header[6], 40, false);
-    loop {
-        let Some(extension) = header.get(at..at + 8) else { break };
-        let len = match next {
-            HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS => (usize::from(extension[1]) + 1) * 8,
-            FRAGMENT => {
-                fragment = true;
-                8
-            }
-            _ => break,
-        };
-        next = extension[0];
-        at += len;
+    let chain = Chain::of(header);
+    let transport = if chain.fragment.is_some() { None } else { header.get(chain.end..) };
+    Some((address(8)?.into(), address(24)?.into(), chain.fragment.unwrap_or(chain.protocol), transport))
+}
+
+/// The extension headers of IPv6.
+struct Chain {
+    /// The protocol behind them.
+    protocol: u8,
+    /// Where they end, in bytes from the IPv6 header on.
+    end: usize,
+    /// In a fragment, what its fragment header says comes next: the same in all fragments of a packet.
+    fragment: Option<u8>,
+    /// Whether what follows is the middle of a packet.
+    is_later_fragment: bool,
+}
+
+impl Chain {
+    fn of(header: &[u8]) -> Self {
+        let mut chain = Self { protocol: header[6], end: 40, fragment: None, is_later_fragment: false };
+        while let Some(extension) = header.get(chain.end..chain.end + 8).filter(|_| !chain.is_later_fragment) {
+            chain.end += match chain.protocol {
+                HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS => (usize::from(extension[1]) + 1) * 8,
+                // RFC 4302, section 2.2.
+                AUTHENTICATION => (usize::from(extension[1]) + 2) * 4,
+                FRAGMENT => {
+                    let place = word(extension, 2);
+                    // The offset is zero and nothing follows: a packet in one fragment (RFC 6946) is no fragment.
+                    chain.fragment = chain.fragment.or((place & 0xfff9 != 0).then_some(extension[0]));
+                    chain.is_later_fragment = place & 0xfff8 != 0;
+                    8
+                }
+                _ => break,
+            };
+            chain.protocol = extension[0];
+        }
+        chain
     }
-    let transport = if fragment { None } else { header.get(at..) };
-    Some((address(8)?.into(), address(24)?.into(), next, transport))
+}
+
+/// Where above IP the bytes lie that its header counts, and what protocol they begin with; the latter is none in the
+/// middle of a fragmented packet.
+pub(crate) fn payload(frame: &[u8]) -> Option<(Range<usize>, Option<u8>)> {
+    let (at, version) = network(frame)?;
+    let header = &frame[at..];
+    let told = usize::from(if version == 4 { word(header, 2) } else { word(header, 4) });
+    let (start, end, protocol) = if version == 4 {
+        let is_later_fragment = word(header, 6) & 0x1fff != 0;
+        (usize::from(header[0] & 0x0f) * 4, told, (!is_later_fragment).then_some(header[9]))
+    } else {
+        let chain = Chain::of(header);
+        (chain.end, 40 + told, (!chain.is_later_fragment).then_some(chain.protocol))
+    };
+    // Zero: longer than the field can say (RFC 2675, section 2, and the kernel's super-packets).
+    let end = if told == 0 { header.len() } else { end.min(header.len()) };
+    (start >= 20).then(|| (at + start.min(end)..at + end, protocol))
+}
+
+fn word(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
 /// Sets both ECN bits in a copied header, and completes the checksum of IPv4.
@@ -135,10 +182,10 @@ pub(crate) fn set_congested(frame: &mut [u8]) {
         frame[at + 1] |= 0b0011_0000;
         return;
     }
-    let before = u16::from_be_bytes([frame[at], frame[at + 1]]);
+    let before = word(frame, at);
     frame[at + 1] |= 0b11;
-    let after = u16::from_be_bytes([frame[at], frame[at + 1]]);
-    let checksum = u16::from_be_bytes([frame[at + 10], frame[at + 11]]);
+    let after = word(frame, at);
+    let checksum = word(frame, at + 10);
     // RFC 1624, section 3, equation 3.
     let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
     let once = (sum & 0xffff) + (sum >> 16);
@@ -149,10 +196,4 @@ pub(crate) fn set_congested(frame: &mut [u8]) {
 /// How many bytes [`set_congested`] may change or must see: all up to the end of the fixed IP header.
 pub(crate) fn marked_head(frame: &[u8]) -> Option<usize> {
     network(frame).map(|(at, version)| at + if version == 4 { 20 } else { 40 })
-}
-
-/// Where the bytes behind the fixed IP header, its options included, begin.
-pub(crate) fn payload_start(frame: &[u8]) -> Option<usize> {
-    let (at, version) = network(frame)?;
-    Some(at + if version == 4 { usize::from(frame[at] & 0x0f) * 4 } else { 40 })
 }

@@ -60,6 +60,7 @@ impl Frame {
     pub(crate) fn assign(&mut self, len: usize, virtio: VirtioHeader) {
         self.len = len.min(self.buffer.len());
         self.virtio = virtio;
+        self.phantom = false;
         self.layout = match virtio.segmentation {
             Segmentation::None | Segmentation::Other(_) => None,
             _ => Layout::find(&self.buffer[..self.len], &virtio),

@@ -11,6 +11,7 @@
 
 extern crate alloc;
 
+mod flip;
 mod flow;
 mod frame;
 mod headers;

@@ -1,8 +1,9 @@
 //! A run of segments of one frame.
 
+use crate::flip::flip;
 use crate::flow::{self, marked_head, set_congested};
 use crate::headers::{ETHERNET_HEADER, MAX_HEAD, complete_checksum};
-use crate::{Ecn, Flow, Frame, VirtioHeader};
+use crate::{Ecn, Flow, Frame, Segmentation, VirtioHeader};
 use alloc::sync::Arc;
 use core::ops::Range;
 use netloom_units::Bytes;
@@ -186,28 +187,29 @@ impl Packet {
         Self { frame: Arc::clone(&self.frame), span: self.span }
     }
 
-    /// This segment with all checksums complete and then one bit flipped, so that they fail at the receiver.
+    /// This segment with all checksums complete and then one bit flipped, so that they fail at the receiver. None if it
+    /// is a super-packet that cannot be cut: its checksums are made when it is, and would be right again.
     ///
-    /// The bit is number `pick`, modulo their number, of those that a checksum covers for sure: behind the IP header
-    /// if there is such a header and something behind it, else of the whole packet behind the Ethernet header.
+    /// The bit is number `pick`, modulo their number, of those whose flipping a checksum cannot miss: of TCP and ICMP all,
+    /// of UDP all but length and checksum, and nothing of the IP header. Where there is no such checksum, it is one
+    /// of all bits behind the Ethernet header; a datagram of UDP over IPv4 may say that it has none.
     ///
     /// # Panics
     /// If this is a train, or a phantom.
     #[must_use]
-    pub fn with_flipped_bit(&self, pick: u64) -> Self {
+    pub fn with_flipped_bit(&self, pick: u64) -> Option<Self> {
         assert!(self.segments() == 1 && !self.is_phantom(), "single segments of real bytes have bits");
+        if self.frame.layout().is_none() && self.frame.virtio().segmentation != Segmentation::None {
+            return None;
+        }
         let mut head = [0; MAX_HEAD];
         let Head { virtio, len, payload } = self.write_head(&mut head);
         let mut bytes = [&head[..len], &self.bytes()[payload]].concat();
         if let Some((start, offset)) = virtio.checksum {
             complete_checksum(&mut bytes, usize::from(start), usize::from(offset));
         }
-        let covered = flow::payload_start(&bytes).filter(|at| *at < bytes.len()).unwrap_or(ETHERNET_HEADER);
-        if let Some(bits) = (bytes.len() as u64).checked_sub(covered as u64).filter(|rest| *rest > 0) {
-            let bit = usize::try_from(pick % (bits * 8)).expect("within a packet");
-            bytes[covered + bit / 8] ^= 1 << (bit % 8);
-        }
-        Self::whole(Arc::new(Frame::complete(bytes.into_boxed_slice())))
+        flip(&mut bytes, pick);
+        Some(Self::whole(Arc::new(Frame::complete(bytes.into_boxed_slice()))))
     }
 
     /// A packet that takes room and time like one of `size` bytes from the IP header on, and of which there are only

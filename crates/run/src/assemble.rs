@@ -59,18 +59,32 @@ fn live(channel: UnixStream, job: &Job) -> (i32, bool) {
 fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let plan = &job.plan;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
+    let mut notes = Vec::new();
+    let processor = own_processor(plan, &mut notes)?;
     guard.step(format!("making {} nodes", plan.nodes.len()));
     let cgroups = cpu_shares(job)?;
     let mut nodes = make_nodes(plan, &cgroups)?;
-    let mut notes = Vec::new();
     notes.extend(nodes.iter().flat_map(|node| node.notes().iter().map(|note| format!("node {}: {note}", node.name()))));
     guard.step(format!("joining them with {} links", plan.links.len()));
     let ports = make_links(plan, &nodes)?;
     configure(&mut nodes)?;
-    let links = start_engine(plan, ports)?;
+    let links = start_engine(plan, ports, processor)?;
     let server = Server::listen(&job.control_socket)
         .map_err(|error| RunError::Machine(format!("listening at {}: {error}", job.control_socket.display())))?;
     Ok(Parts { nodes, links, server, signals, notes })
+}
+
+/// An engine that always spins gets a processor that no program of the lab runs on.
+fn own_processor(plan: &Plan, notes: &mut Vec<String>) -> Result<Option<usize>, RunError> {
+    if plan.precision != Precision::Exact {
+        return Ok(None);
+    }
+    let failed = |error| RunError::Machine(format!("reserving a processor for the engine: {error}"));
+    let processor = netloom_host::processors::reserve().map_err(failed)?;
+    if processor.is_none() {
+        notes.push("precision exact: there is one processor only, and the engine shares it with all programs".into());
+    }
+    Ok(processor)
 }
 
 /// The cgroup of every node that has a CPU share; none where that cannot be enforced, which the verdict will say.
@@ -143,7 +157,7 @@ fn configure(nodes: &mut [Node]) -> Result<(), RunError> {
     nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(machine))
 }
 
-fn start_engine(plan: &Plan, ports: Vec<PortConfig>) -> Result<Links, RunError> {
+fn start_engine(plan: &Plan, ports: Vec<PortConfig>, processor: Option<usize>) -> Result<Links, RunError> {
     let specs: Vec<PipeSpec> = plan.pipes().map(|pipe| pipe_spec(&pipe, plan.links[pipe.link].coalesce)).collect();
     let pipes = plan.pipes().map(|pipe| (PipePlace::of(&pipe), pipe.config.clone())).collect();
     let fabric = Fabric::new(plan.seed, &specs);
@@ -152,7 +166,7 @@ fn start_engine(plan: &Plan, ports: Vec<PortConfig>) -> Result<Links, RunError> 
         Precision::Balanced => netloom_dataplane::Precision::Balanced,
         Precision::Exact => netloom_dataplane::Precision::Exact,
     };
-    let engine = Engine::start(fabric, &EngineConfig { precision, ports }).map_err(machine)?;
+    let engine = Engine::start(fabric, &EngineConfig { precision, processor, ports }).map_err(machine)?;
     let name = |link: &LinkPlan| LinkName {
         name: link.name.clone(),
         ends: link.ends.map(|end| plan.nodes[end.node].name.clone()),

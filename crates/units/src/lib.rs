@@ -8,6 +8,7 @@
 
 extern crate alloc;
 
+mod bit_error_rate;
 mod limit;
 mod parse;
 mod probability;
@@ -16,6 +17,7 @@ mod seed;
 mod size;
 mod time;
 
+pub use bit_error_rate::BitErrorRate;
 pub use limit::Limit;
 pub use parse::ParseError;
 pub use probability::Probability;

@@ -48,8 +48,14 @@ impl Probability {
     ///
     /// The number is scaled to parts per trillion, so that probability 1 always happens and 0 never.
     pub fn happens(self, drawn: u64) -> bool {
-        let part = (u128::from(drawn) * u128::from(PARTS)) >> 64;
-        part < u128::from(self.0)
+        Self::either_happens(&[self], drawn)
+    }
+
+    /// Whether one of several things happens that exclude each other, for a number drawn evenly from all of `u64`: the
+    /// first if the number is below its probability, the second if it is below the sum of both, and so on.
+    pub fn either_happens(parts: &[Self], drawn: u64) -> bool {
+        let sum: u64 = parts.iter().map(|part| part.0).sum();
+        (u128::from(drawn) * u128::from(PARTS)) >> 64 < u128::from(sum)
     }
 }
 

@@ -116,8 +116,18 @@ impl Serializer {
     ///
     /// Exact: the fraction that [`Serializer::next`] cut off is part of the rest.
     pub fn change_rate(&mut self, left: Duration, old: Rate, new: Rate) -> Duration {
-        let owed = u128::from(left.as_nanos()) * u128::from(old.as_bits_per_second()) + u128::from(self.remainder);
-        let (nanos, remainder) = divide(owed, new.as_bits_per_second());
+        let owed = self.owed(left, old);
+        self.rest(new, owed)
+    }
+
+    /// What of a packet is still to be sent at `rate` when it takes `left` more, in billionths of a bit.
+    pub fn owed(&self, left: Duration, rate: Rate) -> u128 {
+        u128::from(left.as_nanos()) * u128::from(rate.as_bits_per_second()) + u128::from(self.remainder)
+    }
+
+    /// How long `owed` billionths of a bit take at `rate`; what was owed before is part of them.
+    pub fn rest(&mut self, rate: Rate, owed: u128) -> Duration {
+        let (nanos, remainder) = divide(owed, rate.as_bits_per_second());
         self.remainder = remainder;
         Duration::from_nanos(nanos)
     }

@@ -4,6 +4,7 @@ mod check;
 mod down;
 mod exec;
 mod lab_file;
+mod link;
 mod ps;
 mod run;
 mod set;
@@ -49,6 +50,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::check(&args),
         Command::Schema => schema(),
+        Command::Link(args) => link::link(&args),
         Command::Up(args) => up::up(&args),
         Command::Ps(args) => ps::ps(&args),
         Command::Exec(args) => exec::exec(args),

@@ -4,9 +4,11 @@ use super::Errors;
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::keys::Section;
 use crate::yaml::{Content, Entry, Node};
+use netloom_link::ConfigError;
 
 /// The entries of a map, all of them known to its section.
 pub(crate) struct Fields<'a> {
+    node: &'a Node,
     section: &'static Section,
     entries: &'a [Entry],
 }
@@ -40,7 +42,7 @@ impl<'a> Fields<'a> {
         };
         let is_known = |entry: &&Entry| section.keys().any(|key| key.name == entry.name);
         errors.extend(entries.iter().filter(|entry| !is_known(entry)).map(|entry| unknown(entry, section)));
-        let fields = Self { section, entries };
+        let fields = Self { node, section, entries };
         let missing = section.keys().filter(|key| key.required && fields.get(key.name).is_none());
         errors.extend(missing.map(|key| node.lacks(key.name, key.example)));
         Some(fields)
@@ -79,6 +81,16 @@ impl<'a> Fields<'a> {
         errors: &mut Errors,
     ) -> Option<T> {
         self.get(name).and_then(|node| super::keep(read(node), errors))
+    }
+
+    /// What a model says of itself; none after its error was noted at the key that it names.
+    pub(crate) fn checked<T>(&self, result: Result<T, ConfigError>, errors: &mut Errors) -> Option<T> {
+        result.map_err(|ConfigError { key, message }| errors.push(self.place(key).error(message))).ok()
+    }
+
+    /// The value of a key if it is there, or the whole map.
+    fn place(&self, name: &str) -> &'a Node {
+        self.entries.iter().find(|entry| entry.name == name).map_or(self.node, |entry| &entry.value)
     }
 }
 

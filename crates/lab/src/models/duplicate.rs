@@ -1,21 +1,26 @@
 //! `duplicate`: which packets come twice.
 
-use crate::decode::{Errors, keep, scalar};
-use crate::keys::{Key, SHARE_OR_ZERO};
+use super::chance;
+use crate::decode::Errors;
+use crate::keys::Key;
 use crate::yaml::Node;
 use netloom_link::DuplicateConfig;
 
-pub(crate) const KEY: Key =
-    Key::new("duplicate", SHARE_OR_ZERO, "0.1 %", "The probability with which a packet comes twice. Default: 0.");
+pub(crate) const KEY: Key = Key::new(
+    "duplicate",
+    chance::KIND,
+    "0.1 %",
+    "The probability with which a packet comes twice, alone or with a correlation. Default: 0.",
+);
 
 /// Every form that it can take.
 #[cfg(test)]
-pub(crate) const EXAMPLES: &[&str] = &["0.1 %"];
+pub(crate) const EXAMPLES: &[&str] = chance::EXAMPLES;
 
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<DuplicateConfig> {
-    keep(scalar::probability_or_zero(node), errors).map(|probability| DuplicateConfig { probability })
+    chance::decode(node, errors)
 }
 
 pub(crate) fn write(config: &DuplicateConfig) -> String {
-    config.probability.to_string()
+    chance::write(config)
 }

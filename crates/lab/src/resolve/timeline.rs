@@ -5,8 +5,10 @@ use super::partitions::{healed, partitions};
 use super::{Findings, downs, place};
 use crate::decode::{Errors, keep};
 use crate::diagnostics::{Diagnostic, Span, Spanned, nearest};
-use crate::plan::{Action, Argv, Direction, Event, RunCommand};
+use crate::plan::{Action, Argv, Direction, Event, RunCommand, Treatment};
 use crate::spec::{ActionSpec, EntrySpec, LinkSpec, RunSpec, Spec};
+use netloom_link::{PipeChange, PipeConfig};
+use netloom_units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the timeline refers to.
@@ -35,12 +37,13 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 vec![Action::Run(command(run, name, node))]
             }
             ActionSpec::Set { link, direction, pipe, change } => {
-                let place = place(links, &link, errors);
-                if let (Some(place), Some(pipe)) = (place, &pipe) {
-                    errors.extend(wrong_pipe(&spec.links[place], direction, pipe));
+                let found = place(links, &link, errors);
+                if let Some(place) = found {
+                    let further = pipe.as_ref();
+                    errors.extend(wrong_change(&spec.links[place], &link, direction, further, &change));
                 }
                 let pipe = pipe.map(|pipe| pipe.value);
-                place.map(|link| Action::Set { link, direction, pipe, change }).into_iter().collect()
+                found.map(|link| Action::Set { link, direction, pipe, change }).into_iter().collect()
             }
             ActionSpec::Down { link, duration } => {
                 place(links, &link, errors).map(|link| Action::Down { link, duration }).into_iter().collect()
@@ -63,21 +66,38 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
     events
 }
 
-/// The error of a further pipe that the link does not have.
-fn wrong_pipe(link: &LinkSpec, direction: Option<Direction>, pipe: &Spanned<String>) -> Option<Diagnostic> {
-    let directions = Direction::BOTH.into_iter().filter(|this| direction.is_none_or(|only| only == *this));
-    let known = || directions.clone().flat_map(|this| &link.treatments[this.index()]).map(|known| known.name.as_str());
-    if known().any(|known| known == pipe.value) {
-        return None;
-    }
-    let (link, pipe_name) = (&link.name.value, &pipe.value);
-    let place = direction.map_or_else(|| format!("link `{link}`"), |direction| format!("link `{link}` {direction}"));
-    let hint = match nearest(pipe_name, known()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if known().next().is_none() => "it has none".to_owned(),
-        None => format!("it has {}", known().collect::<Vec<_>>().join(", ")),
+/// The error of a change of what is not there, or after which the link's largest packets could not be sent.
+fn wrong_change(
+    link: &LinkSpec,
+    name: &Spanned<String>,
+    direction: Option<Direction>,
+    further: Option<&Spanned<String>>,
+    change: &PipeChange,
+) -> Option<Diagnostic> {
+    let directions = || Direction::BOTH.into_iter().filter(|this| direction.is_none_or(|only| only == *this));
+    let Some(pipe) = further else {
+        let own = directions().map(|this| &link.pipes[this.index()]);
+        return too_large(link.mtu, own, change).map(|wrong| name.error(wrong));
     };
-    Some(pipe.error(format!("{place} has no further pipe `{pipe_name}`: {hint}")))
+    let known: Vec<&Treatment> = directions().flat_map(|this| &link.treatments[this.index()]).collect();
+    let meant = known.iter().filter(|known| known.name == pipe.value).map(|known| &known.config);
+    if meant.clone().next().is_some() {
+        return too_large(link.mtu, meant, change).map(|wrong| pipe.error(wrong));
+    }
+    let names = || known.iter().map(|known| known.name.as_str());
+    let hint = match nearest(&pipe.value, names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "it has none".to_owned(),
+        None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    let direction = direction.map_or_else(String::new, |direction| format!(" {direction}"));
+    Some(pipe.error(format!("link `{}`{direction} has no further pipe `{}`: {hint}", name.value, pipe.value)))
+}
+
+/// Why the link's largest packets could not be sent after the change.
+fn too_large<'a>(mtu: u32, pipes: impl Iterator<Item = &'a PipeConfig>, change: &PipeChange) -> Option<String> {
+    let mut checks = pipes.map(|pipe| change.applied_to(pipe).check(Bytes::new(u64::from(mtu))));
+    checks.find_map(Result::err).map(|wrong| wrong.to_string())
 }
 
 fn command(run: RunSpec, name: String, node: usize) -> RunCommand {

@@ -15,7 +15,7 @@ use netloom_units::{Bytes, Instant, Limit};
 #[derive(Debug)]
 pub(crate) struct DropTail {
     limit: Limit,
-    waiting: Fifo,
+    pub(super) waiting: Fifo,
 }
 
 impl DropTail {
@@ -34,6 +34,11 @@ impl DropTail {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
+    }
+
+    /// What waits.
+    pub(crate) fn waiting(&self) -> &Fifo {
+        &self.waiting
     }
 
     /// Admits as many segments as fit and drops the rest.
@@ -100,9 +105,14 @@ impl DropTail {
 
     /// The next segment to send.
     pub(crate) fn pop(&mut self, ledger: &mut Ledger<'_>) -> Option<Packet> {
-        let (_, segment) = self.waiting.pop()?;
+        self.pop_aged(ledger).map(|(_, segment)| segment)
+    }
+
+    /// The next segment to send, and when it arrived.
+    pub(crate) fn pop_aged(&mut self, ledger: &mut Ledger<'_>) -> Option<(Instant, Packet)> {
+        let (arrival, segment) = self.waiting.pop()?;
         ledger.release(&segment);
-        Some(segment)
+        Some((arrival, segment))
     }
 
     /// Everything that waits, in order; the queue is empty afterwards.

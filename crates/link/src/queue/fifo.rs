@@ -1,8 +1,9 @@
 //! Trains in order of arrival, each with its instant: what the disciplines keep their packets in.
 
+use super::Transmission;
 use alloc::{collections::VecDeque, vec::Vec};
 use netloom_packet::Packet;
-use netloom_units::{Bytes, Instant};
+use netloom_units::{Bytes, Instant, Limit};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -37,6 +38,11 @@ impl Fifo {
         self.trains.front().map(|(_, train)| train.segment_size(0))
     }
 
+    /// Whether one more segment of `size` may wait behind the others.
+    pub(crate) fn has_room(&self, limit: Limit, size: Bytes, transmission: Transmission) -> bool {
+        has_room(limit, self.packets, self.bytes(), size, transmission)
+    }
+
     /// Adds a train, to the one before it if it continues that.
     pub(crate) fn push(&mut self, now: Instant, train: Packet) {
         self.packets += u64::from(train.segments());
@@ -69,4 +75,21 @@ impl Fifo {
     pub(crate) fn drain(&mut self) -> Vec<Packet> {
         self.take().into_iter().map(|(_, train)| train).collect()
     }
+}
+
+/// Whether a segment of `size` fits behind `packets` of `bytes` in all.
+pub(crate) fn has_room(limit: Limit, packets: u64, bytes: Bytes, size: Bytes, transmission: Transmission) -> bool {
+    match limit {
+        Limit::Packets(limit) => packets < u64::from(limit),
+        Limit::Bytes(limit) => bytes.get() + size.get() <= limit.get(),
+        Limit::Time(longest) => transmission.wait(bytes) <= longest,
+    }
+}
+
+/// Hands over the segments of `train` one by one.
+pub(crate) fn each_segment(mut train: Packet, mut take: impl FnMut(Packet)) {
+    while let Some(segment) = train.split_front(1) {
+        take(segment);
+    }
+    take(train);
 }

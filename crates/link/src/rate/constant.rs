@@ -32,10 +32,20 @@ impl Constant {
         self.serializer.next(self.rate, size)
     }
 
-    pub(crate) fn change(&mut self, rate: Rate, left: Option<Duration>) -> Option<Duration> {
-        let old = core::mem::replace(&mut self.rate, rate);
-        // What an idle transmitter still owes is less than a nanosecond at the old rate, but not at the new one.
-        self.fresh = left.is_none();
-        left.map(|left| self.serializer.change_rate(left, old, rate))
+    /// Takes another rate; what an idle transmitter owes is less than a nanosecond at the old rate, but not at the new.
+    pub(crate) fn change(&mut self, rate: Rate) {
+        self.rate = rate;
+        self.fresh = true;
+    }
+
+    /// What the packet on the transmitter still needs in billionths of a bit when it takes `left` more.
+    pub(crate) fn owed(&self, left: Duration) -> u128 {
+        self.serializer.owed(left, self.rate)
+    }
+
+    /// How long the rest of a packet takes.
+    pub(crate) fn resume(&mut self, owed: u128) -> Duration {
+        self.fresh = false;
+        self.serializer.rest(self.rate, owed)
     }
 }

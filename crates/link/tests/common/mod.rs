@@ -8,6 +8,8 @@ const IPV4: usize = 20;
 /// TCP with the twelve bytes of its timestamp option.
 const TCP: usize = 32;
 const UDP: usize = 8;
+/// Where in a frame the protocol above IPv4 stands.
+const PROTOCOL: usize = 23;
 
 /// What a train carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +32,30 @@ pub(crate) enum Load {
 impl Load {
     /// A packet with this load. Its number and its segment size stand where the destination address would.
     pub(crate) fn packet(self, pool: &mut Pool, number: u32) -> Packet {
+        self.packet_with(pool, number, 0)
+    }
+
+    /// The same with these two bits of congestion notification; any but zero make a plain packet one of IPv4, which
+    /// has at least 20 bytes.
+    pub(crate) fn packet_with(self, pool: &mut Pool, number: u32, ecn: u8) -> Packet {
+        self.packet_of(pool, number, ecn, 0)
+    }
+
+    /// The same from this port, unless it is zero: a plain packet is then one of UDP, which has at least 28 bytes.
+    pub(crate) fn packet_of(self, pool: &mut Pool, number: u32, ecn: u8, port: u16) -> Packet {
         let (mut bytes, virtio) = match self {
             Self::Plain(len) => (vec![0; ETHERNET + len], VirtioHeader::COMPLETE),
             Self::Train { transport, full, payload, last } => transport.train(full, payload, last),
         };
+        if ecn > 0 || port > 0 {
+            bytes[12..16].copy_from_slice(&[0x08, 0x00, 0x45, ecn]);
+        }
+        if port > 0 {
+            if matches!(self, Self::Plain(_)) {
+                bytes[PROTOCOL] = 17;
+            }
+            bytes[ETHERNET + IPV4..ETHERNET + IPV4 + 2].copy_from_slice(&port.to_be_bytes());
+        }
         bytes[0..4].copy_from_slice(&number.to_be_bytes());
         bytes[4..6].copy_from_slice(&virtio.segment_size.to_be_bytes());
         pool.packet(virtio, &bytes)
@@ -49,7 +71,7 @@ impl Transport {
         let mut bytes = vec![0; ETHERNET + IPV4 + header + full * payload + last];
         bytes[12..14].copy_from_slice(&[0x08, 0x00]);
         bytes[14] = 0x45;
-        bytes[23] = protocol;
+        bytes[PROTOCOL] = protocol;
         if self == Self::Tcp {
             bytes[46] = 8 << 4;
         }
@@ -74,8 +96,8 @@ pub(crate) fn first_segment(packet: &Packet) -> u32 {
     let bytes = packet.bytes();
     let segment_size = usize::from(u16::from_be_bytes([bytes[4], bytes[5]]));
     let head = packet.write_head(&mut [0; MAX_HEAD]);
-    // Only a piece that was cut has headers of its own, and they are as long as those of the whole.
-    if head.len == 0 {
+    // Only what was cut or marked has headers of its own, and they are as long as those of the whole.
+    if head.len == 0 || segment_size == 0 {
         return 0;
     }
     u32::try_from((head.payload.start - head.len) / segment_size).expect("few segments")

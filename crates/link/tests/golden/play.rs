@@ -2,8 +2,8 @@
 
 use crate::common::{alone, first_segment, number};
 use crate::scenario::{Input, Scenario};
-use netloom_link::{Cause, Departure, Dropped as Drop, Pipe, PipeCounters, Waste};
-use netloom_packet::Pool;
+use netloom_link::{Cause, CrossCounters, Departure, Dropped as Drop, Pipe, PipeCounters, Waste};
+use netloom_packet::{Ecn, Pool};
 use netloom_units::{Duration, Instant};
 use std::collections::BTreeSet;
 
@@ -73,9 +73,9 @@ struct Player {
 impl Player {
     fn input(&mut self, at: Instant, input: &Input) {
         match input {
-            Input::Send(load) => {
+            Input::Send(load, ecn, port) => {
                 let count = u32::try_from(self.played.segments.len()).expect("few packets");
-                let packet = load.packet(&mut self.pool, count + 1);
+                let packet = load.packet_of(&mut self.pool, count + 1, *ecn, *port);
                 self.played.segments.push(packet.segments());
                 let pieces = if self.driving == Driving::Alone { alone(packet) } else { vec![packet] };
                 for piece in pieces {
@@ -128,7 +128,8 @@ impl Played {
         let Departure { packet, due, first_due, .. } = departure;
         let name = self.name(number(packet), first_segment(packet), packet.segments());
         let since = if first_due < due { format!(", first due {first_due}") } else { String::new() };
-        self.departures.push((*due, format!("out {name}, {} B{since}", packet.size().get())));
+        let ecn = if packet.ecn() == Some(Ecn::Congested) { ", CE" } else { "" };
+        self.departures.push((*due, format!("out {name}, {} B{ecn}{since}", packet.size().get())));
     }
 
     fn dropped(&mut self, dropped: &Drop) {
@@ -169,13 +170,19 @@ impl Played {
         let mut events: Vec<_> = self.drops.iter().map(dropped).chain(self.departures.iter().cloned()).collect();
         events.sort_by_key(|(at, _)| *at);
         let mut text: String = events.iter().map(|(at, line)| format!("{at} {line}\n")).collect();
-        let PipeCounters { arrived, departed, dropped: drops, queue_peak, .. } = self.counters;
+        let PipeCounters { arrived, departed, dropped: drops, marked, queue_peak, .. } = self.counters;
+        let marks = if marked.packets > 0 { format!("{} marked, ", marked.packets) } else { String::new() };
         text += &format!(
-            "end: {} arrived, {} departed, {} dropped, queue peak {queue_peak}\n",
+            "end: {} arrived, {} departed, {} dropped, {marks}queue peak {queue_peak}\n",
             arrived.packets,
             departed.packets,
             drops.packets()
         );
+        let CrossCounters { arrived, departed, dropped, .. } = self.counters.cross;
+        if arrived.packets > 0 {
+            let (arrived, departed, dropped) = (arrived.packets, departed.packets, dropped.packets);
+            text += &format!("cross traffic: {arrived} arrived, {departed} departed, {dropped} dropped\n");
+        }
         text
     }
 }

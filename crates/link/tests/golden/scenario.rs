@@ -16,7 +16,8 @@ pub(crate) struct Scenario {
 
 #[derive(Debug)]
 pub(crate) enum Input {
-    Send(Load),
+    /// A load, its bits of congestion notification, and its source port unless that is zero.
+    Send(Load, u8, u16),
     Change(PipeChange),
     Up(bool),
 }
@@ -54,9 +55,11 @@ impl Scenario {
         match split(event) {
             ("send", what) => {
                 let (load, times) = what.split_once('*').unwrap_or((what, "1"));
-                let parsed = parse_load(load.trim())?;
+                let (plain, ecn) = split_ecn(load.trim());
+                let (plain, flow) = plain.split_once(" flow ").unwrap_or((plain, "0"));
+                let (parsed, port) = (parse_load(plain)?, parse(flow)?);
                 let count: usize = parse(times.trim())?;
-                self.inputs.extend((0..count).map(|_| (at, Input::Send(parsed))));
+                self.inputs.extend((0..count).map(|_| (at, Input::Send(parsed, ecn, port))));
             }
             ("set", what) => {
                 let (key, value) = split(what);
@@ -73,6 +76,13 @@ impl Scenario {
 /// A key of the configuration, which is also what `set` can change: as a lab file would have it.
 fn change(key: &str, value: &str) -> Result<PipeChange, String> {
     netloom_lab::parse_change(key, value).map_err(|error| error.to_string())
+}
+
+/// Takes `ect0`, `ect1` or `ce` off the end (RFC 3168, section 5); without them the sender is not capable of ECN.
+fn split_ecn(text: &str) -> (&str, u8) {
+    let words = [(" ect1", 0b01), (" ect0", 0b10), (" ce", 0b11)];
+    let found = words.iter().find_map(|(word, ecn)| text.strip_suffix(word).map(|load| (load, *ecn)));
+    found.unwrap_or((text, 0))
 }
 
 /// `1500`: one packet of that IP length; `44x1448 tcp`, `3x1472+100 udp`: a train of segments with that much payload.

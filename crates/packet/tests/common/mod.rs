@@ -223,3 +223,31 @@ fn check_lengths(frame: &[u8], start: usize, tcp: bool) {
         assert_eq!(word(start + 4), frame.len() - start, "UDP length");
     }
 }
+
+/// Whether a receiver's kernel takes a complete TCP or UDP packet without extension headers: its lengths fit and its
+/// checksums are right. What follows behind the length that IP tells is padding.
+pub(crate) fn accepts(frame: &[u8]) -> bool {
+    let (at, v6) = network(frame);
+    let word = |position: usize| usize::from(u16::from_be_bytes([frame[position], frame[position + 1]]));
+    let (start, end, protocol) = if v6 {
+        (at + 40, at + 40 + word(at + 4), frame[at + 6])
+    } else {
+        (at + usize::from(frame[at] & 0x0f) * 4, at + word(at + 2), frame[at + 9])
+    };
+    if end > frame.len() || start > end || (!v6 && ones_complement(&frame[at..start]) != 0xffff) {
+        return false;
+    }
+    let udp = protocol == 17;
+    if udp && (end - start < 8 || word(start + 4) < 8 || word(start + 4) > end - start) {
+        return false;
+    }
+    if udp && word(start + 6) == 0 {
+        // RFC 768: no checksum; RFC 8200, section 8.1: not so over IPv6.
+        return !v6;
+    }
+    let told = if udp { word(start + 4) } else { end - start };
+    let packet = &frame[..start + told];
+    let mut sum = pseudo_header(packet, start);
+    sum.extend(&packet[start..]);
+    ones_complement(&sum) == 0xffff
+}

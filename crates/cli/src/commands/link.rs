@@ -1,0 +1,44 @@
+//! `netloom link`
+
+use super::{Failure, Outcome, print};
+use crate::args::LinkArgs;
+use netloom_lab::{Dialect, Translation, translate};
+use netloom_run::ExitCode;
+use serde_json::{Map, Value, json};
+
+pub(super) fn link(args: &LinkArgs) -> Outcome {
+    let strings = [(Dialect::Netem, &args.netem), (Dialect::Dummynet, &args.dummynet), (Dialect::Tbf, &args.tbf)];
+    let (dialect, text) = strings
+        .into_iter()
+        .find_map(|(dialect, text)| text.as_ref().map(|text| (dialect, text)))
+        .expect("the command line has one of them");
+    let meant = translate(dialect, text).map_err(|error| Failure::new(ExitCode::Usage, error.to_string()))?;
+    if args.json { print(&format!("{:#}", json_of(&meant))) } else { print(&block(dialect, text, &meant)) }
+}
+
+/// The keys as they can stand in a lab file, with a comment for every difference.
+fn block(dialect: Dialect, text: &str, meant: &Translation) -> String {
+    let mut lines = vec![format!("# {} {text}", dialect.name())];
+    lines.extend(meant.keys.iter().map(|(key, value)| format!("{key}: {value}")));
+    for note in &meant.notes {
+        lines.extend(wrapped(note));
+    }
+    lines.join("\n")
+}
+
+/// A comment of lines of at most 100 characters.
+fn wrapped(note: &str) -> Vec<String> {
+    let mut lines = vec!["#".to_owned()];
+    for word in note.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= 100 => *line = format!("{line} {word}"),
+            _ => lines.push(format!("#   {word}")),
+        }
+    }
+    lines
+}
+
+fn json_of(meant: &Translation) -> Value {
+    let keys: Map<String, Value> = meant.keys.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
+    json!({ "keys": keys, "notes": meant.notes })
+}

@@ -1,0 +1,53 @@
+//! `netem`, `dummynet`, `tbf`: strings that people already have, in the place of the keys that they stand for.
+
+use super::written_change;
+use crate::decode::{Errors, Fields, keep, scalar};
+use crate::foreign::{Dialect, translate};
+use crate::keys::{Key, Kind};
+use crate::yaml::Node;
+use netloom_link::PipeChange;
+
+pub(crate) const NETEM: Key = Key::new(
+    "netem",
+    Kind::Scalar,
+    "delay 100ms loss 0.1%",
+    "What a string for `tc … netem` says, instead of other keys; `netloom link --netem` shows what it means.",
+);
+
+pub(crate) const DUMMYNET: Key = Key::new(
+    "dummynet",
+    Kind::Scalar,
+    "bw 2.6Mbit/s delay 45ms queue 30 plr 0.01",
+    "What a string for `ipfw pipe … config` says, instead of other keys; `netloom link --dummynet` shows what it means.",
+);
+
+pub(crate) const TBF: Key = Key::new(
+    "tbf",
+    Kind::Scalar,
+    "rate 50mbit burst 4542 latency 50ms",
+    "What a string for `tc … tbf` says, instead of other keys; `netloom link --tbf` shows what it means.",
+);
+
+/// Adds to `change` what the strings among `fields` say. One thing may be said once only.
+pub(super) fn decode(fields: &Fields<'_>, change: &mut PipeChange, errors: &mut Errors) {
+    for dialect in Dialect::ALL {
+        let Some(node) = fields.get(dialect.name()) else { continue };
+        let Some(text) = keep(scalar::filled(node), errors) else { continue };
+        match translate(dialect, &text) {
+            Ok(translation) => translation.keys.iter().for_each(|(key, value)| add(key, value, node, change, errors)),
+            // The dialect's name stands before the message already.
+            Err(error) => errors.push(node.error(error.to_string().replacen(&format!("{}: ", dialect.name()), "", 1))),
+        }
+    }
+}
+
+fn add(key: &str, value: &str, node: &Node, change: &mut PipeChange, errors: &mut Errors) {
+    if written_change(change).iter().any(|(said, _)| *said == key) {
+        errors.push(node.error(format!("this string says `{key}`, which another key says too: leave one out")));
+        return;
+    }
+    match crate::parse_change(key, value) {
+        Ok(part) => change.merge(part),
+        Err(error) => errors.push(node.error(format!("this string means `{key}: {value}`, which is wrong: {error}"))),
+    }
+}
