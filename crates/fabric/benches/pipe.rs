@@ -108,7 +108,7 @@ fn cross_only(sources: usize, rate: u64) -> f64 {
         ..PipeConfig::default()
     };
     let port = PortId(0);
-    let spec = PipeSpec { name: "pipe".into(), config, coalesce: Duration::ZERO, from: port, to: port };
+    let spec = PipeSpec { name: "pipe".into(), config, coalesce: Duration::ZERO, from: port, filter: None, to: port };
     let mut fabric = Fabric::new(Seed::new(1), &[spec]);
     let end = Instant::from_nanos(u64::from(PACKETS) * 6_000);
     let begin = std::time::Instant::now();
