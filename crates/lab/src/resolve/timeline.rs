@@ -37,13 +37,12 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 vec![Action::Run(command(run, name, node))]
             }
             ActionSpec::Set { link, direction, pipe, change } => {
-                let found = place(links, &link, errors);
-                if let Some(place) = found {
-                    let further = pipe.as_ref();
-                    errors.extend(wrong_change(&spec.links[place], &link, direction, further, &change));
+                let meant = place(links, &link, errors);
+                if let Some(meant) = meant {
+                    errors.extend(wrong_change(&spec.links[meant], &link, direction, pipe.as_ref(), &change));
                 }
-                let pipe = pipe.map(|pipe| pipe.value);
-                found.map(|link| Action::Set { link, direction, pipe, change }).into_iter().collect()
+                let pipe = pipe.map(|name| name.value);
+                meant.map(|found| Action::Set { link: found, direction, pipe, change }).into_iter().collect()
             }
             ActionSpec::Down { link, duration } => {
                 place(links, &link, errors).map(|link| Action::Down { link, duration }).into_iter().collect()
@@ -56,11 +55,11 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 own.flat_map(|own| &own.links).map(|link| Action::Down { link: *link, duration }).collect()
             }
             ActionSpec::Heal { place } => {
-                let links = keep(healed(number, at.unwrap_or_default(), &place, &partitions), errors);
-                links.into_iter().flatten().map(|link| Action::Up { link }).collect()
+                let joined = keep(healed(number, at.unwrap_or_default(), &place, &partitions), errors);
+                joined.into_iter().flatten().map(|link| Action::Up { link }).collect()
             }
         };
-        events.extend(actions.into_iter().map(|action| Event { line, at, action }));
+        events.extend(actions.into_iter().map(|one| Event { line, at, action: one }));
     }
     downs::settle(&mut events);
     events
