@@ -2,7 +2,7 @@
 
 use crate::common::{alone, first_segment, number};
 use crate::scenario::{Input, Scenario};
-use netloom_link::{Cause, CrossCounters, Departure, Dropped as Drop, Pipe, PipeCounters, Waste};
+use netloom_link::{Cause, Departure, Dropped as Drop, Pipe, PipeCounters, Waste};
 use netloom_packet::{Ecn, Pool};
 use netloom_units::{Duration, Instant};
 use std::collections::BTreeSet;
@@ -184,10 +184,10 @@ impl Played {
             departed.packets,
             drops.packets()
         );
-        let CrossCounters { arrived, departed, dropped, .. } = self.counters.cross;
-        if arrived.packets > 0 {
-            let (arrived, departed, dropped) = (arrived.packets, departed.packets, dropped.packets);
-            text += &format!("cross traffic: {arrived} arrived, {departed} departed, {dropped} dropped\n");
+        let cross = self.counters.cross;
+        if cross.arrived.packets > 0 {
+            let (sent, lost) = (cross.departed.packets, cross.dropped.packets);
+            text += &format!("cross traffic: {} arrived, {sent} departed, {lost} dropped\n", cross.arrived.packets);
         }
         text
     }
