@@ -74,7 +74,7 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     let report = report(request, &folder, &outcome);
     write(&folder, &report)?;
     if request.plots {
-        plots::write(&folder, &report, &series, &outcome.sources)?;
+        plots::write(&folder, plan, &report, &series, &outcome.sources)?;
     }
     Ok(report)
 }

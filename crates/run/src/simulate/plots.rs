@@ -5,7 +5,9 @@ use super::series::{Point, Series};
 use crate::RunError;
 use crate::render::{rate, span};
 use crate::results::Folder;
+use netloom_lab::Plan;
 use netloom_sim::SourceOutcome;
+use netloom_units::Rate;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
@@ -27,6 +29,7 @@ type Drawn = Result<(), Box<dyn std::error::Error>>;
 /// Draws `plots/`: one picture per pipe that carried something, and one per source that was heard.
 pub(super) fn write(
     folder: &Folder,
+    plan: &Plan,
     report: &SimReport,
     series: &Series,
     sources: &[SourceOutcome],
@@ -34,7 +37,10 @@ pub(super) fn write(
     folder.make_folder("plots")?;
     for (number, row) in report.pipes.iter().enumerate().filter(|(_, row)| row.arrived_packets > 0) {
         let title = format!("{} {} > {}", row.link, row.from, row.to);
-        let svg = drawn(SIZE, |area| pipe(area, &title, row.rate_bits_per_second, series.of(number)));
+        // A line at the described rate, if that never changed.
+        let at_first = plan.links[number / 2].pipes[number % 2].rate.nominal().map(Rate::as_bits_per_second);
+        let limit = row.rate_bits_per_second.filter(|rate| at_first == Some(*rate));
+        let svg = drawn(SIZE, |area| pipe(area, &title, limit, series.of(number)));
         folder.write(&format!("plots/{}-{}.svg", row.link, row.direction), svg)?;
     }
     for source in sources.iter().filter(|source| source.delays.count() > 0) {
@@ -96,9 +102,10 @@ fn delays(area: &Area<'_>, source: &SourceOutcome) -> Drawn {
         let at = (ms(q), q);
         let text = format!("{name} {}", span(delays.quantile(q).map_or(0, |delay| delay.as_nanos())));
         chart.draw_series([Circle::new(at, 4, SECOND.filled())])?;
+        // Below the line, and to the side where there is room.
         let side = if at.0 > most * 0.7 { -130 } else { 8 };
         let style = ("sans-serif", 14).into_font().color(&SECOND);
-        chart.draw_series([EmptyElement::at(at) + Text::new(text, (side, 6), style)])?;
+        chart.draw_series([EmptyElement::at(at) + Text::new(text, (side, if q > 0.9 { 14 } else { 8 }), style)])?;
     }
     Ok(())
 }
