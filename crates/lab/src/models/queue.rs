@@ -38,7 +38,6 @@ pub(crate) const KEY: Key = Key::new(
 );
 
 /// What `kind` can be.
-
 const KINDS: &[(&str, &Section)] = &[
     ("fifo", &fifo::SECTION),
     ("red", &red::SECTION),
