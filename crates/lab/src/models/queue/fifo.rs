@@ -37,10 +37,8 @@ pub(crate) const EXAMPLES: &[&str] =
 
 pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> Option<QueueConfig> {
     let limit = fields.read("limit", quantity, errors).unwrap_or(DEFAULT_LIMIT);
-    let kinds: [(&str, fn(Limit) -> QueueConfig); 2] =
-        [("tail", QueueConfig::DropTail), ("head", QueueConfig::DropHead)];
-    let kind = fields.read("drop", |node| word(node, &kinds), errors).unwrap_or(QueueConfig::DropTail);
-    Some(kind(limit))
+    let from_head = fields.read("drop", |node| word(node, &[("tail", false), ("head", true)]), errors) == Some(true);
+    Some(if from_head { QueueConfig::DropHead(limit) } else { QueueConfig::DropTail(limit) })
 }
 
 pub(crate) fn write(limit: &Limit) -> String {
