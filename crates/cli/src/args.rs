@@ -17,6 +17,7 @@ const TOP_EXAMPLES: &str = "\
 Examples:
   netloom run examples/dumbbell.yaml      run a lab, judge it, keep the results
   netloom check examples/dumbbell.yaml    show what would be set up, without root
+  netloom sim examples/sim-bottleneck.yaml  simulate its links in virtual time, without root
   netloom up examples/star.yaml           bring a lab up for an interactive day
   netloom help exit-codes                 what the exit codes mean";
 
@@ -25,6 +26,8 @@ Examples:
 pub(crate) enum Command {
     /// Run a lab from its file to a judged result
     Run(RunArgs),
+    /// Simulate a lab's links in virtual time with built-in sources, without root
+    Sim(SimArgs),
     /// Validate a lab file and print what would be set up
     Check(CheckArgs),
     /// Print the JSON schema of lab files, which editors can use
@@ -96,6 +99,44 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) json: bool,
     /// Say nothing but the verdict while it works
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// `netloom sim`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom sim examples/sim-bottleneck.yaml
+  netloom sim lab.yaml --for 60s --seed 7 --json | jq '.sources[].delay_p99_ns'
+  netloom sim lab.yaml --traffic 'from: client, to: server, kind: constant, rate: 5 Mbit/s, size: 1200 B'
+  netloom sim lab.yaml --traffic 'from: client, to: server, kind: window, window: 64 kB, amount: 10 MB'
+
+Sources are those of `traffic:` in the lab file and those of --traffic, which has the same keys: kind is constant,
+poisson, on-off, pcap or window (a sender with a fixed window, which is not TCP). Changes of links in the timeline
+happen at their instants; its programs are left out. The same seed gives the same figures. Results go to
+RESULTS/<lab>/<time>-<id>/, plots among them.")]
+pub(crate) struct SimArgs {
+    /// The lab file
+    pub(crate) file: PathBuf,
+    /// One source more, as an entry of `traffic:` in a lab file; may be given several times
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) traffic: Vec<String>,
+    /// For how long sources send; without it the lab file's duration, or else 10 s
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) duration: Option<String>,
+    /// Another seed for everything random
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// The folder that holds the results of all labs
+    #[arg(long, visible_alias = "out", value_name = "DIR", default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// Draw no plots
+    #[arg(long)]
+    pub(crate) no_plots: bool,
+    /// Print the whole report as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Say nothing while it works
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

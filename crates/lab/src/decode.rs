@@ -9,6 +9,7 @@ mod treatments;
 
 pub(crate) use fields::Fields;
 pub(crate) use link::named_change;
+pub(crate) use timeline::command_name;
 
 use crate::diagnostics::Diagnostic;
 use crate::keys::{BOUNDS, TOP};
@@ -121,6 +122,9 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     }
     if let Some(timeline) = fields.get("timeline") {
         spec.timeline = timeline::entries(timeline, errors, &mut left_out.commands);
+    }
+    if let Some(traffic) = fields.get("traffic") {
+        spec.traffic = list(traffic, errors).iter().filter_map(|item| crate::traffic::decode(item, errors)).collect();
     }
     if let Some(expect) = fields.get("expect") {
         let items = list(expect, errors).iter();

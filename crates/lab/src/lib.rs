@@ -19,6 +19,7 @@ mod programs;
 mod resolve;
 mod schema;
 mod spec;
+mod traffic;
 mod yaml;
 
 pub use change::{ChangeError, parse_change};
@@ -31,10 +32,11 @@ pub use expect::{
 pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use plan::{
     Action, Argv, Bounds, Cpus, Direction, EndPlan, Event, InterfacePlan, LinkPlan, NodeKind, NodePlan, PipePlan, Plan,
-    Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Treatment,
+    Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Sends, TrafficPlan, Treatment, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;
+pub use traffic::parse_traffic;
 
 use decode::Errors;
 use diagnostics::{Severity, Span};

@@ -6,9 +6,11 @@
 
 mod pipes;
 mod timeline;
+mod traffic;
 
 pub use pipes::{PipePlan, Treatment};
 pub use timeline::{Action, Argv, Event, Ready, ReadyWhen, RunCommand};
+pub use traffic::{Sends, TrafficPlan, WindowConfig};
 
 use crate::expect::Expectation;
 use ipnet::IpNet;
@@ -35,6 +37,8 @@ pub struct Plan {
     pub links: Vec<LinkPlan>,
     /// What happens, in the order of the lab file.
     pub timeline: Vec<Event>,
+    /// What a simulation sends; a run has the programs of the timeline instead.
+    pub traffic: Vec<TrafficPlan>,
     /// What is expected of the run.
     pub expect: Vec<Expectation>,
     /// How far the network may stray from its description.

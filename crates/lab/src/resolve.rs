@@ -7,6 +7,9 @@ mod names;
 mod partitions;
 mod routing;
 mod timeline;
+mod traffic;
+
+pub(crate) use traffic::resolve_for;
 
 use crate::decode::{Errors, LeftOut};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
@@ -40,6 +43,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
     let ends = ends::resolve(&spec.links, &node_index, &mut found.errors);
     let link_names: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
+    let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &mut found.errors);
     let timeline =
         timeline::resolve(timeline, &timeline::Places { nodes: &node_index, links: &link_index, spec: &spec }, found);
     let expect = expectations(&spec, &timeline, &link_names, left_out, &mut found.errors);
@@ -52,6 +56,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         nodes: Vec::new(),
         links: Vec::new(),
         timeline,
+        traffic,
         expect,
         bounds: spec.bounds,
         files: found.errors.files().to_vec(),

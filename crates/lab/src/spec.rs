@@ -1,7 +1,7 @@
 //! A lab as it is written: names instead of places, and every value that an error may be about with its place.
 
 use crate::diagnostics::Spanned;
-use crate::plan::{Argv, Bounds, Cpus, Direction, NodeKind, Precision, Ready, Treatment};
+use crate::plan::{Argv, Bounds, Cpus, Direction, NodeKind, Precision, Ready, Sends, Treatment};
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Duration, Seed};
@@ -16,6 +16,7 @@ pub(crate) struct Spec {
     pub(crate) nodes: Vec<NodeSpec>,
     pub(crate) links: Vec<LinkSpec>,
     pub(crate) timeline: Vec<EntrySpec>,
+    pub(crate) traffic: Vec<TrafficSpec>,
     pub(crate) expect: Vec<Spanned<String>>,
     pub(crate) bounds: Bounds,
 }
@@ -76,4 +77,13 @@ pub(crate) struct RunSpec {
     pub(crate) stop_after: Option<Duration>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) may_fail: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct TrafficSpec {
+    pub(crate) line: usize,
+    pub(crate) name: Option<Spanned<String>>,
+    pub(crate) from: Spanned<String>,
+    pub(crate) to: Spanned<String>,
+    pub(crate) sends: Sends,
 }

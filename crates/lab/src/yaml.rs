@@ -73,12 +73,6 @@ impl Node {
         Spanned { value, span, key: self.key.clone() }
     }
 
-    /// What stands under a key of this map.
-    pub(crate) fn under(&self, name: &str) -> Option<&Self> {
-        let Content::Map(entries) = &self.content else { return None };
-        entries.iter().find(|entry| entry.name == name).map(|entry| &entry.value)
-    }
-
     /// The text of a scalar that is not empty.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.content {

@@ -77,9 +77,9 @@ fn a_node_stands_for_its_addresses() {
         ".far match {to: [10.0.0.6/32, \"fd00:6e6c:0:1::2/128\"]} 10 Mbit/s 100 ms queue 1000 packets"
     );
     let json = plan.describe();
-    let far = &json["links"][0]["forward"]["pipes"][1];
-    assert_eq!((&far["name"], &far["match"]["to"][0]), (&"far".into(), &"10.0.0.6/32".into()));
-    assert_eq!((&far["delay_ns"], &far["described"]["rate"]), (&100_000_000.into(), &"10 Mbit/s".into()));
+    let shown = &json["links"][0]["forward"]["pipes"][1];
+    assert_eq!((&shown["name"], &shown["match"]["to"][0]), (&"far".into(), &"10.0.0.6/32".into()));
+    assert_eq!((&shown["delay_ns"], &shown["described"]["rate"]), (&100_000_000.into(), &"10 Mbit/s".into()));
     assert_eq!(json["links"][1]["backward"]["pipes"], serde_json::json!([]));
 }
 

@@ -109,7 +109,7 @@ impl PacketSize {
 
 /// Sources of cross traffic, and how far they have come.
 #[derive(Debug)]
-pub(crate) struct Cross {
+pub struct Cross {
     sources: Vec<Source>,
     /// Which source sends next; of several at one instant the first in the configuration.
     coming: BinaryHeap<Reverse<(Instant, usize)>>,
@@ -117,7 +117,7 @@ pub(crate) struct Cross {
 
 impl Cross {
     /// The sources from `now` on; none if there are none.
-    pub(crate) fn new(configs: &[CrossConfig], now: Instant, seed: Seed) -> Option<Self> {
+    pub fn new(configs: &[CrossConfig], now: Instant, seed: Seed) -> Option<Self> {
         let mut sources = Vec::new();
         for config in configs {
             for _ in 0..config.flows() {
@@ -132,12 +132,12 @@ impl Cross {
     }
 
     /// When the next packet arrives.
-    pub(crate) fn next(&self) -> Option<Instant> {
+    pub fn next(&self) -> Option<Instant> {
         self.coming.peek().map(|Reverse((at, _))| *at)
     }
 
     /// That packet; none if there is no further one.
-    pub(crate) fn take(&mut self) -> Option<Packet> {
+    pub fn take(&mut self) -> Option<Packet> {
         let mut first = self.coming.peek_mut()?;
         let source = &mut self.sources[first.0.1];
         let packet = source.take();

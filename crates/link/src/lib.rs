@@ -41,7 +41,7 @@ pub use chance::ChanceConfig;
 pub use config::{ConfigError, PipeChange, PipeConfig};
 pub use corrupt::CorruptConfig;
 pub use counters::{CrossCounters, Drops, PipeCounters, Tally};
-pub use cross::{CrossConfig, OnOff, PacketSize, Replay, Stream, Traffic};
+pub use cross::{Cross, CrossConfig, OnOff, PacketSize, Replay, Stream, Traffic};
 pub use delay::{
     Bins, Correlation, DelayConfig, Distribution, Exponential, Gamma, Histogram, Normal, Order, Pareto, ParetoNormal,
     Samples, Table, TableDelay, Uniform, Values,

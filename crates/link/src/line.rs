@@ -112,9 +112,9 @@ impl Line {
         let head = self.travelling.front()?;
         let horizon = head.due + coalesce;
         let mut last = head;
-        if let Some(next) = self.travelling.get(1) {
+        if let Some(second) = self.travelling.get(1) {
             // Mostly the next is of another frame; to look at it first costs less than to go through a ring.
-            if !head.packet.is_followed_by(&next.packet) {
+            if !head.packet.is_followed_by(&second.packet) {
                 return Some((head.due, 1));
             }
             for (joined, next) in self.travelling.range(1..).enumerate() {

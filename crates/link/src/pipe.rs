@@ -98,8 +98,8 @@ impl Pipe {
         }
         let mut passed = Vec::new();
         self.impairments.pass(train, &mut passed, &mut ledger);
-        for train in passed {
-            self.accept(train, waste);
+        for piece in passed {
+            self.accept(piece, waste);
         }
     }
 

@@ -83,10 +83,10 @@ impl QueueConfig {
         let changed = match self {
             Self::DropTail(_) => Self::DropTail(limit),
             Self::DropHead(_) => Self::DropHead(limit),
-            Self::Red(config) => Self::Red(RedConfig { limit, ..config.clone() }),
-            Self::Pie(config) => Self::Pie(PieConfig { limit, ..config.clone() }),
-            Self::DualPi2(config) => Self::DualPi2(DualPi2Config { limit, ..config.clone() }),
-            Self::Codel(config) => Self::Codel(CodelConfig { limit, ..config.clone() }),
+            Self::Red(config) => Self::Red(RedConfig { limit, ..*config }),
+            Self::Pie(config) => Self::Pie(PieConfig { limit, ..*config }),
+            Self::DualPi2(config) => Self::DualPi2(DualPi2Config { limit, ..*config }),
+            Self::Codel(config) => Self::Codel(CodelConfig { limit, ..*config }),
             Self::FqCodel(_) | Self::Drr(_) | Self::Wf2q(_) | Self::Priority(_) => return None,
         };
         changed.check().is_ok().then_some(changed)

@@ -50,7 +50,7 @@ impl ScheduleConfig {
             Self::None => None,
             Self::Table(table) => Some(table),
         };
-        table.into_iter().flat_map(|table| table.steps()).filter_map(|step| step.queue)
+        table.into_iter().flat_map(Timetable::steps).filter_map(|step| step.queue)
     }
 }
 

@@ -364,7 +364,7 @@ fn loads() -> impl Strategy<Value = Load> {
 #[derive(Clone, Debug)]
 enum Event {
     Send(Load),
-    Change(PipeChange),
+    Change(Box<PipeChange>),
 }
 
 /// Every segment that left or was dropped: when, of which packet, which, and how many bytes; in this order.
@@ -411,7 +411,7 @@ proptest! {
         rate in prop::option::of(1_000_000..10_000_000_000_u64),
         events in vec((0..1_000_000_u64, prop_oneof![
             5 => loads().prop_map(Event::Send),
-            1 => changes().prop_map(Event::Change),
+            1 => changes().prop_map(|change| Event::Change(Box::new(change))),
         ]), 1..20),
     ) {
         let base = PipeConfig {

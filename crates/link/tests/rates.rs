@@ -124,9 +124,10 @@ fn sizes(range: std::ops::Range<u64>) -> impl Strategy<Value = Bytes> {
 
 fn buckets() -> impl Strategy<Value = TokenBucketConfig> {
     let peak = of((1..2_000_000_000_u64, sizes(40..4_000)));
-    (rates(), sizes(40..20_000), peak).prop_map(|(rate_, burst, peak)| {
-        let peak = peak.map(|(above, burst)| PeakConfig { rate: rate(rate_.as_bits_per_second() + above), burst });
-        TokenBucketConfig { rate: rate_, burst, peak }
+    (rates(), sizes(40..20_000), peak).prop_map(|(mean, burst, above)| {
+        let faster = |more| rate(mean.as_bits_per_second() + more);
+        let peak = above.map(|(more, size)| PeakConfig { rate: faster(more), burst: size });
+        TokenBucketConfig { rate: mean, burst, peak }
     })
 }
 
@@ -191,9 +192,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     (any::<bool>(), vec(step, 1..8)).prop_map(|(from_zero, rows)| {
         let mut at = Duration::ZERO;
         let mut steps = Vec::new();
-        for (index, (gap, rate, delay, loss, queue)) in rows.into_iter().enumerate() {
-            let gap = if index == 0 && from_zero { 0 } else { gap };
-            at = at + Duration::from_nanos(gap);
+        for (index, (nanos, rate, delay, loss, queue)) in rows.into_iter().enumerate() {
+            at = at + Duration::from_nanos(if index == 0 && from_zero { 0 } else { nanos });
             steps.push(Step { at, rate, delay, loss, queue });
         }
         steps
@@ -243,9 +243,9 @@ fn timed(event: impl Strategy<Value = Event>) -> impl Strategy<Value = Vec<(Inst
     vec((gap, event), 1..40).prop_map(|events| {
         let mut now = Instant::ZERO;
         let mut timed = Vec::new();
-        for (nanos, event) in events {
+        for (nanos, one) in events {
             now = now + Duration::from_nanos(nanos);
-            timed.push((now, event));
+            timed.push((now, one));
         }
         timed
     })
@@ -516,8 +516,8 @@ fn mahimahi(trace: &DeliveryTraceConfig, limit: usize, arrivals: &[(Segment, Ins
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
 
 /// Keeps a pipe busy for a week with packets of 1,000 bytes: how many were sent, and when the last was.
-fn busy_week(config: PipeConfig) -> (u64, Instant) {
-    let mut pipe = Pipe::new(&config, Duration::ZERO, Seed::new(7));
+fn busy_week(config: &PipeConfig) -> (u64, Instant) {
+    let mut pipe = Pipe::new(config, Duration::ZERO, Seed::new(7));
     let (mut pool, mut waste) = (Pool::default(), Waste::new());
     let (mut sent, mut last, mut now) = (0, Instant::ZERO, Instant::ZERO);
     loop {
@@ -542,7 +542,7 @@ fn busy_week(config: PipeConfig) -> (u64, Instant) {
 fn a_bucket_is_exact_over_a_week() {
     let odd = 9_973;
     let config = TokenBucketConfig { rate: rate(odd), burst: Bytes::new(1_000), peak: None };
-    let (sent, last) = busy_week(PipeConfig { rate: RateConfig::TokenBucket(config), ..PipeConfig::default() });
+    let (sent, last) = busy_week(&PipeConfig { rate: RateConfig::TokenBucket(config), ..PipeConfig::default() });
     // All but the first, for which the bucket was full.
     let exact = (u128::from(sent - 1) * 8_000 * 1_000_000_000).div_ceil(u128::from(odd));
     assert_eq!(u128::from(last.as_nanos()), exact);
@@ -555,7 +555,7 @@ fn overhead_is_exact_over_a_week() {
     let odd = 9_973;
     let overhead = OverheadConfig::ATM;
     let (sent, last) =
-        busy_week(PipeConfig { rate: RateConfig::Constant(rate(odd)), overhead, ..PipeConfig::default() });
+        busy_week(&PipeConfig { rate: RateConfig::Constant(rate(odd)), overhead, ..PipeConfig::default() });
     let charged: u64 = 1_008_u64.div_ceil(48) * 53;
     assert_eq!(overhead.charged(Bytes::new(1_000)).get(), charged);
     assert_eq!(u128::from(last.as_nanos()), u128::from(sent * charged) * 8_000_000_000 / u128::from(odd));
@@ -565,7 +565,7 @@ fn overhead_is_exact_over_a_week() {
 fn a_trace_is_exact_over_a_week() {
     let times: DeliveryTimes = "70\n70\n101\n".parse().expect("it is a trace");
     let trace = DeliveryTraceConfig { times, file: "made up".into(), bytes: Bytes::new(1_000), header: Bytes::new(0) };
-    let (sent, _) = busy_week(PipeConfig { rate: RateConfig::DeliveryTrace(trace), ..PipeConfig::default() });
+    let (sent, _) = busy_week(&PipeConfig { rate: RateConfig::DeliveryTrace(trace), ..PipeConfig::default() });
     // Whole rounds of 101 ms; the one that is begun has more than 70 ms.
     let rounds = WEEK.as_nanos() / 101_000_000;
     assert!(WEEK.as_nanos() % 101_000_000 >= 70_000_000);
@@ -580,7 +580,7 @@ fn a_linear_schedule_is_exact_over_a_week() {
     let steps = vec![step(0, 5_000), step(10, 15_000), step(20, 5_000)];
     let table = Timetable::new(steps, Interpolation::Linear, true).expect("the times rise");
     let config = PipeConfig { schedule: ScheduleConfig::Table(table), ..PipeConfig::default() };
-    let (sent, last) = busy_week(config);
+    let (sent, last) = busy_week(&config);
     assert_eq!(sent, 25 * WEEK.as_nanos() / 20_000_000_000);
     let early = (Instant::ZERO + WEEK).since(last);
     assert!(early <= Duration::from_nanos(13), "{early} before the end");

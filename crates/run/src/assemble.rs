@@ -9,12 +9,11 @@ use crate::session::{GuardLink, Parts, Session};
 use crate::signals::Signals;
 use crate::{Event, ExitCode, RunError};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
-use netloom_fabric::{Fabric, PipeSpec};
+use netloom_fabric::Fabric;
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::runtime::RuntimeDir;
-use netloom_lab::{LinkPlan, NodeKind, NodePlan, PipePlan, Plan, Precision};
-use netloom_units::Duration;
+use netloom_lab::{LinkPlan, NodeKind, NodePlan, Plan, Precision};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
@@ -158,7 +157,7 @@ fn configure(nodes: &mut [Node]) -> Result<(), RunError> {
 }
 
 fn start_engine(plan: &Plan, ports: Vec<PortConfig>, processor: Option<usize>) -> Result<Links, RunError> {
-    let specs: Vec<PipeSpec> = plan.pipes().map(|pipe| pipe_spec(&pipe, plan.links[pipe.link].coalesce)).collect();
+    let specs = netloom_sim::pipe_specs(plan);
     let pipes = plan.pipes().map(|pipe| (PipePlace::of(&pipe), pipe.config.clone())).collect();
     let fabric = Fabric::new(plan.seed, &specs);
     let precision = match plan.precision {
@@ -172,18 +171,6 @@ fn start_engine(plan: &Plan, ports: Vec<PortConfig>, processor: Option<usize>) -
         ends: link.ends.map(|end| plan.nodes[end.node].name.clone()),
     };
     Ok(Links::new(engine, plan.links.iter().map(name).collect(), pipes))
-}
-
-fn pipe_spec(pipe: &PipePlan<'_>, coalesce: Duration) -> PipeSpec {
-    let enters = pipe.direction.index();
-    PipeSpec {
-        name: pipe.to_string(),
-        config: pipe.config.clone(),
-        coalesce,
-        from: port_id(pipe.link, enters),
-        filter: pipe.treatment.map(|treatment| treatment.filter.clone()),
-        to: port_id(pipe.link, 1 - enters),
-    }
 }
 
 fn machine(error: impl std::fmt::Display) -> RunError {

@@ -27,6 +27,7 @@ mod results;
 mod sampler;
 mod session;
 mod signals;
+mod simulate;
 mod verdict;
 
 pub use control::{
@@ -38,3 +39,4 @@ pub use exit::ExitCode;
 pub use guard::{RunRequest, run, up};
 pub use message::{Busiest, Event};
 pub use report::{CommandRow, ExpectationRow, Finding, PipeRow, Report, Verdict};
+pub use simulate::{SimReport, SimRequest, SourceRow, simulate};

@@ -24,10 +24,21 @@ pub(super) fn load(path: &Path) -> Result<(Lab, String), Failure> {
     Ok((lab, text))
 }
 
+/// What a lab that is not simulated leaves out; it is said, too.
+pub(super) fn unused_traffic(lab: &Lab) -> Option<String> {
+    let first = lab.plan.traffic.first()?;
+    let warning = format!(
+        "line {}: `traffic` is for `netloom sim`; a run leaves it out and uses the programs of the timeline",
+        first.line
+    );
+    talk::warning(&warning);
+    Some(warning)
+}
+
 /// What is to be run.
 pub(super) fn request(path: &Path, overrides: &Overrides, results: PathBuf) -> Result<RunRequest, Failure> {
     let (lab, lab_text) = load(path)?;
-    let warnings = lab.warnings.lines().collect();
+    let warnings = lab.warnings.lines().chain(unused_traffic(&lab)).collect();
     let mut plan = lab.plan;
     if let Some(name) = &overrides.name {
         plan.name = valid_name(name)?;

@@ -9,6 +9,7 @@ mod ps;
 mod run;
 mod set;
 mod shell;
+mod sim;
 mod stats;
 mod up;
 
@@ -48,6 +49,7 @@ const DONE: Outcome = Ok(0);
 pub(crate) fn dispatch(command: Command) -> Outcome {
     match command {
         Command::Run(args) => run::run(&args),
+        Command::Sim(args) => sim::sim(&args),
         Command::Check(args) => check::check(&args),
         Command::Schema => schema(),
         Command::Link(args) => link::link(&args),

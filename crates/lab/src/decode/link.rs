@@ -53,39 +53,32 @@ pub(super) fn wrong_name(name: &str, what: &str) -> Option<String> {
 
 fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkSpec> {
     let fields = Fields::open(node, &LINK, errors)?;
-    let bare = bare_link(name, &fields, errors);
+    let mtu = mtu(&fields, errors);
+    let bare = bare_link(name, &fields, mtu, errors);
     let both = models::decode(&fields, errors).applied_to(&PipeConfig::default());
     let shared = fields.get("pipes").map_or_else(Vec::new, |inner| treatments::read(inner, errors));
     let [forward, backward] = ["forward", "backward"].map(|direction| {
         let own = fields.get(direction).and_then(|inner| Fields::open(inner, &DIRECTION, errors));
-        let Some(own) = own else { return (both.clone(), treatments::settle(&shared, &both)) };
-        let pipe = models::decode(&own, errors).applied_to(&both);
-        let given = own.get("pipes").map(|inner| treatments::read(inner, errors));
-        let treatments = treatments::settle(given.as_ref().unwrap_or(&shared), &pipe);
-        (pipe, treatments)
+        let pipe = own.as_ref().map(|own| models::decode(own, errors)).unwrap_or_default().applied_to(&both);
+        let given = own.as_ref().and_then(|own| own.get("pipes")).map(|inner| treatments::read(inner, errors));
+        let further = given.as_ref().unwrap_or(&shared);
+        if let Err(wrong) = pipe.check(Bytes::new(u64::from(mtu))) {
+            let said = own.as_ref().and_then(|own| own.get(wrong.key)).or_else(|| fields.get(wrong.key));
+            errors.push(said.unwrap_or(node).error(wrong.message));
+        } else {
+            treatments::check(further, &pipe, mtu, errors);
+        }
+        (treatments::settle(further, &pipe), pipe)
     });
-    let link = LinkSpec { pipes: [forward.0, backward.0], treatments: [forward.1, backward.1], ..bare? };
-    check_pipes(&link, node, &fields, errors);
-    Some(link)
+    Some(LinkSpec { pipes: [forward.1, backward.1], treatments: [forward.0, backward.0], ..bare? })
 }
 
-/// Notes what does not go together in a direction, where its key stands.
-fn check_pipes(link: &LinkSpec, node: &Node, fields: &Fields<'_>, errors: &mut Errors) {
-    let mtu = Bytes::new(u64::from(link.mtu));
-    for (index, direction) in ["forward", "backward"].into_iter().enumerate() {
-        let own = fields.get(direction);
-        if let Err(wrong) = link.pipes[index].check(mtu) {
-            let said = own.and_then(|own| own.under(wrong.key)).or_else(|| fields.get(wrong.key));
-            errors.push(said.unwrap_or(node).error(wrong.message));
-        }
-        let further = own.and_then(|own| own.under("pipes")).or_else(|| fields.get("pipes")).unwrap_or(node);
-        for treatment in &link.treatments[index] {
-            if let Err(wrong) = treatment.config.check(mtu) {
-                let said = further.under(&treatment.name).and_then(|pipe| pipe.under(wrong.key));
-                errors.push(said.or_else(|| further.under(&treatment.name)).unwrap_or(further).error(wrong.message));
-            }
-        }
-    }
+fn mtu(fields: &Fields<'_>, errors: &mut Errors) -> u32 {
+    fields.read("mtu", |value| number(value, 68, 65_535), errors).unwrap_or(MTU)
+}
+
+fn number(node: &Node, least: u64, most: u64) -> Result<u32, Diagnostic> {
+    integer(node, least, most).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
 }
 
 /// All links as far as addresses depend on them: where the ends are, and how large packets may be.
@@ -95,16 +88,15 @@ pub(super) fn bare_links(node: &Node) -> Vec<Option<LinkSpec>> {
     let mut errors = Errors::default();
     let bare = |entry: &Entry| {
         let name = Spanned { value: entry.name.clone(), span: entry.span, key: entry.value.key.clone() };
-        bare_link(name, &Fields::open(&entry.value, &LINK, &mut errors)?, &mut errors)
+        let fields = Fields::open(&entry.value, &LINK, &mut errors)?;
+        let mtu = mtu(&fields, &mut errors);
+        bare_link(name, &fields, mtu, &mut errors)
     };
     entries.iter().map(bare).collect()
 }
 
 /// A link as if nothing were said about its directions.
-fn bare_link(name: Spanned<String>, fields: &Fields<'_>, errors: &mut Errors) -> Option<LinkSpec> {
-    let number =
-        |value: &Node, least, most| integer(value, least, most).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
-    let mtu = fields.read("mtu", |value| number(value, 68, 65_535), errors).unwrap_or(MTU);
+fn bare_link(name: Spanned<String>, fields: &Fields<'_>, mtu: u32, errors: &mut Errors) -> Option<LinkSpec> {
     let coalesce = fields.read("coalesce", duration_or_zero, errors).unwrap_or(COALESCE);
     let cost = fields.read("cost", |value| number(value, 1, 65_535), errors).unwrap_or(1);
     let ends = ends(fields.get("ends")?, errors)?;

@@ -149,7 +149,7 @@ fn name_of(what: &'static str) -> impl Fn(&Node) -> Result<Spanned<String>, Diag
     }
 }
 
-fn command_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
+pub(crate) fn command_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
     let name = text(node)?;
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
     let goes_on = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));

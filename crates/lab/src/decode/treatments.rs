@@ -9,21 +9,23 @@ use crate::models::{self, filter};
 use crate::plan::Treatment;
 use crate::yaml::{Content, Node};
 use netloom_link::{Filter, PipeChange, PipeConfig};
+use netloom_units::Bytes;
 
 /// A further pipe as it is written: what it does not say is as in its direction.
-pub(super) struct Written {
+pub(super) struct Written<'a> {
     name: Spanned<String>,
     filter: Filter,
     change: PipeChange,
+    fields: Fields<'a>,
 }
 
 /// The further pipes in the order in which they are written; those that can never get a packet are noted.
-pub(super) fn read(node: &Node, errors: &mut Errors) -> Vec<Written> {
+pub(super) fn read<'a>(node: &'a Node, errors: &mut Errors) -> Vec<Written<'a>> {
     let Content::Map(entries) = &node.content else {
         errors.push(node.expected("further pipes: a map like `{far: {match: {to: 10.0.9.0/24}, delay: 100 ms}}`"));
         return Vec::new();
     };
-    let mut all: Vec<Written> = Vec::new();
+    let mut all: Vec<Written<'a>> = Vec::new();
     for entry in entries {
         let name = Spanned { value: entry.name.clone(), span: entry.span, key: entry.value.key.clone() };
         if let Some(wrong) = wrong_pipe_name(&name.value) {
@@ -33,14 +35,14 @@ pub(super) fn read(node: &Node, errors: &mut Errors) -> Vec<Written> {
         let change = models::decode(&fields, errors);
         let Some(filter) = fields.get("match").and_then(|inner| filter::decode(inner, errors)) else { continue };
         errors.extend(starved(&name, &filter, &all));
-        all.push(Written { name, filter, change });
+        all.push(Written { name, filter, change, fields });
     }
     all
 }
 
 /// The further pipes of a direction whose own pipe is `direction`.
-pub(super) fn settle(written: &[Written], direction: &PipeConfig) -> Vec<Treatment> {
-    let settled = |pipe: &Written| Treatment {
+pub(super) fn settle(written: &[Written<'_>], direction: &PipeConfig) -> Vec<Treatment> {
+    let settled = |pipe: &Written<'_>| Treatment {
         name: pipe.name.value.clone(),
         filter: pipe.filter.clone(),
         config: pipe.change.applied_to(direction),
@@ -48,8 +50,18 @@ pub(super) fn settle(written: &[Written], direction: &PipeConfig) -> Vec<Treatme
     written.iter().map(settled).collect()
 }
 
+/// Notes what is wrong between a further pipe's models, or between one and the link's largest packets.
+pub(super) fn check(written: &[Written<'_>], direction: &PipeConfig, mtu: u32, errors: &mut Errors) {
+    for pipe in written {
+        if let Err(wrong) = pipe.change.applied_to(direction).check(Bytes::new(u64::from(mtu))) {
+            let said = pipe.fields.get(wrong.key).map(|node| node.error(wrong.message.clone()));
+            errors.push(said.unwrap_or_else(|| pipe.name.error(wrong.to_string())));
+        }
+    }
+}
+
 /// The error of a pipe before which another takes all that its filter matches.
-fn starved(name: &Spanned<String>, filter: &Filter, before: &[Written]) -> Option<Diagnostic> {
+fn starved(name: &Spanned<String>, filter: &Filter, before: &[Written<'_>]) -> Option<Diagnostic> {
     let taker = before.iter().find(|earlier| earlier.filter.covers(filter))?;
     let message = format!(
         "no packet ever gets here: `{}`, which is asked before it, takes all that this one matches; write the narrower \

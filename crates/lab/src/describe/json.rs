@@ -2,8 +2,9 @@
 
 use crate::models;
 use crate::plan::{
-    Action, Argv, Cpus, Direction, Event, InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand,
+    Action, Argv, Cpus, Direction, Event, InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand, TrafficPlan,
 };
+use crate::traffic;
 use crate::yaml::yaml_value;
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Duration, Rate};
@@ -20,6 +21,7 @@ impl Plan {
             "nodes": self.nodes.iter().map(|node| self.node(node)).collect::<Vec<_>>(),
             "links": self.links.iter().map(|link| self.link(link)).collect::<Vec<_>>(),
             "timeline": self.timeline.iter().map(|event| self.event(event)).collect::<Vec<_>>(),
+            "traffic": self.traffic.iter().map(|source| self.source(source)).collect::<Vec<_>>(),
             "expect": self.expect.iter().map(|expectation| json!({
                 "line": expectation.line,
                 "text": expectation.text,
@@ -30,6 +32,16 @@ impl Plan {
                 "delay_share": self.bounds.delay.as_f64(),
                 "starvation_share": self.bounds.starvation.as_f64(),
             },
+        })
+    }
+
+    fn source(&self, source: &TrafficPlan) -> Value {
+        json!({
+            "line": source.line,
+            "name": source.name,
+            "from": self.nodes[source.from].name,
+            "to": self.nodes[source.to].name,
+            "sends": yaml_value(&traffic::write(&source.sends)),
         })
     }
 

@@ -1,7 +1,8 @@
 //! The plan as text, for people.
 
 use crate::models;
-use crate::plan::{Action, Direction, Event, LinkPlan, Plan, ReadyWhen, RunCommand, Treatment};
+use crate::plan::{Action, Direction, Event, LinkPlan, Plan, ReadyWhen, RunCommand, TrafficPlan, Treatment};
+use crate::traffic;
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::Duration;
 use std::net::IpAddr;
@@ -13,6 +14,7 @@ impl Plan {
         for (title, rows) in [
             ("Links", self.link_rows()),
             ("Routes", self.route_rows()),
+            ("Traffic (for `netloom sim`)", self.traffic_rows()),
             ("Timeline", self.timeline.iter().map(|event| self.event_row(event)).collect()),
         ] {
             if !rows.is_empty() {
@@ -54,6 +56,13 @@ impl Plan {
             }
         }
         rows
+    }
+
+    fn traffic_rows(&self) -> Vec<Vec<String>> {
+        let ends =
+            |source: &TrafficPlan| [source.from, source.to].map(|node| self.nodes[node].name.as_str()).join(" > ");
+        let row = |source: &TrafficPlan| vec![source.name.clone(), ends(source), traffic::write(&source.sends)];
+        self.traffic.iter().map(row).collect()
     }
 
     fn link_rows(&self) -> Vec<Vec<String>> {

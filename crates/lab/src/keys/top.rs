@@ -3,6 +3,7 @@
 use super::network::{DURATION, LINK, NODE, NODE_REFERENCE, SHARE};
 use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, UP};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
+use crate::traffic;
 
 /// The whole file.
 pub(crate) const TOP: Section = Section {
@@ -60,6 +61,7 @@ pub(crate) const TOP: Section = Section {
             "[{at: 1 s, on: client, run: ping -c 3 server}]",
             "What happens and when. Time zero is when all services without a time are ready.",
         ),
+        traffic::KEY,
         Key::new(
             "expect",
             Kind::List { items: &Kind::Text("\\S"), least: 0, most: None },

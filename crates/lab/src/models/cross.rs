@@ -52,7 +52,7 @@ const WINDOW: &[Key] = &[
     Key::new("stop", MEAN, "8 s", "When it ends, after time zero or the change. Default: never."),
 ];
 
-const CONSTANT: Section = Section {
+pub(crate) const CONSTANT: Section = Section {
     name: "cross_constant",
     doc: "Cross traffic at a constant rate.",
     groups: &[
@@ -62,7 +62,7 @@ const CONSTANT: Section = Section {
     ],
 };
 
-const POISSON: Section = Section {
+pub(crate) const POISSON: Section = Section {
     name: "cross_poisson",
     doc: "Cross traffic whose packets come independently of one another.",
     groups: &[
@@ -72,7 +72,7 @@ const POISSON: Section = Section {
     ],
 };
 
-const ON_OFF: Section = Section {
+pub(crate) const ON_OFF: Section = Section {
     name: "cross_on_off",
     doc: "Cross traffic in bursts of Pareto length; many such sources together are self-similar.",
     groups: &[
@@ -93,7 +93,7 @@ const ON_OFF: Section = Section {
     ],
 };
 
-const PCAP: Section = Section {
+pub(crate) const PCAP: Section = Section {
     name: "cross_pcap",
     doc: "Cross traffic with the times and sizes of recorded packets.",
     groups: &[
@@ -154,14 +154,19 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<Vec<CrossConfig
 fn source(node: &Node, errors: &mut Errors) -> Option<CrossConfig> {
     let kinds = [("constant", &CONSTANT), ("poisson", &POISSON), ("on-off", &ON_OFF), ("pcap", &PCAP)];
     let (kind, fields) = Fields::open_kind(node, &kinds, errors)?;
+    source_of(kind, &fields, node, errors)
+}
+
+/// The source of this kind that `fields`, which are those of `node`, describe.
+pub(crate) fn source_of(kind: &str, fields: &Fields<'_>, node: &Node, errors: &mut Errors) -> Option<CrossConfig> {
     // All are read before anything is given up, so that all errors are told.
     let start = fields.read("start", duration_or_zero, errors).unwrap_or_default();
     let stop = fields.read("stop", positive_duration, errors);
     let traffic = match kind {
-        "constant" => stream(&fields, errors).map(Traffic::Constant),
-        "poisson" => stream(&fields, errors).map(Traffic::Poisson),
-        "on-off" => on_off(&fields, errors).map(Traffic::OnOff),
-        _ => replay(&fields, errors).map(Traffic::Replay),
+        "constant" => stream(fields, errors).map(Traffic::Constant),
+        "poisson" => stream(fields, errors).map(Traffic::Poisson),
+        "on-off" => on_off(fields, errors).map(Traffic::OnOff),
+        _ => replay(fields, errors).map(Traffic::Replay),
     };
     let config = CrossConfig { traffic: traffic?, start, stop };
     let checked = config.check().map(|()| config);
@@ -223,7 +228,7 @@ pub(crate) fn write(sources: &[CrossConfig]) -> String {
     format!("[{}]", sources.join(", "))
 }
 
-fn write_source(config: &CrossConfig) -> String {
+pub(crate) fn write_source(config: &CrossConfig) -> String {
     let mut text = match &config.traffic {
         Traffic::Constant(stream) => format!("kind: constant, {}", write_stream(stream)),
         Traffic::Poisson(stream) => format!("kind: poisson, {}", write_stream(stream)),

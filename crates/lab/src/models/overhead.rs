@@ -52,12 +52,12 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<OverheadConfig>
     let fields = Fields::open(node, &OVERHEAD, errors)?;
     let mut size = |name| fields.read(name, scalar::quantity::<Bytes>, errors);
     let [bytes, minimum, cell, payload] = ["bytes", "minimum", "cell", "payload"].map(&mut size);
-    let named = |name| fields.get(name);
-    let wrong = match [named("bytes"), named("minimum"), named("cell"), named("payload")] {
+    let get = |name| fields.get(name);
+    let wrong = match [get("bytes"), get("minimum"), get("cell"), get("payload")] {
         [None, None, None, None] => Some(node.error("nothing is charged: write for example `{bytes: 22 B}`, or none")),
-        [_, _, Some(cell), None] => Some(cell.error("cells carry something: write for example `payload: 48 B`")),
-        [_, _, None, Some(payload)] => Some(payload.error("this is a part of a cell: write for example `cell: 53 B`")),
-        [_, Some(minimum), Some(_), Some(_)] => Some(minimum.error("cells are charged whole and need no minimum")),
+        [_, _, Some(named), None] => Some(named.error("cells carry something: write for example `payload: 48 B`")),
+        [_, _, None, Some(named)] => Some(named.error("this is a part of a cell: write for example `cell: 53 B`")),
+        [_, Some(named), Some(_), Some(_)] => Some(named.error("cells are charged whole and need no minimum")),
         _ => None,
     };
     if let Some(wrong) = wrong {
@@ -65,7 +65,7 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<OverheadConfig>
         return None;
     }
     let bytes = bytes.unwrap_or_default();
-    let config = match (named("cell"), named("payload")) {
+    let config = match (get("cell"), get("payload")) {
         (Some(_), Some(_)) => OverheadConfig::Cells { bytes, payload: payload?, cell: cell? },
         _ => OverheadConfig::Frame { bytes, minimum: minimum.unwrap_or_default() },
     };

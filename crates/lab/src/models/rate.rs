@@ -106,7 +106,7 @@ fn token_bucket(fields: &Fields<'_>, errors: &mut Errors) -> Option<TokenBucketC
     if let (Some(node), None) = (fields.get("peak_burst"), fields.get("peak")) {
         errors.push(node.error("without a peak rate a burst leaves at once: write a `peak`, too"));
     }
-    let peak = peak_rate.map(|rate| PeakConfig { rate, burst: peak_burst.unwrap_or(PeakConfig::BURST) });
+    let peak = peak_rate.map(|peak| PeakConfig { rate: peak, burst: peak_burst.unwrap_or(PeakConfig::BURST) });
     Some(TokenBucketConfig { rate: rate?, burst: burst?, peak })
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn write(config: &RateConfig) -> String {
         RateConfig::TokenBucket(TokenBucketConfig { rate, burst, peak }) => {
             let peak = peak.map_or_else(String::new, |peak| match peak.burst {
                 PeakConfig::BURST => format!(", peak: {}", peak.rate),
-                burst => format!(", peak: {}, peak_burst: {burst}", peak.rate),
+                other => format!(", peak: {}, peak_burst: {other}", peak.rate),
             });
             format!("{{kind: token-bucket, rate: {rate}, burst: {burst}{peak}}}")
         }

@@ -69,18 +69,18 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<ScheduleConfig>
     }
     let fields = Fields::open(node, &SCHEDULE, errors)?;
     let words = [("step", Interpolation::Step), ("linear", Interpolation::Linear)];
-    let interpolation = fields.read("interpolation", |node| scalar::word(node, &words), errors).unwrap_or_default();
+    let interpolation = fields.read("interpolation", |value| scalar::word(value, &words), errors).unwrap_or_default();
     let repeat = fields.read("repeat", scalar::flag, errors).unwrap_or(false);
     match (fields.get("steps"), fields.get("file")) {
-        (Some(node), None) => {
-            let table = Timetable::new(steps(node, errors)?, interpolation, repeat);
+        (Some(list), None) => {
+            let table = Timetable::new(steps(list, errors)?, interpolation, repeat);
             fields.checked(table, errors).map(ScheduleConfig::Table)
         }
-        (None, Some(node)) => {
-            let text = keep(errors.read_text(node), errors)?;
-            let file = node.text()?;
+        (None, Some(name)) => {
+            let text = keep(errors.read_text(name), errors)?;
+            let file = name.text()?;
             let table = Timetable::from_csv(&text, interpolation, repeat);
-            let mut table = keep(table.map_err(|wrong| node.error(format!("{file}: {}", wrong.message))), errors)?;
+            let mut table = keep(table.map_err(|wrong| name.error(format!("{file}: {}", wrong.message))), errors)?;
             table.file = Some(file.into());
             Some(ScheduleConfig::Table(table))
         }
@@ -104,10 +104,10 @@ fn steps(node: &Node, errors: &mut Errors) -> Option<Vec<Step>> {
 
 fn step(node: &Node, errors: &mut Errors) -> Option<Step> {
     let fields = Fields::open(node, &STEP, errors)?;
-    let rate = fields.get("rate").and_then(|node| match keep(scalar::rate(node), errors)? {
+    let rate = fields.get("rate").and_then(|value| match keep(scalar::rate(value), errors)? {
         Some(rate) => Some(rate),
         None => {
-            errors.push(node.error("a schedule tells how fast it sends: unlimited is no rate"));
+            errors.push(value.error("a schedule tells how fast it sends: unlimited is no rate"));
             None
         }
     });

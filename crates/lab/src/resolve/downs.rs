@@ -51,11 +51,11 @@ pub(super) fn settle(events: &mut [Event]) {
 }
 
 fn settle_link(events: &mut [Event], places: &[usize]) {
-    let mut cuts: Vec<Cut> = places.iter().filter_map(|place| cut(events, *place, places)).collect();
-    cuts.sort_by_key(|cut| (cut.from, cut.event));
+    let mut all: Vec<Cut> = places.iter().filter_map(|place| cut(events, *place, places)).collect();
+    all.sort_by_key(|one| (one.from, one.event));
     let mut together: Vec<Cut> = Vec::new();
-    for cut in cuts {
-        let end = together.iter().map(|cut| cut.end).reduce(End::later);
+    for cut in all {
+        let end = together.iter().map(|other| other.end).reduce(End::later);
         let goes_on = end.is_some_and(|end| match end {
             End::OverAt(at) => cut.from <= at,
             End::JoinedAt(at) => cut.from < at,
@@ -72,7 +72,7 @@ fn settle_link(events: &mut [Event], places: &[usize]) {
 
 /// The cut that `place` makes, none if it makes none; `places` are all events that cut or join its link.
 fn cut(events: &[Event], place: usize, places: &[usize]) -> Option<Cut> {
-    let at = |place: usize| events[place].at.unwrap_or_default();
+    let at = |event: usize| events[event].at.unwrap_or_default();
     let Action::Down { duration, .. } = events[place].action else { return None };
     let joins = places.iter().filter(|other| matches!(events[**other].action, Action::Up { .. }));
     let joined = joins.filter(|other| (at(**other), **other) > (at(place), place)).map(|other| at(*other)).min();

@@ -5,9 +5,9 @@ use super::partitions::{healed, partitions};
 use super::{Findings, downs, place};
 use crate::decode::{Errors, keep};
 use crate::diagnostics::{Diagnostic, Span, Spanned, nearest};
-use crate::plan::{Action, Argv, Direction, Event, RunCommand};
+use crate::plan::{Action, Argv, Direction, Event, RunCommand, Treatment};
 use crate::spec::{ActionSpec, EntrySpec, LinkSpec, RunSpec, Spec};
-use netloom_link::PipeChange;
+use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,16 +37,12 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 vec![Action::Run(command(run, name, node))]
             }
             ActionSpec::Set { link, direction, pipe, change } => {
-                let place = place(links, &link, errors);
-                if let (Some(place), Some(pipe)) = (place, &pipe) {
-                    errors.extend(wrong_pipe(&spec.links[place], direction, pipe));
+                let meant = place(links, &link, errors);
+                if let Some(meant) = meant {
+                    errors.extend(wrong_change(&spec.links[meant], &link, direction, pipe.as_ref(), &change));
                 }
-                let pipe = pipe.map(|pipe| pipe.value);
-                let changed = place.map(|place| &spec.links[place]);
-                if let Some(wrong) = changed.and_then(|spec| misfit(spec, direction, pipe.as_deref(), &change)) {
-                    errors.push(link.error(wrong));
-                }
-                place.map(|link| Action::Set { link, direction, pipe, change }).into_iter().collect()
+                let pipe = pipe.map(|name| name.value);
+                meant.map(|found| Action::Set { link: found, direction, pipe, change }).into_iter().collect()
             }
             ActionSpec::Down { link, duration } => {
                 place(links, &link, errors).map(|link| Action::Down { link, duration }).into_iter().collect()
@@ -59,45 +55,48 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 own.flat_map(|own| &own.links).map(|link| Action::Down { link: *link, duration }).collect()
             }
             ActionSpec::Heal { place } => {
-                let links = keep(healed(number, at.unwrap_or_default(), &place, &partitions), errors);
-                links.into_iter().flatten().map(|link| Action::Up { link }).collect()
+                let joined = keep(healed(number, at.unwrap_or_default(), &place, &partitions), errors);
+                joined.into_iter().flatten().map(|link| Action::Up { link }).collect()
             }
         };
-        events.extend(actions.into_iter().map(|action| Event { line, at, action }));
+        events.extend(actions.into_iter().map(|one| Event { line, at, action: one }));
     }
     downs::settle(&mut events);
     events
 }
 
-/// Why one of the pipes that are changed would make no sense afterwards.
-fn misfit(link: &LinkSpec, direction: Option<Direction>, pipe: Option<&str>, change: &PipeChange) -> Option<String> {
-    let directions = Direction::BOTH.into_iter().filter(|this| direction.is_none_or(|only| only == *this));
-    let of = |this: Direction| match pipe {
-        None => vec![&link.pipes[this.index()]],
-        Some(name) => {
-            let named = link.treatments[this.index()].iter().filter(|further| further.name.as_str() == name);
-            named.map(|further| &further.config).collect()
-        }
+/// The error of a change of what is not there, or after which the link's largest packets could not be sent.
+fn wrong_change(
+    link: &LinkSpec,
+    name: &Spanned<String>,
+    direction: Option<Direction>,
+    further: Option<&Spanned<String>>,
+    change: &PipeChange,
+) -> Option<Diagnostic> {
+    let directions = || Direction::BOTH.into_iter().filter(|this| direction.is_none_or(|only| only == *this));
+    let Some(pipe) = further else {
+        let own = directions().map(|this| &link.pipes[this.index()]);
+        return too_large(link.mtu, own, change).map(|wrong| name.error(wrong));
     };
-    let mut checks = directions.flat_map(of).map(|pipe| change.applied_to(pipe).check(Bytes::new(u64::from(link.mtu))));
-    checks.find_map(Result::err).map(|wrong| wrong.to_string())
+    let known: Vec<&Treatment> = directions().flat_map(|this| &link.treatments[this.index()]).collect();
+    let meant = known.iter().filter(|known| known.name == pipe.value).map(|known| &known.config);
+    if meant.clone().next().is_some() {
+        return too_large(link.mtu, meant, change).map(|wrong| pipe.error(wrong));
+    }
+    let names = || known.iter().map(|known| known.name.as_str());
+    let hint = match nearest(&pipe.value, names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "it has none".to_owned(),
+        None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    let direction = direction.map_or_else(String::new, |direction| format!(" {direction}"));
+    Some(pipe.error(format!("link `{}`{direction} has no further pipe `{}`: {hint}", name.value, pipe.value)))
 }
 
-/// The error of a further pipe that the link does not have.
-fn wrong_pipe(link: &LinkSpec, direction: Option<Direction>, pipe: &Spanned<String>) -> Option<Diagnostic> {
-    let directions = Direction::BOTH.into_iter().filter(|this| direction.is_none_or(|only| only == *this));
-    let known = || directions.clone().flat_map(|this| &link.treatments[this.index()]).map(|known| known.name.as_str());
-    if known().any(|known| known == pipe.value) {
-        return None;
-    }
-    let (link, pipe_name) = (&link.name.value, &pipe.value);
-    let place = direction.map_or_else(|| format!("link `{link}`"), |direction| format!("link `{link}` {direction}"));
-    let hint = match nearest(pipe_name, known()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if known().next().is_none() => "it has none".to_owned(),
-        None => format!("it has {}", known().collect::<Vec<_>>().join(", ")),
-    };
-    Some(pipe.error(format!("{place} has no further pipe `{pipe_name}`: {hint}")))
+/// Why the link's largest packets could not be sent after the change.
+fn too_large<'a>(mtu: u32, pipes: impl Iterator<Item = &'a PipeConfig>, change: &PipeChange) -> Option<String> {
+    let mut checks = pipes.map(|pipe| change.applied_to(pipe).check(Bytes::new(u64::from(mtu))));
+    checks.find_map(Result::err).map(|wrong| wrong.to_string())
 }
 
 fn command(run: RunSpec, name: String, node: usize) -> RunCommand {

@@ -134,7 +134,7 @@ fn check_even(distribution: Distribution, expected: &[f64], bound: f64) {
 fn table() {
     let table = Table::parse("# steps\n-12288 -8192 -4096 -1024 1024 4096 8192 12288").expect("a table");
     let delay = TableDelay { mean: ms(20), deviation: ms(4), table, file: String::new() };
-    let expected = [14.0, 16.0, 18.0, 19.5, 20.5, 22.0, 24.0, 26.0].map(|delay| delay * MS);
+    let expected = [14.0, 16.0, 18.0, 19.5, 20.5, 22.0, 24.0, 26.0].map(|time| time * MS);
     check_even(Distribution::Table(delay), &expected, 18.48);
 }
 

@@ -114,7 +114,7 @@ fn a_replay_begins_again_and_has_no_correlation() {
     let values = Values::parse("3 ms\n1 ms\n2 ms").expect("values");
     let samples = Distribution::Samples(Samples { values, file: String::new(), replay: true });
     let mut delay = free(samples, "0 %");
-    assert_eq!(draws(5, delay.clone(), 1), [3.0, 1.0, 2.0, 3.0, 1.0].map(|delay| delay * MS));
+    assert_eq!(draws(5, delay.clone(), 1), [3.0, 1.0, 2.0, 3.0, 1.0].map(|time| time * MS));
     assert_eq!(delay.mean(), Duration::from_millis(2));
     delay.correlation = "10 %".parse().expect("a correlation");
     assert_eq!(delay.check().expect_err("it is refused").key, "correlation");

@@ -5,17 +5,17 @@ mod daemon;
 mod relay;
 
 use crate::job::{Job, Mode};
-use crate::results::{Folder, NamedFile, Origin, Provenance};
+use crate::results::{Folder, absolute, results_folder};
 use crate::signals::Signals;
 use crate::{Event, Report, RunError, assemble, preflight};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, spawn_lab};
 use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
-use netloom_lab::{Plan, Precision};
+use netloom_lab::Plan;
 use relay::Relay;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A lab to run or to bring up.
@@ -121,7 +121,7 @@ fn cannot_acquire(error: RuntimeError) -> RunError {
 /// Makes the files that have to be there before the lab is.
 fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job, RunError> {
     let folder = match mode {
-        Mode::Run => results_folder(request)?,
+        Mode::Run => results_folder(request, "real")?,
         Mode::Up => Folder::existing(runtime.path().to_owned())?,
     };
     let hosts_file = runtime.hosts();
@@ -148,35 +148,4 @@ fn cpu_group(plan: &Plan) -> Option<Result<LabGroup, Unavailable>> {
         let hierarchy = Hierarchy::detect()?;
         Ok(hierarchy.plan(&plan.name, std::process::id()))
     })
-}
-
-/// Provenance comes first, then the lab file word for word and the files that it names, then what was made of it.
-fn results_folder(request: &RunRequest) -> Result<Folder, RunError> {
-    let started = SystemTime::now();
-    let RunRequest { plan, lab_file, lab_text, results, command_line, .. } = request;
-    let folder = Folder::create(results, &plan.name, started)?;
-    let files = NamedFile::find(lab_file.parent().unwrap_or(Path::new("")), &plan.files)?;
-    let origin = Origin {
-        lab: plan.name.clone(),
-        lab_file: absolute(lab_file),
-        seed: plan.seed.get(),
-        precision: match plan.precision {
-            Precision::Eco => "eco",
-            Precision::Balanced => "balanced",
-            Precision::Exact => "exact",
-        },
-        command_line: command_line.clone(),
-        files: files.clone(),
-        started,
-    };
-    folder.write_json("provenance.json", &Provenance::gather(&origin))?;
-    folder.write("lab.yaml", lab_text)?;
-    folder.keep(lab_file, lab_text, &files)?;
-    folder.write_json("plan.json", &plan.describe())?;
-    folder.write("hosts", plan.hosts())?;
-    Ok(folder)
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

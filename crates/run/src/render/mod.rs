@@ -3,11 +3,13 @@
 //! The text carries ANSI colours; whoever prints it strips them where they are not wanted.
 
 mod quantity;
+mod simulation;
 mod table;
 
 use crate::{CommandRow, ExpectationRow, PipeRow, Report, Verdict, telling_columns};
 use anstyle::{AnsiColor, Style};
 pub use quantity::{rate, span};
+pub use simulation::simulation;
 use std::fmt::Write;
 pub use table::{Align, Table};
 

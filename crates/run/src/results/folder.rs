@@ -41,7 +41,7 @@ impl Folder {
     }
 
     /// Makes a folder inside this one.
-    fn make_folder(&self, name: &str) -> Result<(), RunError> {
+    pub(crate) fn make_folder(&self, name: &str) -> Result<(), RunError> {
         let path = self.path.join(name);
         fs::create_dir_all(&path).map_err(RunError::results(&path))
     }

@@ -1,11 +1,13 @@
 //! The results folder: `results/<lab>/<time>-<id>/`, provenance first.
 
+mod begin;
 mod events;
 mod files;
 mod folder;
 mod provenance;
 mod tables;
 
+pub(crate) use begin::{absolute, results_folder};
 pub(crate) use events::EventLog;
 pub(crate) use files::NamedFile;
 pub(crate) use folder::Folder;

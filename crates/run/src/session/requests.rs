@@ -117,10 +117,9 @@ impl Session<'_> {
             Some(pipe) if !known.contains(&pipe.as_str()) => {
                 let none = || "it has none".to_owned();
                 let names = if known.is_empty() { none() } else { format!("there are {}", known.join(", ")) };
-                let link = &set.link;
                 Err((
                     ExitCode::NoSuchLab,
-                    format!("`{pipe}` is neither a direction nor a further pipe of `{link}`: {names}"),
+                    format!("`{pipe}` is neither a direction nor a further pipe of `{}`: {names}", set.link),
                 ))
             }
             pipe => Ok(Place { link, direction, pipe: pipe.clone() }),

@@ -15,7 +15,7 @@ fn cells_are_read_in_the_units_of_their_columns() {
     let loss = Probability::from_parts_per_trillion(1_000_000_000);
     let second = Step { at: Duration::from_micros(1), loss, ..Step::default() };
     assert_eq!(steps(text), Ok(alloc::vec![first, second]));
-    let limit = |text: &str| steps(text).expect("a table")[0].queue.expect("a limit");
+    let limit = |table: &str| steps(table).expect("a table")[0].queue.expect("a limit");
     assert_eq!(limit("time_s,queue_bytes\n1,3000"), Limit::Bytes(Bytes::new(3_000)));
     assert_eq!(limit("queue_ms,time_s\n50,1"), Limit::Time(Duration::from_millis(50)));
 }

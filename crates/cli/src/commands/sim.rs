@@ -1,0 +1,63 @@
+//! `netloom sim`
+
+use super::{Failure, Outcome, lab_file, print};
+use crate::args::SimArgs;
+use crate::progress::Progress;
+use netloom_lab::Plan;
+use netloom_run::{ExitCode, RunRequest, SimRequest, render};
+use netloom_units::{Duration, Seed};
+use std::path::Path;
+
+/// For how long sources send if nobody says.
+const DEFAULT: Duration = Duration::from_secs(10);
+
+pub(super) fn sim(args: &SimArgs) -> Outcome {
+    let request = request(args)?;
+    let mut progress = Progress::new(args.quiet || args.json);
+    let report = netloom_run::simulate(&request, &mut |event| progress.show(event))?;
+    drop(progress);
+    if args.json {
+        print(&serde_json::to_string_pretty(&report).expect("a report has string keys only"))
+    } else {
+        print(render::simulation(&report).trim_end())
+    }
+}
+
+fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
+    let (lab, lab_text) = lab_file::load(&args.file)?;
+    let warnings = lab.warnings.lines().collect();
+    let mut plan = lab.plan;
+    if let Some(seed) = args.seed {
+        plan.seed = Seed::new(seed);
+    }
+    for text in &args.traffic {
+        add_traffic(&mut plan, text)?;
+    }
+    let duration = duration(args, &plan)?;
+    let run = RunRequest {
+        plan,
+        lab_file: args.file.clone(),
+        lab_text,
+        warnings,
+        results: args.results.clone(),
+        command_line: std::env::args().collect(),
+    };
+    Ok(SimRequest { run, duration, plots: !args.no_plots })
+}
+
+/// Files on the command line are found from where the user is.
+fn add_traffic(plan: &mut Plan, text: &str) -> Result<(), Failure> {
+    let source = netloom_lab::parse_traffic(plan, text, Path::new(""));
+    let source = source.map_err(|error| Failure::new(ExitCode::Usage, format!("--traffic \"{text}\": {error}")))?;
+    plan.traffic.push(source);
+    Ok(())
+}
+
+fn duration(args: &SimArgs, plan: &Plan) -> Result<Duration, Failure> {
+    let wrong = |why: String| Failure::new(ExitCode::Usage, format!("--for: {why}"));
+    let Some(text) = &args.duration else { return Ok(plan.duration.unwrap_or(DEFAULT)) };
+    match text.parse::<Duration>().map_err(|error| wrong(error.to_string()))? {
+        Duration::ZERO => Err(wrong("a time above zero is needed, for example 10 s".into())),
+        duration => Ok(duration),
+    }
+}

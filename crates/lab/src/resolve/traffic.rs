@@ -1,0 +1,60 @@
+//! The sources of a simulation: names become places, and every source gets a name of its own.
+
+use super::names::Index;
+use super::place;
+use crate::decode::Errors;
+use crate::diagnostics::{Span, Spanned};
+use crate::plan::{Plan, TrafficPlan};
+use crate::spec::TrafficSpec;
+use std::collections::BTreeSet;
+
+/// The sources; those that refer to what does not exist are noted and left out.
+pub(super) fn resolve(specs: Vec<TrafficSpec>, nodes: &Index<'_>, errors: &mut Errors) -> Vec<TrafficPlan> {
+    // Given names go first, so that a made one never takes one of them.
+    let mut taken = BTreeSet::new();
+    for name in specs.iter().filter_map(|spec| spec.name.as_ref()) {
+        check_unique(name, &taken, errors);
+        taken.insert(name.value.clone());
+    }
+    let mut sources = Vec::new();
+    for spec in specs {
+        if let Some(source) = source(spec, nodes, &taken, errors) {
+            taken.insert(source.name.clone());
+            sources.push(source);
+        }
+    }
+    sources
+}
+
+/// One more source for `plan`; none if it refers to what does not exist, which is noted.
+pub(crate) fn resolve_for(plan: &Plan, spec: TrafficSpec, errors: &mut Errors) -> Option<TrafficPlan> {
+    let spanned = |value: &String| Spanned { value: value.clone(), span: Span::default(), key: String::new() };
+    let names: Vec<Spanned<String>> = plan.nodes.iter().map(|node| spanned(&node.name)).collect();
+    let taken: BTreeSet<String> = plan.traffic.iter().map(|source| source.name.clone()).collect();
+    if let Some(name) = &spec.name {
+        check_unique(name, &taken, errors);
+    }
+    source(spec, &Index::new("node", names.iter(), false), &taken, errors)
+}
+
+fn check_unique(name: &Spanned<String>, taken: &BTreeSet<String>, errors: &mut Errors) {
+    if taken.contains(&name.value) {
+        errors.push(name.error(format!("there are two sources `{}`: each has a name of its own", name.value)));
+    }
+}
+
+fn source(spec: TrafficSpec, nodes: &Index<'_>, taken: &BTreeSet<String>, errors: &mut Errors) -> Option<TrafficPlan> {
+    let name = spec.name.map_or_else(|| free_name(&spec.from.value, &spec.to.value, taken), |name| name.value);
+    let (from, to) = (place(nodes, &spec.from, errors), place(nodes, &spec.to, errors));
+    if from.is_some() && from == to {
+        errors.push(spec.to.error(format!("`{}` sends to itself: no link is crossed", spec.to.value)));
+        return None;
+    }
+    Some(TrafficPlan { line: spec.line, name, from: from?, to: to?, sends: spec.sends })
+}
+
+fn free_name(from: &str, to: &str, taken: &BTreeSet<String>) -> String {
+    let base = format!("{from}-{to}");
+    let numbered = (2..).map(|number| format!("{base}-{number}"));
+    [base.clone()].into_iter().chain(numbered).find(|name| !taken.contains(name)).expect("numbers do not end")
+}

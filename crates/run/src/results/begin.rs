@@ -1,0 +1,34 @@
+//! The beginning of a results folder: where it comes from, and of what.
+
+use super::{Folder, NamedFile, Origin, Provenance};
+use crate::{RunError, RunRequest};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Provenance comes first, then the lab file word for word and the files that it names, then what was made of it.
+pub(crate) fn results_folder(request: &RunRequest, clock: &'static str) -> Result<Folder, RunError> {
+    let started = SystemTime::now();
+    let RunRequest { plan, lab_file, lab_text, results, command_line, .. } = request;
+    let folder = Folder::create(results, &plan.name, started)?;
+    let files = NamedFile::find(lab_file.parent().unwrap_or(Path::new("")), &plan.files)?;
+    let origin = Origin {
+        lab: plan.name.clone(),
+        lab_file: absolute(lab_file),
+        seed: plan.seed.get(),
+        clock,
+        precision: plan.precision.name(),
+        command_line: command_line.clone(),
+        files: files.clone(),
+        started,
+    };
+    folder.write_json("provenance.json", &Provenance::gather(&origin))?;
+    folder.write("lab.yaml", lab_text)?;
+    folder.keep(lab_file, lab_text, &files)?;
+    folder.write_json("plan.json", &plan.describe())?;
+    folder.write("hosts", plan.hosts())?;
+    Ok(folder)
+}
+
+pub(crate) fn absolute(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}

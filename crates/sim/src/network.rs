@@ -1,0 +1,291 @@
+//! The loop: from one event to the next.
+
+use crate::SimError;
+use crate::flow::{Flow, FlowSpec, Next};
+use crate::meter::Meter;
+use crate::outcome::{Outcome, PipeOutcome, Sample, SourceOutcome};
+use crate::receiver::Acknowledgement;
+use crate::tag::{self, MOST_FLOWS, Tag};
+use crate::timeline::{Deed, Event};
+use netloom_fabric::{Fabric, Handout, PipeSpec, PortId};
+use netloom_link::{PipeConfig, PipeCounters};
+use netloom_packet::{Packet, Pool};
+use netloom_units::{Bytes, Duration, Instant, Seed};
+use std::collections::{BTreeSet, VecDeque};
+
+/// When sources stop, so much time is left for what is under way to arrive.
+const GRACE: Duration = Duration::from_secs(10);
+/// So often it is asked whether something is still under way.
+const ASKED_EVERY: Duration = Duration::from_millis(1);
+/// More packets than these do not come out of pipes at one instant, unless time stands still.
+const MOST_AT_ONCE: u64 = 1_000_000;
+
+/// Pipes and flows in virtual time.
+#[derive(Debug)]
+pub struct Network {
+    fabric: Fabric,
+    pool: Pool,
+    flows: Vec<Flow>,
+    /// When which flow wakes; and the same by flow.
+    wakes: BTreeSet<(Instant, usize)>,
+    wake_of: Vec<Option<Instant>>,
+    events: VecDeque<Event>,
+    configs: Vec<PipeConfig>,
+    meters: Vec<Meter>,
+    handed: Vec<Handout>,
+    handed_out: u64,
+    /// Sources have stopped; what arrives counts for them, but not for the pipes.
+    is_over: bool,
+}
+
+impl Network {
+    /// A network of these pipes, which these flows cross.
+    ///
+    /// # Errors
+    /// If there is no flow, or if there are too many.
+    ///
+    /// # Panics
+    /// As [`Fabric::new`] does.
+    pub fn new(seed: Seed, pipes: &[PipeSpec], flows: Vec<FlowSpec>) -> Result<Self, SimError> {
+        if flows.is_empty() {
+            return Err(SimError::NoTraffic);
+        }
+        if flows.len() > MOST_FLOWS {
+            return Err(SimError::TooManySources);
+        }
+        let count = flows.len();
+        let mut this = Self {
+            fabric: Fabric::new(seed, pipes),
+            pool: Pool::default(),
+            flows: flows.into_iter().map(|spec| Flow::new(spec, seed)).collect(),
+            wakes: BTreeSet::new(),
+            wake_of: vec![None; count],
+            events: VecDeque::new(),
+            configs: pipes.iter().map(|spec| spec.config.clone()).collect(),
+            meters: vec![Meter::default(); pipes.len()],
+            handed: Vec::new(),
+            handed_out: 0,
+            is_over: false,
+        };
+        (0..count).for_each(|flow| this.reschedule(flow));
+        Ok(this)
+    }
+
+    pub(crate) fn with_events(mut self, events: Vec<Event>) -> Self {
+        self.events = events.into();
+        self
+    }
+
+    /// Lets sources send for `duration`, and then what is under way arrive. `watch` sees the pipes every `interval`,
+    /// at the beginning and at the end of `duration`.
+    ///
+    /// # Errors
+    /// If time stands still.
+    pub fn run(
+        mut self,
+        duration: Duration,
+        interval: Duration,
+        watch: &mut dyn FnMut(&Sample<'_>),
+    ) -> Result<Outcome, SimError> {
+        let end = Instant::ZERO + duration;
+        let mut counters: Vec<PipeCounters> = Vec::new();
+        let mut sample_at = Instant::ZERO;
+        loop {
+            // What happens at the instant of a sample, happens before it.
+            self.run_until(sample_at)?;
+            counters.clear();
+            counters.extend(self.fabric.counters().copied());
+            watch(&Sample { at: sample_at, pipes: &counters });
+            if sample_at >= end {
+                break;
+            }
+            sample_at = (sample_at + interval).min(end);
+        }
+        self.is_over = true;
+        self.drain(end)?;
+        Ok(self.outcome(duration, &counters))
+    }
+
+    /// Everything until `end`, and at it.
+    fn run_until(&mut self, end: Instant) -> Result<(), SimError> {
+        let (mut latest, mut at_once) = (Instant::ZERO, 0);
+        while let Some(now) = self.next().filter(|now| *now <= end) {
+            if now > latest {
+                (latest, at_once) = (now, 0);
+            }
+            at_once += self.step(now);
+            if at_once > MOST_AT_ONCE {
+                return Err(SimError::StandsStill(now));
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&self) -> Option<Instant> {
+        let source = self.wakes.first().map(|(at, _)| *at).filter(|_| !self.is_over);
+        let event = self.events.front().map(|event| event.at).filter(|_| !self.is_over);
+        [self.fabric.next_wake(), source, event].into_iter().flatten().min()
+    }
+
+    /// Everything that happens at `now`, but what follows from it at the same instant; says how many packets came out.
+    fn step(&mut self, now: Instant) -> u64 {
+        while !self.is_over && self.events.front().is_some_and(|event| event.at <= now) {
+            self.happen(now);
+        }
+        let count = self.hand_out(now);
+        while let Some(flow) = self.wakes.first().filter(|(at, _)| *at <= now && !self.is_over).map(|(_, flow)| *flow) {
+            self.flows[flow].wake(now);
+            if let Some(word) = self.flows[flow].receiver.wake(now) {
+                self.answer(now, flow, word);
+            }
+            self.send(now, flow);
+        }
+        self.fabric.recycle(&mut self.pool);
+        count
+    }
+
+    fn happen(&mut self, now: Instant) {
+        let Some(event) = self.events.pop_front() else { return };
+        match event.deed {
+            Deed::Change(change) => {
+                self.fabric.change(now, event.pipe, &change);
+                let config = &mut self.configs[event.pipe.0 as usize];
+                *config = change.applied_to(config);
+            }
+            Deed::SetUp(up) => self.fabric.set_up(now, event.pipe, up),
+        }
+    }
+
+    fn hand_out(&mut self, now: Instant) -> u64 {
+        let mut handed = std::mem::take(&mut self.handed);
+        self.fabric.advance(now, |handout| handed.push(handout));
+        let count = handed.len() as u64;
+        self.handed_out += count;
+        for handout in handed.drain(..) {
+            if !self.is_over {
+                self.meters[handout.pipe.0 as usize].record(&handout.departure);
+            }
+            self.arrive(now, handout.port, handout.departure.packet);
+        }
+        self.handed = handed;
+        count
+    }
+
+    /// A packet comes out of a pipe.
+    fn arrive(&mut self, now: Instant, port: PortId, packet: Packet) {
+        let tag = Tag::read(&packet);
+        let (flow, is_back) = match tag {
+            Tag::Data { flow, .. } => (flow, false),
+            Tag::Acknowledgement { flow, .. } => (flow, true),
+        };
+        match self.flows[flow].next(port, is_back).expect("packets keep to their way") {
+            Next::Entry(entry) => self.inject(now, entry, packet),
+            Next::End => {
+                self.deliver(now, tag, &packet);
+                self.pool.recycle(packet);
+            }
+        }
+    }
+
+    fn deliver(&mut self, now: Instant, tag: Tag, packet: &Packet) {
+        let is_intact = tag::is_intact(packet, tag);
+        match tag {
+            Tag::Data { flow, .. } if !is_intact => self.flows[flow].receiver.discard(),
+            Tag::Data { flow, number, sent } => {
+                let word = self.flows[flow].receiver.take(now, number, packet.size(), tag::age(sent, now));
+                if let Some(word) = word {
+                    self.answer(now, flow, word);
+                }
+                self.reschedule(flow);
+            }
+            Tag::Acknowledgement { flow, below, latest } if is_intact => {
+                self.flows[flow].acknowledge(Acknowledgement { below, latest });
+                self.send(now, flow);
+            }
+            Tag::Acknowledgement { .. } => {}
+        }
+    }
+
+    /// All that a source may send at `now`.
+    fn send(&mut self, now: Instant, flow: usize) {
+        while let Some(segment) = (!self.is_over).then(|| self.flows[flow].send(now)).flatten() {
+            let spec = &self.flows[flow].spec;
+            let ([from, to], entry) = (spec.addresses, spec.path[0].entry);
+            let packet = tag::build(&mut self.pool, Tag::data(flow, segment.number, now), segment.size, from, to);
+            self.inject(now, entry, packet);
+        }
+        self.reschedule(flow);
+    }
+
+    /// The sink's word to its source.
+    fn answer(&mut self, now: Instant, flow: usize, word: Acknowledgement) {
+        let Acknowledgement { below, latest } = word;
+        let size = self.flows[flow].headers();
+        let spec = &self.flows[flow].spec;
+        let ([from, to], entry) = (spec.addresses, spec.back[0].entry);
+        let packet = tag::build(&mut self.pool, Tag::Acknowledgement { flow, below, latest }, size, to, from);
+        self.inject(now, entry, packet);
+    }
+
+    fn inject(&mut self, now: Instant, entry: PortId, packet: Packet) {
+        self.fabric.inject(now, entry, packet).expect("ways lead over pipes that exist");
+    }
+
+    fn reschedule(&mut self, flow: usize) {
+        let wake = self.flows[flow].next_wake();
+        let before = std::mem::replace(&mut self.wake_of[flow], wake);
+        if before != wake {
+            before.map(|at| self.wakes.remove(&(at, flow)));
+            wake.map(|at| self.wakes.insert((at, flow)));
+        }
+    }
+
+    /// Lets arrive what is under way when sources have stopped at `end`.
+    fn drain(&mut self, end: Instant) -> Result<(), SimError> {
+        let mut until = end;
+        while until < end + GRACE && self.fabric.counters().any(is_busy) {
+            until = until + ASKED_EVERY;
+            self.run_until(until)?;
+        }
+        Ok(())
+    }
+
+    fn outcome(self, duration: Duration, counters: &[PipeCounters]) -> Outcome {
+        let pipes = self.configs.into_iter().zip(counters).zip(self.meters);
+        Outcome {
+            duration,
+            pipes: pipes
+                .map(|((config, counters), meter)| PipeOutcome { config, counters: *counters, meter })
+                .collect(),
+            sources: self.flows.iter().map(source_outcome).collect(),
+            skipped: Vec::new(),
+            handed_out: self.handed_out,
+        }
+    }
+}
+
+/// Whether packets of the flows are inside.
+fn is_busy(counters: &PipeCounters) -> bool {
+    counters.queued.packets + counters.travelling.packets > 0
+}
+
+fn source_outcome(flow: &Flow) -> SourceOutcome {
+    let counted = flow.receiver.counted();
+    let (sent_packets, resent_packets) = flow.sent();
+    let start = Instant::ZERO + flow.start();
+    let headers: Bytes = flow.headers();
+    SourceOutcome {
+        name: flow.spec.name.clone(),
+        sent_packets,
+        sent_bytes: flow.sent_bytes,
+        resent_packets,
+        received_packets: counted.packets,
+        received_bytes: counted.bytes,
+        duplicate_packets: counted.duplicates,
+        corrupted_packets: counted.corrupted,
+        reordered_packets: counted.reordered,
+        useful_bytes: counted.bytes - counted.packets * headers.get(),
+        active: counted.last_at.map(|last| last.since(start)),
+        delays: counted.delays.clone(),
+    }
+}

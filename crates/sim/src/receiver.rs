@@ -1,0 +1,140 @@
+//! Where a flow ends: what arrives is counted and, for a window sender, acknowledged.
+
+use crate::delays::Delays;
+use crate::seen::Seen;
+use netloom_units::{Bytes, Duration, Instant};
+
+/// So long an acknowledgement waits for more packets: below the half second of RFC 1122, section 4.2.3.2, and what BSD
+/// has always had.
+const DELAYED: Duration = Duration::from_millis(200);
+
+/// What a receiver has counted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Received {
+    /// Different packets.
+    pub(crate) packets: u64,
+    /// Their bytes from the IP header on.
+    pub(crate) bytes: u64,
+    /// Packets that had come before.
+    pub(crate) duplicates: u64,
+    /// Packets with a flipped bit, which a checksum finds; they count as not received.
+    pub(crate) corrupted: u64,
+    /// Packets that came behind a later one (RFC 4737, section 4).
+    pub(crate) reordered: u64,
+    pub(crate) delays: Delays,
+    pub(crate) last_at: Option<Instant>,
+}
+
+/// What is acknowledged: all packets below `below`, and `latest`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Acknowledgement {
+    pub(crate) below: u64,
+    pub(crate) latest: u64,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Receiver {
+    counted: Received,
+    seen: Seen,
+    /// The highest number that came.
+    highest: Option<u64>,
+    /// How many packets in order are acknowledged at once; none: nothing is acknowledged.
+    every: Option<u32>,
+    /// How many wait for their acknowledgement, and until when at most.
+    waiting: u32,
+    deadline: Option<Instant>,
+}
+
+impl Receiver {
+    /// A receiver that acknowledges `every` so many packets.
+    pub(crate) fn new(every: Option<u32>) -> Self {
+        Self { every, ..Self::default() }
+    }
+
+    /// A packet that cannot be used.
+    pub(crate) fn discard(&mut self) {
+        self.counted.corrupted += 1;
+    }
+
+    /// A packet has arrived; gives what is to be acknowledged now.
+    pub(crate) fn take(&mut self, now: Instant, number: u64, size: Bytes, delay: Duration) -> Option<Acknowledgement> {
+        let expected = self.seen.below();
+        let is_new = self.seen.add(number);
+        self.count(now, number, size, delay, is_new);
+        let is_in_order = number == expected && self.seen.below() == number + 1;
+        self.owe(now, number, is_new && is_in_order)
+    }
+
+    fn count(&mut self, now: Instant, number: u64, size: Bytes, delay: Duration, is_new: bool) {
+        let counted = &mut self.counted;
+        if !is_new {
+            counted.duplicates += 1;
+            return;
+        }
+        counted.packets += 1;
+        counted.bytes += size.get();
+        counted.reordered += u64::from(self.highest.is_some_and(|highest| number < highest));
+        counted.delays.record(delay);
+        counted.last_at = Some(now);
+        self.highest = self.highest.max(Some(number));
+    }
+
+    /// What is out of order, fills a gap or comes again is acknowledged at once (RFC 5681, section 4.2).
+    fn owe(&mut self, now: Instant, latest: u64, may_wait: bool) -> Option<Acknowledgement> {
+        let every = self.every?;
+        self.waiting += 1;
+        if may_wait && self.waiting < every {
+            self.deadline.get_or_insert(now + DELAYED);
+            return None;
+        }
+        Some(self.pay(latest))
+    }
+
+    fn pay(&mut self, latest: u64) -> Acknowledgement {
+        (self.waiting, self.deadline) = (0, None);
+        let below = self.seen.below();
+        Acknowledgement { below, latest }
+    }
+
+    /// When an acknowledgement can wait no longer.
+    pub(crate) fn next_wake(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// The acknowledgement that can wait no longer.
+    pub(crate) fn wake(&mut self, now: Instant) -> Option<Acknowledgement> {
+        self.deadline.filter(|deadline| *deadline <= now).map(|_| self.pay(self.highest.unwrap_or_default()))
+    }
+
+    pub(crate) fn counted(&self) -> &Received {
+        &self.counted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(receiver: &mut Receiver, ms: u64, number: u64) -> Option<(u64, u64)> {
+        let now = Instant::from_nanos(ms * 1_000_000);
+        receiver.take(now, number, Bytes::new(100), Duration::ZERO).map(|owed| (owed.below, owed.latest))
+    }
+
+    #[test]
+    fn every_second_in_order_and_everything_else_at_once() {
+        let mut receiver = Receiver::new(Some(2));
+        assert_eq!(take(&mut receiver, 0, 0), None);
+        assert_eq!(take(&mut receiver, 1, 1), Some((2, 1)));
+        assert_eq!(take(&mut receiver, 2, 3), Some((2, 3)));
+        assert_eq!(take(&mut receiver, 3, 3), Some((2, 3)));
+        assert_eq!(take(&mut receiver, 4, 2), Some((4, 2)));
+        assert_eq!(take(&mut receiver, 5, 4), None);
+        let late = Instant::from_nanos(205_000_000);
+        assert_eq!(receiver.next_wake(), Some(late));
+        assert_eq!(receiver.wake(late), Some(Acknowledgement { below: 5, latest: 4 }));
+        assert_eq!(receiver.next_wake(), None);
+        let counted = receiver.counted();
+        assert_eq!((counted.packets, counted.duplicates, counted.reordered), (5, 1, 1));
+    }
+}

@@ -1,0 +1,80 @@
+//! From a plan to what comes out.
+
+use crate::flow::{FlowSpec, Hop};
+use crate::network::Network;
+use crate::outcome::{Outcome, Sample, SimError};
+use crate::route::{address, path, pipe_specs};
+use crate::timeline;
+use netloom_lab::{Plan, Sends, TrafficPlan};
+use netloom_link::{PacketSize, Traffic};
+use netloom_units::Duration;
+
+/// Plays `plan` for `duration`: its sources send, and what its timeline says of links happens. `watch` sees the pipes
+/// every `interval`, at the beginning and at the end.
+///
+/// # Errors
+/// If there is nothing to simulate, or a source cannot reach its sink; see [`SimError`].
+pub fn simulate(
+    plan: &Plan,
+    duration: Duration,
+    interval: Duration,
+    watch: &mut dyn FnMut(&Sample<'_>),
+) -> Result<Outcome, SimError> {
+    let network = Network::new(plan.seed, &pipe_specs(plan), flows(plan)?)?;
+    let (events, skipped) = timeline::events(plan);
+    let outcome = network.with_events(events).run(duration, interval, watch)?;
+    Ok(Outcome { skipped, ..outcome })
+}
+
+/// Whether `plan` can be simulated, as far as that shows before time passes.
+///
+/// # Errors
+/// As of [`simulate`].
+pub fn check(plan: &Plan) -> Result<(), SimError> {
+    if flows(plan)?.is_empty() { Err(SimError::NoTraffic) } else { Ok(()) }
+}
+
+fn flows(plan: &Plan) -> Result<Vec<FlowSpec>, SimError> {
+    plan.traffic.iter().map(|source| flow(plan, source)).collect()
+}
+
+fn flow(plan: &Plan, source: &TrafficPlan) -> Result<FlowSpec, SimError> {
+    let spec = FlowSpec {
+        name: source.name.clone(),
+        sends: source.sends.clone(),
+        path: path(plan, source.from, source.to)?,
+        back: path(plan, source.to, source.from)?,
+        addresses: [address(&plan.nodes[source.from])?, address(&plan.nodes[source.to])?],
+    };
+    check_sizes(plan, &spec)?;
+    Ok(spec)
+}
+
+/// Simulated routers do not cut packets.
+fn check_sizes(plan: &Plan, flow: &FlowSpec) -> Result<(), SimError> {
+    let longest = longest(&flow.sends);
+    let links = flow.path.iter().map(|hop: &Hop| &plan.links[hop.entry.0 as usize / 2]);
+    let short = links.filter(|link| u64::from(link.mtu) < longest).min_by_key(|link| link.mtu);
+    short.map_or(Ok(()), |link| {
+        let (name, mtu) = (&flow.name, link.mtu);
+        let why = format!("source {name} sends packets of {longest} B, but the mtu of link {} is {mtu}", link.name);
+        Err(SimError::TooLong(why))
+    })
+}
+
+/// The length of the longest packet in bytes.
+fn longest(sends: &Sends) -> u64 {
+    let of_size = |size: PacketSize| match size {
+        PacketSize::Fixed(size) => size.get(),
+        // The longest of the mix.
+        PacketSize::Imix => 1_500,
+    };
+    match sends {
+        Sends::Window(window) => window.segment.get() + window.headers.get(),
+        Sends::Open(source) => match &source.traffic {
+            Traffic::Constant(stream) | Traffic::Poisson(stream) => of_size(stream.size),
+            Traffic::OnOff(on_off) => of_size(on_off.stream.size),
+            Traffic::Replay(replay) => replay.packets.iter().map(|(_, size)| size.get()).max().unwrap_or(0),
+        },
+    }
+}

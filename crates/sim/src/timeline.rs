@@ -1,0 +1,70 @@
+//! What the timeline does to links; programs are left out.
+
+use netloom_fabric::PipeId;
+use netloom_lab::{Action, Direction, PipePlan, Plan};
+use netloom_link::PipeChange;
+use netloom_units::{Duration, Instant};
+
+/// What happens to a pipe.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Deed {
+    Change(PipeChange),
+    SetUp(bool),
+}
+
+/// Something that happens to a pipe at an instant.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Event {
+    pub(crate) at: Instant,
+    pub(crate) pipe: PipeId,
+    pub(crate) deed: Deed,
+}
+
+/// Which pipes an entry is about.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    link: usize,
+    /// None: both.
+    direction: Option<Direction>,
+    /// A further pipe's name; none: the direction's own pipe.
+    further: Option<&'a str>,
+    /// Whether the further pipes are meant as well.
+    all: bool,
+}
+
+impl Place<'_> {
+    fn holds(&self, pipe: &PipePlan<'_>) -> bool {
+        let further = pipe.treatment.map(|treatment| treatment.name.as_str());
+        pipe.link == self.link
+            && self.direction.is_none_or(|direction| direction == pipe.direction)
+            && (self.all || further == self.further)
+    }
+}
+
+/// What happens to pipes, in order, and the names of the programs that are left out.
+pub(crate) fn events(plan: &Plan) -> (Vec<Event>, Vec<String>) {
+    let (mut events, mut skipped) = (Vec::new(), Vec::new());
+    for entry in &plan.timeline {
+        let at = Instant::ZERO + entry.at.unwrap_or_default();
+        let mut add = |place: Place<'_>, after: Duration, deed: Deed| {
+            let meant = (0..).zip(plan.pipes()).filter(|(_, pipe)| place.holds(pipe));
+            events.extend(meant.map(|(number, _)| Event { at: at + after, pipe: PipeId(number), deed: deed.clone() }));
+        };
+        let whole = |link| Place { link, direction: None, further: None, all: true };
+        match &entry.action {
+            Action::Run(run) => skipped.push(run.name.clone()),
+            Action::Set { link, direction, pipe, change } => {
+                let place = Place { link: *link, direction: *direction, further: pipe.as_deref(), all: false };
+                add(place, Duration::ZERO, Deed::Change(change.clone()));
+            }
+            Action::Down { link, duration } => {
+                add(whole(*link), Duration::ZERO, Deed::SetUp(false));
+                duration.iter().for_each(|span| add(whole(*link), *span, Deed::SetUp(true)));
+            }
+            Action::Up { link } => add(whole(*link), Duration::ZERO, Deed::SetUp(true)),
+        }
+    }
+    // Of what happens at one instant, the order of the file is kept.
+    events.sort_by_key(|event| event.at);
+    (events, skipped)
+}
