@@ -123,8 +123,8 @@ fn sizes(range: std::ops::Range<u64>) -> impl Strategy<Value = Bytes> {
 }
 
 fn buckets() -> impl Strategy<Value = TokenBucketConfig> {
-    let peak = of((1..2_000_000_000_u64, sizes(40..4_000)));
-    (rates(), sizes(40..20_000), peak).prop_map(|(mean, burst, above)| {
+    let faster_by = of((1..2_000_000_000_u64, sizes(40..4_000)));
+    (rates(), sizes(40..20_000), faster_by).prop_map(|(mean, burst, above)| {
         let faster = |more| rate(mean.as_bits_per_second() + more);
         let peak = above.map(|(more, size)| PeakConfig { rate: faster(more), burst: size });
         TokenBucketConfig { rate: mean, burst, peak }
