@@ -258,7 +258,7 @@ pub(crate) struct SetArgs {
     /// The link, or one direction of it: LINK.forward or LINK.backward; then a further pipe, if that is meant
     #[arg(value_name = "LINK[.DIRECTION][.PIPE]")]
     pub(crate) link: String,
-    /// What to change: rate, delay, queue, loss as in a lab file, or state=up|down
+    /// What to change: any key of a direction as in a lab file, or state=up|down
     #[arg(required = true, value_name = "KEY=VALUE")]
     pub(crate) changes: Vec<String>,
 }
