@@ -8,7 +8,7 @@ use netloom_units::{Duration, Instant};
 /// What happens to a pipe.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Deed {
-    Change(PipeChange),
+    Change(Box<PipeChange>),
     SetUp(bool),
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn events(plan: &Plan) -> (Vec<Event>, Vec<String>) {
         match &entry.action {
             Action::Run(run) => skipped.push(run.name.clone()),
             Action::Set { link, direction, change } => {
-                add(*link, *direction, Duration::ZERO, Deed::Change(change.clone()));
+                add(*link, *direction, Duration::ZERO, Deed::Change(Box::new(change.clone())));
             }
             Action::Down { link, duration } => {
                 add(*link, None, Duration::ZERO, Deed::SetUp(false));
