@@ -7,7 +7,7 @@ use crate::render::{rate, span};
 use crate::results::Folder;
 use netloom_lab::Plan;
 use netloom_sim::SourceOutcome;
-use netloom_units::Rate;
+use netloom_units::{Duration, Rate};
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
@@ -78,29 +78,29 @@ fn pipe(area: &Area<'_>, title: &str, limit: Option<u64>, points: &[Point]) -> D
     let carried = points.iter().map(|point| (point.seconds, point.bits_per_second));
     chart.draw_series(LineSeries::new(carried, FIRST.stroke_width(2)))?;
     let longest = points.iter().map(|point| point.queued).max().unwrap_or(0);
-    let mut chart = axes(&lower, "", (end, (longest as f64).max(1.0) * HEADROOM))?;
-    labels(&mut chart, "time in s", "queue in packets", &|packets| format!("{packets:.0}"))?;
+    let mut below = axes(&lower, "", (end, (longest as f64).max(1.0) * HEADROOM))?;
+    labels(&mut below, "time in s", "queue in packets", &|packets| format!("{packets:.0}"))?;
     let waited = points.iter().map(|point| (point.seconds, point.queued as f64));
-    chart.draw_series(LineSeries::new(waited, SECOND.stroke_width(2)))?;
+    below.draw_series(LineSeries::new(waited, SECOND.stroke_width(2)))?;
     Ok(())
 }
 
 /// The share of packets that took at most so long.
 fn delays(area: &Area<'_>, source: &SourceOutcome) -> Drawn {
     let delays = &source.delays;
-    let ms = |q: f64| delays.quantile(q).map_or(0.0, |delay| delay.as_millis_f64());
-    let most = delays.most().map_or(0.0, |delay| delay.as_millis_f64());
+    let ms = |q: f64| delays.quantile(q).map_or(0.0, Duration::as_millis_f64);
+    let most = delays.most().map_or(0.0, Duration::as_millis_f64);
     let title = format!("{}: one-way delay of {} packets", source.name, delays.count());
     let mut chart = axes(area, &title, ((most * HEADROOM).max(1e-6), 1.0))?;
     labels(&mut chart, "delay in ms", "share of packets", &|share| format!("{:.0} %", share * 100.0))?;
     let quantiles = (0..=QUANTILES).map(|part| f64::from(part) / f64::from(QUANTILES));
     // From zero on, so that the rise to the first packet shows.
-    let least = delays.least().map_or(0.0, |delay| delay.as_millis_f64());
+    let least = delays.least().map_or(0.0, Duration::as_millis_f64);
     let line = [(0.0, 0.0), (least, 0.0)].into_iter().chain(quantiles.map(|q| (ms(q), q))).chain([(most, 1.0)]);
     chart.draw_series(LineSeries::new(line, FIRST.stroke_width(2)))?;
     for (q, name) in [(0.5, "median"), (0.99, "99 %")] {
         let at = (ms(q), q);
-        let text = format!("{name} {}", span(delays.quantile(q).map_or(0, |delay| delay.as_nanos())));
+        let text = format!("{name} {}", span(delays.quantile(q).map_or(0, Duration::as_nanos)));
         chart.draw_series([Circle::new(at, 4, SECOND.filled())])?;
         // Below the line, and to the side where there is room.
         let side = if at.0 > most * 0.7 { -130 } else { 8 };
