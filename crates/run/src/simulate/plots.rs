@@ -35,13 +35,16 @@ pub(super) fn write(
     sources: &[SourceOutcome],
 ) -> Result<(), RunError> {
     folder.make_folder("plots")?;
-    for (number, row) in report.pipes.iter().enumerate().filter(|(_, row)| row.arrived_packets > 0) {
-        let title = format!("{} {} > {}", row.link, row.from, row.to);
+    let each = report.pipes.iter().zip(plan.pipes()).enumerate();
+    for (number, (row, described)) in each.filter(|(_, (row, _))| row.arrived_packets > 0) {
+        let further = row.pipe.as_ref().map_or_else(String::new, |name| format!(" {name}"));
+        let title = format!("{}{further} {} > {}", row.link, row.from, row.to);
         // A line at the described rate, if that never changed.
-        let at_first = plan.links[number / 2].pipes[number % 2].rate.nominal().map(Rate::as_bits_per_second);
+        let at_first = described.config.rate.nominal().map(Rate::as_bits_per_second);
         let limit = row.rate_bits_per_second.filter(|rate| at_first == Some(*rate));
         let svg = drawn(SIZE, |area| pipe(area, &title, limit, series.of(number)));
-        folder.write(&format!("plots/{}-{}.svg", row.link, row.direction), svg)?;
+        let name = row.pipe.as_ref().map_or_else(String::new, |name| format!("-{name}"));
+        folder.write(&format!("plots/{}-{}{name}.svg", row.link, row.direction), svg)?;
     }
     for source in sources.iter().filter(|source| source.delays.count() > 0) {
         let svg = drawn(SMALL, |area| delays(area, source));
