@@ -3,28 +3,19 @@
 use super::SimReport;
 use super::series::{Point, Series};
 use crate::RunError;
+use crate::chart::{Area, Drawn, FIRST, GREY, HEADROOM, SECOND, axes, drawn, labels};
 use crate::render::{rate, span};
 use crate::results::Folder;
 use netloom_lab::Plan;
 use netloom_sim::SourceOutcome;
 use netloom_units::{Duration, Rate};
-use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
 /// The size of a plot in pixels; SVG scales it.
 const SIZE: (u32, u32) = (900, 520);
 const SMALL: (u32, u32) = (900, 320);
-/// Blue and orange that people with any colour vision tell apart (Okabe and Ito 2008).
-const FIRST: RGBColor = RGBColor(0, 114, 178);
-const SECOND: RGBColor = RGBColor(213, 94, 0);
-const GREY: RGBColor = RGBColor(90, 90, 90);
-/// How much room is left above the highest point.
-const HEADROOM: f64 = 1.08;
 /// A distribution is drawn at so many quantiles.
 const QUANTILES: u32 = 500;
-
-type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
-type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 /// Draws `plots/`: one picture per pipe that carried something, and one per source that was heard.
 pub(super) fn write(
@@ -51,19 +42,6 @@ pub(super) fn write(
         folder.write(&format!("plots/delay-{}.svg", source.name), svg)?;
     }
     Ok(())
-}
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-
-fn drawn(size: (u32, u32), draw: impl Fn(&Area<'_>) -> Drawn) -> String {
-    let mut svg = String::new();
-    {
-        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        let outcome = area.fill(&WHITE).map_err(Into::into).and_then(|()| draw(&area));
-        let finished = outcome.and_then(|()| area.present().map_err(Into::into));
-        finished.expect("drawing to a string cannot fail, and no plot has an empty axis");
-    }
-    svg
 }
 
 /// Throughput above, queue below, over the same time.
@@ -110,29 +88,5 @@ fn delays(area: &Area<'_>, source: &SourceOutcome) -> Drawn {
         let style = ("sans-serif", 14).into_font().color(&SECOND);
         chart.draw_series([EmptyElement::at(at) + Text::new(text, (side, if q > 0.9 { 14 } else { 8 }), style)])?;
     }
-    Ok(())
-}
-
-/// Both axes begin at zero.
-fn axes<'a, 'b>(
-    area: &Area<'b>,
-    title: &str,
-    (right, top): (f64, f64),
-) -> Result<Chart<'a, 'b>, Box<dyn std::error::Error>>
-where
-    'b: 'a,
-{
-    let mut builder = ChartBuilder::on(area);
-    builder.margin(12).margin_right(24).x_label_area_size(36).y_label_area_size(100);
-    if !title.is_empty() {
-        builder.caption(title, ("sans-serif", 18));
-    }
-    Ok(builder.build_cartesian_2d(0.0..right, 0.0..top)?)
-}
-
-fn labels(chart: &mut Chart<'_, '_>, x: &str, y: &str, of_y: &dyn Fn(&f64) -> String) -> Drawn {
-    let mut mesh = chart.configure_mesh();
-    mesh.x_desc(x).y_desc(y).x_labels(10).y_labels(6).light_line_style(TRANSPARENT).y_label_formatter(&of_y);
-    mesh.label_style(("sans-serif", 13)).axis_desc_style(("sans-serif", 14)).draw()?;
     Ok(())
 }
