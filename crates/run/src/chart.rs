@@ -48,6 +48,8 @@ where
 pub(crate) fn labels(chart: &mut Chart<'_, '_>, x: &str, y: &str, of_y: &dyn Fn(&f64) -> String) -> Drawn {
     let mut mesh = chart.configure_mesh();
     mesh.x_desc(x).y_desc(y).x_labels(10).y_labels(6).light_line_style(TRANSPARENT).y_label_formatter(&of_y);
+    let of_x = |at: &f64| if at.fract().abs() < 1e-9 { format!("{at:.0}") } else { format!("{at:.2}") };
+    mesh.x_label_formatter(&of_x);
     mesh.label_style(("sans-serif", 13)).axis_desc_style(("sans-serif", 14)).draw()?;
     Ok(())
 }

@@ -13,8 +13,8 @@ use std::fmt::Write;
 pub struct PortraitRequest {
     /// The pipe.
     pub config: PipeConfig,
-    /// What stands above the picture.
-    pub title: String,
+    /// What stands above the picture, line by line.
+    pub title: Vec<String>,
     /// Where chance begins.
     pub seed: Seed,
     /// How many packets are sent through delay and loss.
@@ -25,6 +25,9 @@ pub struct PortraitRequest {
 
 /// The size of a row of charts in pixels; SVG scales it.
 const ROW: (u32, u32) = (1_000, 300);
+/// The height of a line of the title in pixels, and how many letters of it there is room for.
+const LINE: u32 = 20;
+const LETTERS: usize = 125;
 /// Into how many bars a distribution is cut.
 const BARS: usize = 80;
 /// So much of a distribution is shown; a long tail would squeeze the rest.
@@ -46,13 +49,24 @@ pub fn portrait(request: &PortraitRequest) -> Option<(String, String)> {
     if rows.is_empty() {
         return None;
     }
-    let height = ROW.1 * u32::try_from(rows.len()).expect("three rows at most") + 30;
-    let svg = drawn((ROW.0, height), |area| {
-        let area = area.titled(&request.title, ("sans-serif", 16))?;
-        let parts = area.split_evenly((rows.len(), 1));
+    let heading = LINE * u32::try_from(request.title.len()).expect("a command line has few words") + 12;
+    let height = ROW.1 * u32::try_from(rows.len()).expect("three rows at most") + heading;
+    let svg = drawn((ROW.0, height), |whole| {
+        let (above, below) = whole.split_vertically(heading);
+        title(&above, &request.title)?;
+        let parts = below.split_evenly((rows.len(), 1));
         rows.iter().zip(&parts).try_for_each(|(row, part)| row.draw(part))
     });
     Some((svg, figures(&seen)))
+}
+
+fn title(area: &Area<'_>, lines: &[String]) -> Drawn {
+    for (line, top) in lines.iter().zip((8..).step_by(LINE as usize)) {
+        let short: String = line.chars().take(LETTERS).collect();
+        let more = if short.len() < line.len() { " …" } else { "" };
+        area.draw(&Text::new(format!("{short}{more}"), (12, top), ("sans-serif", 14).into_font()))?;
+    }
+    Ok(())
 }
 
 enum Row<'a> {
@@ -108,8 +122,8 @@ fn one_by_one(area: &Area<'_>, ms: &[f64]) -> Drawn {
     let first = &ms[..ms.len().min(ONE_BY_ONE)];
     let top = first.iter().copied().fold(0.0, f64::max).max(1e-6) * HEADROOM;
     let mut chart = axes(area, "", (first.len() as f64, top))?;
-    labels(&mut chart, "packet", "delay in ms", &|ms| format!("{ms:.1}"))?;
-    let points = first.iter().enumerate().map(|(number, ms)| (number as f64, *ms));
+    labels(&mut chart, "packet", "delay in ms", &|delay| format!("{delay:.1}"))?;
+    let points = first.iter().enumerate().map(|(number, delay)| (number as f64, *delay));
     chart.draw_series(points.map(|at| Circle::new(at, 2, SECOND.filled())))?;
     Ok(())
 }
@@ -221,7 +235,7 @@ mod tests {
             netloom_lab::parse_change(key, value).expect("a value of the lab file").applied_to(&config)
         });
         let span = Duration::from_secs(2);
-        PortraitRequest { config, title: "test".into(), seed: Seed::new(7), packets: 20_000, span }
+        PortraitRequest { config, title: vec!["test".into()], seed: Seed::new(7), packets: 20_000, span }
     }
 
     #[test]

@@ -66,10 +66,10 @@ fn instants(packets: u32) -> impl Iterator<Item = (usize, Instant)> {
 fn delays(config: &PipeConfig, seed: Seed, packets: u32) -> Vec<Duration> {
     let (mut pipe, mut pool, mut waste) = (Pipe::new(config, Duration::ZERO, seed), Pool::default(), Waste::new());
     let mut delays = Vec::new();
-    let mut leave = |pipe: &mut Pipe, end: Instant| {
-        while let Some(wake) = pipe.next_wake().filter(|wake| *wake < end) {
-            while let Some(Departure { packet, due, .. }) = pipe.pop(wake, &mut waste) {
-                let number = packet.bytes().last_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
+    let mut leave = |from: &mut Pipe, end: Instant| {
+        while let Some(wake) = from.next_wake().filter(|wake| *wake < end) {
+            while let Some(Departure { packet: left, due, .. }) = from.pop(wake, &mut waste) {
+                let number = left.bytes().last_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
                 delays.push((number, due.since(Instant::ZERO + PORTRAIT_GAP * number)));
             }
         }
