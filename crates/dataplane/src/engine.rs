@@ -71,7 +71,7 @@ impl fmt::Display for EngineError {
 impl std::error::Error for EngineError {}
 
 pub(crate) enum Command {
-    Change(PipeId, PipeChange),
+    Change(PipeId, Box<PipeChange>),
     SetUp(PipeId, bool),
     ResetMeters,
     Counters(Outbox<(Instant, Vec<PipeCounters>)>),
@@ -169,7 +169,7 @@ impl Engine {
     /// # Errors
     /// When the engine has died.
     pub fn change(&mut self, pipe: PipeId, change: PipeChange) -> Result<(), EngineError> {
-        self.send(Command::Change(pipe, change));
+        self.send(Command::Change(pipe, Box::new(change)));
         self.alive()
     }
 

@@ -14,8 +14,8 @@ const THIS: Pid = Pid::from_raw(0);
 /// What the kernel says.
 pub fn reserve() -> Result<Option<usize>, Errno> {
     let mut allowed = sched_getaffinity(THIS)?;
-    let mut processors = (0..CpuSet::count()).filter(|cpu| allowed.is_set(*cpu).unwrap_or(false));
-    let (Some(_), Some(last)) = (processors.next(), processors.last()) else { return Ok(None) };
+    let processors: Vec<usize> = (0..CpuSet::count()).filter(|cpu| allowed.is_set(*cpu).unwrap_or(false)).collect();
+    let [_, .., last] = processors[..] else { return Ok(None) };
     allowed.unset(last)?;
     sched_setaffinity(THIS, &allowed)?;
     Ok(Some(last))

@@ -3,7 +3,7 @@
 use crate::decode::named_change;
 use crate::diagnostics::Diagnostic;
 use crate::yaml;
-use netloom_link::PipeChange;
+use netloom_link::{PipeChange, PipeConfig};
 use std::fmt;
 
 /// Why a text is not a change of a link. The message says what would be right.
@@ -42,6 +42,15 @@ pub fn parse_change(key: &str, value: &str) -> Result<PipeChange, ChangeError> {
         ChangeError(format!("{key}: {why}"))
     })?;
     named_change(key, node).map_err(|error| ChangeError(format!("{key}: {}", error.message())))
+}
+
+/// A direction that these keys and values describe; what they do not say is the default.
+///
+/// # Errors
+/// An unknown key, or a value that is not one of its kind.
+pub fn parse_pipe(keys: &[(String, String)]) -> Result<PipeConfig, ChangeError> {
+    keys.iter()
+        .try_fold(PipeConfig::default(), |config, (key, value)| Ok(parse_change(key, value)?.applied_to(&config)))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ mod spec;
 mod traffic;
 mod yaml;
 
-pub use change::{ChangeError, parse_change};
+pub use change::{ChangeError, parse_change, parse_pipe};
 pub use describe::change as describe_change;
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use expect::{

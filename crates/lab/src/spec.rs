@@ -59,7 +59,7 @@ pub(crate) struct EntrySpec {
 #[derive(Debug)]
 pub(crate) enum ActionSpec {
     Run(RunSpec),
-    Set { link: Spanned<String>, direction: Option<Direction>, pipe: Option<Spanned<String>>, change: PipeChange },
+    Set { link: Spanned<String>, direction: Option<Direction>, pipe: Option<Spanned<String>>, change: Box<PipeChange> },
     Down { link: Spanned<String>, duration: Option<Duration> },
     Up { link: Spanned<String> },
     Partition { groups: Spanned<Vec<Vec<Spanned<String>>>>, duration: Option<Duration> },

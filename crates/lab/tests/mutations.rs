@@ -78,7 +78,7 @@ fn apply(text: &str, mutations: &[Mutation]) -> String {
         let len = letters.len();
         let piece = |at: usize, count: usize| at % (len + 1)..(at % (len + 1) + count).min(len);
         match mutation {
-            Mutation::Cut { at, len } => drop(letters.drain(piece(*at, *len))),
+            Mutation::Cut { at, len: count } => drop(letters.drain(piece(*at, *count))),
             Mutation::Copy { from, len: count, to } => {
                 let copied: Vec<char> = letters[piece(*from, *count)].to_vec();
                 letters.splice(to % (len + 1)..to % (len + 1), copied);

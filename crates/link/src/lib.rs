@@ -1,4 +1,4 @@
-//! Models of links: loss, queue, rate and delay, joined to a [`Pipe`].
+//! Models of links: impairments, queues, rates and delays, joined to a [`Pipe`].
 //!
 //! This crate reads no clock, starts no thread and opens no file: it is `no_std`, and the compiler proves it. Every
 //! model takes `now` and draws from its own seeded generator; every model works on trains as it would on their
@@ -6,6 +6,25 @@
 //!
 //! The words are those of dummynet (Rizzo 1997, section 2): a packet passes the impairments, waits in a bounded queue,
 //! is sent at the pipe's rate, and then travels for the propagation delay.
+//!
+//! ```
+//! use netloom_link::{Pipe, PipeConfig, RateConfig, Waste};
+//! use netloom_packet::{Pool, VirtioHeader};
+//! use netloom_units::{Duration, Instant, Seed};
+//!
+//! // 10 Mbit/s and 20 ms.
+//! let rate = RateConfig::Constant("10 Mbit/s".parse()?);
+//! let config = PipeConfig { rate, delay: Duration::from_millis(20).into(), ..PipeConfig::default() };
+//! let (mut pipe, mut pool, mut waste) = (Pipe::new(&config, Duration::ZERO, Seed::new(7)), Pool::default(), Waste::new());
+//! // An Ethernet frame with a packet of 1,500 bytes enters at time zero.
+//! pipe.push(Instant::ZERO, pool.packet(VirtioHeader::COMPLETE, &[0; 1_514]), &mut waste);
+//! // 12,000 bits take 1.2 ms; then it travels.
+//! let wake = pipe.next_wake().expect("a packet is inside");
+//! assert_eq!(wake, Instant::ZERO + Duration::from_micros(21_200));
+//! let departure = pipe.pop(wake, &mut waste).expect("it is due");
+//! assert_eq!(departure.due, wake);
+//! # Ok::<(), netloom_units::ParseError>(())
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 

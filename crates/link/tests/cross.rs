@@ -21,7 +21,7 @@ const END: Duration = Duration::from_millis(80);
 #[derive(Clone, Debug)]
 enum Event {
     Send(Load),
-    Change(PipeChange),
+    Change(Box<PipeChange>),
     Up(bool),
 }
 
@@ -134,7 +134,7 @@ fn events() -> impl Strategy<Value = Vec<(Instant, Event)>> {
     ];
     let event = prop_oneof![
         8 => load.prop_map(Event::Send),
-        1 => change.prop_map(Event::Change),
+        1 => change.prop_map(|change| Event::Change(Box::new(change))),
         1 => any::<bool>().prop_map(Event::Up),
     ];
     let gap = prop_oneof![Just(0), 1..20_000_u64, 1..6_000_000_u64];

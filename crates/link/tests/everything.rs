@@ -101,7 +101,7 @@ const MODELS: &[(&str, &[&str])] = &[
 #[derive(Clone, Debug)]
 enum Event {
     Send { load: Load, port: u16, ecn: u8 },
-    Change(PipeChange),
+    Change(Box<PipeChange>),
     Up(bool),
 }
 
@@ -142,7 +142,7 @@ fn loads() -> impl Strategy<Value = Load> {
 fn cases() -> impl Strategy<Value = Case> {
     let event = prop_oneof![
         8 => (loads(), 1..5_u16, 0..4_u8).prop_map(|(load, port, ecn)| Event::Send { load, port, ecn }),
-        1 => changes().prop_map(Event::Change),
+        1 => changes().prop_map(|change| Event::Change(Box::new(change))),
         1 => any::<bool>().prop_map(Event::Up),
     ];
     let gap = prop_oneof![Just(0), 1..20_000_u64, 1..2_000_000_u64];
@@ -156,7 +156,7 @@ fn cases() -> impl Strategy<Value = Case> {
         let events: Vec<_> = events.into_iter().map(|(nanos, one)| (later(nanos), one)).collect();
         // A late call finds segments joined that a change brought together after the first of them was due.
         let plain = PipeConfig::default();
-        let is_steady = events.iter().all(|(_, event)| matches!(event, Event::Send { .. }))
+        let is_steady = events.iter().all(|(_, one)| matches!(one, Event::Send { .. }))
             && (&config.schedule, &config.state) == (&plain.schedule, &plain.state);
         Case { config, coalesce: if is_steady { coalesce } else { Duration::ZERO }, events }
     })
@@ -193,8 +193,8 @@ struct Player {
 
 /// Plays a case, checks the books at every step, and tells the fate of every segment.
 fn play(case: &Case, driving: Driving) -> (Vec<Fate>, PipeCounters) {
-    let pipe = Pipe::new(&case.config, case.coalesce, Seed::new(7));
-    let mut player = Player { pipe, driving, waste: Waste::new(), fates: Vec::new() };
+    let fresh = Pipe::new(&case.config, case.coalesce, Seed::new(7));
+    let mut player = Player { pipe: fresh, driving, waste: Waste::new(), fates: Vec::new() };
     let mut pool = Pool::default();
     for (count, (at, event)) in (0..).zip(&case.events) {
         player.depart_until(*at);

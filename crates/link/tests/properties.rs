@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug)]
 enum Event {
     Send(Load),
-    Change(PipeChange),
+    Change(Box<PipeChange>),
     Up(bool),
 }
 
@@ -140,7 +140,7 @@ fn steady() -> impl Strategy<Value = Case> {
 fn changing() -> impl Strategy<Value = Case> {
     let event = prop_oneof![
         6 => loads().prop_map(Event::Send),
-        2 => changes().prop_map(Event::Change),
+        2 => changes().prop_map(|change| Event::Change(Box::new(change))),
         1 => any::<bool>().prop_map(Event::Up),
     ];
     (configs(), timed(event)).prop_map(|(config, events)| Case { config, coalesce: Duration::ZERO, events })

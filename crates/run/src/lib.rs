@@ -8,6 +8,7 @@
 //! process by itself (that is the host crate's).
 
 mod assemble;
+mod chart;
 mod control;
 mod direction;
 mod effects;
@@ -20,6 +21,7 @@ mod jsonl;
 mod links;
 mod measure;
 mod message;
+mod portrait;
 mod preflight;
 pub mod render;
 mod report;
@@ -38,5 +40,6 @@ pub use error::{MissingProgram, RunError};
 pub use exit::ExitCode;
 pub use guard::{RunRequest, run, up};
 pub use message::{Busiest, Event};
+pub use portrait::{PortraitRequest, portrait};
 pub use report::{CommandRow, ExpectationRow, Finding, PipeRow, Report, Verdict};
 pub use simulate::{SimReport, SimRequest, SourceRow, simulate};

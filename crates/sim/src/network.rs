@@ -254,9 +254,7 @@ impl Network {
         let pipes = self.configs.into_iter().zip(counters).zip(self.meters);
         Outcome {
             duration,
-            pipes: pipes
-                .map(|((config, counters), meter)| PipeOutcome { config, counters: *counters, meter })
-                .collect(),
+            pipes: pipes.map(|((config, counted), meter)| PipeOutcome { config, counters: *counted, meter }).collect(),
             sources: self.flows.iter().map(source_outcome).collect(),
             skipped: Vec::new(),
             handed_out: self.handed_out,

@@ -8,7 +8,7 @@ use netloom_units::{Duration, Instant};
 /// What happens to a pipe.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Deed {
-    Change(PipeChange),
+    Change(Box<PipeChange>),
     SetUp(bool),
 }
 

@@ -1,12 +1,39 @@
 //! `netloom link`
 
+use super::set::split_change;
 use super::{Failure, Outcome, print};
-use crate::args::LinkArgs;
-use netloom_lab::{Dialect, Translation, translate};
-use netloom_run::ExitCode;
+use crate::args::{LinkArgs, LinkCommand, PlotArgs};
+use netloom_lab::{Dialect, Translation, parse_pipe, translate};
+use netloom_run::{ExitCode, PortraitRequest};
+use netloom_units::Seed;
 use serde_json::{Map, Value, json};
 
 pub(super) fn link(args: &LinkArgs) -> Outcome {
+    match &args.command {
+        Some(LinkCommand::Plot(plot_args)) => plot(plot_args),
+        None => say(args),
+    }
+}
+
+fn plot(args: &PlotArgs) -> Outcome {
+    let wrong = |why: String| Failure::new(ExitCode::Usage, why);
+    let keys = args.models.iter().map(|model| split_change(model)).collect::<Result<Vec<_>, _>>()?;
+    let config = parse_pipe(&keys).map_err(|error| wrong(error.to_string()))?;
+    let span = args.span.parse().map_err(|error| wrong(format!("--for: {error}")))?;
+    let request =
+        PortraitRequest { config, title: args.models.clone(), seed: Seed::new(args.seed), packets: args.packets, span };
+    let (svg, figures) = netloom_run::portrait(&request).ok_or_else(|| {
+        wrong("nothing here varies: write a delay or loss by chance, a token bucket, a trace or a schedule".into())
+    })?;
+    if args.out.as_os_str() == "-" {
+        return print(svg.trim_end());
+    }
+    let failed = |error| Failure::new(ExitCode::Results, format!("writing {}: {error}", args.out.display()));
+    std::fs::write(&args.out, svg).map_err(failed)?;
+    print(&format!("{figures}drawn in {}", args.out.display()))
+}
+
+fn say(args: &LinkArgs) -> Outcome {
     let strings = [(Dialect::Netem, &args.netem), (Dialect::Dummynet, &args.dummynet), (Dialect::Tbf, &args.tbf)];
     let (dialect, text) = strings
         .into_iter()

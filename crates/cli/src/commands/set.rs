@@ -22,7 +22,7 @@ fn split_place(place: &str) -> (String, Option<String>, Option<String>) {
     (link.to_owned(), direction.map(str::to_owned), pipe.map(str::to_owned))
 }
 
-fn split_change(change: &str) -> Result<(String, String), Failure> {
+pub(super) fn split_change(change: &str) -> Result<(String, String), Failure> {
     let (key, value) = change.split_once('=').ok_or_else(|| {
         Failure::new(ExitCode::Usage, format!("`{change}`: write KEY=VALUE, for example 'delay=80 ms'"))
     })?;

@@ -119,8 +119,8 @@ mod tests {
         assert_eq!(row.join(" "), "l a>b up 1 Mbit/s 0 ns 500 kbit/s 50.0 % 0 0 2 4");
         let mut crossed = now;
         crossed.effects.cross_arrived_packets = 77;
-        let text = table(&stats(3_000_000_000, &crossed), &stats(1_000_000_000, &before));
-        assert!(text.lines().next().unwrap().contains("drops  cross"), "{text}");
-        assert!(text.ends_with("  4     77"), "{text}");
+        let wider = table(&stats(3_000_000_000, &crossed), &stats(1_000_000_000, &before));
+        assert!(wider.lines().next().unwrap().contains("drops  cross"), "{wider}");
+        assert!(wider.ends_with("  4     77"), "{wider}");
     }
 }

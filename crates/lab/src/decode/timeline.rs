@@ -86,7 +86,7 @@ fn set(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec
     let change = fields.get("set").and_then(|value| changes(value, errors));
     let pipe = fields.read("pipe", name_of("a further pipe"), errors);
     let link = fields.read("link", name_of("a link"), errors);
-    Some((at, ActionSpec::Set { link: link?, direction, pipe, change: change? }))
+    Some((at, ActionSpec::Set { link: link?, direction, pipe, change: Box::new(change?) }))
 }
 
 fn down(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {

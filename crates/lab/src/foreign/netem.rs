@@ -136,10 +136,10 @@ impl Netem {
         }
         let value = match (correlation, gap.filter(|gap| *gap > 1)) {
             (None, None) => share.to_string(),
-            (correlation, gap) => {
-                let correlation = correlation.map_or_else(String::new, |share| format!(", correlation: {share}"));
-                let gap = gap.map_or_else(String::new, |gap| format!(", gap: {gap}"));
-                format!("{{probability: {share}{correlation}{gap}}}")
+            (lag, distance) => {
+                let lag = lag.map_or_else(String::new, |lag| format!(", correlation: {lag}"));
+                let distance = distance.map_or_else(String::new, |packets| format!(", gap: {packets}"));
+                format!("{{probability: {share}{lag}{distance}}}")
             }
         };
         self.translation.say("reorder", value);

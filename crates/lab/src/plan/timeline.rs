@@ -30,7 +30,7 @@ pub enum Action {
         /// The further pipe of this name; none: the link's own.
         pipe: Option<String>,
         /// What is changed.
-        change: PipeChange,
+        change: Box<PipeChange>,
     },
     /// A link is cut.
     Down {

@@ -38,11 +38,10 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
             }
             ActionSpec::Set { link, direction, pipe, change } => {
                 let meant = place(links, &link, errors);
-                if let Some(meant) = meant {
-                    errors.extend(wrong_change(&spec.links[meant], &link, direction, pipe.as_ref(), &change));
-                }
+                let changed = meant.map(|place| &spec.links[place]);
+                errors.extend(changed.and_then(|this| wrong_change(this, &link, direction, pipe.as_ref(), &change)));
                 let pipe = pipe.map(|name| name.value);
-                meant.map(|found| Action::Set { link: found, direction, pipe, change }).into_iter().collect()
+                meant.map(|place| Action::Set { link: place, direction, pipe, change }).into_iter().collect()
             }
             ActionSpec::Down { link, duration } => {
                 place(links, &link, errors).map(|link| Action::Down { link, duration }).into_iter().collect()

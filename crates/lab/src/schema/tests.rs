@@ -87,9 +87,9 @@ fn every_form_of_a_model_is_decoded_valid_and_written() {
             }
             let config = &decoded.plan.links[0].pipes[0];
             let written = models::written(config);
-            let again = written.iter().fold(netloom_link::PipeConfig::default(), |config, (key, value)| {
-                let change = crate::parse_change(key, value).unwrap_or_else(|error| panic!("{key}: {value}: {error}"));
-                change.applied_to(&config)
+            let again = written.iter().fold(netloom_link::PipeConfig::default(), |so_far, (name, said)| {
+                let change = crate::parse_change(name, said).unwrap_or_else(|error| panic!("{name}: {said}: {error}"));
+                change.applied_to(&so_far)
             });
             assert_eq!(again, *config, "{key}: {example} is written as {written:?}");
         }

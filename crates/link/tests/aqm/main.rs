@@ -112,8 +112,8 @@ fn packets() -> impl Strategy<Value = Vec<Packet>> {
         let mut now = 0;
         let numbered = all.into_iter().zip(0..);
         numbered
-            .map(|((gap, size, ecn), number)| {
-                now += gap;
+            .map(|((span, size, ecn), number)| {
+                now += span;
                 Packet { number, size, ecn, arrival: now }
             })
             .collect()
@@ -186,8 +186,8 @@ fn lines(queue: &QueueConfig, events: &[(u64, Event)], step: Option<u64>, separa
                 let pieces = if separately { alone(packet) } else { vec![packet] };
                 pieces.into_iter().for_each(|piece| pipe.push(at, piece, &mut waste));
             }
-            Event::Queue(queue) => {
-                let change = PipeChange { queue: Some(queue.clone()), ..PipeChange::default() };
+            Event::Queue(other) => {
+                let change = PipeChange { queue: Some(other.clone()), ..PipeChange::default() };
                 pipe.change(at, &change, &mut waste);
             }
             Event::Rate(bits) => {

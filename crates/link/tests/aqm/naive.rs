@@ -202,7 +202,7 @@ impl Discipline for Red {
     fn arrive(&mut self, mut packet: Packet, world: &mut World) {
         let (min, max) = (Self::threshold(self.config.min), Self::threshold(self.config.max));
         let length = match self.config.min {
-            Limit::Bytes(_) => self.waiting.iter().map(|packet| packet.size).sum::<u64>() as f64,
+            Limit::Bytes(_) => self.waiting.iter().map(|one| one.size).sum::<u64>() as f64,
             _ => self.waiting.len() as f64,
         };
         let idle = world.now - self.emptied.max(world.last_finish);
@@ -275,7 +275,7 @@ impl Pie {
     }
 
     fn is_early(&mut self, packet: &Packet) -> bool {
-        let bytes: u64 = self.waiting.iter().map(|packet| packet.size).sum();
+        let bytes: u64 = self.waiting.iter().map(|one| one.size).sum();
         let mean = self.config.mean_packet.get();
         if (2 * self.old < self.config.target.as_nanos() && self.probability < 0.2) || bytes <= 2 * mean {
             return false;

@@ -18,7 +18,7 @@ pub(crate) struct Scenario {
 pub(crate) enum Input {
     /// A load, its bits of congestion notification, and its source port unless that is zero.
     Send(Load, u8, u16),
-    Change(PipeChange),
+    Change(Box<PipeChange>),
     Up(bool),
 }
 
@@ -63,7 +63,7 @@ impl Scenario {
             }
             ("set", what) => {
                 let (key, value) = split(what);
-                self.inputs.push((at, Input::Change(change(key, value)?)));
+                self.inputs.push((at, Input::Change(Box::new(change(key, value)?))));
             }
             ("down", "") => self.inputs.push((at, Input::Up(false))),
             ("up", "") => self.inputs.push((at, Input::Up(true))),

@@ -84,6 +84,7 @@ fn interval(duration: Duration) -> Duration {
     INTERVAL.min(Duration::from_nanos(duration.as_nanos() / POINTS)).max(LEAST_INTERVAL)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
 fn refused(error: SimError) -> RunError {
     let code = match error {
         SimError::NoTraffic => ExitCode::Usage,

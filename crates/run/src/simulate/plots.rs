@@ -3,28 +3,19 @@
 use super::SimReport;
 use super::series::{Point, Series};
 use crate::RunError;
+use crate::chart::{Area, Drawn, FIRST, GREY, HEADROOM, SECOND, axes, drawn, labels};
 use crate::render::{rate, span};
 use crate::results::Folder;
 use netloom_lab::Plan;
 use netloom_sim::SourceOutcome;
-use netloom_units::Rate;
-use plotters::coord::types::RangedCoordf64;
+use netloom_units::{Duration, Rate};
 use plotters::prelude::*;
 
 /// The size of a plot in pixels; SVG scales it.
 const SIZE: (u32, u32) = (900, 520);
 const SMALL: (u32, u32) = (900, 320);
-/// Blue and orange that people with any colour vision tell apart (Okabe and Ito 2008).
-const FIRST: RGBColor = RGBColor(0, 114, 178);
-const SECOND: RGBColor = RGBColor(213, 94, 0);
-const GREY: RGBColor = RGBColor(90, 90, 90);
-/// How much room is left above the highest point.
-const HEADROOM: f64 = 1.08;
 /// A distribution is drawn at so many quantiles.
 const QUANTILES: u32 = 500;
-
-type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
-type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 /// Draws `plots/`: one picture per pipe that carried something, and one per source that was heard.
 pub(super) fn write(
@@ -35,32 +26,22 @@ pub(super) fn write(
     sources: &[SourceOutcome],
 ) -> Result<(), RunError> {
     folder.make_folder("plots")?;
-    for (number, row) in report.pipes.iter().enumerate().filter(|(_, row)| row.arrived_packets > 0) {
-        let title = format!("{} {} > {}", row.link, row.from, row.to);
+    let each = report.pipes.iter().zip(plan.pipes()).enumerate();
+    for (number, (row, described)) in each.filter(|(_, (row, _))| row.arrived_packets > 0) {
+        let further = row.pipe.as_ref().map_or_else(String::new, |name| format!(" {name}"));
+        let title = format!("{}{further} {} > {}", row.link, row.from, row.to);
         // A line at the described rate, if that never changed.
-        let at_first = plan.links[number / 2].pipes[number % 2].rate.nominal().map(Rate::as_bits_per_second);
+        let at_first = described.config.rate.nominal().map(Rate::as_bits_per_second);
         let limit = row.rate_bits_per_second.filter(|rate| at_first == Some(*rate));
         let svg = drawn(SIZE, |area| pipe(area, &title, limit, series.of(number)));
-        folder.write(&format!("plots/{}-{}.svg", row.link, row.direction), svg)?;
+        let name = row.pipe.as_ref().map_or_else(String::new, |name| format!("-{name}"));
+        folder.write(&format!("plots/{}-{}{name}.svg", row.link, row.direction), svg)?;
     }
     for source in sources.iter().filter(|source| source.delays.count() > 0) {
         let svg = drawn(SMALL, |area| delays(area, source));
         folder.write(&format!("plots/delay-{}.svg", source.name), svg)?;
     }
     Ok(())
-}
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-
-fn drawn(size: (u32, u32), draw: impl Fn(&Area<'_>) -> Drawn) -> String {
-    let mut svg = String::new();
-    {
-        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        let outcome = area.fill(&WHITE).map_err(Into::into).and_then(|()| draw(&area));
-        let finished = outcome.and_then(|()| area.present().map_err(Into::into));
-        finished.expect("drawing to a string cannot fail, and no plot has an empty axis");
-    }
-    svg
 }
 
 /// Throughput above, queue below, over the same time.
@@ -78,58 +59,34 @@ fn pipe(area: &Area<'_>, title: &str, limit: Option<u64>, points: &[Point]) -> D
     let carried = points.iter().map(|point| (point.seconds, point.bits_per_second));
     chart.draw_series(LineSeries::new(carried, FIRST.stroke_width(2)))?;
     let longest = points.iter().map(|point| point.queued).max().unwrap_or(0);
-    let mut chart = axes(&lower, "", (end, (longest as f64).max(1.0) * HEADROOM))?;
-    labels(&mut chart, "time in s", "queue in packets", &|packets| format!("{packets:.0}"))?;
+    let mut below = axes(&lower, "", (end, (longest as f64).max(1.0) * HEADROOM))?;
+    labels(&mut below, "time in s", "queue in packets", &|packets| format!("{packets:.0}"))?;
     let waited = points.iter().map(|point| (point.seconds, point.queued as f64));
-    chart.draw_series(LineSeries::new(waited, SECOND.stroke_width(2)))?;
+    below.draw_series(LineSeries::new(waited, SECOND.stroke_width(2)))?;
     Ok(())
 }
 
 /// The share of packets that took at most so long.
 fn delays(area: &Area<'_>, source: &SourceOutcome) -> Drawn {
     let delays = &source.delays;
-    let ms = |q: f64| delays.quantile(q).map_or(0.0, |delay| delay.as_millis_f64());
-    let most = delays.most().map_or(0.0, |delay| delay.as_millis_f64());
+    let ms = |q: f64| delays.quantile(q).map_or(0.0, Duration::as_millis_f64);
+    let most = delays.most().map_or(0.0, Duration::as_millis_f64);
     let title = format!("{}: one-way delay of {} packets", source.name, delays.count());
     let mut chart = axes(area, &title, ((most * HEADROOM).max(1e-6), 1.0))?;
     labels(&mut chart, "delay in ms", "share of packets", &|share| format!("{:.0} %", share * 100.0))?;
     let quantiles = (0..=QUANTILES).map(|part| f64::from(part) / f64::from(QUANTILES));
     // From zero on, so that the rise to the first packet shows.
-    let least = delays.least().map_or(0.0, |delay| delay.as_millis_f64());
+    let least = delays.least().map_or(0.0, Duration::as_millis_f64);
     let line = [(0.0, 0.0), (least, 0.0)].into_iter().chain(quantiles.map(|q| (ms(q), q))).chain([(most, 1.0)]);
     chart.draw_series(LineSeries::new(line, FIRST.stroke_width(2)))?;
     for (q, name) in [(0.5, "median"), (0.99, "99 %")] {
         let at = (ms(q), q);
-        let text = format!("{name} {}", span(delays.quantile(q).map_or(0, |delay| delay.as_nanos())));
+        let text = format!("{name} {}", span(delays.quantile(q).map_or(0, Duration::as_nanos)));
         chart.draw_series([Circle::new(at, 4, SECOND.filled())])?;
         // Below the line, and to the side where there is room.
         let side = if at.0 > most * 0.7 { -130 } else { 8 };
         let style = ("sans-serif", 14).into_font().color(&SECOND);
         chart.draw_series([EmptyElement::at(at) + Text::new(text, (side, if q > 0.9 { 14 } else { 8 }), style)])?;
     }
-    Ok(())
-}
-
-/// Both axes begin at zero.
-fn axes<'a, 'b>(
-    area: &Area<'b>,
-    title: &str,
-    (right, top): (f64, f64),
-) -> Result<Chart<'a, 'b>, Box<dyn std::error::Error>>
-where
-    'b: 'a,
-{
-    let mut builder = ChartBuilder::on(area);
-    builder.margin(12).margin_right(24).x_label_area_size(36).y_label_area_size(100);
-    if !title.is_empty() {
-        builder.caption(title, ("sans-serif", 18));
-    }
-    Ok(builder.build_cartesian_2d(0.0..right, 0.0..top)?)
-}
-
-fn labels(chart: &mut Chart<'_, '_>, x: &str, y: &str, of_y: &dyn Fn(&f64) -> String) -> Drawn {
-    let mut mesh = chart.configure_mesh();
-    mesh.x_desc(x).y_desc(y).x_labels(10).y_labels(6).light_line_style(TRANSPARENT).y_label_formatter(&of_y);
-    mesh.label_style(("sans-serif", 13)).axis_desc_style(("sans-serif", 14)).draw()?;
     Ok(())
 }

@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 
 /// Numbers in one byte order.
 fn words(big_endian: bool, values: &[u32]) -> Vec<u8> {
@@ -87,4 +88,32 @@ fn pcapng_is_read_with_the_unit_of_its_interface() {
     assert_eq!(wrong(&pcapng(false, &[])), "there is no packet in this file");
     let whole = pcapng(false, &[5]);
     assert_eq!(wrong(&whole[..whole.len() - 1]), "the file ends within packet 1");
+}
+
+const FOUR: &[u8] = include_bytes!("../../../../../../tests/golden/pcap/four.pcap");
+
+proptest! {
+    /// Whatever happened to a capture file, it is read or refused.
+    #[test]
+    fn a_damaged_file_is_read_or_refused(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+        len in 0..=FOUR.len(),
+        pcapng in any::<bool>(),
+    ) {
+        let mut file = FOUR.to_vec();
+        changes.iter().for_each(|(place, byte)| file[place.index(FOUR.len())] = *byte);
+        file.truncate(len);
+        if pcapng {
+            file.splice(..4.min(len), PCAPNG);
+        }
+        if let Ok(read) = packets(&file) {
+            prop_assert!(!read.is_empty() && read.is_sorted_by_key(|(at, _)| *at));
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = packets(&bytes);
+        let _ = packets(&[&PCAPNG[..], &bytes].concat());
+    }
 }
