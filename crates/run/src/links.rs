@@ -5,7 +5,7 @@ use crate::direction::{PipePlace, pipe_id};
 use crate::{Effects, LabStats, RunError};
 use netloom_dataplane::{Engine, EngineError, Snapshot};
 use netloom_lab::Direction;
-use netloom_link::{PipeChange, PipeConfig, PipeCounters};
+use netloom_link::{PipeChange, PipeConfig, PipeCounters, ReorderConfig};
 use netloom_units::{Duration, Instant, Rate};
 
 /// Name and ends of a link.
@@ -40,7 +40,9 @@ pub(crate) struct PipeState {
 impl PipeState {
     /// The delay of every packet since the lab started, if it was always the same.
     pub(crate) fn steady_delay(&self) -> Option<Duration> {
-        let is_steady = !self.delay_changed && !self.config.schedule.changes_delay();
+        // What overtakes travels for a shorter time.
+        let is_in_order = self.config.reorder == ReorderConfig::default();
+        let is_steady = is_in_order && !self.delay_changed && !self.config.schedule.changes_delay();
         self.config.delay.is_constant().filter(|_| is_steady)
     }
 }
@@ -101,6 +103,7 @@ impl Links {
             self.engine.change(pipe_id(pipe), change.clone()).map_err(died)?;
             let state = &mut self.pipes[pipe];
             state.delay_changed |= change.delay.as_ref().is_some_and(|delay| *delay != state.config.delay);
+            state.delay_changed |= change.reorder.is_some_and(|reorder| reorder != state.config.reorder);
             // A schedule that ends leaves the delay that it had set.
             state.delay_changed |= change.schedule.is_some() && state.config.schedule.changes_delay();
             state.config = change.applied_to(&state.config);

@@ -7,7 +7,7 @@ use netloom_units::{Duration, Probability};
 
 /// Words that have no equivalent, and why.
 const REFUSED: &[(&str, &str)] = &[
-    ("slot", "slots deliver in bursts: use `rate: {kind: trace, …}` or a `schedule`"),
+    ("slot", "slots deliver in bursts: use `rate: {kind: delivery-trace, …}` or a `schedule`"),
     ("seed", "the lab's own `seed` makes a run repeatable"),
     ("ecn", "marks belong to queues: use `queue: {kind: red, ecn: true, …}` or another discipline with `ecn`"),
 ];
