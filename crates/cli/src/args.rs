@@ -177,7 +177,7 @@ pub(crate) struct CheckArgs {
     after_help = "Examples:
   netloom link --netem 'delay 100ms 10ms 25% distribution normal loss 0.1% rate 10mbit'
   netloom link --dummynet 'bw 2.6Mbit/s delay 45ms queue 30 plr 0.01'
-  netloom link --tbf 'rate 50mbit burst 4542 latency 50ms' >> lab.yaml
+  netloom link --tbf 'rate 50mbit burst 4542 latency 50ms' --json
   netloom link plot 'delay={kind: normal, mean: 20 ms, deviation: 3 ms}'
 
 What is printed can stand in a link of a lab file. The same strings are accepted there under the keys
