@@ -211,7 +211,16 @@ impl Pipe {
     ///
     /// The pipe's own time only goes on to the last of these instants: a driver that looks at the clock before it reads
     /// its sockets may still hand in packets that arrived before `end`.
+    #[inline]
     fn run_until(&mut self, end: Instant, waste: &mut Waste) {
+        // A driver calls several times a packet, and mostly nothing has happened since.
+        let is_quiet = self.transmitter.finish().or(self.opening).is_none_or(|at| at > end);
+        if !is_quiet || self.clockwork.is_some() {
+            self.catch_up(end, waste);
+        }
+    }
+
+    fn catch_up(&mut self, end: Instant, waste: &mut Waste) {
         loop {
             self.skip_steps(end);
             let Some((at, event)) = self.next_event().filter(|(at, _)| *at <= end) else { return };
@@ -287,14 +296,29 @@ impl Pipe {
     /// The next packet that is due at `now`, in order of due instants.
     pub fn pop(&mut self, now: Instant, waste: &mut Waste) -> Option<Departure> {
         self.run_until(now, waste);
-        let sending = self.transmitter.sending().map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
-        let departure = self.line.pop(now, self.coalesce, sending)?;
+        let departure = match self.line.next_alone() {
+            Some(leave) if leave > now => return None,
+            Some(_) => self.line.pop_alone()?,
+            None => {
+                let sending = self.transmitter.sending();
+                let coming = sending.map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
+                self.line.pop(now, self.coalesce, coming)?
+            }
+        };
         Ledger { counters: &mut self.counters, waste, now: self.now }.depart(&departure.packet);
         Some(departure)
     }
 
     /// When [`Pipe::pop`] may have something; none while the pipe is empty.
+    #[inline]
     pub fn next_wake(&self) -> Option<Instant> {
+        match self.line.next_alone() {
+            Some(leave) if self.clockwork.is_none() && self.is_simple() => Some(leave),
+            _ => self.find_next_wake(),
+        }
+    }
+
+    fn find_next_wake(&self) -> Option<Instant> {
         let sending = self.transmitter.sending().filter(|sending| !sending.segment.is_phantom());
         let coming = sending.map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
         let leave = self.line.next_leave(self.coalesce, coming);
