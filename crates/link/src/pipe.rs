@@ -144,10 +144,8 @@ impl Pipe {
 
     /// Puts the next segment that waits on the transmitter.
     fn start_next(&mut self, now: Instant, waste: &mut Waste) {
-        let Some(rate) = self.transmitter.rate() else { return };
-        let transmission = Transmission { rate, remaining: Duration::ZERO, idle_since: self.transmitter.last_finish() };
         let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
-        if let Some(segment) = self.queue.pop(now, transmission, &mut ledger) {
+        if let Some(segment) = self.queue.pop(now, &mut ledger) {
             self.start(segment, now, waste);
         }
     }

@@ -118,6 +118,11 @@ impl Packet {
     /// Cuts the first `segments` off; none if that would leave nothing, and `self` is then the whole.
     #[inline]
     pub fn split_front(&mut self, segments: u32) -> Option<Self> {
+        // Mostly there is only one, and nothing to cut.
+        if self.segments() == 1 { None } else { self.cut_front(segments) }
+    }
+
+    fn cut_front(&mut self, segments: u32) -> Option<Self> {
         let (first, whole) = (self.span.first(), self.span.count());
         let count = u16::try_from(segments).ok().filter(|&count| count > 0 && count < whole)?;
         let size = self.frame.size(first..first + count);
