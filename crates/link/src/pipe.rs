@@ -294,15 +294,23 @@ impl Pipe {
     /// The next packet that is due at `now`, in order of due instants.
     pub fn pop(&mut self, now: Instant, waste: &mut Waste) -> Option<Departure> {
         self.run_until(now, waste);
-        let departure = match self.line.next_alone() {
-            Some(leave) if leave > now => return None,
-            Some(_) => self.line.pop_alone()?,
-            None => {
-                let sending = self.transmitter.sending();
-                let coming = sending.map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
-                self.line.pop(now, self.coalesce, coming)?
-            }
-        };
+        match self.line.next_alone() {
+            Some(leave) if leave > now => None,
+            Some(_) => self.pop_alone(waste),
+            None => self.pop_train(now, waste),
+        }
+    }
+
+    fn pop_alone(&mut self, waste: &mut Waste) -> Option<Departure> {
+        // The books are kept before it is taken, which spares a copy.
+        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+        self.line.head().into_iter().for_each(|packet| ledger.depart(packet));
+        self.line.pop_alone()
+    }
+
+    fn pop_train(&mut self, now: Instant, waste: &mut Waste) -> Option<Departure> {
+        let sending = self.transmitter.sending().map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
+        let departure = self.line.pop(now, self.coalesce, sending)?;
         Ledger { counters: &mut self.counters, waste, now: self.now }.depart(&departure.packet);
         Some(departure)
     }

@@ -66,6 +66,8 @@ impl Frame {
     }
 
     /// Takes the first `len` bytes of the buffer as a packet with this header.
+    // Inlined, since a header that was just written in pieces stalls the processor if it is then copied as a whole.
+    #[inline(always)]
     pub(crate) fn assign(&mut self, len: usize, virtio: VirtioHeader) {
         self.len = len.min(self.buffer.len());
         self.virtio = virtio;
