@@ -20,6 +20,8 @@ use std::hint::black_box;
 
 const ROUNDS: u32 = 60;
 const RING_ROUNDS: u32 = 10;
+/// How many of each kind are ready before the clock starts.
+const READY: usize = 200;
 /// Offered packets per round and row: few enough for some rounds to find the processor undisturbed.
 const PACKETS: u32 = 40_000;
 const SINGLE: &[Offer] = &[Offer { load: Load::Plain(1_500), ecn: 0 }];
@@ -312,6 +314,12 @@ impl Row {
         (0..self.pipes).map(spec).collect()
     }
 
+    /// Packets that are ready before the clock starts, if this row wants them: more than are in the pipe at once.
+    fn ready(&self, templates: &[Packet]) -> Option<VecDeque<Packet>> {
+        let packets = || templates.iter().cycle().map(Packet::duplicate).take(READY * templates.len()).collect();
+        (self.buffers == Buffers::Ready).then(packets)
+    }
+
     /// Nanoseconds per packet for one round: arrival, queue, transmitter, delay line, departure, buffer returned. As many
     /// leave while the clock runs as arrive.
     fn measure(&self, templates: &[Packet], pool: &mut Pool) -> f64 {
@@ -319,15 +327,9 @@ impl Row {
         let offered = self.packets / segments;
         let mut fabric = Fabric::new(Seed::new(1), &self.specs());
         let mut now = Instant::ZERO;
-        let mut exit =
-            Exit { left: 0, kept: (self.buffers == Buffers::Ready).then(|| Vec::with_capacity(offered as usize)) };
+        let mut exit = Exit { left: 0, kept: self.ready(templates) };
         let mut begin = std::time::Instant::now();
         let mut offers = templates.iter().cycle();
-        let ready: Vec<Packet> = match self.buffers {
-            Buffers::Ready => offers.clone().map(Packet::duplicate).take(offered as usize).collect(),
-            _ => Vec::new(),
-        };
-        let mut ready = ready.into_iter();
         for index in 0..offered {
             if index == self.before / segments {
                 begin = std::time::Instant::now();
@@ -340,7 +342,7 @@ impl Row {
             let packet = match self.buffers {
                 Buffers::Pool => received(pool, template),
                 Buffers::One => template.duplicate(),
-                Buffers::Ready => ready.next().expect("as many as are offered"),
+                Buffers::Ready => exit.again().unwrap_or_else(|| template.duplicate()),
             };
             let port = PortId(index % self.active * (self.pipes / self.active));
             fabric.inject(now, port, packet).expect("a known port");
@@ -371,8 +373,8 @@ fn received(pool: &mut Pool, template: &Packet) -> Packet {
 struct Exit {
     /// How many have left.
     left: u64,
-    /// They are kept until the clock has stopped; none if their buffers go back to the pool.
-    kept: Option<Vec<Packet>>,
+    /// They come again in the same order; none if their buffers go back to the pool.
+    kept: Option<VecDeque<Packet>>,
 }
 
 impl Exit {
@@ -381,10 +383,14 @@ impl Exit {
             let packet = black_box(handout.departure.packet);
             self.left += u64::from(packet.segments());
             match &mut self.kept {
-                Some(kept) => kept.push(packet),
+                Some(kept) => kept.push_back(packet),
                 None => pool.recycle(packet),
             }
         });
+    }
+
+    fn again(&mut self) -> Option<Packet> {
+        self.kept.as_mut().and_then(VecDeque::pop_front)
     }
 }
 
