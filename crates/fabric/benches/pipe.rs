@@ -1,7 +1,8 @@
 //! What one packet costs in the fabric, in nanoseconds: `cargo bench -p netloom-fabric`.
 //!
-//! Each row is the best of many short rounds, since whatever else runs on the machine only ever adds. A packet is a
-//! segment; buffers come from the pool and go back, as in a driver, but no byte of payload is copied.
+//! Each row is the best of many short rounds, since whatever else runs on the machine only ever adds, and their median. A
+//! packet is a segment; buffers come from the pool and go back, as in a driver, but no byte of payload is copied. Rows of
+//! the pipe alone leave the driver's part out: their packets are ready before the clock starts.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 #[path = "../../link/tests/common/mod.rs"]
@@ -10,13 +11,17 @@ mod common;
 use common::{Load, Transport};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
 use netloom_link::{
-    CrossConfig, DualPi2Config, PacketSize, PieConfig, PipeConfig, QueueConfig, RedConfig, Stream, Traffic,
+    CrossConfig, Departure, DualPi2Config, PacketSize, PieConfig, PipeConfig, QueueConfig, RedConfig, Stream, Traffic,
 };
 use netloom_packet::{Packet, Pool, VirtioHeader};
 use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
+use std::collections::VecDeque;
 use std::hint::black_box;
 
 const ROUNDS: u32 = 60;
+const RING_ROUNDS: u32 = 10;
+/// How many of each kind are ready before the clock starts.
+const READY: usize = 200;
 /// Offered packets per round and row: few enough for some rounds to find the processor undisturbed.
 const PACKETS: u32 = 40_000;
 const SINGLE: &[Offer] = &[Offer { load: Load::Plain(1_500), ecn: 0 }];
@@ -65,9 +70,10 @@ struct Row {
     /// What arrives, over and over.
     offers: &'static [Offer],
     queue: QueueConfig,
-    /// Whether all packets share the buffer of their kind, so that millions of them can be in flight.
-    shared: bool,
+    buffers: Buffers,
     packets: u32,
+    /// How many of these are offered before the clock starts, so that queues are full and rings have grown.
+    before: u32,
     rounds: u32,
     /// Lab time between two arrivals at the fabric.
     gap: Duration,
@@ -90,22 +96,42 @@ fn main() {
     }
     drop(kept);
     println!();
-    println!("{:<40} {:>12} {:>12}", "", "ns/packet", "ns/offered");
-    let alone = pool_only();
-    println!("{:<40} {alone:>12.1} {alone:>12.1}", "pool only, single packets");
+    println!("{:<40} {:>12} {:>12} {:>12}", "", "ns/packet", "median", "ns/offered");
+    print("pool only, single packets", (0..ROUNDS).map(|_| pool_only()).collect(), 1.0);
     for chosen in rows().iter().chain(&queue_rows()).filter(|one| one.name.contains(&wanted)) {
         let templates = chosen.templates();
         let segments = f64::from(templates[0].segments());
         let mut pool = Pool::default();
         warm(&mut pool, &templates[0]);
-        let rounds = (0..chosen.rounds).map(|_| chosen.measure(&templates, &mut pool));
-        let best = rounds.fold(f64::INFINITY, f64::min);
-        println!("{:<40} {best:>12.1} {:>12.1}", chosen.name, best * segments);
+        print(chosen.name, (0..chosen.rounds).map(|_| chosen.measure(&templates, &mut pool)).collect(), segments);
     }
     for (name, count, rate) in CROSS.iter().filter(|(name, ..)| name.contains(&wanted)) {
-        let best = (0..ROUNDS).map(|_| cross_only(*count, *rate)).fold(f64::INFINITY, f64::min);
-        println!("{name:<40} {best:>12.1} {best:>12.1}");
+        print(name, (0..ROUNDS).map(|_| cross_only(*count, *rate)).collect(), 1.0);
     }
+    for length in [1_000, 1_000_000].into_iter().filter(|_| "bare ring".contains(&wanted)) {
+        print(&format!("bare ring of {length} entries"), (0..RING_ROUNDS).map(|_| ring_only(length)).collect(), 1.0);
+    }
+}
+
+/// A row of the table.
+fn print(name: &str, mut rounds: Vec<f64>, segments: f64) {
+    rounds.sort_by(f64::total_cmp);
+    let (best, median) = (rounds[0], rounds[rounds.len() / 2]);
+    println!("{name:<40} {best:>12.1} {median:>12.1} {:>12.1}", best * segments);
+}
+
+/// What memory alone costs: entries like those of a delay line go through a ring of this length. No pipe with as many
+/// packets in flight can be faster.
+fn ring_only(length: u64) -> f64 {
+    let entry = |index: u64| [index; size_of::<Departure>() / size_of::<u64>()];
+    let mut ring: VecDeque<_> = (0..length).map(entry).collect();
+    let count = length.max(u64::from(PACKETS));
+    let begin = std::time::Instant::now();
+    for index in 0..count {
+        ring.push_back(entry(index));
+        black_box(ring.pop_front());
+    }
+    begin.elapsed().as_secs_f64() * 1e9 / count as f64
 }
 
 /// The row that the others are like, but for what they say.
@@ -120,8 +146,9 @@ fn plain_row() -> Row {
         active: 1,
         offers: SINGLE,
         queue: QueueConfig::default(),
-        shared: false,
+        buffers: Buffers::Pool,
         packets: PACKETS,
+        before: PACKETS / 4,
         rounds: ROUNDS,
         gap: Duration::from_nanos(1_200),
     }
@@ -180,12 +207,13 @@ fn rows() -> Vec<Row> {
         Row { name: "1000 pipes, 10 active, single", active: 10, ..many() },
         Row { name: "1000 pipes, 1000 active, single", active: 1_000, ..many() },
         row(),
-        Row { name: "1000 in flight, one buffer", shared: true, ..row() },
+        Row { name: "1000 in flight, one buffer", buffers: Buffers::One, ..row() },
         Row {
             name: "1000000 in flight, one buffer",
-            shared: true,
+            buffers: Buffers::One,
             delay: Duration::from_millis(1_200),
             packets: 4_000_000,
+            before: 2_200_000,
             rounds: 3,
             ..row()
         },
@@ -204,11 +232,14 @@ fn queue_rows() -> Vec<Row> {
     };
     let [(_, drop_tail), (_, drop_head), (_, red), (_, pie), (_, dual_pi2)] = queues();
     vec![
+        Row { buffers: Buffers::Ready, ..mixed("drop-tail, mixed sizes, pipe alone", &drop_tail, 2_800) },
         mixed("drop-tail, mixed sizes", &drop_tail, 2_800),
         mixed("drop-tail, mixed sizes, overloaded", &drop_tail, 2_500),
         mixed("drop-head, mixed sizes, overloaded", &drop_head, 2_500),
+        Row { buffers: Buffers::Ready, ..mixed("RED, mixed sizes, pipe alone", &red, 2_800) },
         mixed("RED, mixed sizes", &red, 2_800),
         mixed("RED, mixed sizes, overloaded", &red, 2_500),
+        Row { buffers: Buffers::Ready, ..mixed("PIE, mixed sizes, pipe alone", &pie, 2_800) },
         mixed("PIE, mixed sizes", &pie, 2_800),
         mixed("PIE, mixed sizes, overloaded", &pie, 2_500),
         mixed("DualPI2, mixed sizes", &dual_pi2, 2_800),
@@ -229,6 +260,17 @@ fn queues() -> [(&'static str, QueueConfig); 5] {
     ]
 }
 
+/// Where packets come from.
+#[derive(Clone, Copy, PartialEq)]
+enum Buffers {
+    /// From a pool, as in a driver.
+    Pool,
+    /// All packets share the buffer of their kind, so that millions of them can be in flight.
+    One,
+    /// They were made before the clock starts.
+    Ready,
+}
+
 /// Bytes of memory that this process has.
 fn resident() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux tells every process its size");
@@ -240,16 +282,12 @@ fn resident() -> u64 {
 /// What the pool alone costs: a buffer taken and given back.
 fn pool_only() -> f64 {
     let mut pool = Pool::new(64, 0);
-    let mut best = f64::INFINITY;
-    for _ in 0..ROUNDS {
-        let begin = std::time::Instant::now();
-        for _ in 0..PACKETS {
-            let packet = pool.fill_with(1_514, |_| Some((1_514, VirtioHeader::COMPLETE)));
-            pool.recycle(black_box(packet).expect("a filled packet"));
-        }
-        best = best.min(begin.elapsed().as_secs_f64() * 1e9 / f64::from(PACKETS));
+    let begin = std::time::Instant::now();
+    for _ in 0..PACKETS {
+        let packet = pool.fill_with(1_514, |_| Some((1_514, VirtioHeader::COMPLETE)));
+        pool.recycle(black_box(packet).expect("a filled packet"));
     }
-    best
+    begin.elapsed().as_secs_f64() * 1e9 / f64::from(PACKETS)
 }
 
 impl Row {
@@ -276,32 +314,47 @@ impl Row {
         (0..self.pipes).map(spec).collect()
     }
 
-    /// Nanoseconds per packet for one round: arrival, queue, transmitter, delay line, departure, buffer returned.
+    /// Packets that are ready before the clock starts, if this row wants them: more than are in the pipe at once.
+    fn ready(&self, templates: &[Packet]) -> Option<VecDeque<Packet>> {
+        let packets = || templates.iter().cycle().map(Packet::duplicate).take(READY * templates.len()).collect();
+        (self.buffers == Buffers::Ready).then(packets)
+    }
+
+    /// Nanoseconds per packet for one round: arrival, queue, transmitter, delay line, departure, buffer returned. As many
+    /// leave while the clock runs as arrive.
     fn measure(&self, templates: &[Packet], pool: &mut Pool) -> f64 {
         let segments = templates[0].segments();
         let offered = self.packets / segments;
         let mut fabric = Fabric::new(Seed::new(1), &self.specs());
-        let (mut now, mut left) = (Instant::ZERO, 0_u64);
-        let begin = std::time::Instant::now();
+        let mut now = Instant::ZERO;
+        let mut exit = Exit { left: 0, kept: self.ready(templates) };
+        let mut begin = std::time::Instant::now();
         let mut offers = templates.iter().cycle();
         for index in 0..offered {
+            if index == self.before / segments {
+                begin = std::time::Instant::now();
+            }
             now = now + self.gap;
             while fabric.next_wake().is_some_and(|wake| wake <= now) {
-                advance(&mut fabric, now, pool, &mut left);
+                exit.advance(&mut fabric, now, pool);
             }
             let template = offers.next().expect("they come over and over");
-            let packet = if self.shared { template.duplicate() } else { received(pool, template) };
+            let packet = match self.buffers {
+                Buffers::Pool => received(pool, template),
+                Buffers::One => template.duplicate(),
+                Buffers::Ready => exit.again().unwrap_or_else(|| template.duplicate()),
+            };
             let port = PortId(index % self.active * (self.pipes / self.active));
             fabric.inject(now, port, packet).expect("a known port");
             fabric.recycle(pool);
         }
-        while let Some(wake) = fabric.next_wake() {
-            advance(&mut fabric, wake, pool, &mut left);
-        }
         let spent = begin.elapsed().as_secs_f64() * 1e9;
+        while let Some(wake) = fabric.next_wake() {
+            exit.advance(&mut fabric, wake, pool);
+        }
         let dropped: u64 = fabric.counters().map(|counters| counters.dropped.packets()).sum();
-        assert_eq!(left + dropped, u64::from(offered * segments));
-        spent / f64::from(offered * segments)
+        assert_eq!(exit.left + dropped, u64::from(offered * segments));
+        spent / f64::from((offered - self.before / segments) * segments)
     }
 }
 
@@ -316,11 +369,29 @@ fn received(pool: &mut Pool, template: &Packet) -> Packet {
     pool.fill_with(bytes.len(), fill).expect("a filled packet")
 }
 
-fn advance(fabric: &mut Fabric, now: Instant, pool: &mut Pool, left: &mut u64) {
-    fabric.advance(now, |handout| {
-        *left += u64::from(handout.departure.packet.segments());
-        pool.recycle(black_box(handout.departure.packet));
-    });
+/// Where packets go.
+struct Exit {
+    /// How many have left.
+    left: u64,
+    /// They come again in the same order; none if their buffers go back to the pool.
+    kept: Option<VecDeque<Packet>>,
+}
+
+impl Exit {
+    fn advance(&mut self, fabric: &mut Fabric, now: Instant, pool: &mut Pool) {
+        fabric.advance(now, |handout| {
+            let packet = black_box(handout.departure.packet);
+            self.left += u64::from(packet.segments());
+            match &mut self.kept {
+                Some(kept) => kept.push_back(packet),
+                None => pool.recycle(packet),
+            }
+        });
+    }
+
+    fn again(&mut self) -> Option<Packet> {
+        self.kept.as_mut().and_then(VecDeque::pop_front)
+    }
 }
 
 fn virtio(template: &Packet) -> VirtioHeader {

@@ -175,7 +175,16 @@ impl Delay {
     }
 
     /// The delay of the next segment.
+    #[inline]
     pub(crate) fn draw(&mut self) -> Duration {
+        // The constant is taken out, for it is common and the others are large.
+        match self.config.distribution {
+            Distribution::Constant(delay) => delay,
+            _ => self.draw_correlated(),
+        }
+    }
+
+    fn draw_correlated(&mut self) -> Duration {
         let draws = &mut self.draws;
         let drawn = of_each!(&self.config.distribution, delay => return *delay, inner => inner.draw(draws));
         let correlated = match self.previous {

@@ -52,6 +52,12 @@ impl Overtaking {
         slot.departures.push(Some(departure));
     }
 
+    /// Whether nothing overtakes.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.order.is_empty() && self.later.is_empty()
+    }
+
     /// When the first of them is due.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let open = self.order.peek().map(|Reverse((due, _))| *due);

@@ -144,10 +144,8 @@ impl Pipe {
 
     /// Puts the next segment that waits on the transmitter.
     fn start_next(&mut self, now: Instant, waste: &mut Waste) {
-        let Some(rate) = self.transmitter.rate() else { return };
-        let transmission = Transmission { rate, remaining: Duration::ZERO, idle_since: self.transmitter.last_finish() };
         let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
-        if let Some(segment) = self.queue.pop(now, transmission, &mut ledger) {
+        if let Some(segment) = self.queue.pop(now, &mut ledger) {
             self.start(segment, now, waste);
         }
     }
@@ -211,7 +209,16 @@ impl Pipe {
     ///
     /// The pipe's own time only goes on to the last of these instants: a driver that looks at the clock before it reads
     /// its sockets may still hand in packets that arrived before `end`.
+    #[inline]
     fn run_until(&mut self, end: Instant, waste: &mut Waste) {
+        // A driver calls several times a packet, and mostly nothing has happened since.
+        let is_quiet = self.transmitter.finish().or(self.opening).is_none_or(|at| at > end);
+        if !is_quiet || self.clockwork.is_some() {
+            self.catch_up(end, waste);
+        }
+    }
+
+    fn catch_up(&mut self, end: Instant, waste: &mut Waste) {
         loop {
             self.skip_steps(end);
             let Some((at, event)) = self.next_event().filter(|(at, _)| *at <= end) else { return };
@@ -287,6 +294,21 @@ impl Pipe {
     /// The next packet that is due at `now`, in order of due instants.
     pub fn pop(&mut self, now: Instant, waste: &mut Waste) -> Option<Departure> {
         self.run_until(now, waste);
+        match self.line.next_alone() {
+            Some(leave) if leave > now => None,
+            Some(_) => self.pop_alone(waste),
+            None => self.pop_train(now, waste),
+        }
+    }
+
+    fn pop_alone(&mut self, waste: &mut Waste) -> Option<Departure> {
+        // The books are kept before it is taken, which spares a copy.
+        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+        self.line.head().into_iter().for_each(|packet| ledger.depart(packet));
+        self.line.pop_alone()
+    }
+
+    fn pop_train(&mut self, now: Instant, waste: &mut Waste) -> Option<Departure> {
         let sending = self.transmitter.sending().map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
         let departure = self.line.pop(now, self.coalesce, sending)?;
         Ledger { counters: &mut self.counters, waste, now: self.now }.depart(&departure.packet);
@@ -294,7 +316,15 @@ impl Pipe {
     }
 
     /// When [`Pipe::pop`] may have something; none while the pipe is empty.
+    #[inline]
     pub fn next_wake(&self) -> Option<Instant> {
+        match self.line.next_alone() {
+            Some(leave) if self.clockwork.is_none() && self.is_simple() => Some(leave),
+            _ => self.find_next_wake(),
+        }
+    }
+
+    fn find_next_wake(&self) -> Option<Instant> {
         let sending = self.transmitter.sending().filter(|sending| !sending.segment.is_phantom());
         let coming = sending.map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
         let leave = self.line.next_leave(self.coalesce, coming);

@@ -190,8 +190,7 @@ impl Queue {
     }
 
     /// The next segment to send at `now`; none if nothing is left.
-    pub(crate) fn pop(&mut self, now: Instant, transmission: Transmission, ledger: &mut Ledger<'_>) -> Option<Packet> {
-        let _ = transmission;
+    pub(crate) fn pop(&mut self, now: Instant, ledger: &mut Ledger<'_>) -> Option<Packet> {
         match self {
             Self::DropTail(queue) => queue.pop(ledger),
             Self::DropHead(queue) => queue.pop(ledger),

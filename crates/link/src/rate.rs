@@ -99,6 +99,7 @@ impl Pace {
     }
 
     /// The rate that a queue may reckon with.
+    #[inline]
     pub(crate) fn nominal(&self) -> Rate {
         match self {
             Self::Constant(constant) => constant.rate(),

@@ -46,6 +46,7 @@ impl Transmitter {
     }
 
     /// The rate to reckon with; none if it is infinitely fast.
+    #[inline]
     pub(crate) fn rate(&self) -> Option<Rate> {
         self.pace.as_ref().map(Pace::nominal)
     }

@@ -1,13 +1,15 @@
 //! The buffer that the segments of a train share.
 
-use crate::headers::Layout;
+use crate::headers::{ETHERNET_HEADER, Layout};
 use crate::{Segmentation, VirtioHeader};
 use alloc::{boxed::Box, vec};
+use core::ops::Range;
 
 /// A received super-packet or packet: its bytes from the Ethernet header on, and how it may be cut.
 #[derive(Debug)]
 pub struct Frame {
     buffer: Box<[u8]>,
+    /// How many bytes it counts as, from the Ethernet header on.
     len: usize,
     virtio: VirtioHeader,
     /// How to cut; none when the frame is one packet.
@@ -43,9 +45,16 @@ impl Frame {
         self.phantom
     }
 
-    /// How many bytes it counts as, from the Ethernet header on.
-    pub(crate) fn len(&self) -> usize {
-        self.len
+    /// Length of these segments from their IP headers on.
+    pub(crate) fn size(&self, segments: Range<u16>) -> u64 {
+        let len = match &self.layout {
+            None => self.len.saturating_sub(ETHERNET_HEADER),
+            Some(layout) => {
+                let heads = segments.len() * (layout.head_len() - ETHERNET_HEADER);
+                layout.payload(segments, self.len).len() + heads
+            }
+        };
+        len as u64
     }
 
     pub(crate) fn capacity(&self) -> usize {
@@ -57,6 +66,8 @@ impl Frame {
     }
 
     /// Takes the first `len` bytes of the buffer as a packet with this header.
+    // Inlined, since a header that was just written in pieces stalls the processor if it is then copied as a whole.
+    #[inline(always)]
     pub(crate) fn assign(&mut self, len: usize, virtio: VirtioHeader) {
         self.len = len.min(self.buffer.len());
         self.virtio = virtio;

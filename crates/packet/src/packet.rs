@@ -17,17 +17,22 @@ pub struct Packet {
     span: Span,
 }
 
-/// Which segments of a frame: the first and how many, and whether they are marked, in one number. A packet is then two
-/// machine words, which move in registers; as three fields it goes through memory at every call, and costs twice as
-/// much.
+/// Which segments of a frame: the first and how many, whether they are marked or phantoms, and their size, in one number.
+/// A packet is then two machine words, which move in registers; as more fields it goes through memory at every call, and
+/// costs twice as much. The size is asked for at every step of a packet's way: to know it without a look at the frame
+/// saves a tenth of what a packet costs.
 #[derive(Clone, Copy, Debug)]
 struct Span(u64);
 
 const MARK: u64 = 1 << 32;
+const PHANTOM: u64 = 1 << 33;
+/// Above it, 30 bits of size.
+const SIZE_SHIFT: u32 = 34;
 
 impl Span {
-    fn new(first: u16, count: u16, mark: u64) -> Self {
-        Self(mark | u64::from(first) << 16 | u64::from(count))
+    fn new(first: u16, count: u16, flags: u64, size: u64) -> Self {
+        assert!(size < 1 << (u64::BITS - SIZE_SHIFT), "packets are shorter than 1 GiB");
+        Self(size << SIZE_SHIFT | flags | u64::from(first) << 16 | u64::from(count))
     }
 
     fn first(self) -> u16 {
@@ -41,6 +46,16 @@ impl Span {
     /// [`MARK`] or zero.
     fn mark(self) -> u64 {
         self.0 & MARK
+    }
+
+    /// [`MARK`] and [`PHANTOM`], or what is set of them.
+    fn flags(self) -> u64 {
+        self.0 & (MARK | PHANTOM)
+    }
+
+    /// Length of all segments from their IP headers on.
+    fn size(self) -> u64 {
+        self.0 >> SIZE_SHIFT
     }
 
     fn range(self) -> Range<u16> {
@@ -61,7 +76,8 @@ pub struct Head {
 
 impl Packet {
     pub(crate) fn whole(frame: Arc<Frame>) -> Self {
-        let span = Span::new(0, frame.segments(), 0);
+        let flags = if frame.is_phantom() { PHANTOM } else { 0 };
+        let span = Span::new(0, frame.segments(), flags, frame.size(0..frame.segments()));
         Self { frame, span }
     }
 
@@ -70,6 +86,7 @@ impl Packet {
     }
 
     /// How many segments travel together, at least one.
+    #[inline]
     pub fn segments(&self) -> u32 {
         u32::from(self.span.count())
     }
@@ -85,38 +102,37 @@ impl Packet {
     /// If there is no such segment.
     pub fn segment_size(&self, index: u32) -> Bytes {
         assert!(index < self.segments(), "segment {index} of {}", self.segments());
-        let len = match self.frame.layout() {
-            None => self.frame.len(),
-            Some(layout) => {
-                let at = self.span.first() + u16::try_from(index).expect("below a u16");
-                layout.head_len() + layout.payload(at..at + 1, self.frame.len()).len()
-            }
-        };
-        Bytes::new(len.saturating_sub(ETHERNET_HEADER) as u64)
+        if self.segments() == 1 {
+            return self.size();
+        }
+        let at = self.span.first() + u16::try_from(index).expect("below a u16");
+        Bytes::new(self.frame.size(at..at + 1))
     }
 
     /// Length of all segments from their IP headers on.
+    #[inline]
     pub fn size(&self) -> Bytes {
-        let len = match self.frame.layout() {
-            None => self.frame.len().saturating_sub(ETHERNET_HEADER),
-            Some(layout) => {
-                let payload = layout.payload(self.span.range(), self.frame.len()).len();
-                payload + usize::from(self.span.count()) * (layout.head_len() - ETHERNET_HEADER)
-            }
-        };
-        Bytes::new(len as u64)
+        Bytes::new(self.span.size())
     }
 
     /// Cuts the first `segments` off; none if that would leave nothing, and `self` is then the whole.
+    #[inline]
     pub fn split_front(&mut self, segments: u32) -> Option<Self> {
+        // Mostly there is only one, and nothing to cut.
+        if self.segments() == 1 { None } else { self.cut_front(segments) }
+    }
+
+    fn cut_front(&mut self, segments: u32) -> Option<Self> {
         let (first, whole) = (self.span.first(), self.span.count());
         let count = u16::try_from(segments).ok().filter(|&count| count > 0 && count < whole)?;
-        let front = Self { frame: Arc::clone(&self.frame), span: Span::new(first, count, self.span.mark()) };
-        self.span = Span::new(first + count, whole - count, self.span.mark());
+        let size = self.frame.size(first..first + count);
+        let front = Self { frame: Arc::clone(&self.frame), span: Span::new(first, count, self.span.flags(), size) };
+        self.span = Span::new(first + count, whole - count, self.span.flags(), self.span.size() - size);
         Some(front)
     }
 
     /// Whether `next` continues this packet: the segments behind it, of the same frame, and marked alike.
+    #[inline]
     pub fn is_followed_by(&self, next: &Self) -> bool {
         self.span.range().end == next.span.first()
             && Arc::ptr_eq(&self.frame, &next.frame)
@@ -129,7 +145,8 @@ impl Packet {
     /// If `next` does not follow.
     pub fn append(&mut self, next: &Self) {
         assert!(self.is_followed_by(next), "only neighbours of one frame can be joined");
-        self.span = Span::new(self.span.first(), self.span.count() + next.span.count(), self.span.mark());
+        let (count, size) = (self.span.count() + next.span.count(), self.span.size() + next.span.size());
+        self.span = Span::new(self.span.first(), count, self.span.flags(), size);
     }
 
     /// Writes the headers that this packet needs into `head`, and says what follows them.
@@ -214,13 +231,17 @@ impl Packet {
 
     /// A packet that takes room and time like one of `size` bytes from the IP header on, and of which there are only
     /// these headers, from the Ethernet header on.
+    ///
+    /// # Panics
+    /// If the size is 1 GiB or more.
     pub fn phantom(headers: &[u8], size: Bytes) -> Self {
         let len = usize::try_from(size.get()).unwrap_or(usize::MAX).saturating_add(ETHERNET_HEADER);
         Self::whole(Arc::new(Frame::phantom(headers.into(), len)))
     }
 
     /// Whether it is a phantom, which is never handed out.
+    #[inline]
     pub fn is_phantom(&self) -> bool {
-        self.frame.is_phantom()
+        self.span.flags() & PHANTOM != 0
     }
 }

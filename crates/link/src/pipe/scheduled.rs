@@ -77,6 +77,9 @@ impl Pipe {
 
     /// The segment on the transmitter has a finish, new or moved, and with it a delay if that changes in a straight line.
     pub(super) fn set_sloping_delay(&mut self) {
+        if self.slopes.delay.is_none() {
+            return;
+        }
         let finish = self.transmitter.finish();
         let delay = finish.and_then(|finish| self.sloping_delay(finish));
         if let (Some(delay), Some(sending)) = (delay, self.transmitter.sending_mut()) {
