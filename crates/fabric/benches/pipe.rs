@@ -11,7 +11,8 @@ mod common;
 use common::{Load, Transport};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
 use netloom_link::{
-    CrossConfig, Departure, DualPi2Config, PacketSize, PieConfig, PipeConfig, QueueConfig, RedConfig, Stream, Traffic,
+    CodelConfig, CodelControl, CrossConfig, Departure, Division, DrrConfig, DualPi2Config, FqCodelConfig, PacketSize,
+    PieConfig, PipeConfig, QueueConfig, RedConfig, Stream, Traffic,
 };
 use netloom_packet::{Packet, Pool, VirtioHeader};
 use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
@@ -85,7 +86,8 @@ fn main() {
     println!("{:<40} {:>12}", "", "bytes");
     // What is measured stays, so that nothing of it is used again by the next.
     let mut kept = Vec::new();
-    for (name, queue) in queues().iter().filter(|(name, _)| format!("idle pipe, {name}").contains(&wanted)) {
+    let all = queues().into_iter().chain(queues_of_flows());
+    for (name, queue) in all.filter(|(name, _)| format!("idle pipe, {name}").contains(&wanted)) {
         let row = Row { pipes: IDLE_PIPES, queue: queue.clone(), ..plain_row() };
         let specs = row.specs();
         let before = resident();
@@ -257,6 +259,18 @@ fn queues() -> [(&'static str, QueueConfig); 5] {
         ("RED", QueueConfig::Red(RedConfig { limit, ..RedConfig::default() })),
         ("PIE", QueueConfig::Pie(PieConfig { limit, target, ..PieConfig::default() })),
         ("DualPI2", QueueConfig::DualPi2(DualPi2Config { limit, target, ..DualPi2Config::default() })),
+    ]
+}
+
+/// Those whose packets wait by flow; `flows.rs` says what they cost per packet.
+fn queues_of_flows() -> [(&'static str, QueueConfig); 4] {
+    let limit = Limit::Packets(1_000);
+    let hashed = || Division::Flows { count: 1_024, limit };
+    [
+        ("CoDel", QueueConfig::Codel(CodelConfig { limit, control: CodelControl::default() })),
+        ("FQ-CoDel", QueueConfig::FqCodel(FqCodelConfig::default())),
+        ("DRR", QueueConfig::Drr(DrrConfig { quantum: Bytes::new(1_514), division: hashed() })),
+        ("WF2Q+", QueueConfig::Wf2q(hashed())),
     ]
 }
 
