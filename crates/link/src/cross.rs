@@ -61,7 +61,7 @@ pub enum PacketSize {
     /// All of them.
     Fixed(Bytes),
     /// The simple Internet mix of testers: of twelve packets seven of 40, four of 576 and one of 1,500 bytes, in random
-    /// order. It is a convention and no standard; RFC 6985, section 1, asks everybody to say which mix is meant.
+    /// order. It is a convention and no standard; RFC 6985, section 1, wants the sequence of sizes stated.
     Imix,
 }
 

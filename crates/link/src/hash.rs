@@ -1,6 +1,6 @@
 //! Which of some number of queues a flow belongs to: a seeded hash of the fields that tell flows apart.
 //!
-//! The fields are the usual five: addresses, protocol and ports (RFC 8290, section 4.1.1). They are absorbed as words of
+//! The fields are the usual five: addresses, protocol and ports (RFC 8290, section 4.1). They are absorbed as words of
 //! 64 bits, each followed by the finalizer of SplitMix64 (Steele, Lea and Flood 2014), a permutation in which every bit
 //! of the input changes every bit of the output with a probability close to one half. The seed is absorbed first: who
 //! does not know it cannot choose flows that collide, and another seed makes other flows collide.

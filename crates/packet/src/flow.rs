@@ -165,7 +165,7 @@ pub(crate) fn payload(frame: &[u8]) -> Option<(Range<usize>, Option<u8>)> {
         let chain = Chain::of(header);
         (chain.end, 40 + told, (!chain.is_later_fragment).then_some(chain.protocol))
     };
-    // Zero: longer than the field can say (RFC 2675, section 2, and the kernel's super-packets).
+    // Zero: longer than the field can say (RFC 2675, section 3, and the kernel's super-packets).
     let end = if told == 0 { header.len() } else { end.min(header.len()) };
     (start >= 20).then(|| (at + start.min(end)..at + end, protocol))
 }

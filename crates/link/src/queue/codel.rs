@@ -4,7 +4,8 @@
 //! acceptable; `interval` (default 100 ms, at least the target), for how long it must have been exceeded, about the
 //! longest round trip; `mtu` (default 1,500 bytes), so much may always wait; `ecn` (default off), whether packets of
 //! senders that understand it are marked where others are dropped.
-//! Source: RFC 8289, section 5, whose pseudo-code has neither a limit nor marks; these are as in Linux.
+//! Source: RFC 8289, section 5. It gives no value for the limit (section 5.4 only says that a full buffer drops) and no
+//! pseudo-code for marks (section 1: they "may be reasonable"); these are as in Linux.
 
 mod law;
 
@@ -31,7 +32,7 @@ pub struct CodelControl {
 }
 
 impl Default for CodelControl {
-    /// RFC 8289, sections 4.2 to 4.4.
+    /// RFC 8289, sections 4.2 and 4.3; the MTU is that of Ethernet, since section 5.3 wants the interface's.
     fn default() -> Self {
         Self {
             target: Duration::from_millis(5),

@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use netloom_packet::{Ecn, Packet};
 use netloom_units::{Bytes, Duration, Instant, Limit, Probability};
 
-/// Figure 7: Th_len, and p_Lmax of figure 2.
+/// Th_len and p_Lmax of figure 2.
 const LEAST_PACKETS: u64 = 1;
 const P_L_MAX: f64 = 1.0;
 
@@ -49,6 +49,7 @@ pub struct DualPi2Config {
 
 impl Default for DualPi2Config {
     /// Figure 2 of the RFC; the update period and the share are those of the Linux qdisc by its authors, tc-dualpi2(8).
+    /// Figure 2 has 15 ms, the lesser of the target and a third of RTT_max; appendix A.1 tells of 16 ms in Linux.
     fn default() -> Self {
         Self {
             limit: Limit::Time(Duration::from_millis(250)),

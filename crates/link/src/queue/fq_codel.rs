@@ -6,9 +6,9 @@
 //! Source: RFC 8290, sections 4 and 5.2. Bytes count from the IP header on, for all of them. What is no IP packet has a
 //! queue of its own beside the flows.
 //!
-//! When too much waits, the flow with the most bytes, the one that just came included, gives up packets from its head: half
-//! of its bytes, but no more than 64 packets at once, so that the search for it is rare (section 5.3). Memory is what
-//! packets have on the wire, where Linux counts its buffers.
+//! When too much waits, the flow with the most bytes, the one that just came included, gives up packets from its head,
+//! no more than 64 at once, so that the search for it is rare (section 4.1): half of its bytes, as in Linux, where the
+//! RFC says half of its packets. Memory is what packets have on the wire, where Linux counts its buffers.
 
 use super::codel::{CodelControl, Law};
 use super::divided::joined;
@@ -22,7 +22,7 @@ use core::iter;
 use netloom_packet::Packet;
 use netloom_units::{Bytes, Instant, Limit, Seed};
 
-/// As Linux does since 4.7; RFC 8290, section 5.3.
+/// RFC 8290, section 4.1.
 const MOST_DROPS_AT_ONCE: usize = 64;
 
 /// Flows that take turns, under control.
@@ -41,7 +41,7 @@ pub struct FqCodelConfig {
 }
 
 impl Default for FqCodelConfig {
-    /// RFC 8290, section 5.2; marking is on as in Linux.
+    /// RFC 8290, section 5.2, with marks as in 5.2.6; the memory is not in the RFC.
     fn default() -> Self {
         Self {
             limit: 10_240,
@@ -213,6 +213,8 @@ impl FqCodel {
         loop {
             let index = *self.new.front().or(self.old.front())?;
             let flow = &mut self.flows[index as usize];
+            // "A negative number of credits (i.e., it has already dequeued at least a quantum of bytes)": zero is meant
+            // too, for it is what a flow has left that has sent exactly a quantum.
             if flow.deficit <= 0 {
                 flow.deficit += quantum;
                 self.end_turn();

@@ -24,11 +24,11 @@ use netloom_units::{Bytes, Duration, Instant, Limit, Seed};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Gains at the update period of 15 ms, in 1/s (section 4.2, "alpha and beta").
+/// Gains at the update period of 15 ms, in 1/s (appendix A, "Internal parameters").
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 1.25;
 const UPDATE: Duration = Duration::from_millis(15);
-/// Above this probability packets are dropped even if their senders understand marks (section 5.1: 10 %).
+/// From this probability on packets are dropped even if their senders understand marks (section 5.1, `mark_ecnth`).
 const MARK_BELOW: f64 = 0.1;
 
 /// The parameters of PIE.
@@ -45,7 +45,7 @@ pub struct PieConfig {
     pub burst: Duration,
     /// Whether packets are marked rather than dropped while the probability is below 10 %, if their sender understands.
     pub ecn: bool,
-    /// Whether the probability of a packet is in proportion to its size.
+    /// Whether the probability of a packet is in proportion to its size (a comment in appendix B allows that).
     pub byte_mode: bool,
     /// Length of a typical packet: with no more than two of them waiting, nothing is dropped early; and the byte mode
     /// compares with it. MEAN_PKTSIZE, for which the RFC has no value.
@@ -53,7 +53,7 @@ pub struct PieConfig {
 }
 
 impl Default for PieConfig {
-    /// The RFC's values (sections 4.2 and 4.4).
+    /// The RFC's values (sections 4.2 and 4.4), as far as it has any.
     fn default() -> Self {
         Self {
             limit: super::DEFAULT_LIMIT,
@@ -213,7 +213,7 @@ impl Pie {
         (alpha, BETA + (ALPHA - alpha) / 2.0)
     }
 
-    /// Appendix A: "Called on each packet departure".
+    /// Appendix A, `deque`.
     pub(crate) fn pop(&mut self, now: Instant, ledger: &mut Ledger<'_>) -> Option<Packet> {
         self.catch_up(now);
         let (arrival, segment) = self.tail.pop_aged(ledger)?;

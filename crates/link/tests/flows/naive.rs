@@ -201,7 +201,7 @@ impl FqCodel {
 }
 
 impl Naive for FqCodel {
-    /// RFC 8290, section 4.1: enqueue, then drop while too much waits.
+    /// RFC 8290, section 4.1: enqueue, then drop while too much waits; but half of the bytes, as in Linux.
     fn push(&mut self, segment: Segment, _: bool, drops: &mut Drops) {
         let index = bucket(segment.flow, self.config.flows, self.seed);
         let flow = self.flows.entry(index).or_default();

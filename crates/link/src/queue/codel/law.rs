@@ -9,7 +9,7 @@ use netloom_units::{Duration, Instant};
 /// RFC 8289, section 5.2.
 #[derive(Debug, Default)]
 pub(in crate::queue) struct Law {
-    /// When packets will have waited longer than the target for an interval; none while they do not.
+    /// When packets will have waited for the target or longer for an interval; none while they do not.
     first_above: Option<Instant>,
     /// When to drop next, while dropping.
     drop_next: Instant,

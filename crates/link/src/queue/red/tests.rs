@@ -1,4 +1,4 @@
-//! What the paper computes of its own algorithm: Floyd and Jacobson 1993, sections 6 and 8.
+//! What the paper computes of its own algorithm: Floyd and Jacobson 1993, sections 4, 6 and 7.
 
 use super::*;
 use crate::{PipeCounters, Waste};
@@ -78,7 +78,7 @@ fn the_time_constant_is_the_papers() {
     }
 }
 
-/// Section 8.1 ("method 2"): with a constant average, the packets between two notified ones are as likely to be few as
+/// Section 7 ("method 2"): with a constant average, the packets between two notified ones are as likely to be few as
 /// many. With p_b = 1/50 the next is one of the following 49: figure 2 counts the first as number 1.
 #[test]
 fn notifications_are_spread_evenly() {
