@@ -12,7 +12,7 @@ use common::{Load, Transport};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
 use netloom_link::{
     CodelConfig, CodelControl, CrossConfig, Departure, Division, DrrConfig, DualPi2Config, FqCodelConfig, PacketSize,
-    PieConfig, PipeConfig, QueueConfig, RedConfig, Stream, Traffic,
+    PieConfig, Pipe, PipeConfig, QueueConfig, RedConfig, Stream, Traffic, Waste,
 };
 use netloom_packet::{Packet, Pool, VirtioHeader};
 use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
@@ -106,6 +106,10 @@ fn main() {
         let mut pool = Pool::default();
         warm(&mut pool, &templates[0]);
         print(chosen.name, (0..chosen.rounds).map(|_| chosen.measure(&templates, &mut pool)).collect(), segments);
+    }
+    for row in queue_rows().iter().filter(|one| one.buffers == Buffers::Ready && one.name.contains(&wanted)) {
+        let name = row.name.replace("pipe alone", "without the fabric");
+        print(&name, (0..row.rounds).map(|_| row.measure_pipe()).collect(), 1.0);
     }
     for (name, count, rate) in CROSS.iter().filter(|(name, ..)| name.contains(&wanted)) {
         print(name, (0..ROUNDS).map(|_| cross_only(*count, *rate)).collect(), 1.0);
@@ -369,6 +373,30 @@ impl Row {
         let dropped: u64 = fabric.counters().map(|counters| counters.dropped.packets()).sum();
         assert_eq!(exit.left + dropped, u64::from(offered * segments));
         spent / f64::from((offered - self.before / segments) * segments)
+    }
+}
+
+impl Row {
+    /// The same for a pipe that is in no fabric: nobody asks which of many is due next.
+    fn measure_pipe(&self) -> f64 {
+        let mut ready = self.ready(&self.templates()).expect("a row of ready packets");
+        let mut pipe = Pipe::new(&self.specs()[0].config, self.coalesce, Seed::new(1));
+        let (mut now, mut waste) = (Instant::ZERO, Waste::new());
+        let mut begin = std::time::Instant::now();
+        for index in 0..self.packets {
+            if index == self.before {
+                begin = std::time::Instant::now();
+            }
+            now = now + self.gap;
+            while let Some(wake) = pipe.next_wake().filter(|wake| *wake <= now) {
+                if let Some(departure) = pipe.pop(wake, &mut waste) {
+                    ready.push_back(black_box(departure.packet));
+                }
+            }
+            pipe.push(now, ready.pop_front().expect("more than are in the pipe at once"), &mut waste);
+            ready.extend(waste.drain(..).map(|dropped| dropped.packet));
+        }
+        begin.elapsed().as_secs_f64() * 1e9 / f64::from(self.packets - self.before)
     }
 }
 
