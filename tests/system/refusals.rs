@@ -123,6 +123,9 @@ fn a_lab_that_is_up_already_and_one_that_is_not_are_seven() {
     bed.netloom(&["exec", "plain", "c", "--", "true"]).expect_code(7);
     bed.netloom(&["set", "plain", "m", "delay=1 ms"]).expect_code(7);
     bed.netloom(&["set", "plain", "l", "delay=1"]).expect_code(2);
+    let small = "rate={kind: token-bucket, rate: 1 Mbit/s, burst: 100 B}";
+    let refused = bed.netloom(&["set", "plain", "l", small]).expect_code(2);
+    assert!(refused.stderr.contains("never holds the tokens of the link's largest packet"), "{refused:#?}");
     bed.netloom(&["down", "plain"]).expect_code(0);
     bed.netloom(&["down", "plain"]).expect_code(7);
     bed.assert_nothing_is_left("plain");

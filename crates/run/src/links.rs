@@ -5,8 +5,8 @@ use crate::direction::{PipePlace, pipe_id};
 use crate::{Effects, LabStats, RunError};
 use netloom_dataplane::{Engine, EngineError, Snapshot};
 use netloom_lab::Direction;
-use netloom_link::{PipeChange, PipeConfig, PipeCounters, ReorderConfig};
-use netloom_units::{Duration, Instant, Rate};
+use netloom_link::{ConfigError, PipeChange, PipeConfig, PipeCounters, ReorderConfig};
+use netloom_units::{Bytes, Duration, Instant, Rate};
 
 /// Name and ends of a link.
 #[derive(Clone, Debug)]
@@ -89,6 +89,19 @@ impl Links {
     pub(crate) fn further_pipes(&self, link: usize, direction: Option<Direction>) -> Vec<&str> {
         let own = self.pipes.iter().filter(|state| state.place.is_of(link, direction));
         own.filter_map(|state| state.place.pipe.as_deref()).collect()
+    }
+
+    /// Whether the pipes that [`Links::change`] would change make sense afterwards. `mtu`: the link's largest packet.
+    pub(crate) fn check(
+        &self,
+        link: usize,
+        direction: Option<Direction>,
+        further: Option<&str>,
+        change: &PipeChange,
+        mtu: Bytes,
+    ) -> Result<(), ConfigError> {
+        let meant = self.numbers(|place| place.is_of(link, direction) && place.pipe.as_deref() == further);
+        meant.into_iter().try_for_each(|pipe| change.applied_to(&self.pipes[pipe].config).check(mtu))
     }
 
     /// Changes one direction of a link, or both: its own pipe, or the further one of this name.

@@ -8,6 +8,7 @@ use crate::control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request
 use crate::{ExitCode, RunError};
 use netloom_lab::{Action, Direction, NodeKind, parse_change};
 use netloom_link::PipeChange;
+use netloom_units::Bytes;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -133,6 +134,10 @@ impl Session<'_> {
             Ok(all) => all,
             Err(refusal) => return Ok(Err(refusal)),
         };
+        let mtu = Bytes::new(u64::from(self.job.plan.links[place.link].mtu));
+        if let Err(wrong) = self.links.check(place.link, place.direction, place.pipe.as_deref(), &wanted.change, mtu) {
+            return Ok(Err((ExitCode::Usage, wrong.to_string())));
+        }
         if !wanted.change.is_empty() {
             self.change_link(&place, &wanted.change)?;
         }
