@@ -1,0 +1,77 @@
+//! What the scheduler asks of a kernel. A real one is a process; tests play one from a script.
+
+use netloom_packet::{Packet, Pool};
+use netloom_units::Instant;
+use std::fmt;
+
+/// A network device of a kernel. Device 0 joins the node's agent to the lab process; device i + 1 is interface i.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Device(pub u16);
+
+impl Device {
+    /// The device of the node's agent.
+    pub const AGENT: Self = Self(0);
+}
+
+/// A frame that enters or leaves a kernel at an instant of virtual time.
+#[derive(Debug)]
+pub struct Passage {
+    /// When.
+    pub at: Instant,
+    /// Where.
+    pub device: Device,
+    /// What.
+    pub packet: Packet,
+}
+
+/// When a kernel that has stopped wants to run next, if no frame comes before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// At this instant: it has a timer.
+    At(Instant),
+    /// It only waits for frames.
+    Never,
+    /// It has powered itself off.
+    Off,
+}
+
+/// A kernel cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MachineError {
+    /// Its process ended. With the last lines of its console.
+    Died(String),
+    /// It neither computes nor answers. With the last lines of its console.
+    Stalled(String),
+    /// It broke the protocol between kernel and scheduler.
+    Protocol(String),
+}
+
+impl fmt::Display for MachineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Died(console) => write!(f, "its kernel ended unexpectedly{console}"),
+            Self::Stalled(console) => write!(f, "its kernel neither computes nor answers{console}"),
+            Self::Protocol(what) => write!(f, "its kernel broke the protocol of virtual time: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for MachineError {}
+
+/// A kernel under the scheduler. It runs from grant to report, at most up to the granted instant.
+pub trait Machine {
+    /// Lets it run: it takes in `frames` at their instants, in order, and does whatever its own timers call for, at all
+    /// instants *before* `until`. It does not wait for the kernel; [`Machine::report`] does. Empties `frames`.
+    ///
+    /// No frame is earlier than the `until` of the grant before, and none is at or after this `until`.
+    ///
+    /// # Errors
+    /// When the kernel's process has gone.
+    fn grant(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError>;
+
+    /// Waits until it has done all that, and adds the frames that it sent, in order, each at its own instant.
+    ///
+    /// # Errors
+    /// When the kernel died or stalled meanwhile.
+    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Wish, MachineError>;
+}
