@@ -6,3 +6,4 @@
 //! - `schedule`: the event scheduler of virtual time: many kernels and one fabric, conservative and reproducible.
 
 pub mod schedule;
+pub mod shim;
