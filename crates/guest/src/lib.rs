@@ -7,3 +7,4 @@
 
 pub mod deputy;
 pub mod schedule;
+pub mod shim;
