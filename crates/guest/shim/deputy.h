@@ -13,6 +13,8 @@
 #ifndef NETLOOM_DEPUTY_H
 #define NETLOOM_DEPUTY_H
 
+#include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -86,6 +88,9 @@ static inline uint32_t deck_frame_room(uint32_t length)
 /* System calls past the wrappers of this library; they return what the kernel returns, negative error numbers included. */
 long raw_read(int fd, void *buffer, size_t length);
 long raw_write(int fd, const void *buffer, size_t length);
+
+/* Looks whether the kernel can read what the deputy plays for it: false when none of the descriptors is the deputy's. */
+bool deputy_poll(struct pollfd *fds, nfds_t count, int *ready);
 
 /* The time that the kernel has reached. */
 uint64_t deputy_now(void);

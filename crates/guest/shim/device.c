@@ -6,7 +6,7 @@
  * buffer is free again at once; a frame for the kernel is copied into buffers that the kernel has provided, several if
  * need be (VIRTIO_NET_F_MRG_RXBUF).
  */
-#define _GNU_SOURCE
+#include "shim.h"
 #include "deputy.h"
 
 #include <errno.h>
