@@ -89,6 +89,16 @@ fn each_clock_has_its_own_limit_of_the_processor() {
     assert_eq!(with("{dilation: 4}", "cpu: {packet: 2 us}").plan.nodes[0].cpu, None);
 }
 
+/// At dilation 4, one core of this machine is four of lab time.
+#[test]
+fn a_kernel_cannot_use_more_than_one_core() {
+    assert_eq!(quietly("{dilation: 4}", "cpus: 4").cpus.map(|cpus| cpus.thousandths()), Some(4_000));
+    assert_eq!(quietly("real", "cpus: 4").cpus.map(|cpus| cpus.thousandths()), Some(4_000));
+    let said = warnings("{dilation: 4}", "cpus: 4.001");
+    assert!(said[0].contains("4 of lab time under `clock: {dilation: 4}`: this limits nothing"), "{said:?}");
+    assert_eq!(warnings("real", "stack: kernel, cpus: 1.5").len(), 1);
+}
+
 #[test]
 fn congestion_control_is_a_kernel_setting() {
     let setting = |value: &str| ("net.ipv4.tcp_congestion_control".to_owned(), value.to_owned());

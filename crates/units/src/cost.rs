@@ -59,6 +59,11 @@ pub struct CpuCost {
 }
 
 impl CpuCost {
+    /// Whether packets take no time.
+    pub const fn is_zero(self) -> bool {
+        self.packet.is_zero() && self.byte.as_picos() == 0
+    }
+
     /// How long the processor is busy with one packet of this size, rounded up to the next nanosecond.
     pub fn of(self, size: Bytes) -> Duration {
         let ps = u128::from(size.get()) * u128::from(self.byte.as_picos());

@@ -224,4 +224,5 @@ fn a_packet_costs_its_share_and_its_bytes() {
     assert_eq!(cost.of(Bytes::new(1)), Duration::from_nanos(2_001), "rounded up");
     assert_eq!(cost.of(Bytes::new(0)), Duration::from_micros(2));
     assert_eq!(CpuCost::default().of(Bytes::new(1_500)), Duration::ZERO);
+    assert!(CpuCost::default().is_zero() && !cost.is_zero());
 }

@@ -62,12 +62,17 @@ pub(crate) const CPU: Section = Section {
     name: "cpu",
     doc: "How long a node's only processor is busy with a packet that it receives or sends; nothing else takes time.",
     groups: &[&[
-        Key::new("packet", DURATION_OR_ZERO, "2 us", "For each packet, whatever its size. Default: 0."),
+        Key::new(
+            "packet",
+            DURATION_OR_ZERO,
+            "2 us",
+            "For each packet, whatever its size; a super-packet is one. Default: 0.",
+        ),
         Key::new(
             "byte",
             Kind::OneOf(&[Kind::Quantity(Quantity::TimePerByte), Kind::Zero]),
             "0.5 ns",
-            "And for each byte of it, in whole picoseconds. Default: 0.",
+            "And for each of its bytes from the IP header on, in whole picoseconds. Default: 0.",
         ),
     ]],
 };

@@ -44,6 +44,7 @@ pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
             let stack = stack(node, clock, &mut found.errors);
             settle_memory(node, stack, found);
             settle_processor(node, clock, found);
+            found.warnings.extend(idle_share(node, stack, clock));
             found.warnings.extend(strange_congestion(node));
             stack
         })
@@ -81,11 +82,9 @@ fn settle_memory(node: &mut NodeSpec, stack: Stack, found: &mut Findings) {
     if node.stack.is_some() {
         found.errors.push(memory.error(format!("{message}: leave it out, or write `stack: kernel`")));
     } else {
-        found.warnings.push(
-            memory.error(format!(
-                "{message}, and in real time only `stack: kernel` makes a node another: this is left out"
-            )),
-        );
+        found
+            .warnings
+            .push(memory.error(format!("{message}, and in real time a node is one unless it says `stack: kernel`")));
     }
 }
 
@@ -102,6 +101,17 @@ fn settle_processor(node: &mut NodeSpec, clock: Clock, found: &mut Findings) {
              kernel really needs for it; `cpus` limits that",
         ));
     }
+}
+
+/// A kernel runs on one core, and cannot use more of it than there is.
+fn idle_share(node: &NodeSpec, stack: Stack, clock: Clock) -> Option<Diagnostic> {
+    let (cpus, factor) = (node.cpus.as_ref()?, clock.dilation()?);
+    let cores = u64::from(cpus.value.thousandths()) * 1_000;
+    (stack == Stack::Kernel && cores > factor.as_millionths()).then(|| {
+        cpus.error(format!(
+            "the kernel of a node runs on one core of this machine, {factor} of lab time under `clock: {clock}`: this limits nothing"
+        ))
+    })
 }
 
 /// A kernel may have been given another by a module or a patch, but mostly it is a slip of the pen.
