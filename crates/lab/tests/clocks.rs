@@ -1,6 +1,6 @@
 //! From lab files to plans: the clock, whose stack nodes have, and what that means for their settings.
 
-use netloom_lab::{Clock, Lab, NodePlan, Stack};
+use netloom_lab::{Clock, Cpus, Lab, NodePlan, Stack};
 use netloom_units::{Bytes, CpuCost, Dilation, Duration, TimePerByte};
 
 fn lab(text: &str) -> Lab {
@@ -76,7 +76,7 @@ fn each_clock_has_its_own_limit_of_the_processor() {
         [("real", Some(500), None), ("{dilation: 4}", Some(500), None), ("virtual", None, Some(cost))]
     {
         let node = quietly(clock, both);
-        assert_eq!((node.cpus.map(|cpus| cpus.thousandths()), node.cpu), (cpus, cpu), "{clock}");
+        assert_eq!((node.cpus.map(Cpus::thousandths), node.cpu), (cpus, cpu), "{clock}");
     }
     assert_eq!(quietly("virtual", "cpu: {packet: 2 us}").cpu, Some(CpuCost { byte: TimePerByte::ZERO, ..cost }));
     assert_eq!(
@@ -92,8 +92,8 @@ fn each_clock_has_its_own_limit_of_the_processor() {
 /// At dilation 4, one core of this machine is four of lab time.
 #[test]
 fn a_kernel_cannot_use_more_than_one_core() {
-    assert_eq!(quietly("{dilation: 4}", "cpus: 4").cpus.map(|cpus| cpus.thousandths()), Some(4_000));
-    assert_eq!(quietly("real", "cpus: 4").cpus.map(|cpus| cpus.thousandths()), Some(4_000));
+    assert_eq!(quietly("{dilation: 4}", "cpus: 4").cpus.map(Cpus::thousandths), Some(4_000));
+    assert_eq!(quietly("real", "cpus: 4").cpus.map(Cpus::thousandths), Some(4_000));
     let said = warnings("{dilation: 4}", "cpus: 4.001");
     assert!(said[0].contains("4 of lab time under `clock: {dilation: 4}`: this limits nothing"), "{said:?}");
     assert_eq!(warnings("real", "stack: kernel, cpus: 1.5").len(), 1);
@@ -135,31 +135,34 @@ fn a_file_can_be_read_as_if_its_clock_were_another() {
 }
 
 #[test]
-fn the_plan_tells_clock_stack_and_cost() {
-    let slow = with("{dilation: 2.5}", "cpus: 0.5").plan;
-    assert!(
-        slow.to_text().starts_with("Lab test: 2 nodes, 1 link, seed 1, dilation 2.5, balanced\n"),
-        "{}",
-        slow.to_text()
-    );
-    assert!(slow.to_text().contains("  a  host  kernel, 128 MB, 0.5 cores  eth0"), "{}", slow.to_text());
-    let value = slow.describe();
+fn a_dilated_plan_tells_clock_and_stack() {
+    let plan = with("{dilation: 2.5}", "cpus: 0.5").plan;
+    let text = plan.to_text();
+    assert!(text.starts_with("Lab test: 2 nodes, 1 link, seed 1, dilation 2.5, balanced\n"), "{text}");
+    assert!(text.contains("  a  host  kernel, 128 MB, 0.5 cores  eth0"), "{text}");
+    let value = plan.describe();
     assert_eq!((&value["clock"], &value["dilation"]), (&"dilated".into(), &2.5.into()));
     assert_eq!(value["nodes"][0]["stack"], "kernel");
     assert_eq!(value["nodes"][0]["memory_bytes"], 128_000_000);
     assert_eq!(value["nodes"][0]["cpus_thousandths"], 500);
-    let exact = with("virtual", "cpu: {packet: 2 us, byte: 80 ps}, memory: 64 MB").plan;
-    assert!(exact.to_text().starts_with("Lab test: 2 nodes, 1 link, seed 1, virtual time\n"), "{}", exact.to_text());
-    assert!(
-        exact.to_text().contains("  a  host  kernel, 64 MB, 2 us per packet + 80 ps per byte  eth0"),
-        "{}",
-        exact.to_text()
-    );
-    let value = exact.describe();
+}
+
+#[test]
+fn a_virtual_plan_tells_what_packets_cost() {
+    let plan = with("virtual", "cpu: {packet: 2 us, byte: 80 ps}, memory: 64 MB").plan;
+    let text = plan.to_text();
+    assert!(text.starts_with("Lab test: 2 nodes, 1 link, seed 1, virtual time\n"), "{text}");
+    assert!(text.contains("  a  host  kernel, 64 MB, 2 us per packet, 80 ps per byte  eth0"), "{text}");
+    let value = plan.describe();
     assert_eq!(value["clock"], "virtual");
     assert!(value["dilation"].is_null());
     assert_eq!(value["nodes"][0]["cpu"], serde_json::json!({"packet_ns": 2_000, "byte_ps": 80}));
+}
+
+#[test]
+fn a_plan_in_real_time_says_so() {
     let value = with("real", "").plan.describe();
     assert_eq!((&value["clock"], &value["dilation"]), (&"real".into(), &1.0.into()));
     assert_eq!(value["nodes"][0]["stack"], "namespace");
+    assert!(value["nodes"][0]["memory_bytes"].is_null() && value["nodes"][0]["cpu"].is_null());
 }

@@ -55,9 +55,9 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.cpu = fields.get("cpu").and_then(|value| cost(value, errors));
     spec.sysctls = fields.get("sysctl").map_or_else(Vec::new, |value| settings(value, sysctl_name, errors));
     spec.congestion = fields.read("congestion", congestion, errors);
-    if let Some(name) = &spec.congestion {
+    if let Some(said) = &spec.congestion {
         errors.extend(said_twice(&fields, &spec.sysctls));
-        spec.sysctls.push((CONGESTION.to_owned(), name.value.clone()));
+        spec.sysctls.push((CONGESTION.to_owned(), said.value.clone()));
     }
     spec.env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
     spec
@@ -88,7 +88,10 @@ fn memory(node: &Node) -> Result<Spanned<Bytes>, Diagnostic> {
 fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
     match &node.content {
         Content::Text { text, .. } if cpus(node).is_ok() => {
-            errors.push(node.error(format!("a share of a processor is written `cpus: {text}`; `cpu` says what packets cost in virtual time, for example {{packet: 2 us}}")));
+            errors.push(node.error(format!(
+                "a share of a processor is written `cpus: {text}`; `cpu` says what packets cost in virtual time, for \
+                 example {{packet: 2 us}}"
+            )));
             return None;
         }
         Content::Map(entries) if entries.is_empty() => {

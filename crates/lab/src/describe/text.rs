@@ -6,7 +6,7 @@ use crate::plan::{
 };
 use crate::traffic;
 use netloom_link::{PipeChange, PipeConfig};
-use netloom_units::Duration;
+use netloom_units::{Duration, TimePerByte};
 use std::net::IpAddr;
 
 impl Plan {
@@ -132,10 +132,14 @@ impl Plan {
 
 /// What a node computes with, as far as it is not this machine as it is.
 fn machine(node: &NodePlan) -> String {
-    let stack = (node.stack == Stack::Kernel).then(|| node.stack.name().to_owned());
-    let cost = node.cpu.map(|cpu| format!("{} per packet + {} per byte", span(cpu.packet), cpu.byte));
-    let parts =
-        [stack, node.memory.map(|memory| memory.to_string()), node.cpus.map(|cpus| format!("{cpus} cores")), cost];
+    let cost = node.cpu.unwrap_or_default();
+    let parts = [
+        (node.stack == Stack::Kernel).then(|| node.stack.name().to_owned()),
+        node.memory.map(|memory| memory.to_string()),
+        node.cpus.map(|cpus| format!("{cpus} cores")),
+        (!cost.packet.is_zero()).then(|| format!("{} per packet", cost.packet)),
+        (cost.byte > TimePerByte::ZERO).then(|| format!("{} per byte", cost.byte)),
+    ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

@@ -109,7 +109,8 @@ fn idle_share(node: &NodeSpec, stack: Stack, clock: Clock) -> Option<Diagnostic>
     let cores = u64::from(cpus.value.thousandths()) * 1_000;
     (stack == Stack::Kernel && cores > factor.as_millionths()).then(|| {
         cpus.error(format!(
-            "the kernel of a node runs on one core of this machine, {factor} of lab time under `clock: {clock}`: this limits nothing"
+            "the kernel of a node runs on one core of this machine, {factor} of lab time under `clock: {clock}`: this \
+             limits nothing"
         ))
     })
 }
