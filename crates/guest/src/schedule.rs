@@ -17,7 +17,7 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 
-pub use cpu::{CpuCost, Paced};
+pub use cpu::Paced;
 pub use machine::{Device, Machine, MachineError, Passage, Wish};
 pub use scheduler::{AgentFrame, Plug, Scheduler, SchedulerError, Stop};
 pub use statistics::{MachineStatistics, Statistics};

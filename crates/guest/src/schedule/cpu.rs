@@ -8,7 +8,9 @@
 //! | parameter | unit | range | default |
 //! |---|---|---|---|
 //! | packet | ns per frame | 0 and above | 0 |
-//! | byte | ns per byte, from the IP header on | 0 and above | 0 |
+//! | byte | ps per byte, from the IP header on | 0 and above | 0 |
+//!
+//! The sum is rounded up to the next nanosecond; see [`CpuCost::of`].
 //!
 //! A super-packet of many segments is one frame with all their bytes, as it is for a real driver with offloads.
 //! What programs compute costs nothing, and neither do frames of the node's agent. Nothing is dropped: a processor that
@@ -19,28 +21,8 @@
 
 use super::{Device, Machine, MachineError, Passage, Wish};
 use netloom_packet::{Packet, Pool};
-use netloom_units::{Duration, Instant};
+use netloom_units::{CpuCost, Duration, Instant};
 use std::collections::VecDeque;
-
-/// How long a frame keeps a node's processor busy; see the module.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuCost {
-    /// For every frame.
-    pub packet: Duration,
-    /// For every byte from the IP header on.
-    pub byte: Duration,
-}
-
-impl CpuCost {
-    /// Whether it costs nothing.
-    pub fn is_zero(&self) -> bool {
-        self.packet.is_zero() && self.byte.is_zero()
-    }
-
-    fn of(&self, packet: &Packet) -> Duration {
-        self.packet + self.byte * packet.size().get()
-    }
-}
 
 /// A kernel with a processor that takes time; see the module.
 #[derive(Debug)]
@@ -91,7 +73,7 @@ impl<M: Machine> Paced<M> {
 
     /// The processor serves a frame that asks for it at `at`: until when.
     fn serve(&mut self, at: Instant, packet: &Packet) -> Instant {
-        self.busy = self.busy.max(at) + self.cost.of(packet);
+        self.busy = self.busy.max(at) + self.cost.of(packet.size());
         self.busy
     }
 
@@ -127,7 +109,7 @@ impl<M: Machine> Paced<M> {
 
     /// An agent's frame is delivered as it arrives.
     fn least_cost(&self, frame: &Passage) -> Duration {
-        if frame.device == Device::AGENT { Duration::ZERO } else { self.cost.of(&frame.packet) }
+        if frame.device == Device::AGENT { Duration::ZERO } else { self.cost.of(frame.packet.size()) }
     }
 
     /// Waits for the end of a step that ends at `end`. What the kernel sent asks for the processor.

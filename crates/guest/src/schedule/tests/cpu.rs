@@ -2,13 +2,13 @@
 
 use super::script::{Act, Script, echo, silent};
 use super::{NIC, at, delay, spec};
-use crate::schedule::{CpuCost, Machine, Paced, Passage, Plug, Scheduler, Stop, Wish};
+use crate::schedule::{Machine, Paced, Passage, Plug, Scheduler, Stop, Wish};
 use netloom_fabric::{Fabric, PortId};
 use netloom_packet::Pool;
-use netloom_units::{Duration, Instant, Seed};
+use netloom_units::{CpuCost, Duration, Instant, Seed, TimePerByte};
 
 fn cost(packet: u64, byte: u64) -> CpuCost {
-    CpuCost { packet: Duration::from_nanos(packet), byte: Duration::from_nanos(byte) }
+    CpuCost { packet: Duration::from_nanos(packet), byte: TimePerByte::from_picos(byte * 1_000) }
 }
 
 /// Sender without a cost, echo with one, 1,000 ns apart; what the sender sees again.

@@ -4,11 +4,11 @@
 
 use super::script::{Act, Script};
 use super::{NIC, at};
-use crate::schedule::{CpuCost, Device, Machine, Paced, Passage, Plug, Scheduler, Stop, Wish};
+use crate::schedule::{Device, Machine, Paced, Passage, Plug, Scheduler, Stop, Wish};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
 use netloom_link::{PipeConfig, PipeCounters};
 use netloom_packet::Pool;
-use netloom_units::{Duration, Instant, Seed};
+use netloom_units::{CpuCost, Duration, Instant, Seed, TimePerByte};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -67,7 +67,7 @@ fn labs() -> impl Strategy<Value = Lab> {
     let link = (0..5_usize, 0..5_usize, configs(), configs(), prop_oneof![Just(0), 0..300_000_u64]);
     let act = (prop_oneof![0..20_u64, 0..3_000_000_u64], 1..5_u16, any::<u32>())
         .prop_map(|(at, device, number)| (at, Act::Send(Device(device), number)));
-    let cost = prop_oneof![3 => Just((0, 0)), 1 => (0..20_000_u64, 0..9_u64)];
+    let cost = prop_oneof![3 => Just((0, 0)), 1 => (0..20_000_u64, 0..9_000_u64)];
     let machine = (vec(act, 0..6), cost);
     (vec(link, 1..7), vec(machine, 5)).prop_map(|(links, machines)| {
         let (mut specs, mut plugs, mut devices) = (Vec::new(), Vec::new(), [0_u16; 5]);
@@ -84,7 +84,8 @@ fn labs() -> impl Strategy<Value = Lab> {
             }
         }
         let (plans, costs): (Vec<_>, Vec<_>) = machines.into_iter().unzip();
-        let cost = |(packet, byte)| CpuCost { packet: Duration::from_nanos(packet), byte: Duration::from_nanos(byte) };
+        let cost =
+            |(packet, byte)| CpuCost { packet: Duration::from_nanos(packet), byte: TimePerByte::from_picos(byte) };
         Lab { specs, plugs, costs: costs.into_iter().map(cost).collect(), plans }
     })
 }
