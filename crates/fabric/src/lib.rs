@@ -8,6 +8,7 @@
 
 extern crate alloc;
 
+mod certain;
 mod wakes;
 
 use alloc::{string::String, vec::Vec};
