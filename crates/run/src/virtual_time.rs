@@ -138,7 +138,7 @@ impl VirtualTime {
 
 impl World {
     fn play(&mut self, limit: Instant, patience: time::Duration) -> Result<Played, RunError> {
-        let stop = self.scheduler.run_until(limit, time::Instant::now() + patience);
+        let stop = self.scheduler.run_until_pause(limit, time::Instant::now() + patience);
         Ok(match stop.map_err(|error| self.failure(error))? {
             Stop::Limit => Played::Limit,
             Stop::Idle => Played::Idle,
