@@ -1,0 +1,142 @@
+/*
+ * Lab time: what clocks show, and the exact arithmetic for everything else that knows of time.
+ *
+ * Every clock of every node follows from one reading of the host's CLOCK_MONOTONIC and from the common epoch, so two
+ * clocks never disagree, and a step of the host's wall clock reaches no node.
+ */
+#include "shim.h"
+
+__extension__ typedef __int128 wide;
+
+static const int64_t SECOND = 1000000000;
+/* The longest wait that is passed on: 146 years, a half of what 63 bits can count. */
+static const int64_t LONGEST = INT64_MAX / 2;
+
+/* The quotient rounded down, and up, whatever the sign of the dividend; the divisor is positive. */
+static wide floor_of(wide dividend, int64_t divisor)
+{
+	wide quotient = dividend / divisor;
+	return quotient * divisor > dividend ? quotient - 1 : quotient;
+}
+
+static wide ceiling_of(wide dividend, int64_t divisor)
+{
+	return -floor_of(-dividend, divisor);
+}
+
+static int64_t bounded(wide value)
+{
+	if (value > LONGEST)
+		return LONGEST;
+	return value < -LONGEST ? -LONGEST : (int64_t)value;
+}
+
+int64_t shim_nanoseconds(const struct timespec *from)
+{
+	return bounded((wide)from->tv_sec * SECOND + from->tv_nsec);
+}
+
+struct timespec shim_timespec(int64_t nanoseconds)
+{
+	int64_t seconds = (int64_t)floor_of(nanoseconds, SECOND);
+	return (struct timespec){.tv_sec = seconds, .tv_nsec = nanoseconds - seconds * SECOND};
+}
+
+bool shim_is_span(const struct timespec *span)
+{
+	return span->tv_sec >= 0 && span->tv_nsec >= 0 && span->tv_nsec < SECOND;
+}
+
+int64_t shim_lab_instant(int64_t host)
+{
+	const struct shim_lapse *lapse = &shim_orders()->lapse;
+	return bounded(floor_of(((wide)host - lapse->epoch) * lapse->denominator, lapse->numerator));
+}
+
+int64_t shim_host_instant(enum shim_clock clock, int64_t instant)
+{
+	const struct shim_lapse *lapse = &shim_orders()->lapse;
+	wide lab = clock == SHIM_WALL ? (wide)instant - lapse->wall : instant;
+	return bounded(ceiling_of(lab * lapse->numerator, lapse->denominator) + lapse->epoch);
+}
+
+int64_t shim_host_span(int64_t lab)
+{
+	const struct shim_lapse *lapse = &shim_orders()->lapse;
+	return bounded(ceiling_of((wide)lab * lapse->numerator, lapse->denominator));
+}
+
+int64_t shim_host_period(int64_t lab)
+{
+	const struct shim_lapse *lapse = &shim_orders()->lapse;
+	wide halves = (wide)lab * lapse->numerator * 2 + lapse->denominator;
+	int64_t nearest = bounded(floor_of(halves, 2 * lapse->denominator));
+	return lab && !nearest ? 1 : nearest;
+}
+
+int64_t shim_lab_remainder(int64_t host)
+{
+	const struct shim_lapse *lapse = &shim_orders()->lapse;
+	return bounded(ceiling_of((wide)host * lapse->denominator, lapse->numerator));
+}
+
+/*
+ * The clocks of a process's or thread's own CPU time are left alone, as are clocks of devices: they count how much was
+ * computed, not how much time passed, and computing is not slowed. (A kernel accounts for its own programs by its tick
+ * and its monotonic clock, so all that is seen inside is in lab time.)
+ */
+enum shim_clock shim_clock(clockid_t clock)
+{
+	if (!shim_orders()->lapse.scaled)
+		return SHIM_AS_IS;
+	switch (clock) {
+	case CLOCK_MONOTONIC:
+	case CLOCK_MONOTONIC_RAW:
+	case CLOCK_MONOTONIC_COARSE:
+	case CLOCK_BOOTTIME:
+	case CLOCK_BOOTTIME_ALARM:
+		return SHIM_LAB;
+	case CLOCK_REALTIME:
+	case CLOCK_REALTIME_COARSE:
+	case CLOCK_REALTIME_ALARM:
+	case CLOCK_TAI:
+		return SHIM_WALL;
+	default:
+		return SHIM_AS_IS;
+	}
+}
+
+EXPORT int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	enum shim_clock shown = shim_clock(clock);
+	int failed = shim_library()->clock_gettime(shown == SHIM_AS_IS ? clock : CLOCK_MONOTONIC, now);
+	if (failed || shown == SHIM_AS_IS)
+		return failed;
+	int64_t instant = shim_lab_instant(shim_nanoseconds(now));
+	if (shown == SHIM_WALL)
+		instant += shim_orders()->lapse.wall;
+	*now = shim_timespec(instant);
+	return 0;
+}
+
+EXPORT int gettimeofday(struct timeval *restrict now, void *restrict zone)
+{
+	/* Linux has had no time zone in the kernel to speak of; the library itself fills in zeroes. */
+	if (zone)
+		*(struct timezone *)zone = (struct timezone){0};
+	struct timespec exact;
+	int failed = clock_gettime(CLOCK_REALTIME, &exact);
+	if (!failed)
+		*now = (struct timeval){.tv_sec = exact.tv_sec, .tv_usec = exact.tv_nsec / 1000};
+	return failed;
+}
+
+EXPORT time_t time(time_t *seconds)
+{
+	struct timespec exact;
+	if (clock_gettime(CLOCK_REALTIME, &exact))
+		return -1;
+	if (seconds)
+		*seconds = exact.tv_sec;
+	return exact.tv_sec;
+}

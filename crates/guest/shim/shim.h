@@ -1,0 +1,103 @@
+/*
+ * What the parts of the shim share. The shim is preloaded into the process of a kernel (User-Mode Linux) and stands
+ * between it and the C library, which is where such a kernel gets its time and its randomness.
+ *
+ * Every wrapper may be called before any constructor has run, from a signal handler, and on a kernel stack of 16 KB.
+ * So: no memory is allocated, nothing is looked up late, nothing large is put on the stack, nothing is locked.
+ */
+#ifndef NETLOOM_SHIM_H
+#define NETLOOM_SHIM_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/time.h>
+#include <sys/types.h>
+#include <time.h>
+
+/* Everything else is hidden (-fvisibility=hidden): only wrappers may take the place of the library's functions. */
+#define EXPORT __attribute__((visibility("default")))
+
+/* The library's own functions, found by the constructor. */
+struct shim_library {
+	int (*clock_gettime)(clockid_t, struct timespec *);
+	int (*timer_create)(clockid_t, struct sigevent *, timer_t *);
+	int (*timer_delete)(timer_t);
+	int (*timer_settime)(timer_t, int, const struct itimerspec *, struct itimerspec *);
+	int (*timer_gettime)(timer_t, struct itimerspec *);
+	int (*setitimer)(int, const struct itimerval *, struct itimerval *);
+	int (*getitimer)(int, struct itimerval *);
+	int (*nanosleep)(const struct timespec *, struct timespec *);
+	int (*clock_nanosleep)(clockid_t, int, const struct timespec *, struct timespec *);
+	int (*poll)(struct pollfd *, nfds_t, int);
+	int (*ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+	int (*select)(int, fd_set *, fd_set *, fd_set *, struct timeval *);
+	int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *);
+	int (*epoll_wait)(int, struct epoll_event *, int, int);
+	int (*epoll_pwait)(int, struct epoll_event *, int, int, const sigset_t *);
+	ssize_t (*getrandom)(void *, size_t, unsigned int);
+	int (*getentropy)(void *, size_t);
+	int (*rand)(void);
+	void (*srand)(unsigned int);
+	long (*random)(void);
+	void (*srandom)(unsigned int);
+	long (*ptrace)(int, pid_t, void *, void *);
+};
+
+/* How lab time follows from the host's CLOCK_MONOTONIC: lab = (host - epoch) * denominator / numerator. */
+struct shim_lapse {
+	/* False: all time is the host's, as without the shim. So it is in virtual time, where the kernel asks the deputy. */
+	bool scaled;
+	/* CLOCK_MONOTONIC of the host at lab time 0, in nanoseconds. */
+	int64_t epoch;
+	/* The wall clock at lab time 0, in nanoseconds since 1970. */
+	int64_t wall;
+	/* The dilation is numerator / denominator; each is from 1 to 2^32 - 1, so that products fit 128 bits. */
+	int64_t numerator;
+	int64_t denominator;
+};
+
+/* What the environment asked for. */
+struct shim_orders {
+	struct shim_lapse lapse;
+	bool seeded;
+	uint64_t seed;
+};
+
+/* Both are ready when these return; the first call makes them so if it comes before the constructor. */
+const struct shim_library *shim_library(void);
+const struct shim_orders *shim_orders(void);
+
+/* What a clock shows: lab time since the epoch, the lab's wall clock, or something that the shim leaves alone. */
+enum shim_clock { SHIM_AS_IS, SHIM_LAB, SHIM_WALL };
+enum shim_clock shim_clock(clockid_t clock);
+
+/* Nanoseconds of a timespec, and back; the seconds are rounded down, so that nanoseconds are never negative. */
+int64_t shim_nanoseconds(const struct timespec *from);
+struct timespec shim_timespec(int64_t nanoseconds);
+/* Whether the C library would accept it as a span of time. */
+bool shim_is_span(const struct timespec *span);
+
+/* Lab time at an instant of the host, rounded down: a clock never shows an instant that is yet to come. */
+int64_t shim_lab_instant(int64_t host);
+/* The host's instant at which lab time (or the lab's wall clock) gets there, rounded up: nothing is ever early. */
+int64_t shim_host_instant(enum shim_clock clock, int64_t instant);
+/* What a span of lab time lasts on the host, rounded up. At most 146 years; 0 stays 0, and is the only one to. */
+int64_t shim_host_span(int64_t lab);
+/* The same for a period, rounded to the nearest: what a period is too long adds up. 0 stays 0, and is the only one to. */
+int64_t shim_host_period(int64_t lab);
+/* What a remainder of the host's time is in lab time. 0 stays 0 and nothing else becomes 0: "0" means "has ended". */
+int64_t shim_lab_remainder(int64_t host);
+
+/* poll() on lab time. The exported poll() calls it, in virtual time after the deputy has looked. */
+int shim_poll(struct pollfd *fds, nfds_t count, int timeout);
+
+#endif

@@ -1,0 +1,155 @@
+/* Reads the shim's orders from the environment, and finds the library's own functions. */
+#include "shim.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* The exit code of a process whose orders make no sense: EX_CONFIG of sysexits.h. */
+#define BAD_ORDERS 78
+
+static struct shim_library library;
+static struct shim_orders orders;
+static bool started;
+
+/* A kernel without the time that it was meant to have must not run. */
+static __attribute__((noreturn)) void refuse(const char *name, const char *what)
+{
+	const char *parts[] = {"netloom shim: ", name, what, "\n"};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (write(STDERR_FILENO, parts[i], strlen(parts[i])) < 0)
+			break;
+	_exit(BAD_ORDERS);
+}
+
+static void *find(const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+	if (!found)
+		refuse(name, ": the C library has no such function");
+	return found;
+}
+
+static void find_library(void)
+{
+/* POSIX promises that a data pointer can hold a function's address; ISO C does not, hence the copy. */
+#define FIND(name)                                                                                                     \
+	do {                                                                                                           \
+		void *found = find(#name);                                                                             \
+		memcpy(&library.name, &found, sizeof found);                                                           \
+	} while (0)
+	FIND(clock_gettime);
+	FIND(timer_create);
+	FIND(timer_delete);
+	FIND(timer_settime);
+	FIND(timer_gettime);
+	FIND(setitimer);
+	FIND(getitimer);
+	FIND(nanosleep);
+	FIND(clock_nanosleep);
+	FIND(poll);
+	FIND(ppoll);
+	FIND(select);
+	FIND(pselect);
+	FIND(epoll_wait);
+	FIND(epoll_pwait);
+	FIND(getrandom);
+	FIND(getentropy);
+	FIND(rand);
+	FIND(srand);
+	FIND(random);
+	FIND(srandom);
+	FIND(ptrace);
+#undef FIND
+}
+
+/* Reads a decimal number up to `most`; what follows it is left in *rest. Returns whether there is one. */
+static bool number(const char *text, uint64_t most, uint64_t *value, const char **rest)
+{
+	uint64_t sum = 0;
+	const char *at = text;
+	for (; *at >= '0' && *at <= '9'; at++) {
+		uint64_t digit = (uint64_t)(*at - '0');
+		if (sum > (most - digit) / 10)
+			return false;
+		sum = sum * 10 + digit;
+	}
+	*value = sum;
+	*rest = at;
+	return at != text;
+}
+
+static uint64_t whole_number(const char *name, const char *text, uint64_t most)
+{
+	uint64_t value;
+	const char *rest;
+	if (!number(text, most, &value, &rest) || *rest)
+		refuse(name, " is not a whole number in decimal digits, or too large");
+	return value;
+}
+
+static void read_dilation(const char *text)
+{
+	uint64_t numerator, denominator;
+	const char *rest;
+	bool fine = number(text, UINT32_MAX, &numerator, &rest) && *rest == '/' &&
+		    number(rest + 1, UINT32_MAX, &denominator, &rest) && !*rest && numerator && denominator;
+	if (!fine)
+		refuse("NETLOOM_DILATION", " is not of the form 10/1, with numbers from 1 to 4294967295");
+	orders.lapse.numerator = (int64_t)numerator;
+	orders.lapse.denominator = (int64_t)denominator;
+}
+
+static void read_orders(void)
+{
+	const char *dilation = getenv("NETLOOM_DILATION");
+	if (dilation) {
+		const char *epoch = getenv("NETLOOM_EPOCH");
+		const char *wall = getenv("NETLOOM_WALL");
+		/* Without a common epoch the clocks of two nodes would differ, and nobody would notice. */
+		if (!epoch || !wall)
+			refuse("NETLOOM_DILATION", " needs NETLOOM_EPOCH and NETLOOM_WALL beside it");
+		read_dilation(dilation);
+		/* A quarter of the range: no sum of instants and spans can then overflow. */
+		orders.lapse.epoch = (int64_t)whole_number("NETLOOM_EPOCH", epoch, INT64_MAX / 4);
+		orders.lapse.wall = (int64_t)whole_number("NETLOOM_WALL", wall, INT64_MAX / 4);
+		orders.lapse.scaled = !getenv("NETLOOM_DEPUTY");
+	}
+	const char *seed = getenv("NETLOOM_SEED");
+	if (seed) {
+		orders.seed = whole_number("NETLOOM_SEED", seed, UINT64_MAX);
+		orders.seeded = true;
+	}
+}
+
+static __attribute__((constructor)) void start(void)
+{
+	if (started)
+		return;
+	/* First of all: what follows may call a wrapper. */
+	started = true;
+	find_library();
+	read_orders();
+	/*
+	 * The host may delay every wait by 50 us to save power: in dilated time that would be seen as 50/N us, in real
+	 * time in full. Threads and forks inherit the setting.
+	 */
+	if (orders.lapse.scaled)
+		prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+}
+
+const struct shim_library *shim_library(void)
+{
+	if (__builtin_expect(!started, 0))
+		start();
+	return &library;
+}
+
+const struct shim_orders *shim_orders(void)
+{
+	if (__builtin_expect(!started, 0))
+		start();
+	return &orders;
+}

@@ -1,0 +1,282 @@
+//! The shim: a small C library that is preloaded into a kernel's process and stands between it and the C library.
+//!
+//! - `clock.c`, `timer.c`, `sleep.c`, `wait.c`: lab time, for all that a kernel asks about time or waits for;
+//! - `entropy.c`: randomness from a seed;
+//! - `xstate.c`: repairs an old kernel's way to set vector registers on processors with AMX;
+//! - `deputy.c`, `device.c`: virtual time, see [`crate::deputy`];
+//! - `start.c`: reads the orders from the environment.
+//!
+//! # Time
+//! `lab = (host - epoch) / dilation`, where `host` and `epoch` are readings of the host's `CLOCK_MONOTONIC`; exact, in
+//! integers of 128 bits, and rounded down. All of a kernel's clocks follow from it: the monotonic ones show lab time since
+//! the epoch, the wall clock shows the wall clock of the epoch plus lab time. So the wall clocks of all nodes agree, always,
+//! while each node's uptime counts from its own boot. The *epoch* is one for all nodes of a lab, and has to be chosen
+//! before the first of them boots. Spans are rounded up: no timer is ever early.
+//!
+//! The CPU clocks of the process are left alone: they count how much was computed, and computing is not slowed. Programs
+//! inside never see them; their kernel accounts in lab time.
+//!
+//! # What a kernel needs beside it
+//! Arguments for the person who boots nodes:
+//! - `random.trust_cpu=on`: without it the random generator of older kernels takes 15 to 20 s until it serves `getrandom`,
+//!   and in virtual time for ever. A kernel that runs as a process has no `rdrand` of its own; what it calls so is our
+//!   `getrandom`. **With a seed everything random in a node is therefore the same in every run**: ports, sequence numbers,
+//!   hash seeds. Give each node another seed.
+//! - `norandmaps`: addresses of programs inside are not random, which matters to reproducibility only.
+//! - `lpj=4000000`: the kernel does not measure the speed of its busy loops, which takes `dilation` times as long.
+//! - No user of `rdtsc`: that instruction bypasses any kernel and shows the host's time.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::num::NonZeroU32;
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fmt, io::ErrorKind};
+
+/// The shared object, as the build made it.
+const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shim.so"));
+
+/// Every function of the C library whose place the shim takes, in order of the alphabet.
+pub const COVERED: &[&str] = &[
+    "clock_gettime",
+    "clock_nanosleep",
+    "connect",
+    "epoll_pwait",
+    "epoll_wait",
+    "getentropy",
+    "getitimer",
+    "getrandom",
+    "gettimeofday",
+    "nanosleep",
+    "poll",
+    "ppoll",
+    "pselect",
+    "ptrace",
+    "rand",
+    "random",
+    "read",
+    "recvmsg",
+    "select",
+    "sendmsg",
+    "setitimer",
+    "sleep",
+    "srand",
+    "srandom",
+    "time",
+    "timer_create",
+    "timer_delete",
+    "timer_gettime",
+    "timer_settime",
+    "usleep",
+    "write",
+];
+
+/// How many seconds of ours a second of the lab lasts: an exact ratio. 1 is real time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dilation {
+    numerator: NonZeroU32,
+    denominator: NonZeroU32,
+}
+
+impl Dilation {
+    /// Real time.
+    pub const REAL: Self = Self { numerator: NonZeroU32::MIN, denominator: NonZeroU32::MIN };
+
+    /// The dilation `numerator / denominator`.
+    #[must_use]
+    pub const fn new(numerator: NonZeroU32, denominator: NonZeroU32) -> Self {
+        Self { numerator, denominator }
+    }
+
+    /// The dilation by a whole number.
+    #[must_use]
+    pub const fn whole(factor: NonZeroU32) -> Self {
+        Self::new(factor, NonZeroU32::MIN)
+    }
+}
+
+impl fmt::Display for Dilation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.numerator, self.denominator)
+    }
+}
+
+/// The time of a lab, as all its kernels have to see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lapse {
+    /// How much it is slowed.
+    pub dilation: Dilation,
+    /// The host's `CLOCK_MONOTONIC` at lab time 0, in nanoseconds, below 2^61. Kernels are booted after it, not before.
+    pub epoch_ns: u64,
+    /// The wall clock of the lab at lab time 0, in nanoseconds since 1970, below 2^61 (the year 2043).
+    pub wall_ns: u64,
+}
+
+impl Lapse {
+    /// Lab time 0 is now, and so is the lab's wall clock.
+    ///
+    /// # Panics
+    /// If the host's wall clock shows a year before 1970.
+    #[must_use]
+    pub fn from_now(dilation: Dilation) -> Self {
+        let read = |clock| {
+            let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            // SAFETY: `now` is a timespec of ours that the call fills in; both clocks exist on every Linux.
+            let failed = unsafe { libc::clock_gettime(clock, &raw mut now) };
+            assert_eq!(failed, 0, "the host has no clock {clock}");
+            let seconds = u64::try_from(now.tv_sec).expect("the host's clock is set to before 1970");
+            seconds * 1_000_000_000 + now.tv_nsec.unsigned_abs()
+        };
+        Self { dilation, epoch_ns: read(libc::CLOCK_MONOTONIC), wall_ns: read(libc::CLOCK_REALTIME) }
+    }
+}
+
+/// What a kernel's process is to see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Orders {
+    /// Its time; the host's own if there is none, as in virtual time, where the scheduler says what time it is.
+    pub lapse: Option<Lapse>,
+    /// Its randomness; real if there is none.
+    pub seed: Option<u64>,
+}
+
+impl Orders {
+    /// The environment variables that say so.
+    #[must_use]
+    pub fn environment(&self) -> Vec<(&'static str, String)> {
+        let lapse = self.lapse.iter().flat_map(|lapse| {
+            [
+                ("NETLOOM_DILATION", lapse.dilation.to_string()),
+                ("NETLOOM_EPOCH", lapse.epoch_ns.to_string()),
+                ("NETLOOM_WALL", lapse.wall_ns.to_string()),
+            ]
+        });
+        lapse.chain(self.seed.map(|seed| ("NETLOOM_SEED", seed.to_string()))).collect()
+    }
+}
+
+/// The shim, where a kernel's dynamic linker finds it. One serves any number of kernels.
+#[derive(Debug)]
+pub struct Shim {
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    Memory(File),
+    Folder(PathBuf),
+}
+
+impl Shim {
+    /// Puts it into a sealed file in memory, which is gone with the last process that has it open. No folder is touched,
+    /// and none that forbids programs (`noexec`, often `/run`) is in the way.
+    ///
+    /// A kernel that runs as a process starts itself a second time, to be without address randomisation; it keeps its
+    /// environment and its open files then, so the shim is loaded a second time from the same descriptor.
+    ///
+    /// # Errors
+    /// [`ShimError`] when the system makes no such file; [`Shim::in_folder`] may still do.
+    pub fn in_memory() -> Result<Self, ShimError> {
+        let fail = |error| ShimError { place: "a file in memory".into(), error };
+        let mut file = memory_file().map_err(fail)?;
+        file.write_all(OBJECT).map_err(fail)?;
+        let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
+        // SAFETY: F_ADD_SEALS takes an integer and touches no memory of ours.
+        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } < 0 {
+            return Err(fail(io::Error::last_os_error()));
+        }
+        Ok(Self { place: Place::Memory(file) })
+    }
+
+    /// Puts it into the file `netloom-shim.so` of `folder`, an absolute path without spaces and colons, which the dynamic
+    /// linker takes for separators. Programs must be allowed there (no `noexec`). The file stays; it belongs to the caller.
+    ///
+    /// # Errors
+    /// [`ShimError`] when the path will not do, or the file could not be written.
+    pub fn in_folder(folder: &Path) -> Result<Self, ShimError> {
+        let path = folder.join("netloom-shim.so");
+        let fail = |error| ShimError { place: path.display().to_string(), error };
+        if !folder.is_absolute() || path.as_os_str().as_encoded_bytes().iter().any(|byte| b" :".contains(byte)) {
+            let reason = "the dynamic linker wants an absolute path without spaces and colons";
+            return Err(fail(io::Error::new(ErrorKind::InvalidInput, reason)));
+        }
+        fs::write(&path, OBJECT).map_err(fail)?;
+        Ok(Self { place: Place::Folder(path) })
+    }
+
+    /// The descriptor that a kernel's process has to inherit, under this very number, until it has booted.
+    #[must_use]
+    pub fn descriptor(&self) -> Option<RawFd> {
+        match &self.place {
+            Place::Memory(file) => Some(file.as_raw_fd()),
+            Place::Folder(_) => None,
+        }
+    }
+
+    /// All environment variables for a kernel's process: the shim itself and its orders. With `LD_BIND_NOW` the kernel,
+    /// too, looks up no function while it runs on a small stack.
+    #[must_use]
+    pub fn environment(&self, orders: &Orders) -> Vec<(&'static str, OsString)> {
+        let path = match &self.place {
+            Place::Memory(file) => format!("/proc/self/fd/{}", file.as_raw_fd()).into(),
+            Place::Folder(path) => path.clone().into_os_string(),
+        };
+        let orders = orders.environment().into_iter().map(|(name, value)| (name, value.into()));
+        [("LD_PRELOAD", path), ("LD_BIND_NOW", "1".into())].into_iter().chain(orders).collect()
+    }
+
+    /// Gives `command` the shim and its orders. Where the shim is in memory, `/proc` has to be that of the process's own
+    /// PID namespace, and this shim has to live until `command` has been started.
+    pub fn arm(&self, command: &mut Command, orders: &Orders) {
+        command.envs(self.environment(orders));
+        if let Some(descriptor) = self.descriptor() {
+            // SAFETY: between fork and exec only fcntl is called, which is async-signal-safe; the number is a copy.
+            unsafe { command.pre_exec(move || keep_on_exec(descriptor)) };
+        }
+    }
+}
+
+/// An empty file in memory, closed on exec: a lab's other programs shall not inherit it.
+fn memory_file() -> io::Result<File> {
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    // SAFETY: the name is a literal with a closing zero.
+    let create = |flags| unsafe { libc::memfd_create(c"netloom-shim".as_ptr(), flags) };
+    // Linux before 6.3 does not know MFD_EXEC; since then a system may forbid such files unless they ask for it.
+    let descriptor = match create(flags | libc::MFD_EXEC) {
+        -1 if io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL) => create(flags),
+        descriptor => descriptor,
+    };
+    if descriptor < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: memfd_create has just returned it, and nobody else knows it.
+    Ok(unsafe { File::from_raw_fd(descriptor) })
+}
+
+fn keep_on_exec(descriptor: RawFd) -> io::Result<()> {
+    // SAFETY: F_SETFD takes an integer and touches no memory of ours.
+    let failed = unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) } < 0;
+    if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// The shim could not be put where a kernel finds it.
+#[derive(Debug)]
+pub struct ShimError {
+    place: String,
+    error: io::Error,
+}
+
+impl fmt::Display for ShimError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "could not put the kernels' shim into {}: {}", self.place, self.error)
+    }
+}
+
+impl std::error::Error for ShimError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
