@@ -60,6 +60,13 @@ pub(crate) enum Command {
     /// What the exit codes mean
     #[command(name = "exit-codes", after_help = crate::commands::exit_code_table())]
     ExitCodes,
+    /// The first process of a kernel node, which only a kernel starts
+    #[command(name = "guest-init", hide = true)]
+    GuestInit {
+        /// What the kernel passes on from its command line
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        rest: Vec<String>,
+    },
 }
 
 const COMPLETION_EXAMPLES: &str = "\

@@ -62,7 +62,14 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Down(args) => down::down(&args),
         Command::Completion { shell } => completion(shell),
         Command::ExitCodes => exit_codes(),
+        Command::GuestInit { .. } => guest_init(),
     }
+}
+
+/// Returns only outside of a kernel node.
+fn guest_init() -> Outcome {
+    netloom_host::guest::main().map_err(|error| Failure::new(ExitCode::Usage, error))?;
+    DONE
 }
 
 fn schema() -> Outcome {
