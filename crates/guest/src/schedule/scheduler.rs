@@ -310,9 +310,9 @@ impl<M: Machine> Scheduler<M> {
                 Some(port) => self.fabric.inject(at, port, packet).err().map(|(_, packet)| packet),
                 None => Some(packet),
             };
-            if let Some(packet) = unsent {
+            if let Some(unsent) = unsent {
                 self.statistics.lost += 1;
-                self.pool.recycle(packet);
+                self.pool.recycle(unsent);
             }
         }
         self.fabric.recycle(&mut self.pool);
