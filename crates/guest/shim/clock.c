@@ -114,7 +114,9 @@ enum shim_clock shim_clock(clockid_t clock)
  * first time, and counts on by it from there. The wall clocks of nodes would differ by what all that took each of them.
  *
  * So the first reading shows the instant at which the wall clock was read, and the second the truth: to the kernel, the
- * time between the two has passed all the same. The ticks are held back until then, or they would count it twice.
+ * time between the two has passed all the same. The ticks are held back until then, or they would count it twice. (Old
+ * kernels measure how fast they compute, and wait for ticks to do so. They get them late, and what those ticks have
+ * counted is not given to them again.)
  */
 enum boot { NOTHING_READ, WALL_READ, TIMER_MADE, COUNTING };
 static _Atomic enum boot boot;
@@ -149,8 +151,7 @@ static int64_t counted_from(enum shim_clock shown, int64_t host)
 	/* A monotonic clock that was read before the timer was made may not go back: then the time is lost. */
 	if (state != TIMER_MADE)
 		return host;
-	shim_release_ticks();
-	return atomic_load(&wall_read_at);
+	return atomic_load(&wall_read_at) + shim_release_ticks(host);
 }
 
 EXPORT int clock_gettime(clockid_t clock, struct timespec *now)

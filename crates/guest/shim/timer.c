@@ -94,24 +94,34 @@ static struct itimerspec in_lab_time(const struct itimerspec *host)
 static struct {
 	timer_t id;
 	struct itimerspec host;
+	/* When the first tick comes even so, by the host's clock. */
+	int64_t latest;
 	_Atomic bool waits;
 } held;
 
 /* A kernel that waits for a tick before it counts gets it after this long, for it would hang otherwise. */
-static const struct timespec LONGEST_HOLD = {.tv_nsec = 200000000};
+static const int64_t LONGEST_HOLD = 200000000;
 
 static void hold_ticks(timer_t id, struct itimerspec *host)
 {
+	struct timespec now;
+	shim_library()->clock_gettime(CLOCK_MONOTONIC, &now);
 	held.id = id;
 	held.host = *host;
+	held.latest = shim_nanoseconds(&now) + LONGEST_HOLD;
 	atomic_store(&held.waits, true);
-	host->it_value = LONGEST_HOLD;
+	host->it_value = shim_timespec(LONGEST_HOLD);
 }
 
-void shim_release_ticks(void)
+int64_t shim_release_ticks(int64_t host)
 {
-	if (atomic_exchange(&held.waits, false))
-		shim_library()->timer_settime(held.id, 0, &held.host, NULL);
+	if (!atomic_exchange(&held.waits, false))
+		return 0;
+	int64_t interval = shim_nanoseconds(&held.host.it_interval);
+	if (host >= held.latest)
+		return ((host - held.latest) / interval + 1) * interval;
+	shim_library()->timer_settime(held.id, 0, &held.host, NULL);
+	return 0;
 }
 
 EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restrict set, struct itimerspec *restrict old)
