@@ -119,7 +119,7 @@ fn old_style(lapse: &Lapse) {
             assert_eq!(libc::syscall(libc::SYS_getitimer, which, &raw mut left), 0);
         }
         let passed = host::monotonic() - set_before;
-        let in_us = |time: libc::timeval| i128::from(time.tv_sec) * 1_000_000 + i128::from(time.tv_usec);
+        let in_us = |shown: libc::timeval| i128::from(shown.tv_sec) * 1_000_000 + i128::from(shown.tv_usec);
         let on_host = |lab| if scaled { lapse.host_span(lab) } else { lab };
         let (span, shown) = (on_host(1000 * SECOND), in_us(left.it_value));
         // The host rounds to microseconds, and counts CPU time in steps of its own.
