@@ -5,5 +5,6 @@
 //! - `node`: boots a kernel node and talks to the agent inside;
 //! - `schedule`: the event scheduler of virtual time: many kernels and one fabric, conservative and reproducible.
 
+pub mod deputy;
 pub mod schedule;
 pub mod shim;

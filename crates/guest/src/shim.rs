@@ -3,6 +3,7 @@
 //! - `clock.c`, `timer.c`, `sleep.c`, `wait.c`: lab time, for all that a kernel asks about time or waits for;
 //! - `entropy.c`: randomness from a seed;
 //! - `xstate.c`: repairs an old kernel's way to set vector registers on processors with AMX;
+//! - `deputy.c`, `device.c`: virtual time, see [`crate::deputy`];
 //! - `start.c`: reads the orders from the environment.
 //!
 //! # Time
@@ -50,6 +51,7 @@ const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shim.so"));
 pub const COVERED: &[&str] = &[
     "clock_gettime",
     "clock_nanosleep",
+    "connect",
     "epoll_pwait",
     "epoll_wait",
     "getentropy",
@@ -63,7 +65,10 @@ pub const COVERED: &[&str] = &[
     "ptrace",
     "rand",
     "random",
+    "read",
+    "recvmsg",
     "select",
+    "sendmsg",
     "setitimer",
     "sleep",
     "srand",
@@ -74,6 +79,7 @@ pub const COVERED: &[&str] = &[
     "timer_gettime",
     "timer_settime",
     "usleep",
+    "write",
 ];
 
 /// How many seconds of ours a second of the lab lasts: an exact ratio. 1 is real time.

@@ -1,0 +1,125 @@
+/*
+ * The deputy of the scheduler inside a kernel's process, in virtual time.
+ *
+ * A kernel in `time-travel=ext` mode asks a controller for leave whenever its time is to advance, and its devices are
+ * vhost-user back-ends. The deputy plays both, in the kernel's own process: what the kernel writes to those sockets never
+ * leaves it. So advancing to the next timer, receiving a frame and sending one cost no system call and no switch to
+ * another process; only the end of a window does.
+ *
+ * Deputy and scheduler share one segment of memory per kernel (`struct deck`) and a socket, over which they take turns:
+ * the scheduler says up to when the kernel may run and which frames reach it at which instants, the deputy answers when
+ * the kernel has done all that, with the frames that it sent.
+ */
+#ifndef NETLOOM_DEPUTY_H
+#define NETLOOM_DEPUTY_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of the layout below; the scheduler's side has the same number. */
+#define DECK_VERSION 1
+
+/* Nothing is wished: the kernel waits for frames only. */
+#define NEVER UINT64_MAX
+
+/* Room for frames in either direction, in bytes. */
+#define DECK_ROOM (4u << 20)
+
+/* A frame in a deck: this header, then `length` bytes, padded to a multiple of eight. */
+struct deck_frame {
+	uint64_t at;        /* nanoseconds of virtual time */
+	uint32_t length;    /* bytes of the frame, without virtio header */
+	uint16_t device;
+	uint16_t reserved;
+	uint8_t virtio[16]; /* the virtio-net header, 12 bytes of it */
+};
+
+struct deck_lane {
+	uint32_t used;      /* bytes of `frames` that hold frames */
+	uint32_t reserved;
+	uint8_t frames[DECK_ROOM];
+};
+
+struct deck {
+	uint32_t version;
+	uint32_t devices;
+	uint64_t start;     /* virtual time at which the kernel begins, nanoseconds */
+	uint64_t epoch;     /* time of day at virtual time 0, nanoseconds since 1970 */
+	uint64_t reserved[13];
+	struct deck_lane to_kernel;
+	struct deck_lane from_kernel;
+};
+
+/* What the scheduler says. */
+enum turn_kind {
+	TURN_RUN = 1,       /* run; `to_kernel` holds frames that all are due before `until` */
+	TURN_GO_ON = 2,     /* the frames that the deputy handed over are taken, or the missing ones are there */
+};
+
+struct turn {
+	uint32_t kind;
+	uint32_t more;      /* there are further frames due before `until`, which did not fit */
+	uint64_t until;     /* all instants before this one may be played */
+};
+
+/* What the deputy says. */
+enum answer_kind {
+	ANSWER_DONE = 1,    /* everything before `until` is done; `wish` is when the kernel wants to run next */
+	ANSWER_FULL = 2,    /* take the frames in `from_kernel`; the kernel is not done */
+	ANSWER_EMPTY = 3,   /* all frames in `to_kernel` were taken; give those that did not fit */
+	ANSWER_BROKEN = 4,  /* the kernel did what the deputy does not understand; `wish` says what */
+};
+
+struct answer {
+	uint32_t kind;
+	uint32_t reserved;
+	uint64_t now;
+	uint64_t wish;
+};
+
+/* Bytes that a frame takes in a deck. */
+static inline uint32_t deck_frame_room(uint32_t length)
+{
+	return (uint32_t)sizeof(struct deck_frame) + ((length + 7) & ~7u);
+}
+
+/* System calls past the wrappers of this library; they return what the kernel returns, negative error numbers included. */
+long raw_read(int fd, void *buffer, size_t length);
+long raw_write(int fd, const void *buffer, size_t length);
+
+/* Looks whether the kernel can read what the deputy plays for it: false when none of the descriptors is the deputy's. */
+bool deputy_poll(struct pollfd *fds, nfds_t count, int *ready);
+
+/* The time that the kernel has reached. */
+uint64_t deputy_now(void);
+
+/* Room for a frame that the kernel sends now; waits for the scheduler when the deck is full. */
+struct deck_frame *deputy_room(uint32_t length);
+
+/* The frame in the room that was given last is complete. */
+void deputy_sent(struct deck_frame *frame);
+
+/* Ends the run: the kernel did what is not understood. */
+_Noreturn void deputy_broken(uint64_t what);
+
+/* The devices, see device.c. */
+
+/* Whether this descriptor is a device's socket. */
+int device_owns(int fd);
+/* A socket becomes that of the device at this place. */
+int device_connect(int fd, unsigned place);
+/* The kernel sends a message. */
+long device_message(int fd, const void *bytes, size_t length, const int *fds, unsigned count);
+/* Whether an answer waits, and reading it. */
+int device_has_answer(int fd);
+long device_answer(int fd, void *bytes, size_t length);
+
+/* What became of a frame for a device. */
+enum delivery { DELIVERED, NO_ROOM, NO_DEVICE };
+enum delivery device_deliver(unsigned place, const struct deck_frame *frame, const uint8_t *bytes);
+/* Raises the interrupts that deliveries and sending have caused; returns how many. */
+unsigned device_interrupt(void);
+
+#endif
