@@ -1,5 +1,6 @@
 //! From the YAML tree to the lab as it is written. All errors are collected; what cannot be read is left out.
 
+mod clock;
 mod fields;
 mod link;
 mod node;
@@ -11,7 +12,7 @@ pub(crate) use fields::Fields;
 pub(crate) use link::named_change;
 pub(crate) use timeline::command_name;
 
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, Spanned};
 use crate::keys::{BOUNDS, TOP};
 use crate::plan::{Bounds, Precision};
 use crate::resolve;
@@ -108,8 +109,8 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     left_out = LeftOut::default();
     spec.name = fields.read("name", lab_name, errors);
     spec.seed = fields.read("seed", seed, errors);
-    fields.read("clock", clock, errors);
-    spec.precision = fields.read("precision", precision, errors).unwrap_or_default();
+    spec.clock = fields.get("clock").and_then(|node| clock::decode(node, errors)).unwrap_or_default();
+    spec.precision = fields.read("precision", precision, errors);
     spec.duration = fields.read("duration", scalar::positive_duration, errors);
     if let Some(nodes) = fields.get("nodes") {
         spec.nodes = node::nodes(nodes, errors, &mut left_out.nodes);
@@ -173,25 +174,15 @@ fn list<'a>(node: &'a Node, errors: &mut Errors) -> &'a [Node] {
     }
 }
 
-fn lab_name(node: &Node) -> Result<crate::diagnostics::Spanned<String>, Diagnostic> {
+fn lab_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
     let name = text(node)?;
     crate::check_name(&name).map_err(|wrong| node.error(wrong))?;
     Ok(node.spanned(name))
 }
 
-fn clock(node: &Node) -> Result<(), Diagnostic> {
-    let is_known_elsewhere = match &node.content {
-        Content::Map(entries) => entries.iter().any(|entry| entry.name == "dilation"),
-        _ => node.text() == Some("virtual"),
-    };
-    if is_known_elsewhere {
-        return Err(node.error("this version runs labs in real time only: write `clock: real` or leave the key out"));
-    }
-    word(node, &[("real", ())])
-}
-
-fn precision(node: &Node) -> Result<Precision, Diagnostic> {
-    word(node, &[("eco", Precision::Eco), ("balanced", Precision::Balanced), ("exact", Precision::Exact)])
+fn precision(node: &Node) -> Result<Spanned<Precision>, Diagnostic> {
+    let words = [("eco", Precision::Eco), ("balanced", Precision::Balanced), ("exact", Precision::Exact)];
+    word(node, &words).map(|precision| node.spanned(precision))
 }
 
 fn bounds(node: &Node, errors: &mut Errors) -> Bounds {

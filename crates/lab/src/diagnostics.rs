@@ -15,7 +15,7 @@ pub(crate) struct Span {
 }
 
 /// A value and where the lab file has it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Spanned<T> {
     pub(crate) value: T,
     pub(crate) span: Span,

@@ -1,12 +1,14 @@
 //! Every key of a lab file, in one place: the decoder accepts these and no others, and the JSON schema is made of them.
 
 mod network;
+mod node;
 mod timeline;
 mod top;
 
-pub(crate) use network::{CHANGE, DIRECTION, DURATION_OR_ZERO, END, LINK, NODE, SHARE_OR_ZERO, TREATMENT};
+pub(crate) use network::{CHANGE, DIRECTION, DURATION_OR_ZERO, END, LINK, SHARE_OR_ZERO, TREATMENT};
+pub(crate) use node::{CPU, NODE};
 pub(crate) use timeline::{DOWN, HEAL, PARTITION, READY, RUN, SET, UP};
-pub(crate) use top::{BOUNDS, TOP};
+pub(crate) use top::{BOUNDS, CLOCK, TOP};
 
 /// A group of keys that stand together.
 pub(crate) struct Section {
@@ -57,6 +59,8 @@ pub(crate) enum Kind {
     Integer { least: u64, most: u64 },
     /// A number above zero.
     Positive,
+    /// A number, with or without decimals.
+    Number { least: u64, most: u64 },
     /// `true` or `false`.
     Flag,
     /// `true` and nothing else.
@@ -84,6 +88,7 @@ pub(crate) enum Kind {
 pub(crate) enum Quantity {
     Rate,
     Duration,
+    TimePerByte,
     Probability,
     Size,
     Limit,
@@ -95,6 +100,7 @@ impl Quantity {
         match self {
             Self::Rate => "([kMGT]?bit|[kMG]?B)/s",
             Self::Duration => "(ns|us|µs|ms|s|min|h)",
+            Self::TimePerByte => "(ps|ns|us|µs)",
             Self::Probability => "%",
             Self::Size => "([kMG]?B|[KMG]iB)",
             Self::Limit => "(packets?|[kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h)",
@@ -107,4 +113,5 @@ pub(crate) const LINK_NAME: &str = "^[a-zA-Z][a-zA-Z0-9_-]{0,30}$";
 pub(crate) const COMMAND_NAME: &str = "^[a-zA-Z][a-zA-Z0-9_-]{0,62}$";
 pub(crate) const VARIABLE_NAME: &str = "^[a-zA-Z_][a-zA-Z0-9_]*$";
 pub(crate) const SYSCTL_NAME: &str = "^net[./][a-zA-Z0-9_./-]+$";
+pub(crate) const CONGESTION_NAME: &str = "^[a-z0-9_]{1,15}$";
 pub(crate) const ADDRESS: &str = "^[0-9a-fA-F.:]+/[0-9]{1,3}$";

@@ -31,8 +31,9 @@ pub use expect::{
 };
 pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use plan::{
-    Action, Argv, Bounds, Cpus, Direction, EndPlan, Event, InterfacePlan, LinkPlan, NodeKind, NodePlan, PipePlan, Plan,
-    Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Sends, TrafficPlan, Treatment, WindowConfig,
+    Action, Argv, Bounds, Clock, Cpus, Direction, EndPlan, Event, InterfacePlan, LinkPlan, NodeKind, NodePlan,
+    PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Sends, Stack, TrafficPlan, Treatment,
+    WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;
@@ -57,12 +58,24 @@ pub struct Lab {
 /// # Errors
 /// Everything that is wrong with it, or why it could not be read.
 pub fn load(path: &Path) -> Result<Lab, Diagnostics> {
+    load_as(path, None)
+}
+
+/// Reads and checks the lab file at `path` as if its `clock` were this one.
+///
+/// # Errors
+/// Everything that is wrong with it then, or why it could not be read.
+pub fn load_with_clock(path: &Path, clock: Clock) -> Result<Lab, Diagnostics> {
+    load_as(path, Some(clock))
+}
+
+fn load_as(path: &Path, clock: Option<Clock>) -> Result<Lab, Diagnostics> {
     let file = path.display().to_string();
     let failed =
         |why: String| Diagnostics::new(&file, "", Severity::Error, vec![Diagnostic::new(Span::default(), "", why)]);
     let bytes = std::fs::read(path).map_err(|error| failed(format!("reading the lab file {file}: {error}")))?;
     let text = String::from_utf8(bytes).map_err(|_| failed(format!("the lab file {file} is not a UTF-8 text")))?;
-    parse(&text, &file)
+    parse_as(&text, &file, clock)
 }
 
 /// Checks the lab file `text`; errors name it `file`, whose name is the lab's unless the text says another.
@@ -70,11 +83,24 @@ pub fn load(path: &Path) -> Result<Lab, Diagnostics> {
 /// # Errors
 /// Everything that is wrong with it.
 pub fn parse(text: &str, file: &str) -> Result<Lab, Diagnostics> {
+    parse_as(text, file, None)
+}
+
+/// Checks the lab file `text` as [`parse`] does, as if its `clock` were this one.
+///
+/// # Errors
+/// Everything that is wrong with it then.
+pub fn parse_with_clock(text: &str, file: &str, clock: Clock) -> Result<Lab, Diagnostics> {
+    parse_as(text, file, Some(clock))
+}
+
+fn parse_as(text: &str, file: &str, clock: Option<Clock>) -> Result<Lab, Diagnostics> {
     let diagnostics = |severity, entries| Diagnostics::new(file, text, severity, entries);
     let root = yaml::parse(text).map_err(|errors| diagnostics(Severity::Error, errors))?;
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     let mut found = Findings { errors: Errors::in_folder(folder), ..Findings::default() };
-    let (spec, left_out) = decode::decode(&root, &mut found.errors);
+    let (mut spec, left_out) = decode::decode(&root, &mut found.errors);
+    spec.clock = clock.unwrap_or(spec.clock);
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let plan = resolve::resolve(spec, &left_out, &stem, &mut found);
     if !found.errors.is_empty() {

@@ -4,10 +4,12 @@
 //! `2 * link` forward, `2 * link + 1` backward; the further pipes of all directions follow behind them, see
 //! [`Plan::pipes`]. The port at a link's end has the number `2 * link + end`.
 
+mod clock;
 mod pipes;
 mod timeline;
 mod traffic;
 
+pub use clock::{Clock, Stack};
 pub use pipes::{PipePlan, Treatment};
 pub use timeline::{Action, Argv, Event, Ready, ReadyWhen, RunCommand};
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
@@ -15,7 +17,7 @@ pub use traffic::{Sends, TrafficPlan, WindowConfig};
 use crate::expect::Expectation;
 use ipnet::IpNet;
 use netloom_link::PipeConfig;
-use netloom_units::{Duration, Probability, Seed};
+use netloom_units::{Bytes, CpuCost, Duration, Probability, Seed};
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -27,7 +29,9 @@ pub struct Plan {
     pub name: String,
     /// From which all chance of the run is drawn.
     pub seed: Seed,
-    /// How precisely packets are released.
+    /// How lab time passes.
+    pub clock: Clock,
+    /// How precisely packets are released; without meaning in virtual time.
     pub precision: Precision,
     /// When the run ends at the latest, after time zero; none: when all commands have ended.
     pub duration: Option<Duration>,
@@ -77,8 +81,15 @@ pub struct NodePlan {
     pub name: String,
     /// Whether it forwards packets.
     pub kind: NodeKind,
-    /// The most processor time that its programs may use together; none: no limit.
+    /// Whose network stack it has.
+    pub stack: Stack,
+    /// The memory of its kernel; none for a namespace node.
+    pub memory: Option<Bytes>,
+    /// The most processor time that its programs may use together, per second of lab time; none: no limit. Always none
+    /// in virtual time, where [`NodePlan::cpu`] takes its place.
     pub cpus: Option<Cpus>,
+    /// How long its only processor is busy with each packet; none: for no time. Always none but in virtual time.
+    pub cpu: Option<CpuCost>,
     /// Kernel settings as `sysctl` names them, for example `net.ipv4.tcp_congestion_control`.
     pub sysctls: Vec<(String, String)>,
     /// Environment of all its programs.

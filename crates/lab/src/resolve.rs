@@ -1,6 +1,7 @@
 //! From the lab as it is written to the plan: every name becomes a place, every address and route is decided.
 
 mod addressing;
+mod clock;
 mod downs;
 mod ends;
 mod names;
@@ -14,7 +15,7 @@ pub(crate) use traffic::resolve_for;
 use crate::decode::{Errors, LeftOut};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::expect::{self, ExpectError, Expectation, Names};
-use crate::plan::{Action, Event, InterfacePlan, LinkPlan, NodePlan, Plan, RoutePlan, Treatment};
+use crate::plan::{Action, Event, InterfacePlan, LinkPlan, NodePlan, Plan, RoutePlan, Stack, Treatment};
 use crate::spec::{LinkSpec, Spec};
 use ends::Ends;
 use names::{Index, index_of};
@@ -38,6 +39,7 @@ pub(crate) struct Findings {
 pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, found: &mut Findings) -> Plan {
     let name = lab_name(&spec, default_name, &mut found.errors);
     check_sizes(&spec, &mut found.errors);
+    let stacks = clock::stacks(&mut spec, found);
     let timeline = std::mem::take(&mut spec.timeline);
     let node_index = Index::new("node", spec.nodes.iter().map(|node| &node.name), left_out.nodes);
     let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
@@ -51,7 +53,8 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let mut plan = Plan {
         name,
         seed: spec.seed.unwrap_or(Seed::new(1)),
-        precision: spec.precision,
+        clock: spec.clock,
+        precision: spec.precision.as_ref().map(|precision| precision.value).unwrap_or_default(),
         duration: spec.duration,
         nodes: Vec::new(),
         links: Vec::new(),
@@ -67,7 +70,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
         let routes = routing::routes(&spec, &kinds, &ends, &addresses, &mut found.warnings);
         plan.links = link_plans(&spec, &ends);
-        plan.nodes = node_plans(spec, &ends, &addresses, routes);
+        plan.nodes = node_plans(spec, &stacks, &ends, &addresses, routes);
     }
     plan
 }
@@ -166,6 +169,7 @@ fn link_plans(spec: &Spec, ends: &[Ends]) -> Vec<LinkPlan> {
 
 fn node_plans(
     spec: Spec,
+    stacks: &[Stack],
     ends: &[Ends],
     addresses: &[addressing::LinkAddresses],
     routes: Vec<Vec<RoutePlan>>,
@@ -173,11 +177,15 @@ fn node_plans(
     let mut nodes: Vec<NodePlan> = spec
         .nodes
         .into_iter()
+        .zip(stacks)
         .zip(routes)
-        .map(|(node, routes)| NodePlan {
+        .map(|((node, stack), routes)| NodePlan {
             name: node.name.value,
             kind: node.kind,
-            cpus: node.cpus,
+            stack: *stack,
+            memory: node.memory.map(|memory| memory.value),
+            cpus: node.cpus.map(|cpus| cpus.value),
+            cpu: node.cpu.map(|cpu| cpu.value),
             sysctls: node.sysctls,
             env: node.env,
             interfaces: Vec::new(),

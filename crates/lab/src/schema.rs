@@ -33,6 +33,9 @@ fn section(section: &Section, definitions: &mut Map<String, Value>) -> Value {
     if !required.is_empty() {
         object["required"] = json!(required);
     }
+    if section.name == "cpu" {
+        object["minProperties"] = json!(1);
+    }
     if section.name == "ready" {
         object["oneOf"] = json!(["tcp", "file", "command", "pause"].map(|key| json!({ "required": [key] })));
     }
@@ -52,6 +55,7 @@ fn kind(this: &Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::Scalar => json!({ "type": ["string", "number", "boolean"] }),
         Kind::Integer { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
         Kind::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
+        Kind::Number { least, most } => json!({ "type": "number", "minimum": least, "maximum": most }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::True => json!({ "const": true }),
         Kind::Word(words) => json!({ "enum": words }),

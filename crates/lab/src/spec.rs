@@ -1,17 +1,18 @@
 //! A lab as it is written: names instead of places, and every value that an error may be about with its place.
 
 use crate::diagnostics::Spanned;
-use crate::plan::{Argv, Bounds, Cpus, Direction, NodeKind, Precision, Ready, Sends, Treatment};
+use crate::plan::{Argv, Bounds, Clock, Cpus, Direction, NodeKind, Precision, Ready, Sends, Stack, Treatment};
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
-use netloom_units::{Duration, Seed};
+use netloom_units::{Bytes, CpuCost, Duration, Seed};
 
 /// The whole file.
 #[derive(Debug, Default)]
 pub(crate) struct Spec {
     pub(crate) name: Option<Spanned<String>>,
     pub(crate) seed: Option<Seed>,
-    pub(crate) precision: Precision,
+    pub(crate) clock: Clock,
+    pub(crate) precision: Option<Spanned<Precision>>,
     pub(crate) duration: Option<Duration>,
     pub(crate) nodes: Vec<NodeSpec>,
     pub(crate) links: Vec<LinkSpec>,
@@ -21,11 +22,15 @@ pub(crate) struct Spec {
     pub(crate) bounds: Bounds,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct NodeSpec {
     pub(crate) name: Spanned<String>,
     pub(crate) kind: NodeKind,
-    pub(crate) cpus: Option<Cpus>,
+    pub(crate) stack: Option<Spanned<Stack>>,
+    pub(crate) memory: Option<Spanned<Bytes>>,
+    pub(crate) cpus: Option<Spanned<Cpus>>,
+    pub(crate) cpu: Option<Spanned<CpuCost>>,
+    pub(crate) congestion: Option<Spanned<String>>,
     pub(crate) sysctls: Vec<(String, String)>,
     pub(crate) env: Vec<(String, String)>,
 }

@@ -13,7 +13,7 @@ use netloom_fabric::Fabric;
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::runtime::RuntimeDir;
-use netloom_lab::{LinkPlan, NodeKind, NodePlan, Plan, Precision};
+use netloom_lab::{LinkPlan, NodeKind, NodePlan, Plan, Precision, Stack};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
@@ -57,6 +57,7 @@ fn live(channel: UnixStream, job: &Job) -> (i32, bool) {
 /// its thread.
 fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let plan = &job.plan;
+    refuse_kernels(plan)?;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
     let mut notes = Vec::new();
     let processor = own_processor(plan, &mut notes)?;
@@ -71,6 +72,16 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let server = Server::listen(&job.control_socket)
         .map_err(|error| RunError::Machine(format!("listening at {}: {error}", job.control_socket.display())))?;
     Ok(Parts { nodes, links, server, signals, notes })
+}
+
+/// Labs with kernels of their own are checked and described, but cannot run yet.
+fn refuse_kernels(plan: &Plan) -> Result<(), RunError> {
+    let Some(node) = plan.nodes.iter().find(|node| node.stack == Stack::Kernel) else { return Ok(()) };
+    Err(RunError::Machine(format!(
+        "node {} runs a Linux kernel of its own (`stack: kernel`, `clock: {}`), and this version runs namespace nodes in \
+         real time only: write `clock: real` and leave `stack` out",
+        node.name, plan.clock
+    )))
 }
 
 /// An engine that always spins gets a processor that no program of the lab runs on.

@@ -1,4 +1,4 @@
-//! Quantities of networking with exact integer arithmetic: instants, durations, rates, sizes and probabilities.
+//! Quantities of networking with exact integer arithmetic: instants, durations, rates, sizes, probabilities, dilations.
 //!
 //! This crate reads no clock, starts no thread and opens no file: it is `no_std`, and the compiler proves it. Every
 //! quantity is written with its unit and parsed without rounding or clamping; what cannot be represented exactly is
@@ -9,6 +9,8 @@
 extern crate alloc;
 
 mod bit_error_rate;
+mod cost;
+mod dilation;
 mod limit;
 mod parse;
 mod probability;
@@ -18,6 +20,8 @@ mod size;
 mod time;
 
 pub use bit_error_rate::BitErrorRate;
+pub use cost::{CpuCost, TimePerByte};
+pub use dilation::Dilation;
 pub use limit::Limit;
 pub use parse::ParseError;
 pub use probability::Probability;

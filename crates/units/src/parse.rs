@@ -4,7 +4,7 @@ use alloc::{
     format,
     string::{String, ToString},
 };
-use core::fmt;
+use core::{cmp::Ordering, fmt};
 
 /// Why a text is not a quantity. The message says what is wrong and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,18 +118,18 @@ fn split(text: &str) -> (&str, &str) {
 }
 
 /// A non-negative decimal number, `digits / 10^decimals`.
-struct Decimal {
+pub(crate) struct Decimal {
     digits: u128,
     decimals: u32,
 }
 
-enum Inexact {
+pub(crate) enum Inexact {
     Fraction,
     TooLarge,
 }
 
 impl Decimal {
-    fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
         // Thirty digits leave room for every factor in 128 bits.
         if whole.is_empty() || fraction.is_empty() || whole.len() + fraction.len() > 30 {
@@ -142,7 +142,28 @@ impl Decimal {
         Some(Self { digits, decimals: u32::try_from(fraction.len()).ok()? })
     }
 
-    fn times(&self, factor: u64) -> Result<u64, Inexact> {
+    pub(crate) fn is_zero(&self) -> bool {
+        self.digits == 0
+    }
+
+    /// Whether it is more than `whole`, to the last digit.
+    pub(crate) fn is_above(&self, whole: u64) -> bool {
+        self.compared(whole).is_gt()
+    }
+
+    /// Whether it is less than `whole`, to the last digit.
+    pub(crate) fn is_below(&self, whole: u64) -> bool {
+        self.compared(whole).is_lt()
+    }
+
+    fn compared(&self, whole: u64) -> Ordering {
+        let divisor = 10_u128.pow(self.decimals);
+        let (ours, rest) = (self.digits / divisor, self.digits % divisor);
+        ours.cmp(&u128::from(whole)).then(rest.cmp(&0))
+    }
+
+    /// The number times `factor`, if that is whole.
+    pub(crate) fn times(&self, factor: u64) -> Result<u64, Inexact> {
         let product = self.digits.checked_mul(u128::from(factor)).ok_or(Inexact::TooLarge)?;
         let divisor = 10_u128.pow(self.decimals);
         if !product.is_multiple_of(divisor) {

@@ -1,6 +1,6 @@
 //! What is accepted, what is refused, and what the refusal says, as tables.
 
-use netloom_units::{Bytes, Duration, Limit, Probability, Rate, Seed, Serializer};
+use netloom_units::{Bytes, CpuCost, Dilation, Duration, Limit, Probability, Rate, Seed, Serializer, TimePerByte};
 use std::{fmt::Debug, str::FromStr};
 
 fn accepts<T: FromStr<Err: Debug> + ToString>(table: &[(&str, &str)]) {
@@ -146,4 +146,82 @@ fn seeds_differ_by_name_and_repeat() {
     assert_eq!(seed.derive("backbone.forward"), seed.derive("backbone.forward"));
     assert_ne!(seed.derive("backbone.forward"), seed.derive("backbone.backward"));
     assert_ne!(seed.derive("a"), Seed::new(8).derive("a"));
+}
+
+#[test]
+fn dilations() {
+    accepts::<Dilation>(&[
+        ("10", "10"),
+        ("1", "1"),
+        ("1.0", "1"),
+        ("2.50", "2.5"),
+        (" 1.000001 ", "1.000001"),
+        ("10000", "10000"),
+    ]);
+    refuses::<Dilation>(&[
+        ("0", "is zero, and time would pass infinitely fast"),
+        ("0.000", "is zero"),
+        ("0.5", "is below 1, and lab time would pass faster than ours"),
+        ("0.99999999", "is below 1"),
+        ("-3", "is below zero, and time does not run backwards"),
+        ("10000.1", "is absurd, since a second of the lab would last hours: write at most 10000"),
+        ("99999999999999999999", "is absurd"),
+        ("1.0000001", "has more than six decimals"),
+        ("10x", "is not a number: write how many seconds a second of the lab lasts"),
+        ("", "is not a number"),
+        ("1e1", "is not a number"),
+        ("inf", "is not a number"),
+    ]);
+}
+
+#[test]
+fn a_dilation_is_a_ratio_in_lowest_terms() {
+    let ratio = |text: &str| text.parse::<Dilation>().map(|found| (found.numerator(), found.denominator()));
+    assert_eq!(ratio("2.5"), Ok((5, 2)));
+    assert_eq!(ratio("100"), Ok((100, 1)));
+    assert_eq!(ratio("1.000001"), Ok((1_000_001, 1_000_000)));
+    assert_eq!((Dilation::from_whole(0), Dilation::from_whole(10_001)), (None, None));
+    assert_eq!(Dilation::from_whole(7), Dilation::from_millionths(7_000_000));
+    assert_eq!(Dilation::from_millionths(999_999), None);
+}
+
+/// Up to real time, down to lab time: three real nanoseconds are one of a lab at 2.5, and one of the lab is three.
+#[test]
+fn conversions_are_rounded_once() {
+    use core::time::Duration as RealDuration;
+    let dilation: Dilation = "2.5".parse().expect("a dilation");
+    let real = |ns: u64| dilation.to_real(Duration::from_nanos(ns)).as_nanos();
+    assert_eq!([real(0), real(1), real(2), real(3)], [0, 3, 5, 8]);
+    let lab = |ns: u64| dilation.to_lab(RealDuration::from_nanos(ns)).as_nanos();
+    assert_eq!([lab(0), lab(2), lab(3), lab(4), lab(5)], [0, 0, 1, 1, 2]);
+    // Nothing overflows: 584 years at 10,000 are told exactly, and what no lab can reach saturates.
+    let slowest = Dilation::from_whole(Dilation::MOST).expect("the slowest");
+    assert_eq!(slowest.to_real(Duration::MAX).as_nanos(), u128::from(u64::MAX) * 10_000);
+    assert_eq!(Dilation::ONE.to_lab(RealDuration::MAX), Duration::MAX);
+}
+
+#[test]
+fn times_per_byte() {
+    accepts::<TimePerByte>(&[
+        ("1 ns", "1 ns"),
+        ("0.08 ns", "80 ps"),
+        ("8 ps", "8 ps"),
+        ("1.5 us", "1.5 us"),
+        ("0 ns", "0 ps"),
+    ]);
+    refuses::<TimePerByte>(&[
+        ("1", "has no unit: write a time per byte like \"0.5 ns\""),
+        ("0.0001 ns", "is not a whole number of picoseconds"),
+        ("1 s", "has the unknown unit `s`"),
+        ("-1 ns", "is below zero"),
+    ]);
+}
+
+#[test]
+fn a_packet_costs_its_share_and_its_bytes() {
+    let cost = CpuCost { packet: Duration::from_micros(2), byte: TimePerByte::from_picos(80) };
+    assert_eq!(cost.of(Bytes::new(1_500)), Duration::from_nanos(2_120));
+    assert_eq!(cost.of(Bytes::new(1)), Duration::from_nanos(2_001), "rounded up");
+    assert_eq!(cost.of(Bytes::new(0)), Duration::from_micros(2));
+    assert_eq!(CpuCost::default().of(Bytes::new(1_500)), Duration::ZERO);
 }

@@ -1,6 +1,6 @@
 //! What holds for all quantities: what is shown can be read again, and no fraction is ever lost.
 
-use netloom_units::{Bytes, Duration, Instant, Limit, Probability, Rate, Serializer};
+use netloom_units::{Bytes, Dilation, Duration, Instant, Limit, Probability, Rate, Serializer, TimePerByte};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -40,6 +40,23 @@ proptest! {
     fn no_text_panics(text in "[-+0-9. ,e]{0,12} ?[a-zA-Zµ/%]{0,8}") {
         let _ = (text.parse::<Rate>(), text.parse::<Duration>(), text.parse::<Bytes>());
         let _ = (text.parse::<Probability>(), text.parse::<Limit>());
+        let _ = (text.parse::<Dilation>(), text.parse::<TimePerByte>());
+    }
+
+    /// A timer set for an instant of lab time rings at it or within the real nanosecond after it, and never before.
+    #[test]
+    fn a_dilation_is_exact(millionths in 1_000_000..=10_000_000_000_u64, number in magnitudes()) {
+        let dilation = Dilation::from_millionths(millionths).expect("within the range");
+        prop_assert_eq!(read_again(&dilation), dilation);
+        prop_assert_eq!(dilation.as_millionths(), millionths);
+        let lab = Duration::from_nanos(number);
+        let real = dilation.to_real(lab);
+        prop_assert_eq!(dilation.to_lab(real), lab);
+        let exact = u128::from(number) * u128::from(millionths);
+        prop_assert!(real.as_nanos() * 1_000_000 >= exact);
+        prop_assert!(real.as_nanos() * 1_000_000 < exact + 1_000_000);
+        let again = dilation.to_real(dilation.to_lab(core::time::Duration::from_nanos(number)));
+        prop_assert!(again.as_nanos() <= u128::from(number), "it was not that late yet");
     }
 
     /// After any packets sent one behind the other, the sum of all times is the exact time, rounded down.

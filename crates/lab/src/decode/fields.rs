@@ -14,7 +14,7 @@ pub(crate) struct Fields<'a> {
 }
 
 /// What other tools call our keys.
-const SYNONYMS: [(&str, &str); 16] = [
+const SYNONYMS: [(&str, &str); 20] = [
     ("bandwidth", "rate"),
     ("bw", "rate"),
     ("capacity", "rate"),
@@ -23,7 +23,11 @@ const SYNONYMS: [(&str, &str); 16] = [
     ("buffer", "queue"),
     ("up", "forward` or `backward"),
     ("down", "forward` or `backward"),
-    ("cpu", "cpus"),
+    ("mem", "memory"),
+    ("ram", "memory"),
+    ("congestion_control", "congestion"),
+    ("dilation", "clock"),
+    ("tdf", "dilation"),
     ("sysctls", "sysctl"),
     ("environment", "env"),
     ("endpoints", "ends"),

@@ -1,13 +1,22 @@
 //! Nodes.
 
-use super::scalar::{cpus, filled, text, word};
+use super::scalar::{cpus, duration_or_zero, filled, quantity, text, word};
 use super::{Errors, Fields, keep};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
-use crate::keys::NODE;
-use crate::plan::NodeKind;
+use crate::keys::{CPU, NODE};
+use crate::plan::{NodeKind, Stack};
 use crate::spec::NodeSpec;
 use crate::yaml::{Content, Node};
+use netloom_units::{Bytes, CpuCost, TimePerByte};
 use std::collections::BTreeMap;
+
+/// A kernel with less does not come up, or cannot start programs.
+const LEAST_MEMORY: Bytes = Bytes::new(32_000_000);
+/// More than machines have is a slip of the pen.
+const MOST_MEMORY: Bytes = Bytes::new(1_000_000_000_000);
+
+/// The setting behind `congestion`.
+const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
 
 /// All nodes that can be read; `left_out` says whether others could not.
 pub(super) fn nodes(node: &Node, errors: &mut Errors, left_out: &mut bool) -> Vec<NodeSpec> {
@@ -35,19 +44,90 @@ pub(super) fn nodes(node: &Node, errors: &mut Errors, left_out: &mut bool) -> Ve
 }
 
 fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeSpec {
-    let mut spec = NodeSpec { name, kind: NodeKind::Host, cpus: None, sysctls: vec![], env: vec![] };
+    let mut spec = NodeSpec { name, ..NodeSpec::default() };
     // A node about which nothing is said may be written `client: {}` or `client:`.
     let Some(node) = node.filter(|node| node.content != Content::Empty) else { return spec };
     let Some(fields) = Fields::open(node, &NODE, errors) else { return spec };
     spec.kind = fields.read("kind", kind, errors).unwrap_or_default();
-    spec.cpus = fields.read("cpus", cpus, errors);
+    spec.stack = fields.read("stack", stack, errors);
+    spec.memory = fields.read("memory", memory, errors);
+    spec.cpus = fields.read("cpus", |value| cpus(value).map(|cpus| value.spanned(cpus)), errors);
+    spec.cpu = fields.get("cpu").and_then(|value| cost(value, errors));
     spec.sysctls = fields.get("sysctl").map_or_else(Vec::new, |value| settings(value, sysctl_name, errors));
+    spec.congestion = fields.read("congestion", congestion, errors);
+    if let Some(name) = &spec.congestion {
+        errors.extend(said_twice(&fields, &spec.sysctls));
+        spec.sysctls.push((CONGESTION.to_owned(), name.value.clone()));
+    }
     spec.env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
     spec
 }
 
 fn kind(node: &Node) -> Result<NodeKind, Diagnostic> {
     word(node, &[("host", NodeKind::Host), ("router", NodeKind::Router)])
+}
+
+fn stack(node: &Node) -> Result<Spanned<Stack>, Diagnostic> {
+    word(node, &[("namespace", Stack::Namespace), ("kernel", Stack::Kernel)]).map(|stack| node.spanned(stack))
+}
+
+fn memory(node: &Node) -> Result<Spanned<Bytes>, Diagnostic> {
+    let size = quantity(node)?;
+    if size < LEAST_MEMORY {
+        let text = node.text().unwrap_or_default();
+        return Err(node.error(format!("with {text} no kernel starts programs: write {LEAST_MEMORY} or more")));
+    }
+    if size > MOST_MEMORY {
+        let text = node.text().unwrap_or_default();
+        return Err(node.error(format!("no machine has {text} for one node: write at most {MOST_MEMORY}")));
+    }
+    Ok(node.spanned(size))
+}
+
+/// What packets cost in virtual time; none after an error was noted.
+fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
+    match &node.content {
+        Content::Text { text, .. } if cpus(node).is_ok() => {
+            errors.push(node.error(format!("a share of a processor is written `cpus: {text}`; `cpu` says what packets cost in virtual time, for example {{packet: 2 us}}")));
+            return None;
+        }
+        Content::Map(entries) if entries.is_empty() => {
+            errors.push(node.error("nothing costs anything here: write `packet`, `byte` or both, or leave `cpu` out"));
+            return None;
+        }
+        _ => {}
+    }
+    let fields = Fields::open(node, &CPU, errors)?;
+    let packet = fields.read("packet", duration_or_zero, errors).unwrap_or_default();
+    let byte = fields.read("byte", time_per_byte, errors).unwrap_or_default();
+    Some(node.spanned(CpuCost { packet, byte }))
+}
+
+fn time_per_byte(node: &Node) -> Result<TimePerByte, Diagnostic> {
+    if node.plain() == Some("0") { Ok(TimePerByte::ZERO) } else { quantity(node) }
+}
+
+fn congestion(node: &Node) -> Result<Spanned<String>, Diagnostic> {
+    let name = text(node)?;
+    let plain = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+    if plain && (1..=15).contains(&name.len()) {
+        return Ok(node.spanned(name));
+    }
+    Err(node
+        .error(format!("\"{name}\" is not the name of a congestion control: write for example cubic, bbr or dctcp")))
+}
+
+/// The error if the congestion control is among the settings, too, however their name is written.
+fn said_twice(fields: &Fields<'_>, sysctls: &[(String, String)]) -> Option<Diagnostic> {
+    let (name, _) = sysctls.iter().find(|(name, _)| name.replace('/', ".") == CONGESTION)?;
+    let message = format!("`sysctl` sets {name}, too: leave one of them out");
+    let error = fields.get("congestion")?.error(message);
+    let Content::Map(entries) = &fields.get("sysctl")?.content else { return Some(error) };
+    let first = entries.iter().find(|entry| entry.name == *name);
+    Some(match first {
+        Some(entry) => error.and(entry.span, "here"),
+        None => error,
+    })
 }
 
 /// Names and texts; `check` says what is wrong with a name.

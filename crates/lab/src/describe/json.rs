@@ -2,12 +2,13 @@
 
 use crate::models;
 use crate::plan::{
-    Action, Argv, Cpus, Direction, Event, InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand, TrafficPlan,
+    Action, Argv, Clock, Cpus, Direction, Event, InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand,
+    TrafficPlan,
 };
 use crate::traffic;
 use crate::yaml::yaml_value;
 use netloom_link::{PipeChange, PipeConfig};
-use netloom_units::{Duration, Rate};
+use netloom_units::{Bytes, Dilation, Duration, Rate};
 use serde_json::{Map, Value, json};
 
 impl Plan {
@@ -16,6 +17,8 @@ impl Plan {
         json!({
             "name": self.name,
             "seed": self.seed.get(),
+            "clock": self.clock.name(),
+            "dilation": dilation(self.clock),
             "precision": self.precision.name(),
             "duration_ns": self.duration.map(Duration::as_nanos),
             "nodes": self.nodes.iter().map(|node| self.node(node)).collect::<Vec<_>>(),
@@ -56,7 +59,13 @@ impl Plan {
         json!({
             "name": node.name,
             "kind": node.kind.name(),
+            "stack": node.stack.name(),
+            "memory_bytes": node.memory.map(Bytes::get),
             "cpus_thousandths": node.cpus.map(Cpus::thousandths),
+            "cpu": node.cpu.map(|cpu| json!({
+                "packet_ns": cpu.packet.as_nanos(),
+                "byte_ps": cpu.byte.as_picos(),
+            })),
             "sysctls": settings(&node.sysctls),
             "env": settings(&node.env),
             "interfaces": node.interfaces.iter().map(|interface| self.interface(interface)).collect::<Vec<_>>(),
@@ -132,6 +141,11 @@ impl Plan {
             "may_fail": run.may_fail,
         })
     }
+}
+
+/// How many seconds of ours a second of the lab lasts, if it does not depend on what happens.
+fn dilation(clock: Clock) -> Value {
+    clock.dilation().map(Dilation::as_f64).into()
 }
 
 fn settings(settings: &[(String, String)]) -> Value {

@@ -1,7 +1,9 @@
 //! The plan as text, for people.
 
 use crate::models;
-use crate::plan::{Action, Direction, Event, LinkPlan, Plan, ReadyWhen, RunCommand, TrafficPlan, Treatment};
+use crate::plan::{
+    Action, Clock, Direction, Event, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand, Stack, TrafficPlan, Treatment,
+};
 use crate::traffic;
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::Duration;
@@ -33,14 +35,18 @@ impl Plan {
         let until = self.duration.map_or_else(String::new, |duration| format!(", at most {duration}"));
         let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let (nodes, links) = (counted(self.nodes.len(), "node"), counted(self.links.len(), "link"));
-        format!("Lab {}: {nodes}, {links}, seed {}, {}{until}\n\nNodes", self.name, self.seed, self.precision.name())
+        let clock = match self.clock {
+            Clock::Real => self.precision.name().to_owned(),
+            Clock::Dilated(factor) => format!("dilation {factor}, {}", self.precision.name()),
+            Clock::Virtual => "virtual time".to_owned(),
+        };
+        format!("Lab {}: {nodes}, {links}, seed {}, {clock}{until}\n\nNodes", self.name, self.seed)
     }
 
     fn node_rows(&self) -> Vec<Vec<String>> {
         let mut rows = Vec::new();
         for node in &self.nodes {
-            let cpus = node.cpus.map_or_else(String::new, |cpus| format!("{cpus} cores"));
-            let mut head = vec![node.name.clone(), node.kind.name().to_owned(), cpus];
+            let mut head = vec![node.name.clone(), node.kind.name().to_owned(), machine(node)];
             for interface in &node.interfaces {
                 let of_family = |v6: bool| {
                     let nets = interface.addresses.iter().filter(|net| net.addr().is_ipv6() == v6);
@@ -122,6 +128,15 @@ impl Plan {
         };
         vec![at, place, what]
     }
+}
+
+/// What a node computes with, as far as it is not this machine as it is.
+fn machine(node: &NodePlan) -> String {
+    let stack = (node.stack == Stack::Kernel).then(|| node.stack.name().to_owned());
+    let cost = node.cpu.map(|cpu| format!("{} per packet + {} per byte", span(cpu.packet), cpu.byte));
+    let parts =
+        [stack, node.memory.map(|memory| memory.to_string()), node.cpus.map(|cpus| format!("{cpus} cores")), cost];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn treatment_row(treatment: &Treatment) -> Vec<String> {

@@ -1,6 +1,6 @@
-//! The tables of nodes and links.
+//! The tables of links.
 
-use super::{ADDRESS, Key, Kind, LINK_NAME, NODE_NAME, Quantity, SYSCTL_NAME, Section, VARIABLE_NAME};
+use super::{ADDRESS, Key, Kind, LINK_NAME, NODE_NAME, Quantity, Section, VARIABLE_NAME};
 use crate::models::{self, filter};
 
 pub(super) const DURATION: Kind = Kind::Quantity(Quantity::Duration);
@@ -11,33 +11,6 @@ pub(crate) const SHARE_OR_ZERO: Kind = Kind::OneOf(&[SHARE, Kind::Zero]);
 pub(super) const NODE_REFERENCE: Kind = Kind::Text(NODE_NAME);
 pub(super) const LINK_REFERENCE: Kind = Kind::Text(LINK_NAME);
 pub(super) const ENVIRONMENT: Kind = Kind::Map { names: VARIABLE_NAME, values: &Kind::Scalar };
-
-/// A node.
-pub(crate) const NODE: Section = Section {
-    name: "node",
-    doc: "A machine with its own network stack, on which programs run.",
-    groups: &[&[
-        Key::new(
-            "kind",
-            Kind::Word(&["host", "router"]),
-            "router",
-            "host runs programs and forwards nothing, router forwards IPv4 and IPv6 as well. Default: host.",
-        ),
-        Key::new(
-            "cpus",
-            Kind::Positive,
-            "0.5",
-            "The processor time that its programs may use together, in cores, to a thousandth. Default: no limit.",
-        ),
-        Key::new(
-            "sysctl",
-            Kind::Map { names: SYSCTL_NAME, values: &Kind::Scalar },
-            "{net.ipv4.tcp_congestion_control: reno}",
-            "Kernel settings of its network stack: names that begin with net.",
-        ),
-        Key::new("env", ENVIRONMENT, "{LANG: C}", "Environment variables of all its programs."),
-    ]],
-};
 
 /// A link.
 pub(crate) const LINK: Section = Section {

@@ -1,9 +1,11 @@
 //! The tables of the whole file and of its bounds.
 
-use super::network::{DURATION, LINK, NODE, NODE_REFERENCE, SHARE};
+use super::network::{DURATION, LINK, NODE_REFERENCE, SHARE};
+use super::node::NODE;
 use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, UP};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
 use crate::traffic;
+use netloom_units::Dilation;
 
 /// The whole file.
 pub(crate) const TOP: Section = Section {
@@ -22,7 +24,13 @@ pub(crate) const TOP: Section = Section {
             "7",
             "The number from which all chance is drawn; the same seed loses the same packets. Default: 1.",
         ),
-        Key::new("clock", Kind::Word(&["real"]), "real", "How lab time passes: as ours does. Default: real."),
+        Key::new(
+            "clock",
+            Kind::OneOf(&[Kind::Word(&["real", "virtual"]), Kind::Section(&CLOCK)]),
+            "{dilation: 10}",
+            "How lab time passes: real, as ours does; {dilation: N}, N times slower; virtual, from event to event. \
+             Default: real.",
+        ),
         Key::new(
             "precision",
             Kind::Word(&["eco", "balanced", "exact"]),
@@ -81,6 +89,19 @@ const NODES: Kind = Kind::OneOf(&[
     Kind::Map { names: NODE_NAME, values: &Kind::Optional(&NODE) },
     Kind::List { items: &NODE_REFERENCE, least: 1, most: None },
 ]);
+
+/// Dilated time.
+pub(crate) const CLOCK: Section = Section {
+    name: "clock",
+    doc: "Lab time that is slower than ours.",
+    groups: &[&[Key::new(
+        "dilation",
+        Kind::Number { least: 1, most: Dilation::MOST },
+        "2.5",
+        "How many seconds of ours a second of lab time lasts: 1 to 10000, with up to six decimals.",
+    )
+    .required()]],
+};
 
 /// How far a run may stray from its description.
 pub(crate) const BOUNDS: Section = Section {

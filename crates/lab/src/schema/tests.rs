@@ -1,5 +1,7 @@
 use super::*;
-use crate::keys::{BOUNDS, CHANGE, DIRECTION, DOWN, END, HEAL, LINK, NODE, PARTITION, READY, RUN, SET, TREATMENT, UP};
+use crate::keys::{
+    BOUNDS, CHANGE, CLOCK, CPU, DIRECTION, DOWN, END, HEAL, LINK, NODE, PARTITION, READY, RUN, SET, TREATMENT, UP,
+};
 use crate::models;
 
 fn validator() -> jsonschema::Validator {
@@ -30,6 +32,8 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "lab" if key.name == "expect" => entry("{on: client, run: ping, as: ping}") + &pair,
         "lab" => format!("{network}{pair}\n"),
         "node" => format!("nodes: {{client: {{{pair}}}}}\n"),
+        "cpu" => format!("clock: virtual\nnodes: {{client: {{cpu: {{{pair}}}}}}}\n"),
+        "clock" => format!("{network}clock: {{{pair}}}\n"),
         "link" => link(&beside(&[("ends", "[client, r1]")])),
         "direction" => link(&format!("{{ends: [client, r1], forward: {{{pair}}}}}")),
         "pipe" => link(&format!("{{ends: [client, r1], pipes: {{far: {}}}}}", beside(&[("match", "{to: r1}")]))),
@@ -59,8 +63,9 @@ fn lab_with(section: &Section, key: &Key) -> String {
 fn every_example_is_decoded_and_valid() {
     let validator = validator();
     let network = [&TOP, &NODE, &LINK, &DIRECTION, &TREATMENT, &models::filter::SECTION, &END, &BOUNDS];
+    let machine = [&CLOCK, &CPU];
     let timeline = [&RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &READY];
-    for section in network.into_iter().chain(timeline) {
+    for section in network.into_iter().chain(machine).chain(timeline) {
         for key in section.keys() {
             let text = lab_with(section, key);
             if let Err(diagnostics) = crate::parse(&text, "test.yaml") {
@@ -113,7 +118,18 @@ fn what_the_decoder_refuses_is_invalid() {
         format!("{network}seed: -1\n"),
         format!("{network}seed: one\n"),
         format!("{network}name: Upper\n"),
-        format!("{network}clock: virtual\n"),
+        format!("{network}clock: dilated\n"),
+        format!("{network}clock: 10\n"),
+        format!("{network}clock: {{}}\n"),
+        format!("{network}clock: {{dilation: 0.5}}\n"),
+        format!("{network}clock: {{dilation: 10001}}\n"),
+        format!("{network}clock: {{dilation: \"10\"}}\n"),
+        "nodes: {a: {stack: vm}}\n".into(),
+        "nodes: {a: {stack: kernel, memory: 64}}\n".into(),
+        "nodes: {a: {congestion: New Reno}}\n".into(),
+        "nodes: {a: {cpu: 0.5}}\n".into(),
+        "nodes: {a: {cpu: {}}}\n".into(),
+        "nodes: {a: {cpu: {packet: 2}}}\n".into(),
         format!("{network}duration: 10\n"),
         format!("{network}bounds: {{rate: 1}}\n"),
         format!("{network}links: {{l: {{ends: [a]}}}}\n"),

@@ -1,0 +1,73 @@
+//! The tables of nodes.
+
+use super::network::{DURATION_OR_ZERO, ENVIRONMENT};
+use super::{CONGESTION_NAME, Key, Kind, Quantity, SYSCTL_NAME, Section};
+
+/// A node.
+pub(crate) const NODE: Section = Section {
+    name: "node",
+    doc: "A machine with its own network stack, on which programs run.",
+    groups: &[&[
+        Key::new(
+            "kind",
+            Kind::Word(&["host", "router"]),
+            "router",
+            "host runs programs and forwards nothing, router forwards IPv4 and IPv6 as well. Default: host.",
+        ),
+        Key::new(
+            "stack",
+            Kind::Word(&["namespace", "kernel"]),
+            "kernel",
+            "Whose network stack it has: namespace has that of this machine's kernel, in real time only; kernel runs a \
+             Linux kernel of its own. Default: namespace in real time, kernel in dilated and virtual time.",
+        ),
+        Key::new(
+            "memory",
+            Kind::Quantity(Quantity::Size),
+            "64 MB",
+            "How much memory the kernel of a kernel node has, 32 MB to 1000 GB; what it does not use it does not take. \
+             Default: 128 MB.",
+        ),
+        Key::new(
+            "cpus",
+            Kind::Positive,
+            "0.5",
+            "The processor time that its programs may use together, in cores of lab time, to a thousandth; in real and \
+             dilated time. Default: no limit.",
+        ),
+        Key::new(
+            "cpu",
+            Kind::Section(&CPU),
+            "{packet: 2 us, byte: 1 ns}",
+            "How long its only processor is busy with each packet, in virtual time. Default: no time at all.",
+        ),
+        Key::new(
+            "congestion",
+            Kind::Text(CONGESTION_NAME),
+            "bbr",
+            "The congestion control of its TCP connections: net.ipv4.tcp_congestion_control. Default: the kernel's.",
+        ),
+        Key::new(
+            "sysctl",
+            Kind::Map { names: SYSCTL_NAME, values: &Kind::Scalar },
+            "{net.ipv4.tcp_sack: 0}",
+            "Kernel settings of its network stack: names that begin with net.",
+        ),
+        Key::new("env", ENVIRONMENT, "{LANG: C}", "Environment variables of all its programs."),
+    ]],
+};
+
+/// What packets cost in virtual time.
+pub(crate) const CPU: Section = Section {
+    name: "cpu",
+    doc: "How long a node's only processor is busy with a packet that it receives or sends; nothing else takes time.",
+    groups: &[&[
+        Key::new("packet", DURATION_OR_ZERO, "2 us", "For each packet, whatever its size. Default: 0."),
+        Key::new(
+            "byte",
+            Kind::OneOf(&[Kind::Quantity(Quantity::TimePerByte), Kind::Zero]),
+            "0.5 ns",
+            "And for each byte of it, in whole picoseconds. Default: 0.",
+        ),
+    ]],
+};

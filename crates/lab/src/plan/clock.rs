@@ -1,0 +1,71 @@
+//! How time passes, and on whose network stack.
+
+use netloom_units::Dilation;
+use std::fmt;
+
+/// How lab time passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// As ours does.
+    #[default]
+    Real,
+    /// So many times slower than ours.
+    Dilated(Dilation),
+    /// From event to event, however long each takes to compute.
+    Virtual,
+}
+
+impl Clock {
+    /// `real`, `dilated` or `virtual`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Real => "real",
+            Self::Dilated(_) => "dilated",
+            Self::Virtual => "virtual",
+        }
+    }
+
+    /// By how much lab time is slower than ours; one in real time, none in virtual time.
+    pub fn dilation(self) -> Option<Dilation> {
+        match self {
+            Self::Real => Some(Dilation::ONE),
+            Self::Dilated(factor) => Some(factor),
+            Self::Virtual => None,
+        }
+    }
+
+    /// The stack of nodes that do not say theirs.
+    pub fn default_stack(self) -> Stack {
+        if self == Self::Real { Stack::Namespace } else { Stack::Kernel }
+    }
+}
+
+impl fmt::Display for Clock {
+    /// As the lab file would have it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Real | Self::Virtual => f.pad(self.name()),
+            Self::Dilated(factor) => f.pad(&format!("{{dilation: {factor}}}")),
+        }
+    }
+}
+
+/// Whose network stack a node has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stack {
+    /// That of this machine's kernel, in namespaces; in real time only.
+    #[default]
+    Namespace,
+    /// That of a Linux kernel of its own, which runs as a process.
+    Kernel,
+}
+
+impl Stack {
+    /// As the lab file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Namespace => "namespace",
+            Self::Kernel => "kernel",
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What the clock means for nodes: on whose stack each runs, and which of its settings hold.
+
+use super::Findings;
+use crate::decode::Errors;
+use crate::diagnostics::{Diagnostic, Spanned, nearest, one_of};
+use crate::plan::{Clock, Stack};
+use crate::spec::{NodeSpec, Spec};
+use netloom_units::Bytes;
+
+/// What a kernel node has if nothing is said: enough for some hundred connections at ordinary speeds. A kernel takes
+/// from the machine only what it uses, and a sixtieth of this to keep account of it.
+const MEMORY: Bytes = Bytes::new(128_000_000);
+
+/// The congestion controls of Linux 7.
+const CONGESTION_CONTROLS: [&str; 17] = [
+    "reno",
+    "cubic",
+    "bbr",
+    "bic",
+    "cdg",
+    "dctcp",
+    "highspeed",
+    "htcp",
+    "hybla",
+    "illinois",
+    "lp",
+    "nv",
+    "scalable",
+    "vegas",
+    "veno",
+    "westwood",
+    "yeah",
+];
+
+/// The stack of every node. Settings that do not hold with it, or under this clock, are noted and taken out.
+pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
+    let clock = spec.clock;
+    if let (Clock::Virtual, Some(precision)) = (clock, &spec.precision) {
+        found.warnings.push(precision.error("in virtual time every packet leaves at its exact instant: leave it out"));
+    }
+    spec.nodes
+        .iter_mut()
+        .map(|node| {
+            let stack = stack(node, clock, &mut found.errors);
+            settle_memory(node, stack, found);
+            settle_processor(node, clock, found);
+            found.warnings.extend(strange_congestion(node));
+            stack
+        })
+        .collect()
+}
+
+fn stack(node: &NodeSpec, clock: Clock, errors: &mut Errors) -> Stack {
+    let Some(said) = &node.stack else { return clock.default_stack() };
+    if said.value == Stack::Namespace && clock != Clock::Real {
+        errors.push(said.error(namespace_refused(clock)));
+    }
+    said.value
+}
+
+fn namespace_refused(clock: Clock) -> String {
+    let why = match clock {
+        Clock::Virtual => "which cannot be stopped between two events",
+        Clock::Real | Clock::Dilated(_) => {
+            "which keeps its own time: with losses, up to 85 % too much throughput was measured"
+        }
+    };
+    format!(
+        "a namespace node has the TCP of this machine's kernel, {why}. Under `clock: {clock}` write `stack: kernel` or \
+         leave it out"
+    )
+}
+
+fn settle_memory(node: &mut NodeSpec, stack: Stack, found: &mut Findings) {
+    if stack == Stack::Kernel {
+        node.memory.get_or_insert_with(|| Spanned { value: MEMORY, ..Spanned::default() });
+        return;
+    }
+    let Some(memory) = node.memory.take() else { return };
+    let message = "a namespace node has no memory of its own";
+    if node.stack.is_some() {
+        found.errors.push(memory.error(format!("{message}: leave it out, or write `stack: kernel`")));
+    } else {
+        found.warnings.push(
+            memory.error(format!(
+                "{message}, and in real time only `stack: kernel` makes a node another: this is left out"
+            )),
+        );
+    }
+}
+
+/// Each clock has its own way to say how fast a node computes; a node may say both, so that one lab file serves all
+/// clocks. What would silently be left out of the description is refused.
+fn settle_processor(node: &mut NodeSpec, clock: Clock, found: &mut Findings) {
+    if clock == Clock::Virtual {
+        if let (Some(cpus), None) = (node.cpus.take(), &node.cpu) {
+            found.errors.push(share_refused(&cpus));
+        }
+    } else if let (Some(cpu), None) = (node.cpu.take(), &node.cpus) {
+        found.warnings.push(cpu.error(
+            "this is for virtual time only, where computing takes no time: here a packet takes as long as the node's \
+             kernel really needs for it; `cpus` limits that",
+        ));
+    }
+}
+
+/// A kernel may have been given another by a module or a patch, but mostly it is a slip of the pen.
+fn strange_congestion(node: &NodeSpec) -> Option<Diagnostic> {
+    let said = node.congestion.as_ref().filter(|said| !CONGESTION_CONTROLS.contains(&said.value.as_str()))?;
+    let hint = nearest(&said.value, CONGESTION_CONTROLS.into_iter()).map_or_else(
+        || format!("Linux has {}", one_of(&CONGESTION_CONTROLS)),
+        |near| format!("did you mean `{near}`?"),
+    );
+    Some(
+        said.error(format!("only a kernel with a module of its own has a congestion control `{}`: {hint}", said.value)),
+    )
+}
+
+fn share_refused<T>(cpus: &Spanned<T>) -> Diagnostic {
+    cpus.error(
+        "in virtual time computing takes no time, so a share of a processor limits nothing: write what packets cost, \
+         too, for example `cpu: {packet: 2 us, byte: 1 ns}`, or leave it out",
+    )
+}

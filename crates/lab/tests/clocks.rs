@@ -1,0 +1,155 @@
+//! From lab files to plans: the clock, whose stack nodes have, and what that means for their settings.
+
+use netloom_lab::{Clock, Lab, NodePlan, Stack};
+use netloom_units::{Bytes, CpuCost, Dilation, Duration, TimePerByte};
+
+fn lab(text: &str) -> Lab {
+    netloom_lab::parse(text, "test.yaml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
+}
+
+/// A lab of two nodes, of which `a` has these settings.
+fn with(clock: &str, settings: &str) -> Lab {
+    lab(&format!("clock: {clock}\nnodes: {{a: {{{settings}}}, b: {{}}}}\nlinks: {{l: {{ends: [a, b]}}}}\n"))
+}
+
+fn quietly(clock: &str, settings: &str) -> NodePlan {
+    let Lab { plan, warnings } = with(clock, settings);
+    assert!(warnings.is_empty(), "{warnings}");
+    plan.nodes[0].clone()
+}
+
+fn warnings(clock: &str, settings: &str) -> Vec<String> {
+    with(clock, settings).warnings.lines().collect()
+}
+
+fn dilated(factor: u64) -> Clock {
+    Clock::Dilated(Dilation::from_whole(factor).expect("a dilation"))
+}
+
+#[test]
+fn the_clock_is_real_unless_the_file_says_otherwise() {
+    assert_eq!(lab("nodes: [a]\n").plan.clock, Clock::Real);
+    assert_eq!(lab("nodes: [a]\nclock: real\n").plan.clock, Clock::Real);
+    assert_eq!(lab("nodes: [a]\nclock: virtual\n").plan.clock, Clock::Virtual);
+    assert_eq!(lab("nodes: [a]\nclock: {dilation: 10}\n").plan.clock, dilated(10));
+    let Clock::Dilated(factor) = lab("nodes: [a]\nclock: {dilation: 2.50}\n").plan.clock else {
+        panic!("it is dilated")
+    };
+    assert_eq!((factor.numerator(), factor.denominator()), (5, 2));
+}
+
+#[test]
+fn a_clock_is_shown_as_the_file_would_have_it() {
+    for clock in ["real", "virtual", "{dilation: 2.5}", "{dilation: 10}"] {
+        assert_eq!(lab(&format!("nodes: [a]\nclock: {clock}\n")).plan.clock.to_string(), clock);
+    }
+}
+
+#[test]
+fn the_clock_decides_whose_stack_nodes_have() {
+    assert_eq!(quietly("real", "").stack, Stack::Namespace);
+    assert_eq!(quietly("{dilation: 1}", "").stack, Stack::Kernel);
+    assert_eq!(quietly("virtual", "").stack, Stack::Kernel);
+    // In real time both kinds can be joined.
+    let mixed = with("real", "stack: kernel").plan;
+    assert_eq!([mixed.nodes[0].stack, mixed.nodes[1].stack], [Stack::Kernel, Stack::Namespace]);
+}
+
+#[test]
+fn only_kernel_nodes_have_memory() {
+    assert_eq!(quietly("real", "").memory, None);
+    assert_eq!(quietly("real", "stack: kernel").memory, Some(Bytes::new(128_000_000)));
+    assert_eq!(quietly("virtual", "memory: 64 MiB").memory, Some(Bytes::new(67_108_864)));
+    assert_eq!(quietly("virtual", "memory: 32 MB").memory, Some(Bytes::new(32_000_000)));
+    let said = warnings("real", "memory: 64 MB");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("nodes.a.memory: a namespace node has no memory of its own"), "{said:?}");
+    assert_eq!(with("real", "memory: 64 MB").plan.nodes[0].memory, None);
+}
+
+/// One file serves all clocks if a node says both what it may use and what packets cost.
+#[test]
+fn each_clock_has_its_own_limit_of_the_processor() {
+    let cost = CpuCost { packet: Duration::from_micros(2), byte: TimePerByte::from_picos(80) };
+    let both = "cpus: 0.5, cpu: {packet: 2 us, byte: 0.08 ns}";
+    for (clock, cpus, cpu) in
+        [("real", Some(500), None), ("{dilation: 4}", Some(500), None), ("virtual", None, Some(cost))]
+    {
+        let node = quietly(clock, both);
+        assert_eq!((node.cpus.map(|cpus| cpus.thousandths()), node.cpu), (cpus, cpu), "{clock}");
+    }
+    assert_eq!(quietly("virtual", "cpu: {packet: 2 us}").cpu, Some(CpuCost { byte: TimePerByte::ZERO, ..cost }));
+    assert_eq!(
+        quietly("virtual", "cpu: {packet: 0, byte: 80 ps}").cpu,
+        Some(CpuCost { packet: Duration::ZERO, ..cost })
+    );
+    let said = warnings("{dilation: 4}", "cpu: {packet: 2 us}");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("nodes.a.cpu: this is for virtual time only"), "{said:?}");
+    assert_eq!(with("{dilation: 4}", "cpu: {packet: 2 us}").plan.nodes[0].cpu, None);
+}
+
+#[test]
+fn congestion_control_is_a_kernel_setting() {
+    let setting = |value: &str| ("net.ipv4.tcp_congestion_control".to_owned(), value.to_owned());
+    assert_eq!(quietly("real", "congestion: bbr").sysctls, [setting("bbr")]);
+    let node = quietly("virtual", "congestion: bic, sysctl: {net.ipv4.tcp_sack: 0}");
+    assert_eq!(node.sysctls, [("net.ipv4.tcp_sack".to_owned(), "0".to_owned()), setting("bic")]);
+    let said = warnings("real", "congestion: bbrr");
+    assert!(
+        said[0].contains("only a kernel with a module of its own has a congestion control `bbrr`: did you mean `bbr`?"),
+        "{said:?}"
+    );
+    assert!(warnings("real", "congestion: xyz")[0].contains("Linux has reno, cubic, bbr"));
+}
+
+#[test]
+fn precision_means_nothing_in_virtual_time() {
+    let text = |clock: &str| format!("nodes: [a]\nprecision: exact\nclock: {clock}\n");
+    assert!(lab(&text("{dilation: 10}")).warnings.is_empty());
+    let said: Vec<String> = lab(&text("virtual")).warnings.lines().collect();
+    assert_eq!(
+        said,
+        ["test.yaml:2: precision: in virtual time every packet leaves at its exact instant: leave it out"]
+    );
+}
+
+/// What a rerun with another clock needs.
+#[test]
+fn a_file_can_be_read_as_if_its_clock_were_another() {
+    let text = "nodes: [a]\nclock: real\n";
+    let slow = netloom_lab::parse_with_clock(text, "test.yaml", dilated(10)).expect("a lab").plan;
+    assert_eq!((slow.clock, slow.nodes[0].stack), (dilated(10), Stack::Kernel));
+    let wrong = netloom_lab::parse_with_clock("nodes: {a: {stack: namespace}}\n", "test.yaml", Clock::Virtual);
+    assert!(wrong.is_err_and(|wrong| wrong.to_string().contains("Under `clock: virtual` write `stack: kernel`")));
+}
+
+#[test]
+fn the_plan_tells_clock_stack_and_cost() {
+    let slow = with("{dilation: 2.5}", "cpus: 0.5").plan;
+    assert!(
+        slow.to_text().starts_with("Lab test: 2 nodes, 1 link, seed 1, dilation 2.5, balanced\n"),
+        "{}",
+        slow.to_text()
+    );
+    assert!(slow.to_text().contains("  a  host  kernel, 128 MB, 0.5 cores  eth0"), "{}", slow.to_text());
+    let value = slow.describe();
+    assert_eq!((&value["clock"], &value["dilation"]), (&"dilated".into(), &2.5.into()));
+    assert_eq!(value["nodes"][0]["stack"], "kernel");
+    assert_eq!(value["nodes"][0]["memory_bytes"], 128_000_000);
+    assert_eq!(value["nodes"][0]["cpus_thousandths"], 500);
+    let exact = with("virtual", "cpu: {packet: 2 us, byte: 80 ps}, memory: 64 MB").plan;
+    assert!(exact.to_text().starts_with("Lab test: 2 nodes, 1 link, seed 1, virtual time\n"), "{}", exact.to_text());
+    assert!(
+        exact.to_text().contains("  a  host  kernel, 64 MB, 2 us per packet + 80 ps per byte  eth0"),
+        "{}",
+        exact.to_text()
+    );
+    let value = exact.describe();
+    assert_eq!(value["clock"], "virtual");
+    assert!(value["dilation"].is_null());
+    assert_eq!(value["nodes"][0]["cpu"], serde_json::json!({"packet_ns": 2_000, "byte_ps": 80}));
+    let value = with("real", "").plan.describe();
+    assert_eq!((&value["clock"], &value["dilation"]), (&"real".into(), &1.0.into()));
+    assert_eq!(value["nodes"][0]["stack"], "namespace");
+}
