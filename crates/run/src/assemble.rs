@@ -14,6 +14,7 @@ use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::runtime::RuntimeDir;
 use netloom_lab::{LinkPlan, NodeKind, NodePlan, Plan, Precision, Stack};
+use netloom_units::Dilation;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
@@ -158,7 +159,7 @@ fn make_links(plan: &Plan, nodes: &[Node]) -> Result<Vec<PortConfig>, RunError> 
         }
     }
     let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs)).map_err(machine)?;
-    Ok(ports.into_iter().zip(indexes).map(|(port, ifindex)| PortConfig { port, ifindex }).collect())
+    Ok(ports.into_iter().zip(indexes).map(|(port, ifindex)| PortConfig::Interface { port, ifindex }).collect())
 }
 
 /// All nodes configure themselves at the same time.
@@ -176,7 +177,8 @@ fn start_engine(plan: &Plan, ports: Vec<PortConfig>, processor: Option<usize>) -
         Precision::Balanced => netloom_dataplane::Precision::Balanced,
         Precision::Exact => netloom_dataplane::Precision::Exact,
     };
-    let engine = Engine::start(fabric, &EngineConfig { precision, processor, ports }).map_err(machine)?;
+    let config = EngineConfig { precision, processor, dilation: Dilation::ONE, epoch: None, ports };
+    let engine = Engine::start(fabric, config).map_err(machine)?;
     let name = |link: &LinkPlan| LinkName {
         name: link.name.clone(),
         ends: link.ends.map(|end| plan.nodes[end.node].name.clone()),
