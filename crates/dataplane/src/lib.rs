@@ -26,5 +26,6 @@ mod sys;
 mod wait;
 
 pub use engine::{Engine, EngineConfig, EngineError, PortConfig};
+pub use meter::Meters;
 pub use report::{Distribution, EngineReport, PipeReport, Snapshot};
 pub use wait::Precision;

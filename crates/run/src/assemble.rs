@@ -2,6 +2,7 @@
 
 use crate::control::Server;
 use crate::direction::{PipePlace, port_id};
+use crate::driver::Driver;
 use crate::job::Job;
 use crate::links::{LinkName, Links};
 use crate::results::EventLog;
@@ -183,7 +184,7 @@ fn start_engine(plan: &Plan, ports: Vec<PortConfig>, processor: Option<usize>) -
         name: link.name.clone(),
         ends: link.ends.map(|end| plan.nodes[end.node].name.clone()),
     };
-    Ok(Links::new(engine, plan.links.iter().map(name).collect(), pipes))
+    Ok(Links::new(Driver::Engine(engine), plan.links.iter().map(name).collect(), pipes))
 }
 
 fn machine(error: impl std::fmt::Display) -> RunError {

@@ -11,6 +11,7 @@ mod assemble;
 mod chart;
 mod control;
 mod direction;
+mod driver;
 mod effects;
 mod error;
 mod exit;
@@ -31,6 +32,7 @@ mod session;
 mod signals;
 mod simulate;
 mod verdict;
+mod virtual_time;
 
 pub use control::{
     Client, Exec, LabInfo, LabStats, NodeInfo, PipeStats, Set, Stdio, attach, only_lab, running_labs, take_down,

@@ -63,7 +63,11 @@ pub trait Machine {
     /// Lets it run: it takes in `frames` at their instants, in order, and does whatever its own timers call for, at all
     /// instants *before* `until`. It does not wait for the kernel; [`Machine::report`] does. Empties `frames`.
     ///
-    /// No frame is earlier than the `until` of the grant before, and none is at or after this `until`.
+    /// No frame is at or after this `until`, and none is earlier than the last instant of the grant before, one nanosecond
+    /// before its `until`: an instant at which links without delay leave no lookahead is granted again and again, until
+    /// nothing more happens at it. `until` never goes back.
+    ///
+    /// Frames of one instant come before the kernel's own timers of that instant.
     ///
     /// # Errors
     /// When the kernel's process has gone.

@@ -127,10 +127,7 @@ impl<'a> Session<'a> {
             if matches!(self.stage, Stage::Stopping(_)) && self.processes.is_empty() {
                 return Ok(());
             }
-            let ready = self
-                .wait(self.links.now(), self.next_wake())
-                .map_err(|error| RunError::Died(format!("waiting for the lab's programs: {error}")))?;
-            for source in ready {
+            for source in self.wait(self.links.now(), self.next_wake())? {
                 self.serve(source)?;
             }
         }
