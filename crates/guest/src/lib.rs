@@ -5,4 +5,5 @@
 //! - `node`: boots a kernel node and talks to the agent inside;
 //! - `schedule`: the event scheduler of virtual time: many kernels and one fabric, conservative and reproducible.
 
+pub mod kernel;
 pub mod schedule;
