@@ -32,8 +32,8 @@ struct Case {
 }
 
 fn specs() -> impl Strategy<Value = Vec<PipeSpec>> {
-    let coalesce = prop_oneof![Just(0), 0..100_000_u64, 0..5_000_000_u64].prop_map(Duration::from_nanos);
-    vec((configs(), coalesce), 1..4).prop_map(|pipes| {
+    let window = prop_oneof![Just(0), 0..100_000_u64, 0..5_000_000_u64].prop_map(Duration::from_nanos);
+    vec((configs(), window), 1..4).prop_map(|pipes| {
         let spec = |(index, (config, coalesce)): (u32, (PipeConfig, Duration))| PipeSpec {
             name: format!("link{index}"),
             config,
@@ -47,13 +47,13 @@ fn specs() -> impl Strategy<Value = Vec<PipeSpec>> {
 }
 
 fn cases() -> impl Strategy<Value = Case> {
-    let event = prop_oneof![
+    let happening = prop_oneof![
         12 => (loads(), 0..4_u8).prop_map(|(load, ecn)| Event::Send { load, ecn }),
         1 => changes().prop_map(|change| Event::Change(Box::new(change))),
         1 => any::<bool>().prop_map(Event::Up),
     ];
-    let gap = prop_oneof![Just(0), 1..20_000_u64, 1..2_000_000_u64];
-    (specs(), vec((gap, any::<prop::sample::Index>(), event), 1..60)).prop_map(|(specs, events)| {
+    let pause = prop_oneof![Just(0), 1..20_000_u64, 1..2_000_000_u64];
+    (specs(), vec((pause, any::<prop::sample::Index>(), happening), 1..60)).prop_map(|(specs, events)| {
         let mut now = Instant::ZERO;
         let mut later = |nanos| {
             now = now + Duration::from_nanos(nanos);

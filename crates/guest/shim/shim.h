@@ -97,6 +97,13 @@ int64_t shim_host_period(int64_t lab);
 /* What a remainder of the host's time is in lab time. 0 stays 0 and nothing else becomes 0: "0" means "has ended". */
 int64_t shim_lab_remainder(int64_t host);
 
+/* A timer on lab time was made: the kernel is about to start counting. */
+void shim_timer_made(void);
+/* Whether it has made its timer but not begun to count. See clock.c. */
+bool shim_holds_ticks(void);
+/* The kernel begins to count at this instant of the host; returns how much time ticks have counted before, on the host. */
+int64_t shim_release_ticks(int64_t host);
+
 /* poll() on lab time. The exported poll() calls it, in virtual time after the deputy has looked. */
 int shim_poll(struct pollfd *fds, nfds_t count, int timeout);
 

@@ -3,16 +3,17 @@
 //! The session lets it go on to its next appointment; a node that was asked something lets it go on until it has
 //! answered, which takes a few microseconds of lab time. Between two calls time stands still.
 
+mod boot;
 mod channel;
 mod gauge;
 
 use crate::RunError;
-use channel::Inbox;
-pub(crate) use channel::VirtualChannel;
+pub(crate) use boot::{Ingredients, boot, plugs};
+use channel::{Inbox, VirtualChannel};
 use gauge::Gauge;
 use netloom_dataplane::{Meters, Snapshot};
 use netloom_fabric::{Fabric, PipeId, Tap};
-use netloom_guest::deputy::Deputy;
+use netloom_guest::deputy::{Deputy, Vitals};
 use netloom_guest::schedule::{Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_units::{Duration, Instant};
@@ -71,8 +72,15 @@ impl VirtualTime {
         Ok(Self(Rc::new(RefCell::new(World { scheduler, meters, inboxes, names }))))
     }
 
+    /// The kernel of the node at this place runs in a process by now.
+    fn watch(&self, node: usize, vitals: Vitals) {
+        if let Some(kernel) = self.0.borrow_mut().scheduler.machines().nth(node) {
+            kernel.machine().watch(vitals);
+        }
+    }
+
     /// The channel to the agent of the node at this place.
-    pub(crate) fn channel(&self, node: usize) -> io::Result<VirtualChannel> {
+    fn channel(&self, node: usize) -> io::Result<VirtualChannel> {
         VirtualChannel::new(self.clone(), node)
     }
 

@@ -3,6 +3,7 @@
 mod check;
 mod down;
 mod exec;
+mod kernel;
 mod lab_file;
 mod link;
 mod ps;
@@ -60,6 +61,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Set(args) => set::set(&args),
         Command::Stats(args) => stats::stats(&args),
         Command::Down(args) => down::down(&args),
+        Command::Kernel { command } => kernel::kernel(&command),
         Command::Completion { shell } => completion(shell),
         Command::ExitCodes => exit_codes(),
         Command::GuestInit { .. } => guest_init(),

@@ -339,9 +339,9 @@ impl<M: Machine> Scheduler<M> {
                 }
                 None => Some(packet),
             };
-            if let Some(packet) = unsent {
+            if let Some(unsent) = unsent {
                 self.statistics.lost += 1;
-                self.pool.recycle(packet);
+                self.pool.recycle(unsent);
             }
         }
         self.fabric.recycle(&mut self.pool);

@@ -67,9 +67,9 @@ fn labs() -> impl Strategy<Value = Lab> {
     let link = (0..5_usize, 0..5_usize, configs(), configs(), prop_oneof![Just(0), 0..300_000_u64]);
     let act = (prop_oneof![0..20_u64, 0..3_000_000_u64], 1..5_u16, any::<u32>())
         .prop_map(|(at, device, number)| (at, Act::Send(Device(device), number)));
-    let cost = prop_oneof![3 => Just((0, 0)), 1 => (0..20_000_u64, 0..9_000_u64)];
-    let machine = (vec(act, 0..6), cost);
-    (vec(link, 1..7), vec(machine, 5)).prop_map(|(links, machines)| {
+    let time = prop_oneof![3 => Just((0, 0)), 1 => (0..20_000_u64, 0..9_000_u64)];
+    let node = (vec(act, 0..6), time);
+    (vec(link, 1..7), vec(node, 5)).prop_map(|(links, machines)| {
         let (mut specs, mut plugs, mut devices) = (Vec::new(), Vec::new(), [0_u16; 5]);
         for (a, b, there, back, coalesce) in links {
             let ports = [a, b].map(|machine| {

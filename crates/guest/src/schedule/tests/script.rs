@@ -72,9 +72,11 @@ impl Script {
     fn run(&mut self, pool: &mut Pool) {
         let mut inbox = std::mem::take(&mut self.inbox).into_iter().peekable();
         loop {
-            let act = self.plan.first_key_value().map(|((at, _), _)| *at);
+            let planned = self.plan.first_key_value().map(|((at, _), _)| *at);
             let frame = inbox.peek().map(|(at, ..)| *at);
-            let Some(now) = [act, frame].into_iter().flatten().min().filter(|now| *now < self.until) else { return };
+            let Some(now) = [planned, frame].into_iter().flatten().min().filter(|now| *now < self.until) else {
+                return;
+            };
             if !matches!(self.outcome, Ok(true)) {
                 return;
             }
