@@ -111,6 +111,13 @@ fn a_seed_gives_the_same_randomness_every_time_and_another_seed_another() {
 }
 
 #[test]
+#[cfg(target_arch = "x86_64")]
+fn kernels_that_know_only_a_part_of_the_registers_can_set_them() {
+    let said = run(&Shim::in_memory().unwrap(), &Orders::default(), "xstate::xstate");
+    assert_eq!(said.len(), 1, "the size of the whole state");
+}
+
+#[test]
 fn a_folder_serves_as_well_as_memory() {
     let folder = tempfile::tempdir().unwrap();
     let shim = Shim::in_folder(folder.path()).unwrap();
