@@ -8,7 +8,7 @@ mod channel;
 mod gauge;
 
 use crate::RunError;
-pub(crate) use boot::{Ingredients, boot, plugs};
+pub(crate) use boot::boot;
 use channel::{Inbox, VirtualChannel};
 use gauge::Gauge;
 use netloom_dataplane::{Meters, Snapshot};
