@@ -96,15 +96,15 @@ impl Apt {
 
     fn packages(&self, runner: &mut Runner<'_>) -> Result<Vec<Package>, BuildError> {
         let mut names = Vec::new();
-        let command = self.command("apt-cache", &["pkgnames", "linux-source-"]);
-        runner.attempt("listing kernel sources", command, &mut |line| names.push(line.trim().to_owned()))?;
+        let list = self.command("apt-cache", &["pkgnames", "linux-source-"]);
+        runner.attempt("listing kernel sources", list, &mut |line| names.push(line.trim().to_owned()))?;
         names.retain(|name| is_source(name));
         names.sort();
-        let mut command = self.command("apt-cache", &["madison"]);
-        command.args(&names);
+        let mut versions = self.command("apt-cache", &["madison"]);
+        versions.args(&names);
         let mut packages = Vec::new();
         if !names.is_empty() {
-            runner.attempt("listing their versions", command, &mut |line| packages.extend(package_in(line)))?;
+            runner.attempt("listing their versions", versions, &mut |line| packages.extend(package_in(line)))?;
         }
         Ok(packages)
     }
@@ -186,7 +186,8 @@ fn archive_in(folder: &Path) -> Option<PathBuf> {
     let mut entries: Vec<PathBuf> = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
     entries.sort();
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let is_archive = |path: &Path| name(path).starts_with("linux-source-") && name(path).contains(".tar.") && path.is_file();
+    let is_archive =
+        |path: &Path| name(path).starts_with("linux-source-") && name(path).contains(".tar.") && path.is_file();
     let here = entries.iter().find(|path| is_archive(path)).cloned();
     here.or_else(|| entries.iter().filter(|path| path.is_dir() && !path.is_symlink()).find_map(|path| archive_in(path)))
 }
