@@ -94,9 +94,9 @@ impl<M: Machine> Member<M> {
         let mut last = begin;
         for Passage { at, .. } in &self.sent {
             if *at < last || *at >= until {
-                let (at, first, until) = (at.as_nanos(), last.as_nanos(), until.as_nanos());
+                let (at, least, until) = (at.as_nanos(), last.as_nanos(), until.as_nanos());
                 let what =
-                    format!("it sent a frame at {at} ns, where only {first} ns and later, before {until} ns, is right");
+                    format!("it sent a frame at {at} ns, where only {least} ns and later, before {until} ns, is right");
                 return Err(MachineError::Protocol(what));
             }
             last = *at;

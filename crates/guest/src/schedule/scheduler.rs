@@ -235,12 +235,19 @@ impl<M: Machine> Scheduler<M> {
             (self.now, self.rounds) = (until, 0);
             return Ok(());
         }
+        self.play_round(begin, limit)
+    }
+
+    /// Plays the instant `begin` once; or, if only one machine has something to do, what that does until it sends.
+    fn play_round(&mut self, begin: Instant, limit: Instant) -> Result<(), SchedulerError> {
         self.rounds = if self.now == begin { self.rounds + 1 } else { 1 };
         self.now = begin;
-        self.statistics.rounds += 1;
-        let alone = self.alone_until(begin).map(|until| until.min(limit).min(begin + self.longest_window));
-        let until = alone.unwrap_or(begin + INSTANT);
-        self.run_machines(Grant { begin, until, alone: alone.is_some() })
+        let windows = self.statistics.windows;
+        let alone = self.alone_until(begin);
+        let until = alone.map_or(begin + INSTANT, |until| until.min(limit).min(begin + self.longest_window));
+        let played = self.run_machines(Grant { begin, until, alone: alone.is_some() });
+        self.statistics.rounds += self.statistics.windows - windows;
+        played
     }
 
     /// If only one machine has something to do at `begin`, and it can be stopped when it sends: when something else
