@@ -61,8 +61,10 @@ impl Session {
             let Some(received) = self.channel.receive()? else { break };
             let (header, files) = (received.header, received.files);
             let message = Message::parse(header.request, received.payload).map_err(PortError::Message)?;
+            let answer = self.obey(message, files);
+            // After the message: User-Mode Linux wants the very message that agrees on answers to be answered.
             let acknowledge = header.needs_reply && self.acknowledges;
-            match self.obey(message, files) {
+            match answer {
                 Ok(Answer::Number(number)) => self.channel.reply(&reply(header.request, number))?,
                 Ok(Answer::State(queue, number)) => self.channel.reply(&reply_state(header.request, queue, number))?,
                 Ok(Answer::Done) if acknowledge => self.channel.reply(&reply(header.request, 0))?,

@@ -71,12 +71,11 @@ impl Pair {
     }
 
     fn negotiate(&mut self, features: u64) {
-        // Before REPLY_ACK is agreed on, nothing is acknowledged.
+        // Before REPLY_ACK is agreed on, nothing is acknowledged; the message that does that is.
         self.guest.send(3, 1, &[], &[]);
         assert_eq!(self.ask(1), OFFERED);
         assert_eq!(self.ask(15), 1 << 3);
-        self.guest.send(16, 1, &(1_u64 << 3).to_ne_bytes(), &[]);
-        self.serve();
+        self.command(16, &(1_u64 << 3).to_ne_bytes(), &[]);
         self.command(2, &features.to_ne_bytes(), &[]);
     }
 
