@@ -19,9 +19,6 @@ use std::time::Duration;
 /// How long kernels may take to boot: they take 0.1 s, but a slow machine has many to boot at once.
 const UP_WITHIN: Duration = Duration::from_secs(60);
 
-/// The memory of a kernel that the plan says nothing of, in MiB.
-const USUAL_MEMORY_MIB: u64 = 64;
-
 /// What belongs to the kernel nodes of a lab before they run.
 pub(crate) struct Kernels {
     /// By the nodes' places in the plan.
@@ -51,6 +48,8 @@ impl Kernels {
             Ok(Some(folder))
         };
         let folders = plan.nodes.iter().enumerate().map(folder).collect::<Result<_, RunError>>()?;
+        let logs = job.folder.path().join("logs");
+        fs::create_dir_all(&logs).map_err(|error| cannot("make", &logs, &error))?;
         let dilation = plan.clock.dilation().unwrap_or_default();
         let shim = Shim::in_memory().map_err(|error| RunError::Machine(error.to_string()))?;
         Ok(Some(Self { folders, kernel, shim, lapse: Lapse::from_now(dilation) }))
@@ -86,7 +85,7 @@ impl Kernels {
             let end = if self.folders[number].is_some() { lab_ends.next() } else { None };
             let node = match (end, &self.folders[number]) {
                 (Some(end), Some(folder)) => {
-                    let boot = self.boot_of(&job.plan, number, config, folder, processors.next());
+                    let boot = self.boot_of(job, number, config, folder, processors.next());
                     let orders = Orders { lapse: Some(self.lapse), seed: Some(seed(&job.plan, number)) };
                     Some(self.start(&boot, Box::new(SocketChannel::new(end)), &orders, |_| {})?)
                 }
@@ -116,22 +115,22 @@ impl Kernels {
     /// How the node at this place is to be booted.
     pub(crate) fn boot_of(
         &self,
-        plan: &Plan,
+        job: &Job,
         number: usize,
         config: &NodeConfig,
         folder: &Path,
         processor: Option<usize>,
     ) -> Boot {
-        let node = &plan.nodes[number];
+        let node = &job.plan.nodes[number];
         // From the kernel's own folder, which is below.
         let sockets = std::iter::once("../c".to_owned()).chain((0..node.interfaces.len()).map(|i| format!("../{i}")));
         Boot {
             name: node.name.clone(),
             kernel: self.kernel.clone(),
             init: std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into()),
-            memory_mib: node.memory.map_or(USUAL_MEMORY_MIB, |memory| memory.get() >> 20),
+            memory_mib: node.memory.map_or(0, |memory| memory.get() >> 20),
             folder: folder.join("own"),
-            console: folder.join("console"),
+            console: job.folder.path().join(format!("logs/console-{}.log", node.name)),
             devices: sockets.map(PathBuf::from).collect(),
             processor,
             cgroup: config.cgroup.clone(),

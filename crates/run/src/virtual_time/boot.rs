@@ -46,7 +46,7 @@ pub(crate) fn boot(
     for (number, (config, ends)) in configs.iter().zip(&ends).enumerate() {
         let folder = kernels.folder(number).expect("in virtual time, all nodes are kernels");
         let processor = processors.get(number % processors.len().max(1)).copied();
-        let mut boot = kernels.boot_of(plan, number, config, folder, processor);
+        let mut boot = kernels.boot_of(job, number, config, folder, processor);
         boot.devices =
             (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
         boot.arguments.extend(ARGUMENTS.map(String::from));
