@@ -1,13 +1,13 @@
 //! The engine's thread: read what arrived, hand over what is due, wait.
 
 use crate::clock::Clock;
-use crate::engine::{Command, Mailbox};
+use crate::engine::{Command, Mailbox, TapId};
 use crate::meter::Meters;
 use crate::receive::Receiver;
 use crate::report::{EngineReport, PipeReport, Snapshot};
 use crate::send::Sender;
 use crate::wait::{Waiter, sleep};
-use netloom_fabric::Fabric;
+use netloom_fabric::{Fabric, Tap};
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant};
 use std::io;
@@ -16,6 +16,9 @@ use std::io;
 const NICE: i32 = -20;
 /// For how long after a packet a lab is taken to be in use.
 const LIVELY: Duration = Duration::from_secs(2);
+
+/// Those who are shown all packets.
+pub(crate) type Taps = Vec<(TapId, Box<dyn Tap + Send>)>;
 
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
@@ -26,6 +29,7 @@ pub(crate) struct Driver {
     pub(crate) receiver: Receiver,
     pub(crate) sender: Sender,
     pub(crate) meters: Meters,
+    pub(crate) taps: Taps,
     pub(crate) pool: Pool,
     pub(crate) mailbox: Mailbox,
     pub(crate) priority: bool,
@@ -78,14 +82,22 @@ impl Driver {
 
     /// One round; returns how many packets arrived.
     fn pass(&mut self) -> usize {
-        let arrived = self.receiver.pass(&mut self.fabric, &mut self.pool);
+        let arrived = self.receiver.pass(&mut self.fabric, &mut self.pool, &mut self.taps);
         if self.receiver.take_port_arrivals() > 0 {
             self.last_arrival = self.clock.now();
         }
-        let Self { fabric, sender, meters, pool, .. } = self;
-        fabric.advance(self.clock.now(), |handout| sender.push(handout, meters, pool));
+        let Self { fabric, sender, meters, taps, pool, .. } = self;
+        fabric.advance(self.clock.now(), |handout| {
+            for (_, tap) in taps.iter_mut() {
+                tap.leaves(&handout);
+            }
+            sender.push(handout, meters, pool);
+        });
         sender.flush(meters, pool);
         fabric.recycle(pool);
+        for (_, tap) in taps {
+            tap.settle(pool);
+        }
         arrived
     }
 
@@ -98,6 +110,8 @@ impl Driver {
             Command::Change(pipe, change) => self.fabric.change(now, pipe, &change),
             Command::SetUp(pipe, up) => self.fabric.set_up(now, pipe, up),
             Command::ResetMeters => self.meters.reset(),
+            Command::AddTap(id, tap) => self.taps.push((id, tap)),
+            Command::RemoveTap(id) => self.taps.retain(|(other, _)| *other != id),
             Command::Counters(reply) => {
                 // Whoever asked may have gone; then nobody misses the answer.
                 let _ = reply.send((now, self.fabric.counters().copied().collect()));

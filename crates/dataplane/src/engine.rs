@@ -8,7 +8,7 @@ use crate::report::Snapshot;
 use crate::send::Sender;
 use crate::sys::{clear_event, event_fd, signal_event};
 use crate::wait::{Precision, Waiter};
-use netloom_fabric::{Fabric, PipeId, PortId};
+use netloom_fabric::{Fabric, PipeId, PortId, Tap};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::Pool;
 use netloom_units::Instant;
@@ -70,10 +70,16 @@ impl fmt::Display for EngineError {
 
 impl std::error::Error for EngineError {}
 
+/// A tap of a running engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TapId(u64);
+
 pub(crate) enum Command {
     Change(PipeId, Box<PipeChange>),
     SetUp(PipeId, bool),
     ResetMeters,
+    AddTap(TapId, Box<dyn Tap + Send>),
+    RemoveTap(TapId),
     Counters(Outbox<(Instant, Vec<PipeCounters>)>),
     Snapshot(Outbox<Snapshot>),
     Stop(Outbox<Snapshot>),
@@ -120,6 +126,7 @@ pub struct Engine {
     commands: Outbox<Command>,
     bell: Arc<Bell>,
     thread: Option<JoinHandle<io::Result<()>>>,
+    taps: u64,
 }
 
 impl Engine {
@@ -142,6 +149,7 @@ impl Engine {
             fabric,
             receiver: Receiver::open(clock, &ports).map_err(failed("opening the receiving packet socket"))?,
             sender: Sender::open(clock, &ports).map_err(failed("opening the sending packet socket"))?,
+            taps: Vec::new(),
             pool: Pool::new(SMALL_FRAMES, LARGE_FRAMES),
             mailbox: Mailbox { commands: inbox, bell: Arc::clone(&bell) },
             priority: false,
@@ -149,7 +157,7 @@ impl Engine {
         };
         let builder = std::thread::Builder::new().name("netloom-engine".into());
         let thread = builder.spawn(move || driver.run()).map_err(failed("starting the packet engine's thread"))?;
-        Ok(Self { clock, commands, bell, thread: Some(thread) })
+        Ok(Self { clock, commands, bell, thread: Some(thread), taps: 0 })
     }
 
     /// The engine's time: nanoseconds since it was started.
@@ -188,6 +196,26 @@ impl Engine {
     /// When the engine has died.
     pub fn reset_meters(&mut self) -> Result<(), EngineError> {
         self.send(Command::ResetMeters);
+        self.alive()
+    }
+
+    /// Shows `tap` every packet from now on. Without taps, packets do not even pay for the question.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn add_tap(&mut self, tap: Box<dyn Tap + Send>) -> Result<TapId, EngineError> {
+        let id = TapId(self.taps);
+        self.taps += 1;
+        self.send(Command::AddTap(id, tap));
+        self.alive().map(|()| id)
+    }
+
+    /// Drops a tap.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn remove_tap(&mut self, id: TapId) -> Result<(), EngineError> {
+        self.send(Command::RemoveTap(id));
         self.alive()
     }
 

@@ -1,6 +1,7 @@
 //! From the ring into the fabric.
 
 use crate::clock::{Clock, TimeOfDay};
+use crate::driver::Taps;
 use crate::ring::{Body, Ring, Slot, fetch};
 use netloom_fabric::{Fabric, PortId};
 use netloom_packet::{LARGE_FRAME, Packet, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
@@ -62,7 +63,7 @@ impl Receiver {
     }
 
     /// Reads what has arrived, up to a batch, and returns how many packets that were.
-    pub(crate) fn pass(&mut self, fabric: &mut Fabric, pool: &mut Pool) -> usize {
+    pub(crate) fn pass(&mut self, fabric: &mut Fabric, pool: &mut Pool, taps: &mut Taps) -> usize {
         let mut count = 0;
         while count < BATCH {
             let Self { ring, day, ports, lost, .. } = self;
@@ -79,6 +80,9 @@ impl Receiver {
             match (port, packet) {
                 (Some(port), Some(packet)) => {
                     self.port_arrivals += 1;
+                    for (_, tap) in taps.iter_mut() {
+                        tap.enters(port, arrival, &packet);
+                    }
                     if let Err((_, stray)) = fabric.inject(arrival, port, packet) {
                         pool.recycle(stray);
                     }
