@@ -14,7 +14,7 @@ pub(crate) struct Fields<'a> {
 }
 
 /// What other tools call our keys.
-const SYNONYMS: [(&str, &str); 16] = [
+const SYNONYMS: [(&str, &str); 17] = [
     ("bandwidth", "rate"),
     ("bw", "rate"),
     ("capacity", "rate"),
@@ -31,6 +31,7 @@ const SYNONYMS: [(&str, &str); 16] = [
     ("node", "on"),
     ("ip", "address"),
     ("assert", "expect"),
+    ("filter", "match"),
 ];
 
 impl<'a> Fields<'a> {

@@ -3,7 +3,7 @@
 use super::network::{DURATION, LINK, NODE, NODE_REFERENCE, SHARE};
 use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, UP};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
-use crate::traffic;
+use crate::{capture, traffic};
 
 /// The whole file.
 pub(crate) const TOP: Section = Section {
@@ -62,6 +62,7 @@ pub(crate) const TOP: Section = Section {
             "What happens and when. Time zero is when all services without a time are ready.",
         ),
         traffic::KEY,
+        capture::KEY,
         Key::new(
             "expect",
             Kind::List { items: &Kind::Text("\\S"), least: 0, most: None },
