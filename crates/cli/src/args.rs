@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Set(SetArgs),
     /// Show what the links of a running lab carry, every second
     Stats(StatsArgs),
+    /// Show when the packets of TCP flows in a capture pass: gaps, rate, retransmissions
+    Packets(PacketsArgs),
     /// Stop a lab and remove everything it made
     Down(DownArgs),
     /// Print the completion script of a shell
@@ -320,6 +322,28 @@ pub(crate) struct StatsArgs {
     /// Print once and stop; rates are those of one second
     #[arg(long)]
     pub(crate) once: bool,
+}
+
+/// `netloom packets`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom packets results/dumbbell/latest/captures/backbone.pcapng
+  netloom packets backbone.pcapng --at server:eth0 --plot packets.svg
+  netloom packets backbone.pcapng --json | jq '.[0].times_ns[:10]'
+
+One row per direction of a connection and interface. Only packets with data count; times begin at the SYN.")]
+pub(crate) struct PacketsArgs {
+    /// The capture, in the format pcapng
+    pub(crate) file: PathBuf,
+    /// Only what this interface saw, as the capture names it: NODE:INTERFACE
+    #[arg(long, value_name = "INTERFACE")]
+    pub(crate) at: Option<String>,
+    /// Draw the number of packets over time as SVG; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Print as JSON, with the time of every packet
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `netloom down`

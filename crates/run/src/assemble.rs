@@ -1,14 +1,15 @@
 //! From the plan to a network that works: nodes, interfaces, addresses, routes, and the engine. Runs in the lab process.
 
+use crate::capture::{Captures, Pace};
 use crate::control::Server;
 use crate::direction::{PipePlace, port_id};
-use crate::job::Job;
+use crate::job::{Job, Mode};
 use crate::links::{LinkName, Links};
 use crate::results::EventLog;
 use crate::session::{GuardLink, Parts, Session};
 use crate::signals::Signals;
 use crate::{Event, ExitCode, RunError};
-use netloom_dataplane::{Engine, EngineConfig, PortConfig};
+use netloom_dataplane::{Engine, EngineConfig, PortConfig, TapId};
 use netloom_fabric::Fabric;
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
@@ -67,10 +68,11 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     guard.step(format!("joining them with {} links", plan.links.len()));
     let ports = make_links(plan, &nodes)?;
     configure(&mut nodes)?;
-    let links = start_engine(plan, ports, processor)?;
+    let mut links = start_engine(plan, ports, processor)?;
+    let captures = start_captures(job, &mut links)?;
     let server = Server::listen(&job.control_socket)
         .map_err(|error| RunError::Machine(format!("listening at {}: {error}", job.control_socket.display())))?;
-    Ok(Parts { nodes, links, server, signals, notes })
+    Ok(Parts { nodes, links, captures, server, signals, notes })
 }
 
 /// An engine that always spins gets a processor that no program of the lab runs on.
@@ -171,6 +173,15 @@ fn start_engine(plan: &Plan, ports: Vec<PortConfig>, processor: Option<usize>) -
         ends: link.ends.map(|end| plan.nodes[end.node].name.clone()),
     };
     Ok(Links::new(engine, plan.links.iter().map(name).collect(), pipes))
+}
+
+/// A lab that stays up for days is not captured as a whole; its user captures what is of interest.
+fn start_captures(job: &Job, links: &mut Links) -> Result<Option<(Captures, TapId)>, RunError> {
+    if job.mode == Mode::Up {
+        return Ok(None);
+    }
+    let Some((captures, tap)) = Captures::start(&job.plan, &job.folder, Pace::Real)? else { return Ok(None) };
+    links.add_tap(tap).map(|id| Some((captures, id)))
 }
 
 fn machine(error: impl std::fmt::Display) -> RunError {

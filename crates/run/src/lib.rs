@@ -8,6 +8,7 @@
 //! process by itself (that is the host crate's).
 
 mod assemble;
+mod capture;
 mod chart;
 mod control;
 mod direction;
@@ -21,6 +22,7 @@ mod jsonl;
 mod links;
 mod measure;
 mod message;
+pub mod packet_times;
 mod portrait;
 mod preflight;
 pub mod render;

@@ -3,7 +3,8 @@
 use crate::control::PipeStats;
 use crate::direction::{PipePlace, pipe_id};
 use crate::{Effects, LabStats, RunError};
-use netloom_dataplane::{Engine, EngineError, Snapshot};
+use netloom_dataplane::{Engine, EngineError, Snapshot, TapId};
+use netloom_fabric::Tap;
 use netloom_lab::Direction;
 use netloom_link::{ConfigError, PipeChange, PipeConfig, PipeCounters, ReorderConfig};
 use netloom_units::{Bytes, Duration, Instant, Rate};
@@ -161,6 +162,16 @@ impl Links {
             }
         }
         self.engine.reset_meters().map_err(died)
+    }
+
+    /// Shows `tap` every packet from now on.
+    pub(crate) fn add_tap(&mut self, tap: Box<dyn Tap + Send>) -> Result<TapId, RunError> {
+        self.engine.add_tap(tap).map_err(died)
+    }
+
+    /// Drops a tap.
+    pub(crate) fn remove_tap(&mut self, id: TapId) -> Result<(), RunError> {
+        self.engine.remove_tap(id).map_err(died)
     }
 
     /// What every pipe has counted, and when.

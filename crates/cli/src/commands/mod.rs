@@ -5,6 +5,7 @@ mod down;
 mod exec;
 mod lab_file;
 mod link;
+mod packets;
 mod ps;
 mod run;
 mod set;
@@ -59,6 +60,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Shell(args) => shell::shell(&args),
         Command::Set(args) => set::set(&args),
         Command::Stats(args) => stats::stats(&args),
+        Command::Packets(args) => packets::packets(&args),
         Command::Down(args) => down::down(&args),
         Command::Completion { shell } => completion(shell),
         Command::ExitCodes => exit_codes(),

@@ -14,6 +14,7 @@ mod sources;
 mod stage;
 mod timeline;
 
+use crate::capture::Captures;
 use crate::control::Server;
 use crate::expectations::QueueWatches;
 use crate::job::{Job, Mode};
@@ -26,6 +27,7 @@ use crate::{Event, RunError};
 pub(crate) use commands::Command;
 pub(crate) use guard_link::GuardLink;
 use guard_link::Heard;
+use netloom_dataplane::TapId;
 use netloom_host::node::Node;
 use netloom_units::{Duration, Instant};
 use processes::{Processes, Purpose};
@@ -52,6 +54,7 @@ pub(crate) struct Session<'a> {
     /// The nodes whose init was killed.
     gone: BTreeSet<usize>,
     links: Links,
+    captures: Option<(Captures, TapId)>,
     commands: Vec<Command>,
     processes: Processes,
     timeline: Timeline,
@@ -69,6 +72,8 @@ pub(crate) struct Session<'a> {
 pub(crate) struct Parts {
     pub(crate) nodes: Vec<Node>,
     pub(crate) links: Links,
+    /// What the plan wants to be captured, and the engine's tap for it.
+    pub(crate) captures: Option<(Captures, TapId)>,
     pub(crate) server: Server,
     pub(crate) signals: Signals,
     pub(crate) notes: Vec<String>,
@@ -77,7 +82,7 @@ pub(crate) struct Parts {
 impl<'a> Session<'a> {
     /// A lab that was just assembled.
     pub(crate) fn new(job: &'a Job, guard: GuardLink, parts: Parts, events: EventLog) -> Self {
-        let Parts { nodes, links, server, signals, notes } = parts;
+        let Parts { nodes, links, captures, server, signals, notes } = parts;
         let timeline = match job.mode {
             Mode::Run => Timeline::of(&job.plan, &crate::expectations::instants(&job.plan)),
             Mode::Up => Timeline::default(),
@@ -91,6 +96,7 @@ impl<'a> Session<'a> {
             nodes,
             gone: BTreeSet::new(),
             links,
+            captures,
             commands: commands::commands_of(&job.plan),
             processes: Processes::default(),
             timeline,
@@ -171,7 +177,11 @@ impl<'a> Session<'a> {
     fn begin(&mut self) -> Result<(), RunError> {
         self.links.begin()?;
         let snapshot = self.links.snapshot()?;
-        let zero = self.links.now();
+        // What was counted before it is not of the run.
+        let zero = snapshot.at;
+        if let Some((captures, _)) = &self.captures {
+            captures.begin(zero);
+        }
         let sampler = match self.job.mode {
             Mode::Run => Some(Sampler::create(&self.job.folder, self.links.places(), zero)?),
             Mode::Up => None,
@@ -247,6 +257,9 @@ impl<'a> Session<'a> {
         }
         self.note("the end begins", json!({ "because": why.to_string() }))?;
         let snapshot = self.links.snapshot();
+        if let (Some((captures, _)), Ok(last)) = (&self.captures, &snapshot) {
+            captures.end(last.at);
+        }
         let played = match std::mem::replace(&mut self.stage, Stage::Starting) {
             // Without the engine there is nothing to measure any more, and why it ended is known.
             Stage::Playing(play) => snapshot.ok().map(|snapshot| (play, snapshot)),
