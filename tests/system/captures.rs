@@ -71,3 +71,28 @@ fn a_capture_has_all_packets_in_lab_time() {
         assert!(gaps.clone().min() >= Some(10_000), "{:?}", gaps.min());
     }
 }
+
+#[test]
+fn a_running_lab_is_captured_until_somebody_interrupts_it() {
+    let bed = Bed::new(User::Own);
+    bed.write("watched.yaml", "nodes: [a, b]\nlinks: {l: {ends: [a, b], delay: 2 ms}}\n");
+    bed.netloom(&["up", "watched.yaml"]).expect_code(0);
+    let refused = bed.netloom(&["capture", "watched", "m"]).expect_code(7);
+    assert!(refused.stderr.contains("no link is called `m`"), "{refused:#?}");
+    let mut capture = bed.command(&["capture", "watched", "l.forward", "-w", "l.pcapng", "-s", "80"]).spawn().unwrap();
+    let file = bed.work().join("l.pcapng");
+    // What comes first is written when nothing else comes.
+    while std::fs::metadata(&file).map_or(0, |found| found.len()) == 0 {
+        assert!(capture.try_wait().unwrap().is_none(), "it ended");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    bed.netloom(&["exec", "watched", "a", "--", "ping", "-4", "-c", "5", "-i", "0.05", "b"]).expect_code(0);
+    let pid = nix::unistd::Pid::from_raw(capture.id().cast_signed());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    assert!(capture.wait().unwrap().success());
+    let requests = tcpdump(&file, &["icmp"]);
+    assert_eq!(requests.len(), 10, "{requests:#?}");
+    assert!(requests.iter().all(|line| line.contains("ICMP echo request")), "{requests:#?}");
+    bed.netloom(&["down", "watched"]).expect_code(0);
+    bed.assert_nothing_is_left("watched");
+}

@@ -35,7 +35,8 @@ mod simulate;
 mod verdict;
 
 pub use control::{
-    Client, Exec, LabInfo, LabStats, NodeInfo, PipeStats, Set, Stdio, attach, only_lab, running_labs, take_down,
+    Capture, Client, Exec, LabInfo, LabStats, NodeInfo, PipeStats, Set, Stdio, attach, capture, only_lab, running_labs,
+    take_down,
 };
 pub use effects::{Effects, telling_columns};
 pub use error::{MissingProgram, RunError};

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod capture;
 mod check;
 mod down;
 mod exec;
@@ -60,6 +61,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Shell(args) => shell::shell(&args),
         Command::Set(args) => set::set(&args),
         Command::Stats(args) => stats::stats(&args),
+        Command::Capture(args) => capture::capture(&args),
         Command::Packets(args) => packets::packets(&args),
         Command::Down(args) => down::down(&args),
         Command::Completion { shell } => completion(shell),

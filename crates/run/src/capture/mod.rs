@@ -4,12 +4,15 @@
 //! ([`writer`]), and between both a channel. In real time the tap never waits: what does not fit into the channel is
 //! counted. In virtual time it waits, and nothing is lost.
 
+mod live;
 mod order;
 mod pcapng;
 mod tap;
 #[cfg(test)]
 mod tests;
 mod writer;
+
+pub(crate) use live::LiveCapture;
 
 use crate::RunError;
 use crate::direction::port_id;

@@ -13,9 +13,10 @@ mod services;
 mod sources;
 mod stage;
 mod timeline;
+mod watch;
 
-use crate::capture::Captures;
-use crate::control::Server;
+use crate::capture::{Captures, LiveCapture};
+use crate::control::{ClientId, Server};
 use crate::expectations::QueueWatches;
 use crate::job::{Job, Mode};
 use crate::links::Links;
@@ -55,6 +56,8 @@ pub(crate) struct Session<'a> {
     gone: BTreeSet<usize>,
     links: Links,
     captures: Option<(Captures, TapId)>,
+    /// What clients watch.
+    watched: BTreeMap<ClientId, (LiveCapture, TapId)>,
     commands: Vec<Command>,
     processes: Processes,
     timeline: Timeline,
@@ -97,6 +100,7 @@ impl<'a> Session<'a> {
             gone: BTreeSet::new(),
             links,
             captures,
+            watched: BTreeMap::new(),
             commands: commands::commands_of(&job.plan),
             processes: Processes::default(),
             timeline,
