@@ -10,7 +10,7 @@ use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
 /// So many packets, or so many bytes of them, go to the writer at once at the latest.
 const BATCH: usize = 128;
@@ -52,6 +52,8 @@ pub(super) struct Recorder {
     /// Packets that the writer no longer needs.
     pub(super) spent: Receiver<Vec<Packet>>,
     batch: Batch,
+    /// Packets that the writer did not get; their buffers go back, too.
+    left_out: Vec<Shown>,
 }
 
 impl Recorder {
@@ -62,7 +64,7 @@ impl Recorder {
         writer: SyncSender<Batch>,
         spent: Receiver<Vec<Packet>>,
     ) -> Self {
-        Self { rules, pace, shared, writer, spent, batch: Batch::default() }
+        Self { rules, pace, shared, writer, spent, batch: Batch::default(), left_out: Vec::new() }
     }
 
     fn hand_over(&mut self) {
@@ -72,11 +74,15 @@ impl Recorder {
         }
         let (bytes, segments) = (batch.bytes, batch.segments());
         let waiting = self.shared.waiting.fetch_add(bytes, Ordering::Relaxed);
-        let taken = match self.pace {
-            Pace::Real => waiting + bytes <= MOST_WAITING && self.writer.try_send(batch).is_ok(),
-            Pace::Virtual => self.writer.send(batch).is_ok(),
+        let refused = match self.pace {
+            Pace::Real if waiting + bytes > MOST_WAITING => Some(batch),
+            Pace::Real => self.writer.try_send(batch).err().map(|error| match error {
+                TrySendError::Full(back) | TrySendError::Disconnected(back) => back,
+            }),
+            Pace::Virtual => self.writer.send(batch).err().map(|error| error.0),
         };
-        if !taken {
+        if let Some(back) = refused {
+            self.left_out.extend(back.packets);
             self.shared.waiting.fetch_sub(bytes, Ordering::Relaxed);
             self.shared.lost.fetch_add(segments, Ordering::Relaxed);
         }
@@ -102,6 +108,7 @@ impl Tap for Recorder {
         if self.pace == Pace::Real {
             self.hand_over();
         }
+        self.left_out.drain(..).for_each(|shown| pool.recycle(shown.packet));
         while let Ok(spent) = self.spent.try_recv() {
             spent.into_iter().for_each(|packet| pool.recycle(packet));
         }
