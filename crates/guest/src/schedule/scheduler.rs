@@ -2,7 +2,7 @@
 
 use super::member::{Grant, INSTANT, Member};
 use super::{Device, Machine, MachineError, MachineStatistics, Passage, Statistics, Wish};
-use netloom_fabric::{Fabric, Handout, PipeId, PortId};
+use netloom_fabric::{Fabric, Handout, PipeId, PortId, Tap};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
@@ -46,6 +46,8 @@ pub enum Stop {
     Agents(Vec<AgentFrame>),
     /// Nothing can happen any more until something is sent to an agent: no kernel has a timer, and no packet is on its way.
     Idle,
+    /// It took longer than the caller wanted to wait. Nothing is lost; the next call goes on where this one stopped.
+    Pause,
 }
 
 /// A kernel cannot go on.
@@ -73,9 +75,10 @@ struct Sent {
 }
 
 /// See the module above.
-#[derive(Debug)]
 pub struct Scheduler<M> {
     fabric: Fabric,
+    /// Those who are shown all packets.
+    taps: Vec<Box<dyn Tap>>,
     pool: Pool,
     members: Vec<Member<M>>,
     /// Which device is at each port.
@@ -109,6 +112,7 @@ impl<M: Machine> Scheduler<M> {
         }
         Self {
             fabric,
+            taps: Vec::new(),
             pool: Pool::default(),
             members,
             places,
@@ -137,6 +141,11 @@ impl<M: Machine> Scheduler<M> {
     /// At least one nanosecond, with which every instant is played alone.
     pub fn set_longest_window(&mut self, longest: Duration) {
         self.longest_window = longest.max(INSTANT);
+    }
+
+    /// Shows all packets that enter and leave the fabric from now on, in order of instants for each port.
+    pub fn add_tap(&mut self, tap: Box<dyn Tap>) {
+        self.taps.push(tap);
     }
 
     /// The instant that is reached: everything before it has been played.
@@ -179,6 +188,18 @@ impl<M: Machine> Scheduler<M> {
     /// The first machine of those that could not go on. The others have run to the end of the window, and the pipes' counters
     /// are right; to go on makes no sense.
     pub fn run_until(&mut self, limit: Instant) -> Result<Stop, SchedulerError> {
+        self.run(limit, None)
+    }
+
+    /// The same, but stops between two windows when our time has come to `pause`. That changes no result.
+    ///
+    /// # Errors
+    /// As for [`Scheduler::run_until`].
+    pub fn run_until_pause(&mut self, limit: Instant, pause: std::time::Instant) -> Result<Stop, SchedulerError> {
+        self.run(limit, Some(pause))
+    }
+
+    fn run(&mut self, limit: Instant, pause: Option<std::time::Instant>) -> Result<Stop, SchedulerError> {
         loop {
             if !self.agents.is_empty() {
                 return Ok(Stop::Agents(std::mem::take(&mut self.agents)));
@@ -195,6 +216,9 @@ impl<M: Machine> Scheduler<M> {
                 return Ok(Stop::Limit);
             }
             self.play(begin, limit)?;
+            if self.agents.is_empty() && pause.is_some_and(|pause| std::time::Instant::now() >= pause) {
+                return Ok(Stop::Pause);
+            }
         }
     }
 
@@ -263,8 +287,10 @@ impl<M: Machine> Scheduler<M> {
 
     /// Puts what the fabric hands out into the inboxes.
     fn receive(&mut self, advance: impl FnOnce(&mut Fabric, &mut dyn FnMut(Handout)), begin: Instant) {
-        let Self { fabric, pool, members, places, statistics, .. } = self;
-        advance(fabric, &mut |Handout { port, departure, .. }| {
+        let Self { fabric, taps, pool, members, places, statistics, .. } = self;
+        advance(fabric, &mut |handout| {
+            taps.iter_mut().for_each(|tap| tap.leaves(&handout));
+            let Handout { port, departure, .. } = handout;
             let place = places.get(port.0 as usize).copied().flatten();
             match place.filter(|(machine, _)| members[*machine].wish != Wish::Off) {
                 Some((machine, device)) => {
@@ -342,7 +368,10 @@ impl<M: Machine> Scheduler<M> {
             }
             self.statistics.packets += u64::from(packet.segments());
             let unsent = match self.members[machine].port(device) {
-                Some(port) => self.fabric.inject(at, port, packet).err().map(|(_, packet)| packet),
+                Some(port) => {
+                    self.taps.iter_mut().for_each(|tap| tap.enters(port, at, &packet));
+                    self.fabric.inject(at, port, packet).err().map(|(_, packet)| packet)
+                }
                 None => Some(packet),
             };
             if let Some(unsent) = unsent {
@@ -351,6 +380,7 @@ impl<M: Machine> Scheduler<M> {
             }
         }
         self.fabric.recycle(&mut self.pool);
+        self.taps.iter_mut().for_each(|tap| tap.settle(&mut self.pool));
     }
 
     /// Changes a pipe now, before anything else that happens now.
