@@ -255,7 +255,7 @@ impl<M: Machine> Scheduler<M> {
         self.now = limit;
         self.rounds = 0;
         // Pipes put off what nobody sees; the counters show it now.
-        self.fabric.certain_until(limit - INSTANT);
+        self.fabric.settle(limit - INSTANT);
         self.fabric.recycle(&mut self.pool);
     }
 
