@@ -99,7 +99,9 @@ fn choose(
     of_distribution: &Path,
 ) -> Result<Kernel, KernelMissing> {
     let kernel = match named {
-        Some(path) => builds.into_iter().find(|build| build.path == path).map_or_else(|| Kernel::at(&path), Kernel::own)?,
+        Some(path) => {
+            builds.into_iter().find(|build| build.path == path).map_or_else(|| Kernel::at(&path), Kernel::own)?
+        }
         None => match pick(builds, need) {
             Some(build) => Kernel::own(build)?,
             None if of_distribution.exists() => Kernel::at(of_distribution)?,

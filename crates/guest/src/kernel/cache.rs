@@ -95,7 +95,9 @@ impl Cache {
     pub fn builds(&self) -> Vec<OwnBuild> {
         let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
         let mut builds: Vec<OwnBuild> = entries.filter_map(|entry| read(&entry.path())).collect();
-        builds.sort_by_cached_key(|build| (build.record.source_version.parse::<Version>().ok(), build.record.built.clone()));
+        builds.sort_by_cached_key(|build| {
+            (build.record.source_version.parse::<Version>().ok(), build.record.built.clone())
+        });
         builds.reverse();
         builds
     }
@@ -161,7 +163,8 @@ mod tests {
             fs::create_dir_all(cache.root().join(broken)).unwrap();
         }
         fs::write(cache.root().join("7.11-a/kernel.json"), "{").unwrap();
-        fs::copy(cache.root().join("7.9-00ff00ff00ff00ff/kernel.json"), cache.root().join("7.12-b/kernel.json")).unwrap();
+        fs::copy(cache.root().join("7.9-00ff00ff00ff00ff/kernel.json"), cache.root().join("7.12-b/kernel.json"))
+            .unwrap();
         fs::write(cache.log(), "").unwrap();
         let versions: Vec<String> = cache.builds().into_iter().map(|build| build.record.source_version).collect();
         assert_eq!(versions, ["7.10.1", "7.9", "6.12.9"]);

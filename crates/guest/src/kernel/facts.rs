@@ -100,7 +100,8 @@ fn ask(path: &Path, question: &str) -> Result<String, String> {
         child.wait().ok();
         return Err(format!("asked with {question}, it does not end"));
     }
-    let text = reader.join().expect("reading does not panic").map_err(|error| format!("reading its answer: {error}"))?;
+    let text =
+        reader.join().expect("reading does not panic").map_err(|error| format!("reading its answer: {error}"))?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 

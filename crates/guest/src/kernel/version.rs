@@ -83,9 +83,13 @@ mod tests {
 
     #[test]
     fn a_kernel_says_its_version_in_its_makefile() {
-        let makefile = "# SPDX-License-Identifier: GPL-2.0\nVERSION = 7\nPATCHLEVEL = 3\nSUBLEVEL = 4\nEXTRAVERSION =\n";
+        let makefile =
+            "# SPDX-License-Identifier: GPL-2.0\nVERSION = 7\nPATCHLEVEL = 3\nSUBLEVEL = 4\nEXTRAVERSION =\n";
         assert_eq!(Version::of_makefile(makefile), Some(version("7.3.4")));
-        assert_eq!(Version::of_makefile(&makefile.replace("EXTRAVERSION =", "EXTRAVERSION = -rc1")), Some(version("7.3.4-rc1")));
+        assert_eq!(
+            Version::of_makefile(&makefile.replace("EXTRAVERSION =", "EXTRAVERSION = -rc1")),
+            Some(version("7.3.4-rc1"))
+        );
         assert_eq!(Version::of_makefile("all:\n\tcc main.c\n"), None);
     }
 }

@@ -26,7 +26,7 @@ use crate::signals::Signals;
 use crate::{Event, RunError};
 pub(crate) use commands::Command;
 pub(crate) use guard_link::GuardLink;
-use guard_link::Heard;
+pub(crate) use guard_link::Heard;
 use netloom_guest::node::Pump;
 use netloom_units::{Duration, Instant};
 use processes::{Processes, Purpose};

@@ -186,7 +186,8 @@ fn archive_in(folder: &Path) -> Option<PathBuf> {
     let mut entries: Vec<PathBuf> = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
     entries.sort();
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let is_archive = |path: &Path| name(path).starts_with("linux-source-") && name(path).contains(".tar.") && path.is_file();
+    let is_archive =
+        |path: &Path| name(path).starts_with("linux-source-") && name(path).contains(".tar.") && path.is_file();
     let here = entries.iter().find(|path| is_archive(path)).cloned();
     here.or_else(|| entries.iter().filter(|path| path.is_dir() && !path.is_symlink()).find_map(|path| archive_in(path)))
 }

@@ -43,9 +43,8 @@ const ESSENTIAL: [&str; 19] = [
 pub fn config_hash() -> String {
     let parts = [FRAGMENT.as_bytes(), &JIFFIES.to_le_bytes(), &BUILDER_VERSION.to_le_bytes()];
     let bytes = parts.into_iter().flatten();
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash =
+        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     format!("{hash:016x}")
 }
 

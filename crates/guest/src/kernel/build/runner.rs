@@ -18,8 +18,21 @@ const ERROR_LINES: usize = 6;
 
 /// Variables of an outer `make`, or of other builds of kernels, that must not reach ours.
 const FOREIGN: [&str; 15] = [
-    "ARCH", "CFLAGS", "CROSS_COMPILE", "KBUILD_EXTMOD", "KBUILD_OUTPUT", "KCFLAGS", "KCONFIG_CONFIG", "KCPPFLAGS", "LDFLAGS",
-    "LOCALVERSION", "MAKEFILES", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "SUBARCH",
+    "ARCH",
+    "CFLAGS",
+    "CROSS_COMPILE",
+    "KBUILD_EXTMOD",
+    "KBUILD_OUTPUT",
+    "KCFLAGS",
+    "KCONFIG_CONFIG",
+    "KCPPFLAGS",
+    "LDFLAGS",
+    "LOCALVERSION",
+    "MAKEFILES",
+    "MAKEFLAGS",
+    "MAKELEVEL",
+    "MFLAGS",
+    "SUBARCH",
 ];
 
 pub(super) struct Runner<'a> {

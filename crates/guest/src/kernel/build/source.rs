@@ -1,9 +1,9 @@
 //! A kernel's source that the user has: a folder or an archive. Neither is ever written to.
 
+use super::BuildError;
 use super::error::Attempt;
 use super::make::make;
 use super::runner::Runner;
-use super::BuildError;
 use crate::kernel::Version;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -23,9 +23,11 @@ fn what_is_no_kernels_source_is_refused_and_left_alone() {
     fs::create_dir(&source).unwrap();
     fs::write(source.join("Makefile"), "all:\n").unwrap();
     fs::write(folder.path().join("linux.tar.xz"), "no archive").unwrap();
-    for (name, why) in
-        [("source", "no kernel's source"), ("linux.tar.xz", "no archive of a kernel's source"), ("gone", "No such file")]
-    {
+    for (name, why) in [
+        ("source", "no kernel's source"),
+        ("linux.tar.xz", "no archive of a kernel's source"),
+        ("gone", "No such file"),
+    ] {
         let text = refused(&from(&folder.path().join(name)), &cache).to_string();
         assert!(text.contains(why), "{text}");
         assert!(text.contains("--source takes"), "{text}");
@@ -42,7 +44,8 @@ fn a_build_that_fails_shows_what_was_said_and_where_the_log_is() {
     fs::create_dir_all(source.join("arch/um")).unwrap();
     fs::write(source.join("arch/um/Kconfig"), "config HZ\n\tint\n\tdefault 100\n").unwrap();
     let rules = "mrproper:\nallnoconfig:\n\t@echo nothing works today; exit 3\n";
-    fs::write(source.join("Makefile"), format!("VERSION = 9\nPATCHLEVEL = 9\nSUBLEVEL = 0\nEXTRAVERSION =\n{rules}")).unwrap();
+    fs::write(source.join("Makefile"), format!("VERSION = 9\nPATCHLEVEL = 9\nSUBLEVEL = 0\nEXTRAVERSION =\n{rules}"))
+        .unwrap();
     match refused(&from(&source), &cache) {
         BuildError::Step { what, said, log } => {
             assert_eq!(what, "configuring the kernel");

@@ -38,7 +38,10 @@ pub(super) const TABLE: &[(Treatment, &[&str])] = &[
     (Scaled, &["getentropy", "getrandom", "rand", "random", "srand", "srandom"]),
     // Further clocks and timers of the library.
     (Forbidden, &["adjtime", "adjtimex", "clock", "clock_adjtime", "clock_getres", "clock_settime"]),
-    (Forbidden, &["ftime", "getrusage", "ntp_adjtime", "ntp_gettime", "settimeofday", "stime", "times", "timespec_get"]),
+    (
+        Forbidden,
+        &["ftime", "getrusage", "ntp_adjtime", "ntp_gettime", "settimeofday", "stime", "times", "timespec_get"],
+    ),
     (Forbidden, &["alarm", "timer_getoverrun", "timerfd_create", "timerfd_gettime", "timerfd_settime", "ualarm"]),
     // Waiting with a limit.
     (Forbidden, &["__ppoll_chk", "__poll_chk", "epoll_pwait2", "thrd_sleep", "cnd_timedwait", "mtx_timedlock"]),
@@ -89,7 +92,9 @@ pub(super) const TABLE: &[(Treatment, &[&str])] = &[
     (Harmless("processes"), &["setrlimit", "setrlimit64", "setsid", "tgkill", "uname", "unsetenv", "getauxval"]),
     (Harmless("processes"), &["sched_getaffinity", "sched_setaffinity", "sched_yield", "sysconf", "getpagesize"]),
     (
-        Harmless("arch/um calls close_range, execveat, exit, futex without a limit, getpid, seccomp, sendmsg and tgkill"),
+        Harmless(
+            "arch/um calls close_range, execveat, exit, futex without a limit, getpid, seccomp, sendmsg and tgkill",
+        ),
         &["syscall"],
     ),
     (Harmless("threads"), &["pthread_attr_init", "pthread_attr_setstack", "pthread_attr_destroy", "pthread_cancel"]),

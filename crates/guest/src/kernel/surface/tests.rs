@@ -96,10 +96,9 @@ fn program(interpreter: bool, imports: &[&str]) -> Vec<u8> {
     file.extend(&text);
     file.extend([0; 64]);
     // SHT_DYNSYM is 11 with its strings in section 2; SHT_STRTAB is 3.
-    for (kind, at, size, link, each) in [
-        (11u32, 64 + 56, symbols.len() as u64, 2u32, 24),
-        (3, texts_at, text.len() as u64, 0, 0),
-    ] {
+    for (kind, at, size, link, each) in
+        [(11u32, 64 + 56, symbols.len() as u64, 2u32, 24), (3, texts_at, text.len() as u64, 0, 0)]
+    {
         file.extend([0; 4]);
         file.extend(kind.to_le_bytes());
         for value in [0, 0, at, size] {

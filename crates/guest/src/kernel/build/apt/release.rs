@@ -99,6 +99,10 @@ mod tests {
         let sources = trixie.sources(&mirrors.map(str::to_owned));
         assert_eq!(sources.lines().count(), 3);
         assert!(sources.lines().all(|line| line.contains(" http://ftp.example.org/debian ")), "{sources}");
-        assert!(trixie.sources(&["http://deb.debian.org/debian-security/".to_owned()]).contains(" http://deb.debian.org/debian "));
+        assert!(
+            trixie
+                .sources(&["http://deb.debian.org/debian-security/".to_owned()])
+                .contains(" http://deb.debian.org/debian ")
+        );
     }
 }
