@@ -181,11 +181,7 @@ fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeCon
 
 /// A veth pair for every end of a link at a namespace node: one interface in the node, the other here, where the engine
 /// finds it. A socket for every end at a kernel node.
-fn make_links(
-    plan: &Plan,
-    nodes: &[Option<LabNode>],
-    kernels: Option<&Kernels>,
-) -> Result<Vec<PortConfig>, RunError> {
+fn make_links(plan: &Plan, nodes: &[Option<LabNode>], kernels: Option<&Kernels>) -> Result<Vec<PortConfig>, RunError> {
     let mut pairs = Vec::new();
     let mut joined = Vec::new();
     let mut ports = Vec::new();

@@ -106,7 +106,9 @@ impl VirtualTime {
                 Played::Limit | Played::Agents => step = (step + step).min(LONGEST_STEP),
                 Played::Idle => {
                     let name = &world.names[node];
-                    return Err(RunError::Died(format!("node {name}: its agent was asked something and does not answer")));
+                    return Err(RunError::Died(format!(
+                        "node {name}: its agent was asked something and does not answer"
+                    )));
                 }
                 Played::Pause => return Ok(()),
             }

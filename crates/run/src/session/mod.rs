@@ -28,7 +28,7 @@ use crate::signals::Signals;
 use crate::{Event, RunError};
 pub(crate) use commands::Command;
 pub(crate) use guard_link::GuardLink;
-use guard_link::Heard;
+pub(crate) use guard_link::Heard;
 use netloom_fabric::TapId;
 use netloom_guest::node::Pump;
 use netloom_units::{Duration, Instant};
