@@ -30,9 +30,6 @@ type Kernel = Paced<Deputy>;
 const FIRST_STEP: Duration = Duration::from_micros(1);
 const LONGEST_STEP: Duration = Duration::from_millis(10);
 
-/// When a lab begins to run.
-const SETTLED: Instant = Instant::from_nanos(10_000_000_000);
-
 /// See the module.
 #[derive(Clone)]
 pub(crate) struct VirtualTime(Rc<RefCell<World>>);
@@ -92,13 +89,6 @@ impl VirtualTime {
     /// Lets time go on to `limit` (none: as far as anything happens), but for no longer than `patience` of our time.
     pub(crate) fn play(&self, limit: Option<Instant>, patience: time::Duration) -> Result<Played, RunError> {
         self.0.borrow_mut().play(limit.unwrap_or(Instant::MAX), patience)
-    }
-
-    /// Lets time go on until kernels and their machine look as if they had run for a while: programs take an uptime of
-    /// less than a second for a clock that was not set yet (ping does). It costs next to nothing.
-    pub(crate) fn settle(&self) -> Result<(), RunError> {
-        while self.now() < SETTLED && self.play(Some(SETTLED), time::Duration::MAX)? != Played::Limit {}
-        Ok(())
     }
 
     /// Lets time go on until the agent of `node` has said something, or for `patience` of our time.
@@ -166,12 +156,7 @@ impl VirtualTime {
 
 impl World {
     fn play(&mut self, limit: Instant, patience: time::Duration) -> Result<Played, RunError> {
-        let now = time::Instant::now();
-        // A patience without end needs no clock.
-        let stop = match now.checked_add(patience) {
-            Some(pause) => self.scheduler.run_until_pause(limit, pause),
-            None => self.scheduler.run_until(limit),
-        };
+        let stop = self.scheduler.run_until_pause(limit, time::Instant::now() + patience);
         Ok(match stop.map_err(|error| self.failure(error))? {
             Stop::Limit => Played::Limit,
             Stop::Idle => Played::Idle,
