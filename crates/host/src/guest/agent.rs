@@ -192,6 +192,7 @@ impl Agent {
 
     fn configure(&self) -> Result<(), KernelError> {
         devices::adopt(&self.identity.config.interfaces)?;
+        configure::settle_interfaces(&self.identity.config)?;
         configure::configure(&self.identity.config)
     }
 
