@@ -176,3 +176,6 @@ impl std::error::Error for KernelMissing {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

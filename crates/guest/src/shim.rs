@@ -34,10 +34,10 @@
 //! - `mem=` of 32M for our own kernels, 96M for Debian's.
 //! - No program inside that reads time by `rdtsc`: that instruction bypasses every kernel and shows the host's time.
 
+use netloom_units::Dilation;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::num::NonZeroU32;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -81,36 +81,6 @@ pub const COVERED: &[&str] = &[
     "usleep",
     "write",
 ];
-
-/// How many seconds of ours a second of the lab lasts: an exact ratio. 1 is real time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Dilation {
-    numerator: NonZeroU32,
-    denominator: NonZeroU32,
-}
-
-impl Dilation {
-    /// Real time.
-    pub const REAL: Self = Self { numerator: NonZeroU32::MIN, denominator: NonZeroU32::MIN };
-
-    /// The dilation `numerator / denominator`.
-    #[must_use]
-    pub const fn new(numerator: NonZeroU32, denominator: NonZeroU32) -> Self {
-        Self { numerator, denominator }
-    }
-
-    /// The dilation by a whole number.
-    #[must_use]
-    pub const fn whole(factor: NonZeroU32) -> Self {
-        Self::new(factor, NonZeroU32::MIN)
-    }
-}
-
-impl fmt::Display for Dilation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.numerator, self.denominator)
-    }
-}
 
 /// The time of a lab, as all its kernels have to see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -157,7 +127,7 @@ impl Orders {
     pub fn environment(&self) -> Vec<(&'static str, String)> {
         let lapse = self.lapse.iter().flat_map(|lapse| {
             [
-                ("NETLOOM_DILATION", lapse.dilation.to_string()),
+                ("NETLOOM_DILATION", format!("{}/{}", lapse.dilation.numerator(), lapse.dilation.denominator())),
                 ("NETLOOM_EPOCH", lapse.epoch_ns.to_string()),
                 ("NETLOOM_WALL", lapse.wall_ns.to_string()),
             ]

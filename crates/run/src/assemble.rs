@@ -1,22 +1,24 @@
 //! From the plan to a network that works: nodes, interfaces, addresses, routes, and the engine. Runs in the lab process.
 
+use crate::capture::{Captures, Pace};
 use crate::control::Server;
 use crate::direction::{PipePlace, port_id};
 use crate::driver::Driver;
-use crate::job::Job;
+use crate::job::{Job, Mode};
 use crate::kernels::{Kernels, is_kernel};
 use crate::links::{LinkName, Links};
 use crate::node::LabNode;
 use crate::results::EventLog;
 use crate::session::{GuardLink, Parts, Session};
 use crate::signals::Signals;
+use crate::virtual_time;
 use crate::{Event, ExitCode, RunError};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
-use netloom_fabric::Fabric;
+use netloom_fabric::{Fabric, TapId};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::runtime::RuntimeDir;
-use netloom_lab::{Cpus, LinkPlan, NodeKind, NodePlan, Plan, Precision};
+use netloom_lab::{Clock, Cpus, LinkPlan, NodeKind, NodePlan, Plan, Precision};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration as RealDuration;
@@ -62,6 +64,9 @@ fn live(channel: UnixStream, job: &Job) -> (i32, bool) {
 fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let plan = &job.plan;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
+    if plan.clock == Clock::Virtual {
+        return assemble_in_virtual_time(job, signals, guard);
+    }
     let mut notes = Vec::new();
     let processor = own_processor(plan, &mut notes)?;
     guard.step(format!("making {} nodes", plan.nodes.len()));
@@ -73,7 +78,8 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let ports = make_links(plan, &nodes, kernels.as_ref())?;
     configure(nodes.iter_mut().flatten())?;
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
-    let links = start_engine(plan, ports, processor, epoch)?;
+    let mut links = start_engine(plan, ports, processor, epoch)?;
+    let captures = start_captures(job, &mut links)?;
     let mut pump = None;
     if let Some(kernels) = kernels {
         let booted;
@@ -84,10 +90,32 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
         configure(nodes.iter_mut().flatten().filter(|node| matches!(node, LabNode::Kernel(_))))?;
     }
     let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
-    notes.extend(nodes.iter().flat_map(|node| node.notes().iter().map(|note| format!("node {}: {note}", node.name()))));
-    let server = Server::listen(&job.control_socket)
-        .map_err(|error| RunError::Machine(format!("listening at {}: {error}", job.control_socket.display())))?;
-    Ok(Parts { nodes, links, server, signals, notes, pump })
+    notes.extend(notes_of(&nodes));
+    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump })
+}
+
+/// Kernels, links and their time are one: the scheduler.
+fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) -> Result<Parts, RunError> {
+    let plan = &job.plan;
+    let kernels = Kernels::prepare(job)?.ok_or_else(|| machine("a lab needs a node"))?;
+    let configs = configs(plan, &vec![None; plan.nodes.len()]);
+    let (kernels, time) = virtual_time::boot(job, &kernels, &configs, guard)?;
+    let mut nodes: Vec<LabNode> =
+        kernels.into_iter().flatten().map(|kernel| LabNode::Kernel(Box::new(kernel))).collect();
+    configure(nodes.iter_mut())?;
+    let mut links = links(plan, Driver::Virtual(time));
+    let captures = start_captures(job, &mut links)?;
+    let notes = notes_of(&nodes).collect();
+    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None })
+}
+
+fn notes_of(nodes: &[LabNode]) -> impl Iterator<Item = String> {
+    nodes.iter().flat_map(|node| node.notes().iter().map(|note| format!("node {}: {note}", node.name())))
+}
+
+fn listen(job: &Job) -> Result<Server, RunError> {
+    Server::listen(&job.control_socket)
+        .map_err(|error| RunError::Machine(format!("listening at {}: {error}", job.control_socket.display())))
 }
 
 /// An engine that always spins gets a processor that no program of the lab runs on.
@@ -203,7 +231,6 @@ fn start_engine(
     epoch: Option<RealDuration>,
 ) -> Result<Links, RunError> {
     let specs = netloom_sim::pipe_specs(plan);
-    let pipes = plan.pipes().map(|pipe| (PipePlace::of(&pipe), pipe.config.clone())).collect();
     let fabric = Fabric::new(plan.seed, &specs);
     let precision = match plan.precision {
         Precision::Eco => netloom_dataplane::Precision::Eco,
@@ -213,11 +240,26 @@ fn start_engine(
     let dilation = plan.clock.dilation().unwrap_or_default();
     let config = EngineConfig { precision, processor, dilation, epoch, ports };
     let engine = Engine::start(fabric, config).map_err(machine)?;
+    Ok(links(plan, Driver::Engine(engine)))
+}
+
+fn links(plan: &Plan, driver: Driver) -> Links {
     let name = |link: &LinkPlan| LinkName {
         name: link.name.clone(),
         ends: link.ends.map(|end| plan.nodes[end.node].name.clone()),
     };
-    Ok(Links::new(Driver::Engine(engine), plan.links.iter().map(name).collect(), pipes))
+    let pipes = plan.pipes().map(|pipe| (PipePlace::of(&pipe), pipe.config.clone())).collect();
+    Links::new(driver, plan.links.iter().map(name).collect(), pipes)
+}
+
+/// A lab that stays up for days is not captured as a whole; its user captures what is of interest.
+fn start_captures(job: &Job, links: &mut Links) -> Result<Option<(Captures, TapId)>, RunError> {
+    if job.mode == Mode::Up {
+        return Ok(None);
+    }
+    let pace = if job.plan.clock == Clock::Virtual { Pace::Virtual } else { Pace::Real };
+    let Some((captures, tap)) = Captures::start(&job.plan, &job.folder, pace)? else { return Ok(None) };
+    links.add_tap(tap).map(|id| Some((captures, id)))
 }
 
 fn machine(error: impl std::fmt::Display) -> RunError {

@@ -3,19 +3,17 @@
 use crate::job::Job;
 use crate::session::{GuardLink, Heard};
 use crate::{ExitCode, RunError};
-use netloom_guest::kernel::{self, Need};
 use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel};
-use netloom_guest::shim::{self, Lapse, Orders, Shim};
+use netloom_guest::kernel::{self, Need};
+use netloom_guest::shim::{Lapse, Orders, Shim};
 use netloom_host::guest::message::Identity;
 use netloom_host::node::{NodeConfig, NodeError};
 use netloom_host::processors;
-use netloom_lab::{NodePlan, Plan, Stack};
-use netloom_units::Dilation;
+use netloom_lab::{Clock, NodePlan, Plan, Stack};
 use netloom_vhost::Listener;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
 use std::fs;
-use std::num::NonZeroU32;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -43,7 +41,7 @@ impl Kernels {
         if !plan.nodes.iter().any(is_kernel) {
             return Ok(None);
         }
-        let kernel = find_kernel()?;
+        let kernel = find_kernel(plan)?;
         let base = job.control_socket.parent().unwrap_or(Path::new("/")).join("k");
         let folder = |(number, node): (usize, &NodePlan)| {
             if !is_kernel(node) {
@@ -58,9 +56,14 @@ impl Kernels {
         let folders = plan.nodes.iter().enumerate().map(folder).collect::<Result<_, RunError>>()?;
         let logs = job.folder.path().join("logs");
         fs::create_dir_all(&logs).map_err(|error| cannot("make", &logs, &error))?;
-        let dilation = of_shim(plan.clock.dilation().unwrap_or_default())?;
+        let dilation = plan.clock.dilation().unwrap_or_default();
         let shim = Shim::in_memory().map_err(|error| RunError::Machine(error.to_string()))?;
         Ok(Some(Self { folders, kernel, shim, lapse: Lapse::from_now(dilation) }))
+    }
+
+    /// The folder of the kernel of this node; none for a namespace node.
+    pub(crate) fn folder(&self, node: usize) -> Option<&Path> {
+        self.folders[node].as_deref()
     }
 
     /// Where the device of an interface connects to; none for a namespace node.
@@ -90,7 +93,7 @@ impl Kernels {
                 (Some(end), Some(folder)) => {
                     let boot = self.boot_of(job, number, config, folder, processors.next());
                     let orders = Orders { lapse: Some(self.lapse), seed: Some(seed(&job.plan, number)) };
-                    Some(self.start(&boot, Box::new(SocketChannel::new(end)), &orders)?)
+                    Some(self.start(&boot, Box::new(SocketChannel::new(end)), &orders, |_| {})?)
                 }
                 _ => None,
             };
@@ -100,14 +103,18 @@ impl Kernels {
         Ok((nodes, pump))
     }
 
-    /// Boots one kernel.
+    /// Boots one kernel. `prepare` adds to its command what the shim does not.
     pub(crate) fn start(
         &self,
         boot: &Boot,
         channel: Box<dyn Channel>,
         orders: &Orders,
+        prepare: impl Fn(&mut Command),
     ) -> Result<KernelNode, RunError> {
-        let mut arm = |command: &mut Command| self.shim.arm(command, orders);
+        let mut arm = |command: &mut Command| {
+            self.shim.arm(command, orders);
+            prepare(command);
+        };
         KernelNode::start(boot, channel, &mut arm).map_err(|error| RunError::Machine(error.to_string()))
     }
 
@@ -200,15 +207,9 @@ pub(crate) fn seed(plan: &Plan, number: usize) -> u64 {
     plan.seed.derive("kernel").derive(&plan.nodes[number].name).get()
 }
 
-fn of_shim(dilation: Dilation) -> Result<shim::Dilation, RunError> {
-    let part = |value: u64| u32::try_from(value).ok().and_then(NonZeroU32::new);
-    let parts = part(dilation.numerator()).zip(part(dilation.denominator()));
-    let refused = || RunError::Machine(format!("kernels cannot be slowed by {dilation}: write it with fewer digits"));
-    parts.map(|(numerator, denominator)| shim::Dilation::new(numerator, denominator)).ok_or_else(refused)
-}
-
-fn find_kernel() -> Result<PathBuf, RunError> {
-    kernel::find(Need::Clock, None).map(|kernel| kernel.path).map_err(|error| RunError::Machine(error.to_string()))
+fn find_kernel(plan: &Plan) -> Result<PathBuf, RunError> {
+    let need = if plan.clock == Clock::Virtual { Need::VirtualTime } else { Need::Clock };
+    kernel::find(need, None).map(|kernel| kernel.path).map_err(|error| RunError::Machine(error.to_string()))
 }
 
 fn bind(path: &Path) -> Result<Listener, RunError> {

@@ -6,7 +6,7 @@
 
 mod table;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use object::elf::{FileHeader64, PT_INTERP};
 use object::read::NameOrOrdinal;

@@ -164,6 +164,15 @@ impl<M: Machine> Machine for Paced<M> {
         self.begin_step(pool)
     }
 
+    /// What takes time leaves later than the kernel sends it, so only one that takes none can be stopped then.
+    fn stops_after_sending(&self) -> bool {
+        self.cost.is_zero() && self.machine.stops_after_sending()
+    }
+
+    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+        self.machine.grant_alone(until, frames, pool)
+    }
+
     fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Wish, MachineError> {
         if self.cost.is_zero() {
             return self.machine.report(sent, pool);

@@ -73,6 +73,23 @@ pub trait Machine {
     /// When the kernel's process has gone.
     fn grant(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError>;
 
+    /// Whether [`Machine::grant_alone`] stops it where it says; the scheduler does not call that otherwise.
+    fn stops_after_sending(&self) -> bool {
+        false
+    }
+
+    /// As [`Machine::grant`], but once it has sent a frame through an interface or its agent, it only ends that instant and
+    /// does nothing at later ones: as if `until` had been one nanosecond after that instant, and its wish counts from
+    /// there. All frames that it is given are of one instant, the first at which it runs.
+    ///
+    /// A machine that alone has something to do runs on like this where links leave no lookahead.
+    ///
+    /// # Errors
+    /// As [`Machine::grant`].
+    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+        self.grant(until, frames, pool)
+    }
+
     /// Waits until it has done all that, and adds the frames that it sent, in order, each at its own instant.
     ///
     /// # Errors

@@ -3,7 +3,21 @@
 use super::{Device, Machine, MachineError, MachineStatistics, Passage, Wish};
 use netloom_fabric::PortId;
 use netloom_packet::Pool;
-use netloom_units::Instant;
+use netloom_units::{Duration, Instant};
+
+/// The shortest span: that of one instant.
+pub(super) const INSTANT: Duration = Duration::from_nanos(1);
+
+/// What a kernel is let do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grant {
+    /// Nothing happens before this.
+    pub(super) begin: Instant,
+    /// It does everything before this,
+    pub(super) until: Instant,
+    /// or, if it runs alone, ends with the instant at which it first sends something.
+    pub(super) alone: bool,
+}
 
 /// See the module.
 #[derive(Debug)]
@@ -38,6 +52,15 @@ impl<M: Machine> Member<M> {
         self.ports.get(usize::from(device.0)).copied().flatten()
     }
 
+    /// Waits for the first word of a kernel that was started without a grant.
+    pub(super) fn boot(&mut self, pool: &mut Pool) -> Result<(), MachineError> {
+        self.wish = self.machine.report(&mut self.sent, pool)?;
+        if self.sent.is_empty() {
+            return Ok(());
+        }
+        Err(MachineError::Protocol("it sent a frame before it was let run".into()))
+    }
+
     /// When it has something to do next.
     pub(super) fn next(&self) -> Option<Instant> {
         let wish = match self.wish {
@@ -49,26 +72,31 @@ impl<M: Machine> Member<M> {
     }
 
     /// Lets it run until `until`.
-    pub(super) fn grant(&mut self, until: Instant, pool: &mut Pool) -> Result<(), MachineError> {
+    pub(super) fn grant(&mut self, grant: Grant, pool: &mut Pool) -> Result<(), MachineError> {
         self.statistics.grants += 1;
         self.statistics.received += self.inbox.len() as u64;
-        self.machine.grant(until, &mut self.inbox, pool)
+        if grant.alone {
+            self.machine.grant_alone(grant.until, &mut self.inbox, pool)
+        } else {
+            self.machine.grant(grant.until, &mut self.inbox, pool)
+        }
     }
 
-    /// Waits for the end of what it was let do from `begin` to `until`, and gives what it sent meanwhile.
+    /// Waits for the end of what it was let do, and gives what it sent meanwhile.
     pub(super) fn report(
         &mut self,
-        begin: Instant,
-        until: Instant,
+        Grant { begin, until, alone }: Grant,
         pool: &mut Pool,
     ) -> Result<impl Iterator<Item = Passage> + '_, MachineError> {
         self.wish = self.machine.report(&mut self.sent, pool)?;
+        let first = self.sent.first().filter(|_| alone).map(|passage| passage.at + INSTANT);
+        let until = first.unwrap_or(until).min(until);
         let mut last = begin;
         for Passage { at, .. } in &self.sent {
             if *at < last || *at >= until {
-                let (at, first, until) = (at.as_nanos(), last.as_nanos(), until.as_nanos());
+                let (at, least, until) = (at.as_nanos(), last.as_nanos(), until.as_nanos());
                 let what =
-                    format!("it sent a frame at {at} ns, where only {first} ns and later, before {until} ns, is right");
+                    format!("it sent a frame at {at} ns, where only {least} ns and later, before {until} ns, is right");
                 return Err(MachineError::Protocol(what));
             }
             last = *at;

@@ -1,8 +1,8 @@
 //! See the module above: windows, rounds, and what happens between them.
 
-use super::member::Member;
+use super::member::{Grant, INSTANT, Member};
 use super::{Device, Machine, MachineError, MachineStatistics, Passage, Statistics, Wish};
-use netloom_fabric::{Fabric, Handout, PipeId, PortId, Tap};
+use netloom_fabric::{Fabric, Handout, PipeId, PortId, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
@@ -11,8 +11,8 @@ use std::fmt;
 /// An instant that goes on for so many rounds never ends: frames go in circles over links without delay.
 const MOST_ROUNDS: u32 = 100_000;
 
-/// The shortest window: one instant.
-const INSTANT: Duration = Duration::from_nanos(1);
+/// For so long a machine runs alone at once: one that never sends comes back, too.
+const MOST_ALONE: Duration = Duration::from_secs(1);
 
 /// A device of a kernel that is joined to the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,8 @@ struct Sent {
 pub struct Scheduler<M> {
     fabric: Fabric,
     /// Those who are shown all packets.
-    taps: Vec<Box<dyn Tap>>,
+    taps: Vec<(TapId, Box<dyn Tap>)>,
+    taps_so_far: u64,
     pool: Pool,
     members: Vec<Member<M>>,
     /// Which device is at each port.
@@ -113,6 +114,7 @@ impl<M: Machine> Scheduler<M> {
         Self {
             fabric,
             taps: Vec::new(),
+            taps_so_far: 0,
             pool: Pool::default(),
             members,
             places,
@@ -125,6 +127,18 @@ impl<M: Machine> Scheduler<M> {
         }
     }
 
+    /// Waits for the first report of every machine: of kernels that come up without a grant, as far as they get in no time.
+    /// Machines for which it is not called are let run first.
+    ///
+    /// # Errors
+    /// The first machine that does not come up.
+    pub fn boot(&mut self) -> Result<(), SchedulerError> {
+        for (machine, member) in self.members.iter_mut().enumerate() {
+            member.boot(&mut self.pool).map_err(|error| SchedulerError { machine, error })?;
+        }
+        Ok(())
+    }
+
     /// No window is longer than this, which changes no result but what is sent to agents: it enters where a window ended.
     /// At least one nanosecond, with which every instant is played alone.
     pub fn set_longest_window(&mut self, longest: Duration) {
@@ -132,8 +146,16 @@ impl<M: Machine> Scheduler<M> {
     }
 
     /// Shows all packets that enter and leave the fabric from now on, in order of instants for each port.
-    pub fn add_tap(&mut self, tap: Box<dyn Tap>) {
-        self.taps.push(tap);
+    pub fn add_tap(&mut self, tap: Box<dyn Tap>) -> TapId {
+        let id = TapId(self.taps_so_far);
+        self.taps_so_far += 1;
+        self.taps.push((id, tap));
+        id
+    }
+
+    /// Drops a tap.
+    pub fn remove_tap(&mut self, id: TapId) {
+        self.taps.retain(|(other, _)| *other != id);
     }
 
     /// The instant that is reached: everything before it has been played.
@@ -233,7 +255,7 @@ impl<M: Machine> Scheduler<M> {
         self.now = limit;
         self.rounds = 0;
         // Pipes put off what nobody sees; the counters show it now.
-        self.fabric.certain_until(limit - INSTANT);
+        self.fabric.settle(limit - INSTANT);
         self.fabric.recycle(&mut self.pool);
     }
 
@@ -243,21 +265,41 @@ impl<M: Machine> Scheduler<M> {
         let until = self.fabric.certain_until(begin).min(limit).min(begin + self.longest_window);
         if until > begin {
             self.receive(|fabric, sink| fabric.advance_certain(until, sink), begin);
-            self.run_machines(begin, until)?;
+            self.run_machines(Grant { begin, until, alone: false })?;
             (self.now, self.rounds) = (until, 0);
             return Ok(());
         }
+        self.play_round(begin, limit)
+    }
+
+    /// Plays the instant `begin` once; or, if only one machine has something to do, what that does until it sends.
+    fn play_round(&mut self, begin: Instant, limit: Instant) -> Result<(), SchedulerError> {
         self.rounds = if self.now == begin { self.rounds + 1 } else { 1 };
         self.now = begin;
-        self.statistics.rounds += 1;
-        self.run_machines(begin, begin + INSTANT)
+        let windows = self.statistics.windows;
+        let alone = self.alone_until(begin);
+        let until = alone.map_or(begin + INSTANT, |until| until.min(limit).min(begin + self.longest_window));
+        let played = self.run_machines(Grant { begin, until, alone: alone.is_some() });
+        self.statistics.rounds += self.statistics.windows - windows;
+        played
+    }
+
+    /// If only one machine has something to do at `begin`, and it can be stopped when it sends: when something else
+    /// happens next. Until then, whatever happens elsewhere is an effect of what it sends.
+    fn alone_until(&self, begin: Instant) -> Option<Instant> {
+        let due = |member: &&Member<M>| member.next().is_some_and(|next| next <= begin);
+        let mut busy = self.members.iter().filter(due);
+        let is_alone = busy.next().is_some_and(|member| member.machine.stops_after_sending()) && busy.next().is_none();
+        let others = self.members.iter().filter_map(Member::next).filter(|next| *next > begin);
+        let most = begin + MOST_ALONE;
+        is_alone.then(|| others.chain(self.fabric.next_wake()).fold(most, Instant::min))
     }
 
     /// Puts what the fabric hands out into the inboxes.
     fn receive(&mut self, advance: impl FnOnce(&mut Fabric, &mut dyn FnMut(Handout)), begin: Instant) {
         let Self { fabric, taps, pool, members, places, statistics, .. } = self;
         advance(fabric, &mut |handout| {
-            taps.iter_mut().for_each(|tap| tap.leaves(&handout));
+            taps.iter_mut().for_each(|(_, tap)| tap.leaves(&handout));
             let Handout { port, departure, .. } = handout;
             let place = places.get(port.0 as usize).copied().flatten();
             match place.filter(|(machine, _)| members[*machine].wish != Wish::Off) {
@@ -277,31 +319,34 @@ impl<M: Machine> Scheduler<M> {
     }
 
     /// Lets everybody run who has something to do, all at once, and puts what they send into the fabric.
-    fn run_machines(&mut self, begin: Instant, until: Instant) -> Result<(), SchedulerError> {
-        self.statistics.windows += 1;
+    fn run_machines(&mut self, grant: Grant) -> Result<(), SchedulerError> {
         let mut failure = None;
         let mut running = Vec::new();
         for (machine, member) in self.members.iter_mut().enumerate() {
-            if member.next().is_none_or(|next| next >= until) {
+            if member.next().is_none_or(|next| next >= grant.until) {
                 continue;
             }
-            match member.grant(until, &mut self.pool) {
+            match member.grant(grant, &mut self.pool) {
                 Ok(()) => running.push(machine),
                 Err(error) => failure = failure.or(Some(SchedulerError { machine, error })),
             }
         }
+        self.statistics.windows += u64::from(!running.is_empty());
         self.statistics.grants += running.len() as u64;
         for machine in running {
-            if let Err(error) = self.await_report(machine, begin, until) {
+            if let Err(error) = self.await_report(machine, grant) {
                 failure = failure.or(Some(SchedulerError { machine, error }));
             }
+        }
+        if grant.alone {
+            self.now = self.outbox.first().map_or(grant.until - INSTANT, |first| first.passage.at);
         }
         let last = self.outbox.last().map(|sent| sent.machine);
         self.send();
         match (failure, last) {
             (Some(failure), _) => Err(failure),
             (None, Some(machine)) if self.rounds > MOST_ROUNDS => {
-                let at = begin.as_nanos();
+                let at = grant.begin.as_nanos();
                 let what = format!("frames go in circles over links without delay, and time stands still at {at} ns");
                 Err(SchedulerError { machine, error: MachineError::Protocol(what) })
             }
@@ -309,11 +354,11 @@ impl<M: Machine> Scheduler<M> {
         }
     }
 
-    fn await_report(&mut self, machine: usize, begin: Instant, until: Instant) -> Result<(), MachineError> {
+    fn await_report(&mut self, machine: usize, grant: Grant) -> Result<(), MachineError> {
         let start = std::time::Instant::now();
         let member = &mut self.members[machine];
         let outbox = &mut self.outbox;
-        let sent = member.report(begin, until, &mut self.pool);
+        let sent = member.report(grant, &mut self.pool);
         let result = sent.map(|sent| outbox.extend(sent.map(|passage| Sent { machine, passage })));
         let waited = start.elapsed();
         self.members[machine].statistics.waited += waited;
@@ -334,7 +379,7 @@ impl<M: Machine> Scheduler<M> {
             self.statistics.packets += u64::from(packet.segments());
             let unsent = match self.members[machine].port(device) {
                 Some(port) => {
-                    self.taps.iter_mut().for_each(|tap| tap.enters(port, at, &packet));
+                    self.taps.iter_mut().for_each(|(_, tap)| tap.enters(port, at, &packet));
                     self.fabric.inject(at, port, packet).err().map(|(_, packet)| packet)
                 }
                 None => Some(packet),
@@ -345,7 +390,7 @@ impl<M: Machine> Scheduler<M> {
             }
         }
         self.fabric.recycle(&mut self.pool);
-        self.taps.iter_mut().for_each(|tap| tap.settle(&mut self.pool));
+        self.taps.iter_mut().for_each(|(_, tap)| tap.settle(&mut self.pool));
     }
 
     /// Changes a pipe now, before anything else that happens now.

@@ -204,3 +204,25 @@ fn serialization_is_lookahead() {
     assert_eq!(seen(&mut lab, 1).len(), 50);
     assert_eq!(seen(&mut lab, 1)[..2], [(800, 0), (800 + 808, 1)]);
 }
+
+/// A machine that computes for long, with a timer every 256 ns, and alone, runs until it sends: two windows for each frame.
+#[test]
+fn a_machine_that_is_alone_runs_on() {
+    let sends = (0..10).map(|step| (step * 25_600, Act::Send(NIC, 7)));
+    let ticks = (0..1_000).map(|step| (step * 256, Act::Tick));
+    let plan: Vec<_> = ticks.chain(sends).collect();
+    let mut lab = pair(0, [Script::new(0, silent, &plan), Script::new(1, silent, &[])]);
+    assert!(matches!(lab.run_until(Instant::MAX), Ok(Stop::Idle)));
+    assert_eq!(seen(&mut lab, 1), (0..10).map(|step| (step * 25_600, 7)).collect::<Vec<_>>());
+    assert!(lab.statistics().windows <= 22, "{:?}", lab.statistics());
+}
+
+/// Kernels that come up by themselves are not let run before their wish.
+#[test]
+fn machines_may_come_up_without_a_grant() {
+    let mut lab = pair(1_000, [Script::new(0, silent, &[(500, Act::Send(NIC, 1))]), Script::new(1, silent, &[])]);
+    lab.boot().expect("both come up");
+    assert!(matches!(lab.run_until(Instant::MAX), Ok(Stop::Idle)));
+    assert_eq!(seen(&mut lab, 1), [(1_500, 1)]);
+    assert_eq!(lab.machines().map(|machine| machine.grants.len()).collect::<Vec<_>>(), [1, 1]);
+}

@@ -5,3 +5,5 @@ mod entropy;
 mod host;
 mod timers;
 mod waits;
+#[cfg(target_arch = "x86_64")]
+mod xstate;

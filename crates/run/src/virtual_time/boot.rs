@@ -2,86 +2,61 @@
 
 use super::{Kernel, VirtualTime};
 use crate::RunError;
+use crate::direction::port_id;
 use crate::job::Job;
-use netloom_fabric::{Fabric, Tap};
+use crate::kernels::{Kernels, become_nodes, seed};
+use crate::session::GuardLink;
+use netloom_fabric::Fabric;
 use netloom_guest::deputy::{Deputy, DeputyEnds, Vitals};
-use netloom_guest::node::{Boot, KernelNode};
+use netloom_guest::node::KernelNode;
 use netloom_guest::schedule::{Device, Paced, Plug};
-use netloom_guest::shim::{Orders, Shim};
-use netloom_host::guest::message::Identity;
-use netloom_lab::{NodePlan, Plan};
-use netloom_units::{Instant, Seed};
+use netloom_guest::shim::Orders;
+use netloom_host::node::NodeConfig;
+use netloom_host::processors;
+use netloom_lab::{InterfacePlan, NodePlan, Plan};
+use netloom_units::Instant;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 /// The time of day when the lab begins, in nanoseconds since 1970: the same in every run, so that runs can be equal.
 /// Midnight UTC of 1 January 2026.
 const WALL_CLOCK_NS: u64 = 1_767_225_600_000_000_000;
 
-/// What a kernel's command line says of virtual time. The paths are the deputy's (`shim/deputy.c`).
+/// What a kernel's command line says of virtual time. The path is the deputy's (`shim/deputy.c`).
 const ARGUMENTS: [&str; 2] = ["time-travel=ext:/netloom/time", "norandmaps"];
 
-/// How long a kernel may take to come up, in our time.
-const UP_WITHIN: Duration = Duration::from_secs(60);
-
-/// What a lab in virtual time is made of, beside its plan.
-pub(crate) struct Ingredients<'a> {
-    /// The program that is the kernel.
-    pub(crate) kernel: &'a Path,
-    /// All links.
-    pub(crate) fabric: Fabric,
-    /// The fabric's port of each interface: node, interface, port.
-    pub(crate) plugs: Vec<Plug>,
-    /// What is shown all packets.
-    pub(crate) captures: Option<Box<dyn Tap>>,
-    /// Folders for the kernels' own use, one per node.
-    pub(crate) folders: Vec<PathBuf>,
-    /// What each node is.
-    pub(crate) identities: Vec<Identity>,
-    /// The processor of each node.
-    pub(crate) processors: Vec<Option<usize>>,
-}
-
-/// Boots all kernels, each in its process, and lets time go on until every node is what the plan says.
-pub(crate) fn boot(job: &Job, ingredients: Ingredients<'_>) -> Result<(Vec<KernelNode>, VirtualTime), RunError> {
+/// Boots all kernels, each in its process, and lets time go on until every node is what the plan says, but for its
+/// interfaces.
+pub(crate) fn boot(
+    job: &Job,
+    kernels: &Kernels,
+    configs: &[NodeConfig],
+    guard: &mut GuardLink,
+) -> Result<(Vec<Option<KernelNode>>, VirtualTime), RunError> {
     let plan = &job.plan;
-    let Ingredients { kernel, fabric, plugs, captures, folders, identities, processors } = ingredients;
-    let shim = Shim::in_memory().map_err(machine)?;
-    let init = std::env::current_exe().map_err(machine)?;
-    let (kernels, ends) = decks(plan)?;
+    let fabric = Fabric::new(plan.seed, &netloom_sim::pipe_specs(plan));
+    let (decks, ends) = decks(plan)?;
     let names = plan.nodes.iter().map(|node| node.name.clone()).collect();
-    let time = VirtualTime::new(fabric, kernels, &plugs, names, captures).map_err(machine)?;
+    let time = VirtualTime::new(fabric, decks, &plugs(plan), names).map_err(machine)?;
+    let processors = processors::allowed().map_err(machine)?;
     let mut nodes = Vec::new();
-    for (place, node) in plan.nodes.iter().enumerate() {
-        let boot = Boot {
-            name: node.name.clone(),
-            kernel: kernel.to_owned(),
-            init: init.clone(),
-            memory_mib: node.memory.map_or(0, |memory| memory.get() >> 20),
-            folder: folders[place].clone(),
-            console: job.folder.path().join(format!("logs/console-{}.log", node.name)),
-            devices: (0..=node.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect(),
-            processor: processors[place],
-            cgroup: None,
-            arguments: ARGUMENTS.map(String::from).to_vec(),
-        };
-        let orders = Orders { lapse: None, seed: Some(seed_of(plan, node).get()) };
-        let inherited = &ends[place];
-        let mut prepare = |command: &mut Command| {
-            shim.arm(command, &orders);
-            hand_over(command, inherited);
-        };
-        let channel = Box::new(time.channel(place).map_err(machine)?);
-        let started = KernelNode::start(&boot, channel, &mut prepare).map_err(machine)?;
-        time.watch(place, Vitals::new(started.pid().as_raw(), boot.console));
-        nodes.push(started);
+    for (number, (config, ends)) in configs.iter().zip(&ends).enumerate() {
+        let folder = kernels.folder(number).expect("in virtual time, all nodes are kernels");
+        let processor = processors.get(number % processors.len().max(1)).copied();
+        let mut boot = kernels.boot_of(job, number, config, folder, processor);
+        boot.devices =
+            (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
+        boot.arguments.extend(ARGUMENTS.map(String::from));
+        let orders = Orders { lapse: None, seed: Some(seed(plan, number)) };
+        let channel = Box::new(time.channel(number).map_err(machine)?);
+        let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, ends))?;
+        time.watch(number, Vitals::new(node.pid().as_raw(), boot.console));
+        nodes.push(Some(node));
     }
     drop(ends);
-    settle(&mut nodes, identities).map_err(|error| RunError::Died(error.to_string()))?;
+    become_nodes(job, configs, &mut nodes, guard)?;
     Ok((nodes, time))
 }
 
@@ -93,20 +68,6 @@ fn decks(plan: &Plan) -> Result<(Vec<Kernel>, Vec<DeputyEnds>), RunError> {
         Ok((Paced::new(deputy, node.cpu.unwrap_or_default()), ends))
     };
     plan.nodes.iter().map(deck).collect::<io::Result<_>>().map_err(machine)
-}
-
-/// All nodes become what the plan says, side by side as far as one scheduler lets them.
-fn settle(nodes: &mut [KernelNode], identities: Vec<Identity>) -> Result<(), netloom_host::node::NodeError> {
-    nodes.iter_mut().try_for_each(|node| node.await_up(UP_WITHIN))?;
-    nodes.iter_mut().zip(identities).try_for_each(|(node, identity)| node.begin_become(identity))?;
-    nodes.iter_mut().try_for_each(KernelNode::finish_become)?;
-    nodes.iter_mut().try_for_each(KernelNode::begin_configure)?;
-    nodes.iter_mut().try_for_each(KernelNode::finish_configure)
-}
-
-/// Where a node's randomness begins.
-fn seed_of(plan: &Plan, node: &NodePlan) -> Seed {
-    plan.seed.derive(&format!("kernel {}", node.name))
 }
 
 /// Lets the process of `command` find its deck.
@@ -127,12 +88,12 @@ fn hand_over(command: &mut Command, ends: &DeputyEnds) {
 }
 
 /// The plugs of a plan: interface i of a node is its kernel's device i + 1.
-pub(crate) fn plugs(plan: &Plan) -> Vec<Plug> {
+fn plugs(plan: &Plan) -> Vec<Plug> {
     let of_node = |(machine, node): (usize, &NodePlan)| -> Vec<Plug> {
-        let plug = |(index, interface): (usize, &netloom_lab::InterfacePlan)| Plug {
+        let plug = |(index, interface): (usize, &InterfacePlan)| Plug {
             machine,
             device: Device(u16::try_from(index + 1).expect("a node has fewer than 65,536 interfaces")),
-            port: crate::direction::port_id(interface.link, interface.end),
+            port: port_id(interface.link, interface.end),
         };
         node.interfaces.iter().enumerate().map(plug).collect()
     };

@@ -96,15 +96,15 @@ impl Apt {
 
     fn packages(&self, runner: &mut Runner<'_>) -> Result<Vec<Package>, BuildError> {
         let mut names = Vec::new();
-        let command = self.command("apt-cache", &["pkgnames", "linux-source-"]);
-        runner.attempt("listing kernel sources", command, &mut |line| names.push(line.trim().to_owned()))?;
+        let list = self.command("apt-cache", &["pkgnames", "linux-source-"]);
+        runner.attempt("listing kernel sources", list, &mut |line| names.push(line.trim().to_owned()))?;
         names.retain(|name| is_source(name));
         names.sort();
-        let mut command = self.command("apt-cache", &["madison"]);
-        command.args(&names);
+        let mut versions = self.command("apt-cache", &["madison"]);
+        versions.args(&names);
         let mut packages = Vec::new();
         if !names.is_empty() {
-            runner.attempt("listing their versions", command, &mut |line| packages.extend(package_in(line)))?;
+            runner.attempt("listing their versions", versions, &mut |line| packages.extend(package_in(line)))?;
         }
         Ok(packages)
     }

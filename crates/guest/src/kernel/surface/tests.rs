@@ -67,7 +67,7 @@ fn no_function_is_judged_twice() {
 }
 
 /// An ELF program, as far as it can be checked: header, one segment, the sections of a dynamic symbol table.
-fn program(interpreter: bool, imports: &[&str]) -> Vec<u8> {
+pub(crate) fn program(interpreter: bool, imports: &[&str]) -> Vec<u8> {
     let mut text = vec![0u8];
     let mut symbols = vec![0u8; 24];
     for import in imports {
@@ -81,7 +81,7 @@ fn program(interpreter: bool, imports: &[&str]) -> Vec<u8> {
     let texts_at = 64 + 56 + symbols.len() as u64;
     let sections_at = texts_at + text.len() as u64;
     let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0\x01\0\0\0".to_vec();
-    let word = |file: &mut Vec<u8>, value: u64| file.extend(value.to_le_bytes());
+    let word = |to: &mut Vec<u8>, value: u64| to.extend(value.to_le_bytes());
     for value in [0x40_0000, 64, sections_at] {
         word(&mut file, value);
     }

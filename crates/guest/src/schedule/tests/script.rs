@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 pub(super) enum Act {
     /// Sends a frame with this number.
     Send(Device, u32),
+    /// Has a timer, and does nothing.
+    Tick,
     /// Powers itself off.
     PowerOff,
     /// Its process ends.
@@ -39,6 +41,8 @@ pub(super) struct Script {
     /// Every grant.
     pub(super) grants: Vec<Instant>,
     until: Instant,
+    /// Whether it stops when it has sent something.
+    is_alone: bool,
     inbox: Vec<(Instant, Device, u32)>,
     sent: Vec<Passage>,
     outcome: Result<bool, MachineError>,
@@ -55,6 +59,7 @@ impl Script {
             seen: Vec::new(),
             grants: Vec::new(),
             until: Instant::ZERO,
+            is_alone: false,
             inbox: Vec::new(),
             sent: Vec::new(),
             outcome: Ok(true),
@@ -74,6 +79,9 @@ impl Script {
         loop {
             let planned = self.plan.first_key_value().map(|((at, _), _)| *at);
             let frame = inbox.peek().map(|(at, ..)| *at);
+            if let Some(first) = self.sent.first().filter(|_| self.is_alone) {
+                self.until = self.until.min(first.at + Duration::from_nanos(1));
+            }
             let Some(now) = [planned, frame].into_iter().flatten().min().filter(|now| *now < self.until) else {
                 return;
             };
@@ -98,6 +106,7 @@ impl Script {
             Act::SendInThePast(by) => {
                 self.sent.push(Passage { at: at - by, device: Device(1), packet: frame(pool, 0) });
             }
+            Act::Tick => {}
             Act::PowerOff => self.outcome = Ok(false),
             Act::Die => self.outcome = Err(MachineError::Died(": Kernel panic".into())),
             Act::Stall => self.outcome = Err(MachineError::Stalled(String::new())),
@@ -122,11 +131,22 @@ impl Machine for Script {
         Ok(())
     }
 
+    fn stops_after_sending(&self) -> bool {
+        self.is_eager
+    }
+
+    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+        assert!(frames.first().map(|frame| frame.at) == frames.last().map(|frame| frame.at));
+        self.is_alone = true;
+        self.grant(until, frames, pool)
+    }
+
     fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Wish, MachineError> {
         if !self.is_eager {
             self.run(pool);
         }
         sent.append(&mut self.sent);
+        self.is_alone = false;
         let next = self.plan.first_key_value().map(|((at, _), _)| *at);
         match &self.outcome {
             Ok(true) => Ok(next.map_or(Wish::Never, Wish::At)),
