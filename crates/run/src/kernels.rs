@@ -3,8 +3,8 @@
 use crate::job::Job;
 use crate::session::{GuardLink, Heard};
 use crate::{ExitCode, RunError};
-use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel};
 use netloom_guest::kernel::{self, Need};
+use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel};
 use netloom_guest::shim::{Lapse, Orders, Shim};
 use netloom_host::guest::message::Identity;
 use netloom_host::node::{NodeConfig, NodeError};
