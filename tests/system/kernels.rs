@@ -11,7 +11,7 @@ const LAB: &str = "
 name: kernels
 clock: CLOCK
 nodes:
-  a: {stack: kernel, env: {COLOUR: red}, sysctls: {net.ipv4.tcp_congestion_control: bbr}}
+  a: {stack: kernel, env: {COLOUR: red}, congestion: bbr}
   r: {kind: router, stack: kernel}
   b: {stack: kernel}
 links:
