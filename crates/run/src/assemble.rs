@@ -103,6 +103,7 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let mut nodes: Vec<LabNode> =
         kernels.into_iter().flatten().map(|kernel| LabNode::Kernel(Box::new(kernel))).collect();
     configure(nodes.iter_mut())?;
+    time.settle()?;
     let mut links = links(plan, Driver::Virtual(time));
     let captures = start_captures(job, &mut links)?;
     let notes = notes_of(&nodes).collect();

@@ -11,7 +11,7 @@ use crate::RunError;
 pub(crate) use boot::boot;
 use channel::{Inbox, VirtualChannel};
 use gauge::Gauge;
-use netloom_dataplane::{Meters, Snapshot};
+use netloom_dataplane::{EngineReport, Meters, Snapshot};
 use netloom_fabric::{Fabric, PipeId, Tap, TapId};
 use netloom_guest::deputy::{Deputy, Vitals};
 use netloom_guest::schedule::{Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
@@ -29,6 +29,9 @@ type Kernel = Paced<Deputy>;
 /// takes no longer, and nothing else is to happen behind the session's back.
 const FIRST_STEP: Duration = Duration::from_micros(1);
 const LONGEST_STEP: Duration = Duration::from_millis(10);
+
+/// When a lab begins to run.
+const SETTLED: Instant = Instant::from_nanos(10_000_000_000);
 
 /// See the module.
 #[derive(Clone)]
@@ -86,6 +89,13 @@ impl VirtualTime {
         self.0.borrow_mut().play(limit.unwrap_or(Instant::MAX), patience)
     }
 
+    /// Lets time go on until kernels and their machine look as if they had run for a while: programs take an uptime of
+    /// less than a second for a clock that was not set yet (ping does). It costs next to nothing.
+    pub(crate) fn settle(&self) -> Result<(), RunError> {
+        while self.now() < SETTLED && self.play(Some(SETTLED), time::Duration::MAX)? != Played::Limit {}
+        Ok(())
+    }
+
     /// Lets time go on until the agent of `node` has said something, or for `patience` of our time.
     fn play_until_heard(&self, node: usize, patience: time::Duration) -> Result<(), RunError> {
         let begin = time::Instant::now();
@@ -138,7 +148,9 @@ impl VirtualTime {
     pub(crate) fn snapshot(&self) -> Snapshot {
         let world = self.0.borrow();
         let pipes = world.meters.borrow().reports(world.scheduler.counters());
-        Snapshot { at: world.scheduler.now(), pipes, engine: Default::default() }
+        // Nothing waits for a processor where time waits for all that is computed.
+        let engine = EngineReport { run_queue_wait: Some(Duration::ZERO), ..EngineReport::default() };
+        Snapshot { at: world.scheduler.now(), pipes, engine }
     }
 
     /// What the scheduler did so far.
@@ -149,7 +161,12 @@ impl VirtualTime {
 
 impl World {
     fn play(&mut self, limit: Instant, patience: time::Duration) -> Result<Played, RunError> {
-        let stop = self.scheduler.run_until_pause(limit, time::Instant::now() + patience);
+        let now = time::Instant::now();
+        // A patience without end needs no clock.
+        let stop = match now.checked_add(patience) {
+            Some(pause) => self.scheduler.run_until_pause(limit, pause),
+            None => self.scheduler.run_until(limit),
+        };
         Ok(match stop.map_err(|error| self.failure(error))? {
             Stop::Limit => Played::Limit,
             Stop::Idle => Played::Idle,
