@@ -57,12 +57,7 @@ pub(crate) enum Played {
 
 impl VirtualTime {
     /// A lab whose kernels are about to boot, at lab time zero. `names`: of the nodes, in the order of `kernels`.
-    pub(crate) fn new(
-        fabric: Fabric,
-        kernels: Vec<Kernel>,
-        plugs: &[Plug],
-        names: Vec<String>,
-    ) -> io::Result<Self> {
+    pub(crate) fn new(fabric: Fabric, kernels: Vec<Kernel>, plugs: &[Plug], names: Vec<String>) -> io::Result<Self> {
         let inboxes = kernels.iter().map(|_| Inbox::new()).collect::<io::Result<_>>()?;
         let meters = Rc::new(RefCell::new(Meters::new(fabric.counters().count())));
         let mut scheduler = Scheduler::new(fabric, kernels, plugs);

@@ -50,8 +50,7 @@ pub(crate) fn boot(
         let folder = kernels.folder(number).expect("in virtual time, all nodes are kernels");
         let processor = processors.get(number % processors.len().max(1)).copied();
         let mut boot = kernels.boot_of(job, number, config, folder, processor);
-        boot.devices =
-            (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
+        boot.devices = (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
         boot.arguments.extend(ARGUMENTS.map(String::from));
         let orders = Orders { lapse: None, seed: Some(seed(plan, number)) };
         let channel = Box::new(time.channel(number).map_err(machine)?);
