@@ -15,6 +15,7 @@ use crate::virtual_time;
 use crate::{Event, ExitCode, RunError};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
 use netloom_fabric::{Fabric, TapId};
+use netloom_guest::node::Pump;
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::runtime::RuntimeDir;
@@ -80,18 +81,29 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
     let mut links = start_engine(plan, ports, processor, epoch)?;
     let captures = start_captures(job, &mut links)?;
-    let mut pump = None;
-    if let Some(kernels) = kernels {
-        let booted;
-        (booted, pump) = kernels.boot(job, &configs, guard).map(|(nodes, pump)| (nodes, Some(pump)))?;
-        for (place, kernel) in nodes.iter_mut().zip(booted) {
-            *place = kernel.map(|kernel| LabNode::Kernel(Box::new(kernel))).or_else(|| place.take());
-        }
-        configure(nodes.iter_mut().flatten().filter(|node| matches!(node, LabNode::Kernel(_))))?;
-    }
+    let pump = match kernels {
+        Some(kernels) => Some(add_kernels(job, &kernels, &configs, &mut nodes, guard)?),
+        None => None,
+    };
     let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
     notes.extend(notes_of(&nodes));
     Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump })
+}
+
+/// Boots the kernel nodes, at their places in the plan, and gives them their interfaces.
+fn add_kernels(
+    job: &Job,
+    kernels: &Kernels,
+    configs: &[NodeConfig],
+    nodes: &mut [Option<LabNode>],
+    guard: &mut GuardLink,
+) -> Result<Pump, RunError> {
+    let (booted, pump) = kernels.boot(job, configs, guard)?;
+    for (place, kernel) in nodes.iter_mut().zip(booted) {
+        *place = kernel.map(|kernel| LabNode::Kernel(Box::new(kernel))).or_else(|| place.take());
+    }
+    configure(nodes.iter_mut().flatten().filter(|node| matches!(node, LabNode::Kernel(_))))?;
+    Ok(pump)
 }
 
 /// Kernels, links and their time are one: the scheduler.
