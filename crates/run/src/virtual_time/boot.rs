@@ -46,7 +46,7 @@ pub(crate) fn boot(
     let time = VirtualTime::new(fabric, decks, &plugs(plan), names).map_err(machine)?;
     let processors = processors::allowed().map_err(machine)?;
     let mut nodes = Vec::new();
-    for (number, (config, ends)) in configs.iter().zip(&ends).enumerate() {
+    for (number, (config, own)) in configs.iter().zip(&ends).enumerate() {
         let folder = kernels.folder(number).expect("in virtual time, all nodes are kernels");
         let processor = processors.get(number % processors.len().max(1)).copied();
         let mut boot = kernels.boot_of(job, number, config, folder, processor);
@@ -54,7 +54,7 @@ pub(crate) fn boot(
         boot.arguments.extend(ARGUMENTS.map(String::from));
         let orders = Orders { lapse: None, seed: Some(seed(plan, number)) };
         let channel = Box::new(time.channel(number).map_err(machine)?);
-        let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, ends))?;
+        let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, own))?;
         time.watch(number, Vitals::new(node.pid().as_raw(), boot.console));
         nodes.push(Some(node));
     }
