@@ -10,6 +10,7 @@ mod devices;
 pub mod frames;
 mod init;
 mod input;
+mod modules;
 pub mod message;
 mod output;
 mod root;
