@@ -6,6 +6,7 @@
 
 mod bed;
 mod captures;
+mod dilations;
 mod endings;
 mod interactive;
 mod kernels;

@@ -4,6 +4,8 @@ pub(crate) mod kernel;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use netloom_lab::Clock;
+use netloom_units::Dilation;
 use std::path::PathBuf;
 
 /// A network emulator: real programs over the network that you describe, judged after every run.
@@ -103,7 +105,13 @@ pub(crate) enum PrecisionArg {
 #[command(after_help = "Examples:
   netloom run lab.yaml
   netloom run lab.yaml --seed 7 --results /tmp/results
+  netloom run lab.yaml --clock 10
+  netloom run lab.yaml --clock virtual
+  netloom run lab.yaml --auto-dilate
   netloom run lab.yaml --json | jq .verdict
+
+--auto-dilate reruns a lab that was not as described on Linux kernels of its own, in time that is slower by the factor
+that its verdict proposes, at most 5 times in all. The last report shows all runs; the exit code is the last run's.
 
 Results go to RESULTS/<lab>/<time>-<id>/. Ctrl-C stops the run and still leaves them; a second Ctrl-C kills it.")]
 pub(crate) struct RunArgs {
@@ -111,6 +119,8 @@ pub(crate) struct RunArgs {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) overrides: Overrides,
+    #[command(flatten)]
+    pub(crate) dilate: AutoDilate,
     /// The folder that holds the results of all labs
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
@@ -172,16 +182,50 @@ pub(crate) struct Overrides {
     /// Another precision
     #[arg(long, value_enum)]
     pub(crate) precision: Option<PrecisionArg>,
+    /// Another clock: real, virtual, or a number, by which lab time is slower than ours
+    #[arg(long, value_parser = clock)]
+    pub(crate) clock: Option<Clock>,
+}
+
+/// The search for a dilation.
+#[derive(Debug, Args)]
+pub(crate) struct AutoDilate {
+    /// If this machine is too slow for the lab, rerun it with the smallest dilation that will fit
+    #[arg(long)]
+    pub(crate) auto_dilate: bool,
+    /// The largest dilation to rerun it with
+    #[arg(long, value_name = "N", default_value = "100", requires = "auto_dilate", value_parser = dilation)]
+    pub(crate) dilate_at_most: Dilation,
+}
+
+fn dilation(text: &str) -> Result<Dilation, String> {
+    text.parse::<Dilation>().map_err(|error| error.to_string())
+}
+
+/// What `--clock` says.
+fn clock(text: &str) -> Result<Clock, String> {
+    match text {
+        "real" => Ok(Clock::Real),
+        "virtual" => Ok(Clock::Virtual),
+        _ if text.starts_with(|first: char| first.is_ascii_digit()) => {
+            text.parse::<Dilation>().map(Clock::Dilated).map_err(|error| error.to_string())
+        }
+        _ => Err("write real, virtual, or how many times slower than ours lab time passes, for example 10".to_owned()),
+    }
 }
 
 /// `netloom check`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   netloom check lab.yaml
-  netloom check lab.yaml --json | jq '.nodes[].name'")]
+  netloom check lab.yaml --json | jq '.nodes[].name'
+  netloom check lab.yaml --clock virtual")]
 pub(crate) struct CheckArgs {
     /// The lab file
     pub(crate) file: PathBuf,
+    /// Another clock: real, virtual, or a number, by which lab time is slower than ours
+    #[arg(long, value_parser = clock)]
+    pub(crate) clock: Option<Clock>,
     /// Print the plan as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -406,6 +450,35 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_clock_is_a_word_or_a_number() {
+        let clock_of = |text: &str| {
+            let cli = Cli::try_parse_from(["netloom", "run", "lab.yaml", "--clock", text]).ok()?;
+            let Command::Run(args) = cli.command else { panic!("a run was asked for") };
+            args.overrides.clock
+        };
+        assert_eq!(clock_of("real"), Some(Clock::Real));
+        assert_eq!(clock_of("virtual"), Some(Clock::Virtual));
+        assert_eq!(clock_of("2.5"), Dilation::from_millionths(2_500_000).map(Clock::Dilated));
+        for wrong in ["fast", "0", "0.5", "-1", "20000", "", "{dilation: 10}"] {
+            assert_eq!(clock_of(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_limit_belongs_to_a_search() {
+        let run = |words: &[&str]| {
+            let cli = Cli::try_parse_from(["netloom", "run", "lab.yaml"].iter().chain(words)).ok()?;
+            let Command::Run(args) = cli.command else { panic!("a run was asked for") };
+            Some((args.dilate.auto_dilate, args.dilate.dilate_at_most))
+        };
+        let whole = |factor| Dilation::from_whole(factor).unwrap();
+        assert_eq!(run(&[]), Some((false, whole(100))));
+        assert_eq!(run(&["--auto-dilate", "--dilate-at-most", "20"]), Some((true, whole(20))));
+        assert_eq!(run(&["--dilate-at-most", "20"]), None);
+        assert_eq!(run(&["--auto-dilate", "--dilate-at-most", "0"]), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A node of the lab, whichever stack it has.
 
-use netloom_guest::node::KernelNode;
+use netloom_guest::node::{KernelNode, ProcessorUse};
 use netloom_host::netlink::InterfaceCounters;
 use netloom_host::node::{Node, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -78,6 +78,14 @@ impl LabNode {
         match self {
             Self::Namespace(node) => node.interface_counters(),
             Self::Kernel(node) => node.interface_counters(),
+        }
+    }
+
+    /// What a kernel node has used of its processor, in our own time; none of others.
+    pub(crate) fn processor_use(&self) -> Option<ProcessorUse> {
+        match self {
+            Self::Namespace(_) => None,
+            Self::Kernel(node) => node.processor_use(),
         }
     }
 

@@ -3,24 +3,35 @@
 use super::Failure;
 use crate::args::{Overrides, PrecisionArg};
 use crate::talk;
-use netloom_lab::{Lab, Precision};
+use netloom_lab::{Clock, Lab, Precision};
 use netloom_run::{ExitCode, RunRequest};
 use netloom_units::Seed;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Reads and resolves a lab file; its warnings are said.
-pub(super) fn load(path: &Path) -> Result<(Lab, String), Failure> {
+/// Reads and resolves a lab file, with another clock if one is given; its warnings are said.
+pub(super) fn load(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), Failure> {
+    let (lab, text) = parse(path, clock)?;
+    if !lab.warnings.is_empty() {
+        talk::say(&lab.warnings.render_styled());
+    }
+    Ok((lab, text))
+}
+
+/// Reads and resolves a lab file in silence.
+pub(super) fn parse(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), Failure> {
     let text = fs::read_to_string(path)
         .map_err(|error| Failure::new(ExitCode::LabFile, format!("reading {}: {error}", path.display())))?;
-    let lab = netloom_lab::parse(&text, &path.to_string_lossy()).map_err(|diagnostics| Failure {
+    let name = path.to_string_lossy();
+    let parsed = match clock {
+        Some(clock) => netloom_lab::parse_with_clock(&text, &name, clock),
+        None => netloom_lab::parse(&text, &name),
+    };
+    let lab = parsed.map_err(|diagnostics| Failure {
         code: ExitCode::LabFile,
         message: diagnostics.render_styled(),
         styled: true,
     })?;
-    if !lab.warnings.is_empty() {
-        talk::say(&lab.warnings.render_styled());
-    }
     Ok((lab, text))
 }
 
@@ -37,7 +48,17 @@ pub(super) fn unused_traffic(lab: &Lab) -> Option<String> {
 
 /// What is to be run.
 pub(super) fn request(path: &Path, overrides: &Overrides, results: PathBuf) -> Result<RunRequest, Failure> {
-    let (lab, lab_text) = load(path)?;
+    request_with(path, overrides, overrides.clock, results)
+}
+
+/// What is to be run, with this clock if one is given.
+pub(super) fn request_with(
+    path: &Path,
+    overrides: &Overrides,
+    clock: Option<Clock>,
+    results: PathBuf,
+) -> Result<RunRequest, Failure> {
+    let (lab, lab_text) = load(path, clock)?;
     let warnings = lab.warnings.lines().chain(unused_traffic(&lab)).collect();
     let mut plan = lab.plan;
     if let Some(name) = &overrides.name {

@@ -17,6 +17,7 @@ mod watch;
 
 use crate::capture::{Captures, LiveCapture};
 use crate::control::{ClientId, Server};
+use crate::effort::{Accounts, Spent};
 use crate::expectations::QueueWatches;
 use crate::job::{Job, Mode};
 use crate::links::Links;
@@ -29,6 +30,7 @@ use crate::{Event, RunError};
 pub(crate) use commands::Command;
 pub(crate) use guard_link::GuardLink;
 pub(crate) use guard_link::Heard;
+use netloom_dataplane::Snapshot;
 use netloom_fabric::TapId;
 use netloom_guest::node::Pump;
 use netloom_units::{Duration, Instant};
@@ -193,13 +195,21 @@ impl<'a> Session<'a> {
             Mode::Run => Some(Sampler::create(&self.job.folder, self.links.places(), zero)?),
             Mode::Up => None,
         };
-        self.stage = Stage::Playing(Play { zero, sampler, samples: 0, next_look: zero, first: marks(&snapshot) });
+        let (first, began) = (marks(&snapshot), self.accounts(&snapshot));
+        let spent = Spent::default();
+        self.stage = Stage::Playing(Play { zero, sampler, samples: 0, next_look: zero, first, began, spent });
         self.events.add(zero, Some(zero), "time zero", json!({}))?;
         self.guard.tell(&match self.job.mode {
             Mode::Run => Event::Started { duration_ns: self.job.plan.duration.map(Duration::as_nanos) },
             Mode::Up => Event::Ready,
         });
         Ok(())
+    }
+
+    /// What the machine has spent on the lab so far.
+    fn accounts(&self, snapshot: &Snapshot) -> Accounts {
+        let nodes = self.nodes.iter().map(LabNode::processor_use).collect();
+        Accounts::now(&snapshot.engine, nodes, self.links.driver().statistics())
     }
 
     fn play_timeline(&mut self) -> Result<(), RunError> {
@@ -269,7 +279,10 @@ impl<'a> Session<'a> {
         }
         let played = match std::mem::replace(&mut self.stage, Stage::Starting) {
             // Without the engine there is nothing to measure any more, and why it ended is known.
-            Stage::Playing(play) => snapshot.ok().map(|snapshot| (play, snapshot)),
+            Stage::Playing(mut play) => snapshot.ok().map(|snapshot| {
+                play.spent = self.accounts(&snapshot).since(&play.began);
+                (play, snapshot)
+            }),
             Stage::Starting | Stage::Stopping(_) => None,
         };
         self.stage = Stage::Stopping(Stop { why, played });
