@@ -13,5 +13,5 @@ mod streams;
 
 pub use boot::{Boot, BootError};
 pub use channel::{Channel, SocketChannel};
-pub use handle::KernelNode;
+pub use handle::{KernelNode, Spawning};
 pub use pump::Pump;

@@ -4,6 +4,7 @@ use super::Session;
 use crate::RunError;
 use crate::control::ClientId;
 use crate::driver::Driver;
+use crate::job::Mode;
 use crate::virtual_time::Played;
 use netloom_units::Instant;
 use nix::errno::Errno;
@@ -51,7 +52,9 @@ impl Session<'_> {
                 match time.play(wake, PATIENCE)? {
                     Played::Limit | Played::Pause | Played::Agents => Ok(Vec::new()),
                     // With an appointment, time has gone on to it.
-                    Played::Idle if wake.is_some() => Ok(Vec::new()),
+                    // Its users may come at any time.
+                    Played::Idle if self.job.mode == Mode::Up => self.poll(LONGEST_WAIT).map_err(failed),
+                    Played::Idle if self.next_appointment().is_some() => Ok(Vec::new()),
                     Played::Idle => Err(RunError::Died(self.what_waits_for_ever())),
                 }
             }
