@@ -46,6 +46,8 @@ use timeline::{Item, Timeline};
 const SAMPLES_PER_PROGRESS: u32 = 2;
 /// How often to look whether the engine of a lab that is not sampled lives.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// A lab in virtual time in which nothing has happened for so long, and to which nothing more is to be done, waits for ever.
+const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 3600);
 /// Who interrupts a lab in virtual time waits for so long in our time, at most, for its programs to end.
 const IMPATIENCE: std::time::Duration = std::time::Duration::from_millis(700);
 
@@ -71,6 +73,10 @@ pub(crate) struct Session<'a> {
     /// What was measured at the beginnings and ends of windows, by nanoseconds after time zero.
     windows: BTreeMap<Duration, Vec<Mark>>,
     queues: QueueWatches,
+    /// Since when nothing has happened in the lab: no packet, and no command that ended.
+    silent_since: Instant,
+    packets: u64,
+    commands_ended: usize,
     /// What could not be enforced, for the verdict.
     notes: Vec<String>,
     warnings: Vec<String>,
@@ -117,6 +123,9 @@ impl<'a> Session<'a> {
             stage: Stage::Starting,
             windows: BTreeMap::new(),
             queues: QueueWatches::of(&job.plan),
+            silent_since: Instant::ZERO,
+            packets: 0,
+            commands_ended: 0,
             notes,
             _pump: pump,
             warnings: job.warnings.clone(),
@@ -285,13 +294,31 @@ impl<'a> Session<'a> {
         let (at, counters) = self.links.counters()?;
         let elapsed = at.since(*zero);
         self.queues.sample(elapsed, &counters);
+        let packets = counters.iter().map(|pipe| pipe.arrived.packets).sum();
         sampler.sample(at, elapsed, counters)?;
         *samples += 1;
         if samples.is_multiple_of(SAMPLES_PER_PROGRESS) {
             let busiest = sampler.busiest().cloned();
             self.guard.mention(&Event::Progress { at_ns: elapsed.as_nanos(), busiest });
         }
+        self.look_for_life(at, packets)
+    }
+
+    /// In virtual time, a lab that waits for ever would soon be years old. Its kernels have timers of their own for ever,
+    /// so that a long silence has to tell it from one that only sleeps.
+    fn look_for_life(&mut self, now: Instant, packets: u64) -> Result<(), RunError> {
+        if (self.packets, self.commands_ended) != (packets, self.ended_commands()) {
+            (self.packets, self.commands_ended, self.silent_since) = (packets, self.ended_commands(), now);
+        }
+        let is_virtual = matches!(self.links.driver(), Driver::Virtual(_));
+        if is_virtual && self.next_appointment().is_none() && now.since(self.silent_since) >= LONGEST_SILENCE {
+            return Err(RunError::Died(self.what_waits_for_ever()));
+        }
         Ok(())
+    }
+
+    fn ended_commands(&self) -> usize {
+        self.commands.iter().filter(|command| command.ended.is_some()).count()
     }
 
     /// Ends the run: everything is measured now, and every program is asked to end.

@@ -62,12 +62,12 @@ impl Session<'_> {
     }
 
     /// Nothing can happen any more, and yet the run is not over.
-    fn what_waits_for_ever(&self) -> String {
+    pub(super) fn what_waits_for_ever(&self) -> String {
         let waiting = self.commands.iter().filter(|command| command.started.is_some() && command.ended.is_none());
         let names: Vec<_> = waiting.map(|command| format!("`{}`", command.described.name)).collect();
         format!(
-            "nothing will ever happen again in this lab: no kernel has a timer, and no packet is on its way. These \
-             still run: {}; give the lab a `duration`, or the command a `for`",
+            "nothing will ever happen again in this lab: no packet is on its way, and for a day of lab time nobody has sent \
+             one, or no kernel has a timer. These still run: {}; give the lab a `duration`, or the command a `for`",
             names.join(", ")
         )
     }
