@@ -14,3 +14,5 @@ mod kills;
 mod refusals;
 mod runs;
 mod treatments;
+mod virtual_faults;
+mod virtual_time;

@@ -14,6 +14,6 @@ mod streams;
 
 pub use boot::{Boot, BootError};
 pub use channel::{Channel, SocketChannel};
-pub use handle::KernelNode;
+pub use handle::{KernelNode, Spawning};
 pub use processor_use::ProcessorUse;
 pub use pump::Pump;

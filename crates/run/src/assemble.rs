@@ -111,10 +111,10 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let plan = &job.plan;
     let kernels = Kernels::prepare(job)?.ok_or_else(|| machine("a lab needs a node"))?;
     let configs = configs(plan, &vec![None; plan.nodes.len()]);
-    let (kernels, time) = virtual_time::boot(job, &kernels, &configs, guard)?;
+    let (kernels, time) = virtual_time::boot(job, &kernels, &configs, guard, &signals)?;
     let mut nodes: Vec<LabNode> =
         kernels.into_iter().flatten().map(|kernel| LabNode::Kernel(Box::new(kernel))).collect();
-    configure(nodes.iter_mut())?;
+    configure(nodes.iter_mut()).map_err(|error| time.explain(error))?;
     let mut links = links(plan, Driver::Virtual(time));
     let captures = start_captures(job, &mut links)?;
     let notes = notes_of(&nodes).collect();
