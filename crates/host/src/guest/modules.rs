@@ -14,8 +14,20 @@ const FOLDER: &str = "/usr/lib/uml/modules";
 /// What a node needs, and what its programs may ask for by a system call that loads no module by itself: the agent's device
 /// and the interfaces, the file system, IPv6, packet sockets, congestion controls.
 const WANTED: &[&str] = &[
-    "virtio_net", "overlay", "ipv6", "af_packet", "tcp_bbr", "tcp_bic", "tcp_cubic", "tcp_dctcp", "tcp_htcp",
-    "tcp_hybla", "tcp_illinois", "tcp_scalable", "tcp_vegas", "tcp_westwood",
+    "virtio_net",
+    "overlay",
+    "ipv6",
+    "af_packet",
+    "tcp_bbr",
+    "tcp_bic",
+    "tcp_cubic",
+    "tcp_dctcp",
+    "tcp_htcp",
+    "tcp_hybla",
+    "tcp_illinois",
+    "tcp_scalable",
+    "tcp_vegas",
+    "tcp_westwood",
 ];
 
 /// Loads those of [`WANTED`] that this kernel has as modules. One that is missing or refused shows later, in the words of

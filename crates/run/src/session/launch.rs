@@ -77,9 +77,9 @@ impl Session<'_> {
             begun.push((*number, now, self.begin_command(*number)?));
         }
         // All are heard, even if one fails: an answer belongs to its question.
-        let finish = |(number, now, begun): (usize, Instant, Result<Begun, SpawnError>)| {
+        let finish = |(number, now, asked): (usize, Instant, Result<Begun, SpawnError>)| {
             let node = self.commands[number].described.node;
-            let process = begun.and_then(|begun| self.nodes[node].finish_spawn(begun));
+            let process = asked.and_then(|asked| self.nodes[node].finish_spawn(asked));
             (number, now, process.map(|process| ProcessKey { node, process }))
         };
         let started: Vec<_> = begun.into_iter().map(finish).collect();
