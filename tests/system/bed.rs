@@ -161,7 +161,7 @@ impl Bed {
             let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
             let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse::<i32>().ok());
-            let above = parent.map(|pid| fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default());
+            let above = parent.map(|other| fs::read_link(format!("/proc/{other}/exe")).unwrap_or_default());
             String::from_utf8_lossy(&command).contains("virtio_uml.device=")
                 && above.is_some_and(|path| path == self.program)
         };
