@@ -57,7 +57,8 @@ fn a_capture_has_all_packets_in_lab_time() {
         assert!(!all.iter().any(|line| line.contains("incorrect") || line.contains("bad cksum")));
         assert!(all.iter().any(|line| line.contains("(correct)")));
         let replies = tcpdump(&captures.join("replies.pcapng"), &[]);
-        assert_eq!(replies.len(), 8, "{replies:#?}");
+        // At both ends of the link. A ping may find the queue of the other link full.
+        assert!(matches!(replies.len(), 2 | 4 | 6 | 8), "{replies:#?}");
         assert!(replies.iter().all(|line| line.contains("ICMP echo reply")), "{replies:#?}");
         let file = captures.join("far.pcapng").to_string_lossy().into_owned();
         let told = bed.netloom(&["packets", &file, "--json", "--at", "b:eth0"]).expect_code(0);

@@ -86,7 +86,7 @@ pub(crate) fn program(interpreter: bool, imports: &[&str]) -> Vec<u8> {
         word(&mut file, value);
     }
     file.extend([0; 4]);
-    for half in [64u16, 56, 1, 64, 3, 0] {
+    for half in [64u16, 56, 1, 64, 3, 2] {
         file.extend(half.to_le_bytes());
     }
     // PT_INTERP is 3, PT_NULL 0.
