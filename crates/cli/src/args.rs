@@ -2,6 +2,8 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use netloom_lab::Clock;
+use netloom_units::Dilation;
 use std::path::PathBuf;
 
 /// A network emulator: real programs over the network that you describe, judged after every run.
@@ -84,6 +86,7 @@ pub(crate) enum PrecisionArg {
 #[command(after_help = "Examples:
   netloom run lab.yaml
   netloom run lab.yaml --seed 7 --results /tmp/results
+  netloom run lab.yaml --clock 10
   netloom run lab.yaml --json | jq .verdict
 
 Results go to RESULTS/<lab>/<time>-<id>/. Ctrl-C stops the run and still leaves them; a second Ctrl-C kills it.")]
@@ -153,16 +156,35 @@ pub(crate) struct Overrides {
     /// Another precision
     #[arg(long, value_enum)]
     pub(crate) precision: Option<PrecisionArg>,
+    /// Another clock: real, virtual, or a number, by which lab time is slower than ours
+    #[arg(long, value_parser = clock)]
+    pub(crate) clock: Option<Clock>,
+}
+
+/// What `--clock` says.
+fn clock(text: &str) -> Result<Clock, String> {
+    match text {
+        "real" => Ok(Clock::Real),
+        "virtual" => Ok(Clock::Virtual),
+        _ if text.starts_with(|first: char| first.is_ascii_digit()) => {
+            text.parse::<Dilation>().map(Clock::Dilated).map_err(|error| error.to_string())
+        }
+        _ => Err("write real, virtual, or how many times slower than ours lab time passes, for example 10".to_owned()),
+    }
 }
 
 /// `netloom check`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   netloom check lab.yaml
-  netloom check lab.yaml --json | jq '.nodes[].name'")]
+  netloom check lab.yaml --json | jq '.nodes[].name'
+  netloom check lab.yaml --clock virtual")]
 pub(crate) struct CheckArgs {
     /// The lab file
     pub(crate) file: PathBuf,
+    /// Another clock: real, virtual, or a number, by which lab time is slower than ours
+    #[arg(long, value_parser = clock)]
+    pub(crate) clock: Option<Clock>,
     /// Print the plan as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -344,6 +366,21 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_clock_is_a_word_or_a_number() {
+        let clock_of = |text: &str| {
+            let cli = Cli::try_parse_from(["netloom", "run", "lab.yaml", "--clock", text]).ok()?;
+            let Command::Run(args) = cli.command else { panic!("a run was asked for") };
+            args.overrides.clock
+        };
+        assert_eq!(clock_of("real"), Some(Clock::Real));
+        assert_eq!(clock_of("virtual"), Some(Clock::Virtual));
+        assert_eq!(clock_of("2.5"), Dilation::from_millionths(2_500_000).map(Clock::Dilated));
+        for wrong in ["fast", "0", "0.5", "-1", "20000", "", "{dilation: 10}"] {
+            assert_eq!(clock_of(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

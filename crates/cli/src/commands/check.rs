@@ -4,6 +4,6 @@ use super::{Outcome, lab_file, print};
 use crate::args::CheckArgs;
 
 pub(super) fn check(args: &CheckArgs) -> Outcome {
-    let (lab, _) = lab_file::load(&args.file)?;
+    let (lab, _) = lab_file::load(&args.file, args.clock)?;
     if args.json { print(&format!("{:#}", lab.plan.describe())) } else { print(lab.plan.to_text().trim_end()) }
 }

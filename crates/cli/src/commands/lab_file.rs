@@ -3,17 +3,22 @@
 use super::Failure;
 use crate::args::{Overrides, PrecisionArg};
 use crate::talk;
-use netloom_lab::{Lab, Precision};
+use netloom_lab::{Clock, Lab, Precision};
 use netloom_run::{ExitCode, RunRequest};
 use netloom_units::Seed;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Reads and resolves a lab file; its warnings are said.
-pub(super) fn load(path: &Path) -> Result<(Lab, String), Failure> {
+/// Reads and resolves a lab file, with another clock if one is given; its warnings are said.
+pub(super) fn load(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), Failure> {
     let text = fs::read_to_string(path)
         .map_err(|error| Failure::new(ExitCode::LabFile, format!("reading {}: {error}", path.display())))?;
-    let lab = netloom_lab::parse(&text, &path.to_string_lossy()).map_err(|diagnostics| Failure {
+    let name = path.to_string_lossy();
+    let parsed = match clock {
+        Some(clock) => netloom_lab::parse_with_clock(&text, &name, clock),
+        None => netloom_lab::parse(&text, &name),
+    };
+    let lab = parsed.map_err(|diagnostics| Failure {
         code: ExitCode::LabFile,
         message: diagnostics.render_styled(),
         styled: true,
@@ -37,7 +42,7 @@ pub(super) fn unused_traffic(lab: &Lab) -> Option<String> {
 
 /// What is to be run.
 pub(super) fn request(path: &Path, overrides: &Overrides, results: PathBuf) -> Result<RunRequest, Failure> {
-    let (lab, lab_text) = load(path)?;
+    let (lab, lab_text) = load(path, overrides.clock)?;
     let warnings = lab.warnings.lines().chain(unused_traffic(&lab)).collect();
     let mut plan = lab.plan;
     if let Some(name) = &overrides.name {

@@ -24,7 +24,7 @@ pub(super) fn sim(args: &SimArgs) -> Outcome {
 }
 
 fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
-    let (lab, lab_text) = lab_file::load(&args.file)?;
+    let (lab, lab_text) = lab_file::load(&args.file, None)?;
     let warnings = lab.warnings.lines().collect();
     let mut plan = lab.plan;
     if let Some(seed) = args.seed {
