@@ -7,13 +7,17 @@ NETLOOM := $(or $(CARGO_TARGET_DIR),target)/release/netloom
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build demo test fmt fmt-check tidy lint doc unit manual deny advisories bench bench-quick clean
+.PHONY: help deps kernel build demo test fmt fmt-check tidy lint doc unit manual deny advisories bench bench-quick clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install the programs that are missing (iperf3, ip, ping, tcpdump, traceroute); asks apt-get
 	scripts/install-deps
+
+kernel: deps ## build the kernel for kernel nodes, once; a few minutes
+	$(CARGO) build --locked --bin netloom
+	scripts/ensure-kernel
 
 build: ## build target/release/netloom
 	$(CARGO) build --release --locked --bin netloom
@@ -40,7 +44,7 @@ lint: ## clippy, warnings are errors
 doc: ## build the documentation of the code, warnings are errors
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
-unit: deps ## all tests of all crates, with the totals; those that need namespaces included
+unit: deps kernel ## all tests of all crates, with the totals; those that need namespaces included
 	scripts/run-tests
 
 manual: ## do the manual and the examples agree with the program?

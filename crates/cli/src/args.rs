@@ -1,5 +1,7 @@
 //! The command line of `netloom`.
 
+pub(crate) mod kernel;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use netloom_lab::Clock;
@@ -53,6 +55,12 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// Stop a lab and remove everything it made
     Down(DownArgs),
+    /// Build and list the kernels that kernel nodes run
+    Kernel {
+        /// What to do
+        #[command(subcommand)]
+        command: kernel::KernelCommand,
+    },
     /// Print the completion script of a shell
     #[command(after_help = COMPLETION_EXAMPLES)]
     Completion {
@@ -62,6 +70,13 @@ pub(crate) enum Command {
     /// What the exit codes mean
     #[command(name = "exit-codes", after_help = crate::commands::exit_code_table())]
     ExitCodes,
+    /// The first process of a kernel node, which only a kernel starts
+    #[command(name = "guest-init", hide = true)]
+    GuestInit {
+        /// What the kernel passes on from its command line
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        rest: Vec<String>,
+    },
 }
 
 const COMPLETION_EXAMPLES: &str = "\

@@ -1,5 +1,9 @@
 //! What a person sees while a lab works: a moving line on a terminal, plain lines elsewhere.
 
+mod build;
+
+pub(crate) use build::BuildProgress;
+
 use crate::talk;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use netloom_run::{Busiest, Event, render};

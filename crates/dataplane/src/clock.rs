@@ -1,21 +1,64 @@
 //! Lab time from the machine's clocks.
 
-use netloom_units::Instant;
+use netloom_units::{Dilation, Instant};
+use std::time::Duration as RealDuration;
 
-/// The engine's clock: nanoseconds of `CLOCK_MONOTONIC` since it was made.
+/// The engine's clock: the time since the epoch on `CLOCK_MONOTONIC`, and the lab time that this is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
-    base_ns: u64,
+    epoch_ns: u64,
+    dilation: Dilation,
 }
 
 impl Clock {
-    pub(crate) fn start() -> Self {
-        Self { base_ns: read(libc::CLOCK_MONOTONIC) }
+    /// A clock whose lab time is zero when `CLOCK_MONOTONIC` shows `epoch`; none: now.
+    pub(crate) fn start(epoch: Option<RealDuration>, dilation: Dilation) -> Self {
+        let epoch_ns = epoch.map_or_else(monotonic, nanoseconds);
+        Self { epoch_ns, dilation }
     }
 
+    /// The lab's time; zero before the epoch.
+    #[inline]
     pub(crate) fn now(&self) -> Instant {
-        Instant::from_nanos(read(libc::CLOCK_MONOTONIC) - self.base_ns)
+        self.lab(self.since_epoch())
     }
+
+    /// Our own time since the epoch.
+    pub(crate) fn real(&self) -> RealDuration {
+        RealDuration::from_nanos(self.since_epoch())
+    }
+
+    /// The lab's time when it is `real` for us, since the epoch.
+    pub(crate) fn at(&self, real: RealDuration) -> Instant {
+        self.lab(nanoseconds(real))
+    }
+
+    fn since_epoch(&self) -> u64 {
+        monotonic().saturating_sub(self.epoch_ns)
+    }
+
+    /// The lab time when so many nanoseconds of ours have passed since the epoch, rounded down.
+    #[inline]
+    fn lab(&self, real_ns: u64) -> Instant {
+        // Whoever divides 128 bits waits; up to 584 years of ours, divided by the denominator, 64 are enough.
+        match real_ns.checked_mul(self.dilation.denominator()) {
+            Some(product) => Instant::from_nanos(product / self.dilation.numerator()),
+            None => self.dilation.instant_after(RealDuration::from_nanos(real_ns)),
+        }
+    }
+
+    /// Our own time from `real` (since the epoch) to an instant of the lab, zero if it has passed.
+    pub(crate) fn until(&self, instant: Instant, real: RealDuration) -> RealDuration {
+        self.dilation.real_until(instant).saturating_sub(real)
+    }
+}
+
+fn monotonic() -> u64 {
+    read(libc::CLOCK_MONOTONIC)
+}
+
+fn nanoseconds(span: RealDuration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn read(clock: libc::clockid_t) -> u64 {
@@ -29,7 +72,7 @@ fn read(clock: libc::clockid_t) -> u64 {
 #[derive(Debug)]
 pub(crate) struct TimeOfDay {
     clock: Clock,
-    /// Time of day minus lab time, in nanoseconds.
+    /// Time of day minus our own time since the epoch, in nanoseconds.
     offset_ns: u64,
 }
 
@@ -47,9 +90,9 @@ impl TimeOfDay {
 
     /// How long the measurement took, and the offset at its middle.
     fn measure(&self) -> (u64, u64) {
-        let before = self.clock.now().as_nanos();
+        let before = self.clock.since_epoch();
         let day = read(libc::CLOCK_REALTIME);
-        let after = self.clock.now().as_nanos();
+        let after = self.clock.since_epoch();
         (after - before, day - (before + (after - before) / 2))
     }
 
@@ -64,7 +107,7 @@ impl TimeOfDay {
     /// The lab time of a kernel timestamp.
     pub(crate) fn lab_time(&self, seconds: u32, nanoseconds: u32) -> Instant {
         let day = u64::from(seconds) * 1_000_000_000 + u64::from(nanoseconds);
-        Instant::from_nanos(day.saturating_sub(self.offset_ns))
+        self.clock.lab(day.saturating_sub(self.offset_ns))
     }
 }
 
@@ -75,16 +118,42 @@ mod tests {
 
     #[test]
     fn a_timestamp_of_now_is_now() {
-        let clock = Clock::start();
-        let mut day = TimeOfDay::new(clock);
-        day.follow();
-        let before = clock.now();
-        let stamp = read(libc::CLOCK_REALTIME);
-        let after = clock.now();
-        let seconds = u32::try_from(stamp / 1_000_000_000).expect("before the year 2106");
-        let lab_time = day.lab_time(seconds, u32::try_from(stamp % 1_000_000_000).expect("below a second"));
-        // The two clocks may be slewed against one another, by at most 500 parts per million, in the meantime.
-        let slack = Duration::from_millis(5);
-        assert!(lab_time + slack >= before && lab_time <= after + slack, "{before} {lab_time} {after}");
+        for dilation in [Dilation::ONE, Dilation::from_whole(10).expect("within bounds")] {
+            let clock = Clock::start(None, dilation);
+            let mut day = TimeOfDay::new(clock);
+            day.follow();
+            let before = clock.now();
+            let stamp = read(libc::CLOCK_REALTIME);
+            let after = clock.now();
+            let seconds = u32::try_from(stamp / 1_000_000_000).expect("before the year 2106");
+            let lab_time = day.lab_time(seconds, u32::try_from(stamp % 1_000_000_000).expect("below a second"));
+            // The two clocks may be slewed against one another, by at most 500 parts per million, in the meantime.
+            let slack = Duration::from_millis(5);
+            assert!(lab_time + slack >= before && lab_time <= after + slack, "{before} {lab_time} {after}");
+        }
+    }
+
+    #[test]
+    fn lab_time_is_exact_at_every_dilation() {
+        for millionths in [1_000_000, 2_500_000, 10_000_000, 3_141_593, 10_000_000_000] {
+            let dilation = Dilation::from_millionths(millionths).expect("within bounds");
+            let clock = Clock { epoch_ns: 0, dilation };
+            for real_ns in [0, 1, 999_999_999, 1_000_000_007, 86_400_000_000_000, u64::MAX / 3, u64::MAX] {
+                let exact = u128::from(real_ns) * 1_000_000 / u128::from(millionths);
+                assert_eq!(u128::from(clock.lab(real_ns).as_nanos()), exact, "{real_ns} at {dilation}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wait_ends_when_the_instant_has_come_and_not_before() {
+        let clock = Clock { epoch_ns: 0, dilation: Dilation::from_millionths(3_141_593).expect("within bounds") };
+        for lab_ns in [1, 7, 1_000_003] {
+            let (instant, real) = (Instant::from_nanos(lab_ns), RealDuration::from_nanos(2));
+            let end = clock.until(instant, real) + real;
+            assert!(clock.lab(nanoseconds(end)) >= instant);
+            assert!(clock.lab(nanoseconds(end) - 1) < instant);
+        }
+        assert_eq!(clock.until(Instant::from_nanos(1), RealDuration::from_secs(1)), RealDuration::ZERO);
     }
 }

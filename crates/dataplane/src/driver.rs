@@ -2,20 +2,23 @@
 
 use crate::clock::Clock;
 use crate::engine::{Command, Mailbox};
+use crate::guests::Guests;
 use crate::meter::Meters;
 use crate::receive::Receiver;
 use crate::report::{EngineReport, PipeReport, Snapshot};
 use crate::send::Sender;
 use crate::wait::{Waiter, sleep};
-use netloom_fabric::Fabric;
+use netloom_fabric::{Fabric, Handout, PortId};
 use netloom_packet::Pool;
-use netloom_units::{Duration, Instant};
+use netloom_units::Duration;
+use std::collections::HashMap;
 use std::io;
+use std::time::Duration as RealDuration;
 
 /// The priority that the thread asks for; it falls back to the ordinary one.
 const NICE: i32 = -20;
 /// For how long after a packet a lab is taken to be in use.
-const LIVELY: Duration = Duration::from_secs(2);
+const LIVELY: RealDuration = RealDuration::from_secs(2);
 
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
@@ -23,14 +26,30 @@ pub(crate) struct Driver {
     /// The processor on which the thread stays.
     pub(crate) processor: Option<usize>,
     pub(crate) fabric: Fabric,
-    pub(crate) receiver: Receiver,
-    pub(crate) sender: Sender,
+    /// None in a lab without: then no packet socket is opened either.
+    pub(crate) interfaces: Option<Interfaces>,
+    pub(crate) guests: Guests,
     pub(crate) meters: Meters,
     pub(crate) pool: Pool,
     pub(crate) mailbox: Mailbox,
     pub(crate) priority: bool,
-    /// When a packet came from a node last.
-    pub(crate) last_arrival: Instant,
+    /// When a packet came from a node last. Our own time, since the epoch.
+    pub(crate) last_arrival: RealDuration,
+}
+
+/// Both directions of all ports that are interfaces.
+pub(crate) struct Interfaces {
+    receiver: Receiver,
+    sender: Sender,
+}
+
+impl Interfaces {
+    pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>) -> io::Result<Option<Self>> {
+        if ports.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Self { receiver: Receiver::open(clock, ports)?, sender: Sender::open(clock, ports)? }))
+    }
 }
 
 impl Driver {
@@ -40,11 +59,11 @@ impl Driver {
         self.processor.map_or(Ok(()), stay_on)?;
         loop {
             while let Some(command) = self.mailbox.next() {
-                if !self.obey(command) {
+                if !self.obey(command)? {
                     return Ok(());
                 }
             }
-            if self.pass() > 0 {
+            if self.pass()? > 0 {
                 continue;
             }
             self.wait()?;
@@ -56,43 +75,76 @@ impl Driver {
     /// While there was a packet lately, the sleeps are short, and the path is kept warm in between: the next lone packet
     /// then finds an engine that is awake soon. That takes some 0.4 % of a processor, and an idle lab nothing.
     fn wait(&mut self) -> io::Result<()> {
-        let now = self.clock.now();
-        let lively = now.since(self.last_arrival) < LIVELY;
-        let Some(span) = self.waiter.sleep(now, self.fabric.next_wake(), lively) else {
+        let real = self.clock.real();
+        let lively = real.saturating_sub(self.last_arrival) < LIVELY;
+        let wake = self.fabric.next_wake();
+        let Some(span) = self.waiter.sleep(wake.map(|wake| self.clock.until(wake, real)), lively) else {
             // Without a margin to spin in, the packet is due now, and warming up would only keep it waiting.
-            if self.waiter.keeps_warm() {
-                self.sender.keep_warm(now);
-            }
+            self.keep_warm(real);
             std::hint::spin_loop();
             return Ok(());
         };
-        let undisturbed = sleep(span, [self.receiver.as_raw_fd(), self.mailbox.as_raw_fd()])?;
-        if undisturbed && self.fabric.next_wake().is_some() {
-            self.waiter.learn(now + span, self.clock.now());
+        if self.guests.listen() {
+            return Ok(());
         }
-        if undisturbed && lively && self.waiter.keeps_warm() {
-            self.sender.keep_warm(self.clock.now());
+        let ring = self.interfaces.as_ref().map_or(-1, |interfaces| interfaces.receiver.as_raw_fd());
+        let undisturbed = sleep(span, [ring, self.mailbox.as_raw_fd(), self.guests.as_raw_fd()])?;
+        let end = self.clock.real();
+        if undisturbed && wake.is_some() {
+            self.waiter.learn(end.saturating_sub(real + span));
+        }
+        if undisturbed && lively {
+            self.keep_warm(end);
+        }
+        if !undisturbed {
+            self.guests.attend(end)?;
         }
         Ok(())
     }
 
-    /// One round; returns how many packets arrived.
-    fn pass(&mut self) -> usize {
-        let arrived = self.receiver.pass(&mut self.fabric, &mut self.pool);
-        if self.receiver.take_port_arrivals() > 0 {
-            self.last_arrival = self.clock.now();
+    fn keep_warm(&mut self, real: RealDuration) {
+        if let Some(interfaces) = self.interfaces.as_mut().filter(|_| self.waiter.keeps_warm()) {
+            interfaces.sender.keep_warm(real);
         }
-        let Self { fabric, sender, meters, pool, .. } = self;
-        fabric.advance(self.clock.now(), |handout| sender.push(handout, meters, pool));
-        sender.flush(meters, pool);
-        fabric.recycle(pool);
-        arrived
+    }
+
+    /// One round; returns how many packets arrived.
+    fn pass(&mut self) -> io::Result<usize> {
+        let mut arrived = 0;
+        let mut lively = false;
+        if let Some(Interfaces { receiver, .. }) = &mut self.interfaces {
+            arrived += receiver.pass(&mut self.fabric, &mut self.pool);
+            lively |= receiver.take_port_arrivals() > 0;
+        }
+        if !self.guests.is_empty() {
+            let count = self.guests.pass(&mut self.fabric, &mut self.pool);
+            arrived += count;
+            lively |= count > 0;
+        }
+        let real = self.clock.real();
+        if lively {
+            self.last_arrival = real;
+        }
+        self.guests.attend_sometimes(real)?;
+        self.hand_out();
+        self.fabric.recycle(&mut self.pool);
+        Ok(arrived)
+    }
+
+    /// Packets that are due leave the fabric, to whatever kind of port.
+    fn hand_out(&mut self) {
+        let Self { fabric, interfaces, guests, meters, pool, clock, .. } = self;
+        fabric.advance(clock.now(), |handout| leave(handout, interfaces, guests, meters, pool));
+        if let Some(Interfaces { sender, .. }) = interfaces {
+            sender.flush(meters, pool);
+        }
+        guests.flush(meters, pool);
     }
 
     /// Carries out a command; false ends the thread.
-    fn obey(&mut self, command: Command) -> bool {
+    fn obey(&mut self, command: Command) -> io::Result<bool> {
         // What was due before a change leaves as it was before the change.
-        self.pass();
+        self.pass()?;
         let now = self.clock.now();
         match command {
             Command::Change(pipe, change) => self.fabric.change(now, pipe, &change),
@@ -107,14 +159,14 @@ impl Driver {
             }
             Command::Stop(reply) => {
                 let _ = reply.send(self.snapshot());
-                return false;
+                return Ok(false);
             }
         }
-        true
+        Ok(true)
     }
 
     fn snapshot(&mut self) -> Snapshot {
-        self.receiver.count_drops();
+        let engine = self.report();
         let pipes = self.fabric.counters().zip(self.meters.iter()).map(|(counters, meter)| PipeReport {
             counters: *counters,
             lateness: meter.lateness.clone(),
@@ -122,20 +174,45 @@ impl Driver {
             busy_described: meter.busy_described,
             busy_measured: meter.busy_measured,
         });
+        Snapshot { at: self.clock.now(), pipes: pipes.collect(), engine }
+    }
+
+    fn report(&mut self) -> EngineReport {
         let (cpu_time, run_queue_wait) = scheduling();
-        Snapshot {
-            at: self.clock.now(),
-            pipes: pipes.collect(),
-            engine: EngineReport {
-                lost_receiving: self.receiver.lost,
-                lost_sending: self.sender.refused,
-                last_send_error: self.sender.last_error.as_ref().map(io::Error::to_string),
-                cpu_time,
-                run_queue_wait,
-                priority: self.priority,
-                margin: self.waiter.margin(),
-            },
+        let mut report = EngineReport {
+            lost_sending: self.guests.lost,
+            unheard: self.guests.unheard,
+            ended_ports: self.guests.ended(),
+            cpu_time,
+            run_queue_wait,
+            priority: self.priority,
+            margin: Duration::from_nanos(u64::try_from(self.waiter.margin().as_nanos()).unwrap_or(u64::MAX)),
+            ..EngineReport::default()
+        };
+        if let Some(Interfaces { receiver, sender }) = &mut self.interfaces {
+            receiver.count_drops();
+            report.lost_receiving += receiver.lost;
+            report.lost_sending += sender.refused;
+            report.last_send_error = sender.last_error.as_ref().map(io::Error::to_string);
         }
+        report
+    }
+}
+
+/// A packet leaves the fabric.
+#[inline]
+fn leave(
+    handout: Handout,
+    interfaces: &mut Option<Interfaces>,
+    guests: &mut Guests,
+    meters: &mut Meters,
+    pool: &mut Pool,
+) {
+    match (guests.place(handout.port), interfaces) {
+        (Some(place), _) => guests.push(place, handout, pool),
+        (None, Some(Interfaces { sender, .. })) => sender.push(handout, meters, pool),
+        // A port of the fabric to which nothing was joined.
+        (None, None) => pool.recycle(handout.departure.packet),
     }
 }
 

@@ -1,23 +1,24 @@
 //! The handle by which the rest of Netloom starts, changes, asks and stops the engine.
 
 use crate::clock::Clock;
-use crate::driver::Driver;
+use crate::driver::{Driver, Interfaces};
+use crate::guests::Guests;
 use crate::meter::Meters;
-use crate::receive::Receiver;
 use crate::report::Snapshot;
-use crate::send::Sender;
 use crate::sys::{clear_event, event_fd, signal_event};
 use crate::wait::{Precision, Waiter};
 use netloom_fabric::{Fabric, PipeId, PortId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::Pool;
-use netloom_units::Instant;
+use netloom_units::{Dilation, Instant};
+use netloom_vhost::Listener;
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver as Inbox, Sender as Outbox, channel};
 use std::thread::JoinHandle;
+use std::time::Duration as RealDuration;
 use std::{fmt, io};
 
 /// Buffers made before the first packet; the pool grows when more packets are on their way at once.
@@ -25,23 +26,37 @@ const SMALL_FRAMES: usize = 2_048;
 const LARGE_FRAMES: usize = 128;
 
 /// How the engine is to work.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct EngineConfig {
     /// How it waits.
     pub precision: Precision,
     /// The processor on which it stays; none: wherever the kernel puts it.
     pub processor: Option<usize>,
+    /// By how much lab time is slower than ours.
+    pub dilation: Dilation,
+    /// What `CLOCK_MONOTONIC` shows when the lab's time is zero: the epoch of the kernels that share it. None: now.
+    pub epoch: Option<RealDuration>,
     /// Its ports.
     pub ports: Vec<PortConfig>,
 }
 
-/// An interface of the current network namespace that is a port of the fabric.
-#[derive(Clone, Copy, Debug)]
-pub struct PortConfig {
-    /// The fabric's port.
-    pub port: PortId,
-    /// The kernel's index of the interface.
-    pub ifindex: u32,
+/// What a port of the fabric leads to.
+#[derive(Debug)]
+pub enum PortConfig {
+    /// An interface of the current network namespace.
+    Interface {
+        /// The fabric's port.
+        port: PortId,
+        /// The kernel's index of the interface.
+        ifindex: u32,
+    },
+    /// A network device of a kernel that runs as a process, and that connects to this socket when it boots.
+    Guest {
+        /// The fabric's port.
+        port: PortId,
+        /// Where the kernel connects.
+        listener: Listener,
+    },
 }
 
 /// The engine cannot be started, or has died.
@@ -123,14 +138,16 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Opens the sockets in the current network namespace and starts the thread. The engine's time begins now.
+    /// Opens the sockets in the current network namespace and starts the thread.
     ///
     /// # Errors
     /// When the kernel refuses a socket, its ring, or the thread.
-    pub fn start(fabric: Fabric, config: &EngineConfig) -> Result<Self, EngineError> {
+    pub fn start(fabric: Fabric, config: EngineConfig) -> Result<Self, EngineError> {
         let failed = |attempted| move |error| EngineError::System { attempted, error };
-        let ports: HashMap<u32, PortId> = config.ports.iter().map(|port| (port.ifindex, port.port)).collect();
-        let clock = Clock::start();
+        let clock = Clock::start(config.epoch, config.dilation);
+        let (interfaces, guests) = sorted(config.ports);
+        let interfaces = Interfaces::open(clock, &interfaces).map_err(failed("opening the packet sockets"))?;
+        let guests = Guests::open(clock, guests).map_err(failed("preparing the ports of kernels"))?;
         let bell = event_fd().map_err(failed("opening an event counter for the packet engine"))?;
         let bell = Arc::new(Bell { rung: AtomicBool::new(false), event: bell });
         let (commands, inbox) = channel();
@@ -140,19 +157,19 @@ impl Engine {
             processor: config.processor,
             meters: Meters::new(fabric.counters().count()),
             fabric,
-            receiver: Receiver::open(clock, &ports).map_err(failed("opening the receiving packet socket"))?,
-            sender: Sender::open(clock, &ports).map_err(failed("opening the sending packet socket"))?,
+            interfaces,
+            guests,
             pool: Pool::new(SMALL_FRAMES, LARGE_FRAMES),
             mailbox: Mailbox { commands: inbox, bell: Arc::clone(&bell) },
             priority: false,
-            last_arrival: Instant::ZERO,
+            last_arrival: RealDuration::ZERO,
         };
         let builder = std::thread::Builder::new().name("netloom-engine".into());
         let thread = builder.spawn(move || driver.run()).map_err(failed("starting the packet engine's thread"))?;
         Ok(Self { clock, commands, bell, thread: Some(thread) })
     }
 
-    /// The engine's time: nanoseconds since it was started.
+    /// The engine's time: nanoseconds of lab time since the epoch.
     pub fn now(&self) -> Instant {
         self.clock.now()
     }
@@ -243,6 +260,20 @@ impl Engine {
     fn reason(&mut self) -> EngineError {
         EngineError::Died(self.join())
     }
+}
+
+/// Ports by their kinds: interfaces by their index, and guests.
+fn sorted(ports: Vec<PortConfig>) -> (HashMap<u32, PortId>, Vec<(PortId, Listener)>) {
+    let (mut interfaces, mut guests) = (HashMap::new(), Vec::new());
+    for port in ports {
+        match port {
+            PortConfig::Interface { port, ifindex } => {
+                interfaces.insert(ifindex, port);
+            }
+            PortConfig::Guest { port, listener } => guests.push((port, listener)),
+        }
+    }
+    (interfaces, guests)
 }
 
 impl Drop for Engine {

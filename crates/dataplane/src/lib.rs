@@ -1,8 +1,14 @@
-//! Drives the fabric in real time: packets come from and go to the interfaces of the lab's own network namespace.
+//! Drives the fabric in real or dilated time: packets come from and go to the interfaces of the lab's own network
+//! namespace, and the network devices of kernels that run as processes.
 //!
-//! One thread moves all packets. It reads them from one packet socket that is bound to every interface, with the
-//! kernel's receive timestamps; it asks the fabric what is due, and hands that to the kernel in batches. Between two
-//! events it sleeps, and spins for the last microseconds before a packet is due ([`Precision`]).
+//! One thread moves all packets. It reads those of interfaces from one packet socket that is bound to every interface,
+//! with the kernel's receive timestamps, and those of kernels from memory that is shared with them; it asks the fabric
+//! what is due, and hands that over in batches. Between two events it sleeps, and spins for the last microseconds before
+//! a packet is due ([`Precision`]).
+//!
+//! In dilated time only the clock differs: it shows an instant of the lab for every instant of ours. Sleeps, margins and
+//! whatever else has to do with this machine are spans of our own time ([`std::time::Duration`]); instants and spans of
+//! the lab are those of `netloom_units`. The two types keep them apart.
 //!
 //! This crate decides nothing about a packet: what is dropped, delayed or cut is the fabric's business. What it loses
 //! itself (a full ring, a refused send) is an error of the engine, counted apart.
@@ -10,6 +16,7 @@
 mod clock;
 mod driver;
 mod engine;
+mod guests;
 mod meter;
 mod receive;
 mod report;
@@ -19,5 +26,6 @@ mod sys;
 mod wait;
 
 pub use engine::{Engine, EngineConfig, EngineError, PortConfig};
+pub use meter::Meters;
 pub use report::{Distribution, EngineReport, PipeReport, Snapshot};
 pub use wait::Precision;

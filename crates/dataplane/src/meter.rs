@@ -1,17 +1,17 @@
-//! What the engine measures of each pipe while it hands packets over.
+//! What is measured of each pipe while packets are handed over.
 
-use crate::report::Distribution;
+use crate::report::{Distribution, PipeReport};
 use netloom_fabric::PipeId;
-use netloom_link::Departure;
+use netloom_link::{Departure, PipeCounters};
 use netloom_units::{Duration, Instant};
 
 /// A pause longer than this between two packets that were sent back to back says nothing of the rate: the run's clock
 /// was stopped, or the machine was asleep. It is counted as lateness, not as rate.
 const LONGEST_GAP: Duration = Duration::from_secs(10);
 
-/// One per pipe.
+/// How late packets were handed over, how long they took, and at which rate: for each pipe.
 #[derive(Debug, Default)]
-pub(crate) struct Meters(Vec<Meter>);
+pub struct Meters(Vec<Meter>);
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,8 @@ pub(crate) struct Meter {
 }
 
 impl Meters {
-    pub(crate) fn new(pipes: usize) -> Self {
+    /// Nothing was measured yet.
+    pub fn new(pipes: usize) -> Self {
         Self(vec![Meter::default(); pipes])
     }
 
@@ -36,15 +37,31 @@ impl Meters {
         self.0.iter()
     }
 
-    pub(crate) fn record(&mut self, pipe: PipeId, departure: &Departure, handed: Instant) {
+    /// A packet left its pipe, and was handed over at `handed`.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn record(&mut self, pipe: PipeId, departure: &Departure, handed: Instant) {
         self.0[pipe.0 as usize].record(departure, handed);
     }
 
-    /// Forgets what was measured, as if the engine had just started.
-    pub(crate) fn reset(&mut self) {
+    /// Forgets what was measured.
+    pub fn reset(&mut self) {
         for meter in &mut self.0 {
             *meter = Meter::default();
         }
+    }
+
+    /// What was measured of each pipe, beside what its model counted.
+    pub fn reports<'a>(&self, counters: impl Iterator<Item = &'a PipeCounters>) -> Vec<PipeReport> {
+        let report = |(counters, meter): (&PipeCounters, &Meter)| PipeReport {
+            counters: *counters,
+            lateness: meter.lateness.clone(),
+            delay: meter.delay.clone(),
+            busy_described: meter.busy_described,
+            busy_measured: meter.busy_measured,
+        };
+        counters.zip(&self.0).map(report).collect()
     }
 }
 

@@ -4,6 +4,7 @@ use crate::clock::{Clock, TimeOfDay};
 use crate::ring::{Body, Ring, Slot, fetch};
 use netloom_fabric::{Fabric, PortId};
 use netloom_packet::{LARGE_FRAME, Packet, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
+use netloom_units::Instant;
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
@@ -79,9 +80,7 @@ impl Receiver {
             match (port, packet) {
                 (Some(port), Some(packet)) => {
                     self.port_arrivals += 1;
-                    if let Err((_, stray)) = fabric.inject(arrival, port, packet) {
-                        pool.recycle(stray);
-                    }
+                    enter(fabric, pool, arrival, port, packet);
                 }
                 (Some(_), None) => *lost += 1,
                 // The loopback interface and whatever else is not a port of the lab.
@@ -100,6 +99,14 @@ impl Receiver {
     /// Adds what the kernel dropped since the last call to `lost`.
     pub(crate) fn count_drops(&mut self) {
         self.lost += self.ring.drops().unwrap_or(0);
+    }
+}
+
+/// A packet enters the fabric, from whatever kind of port.
+#[inline]
+pub(crate) fn enter(fabric: &mut Fabric, pool: &mut Pool, arrival: Instant, port: PortId, packet: Packet) {
+    if let Err((_, stray)) = fabric.inject(arrival, port, packet) {
+        pool.recycle(stray);
     }
 }
 

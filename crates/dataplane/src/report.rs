@@ -1,6 +1,7 @@
 //! What the engine tells of itself and of every pipe.
 
 use hdrhistogram::Histogram;
+use netloom_fabric::PortId;
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
 
@@ -85,17 +86,22 @@ impl PipeReport {
 pub struct EngineReport {
     /// Packets lost before the fabric saw them: ring or socket buffer full.
     pub lost_receiving: u64,
-    /// Packets (segments) that the kernel refused to take.
+    /// Packets (segments) that the kernel refused to take, or that found no room in a guest for too long.
     pub lost_sending: u64,
+    /// Packets (segments) for guests that do not listen: not booted yet, interface never up, or powered off. As if the
+    /// cable led to nobody; no error of the engine.
+    pub unheard: u64,
+    /// Ports of guests that have ended, and why: powered off, killed, or a rule was broken.
+    pub ended_ports: Vec<(PortId, String)>,
     /// Why it refused the latest of them.
     pub last_send_error: Option<String>,
-    /// Processor time of the engine's thread since it started.
+    /// Processor time of the engine's thread since it started. Our own time.
     pub cpu_time: Duration,
-    /// How long the thread was ready to run and had no processor; none where the kernel does not tell.
+    /// How long the thread was ready to run and had no processor, in our own time; none where the kernel does not tell.
     pub run_queue_wait: Option<Duration>,
     /// Whether the thread got the scheduling priority it asked for.
     pub priority: bool,
-    /// How long before a packet is due the engine stops sleeping and spins, as it learned on this machine.
+    /// How long before a packet is due the engine stops sleeping and spins, as it learned on this machine. Our own time.
     pub margin: Duration,
 }
 

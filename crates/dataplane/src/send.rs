@@ -5,17 +5,18 @@ use crate::meter::Meters;
 use crate::sys::{check, packet_socket, set_buffer, set_option};
 use netloom_fabric::{Handout, PortId};
 use netloom_packet::{MAX_HEAD, Pool, VIRTIO_HEADER_LEN};
-use netloom_units::{Duration, Instant};
+use netloom_units::Instant;
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration as RealDuration;
 
 /// Packets per system call.
 const BATCH: usize = 64;
 /// Bytes per system call: a longer batch would keep arrivals waiting.
 const BATCH_BYTES: usize = 512 * 1_024;
 /// After such a pause the caches hold other things.
-const COOLS_DOWN: Duration = Duration::from_micros(100);
+const COOLS_DOWN: RealDuration = RealDuration::from_micros(100);
 /// The loopback interface is the first of every network namespace.
 const LOOPBACK: i32 = 1;
 /// An ICMP echo request from 127.0.0.1 to itself (RFC 792), complete with its checksums.
@@ -40,8 +41,8 @@ pub(crate) struct Sender {
     pending: Vec<Handout>,
     pending_bytes: usize,
     scratch: Box<Scratch>,
-    /// When something was sent last, packet or frame to keep warm.
-    last_sent: Instant,
+    /// When something was sent last, packet or frame to keep warm. Our own time, since the epoch.
+    last_sent: RealDuration,
     /// Packets (segments) that the kernel refused.
     pub(crate) refused: u64,
     /// The error of the latest refusal.
@@ -78,18 +79,18 @@ impl Sender {
             pending: Vec::with_capacity(BATCH),
             pending_bytes: 0,
             scratch: Scratch::new(),
-            last_sent: Instant::ZERO,
+            last_sent: RealDuration::ZERO,
             refused: 0,
             last_error: None,
         })
     }
 
-    /// Called while the engine spins. If nothing was sent for a while, sends an echo request to the lab's own namespace,
+    /// Called while the engine spins, with our own time since the epoch. If nothing was sent for a while, sends an echo request to the lab's own namespace,
     /// through its loopback interface, so that the kernel's code and data for sending and receiving are in the
     /// processor's caches when the next packet is due: the kernel delivers a packet to the node's stack within the call
     /// that sends it. Otherwise the first packet after a pause would be 25 to 50 us late.
-    pub(crate) fn keep_warm(&mut self, now: Instant) {
-        if now.since(self.last_sent) > COOLS_DOWN {
+    pub(crate) fn keep_warm(&mut self, now: RealDuration) {
+        if now.saturating_sub(self.last_sent) > COOLS_DOWN {
             self.last_sent = now;
             self.warm_up();
         }
@@ -124,8 +125,8 @@ impl Sender {
         let begin = self.clock.now();
         self.prepare();
         self.send_all();
-        let end = self.clock.now();
-        self.last_sent = end;
+        self.last_sent = self.clock.real();
+        let end = self.clock.at(self.last_sent);
         let count = self.pending.len() as u64;
         for (index, handout) in self.pending.drain(..).enumerate() {
             // The kernel delivers packet after packet within the call; each is taken to be there after its share.

@@ -1,8 +1,9 @@
-//! How the engine waits for the next event.
+//! How the engine waits for the next event. All spans here are of our own time: that is how late machines wake up,
+//! however slowly time passes in the lab.
 
-use netloom_units::{Duration, Instant};
 use std::io;
 use std::os::fd::RawFd;
+use std::time::Duration;
 
 /// How much processor time the engine may spend on being on time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,16 +51,16 @@ impl Waiter {
         self.margin
     }
 
-    /// How long to sleep at `now` when the next packet is due at `wake`; none: do not sleep, look again.
+    /// How long to sleep when the next packet is due after `wake`; none: do not sleep, look again.
     ///
     /// `lively`: the lab is in use, and the sleep is to be a nap.
-    pub(crate) fn sleep(&self, now: Instant, wake: Option<Instant>, lively: bool) -> Option<Duration> {
+    pub(crate) fn sleep(&self, wake: Option<Duration>, lively: bool) -> Option<Duration> {
         let longest = if lively && self.keeps_warm() { LIVELY_NAP } else { IDLE };
-        let until = wake.map_or(IDLE, |instant| instant.since(now));
+        let until = wake.unwrap_or(IDLE);
         let span = match self.precision {
             Precision::Exact => return None,
             Precision::Balanced if until > APPROACH * 2 => until - APPROACH,
-            Precision::Balanced => until - self.margin,
+            Precision::Balanced => until.saturating_sub(self.margin),
             Precision::Eco => until,
         };
         (!span.is_zero()).then_some(span.min(longest))
@@ -70,24 +71,24 @@ impl Waiter {
         self.precision != Precision::Eco
     }
 
-    /// Learns from a sleep that nothing cut short: it was to end at `planned`, and ended at `now`.
-    pub(crate) fn learn(&mut self, planned: Instant, now: Instant) {
-        let late = now.since(planned);
-        let margin = if late > self.margin { self.margin + RISE } else { self.margin - FALL };
+    /// Learns from a sleep that nothing cut short, and that ended so `late`.
+    pub(crate) fn learn(&mut self, late: Duration) {
+        let margin = if late > self.margin { self.margin + RISE } else { self.margin.saturating_sub(FALL) };
         self.margin = margin.clamp(LEAST_MARGIN, MOST_MARGIN);
     }
 }
 
-/// Sleeps for `span`, or until one of the descriptors can be read; says whether the span passed undisturbed.
-pub(crate) fn sleep(span: Duration, descriptors: [RawFd; 2]) -> io::Result<bool> {
+/// Sleeps for `span`, or until one of the descriptors can be read; says whether the span passed undisturbed. Negative
+/// descriptors are none.
+pub(crate) fn sleep(span: Duration, descriptors: [RawFd; 3]) -> io::Result<bool> {
     let mut polled = descriptors.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
-    let seconds = span.as_nanos() / 1_000_000_000;
     let timeout = libc::timespec {
-        tv_sec: i64::try_from(seconds).expect("a wait is short"),
-        tv_nsec: i64::try_from(span.as_nanos() % 1_000_000_000).expect("below a second"),
+        tv_sec: i64::try_from(span.as_secs()).expect("a wait is short"),
+        tv_nsec: i64::from(span.subsec_nanos()),
     };
+    let count = libc::nfds_t::try_from(polled.len()).expect("a few");
     // SAFETY: the array and its length belong together, and the timeout lives through the call.
-    let ready = unsafe { libc::ppoll(polled.as_mut_ptr(), 2, &raw const timeout, std::ptr::null()) };
+    let ready = unsafe { libc::ppoll(polled.as_mut_ptr(), count, &raw const timeout, std::ptr::null()) };
     if ready < 0 {
         let error = io::Error::last_os_error();
         return if error.kind() == io::ErrorKind::Interrupted { Ok(false) } else { Err(error) };
@@ -99,10 +100,8 @@ pub(crate) fn sleep(span: Duration, descriptors: [RawFd; 2]) -> io::Result<bool>
 mod tests {
     use super::*;
 
-    const NOW: Instant = Instant::from_nanos(1_000_000);
-
     fn span(precision: Precision, us: u64) -> Option<Duration> {
-        Waiter::new(precision).sleep(NOW, Some(NOW + Duration::from_micros(us)), false)
+        Waiter::new(precision).sleep(Some(Duration::from_micros(us)), false)
     }
 
     #[test]
@@ -113,9 +112,9 @@ mod tests {
         assert_eq!(span(Precision::Balanced, 50_000), Some(Duration::from_millis(49)));
         assert_eq!(span(Precision::Eco, 50), Some(Duration::from_micros(50)));
         assert_eq!(span(Precision::Eco, 0), None);
-        assert_eq!(Waiter::new(Precision::Balanced).sleep(NOW, None, false), Some(IDLE - APPROACH));
-        assert_eq!(Waiter::new(Precision::Balanced).sleep(NOW, None, true), Some(LIVELY_NAP));
-        assert_eq!(Waiter::new(Precision::Eco).sleep(NOW, None, true), Some(IDLE));
+        assert_eq!(Waiter::new(Precision::Balanced).sleep(None, false), Some(IDLE - APPROACH));
+        assert_eq!(Waiter::new(Precision::Balanced).sleep(None, true), Some(LIVELY_NAP));
+        assert_eq!(Waiter::new(Precision::Eco).sleep(None, true), Some(IDLE));
     }
 
     #[test]
@@ -123,9 +122,9 @@ mod tests {
         let mut waiter = Waiter::new(Precision::Balanced);
         for round in 0..10_000 {
             let late = if round % 50 == 0 { 110 } else { 90 };
-            waiter.learn(NOW, NOW + Duration::from_micros(late));
+            waiter.learn(Duration::from_micros(late));
         }
-        assert!(waiter.margin() >= Duration::from_micros(90), "{}", waiter.margin());
-        assert!(waiter.margin() <= MOST_MARGIN, "{}", waiter.margin());
+        assert!(waiter.margin() >= Duration::from_micros(90), "{:?}", waiter.margin());
+        assert!(waiter.margin() <= MOST_MARGIN, "{:?}", waiter.margin());
     }
 }

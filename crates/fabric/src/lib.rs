@@ -8,12 +8,15 @@
 
 extern crate alloc;
 
+mod certain;
+mod tap;
 mod wakes;
 
 use alloc::{string::String, vec::Vec};
 use netloom_link::{Departure, Filter, Pipe, PipeChange, PipeConfig, PipeCounters, Waste};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant, Seed};
+pub use tap::{Tap, Way};
 use wakes::Wakes;
 
 /// Where a node's interface meets the fabric.

@@ -6,6 +6,8 @@
  */
 #include "shim.h"
 
+#include <stdatomic.h>
+
 __extension__ typedef __int128 wide;
 
 static const int64_t SECOND = 1000000000;
@@ -106,13 +108,59 @@ enum shim_clock shim_clock(clockid_t clock)
 	}
 }
 
+/*
+ * A kernel loses time while it boots. It reads the wall clock once, early on; then it counts by the ticks of its timer,
+ * which come late or not at all in that phase; some milliseconds of ours later it reads its monotonic clock for the
+ * first time, and counts on by it from there. The wall clocks of nodes would differ by what all that took each of them.
+ *
+ * So the first reading shows the instant at which the wall clock was read, and the second the truth: to the kernel, the
+ * time between the two has passed all the same. The ticks are held back until then, or they would count it twice. (Old
+ * kernels measure how fast they compute, and wait for ticks to do so. They get them late, and what those ticks have
+ * counted is not given to them again.)
+ */
+enum boot { NOTHING_READ, WALL_READ, TIMER_MADE, COUNTING };
+static _Atomic enum boot boot;
+static _Atomic int64_t wall_read_at;
+
+void shim_timer_made(void)
+{
+	enum boot before = WALL_READ;
+	atomic_compare_exchange_strong(&boot, &before, TIMER_MADE);
+}
+
+bool shim_holds_ticks(void)
+{
+	return atomic_load(&boot) == TIMER_MADE;
+}
+
+/* What the host's clock says, or what it said when this kernel read its wall clock. */
+static int64_t counted_from(enum shim_clock shown, int64_t host)
+{
+	enum boot state = atomic_load(&boot);
+	if (state == COUNTING)
+		return host;
+	if (shown == SHIM_WALL) {
+		/* Only the first one counts: others are for file names and the like. */
+		if (state == NOTHING_READ) {
+			atomic_store(&wall_read_at, host);
+			atomic_store(&boot, WALL_READ);
+		}
+		return host;
+	}
+	atomic_store(&boot, COUNTING);
+	/* A monotonic clock that was read before the timer was made may not go back: then the time is lost. */
+	if (state != TIMER_MADE)
+		return host;
+	return atomic_load(&wall_read_at) + shim_release_ticks(host);
+}
+
 EXPORT int clock_gettime(clockid_t clock, struct timespec *now)
 {
 	enum shim_clock shown = shim_clock(clock);
 	int failed = shim_library()->clock_gettime(shown == SHIM_AS_IS ? clock : CLOCK_MONOTONIC, now);
 	if (failed || shown == SHIM_AS_IS)
 		return failed;
-	int64_t instant = shim_lab_instant(shim_nanoseconds(now));
+	int64_t instant = shim_lab_instant(counted_from(shown, shim_nanoseconds(now)));
 	if (shown == SHIM_WALL)
 		instant += shim_orders()->lapse.wall;
 	*now = shim_timespec(instant);

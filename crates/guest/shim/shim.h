@@ -60,7 +60,7 @@ struct shim_lapse {
 	int64_t epoch;
 	/* The wall clock at lab time 0, in nanoseconds since 1970. */
 	int64_t wall;
-	/* The dilation is numerator / denominator; each is from 1 to 2^32 - 1, so that products fit 128 bits. */
+	/* The dilation is numerator / denominator; each is from 1 to 10^12, so that products fit 128 bits. */
 	int64_t numerator;
 	int64_t denominator;
 };
@@ -97,7 +97,14 @@ int64_t shim_host_period(int64_t lab);
 /* What a remainder of the host's time is in lab time. 0 stays 0 and nothing else becomes 0: "0" means "has ended". */
 int64_t shim_lab_remainder(int64_t host);
 
-/* poll() on lab time. The exported poll() calls it, in virtual time after the deputy has looked. */
+/* A timer on lab time was made: the kernel is about to start counting. */
+void shim_timer_made(void);
+/* Whether it has made its timer but not begun to count. See clock.c. */
+bool shim_holds_ticks(void);
+/* The kernel begins to count at this instant of the host; returns how much time ticks have counted before, on the host. */
+int64_t shim_release_ticks(int64_t host);
+
+/* poll() on lab time. The exported poll() is the deputy's, which calls this for whatever is not its own. */
 int shim_poll(struct pollfd *fds, nfds_t count, int timeout);
 
 #endif

@@ -10,6 +10,9 @@
 /* The exit code of a process whose orders make no sense: EX_CONFIG of sysexits.h. */
 #define BAD_ORDERS 78
 
+/* Of either number of a dilation. An instant has 62 bits, so products and sums stay far within 128. */
+#define MOST UINT64_C(1000000000000)
+
 static struct shim_library library;
 static struct shim_orders orders;
 static bool started;
@@ -94,10 +97,10 @@ static void read_dilation(const char *text)
 {
 	uint64_t numerator, denominator;
 	const char *rest;
-	bool fine = number(text, UINT32_MAX, &numerator, &rest) && *rest == '/' &&
-		    number(rest + 1, UINT32_MAX, &denominator, &rest) && !*rest && numerator && denominator;
+	bool fine = number(text, MOST, &numerator, &rest) && *rest == '/' &&
+		    number(rest + 1, MOST, &denominator, &rest) && !*rest && numerator && denominator;
 	if (!fine)
-		refuse("NETLOOM_DILATION", " is not of the form 10/1, with numbers from 1 to 4294967295");
+		refuse("NETLOOM_DILATION", " is not of the form 10/1, with numbers from 1 to 1000000000000");
 	orders.lapse.numerator = (int64_t)numerator;
 	orders.lapse.denominator = (int64_t)denominator;
 }

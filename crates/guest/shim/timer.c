@@ -70,6 +70,7 @@ EXPORT int timer_create(clockid_t clock, struct sigevent *restrict event, timer_
 	timers[slot].id = *id;
 	timers[slot].clock = shown;
 	atomic_store(&timers[slot].state, READY);
+	shim_timer_made();
 	return 0;
 }
 
@@ -87,6 +88,40 @@ static struct itimerspec in_lab_time(const struct itimerspec *host)
 		.it_value = shim_timespec(shim_lab_remainder(shim_nanoseconds(&host->it_value))),
 		.it_interval = shim_timespec(shim_lab_remainder(shim_nanoseconds(&host->it_interval))),
 	};
+}
+
+/* The kernel's ticks while it boots, as they shall be when it has begun to count. */
+static struct {
+	timer_t id;
+	struct itimerspec host;
+	/* When the first tick comes even so, by the host's clock. */
+	int64_t latest;
+	_Atomic bool waits;
+} held;
+
+/* A kernel that waits for a tick before it counts gets it after this long, for it would hang otherwise. */
+static const int64_t LONGEST_HOLD = 200000000;
+
+static void hold_ticks(timer_t id, struct itimerspec *host)
+{
+	struct timespec now;
+	shim_library()->clock_gettime(CLOCK_MONOTONIC, &now);
+	held.id = id;
+	held.host = *host;
+	held.latest = shim_nanoseconds(&now) + LONGEST_HOLD;
+	atomic_store(&held.waits, true);
+	host->it_value = shim_timespec(LONGEST_HOLD);
+}
+
+int64_t shim_release_ticks(int64_t host)
+{
+	if (!atomic_exchange(&held.waits, false))
+		return 0;
+	int64_t interval = shim_nanoseconds(&held.host.it_interval);
+	if (host >= held.latest)
+		return ((host - held.latest) / interval + 1) * interval;
+	shim_library()->timer_settime(held.id, 0, &held.host, NULL);
+	return 0;
 }
 
 EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restrict set, struct itimerspec *restrict old)
@@ -108,6 +143,11 @@ EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restric
 		.it_value = shim_timespec(value),
 		.it_interval = shim_timespec(shim_host_period(shim_nanoseconds(&set->it_interval))),
 	};
+	/* Any other order takes the place of one that is held. */
+	atomic_store(&held.waits, false);
+	bool ticks = host.it_interval.tv_sec || host.it_interval.tv_nsec;
+	if (ticks && !(flags & TIMER_ABSTIME) && shim_holds_ticks())
+		hold_ticks(id, &host);
 	int failed = shim_library()->timer_settime(id, flags, &host, old);
 	if (!failed && old)
 		*old = in_lab_time(old);

@@ -59,6 +59,8 @@ pub struct Deputy {
     /// Frames of the current grant that did not fit into the deck yet.
     waiting: VecDeque<Passage>,
     vitals: Vitals,
+    /// Whether the kernel has waited for the first time. Until then it runs without leave.
+    has_begun: bool,
 }
 
 struct Answer {
@@ -69,8 +71,8 @@ struct Answer {
 
 impl Deputy {
     /// The scheduler's side of a kernel with `devices` network devices that begins at `start`, when the time of day is
-    /// `wall_clock_ns` after 1970; and what its process is to inherit. The first report comes when the kernel first
-    /// waits; no grant goes before it.
+    /// `wall_clock_ns` after 1970; and what its process is to inherit. The process has to be started before the first
+    /// grant, which waits until the kernel has come so far that it asks for leave to go on.
     ///
     /// # Errors
     /// When the kernel of this machine gives no memory or no sockets.
@@ -78,7 +80,7 @@ impl Deputy {
         let (socket, theirs) = UnixStream::pair()?;
         let (deck, memory) = Deck::create(devices, start.as_nanos(), wall_clock_ns - start.as_nanos())?;
         socket.set_read_timeout(Some(LOOK_INTERVAL))?;
-        let this = Self { socket, deck, waiting: VecDeque::new(), vitals: Vitals::default() };
+        let this = Self { socket, deck, waiting: VecDeque::new(), vitals: Vitals::default(), has_begun: false };
         Ok((this, DeputyEnds { socket: theirs.into(), memory }))
     }
 
@@ -123,6 +125,14 @@ impl Deputy {
 impl Machine for Deputy {
     fn grant(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
         debug_assert!(self.waiting.is_empty(), "the grant before was reported");
+        if !self.has_begun {
+            self.has_begun = true;
+            match self.hear()? {
+                Some(Answer { kind: answer::DONE, .. }) => {}
+                Some(_) => return Err(MachineError::Protocol("its deputy does not begin with a report".into())),
+                None => return Err(self.vitals.died()),
+            }
+        }
         self.waiting.extend(frames.drain(..));
         self.deck.clear();
         self.deck.fill(&mut self.waiting, pool)?;

@@ -6,5 +6,7 @@
 //! - `schedule`: the event scheduler of virtual time: many kernels and one fabric, conservative and reproducible.
 
 pub mod deputy;
+pub mod kernel;
+pub mod node;
 pub mod schedule;
 pub mod shim;

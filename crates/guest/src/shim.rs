@@ -11,25 +11,33 @@
 //! integers of 128 bits, and rounded down. All of a kernel's clocks follow from it: the monotonic ones show lab time since
 //! the epoch, the wall clock shows the wall clock of the epoch plus lab time. So the wall clocks of all nodes agree, always,
 //! while each node's uptime counts from its own boot. The *epoch* is one for all nodes of a lab, and has to be chosen
-//! before the first of them boots. Spans are rounded up: no timer is ever early.
+//! before the first of them boots. Spans are rounded up: no timer is ever early. Real time is dilation 1, by the same code.
+//!
+//! Between reading the wall clock and its clocksource a booting kernel does not count time, or counts ticks, which come
+//! late: one to four milliseconds of ours were lost or gained, more on a busy machine. `clock.c` makes up for it.
 //!
 //! The CPU clocks of the process are left alone: they count how much was computed, and computing is not slowed. Programs
 //! inside never see them; their kernel accounts in lab time.
 //!
 //! # What a kernel needs beside it
-//! Arguments for the person who boots nodes:
+//! Notes for whoever boots nodes:
+//! - `HOME` in the environment or `uml_dir=FOLDER/` (with the final slash): with neither, Linux 7.3 panics; with the first
+//!   alone it leaves folders in `$HOME/.uml`. With `umid=NAME`, too, nothing is written outside the given folder.
 //! - `random.trust_cpu=on`: without it the random generator of older kernels takes 15 to 20 s until it serves `getrandom`,
 //!   and in virtual time for ever. A kernel that runs as a process has no `rdrand` of its own; what it calls so is our
-//!   `getrandom`. **With a seed everything random in a node is therefore the same in every run**: ports, sequence numbers,
-//!   hash seeds. Give each node another seed.
-//! - `norandmaps`: addresses of programs inside are not random, which matters to reproducibility only.
+//!   `getrandom`. **With a seed everything random in a node is therefore drawn from it**: ports, sequence numbers, hash
+//!   seeds. Give each node another seed. In real and dilated time the kernel still stirs in the instants of its
+//!   interrupts, so that only virtual time gives the same numbers twice.
+//! - `norandmaps`: the addresses in programs inside are not random, which matters to reproducibility only.
 //! - `lpj=4000000`: the kernel does not measure the speed of its busy loops, which takes `dilation` times as long.
-//! - No user of `rdtsc`: that instruction bypasses any kernel and shows the host's time.
+//! - `seccomp=on` and one processor for all of a kernel's threads and programs: a system call inside then takes a tenth.
+//! - `mem=` of 32M for our own kernels, 96M for Debian's.
+//! - No program inside that reads time by `rdtsc`: that instruction bypasses every kernel and shows the host's time.
 
+use netloom_units::Dilation;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::num::NonZeroU32;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -73,36 +81,6 @@ pub const COVERED: &[&str] = &[
     "usleep",
     "write",
 ];
-
-/// How many seconds of ours a second of the lab lasts: an exact ratio. 1 is real time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Dilation {
-    numerator: NonZeroU32,
-    denominator: NonZeroU32,
-}
-
-impl Dilation {
-    /// Real time.
-    pub const REAL: Self = Self { numerator: NonZeroU32::MIN, denominator: NonZeroU32::MIN };
-
-    /// The dilation `numerator / denominator`.
-    #[must_use]
-    pub const fn new(numerator: NonZeroU32, denominator: NonZeroU32) -> Self {
-        Self { numerator, denominator }
-    }
-
-    /// The dilation by a whole number.
-    #[must_use]
-    pub const fn whole(factor: NonZeroU32) -> Self {
-        Self::new(factor, NonZeroU32::MIN)
-    }
-}
-
-impl fmt::Display for Dilation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.numerator, self.denominator)
-    }
-}
 
 /// The time of a lab, as all its kernels have to see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,7 +127,7 @@ impl Orders {
     pub fn environment(&self) -> Vec<(&'static str, String)> {
         let lapse = self.lapse.iter().flat_map(|lapse| {
             [
-                ("NETLOOM_DILATION", lapse.dilation.to_string()),
+                ("NETLOOM_DILATION", format!("{}/{}", lapse.dilation.numerator(), lapse.dilation.denominator())),
                 ("NETLOOM_EPOCH", lapse.epoch_ns.to_string()),
                 ("NETLOOM_WALL", lapse.wall_ns.to_string()),
             ]
@@ -174,8 +152,9 @@ impl Shim {
     /// Puts it into a sealed file in memory, which is gone with the last process that has it open. No folder is touched,
     /// and none that forbids programs (`noexec`, often `/run`) is in the way.
     ///
-    /// A kernel that runs as a process starts itself a second time, to be without address randomisation; it keeps its
-    /// environment and its open files then, so the shim is loaded a second time from the same descriptor.
+    /// A kernel that runs as a process starts itself a second time, to be without address randomisation
+    /// (`arch/um/os-Linux/main.c`). It keeps its environment and its open files then, so the shim is loaded a second time
+    /// from the same descriptor. Its helpers for programs inside are static, and close all descriptors.
     ///
     /// # Errors
     /// [`ShimError`] when the system makes no such file; [`Shim::in_folder`] may still do.
@@ -241,12 +220,12 @@ impl Shim {
 
 /// An empty file in memory, closed on exec: a lab's other programs shall not inherit it.
 fn memory_file() -> io::Result<File> {
-    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    let common = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: the name is a literal with a closing zero.
     let create = |flags| unsafe { libc::memfd_create(c"netloom-shim".as_ptr(), flags) };
     // Linux before 6.3 does not know MFD_EXEC; since then a system may forbid such files unless they ask for it.
-    let descriptor = match create(flags | libc::MFD_EXEC) {
-        -1 if io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL) => create(flags),
+    let descriptor = match create(common | libc::MFD_EXEC) {
+        -1 if io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL) => create(common),
         descriptor => descriptor,
     };
     if descriptor < 0 {

@@ -7,11 +7,13 @@
 pub mod cgroup;
 pub mod facts;
 pub mod fds;
+pub mod guest;
 pub mod lab;
 pub mod netlink;
 pub mod node;
 pub mod processors;
 pub mod runtime;
+pub mod sealed;
 pub mod sysctl;
 pub mod terminal;
 

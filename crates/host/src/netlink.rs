@@ -2,6 +2,7 @@
 //! process. Blocking; many requests travel in one system call.
 
 mod address;
+pub(crate) mod change;
 mod link;
 mod socket;
 mod veth;

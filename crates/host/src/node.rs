@@ -1,13 +1,14 @@
 //! Nodes: each a process with namespaces of its own that serves the lab process over a pair of sockets.
 
-mod agent;
+pub(crate) mod agent;
 mod config;
-mod configure;
+pub(crate) mod configure;
 mod handle;
-mod inspect;
+pub(crate) mod inspect;
 mod outbox;
-mod program;
-mod protocol;
+pub(crate) mod program;
+pub(crate) mod programs;
+pub(crate) mod protocol;
 
 pub use config::{InterfaceConfig, NodeConfig, RouteConfig};
 pub use handle::{Node, NodeError, NodeEvent, Spawn, SpawnError};

@@ -13,12 +13,20 @@ const THIS: Pid = Pid::from_raw(0);
 /// # Errors
 /// What the kernel says.
 pub fn reserve() -> Result<Option<usize>, Errno> {
+    let [_, .., last] = allowed()?[..] else { return Ok(None) };
     let mut allowed = sched_getaffinity(THIS)?;
-    let processors: Vec<usize> = (0..CpuSet::count()).filter(|cpu| allowed.is_set(*cpu).unwrap_or(false)).collect();
-    let [_, .., last] = processors[..] else { return Ok(None) };
     allowed.unset(last)?;
     sched_setaffinity(THIS, &allowed)?;
     Ok(Some(last))
+}
+
+/// The processors that the calling thread may use.
+///
+/// # Errors
+/// What the kernel says.
+pub fn allowed() -> Result<Vec<usize>, Errno> {
+    let allowed = sched_getaffinity(THIS)?;
+    Ok((0..CpuSet::count()).filter(|cpu| allowed.is_set(*cpu).unwrap_or(false)).collect())
 }
 
 #[cfg(test)]

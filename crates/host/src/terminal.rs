@@ -72,6 +72,17 @@ impl Drop for RawMode<'_> {
     }
 }
 
+/// Makes a pseudo terminal hand everything through in both directions, for good: another terminal behind it does what
+/// terminals do.
+///
+/// # Errors
+/// The kernel's refusal; `ENOTTY` when it is no terminal.
+pub fn pass_through(terminal: impl AsFd) -> Result<(), KernelError> {
+    let mut settings = tcgetattr(terminal.as_fd()).attempted(|| "read the terminal's settings")?;
+    cfmakeraw(&mut settings);
+    tcsetattr(terminal.as_fd(), SetArg::TCSANOW, &settings).attempted(|| "switch the terminal to raw mode")
+}
+
 /// How many characters a terminal shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowSize {

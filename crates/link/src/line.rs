@@ -97,6 +97,11 @@ impl Line {
         true
     }
 
+    /// When the last of those in order is due.
+    pub(crate) fn last(&self) -> Option<Instant> {
+        self.travelling.back().map(|last| last.due)
+    }
+
     /// When what is due at `due` will be due behind what is on the way.
     pub(crate) fn due_behind(&self, due: Instant) -> Instant {
         due.max(self.last_due)

@@ -1,5 +1,6 @@
 //! A pipe: impairments, then a bounded queue, then a transmitter, then a delay line (dummynet: Rizzo 1997, section 2).
 
+mod certain;
 mod scheduled;
 
 use crate::clockwork::{CATCH_UP, Clockwork, Deed, earlier};

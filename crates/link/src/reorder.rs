@@ -68,6 +68,11 @@ impl Reorder {
         self.chance.is_idle()
     }
 
+    /// The least delay of any segment, given what it would be without overtaking.
+    pub(crate) fn hurried_least(&self, least: Duration) -> Duration {
+        if self.is_idle() { least } else { self.by.map_or(Duration::ZERO, |by| least - by) }
+    }
+
     /// The delay of a segment that overtakes, given what it would be; none if it does not overtake.
     pub(crate) fn hurry(&mut self, delay: Duration) -> Option<Duration> {
         if self.behind.saturating_add(1) < self.gap || !self.chance.happens() {

@@ -2,20 +2,25 @@
 
 use crate::control::Server;
 use crate::direction::{PipePlace, port_id};
+use crate::driver::Driver;
 use crate::job::Job;
+use crate::kernels::{Kernels, is_kernel};
 use crate::links::{LinkName, Links};
+use crate::node::LabNode;
 use crate::results::EventLog;
 use crate::session::{GuardLink, Parts, Session};
 use crate::signals::Signals;
+use crate::virtual_time;
 use crate::{Event, ExitCode, RunError};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
 use netloom_fabric::Fabric;
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::runtime::RuntimeDir;
-use netloom_lab::{LinkPlan, NodeKind, NodePlan, Plan, Precision, Stack};
+use netloom_lab::{Clock, LinkPlan, NodeKind, NodePlan, Plan, Precision};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::time::Duration as RealDuration;
 
 /// The lab process, from its beginning to its exit code.
 ///
@@ -57,31 +62,57 @@ fn live(channel: UnixStream, job: &Job) -> (i32, bool) {
 /// its thread.
 fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let plan = &job.plan;
-    refuse_kernels(plan)?;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
+    if plan.clock == Clock::Virtual {
+        return assemble_in_virtual_time(job, signals, guard);
+    }
     let mut notes = Vec::new();
     let processor = own_processor(plan, &mut notes)?;
     guard.step(format!("making {} nodes", plan.nodes.len()));
     let cgroups = cpu_shares(job)?;
-    let mut nodes = make_nodes(plan, &cgroups)?;
-    notes.extend(nodes.iter().flat_map(|node| node.notes().iter().map(|note| format!("node {}: {note}", node.name()))));
+    let configs = configs(plan, &cgroups);
+    let mut nodes = make_nodes(plan, &configs)?;
+    let kernels = Kernels::prepare(job)?;
     guard.step(format!("joining them with {} links", plan.links.len()));
-    let ports = make_links(plan, &nodes)?;
-    configure(&mut nodes)?;
-    let links = start_engine(plan, ports, processor)?;
-    let server = Server::listen(&job.control_socket)
-        .map_err(|error| RunError::Machine(format!("listening at {}: {error}", job.control_socket.display())))?;
-    Ok(Parts { nodes, links, server, signals, notes })
+    let ports = make_links(plan, &nodes, kernels.as_ref())?;
+    configure(nodes.iter_mut().flatten())?;
+    let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
+    let links = start_engine(plan, ports, processor, epoch)?;
+    let mut pump = None;
+    if let Some(kernels) = kernels {
+        let booted;
+        (booted, pump) = kernels.boot(job, &configs, guard).map(|(nodes, pump)| (nodes, Some(pump)))?;
+        for (place, kernel) in nodes.iter_mut().zip(booted) {
+            *place = kernel.map(|kernel| LabNode::Kernel(Box::new(kernel))).or_else(|| place.take());
+        }
+        configure(nodes.iter_mut().flatten().filter(|node| matches!(node, LabNode::Kernel(_))))?;
+    }
+    let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
+    notes.extend(notes_of(&nodes));
+    Ok(Parts { nodes, links, server: listen(job)?, signals, notes, pump })
 }
 
-/// Labs with kernels of their own are checked and described, but cannot run yet.
-fn refuse_kernels(plan: &Plan) -> Result<(), RunError> {
-    let Some(node) = plan.nodes.iter().find(|node| node.stack == Stack::Kernel) else { return Ok(()) };
-    Err(RunError::Machine(format!(
-        "node {} runs a Linux kernel of its own (`stack: kernel`, `clock: {}`), and this version runs namespace nodes in \
-         real time only: write `clock: real` and leave `stack` out",
-        node.name, plan.clock
-    )))
+/// Kernels, links and their time are one: the scheduler.
+fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) -> Result<Parts, RunError> {
+    let plan = &job.plan;
+    let kernels = Kernels::prepare(job)?.ok_or_else(|| machine("a lab needs a node"))?;
+    let configs = configs(plan, &vec![None; plan.nodes.len()]);
+    let (kernels, time) = virtual_time::boot(job, &kernels, &configs, None, guard)?;
+    let mut nodes: Vec<LabNode> =
+        kernels.into_iter().flatten().map(|kernel| LabNode::Kernel(Box::new(kernel))).collect();
+    configure(nodes.iter_mut())?;
+    let links = links(plan, Driver::Virtual(time));
+    let notes = notes_of(&nodes).collect();
+    Ok(Parts { nodes, links, server: listen(job)?, signals, notes, pump: None })
+}
+
+fn notes_of(nodes: &[LabNode]) -> impl Iterator<Item = String> {
+    nodes.iter().flat_map(|node| node.notes().iter().map(|note| format!("node {}: {note}", node.name())))
+}
+
+fn listen(job: &Job) -> Result<Server, RunError> {
+    Server::listen(&job.control_socket)
+        .map_err(|error| RunError::Machine(format!("listening at {}: {error}", job.control_socket.display())))
 }
 
 /// An engine that always spins gets a processor that no program of the lab runs on.
@@ -108,10 +139,17 @@ fn cpu_shares(job: &Job) -> Result<Vec<Option<PathBuf>>, RunError> {
     job.plan.nodes.iter().map(share).collect::<Result<_, _>>().map_err(machine)
 }
 
-fn make_nodes(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Result<Vec<Node>, RunError> {
+fn configs(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Vec<NodeConfig> {
     let each = plan.nodes.iter().zip(cgroups);
-    let configs: Vec<NodeConfig> = each.map(|(node, cgroup)| node_config(plan, node, cgroup.clone())).collect();
-    Node::create_all(&configs).map_err(machine)
+    each.map(|(node, cgroup)| node_config(plan, node, cgroup.clone())).collect()
+}
+
+/// The namespace nodes, at their places in the plan.
+fn make_nodes(plan: &Plan, configs: &[NodeConfig]) -> Result<Vec<Option<LabNode>>, RunError> {
+    let own: Vec<NodeConfig> =
+        plan.nodes.iter().zip(configs).filter(|(node, _)| !is_kernel(node)).map(|(_, config)| config.clone()).collect();
+    let mut made = Node::create_all(&own).map_err(machine)?.into_iter().map(LabNode::Namespace);
+    Ok(plan.nodes.iter().map(|node| if is_kernel(node) { None } else { made.next() }).collect())
 }
 
 fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeConfig {
@@ -138,50 +176,75 @@ fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeCon
     }
 }
 
-/// A veth pair for every end of a link: one interface in the node, the other here, where the engine finds it.
-fn make_links(plan: &Plan, nodes: &[Node]) -> Result<Vec<PortConfig>, RunError> {
+/// A veth pair for every end of a link at a namespace node: one interface in the node, the other here, where the engine
+/// finds it. A socket for every end at a kernel node.
+fn make_links(
+    plan: &Plan,
+    nodes: &[Option<LabNode>],
+    kernels: Option<&Kernels>,
+) -> Result<Vec<PortConfig>, RunError> {
     let mut pairs = Vec::new();
+    let mut joined = Vec::new();
     let mut ports = Vec::new();
     for (number, link) in plan.links.iter().enumerate() {
         for (end, place) in link.ends.iter().enumerate() {
             let port = port_id(number, end);
+            let listener = kernels.map_or(Ok(None), |kernels| kernels.listen(place.node, place.interface))?;
+            if let Some(listener) = listener {
+                ports.push(PortConfig::Guest { port, listener });
+                continue;
+            }
+            let Some(LabNode::Namespace(node)) = &nodes[place.node] else { continue };
             let interface = &plan.nodes[place.node].interfaces[place.interface];
             let here = VethEnd { name: format!("p{}", port.0), mac: None, namespace: None, up: true };
             let there = VethEnd {
                 name: interface.name.clone(),
                 mac: Some(interface.mac),
-                namespace: Some(nodes[place.node].pid()),
+                namespace: Some(node.pid()),
                 up: false,
             };
             pairs.push(Veth { ends: [here, there], mtu: link.mtu });
-            ports.push(port);
+            joined.push(port);
         }
     }
     let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs)).map_err(machine)?;
-    Ok(ports.into_iter().zip(indexes).map(|(port, ifindex)| PortConfig { port, ifindex }).collect())
+    ports.extend(joined.into_iter().zip(indexes).map(|(port, ifindex)| PortConfig::Interface { port, ifindex }));
+    Ok(ports)
 }
 
 /// All nodes configure themselves at the same time.
-fn configure(nodes: &mut [Node]) -> Result<(), RunError> {
+fn configure<'a>(nodes: impl Iterator<Item = &'a mut LabNode>) -> Result<(), RunError> {
+    let mut nodes: Vec<_> = nodes.collect();
     nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(machine))?;
     nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(machine))
 }
 
-fn start_engine(plan: &Plan, ports: Vec<PortConfig>, processor: Option<usize>) -> Result<Links, RunError> {
+fn start_engine(
+    plan: &Plan,
+    ports: Vec<PortConfig>,
+    processor: Option<usize>,
+    epoch: Option<RealDuration>,
+) -> Result<Links, RunError> {
     let specs = netloom_sim::pipe_specs(plan);
-    let pipes = plan.pipes().map(|pipe| (PipePlace::of(&pipe), pipe.config.clone())).collect();
     let fabric = Fabric::new(plan.seed, &specs);
     let precision = match plan.precision {
         Precision::Eco => netloom_dataplane::Precision::Eco,
         Precision::Balanced => netloom_dataplane::Precision::Balanced,
         Precision::Exact => netloom_dataplane::Precision::Exact,
     };
-    let engine = Engine::start(fabric, &EngineConfig { precision, processor, ports }).map_err(machine)?;
+    let dilation = plan.clock.dilation().unwrap_or_default();
+    let config = EngineConfig { precision, processor, dilation, epoch, ports };
+    let engine = Engine::start(fabric, config).map_err(machine)?;
+    Ok(links(plan, Driver::Engine(engine)))
+}
+
+fn links(plan: &Plan, driver: Driver) -> Links {
     let name = |link: &LinkPlan| LinkName {
         name: link.name.clone(),
         ends: link.ends.map(|end| plan.nodes[end.node].name.clone()),
     };
-    Ok(Links::new(engine, plan.links.iter().map(name).collect(), pipes))
+    let pipes = plan.pipes().map(|pipe| (PipePlace::of(&pipe), pipe.config.clone())).collect();
+    Links::new(driver, plan.links.iter().map(name).collect(), pipes)
 }
 
 fn machine(error: impl std::fmt::Display) -> RunError {

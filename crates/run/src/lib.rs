@@ -11,6 +11,7 @@ mod assemble;
 mod chart;
 mod control;
 mod direction;
+mod driver;
 mod effects;
 mod error;
 mod exit;
@@ -18,9 +19,11 @@ mod expectations;
 mod guard;
 mod job;
 mod jsonl;
+mod kernels;
 mod links;
 mod measure;
 mod message;
+mod node;
 mod portrait;
 mod preflight;
 pub mod render;
@@ -31,6 +34,7 @@ mod session;
 mod signals;
 mod simulate;
 mod verdict;
+mod virtual_time;
 
 pub use control::{
     Client, Exec, LabInfo, LabStats, NodeInfo, PipeStats, Set, Stdio, attach, only_lab, running_labs, take_down,

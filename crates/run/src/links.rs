@@ -1,9 +1,10 @@
-//! The links of a running lab: what is in force on them, and the engine that makes it so.
+//! The links of a running lab: what is in force on them, and the driver that makes it so.
 
 use crate::control::PipeStats;
 use crate::direction::{PipePlace, pipe_id};
+use crate::driver::Driver;
 use crate::{Effects, LabStats, RunError};
-use netloom_dataplane::{Engine, EngineError, Snapshot};
+use netloom_dataplane::Snapshot;
 use netloom_lab::Direction;
 use netloom_link::{ConfigError, PipeChange, PipeConfig, PipeCounters, ReorderConfig};
 use netloom_units::{Bytes, Duration, Instant, Rate};
@@ -49,21 +50,26 @@ impl PipeState {
 
 /// See the module.
 pub(crate) struct Links {
-    engine: Engine,
+    driver: Driver,
     names: Vec<LinkName>,
     pipes: Vec<PipeState>,
 }
 
 impl Links {
-    /// Takes over a running engine with these pipes.
-    pub(crate) fn new(engine: Engine, names: Vec<LinkName>, pipes: Vec<(PipePlace, PipeConfig)>) -> Self {
+    /// Takes over a driver with these pipes.
+    pub(crate) fn new(driver: Driver, names: Vec<LinkName>, pipes: Vec<(PipePlace, PipeConfig)>) -> Self {
         let state = |(place, config)| PipeState { place, config, up: true, delay_changed: false };
-        Self { engine, names, pipes: pipes.into_iter().map(state).collect() }
+        Self { driver, names, pipes: pipes.into_iter().map(state).collect() }
     }
 
-    /// The engine's time.
+    /// Lab time.
     pub(crate) fn now(&self) -> Instant {
-        self.engine.now()
+        self.driver.now()
+    }
+
+    /// What moves the packets.
+    pub(crate) fn driver(&self) -> &Driver {
+        &self.driver
     }
 
     /// The name of every pipe's link, and where the pipe belongs.
@@ -113,7 +119,7 @@ impl Links {
         change: &PipeChange,
     ) -> Result<(), RunError> {
         for pipe in self.numbers(|place| place.is_of(link, direction) && place.pipe.as_deref() == further) {
-            self.engine.change(pipe_id(pipe), change.clone()).map_err(died)?;
+            self.driver.change(pipe_id(pipe), change.clone())?;
             let state = &mut self.pipes[pipe];
             state.delay_changed |= change.delay.as_ref().is_some_and(|delay| *delay != state.config.delay);
             state.delay_changed |= change.reorder.is_some_and(|reorder| reorder != state.config.reorder);
@@ -134,7 +140,7 @@ impl Links {
     ) -> Result<(), RunError> {
         let is_meant = |pipe: Option<&str>| further.is_none() || pipe == further;
         for pipe in self.numbers(|place| place.is_of(link, direction) && is_meant(place.pipe.as_deref())) {
-            self.engine.set_up(pipe_id(pipe), up).map_err(died)?;
+            self.driver.set_up(pipe_id(pipe), up)?;
             self.pipes[pipe].up = up;
         }
         Ok(())
@@ -157,20 +163,20 @@ impl Links {
                 ..PipeChange::default()
             };
             if !again.is_empty() {
-                self.engine.change(pipe_id(pipe), again).map_err(died)?;
+                self.driver.change(pipe_id(pipe), again)?;
             }
         }
-        self.engine.reset_meters().map_err(died)
+        self.driver.reset_meters()
     }
 
     /// What every pipe has counted, and when.
     pub(crate) fn counters(&mut self) -> Result<(Instant, Vec<PipeCounters>), RunError> {
-        self.engine.counters().map_err(died)
+        self.driver.counters()
     }
 
-    /// All that the engine has measured.
+    /// All that was measured.
     pub(crate) fn snapshot(&mut self) -> Result<Snapshot, RunError> {
-        self.engine.snapshot().map_err(died)
+        self.driver.snapshot()
     }
 
     /// What every pipe has counted, for a client.
@@ -207,9 +213,4 @@ impl Links {
             effects: Effects::since(&PipeCounters::default(), counted),
         }
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-fn died(error: EngineError) -> RunError {
-    RunError::Died(error.to_string())
 }

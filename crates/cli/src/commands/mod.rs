@@ -3,6 +3,7 @@
 mod check;
 mod down;
 mod exec;
+mod kernel;
 mod lab_file;
 mod link;
 mod ps;
@@ -60,9 +61,17 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Set(args) => set::set(&args),
         Command::Stats(args) => stats::stats(&args),
         Command::Down(args) => down::down(&args),
+        Command::Kernel { command } => kernel::kernel(&command),
         Command::Completion { shell } => completion(shell),
         Command::ExitCodes => exit_codes(),
+        Command::GuestInit { .. } => guest_init(),
     }
+}
+
+/// Returns only outside of a kernel node.
+fn guest_init() -> Outcome {
+    netloom_host::guest::main().map_err(|error| Failure::new(ExitCode::Usage, error))?;
+    DONE
 }
 
 fn schema() -> Outcome {

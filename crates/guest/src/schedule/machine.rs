@@ -63,11 +63,32 @@ pub trait Machine {
     /// Lets it run: it takes in `frames` at their instants, in order, and does whatever its own timers call for, at all
     /// instants *before* `until`. It does not wait for the kernel; [`Machine::report`] does. Empties `frames`.
     ///
-    /// No frame is earlier than the `until` of the grant before, and none is at or after this `until`.
+    /// No frame is at or after this `until`, and none is earlier than the last instant of the grant before, one nanosecond
+    /// before its `until`: an instant at which links without delay leave no lookahead is granted again and again, until
+    /// nothing more happens at it. `until` never goes back.
+    ///
+    /// Frames of one instant come before the kernel's own timers of that instant.
     ///
     /// # Errors
     /// When the kernel's process has gone.
     fn grant(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError>;
+
+    /// Whether [`Machine::grant_alone`] stops it where it says; the scheduler does not call that otherwise.
+    fn stops_after_sending(&self) -> bool {
+        false
+    }
+
+    /// As [`Machine::grant`], but once it has sent a frame through an interface or its agent, it only ends that instant and
+    /// does nothing at later ones: as if `until` had been one nanosecond after that instant, and its wish counts from
+    /// there. All frames that it is given are of one instant, the first at which it runs.
+    ///
+    /// A machine that alone has something to do runs on like this where links leave no lookahead.
+    ///
+    /// # Errors
+    /// As [`Machine::grant`].
+    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+        self.grant(until, frames, pool)
+    }
 
     /// Waits until it has done all that, and adds the frames that it sent, in order, each at its own instant.
     ///

@@ -1,7 +1,6 @@
 //! A node's init: process 1 of the node. It has one thread, executes nothing itself, and ends when the lab process
 //! goes away, upon which the kernel ends everything else in the node.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, IntoRawFd, OwnedFd};
@@ -9,22 +8,18 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{SigSet, Signal, kill, killpg};
+use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-use nix::unistd::Pid;
 
 use super::config::NodeConfig;
 use super::outbox::Outbox;
-use super::protocol::{CpuWait, Event, ProcessId, Program, Reply, Request, receive, send};
+use super::programs::Programs;
+use super::protocol::{Event, Program, Reply, Request, receive, send};
 use super::{configure, inspect, program};
 use crate::error::{Attempted, KernelError};
 
-/// All processes but the caller's own.
-const EVERYBODY: Pid = Pid::from_raw(-1);
-
 /// How long killed processes may take to go. Only one that hangs in the kernel takes longer, and nobody can help it.
-const KILLED_WITHIN: Duration = Duration::from_secs(1);
+pub(crate) const KILLED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Serves the lab process until that is gone. Its sockets are the only open descriptors that the node keeps.
 pub(super) fn run(config: NodeConfig, control: OwnedFd, events: OwnedFd) -> i32 {
@@ -43,9 +38,7 @@ pub(super) fn run(config: NodeConfig, control: OwnedFd, events: OwnedFd) -> i32 
         control,
         signals,
         outbox: Outbox::new(events),
-        processes: BTreeMap::new(),
-        started: 0,
-        ended: CpuWait::default(),
+        programs: Programs::default(),
     };
     while let Ok(true) = agent.turn(PollTimeout::NONE) {}
     0
@@ -56,11 +49,7 @@ struct Agent {
     control: OwnedFd,
     signals: SignalFd,
     outbox: Outbox,
-    /// Those that were started here and still run.
-    processes: BTreeMap<Pid, ProcessId>,
-    started: u64,
-    /// Of processes that have ended.
-    ended: CpuWait,
+    programs: Programs,
 }
 
 impl Agent {
@@ -93,10 +82,10 @@ impl Agent {
         let reply = match request {
             Request::Configure => done(configure::configure(&self.config)),
             Request::Spawn(program) => self.spawn(&program, fds),
-            Request::Signal { process, signal } => done(self.signal(process, signal)),
+            Request::Signal { process, signal } => done(self.programs.signal(process, signal)),
             Request::Listening { port } => inspect::listening(port).map_or_else(Reply::Refused, Reply::Listening),
             Request::Interfaces => inspect::interfaces().map_or_else(Reply::Refused, Reply::Interfaces),
-            Request::CpuWait => self.cpu_wait().map_or_else(Reply::Refused, Reply::CpuWait),
+            Request::CpuWait => self.programs.cpu_wait().map_or_else(Reply::Refused, Reply::CpuWait),
             Request::Stop { grace_ms } => done(self.stop(Duration::from_millis(grace_ms))),
         };
         send(&self.control, &reply, &[])?;
@@ -105,28 +94,9 @@ impl Agent {
 
     fn spawn(&mut self, program: &Program, streams: Vec<OwnedFd>) -> Reply {
         match program::start(&self.config, program, streams) {
-            Ok(pid) => {
-                self.started += 1;
-                let process = ProcessId(self.started);
-                self.processes.insert(pid, process);
-                Reply::Started(process)
-            }
+            Ok(pid) => Reply::Started(self.programs.add(pid)),
             Err(reply) => reply,
         }
-    }
-
-    /// Signals the process group of a program; one that has ended is beyond reach, which is no error.
-    fn signal(&self, process: ProcessId, signal: i32) -> Result<(), KernelError> {
-        let attempted = || format!("send signal {signal} to process {}", process.get());
-        let signal = Signal::try_from(signal).attempted(attempted)?;
-        let Some((pid, _)) = self.processes.iter().find(|(_, id)| **id == process) else { return Ok(()) };
-        killpg(*pid, signal).attempted(attempted)
-    }
-
-    fn cpu_wait(&self) -> Result<CpuWait, KernelError> {
-        let mut sum = inspect::cpu_wait()?;
-        sum += self.ended;
-        Ok(sum)
     }
 
     /// Asks every program to end, waits up to `grace`, and ends those that are left.
@@ -135,12 +105,7 @@ impl Agent {
         for (signals, within) in
             [(&[Signal::SIGTERM, Signal::SIGCONT][..], grace), (&[Signal::SIGKILL][..], KILLED_WITHIN)]
         {
-            for signal in signals {
-                match kill(EVERYBODY, *signal) {
-                    Ok(()) | Err(Errno::ESRCH) => (),
-                    Err(error) => return Err(error).attempted(|| format!("send {signal} to all programs")),
-                }
-            }
+            signals.iter().try_for_each(|signal| Programs::signal_all(*signal))?;
             if self.all_end(within).attempted(|| "wait for the programs to end")? {
                 return Ok(());
             }
@@ -170,34 +135,18 @@ impl Agent {
 
     /// Takes leave of every child that has ended, orphans included; whether there are others.
     fn reap(&mut self) -> bool {
-        loop {
-            // Left unreaped first: a zombie still tells how long it waited for a CPU.
-            match waitid(Id::All, WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT) {
-                Ok(WaitStatus::StillAlive) => return true,
-                Ok(status) => status.pid().into_iter().for_each(|pid| self.bury(pid)),
-                Err(Errno::EINTR) => (),
-                Err(_) => return false,
-            }
-        }
-    }
-
-    fn bury(&mut self, pid: Pid) {
-        let cpu = inspect::cpu_wait_of(pid);
-        self.ended += cpu;
-        let mut status = 0;
-        // SAFETY: waitpid writes the status to a variable that outlives the call.
-        unsafe { libc::waitpid(pid.as_raw(), &raw mut status, 0) };
-        if let Some(process) = self.processes.remove(&pid) {
-            self.outbox.push(&Event::Exited { process, status, cpu_ns: cpu.ran_ns });
-        }
+        let outbox = &mut self.outbox;
+        self.programs.reap(|process, status, cpu| {
+            outbox.push(&Event::Exited { process, status, cpu_ns: cpu.ran_ns });
+        })
     }
 }
 
-fn done(result: Result<(), KernelError>) -> Reply {
+pub(crate) fn done(result: Result<(), KernelError>) -> Reply {
     result.map_or_else(Reply::Refused, |()| Reply::Done)
 }
 
-fn watch_children() -> nix::Result<SignalFd> {
+pub(crate) fn watch_children() -> nix::Result<SignalFd> {
     // Whatever the lab process handles or holds back is no concern of a node. Signals with their default action do
     // nothing to a process 1.
     program::default_signals()?;

@@ -2,9 +2,10 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
 
 /// What a node is to be.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeConfig {
     /// The lab's name; the node's programs see it as `NETLOOM_LAB`.
     pub lab: String,
@@ -24,7 +25,7 @@ pub struct NodeConfig {
 }
 
 /// An interface of a node.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterfaceConfig {
     /// Its name, at most 15 bytes.
     pub name: String,
@@ -39,7 +40,7 @@ pub struct InterfaceConfig {
 }
 
 /// A route of a node.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouteConfig {
     /// Where to; `0.0.0.0/0` and `::/0` are the default routes.
     pub destination: IpNet,

@@ -12,18 +12,11 @@ pub(crate) const LOOPBACK: u32 = 1;
 
 /// Everything that can be done before the interfaces exist. They then take their parameters from `default`. Returns
 /// what could not be had but is not needed.
-pub(super) fn prepare(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
+pub(crate) fn prepare(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
     nix::unistd::sethostname(&config.name).attempted(|| "set the host name")?;
     mount::fresh_proc()?;
-    let mut netlink = Netlink::open()?;
-    base_sysctls(config.forwarding)?;
-    for (key, value) in &config.sysctls {
-        refuse_shared(key)?;
-        if !belongs_to_an_interface(config, key) {
-            sysctl::set(key, value)?;
-        }
-    }
-    netlink.set_up(LOOPBACK)?;
+    config.sysctls.iter().try_for_each(|(key, _)| refuse_shared(key))?;
+    prepare_network(config)?;
     // A machine that hides parts of its /sys, as containers do, lets nobody mount a fresh one. Programs then see the
     // machine's interfaces there instead of the node's, which few of them ever look at.
     match mount::fresh_sys() {
@@ -33,8 +26,28 @@ pub(super) fn prepare(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
     }
 }
 
+/// The parameters that belong to no interface, and the loopback interface.
+fn prepare_network(config: &NodeConfig) -> Result<(), KernelError> {
+    base_sysctls(config.forwarding)?;
+    for (key, value) in &config.sysctls {
+        if !belongs_to_an_interface(config, key) {
+            sysctl::set(key, value)?;
+        }
+    }
+    Netlink::open()?.set_up(LOOPBACK)
+}
+
+/// The same for a node that has a kernel of its own, and with it all of its parameters.
+pub(crate) fn prepare_guest(config: &NodeConfig) -> Result<(), KernelError> {
+    // A kernel with little memory gives connections little room. These are the values of any larger machine (tcp_init
+    // of net/ipv4/tcp.c), so that a connection behaves as it does there. First, since users may say otherwise.
+    sysctl::set("net.ipv4.tcp_rmem", "4096 131072 6291456")?;
+    sysctl::set("net.ipv4.tcp_wmem", "4096 16384 4194304")?;
+    prepare_network(config)
+}
+
 /// Interfaces, addresses, neighbors and routes.
-pub(super) fn configure(config: &NodeConfig) -> Result<(), KernelError> {
+pub(crate) fn configure(config: &NodeConfig) -> Result<(), KernelError> {
     for (key, value) in &config.sysctls {
         if belongs_to_an_interface(config, key) {
             sysctl::set(key, value)?;

@@ -47,12 +47,20 @@ pub enum NodeError {
         /// The node's name.
         node: String,
     },
+    /// The kernel of a kernel node has ended or does not answer.
+    Kernel {
+        /// The node's name.
+        node: String,
+        /// What is known, with the last lines of its console.
+        what: String,
+    },
 }
 
 impl fmt::Display for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused { node, error } => write!(f, "node {node}: {error}"),
+            Self::Kernel { node, what } => write!(f, "node {node}: {what}"),
             Self::Gone { node } => write!(f, "node {node}: its first process was killed, and the node with it"),
         }
     }

@@ -7,7 +7,7 @@ use crate::error::{Attempted, KernelError};
 use crate::netlink::{InterfaceCounters, Netlink};
 
 /// Whether some program accepts TCP connections at `port`.
-pub(super) fn listening(port: u16) -> Result<bool, KernelError> {
+pub(crate) fn listening(port: u16) -> Result<bool, KernelError> {
     for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
         match fs::read_to_string(table) {
             Ok(text) if lists_listener(&text, port) => return Ok(true),
@@ -32,14 +32,14 @@ fn lists_listener(table: &str, port: u16) -> bool {
 }
 
 /// The counters of every interface of the node but the loopback, by name.
-pub(super) fn interfaces() -> Result<Vec<(String, InterfaceCounters)>, KernelError> {
+pub(crate) fn interfaces() -> Result<Vec<(String, InterfaceCounters)>, KernelError> {
     let mut links = Netlink::open()?.links()?;
     links.retain(|link| link.index != super::configure::LOOPBACK);
     Ok(links.into_iter().map(|link| (link.name, link.counters)).collect())
 }
 
 /// The sum over all threads of the node that are alive.
-pub(super) fn cpu_wait() -> Result<CpuWait, KernelError> {
+pub(crate) fn cpu_wait() -> Result<CpuWait, KernelError> {
     let mut sum = CpuWait::default();
     for process in fs::read_dir("/proc").attempted(|| "list /proc")?.flatten() {
         // Threads come and go while this reads; those that have gone are left out.
@@ -52,7 +52,7 @@ pub(super) fn cpu_wait() -> Result<CpuWait, KernelError> {
 }
 
 /// The same of one process's first thread, which may be a zombie.
-pub(super) fn cpu_wait_of(pid: nix::unistd::Pid) -> CpuWait {
+pub(crate) fn cpu_wait_of(pid: nix::unistd::Pid) -> CpuWait {
     schedstat(format!("/proc/{pid}/schedstat").as_ref())
 }
 

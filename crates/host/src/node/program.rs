@@ -26,7 +26,7 @@ const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const USUAL_DESCRIPTORS: rlim_t = 1024;
 
 /// Starts `program` in a session and process group of its own.
-pub(super) fn start(node: &NodeConfig, program: &Program, streams: Vec<OwnedFd>) -> Result<Pid, Reply> {
+pub(crate) fn start(node: &NodeConfig, program: &Program, streams: Vec<OwnedFd>) -> Result<Pid, Reply> {
     let attempted = || format!("start {}", program.argv[0].to_string_lossy());
     let Ok([stdin, stdout, stderr]) = <[OwnedFd; 3]>::try_from(streams) else {
         let error = KernelError::new(attempted(), libc::EBADF);
@@ -97,7 +97,7 @@ fn become_program(terminal: bool) -> io::Result<()> {
 }
 
 /// Gives every signal its default action. The two that can have no other are left out.
-pub(super) fn default_signals() -> nix::Result<()> {
+pub(crate) fn default_signals() -> nix::Result<()> {
     for number in Signal::iterator().filter(|number| !matches!(number, Signal::SIGKILL | Signal::SIGSTOP)) {
         // SAFETY: the default action runs no code of this process.
         unsafe { signal(number, SigHandler::SigDfl) }?;

@@ -34,7 +34,7 @@ pub struct CpuWait {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Request {
+pub(crate) enum Request {
     Configure,
     /// Comes with three descriptors: the standard streams.
     Spawn(Program),
@@ -52,17 +52,23 @@ pub(super) enum Request {
     },
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Program {
-    pub(super) argv: Vec<OsString>,
-    pub(super) env: Vec<(OsString, OsString)>,
-    pub(super) clear_env: bool,
-    pub(super) cwd: Option<PathBuf>,
-    pub(super) tty: bool,
+/// A program to be started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// The program, looked up in PATH unless it contains a slash, and its arguments; not empty.
+    pub argv: Vec<OsString>,
+    /// Variables set on top of the environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// Whether the environment starts out empty.
+    pub clear_env: bool,
+    /// The working directory; that of whoever asks when there is none.
+    pub cwd: Option<PathBuf>,
+    /// Whether standard input is a terminal that the program is to control.
+    pub tty: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Reply {
+pub(crate) enum Reply {
     /// The namespaces are as they should be, but for what the notes say; interfaces may come.
     Prepared {
         notes: Vec<String>,
@@ -78,7 +84,7 @@ pub(super) enum Reply {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Event {
+pub(crate) enum Event {
     /// `status` is what wait(2) tells.
     Exited { process: ProcessId, status: i32, cpu_ns: u64 },
 }
@@ -91,7 +97,7 @@ const MORE: u8 = 1;
 const LAST: u8 = 0;
 
 /// Sends a message, of any length, and waits until it is on its way. Descriptors travel with its last packet.
-pub(super) fn send<T: Serialize>(socket: impl AsFd, message: &T, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+pub(crate) fn send<T: Serialize>(socket: impl AsFd, message: &T, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let bytes = serde_json::to_vec(message)?;
     let mut chunks = bytes.chunks(PACKET - 1).peekable();
     while let Some(chunk) = chunks.next() {
@@ -103,7 +109,7 @@ pub(super) fn send<T: Serialize>(socket: impl AsFd, message: &T, fds: &[Borrowed
 }
 
 /// Receives a message with its descriptors; `None` when the other side is gone.
-pub(super) fn receive<T: DeserializeOwned>(socket: impl AsFd) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+pub(crate) fn receive<T: DeserializeOwned>(socket: impl AsFd) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
     let mut message = Vec::new();
     let mut buffer = vec![0; PACKET];
     loop {

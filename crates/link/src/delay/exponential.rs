@@ -26,6 +26,11 @@ impl Exponential {
         nanoseconds(self.shift) + nanoseconds(self.mean)
     }
 
+    /// The bound below which nothing is drawn.
+    pub(super) fn least(&self) -> f64 {
+        nanoseconds(self.shift)
+    }
+
     pub(super) fn draw(&self, draws: &mut Draws) -> f64 {
         nanoseconds(self.shift) - nanoseconds(self.mean) * libm::log(draws.unit())
     }

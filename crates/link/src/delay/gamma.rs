@@ -29,6 +29,11 @@ impl Gamma {
         nanoseconds(self.shift) + self.shape * nanoseconds(self.scale)
     }
 
+    /// The bound below which nothing is drawn.
+    pub(super) fn least(&self) -> f64 {
+        nanoseconds(self.shift)
+    }
+
     pub(super) fn draw(&self, draws: &mut Draws) -> f64 {
         let drawn = if self.shape < 1.0 {
             // Marsaglia and Tsang 2000, section 6: one more than the shape, then a power of a uniform number.

@@ -98,6 +98,11 @@ impl Histogram {
         parts.sum()
     }
 
+    /// The bound below which nothing is drawn.
+    pub(super) fn least(&self) -> f64 {
+        self.bins.0.first().map_or(0.0, |edge| edge.from)
+    }
+
     pub(super) fn draw(&self, draws: &mut Draws) -> f64 {
         let edges = &self.bins.0;
         let place = draws.unit() * self.bins.total();

@@ -26,6 +26,12 @@ impl Normal {
         nanoseconds(self.mean)
     }
 
+    /// The bound below which nothing is drawn.
+    pub(super) fn least(&self) -> f64 {
+        // The rarest number that is drawn has a probability of 2^-53, and its quantile is -8.21.
+        nanoseconds(self.mean) - 8.3 * nanoseconds(self.deviation)
+    }
+
     pub(super) fn draw(&self, draws: &mut Draws) -> f64 {
         nanoseconds(self.mean) + nanoseconds(self.deviation) * draws.normal()
     }

@@ -32,6 +32,11 @@ impl Pareto {
         nanoseconds(self.shift) + nanoseconds(self.scale) * self.shape / (self.shape - 1.0)
     }
 
+    /// The bound below which nothing is drawn.
+    pub(super) fn least(&self) -> f64 {
+        nanoseconds(self.shift) + nanoseconds(self.scale)
+    }
+
     pub(super) fn draw(&self, draws: &mut Draws) -> f64 {
         nanoseconds(self.shift) + nanoseconds(self.scale) * libm::pow(draws.unit(), -1.0 / self.shape)
     }

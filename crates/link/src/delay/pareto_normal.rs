@@ -33,6 +33,12 @@ impl ParetoNormal {
         nanoseconds(self.mean)
     }
 
+    /// The bound below which nothing is drawn.
+    pub(super) fn least(&self) -> f64 {
+        // The rarest number that is drawn has a probability of 2^-53: z = -8.21, and 3/4 w = -1/2.
+        nanoseconds(self.mean) - 2.6 * nanoseconds(self.deviation)
+    }
+
     pub(super) fn draw(&self, draws: &mut Draws) -> f64 {
         let unit = draws.unit();
         let normal = quantile(unit) / 4.0;

@@ -51,6 +51,11 @@ impl Samples {
         values.iter().map(|value| nanoseconds(*value) / values.len() as f64).sum()
     }
 
+    /// The bound below which nothing is drawn.
+    pub(super) fn least(&self) -> f64 {
+        self.values.0.iter().min().map_or(0.0, |least| nanoseconds(*least))
+    }
+
     pub(super) fn draw(&self, draws: &mut Draws) -> f64 {
         let values = &self.values.0;
         let count = values.len();

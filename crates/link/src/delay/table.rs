@@ -73,6 +73,11 @@ impl TableDelay {
         self.delay(sum / values.len() as f64)
     }
 
+    /// The bound below which nothing is drawn.
+    pub(super) fn least(&self) -> f64 {
+        self.delay(self.table.0.iter().min().copied().map_or(0.0, f64::from))
+    }
+
     pub(super) fn draw(&self, draws: &mut Draws) -> f64 {
         let values = &self.table.0;
         self.delay(f64::from(values[draws.index(values.len())]))

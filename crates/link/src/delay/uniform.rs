@@ -30,6 +30,11 @@ impl Uniform {
         nanoseconds(self.from) / 2.0 + nanoseconds(self.to) / 2.0
     }
 
+    /// The bound below which nothing is drawn.
+    pub(super) fn least(&self) -> f64 {
+        nanoseconds(self.from)
+    }
+
     pub(super) fn draw(&self, draws: &mut Draws) -> f64 {
         nanoseconds(self.from) + nanoseconds(self.to - self.from) * draws.unit()
     }

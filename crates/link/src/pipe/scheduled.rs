@@ -21,6 +21,11 @@ impl Slopes {
         self.delay = self.delay.filter(|_| change.delay.is_none());
         self.loss = self.loss.filter(|_| change.loss.is_none());
     }
+
+    /// The least delay from `now` until the next step of the delay, if it changes in a straight line.
+    pub(super) fn least_delay(&self, now: Instant) -> Option<Duration> {
+        self.delay.map(|slope| Duration::from_nanos(slope.at(now).min(slope.to)))
+    }
 }
 
 impl Pipe {

@@ -137,7 +137,10 @@ impl Session<'_> {
         let node = described.node;
         match when {
             ReadyWhen::Pause(_) => Ok(true),
-            ReadyWhen::File(path) => Ok(self.job.cwd.join(path).exists()),
+            ReadyWhen::File(path) => {
+                let path = self.job.cwd.join(path);
+                self.nodes[node].has_file(path).map_err(|error| RunError::Died(error.to_string()))
+            }
             ReadyWhen::Tcp(port) => {
                 let port = *port;
                 self.nodes[node].listening(port).map_err(|error| RunError::Died(error.to_string()))
@@ -194,8 +197,8 @@ impl Session<'_> {
                 NodeEvent::Gone => {
                     self.gone.insert(node);
                     self.processes.remove_node(node);
-                    let name = self.nodes[node].name();
-                    return Err(RunError::Died(format!("the init process of node `{name}` was killed")));
+                    let (name, how) = (self.nodes[node].name(), self.nodes[node].obituary());
+                    return Err(RunError::Died(format!("node `{name}` died: {how}")));
                 }
             }
         }

@@ -19,6 +19,7 @@ use crate::expectations::QueueWatches;
 use crate::job::{Job, Mode};
 use crate::links::Links;
 use crate::measure::{Mark, marks};
+use crate::node::LabNode;
 use crate::results::EventLog;
 use crate::sampler::Sampler;
 use crate::signals::Signals;
@@ -26,7 +27,7 @@ use crate::{Event, RunError};
 pub(crate) use commands::Command;
 pub(crate) use guard_link::GuardLink;
 use guard_link::Heard;
-use netloom_host::node::Node;
+use netloom_guest::node::Pump;
 use netloom_units::{Duration, Instant};
 use processes::{Processes, Purpose};
 use requests::Place;
@@ -48,8 +49,8 @@ pub(crate) struct Session<'a> {
     guard_is_gone: bool,
     signals: Signals,
     server: Server,
-    nodes: Vec<Node>,
-    /// The nodes whose init was killed.
+    nodes: Vec<LabNode>,
+    /// The nodes that have died.
     gone: BTreeSet<usize>,
     links: Links,
     commands: Vec<Command>,
@@ -63,21 +64,25 @@ pub(crate) struct Session<'a> {
     /// What could not be enforced, for the verdict.
     notes: Vec<String>,
     warnings: Vec<String>,
+    /// Behind the nodes, which speak to their kernels through it.
+    _pump: Option<Pump>,
 }
 
 /// What the lab was made of before it began.
 pub(crate) struct Parts {
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<LabNode>,
     pub(crate) links: Links,
     pub(crate) server: Server,
     pub(crate) signals: Signals,
     pub(crate) notes: Vec<String>,
+    /// What serves the agents of kernels, in real and dilated time.
+    pub(crate) pump: Option<Pump>,
 }
 
 impl<'a> Session<'a> {
     /// A lab that was just assembled.
     pub(crate) fn new(job: &'a Job, guard: GuardLink, parts: Parts, events: EventLog) -> Self {
-        let Parts { nodes, links, server, signals, notes } = parts;
+        let Parts { nodes, links, server, signals, notes, pump } = parts;
         let timeline = match job.mode {
             Mode::Run => Timeline::of(&job.plan, &crate::expectations::instants(&job.plan)),
             Mode::Up => Timeline::default(),
@@ -99,6 +104,7 @@ impl<'a> Session<'a> {
             windows: BTreeMap::new(),
             queues: QueueWatches::of(&job.plan),
             notes,
+            _pump: pump,
             warnings: job.warnings.clone(),
         }
     }
@@ -127,10 +133,7 @@ impl<'a> Session<'a> {
             if matches!(self.stage, Stage::Stopping(_)) && self.processes.is_empty() {
                 return Ok(());
             }
-            let ready = self
-                .wait(self.links.now(), self.next_wake())
-                .map_err(|error| RunError::Died(format!("waiting for the lab's programs: {error}")))?;
-            for source in ready {
+            for source in self.wait(self.links.now(), self.next_wake())? {
                 self.serve(source)?;
             }
         }

@@ -1,13 +1,17 @@
 //! Everything that the lab's main loop waits for.
 
 use super::Session;
+use crate::RunError;
 use crate::control::ClientId;
-use netloom_units::{Duration, Instant};
+use crate::driver::Driver;
+use crate::virtual_time::Played;
+use netloom_units::Instant;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
 
 /// Something that can be read, or that takes more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,10 +30,47 @@ pub(super) enum Source {
 
 /// Without anything due, the loop looks around this often.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// In virtual time, the loop looks for signals and clients this often, in our time.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 impl Session<'_> {
     /// Waits until something can be served, or until `wake`.
-    pub(super) fn wait(&self, now: Instant, wake: Option<Instant>) -> io::Result<Vec<Source>> {
+    pub(super) fn wait(&self, now: Instant, wake: Option<Instant>) -> Result<Vec<Source>, RunError> {
+        let failed = |error| RunError::Died(format!("waiting for the lab's programs: {error}"));
+        match self.links.driver() {
+            Driver::Engine(_) => {
+                let dilation = self.job.plan.clock.dilation().unwrap_or_default();
+                let span = wake.map_or(LONGEST_WAIT, |at| dilation.to_real(at.since(now)));
+                self.poll(span.min(LONGEST_WAIT)).map_err(failed)
+            }
+            Driver::Virtual(time) => {
+                let ready = self.poll(Duration::ZERO).map_err(failed)?;
+                if !ready.is_empty() {
+                    return Ok(ready);
+                }
+                match time.play(wake, PATIENCE)? {
+                    Played::Limit | Played::Pause | Played::Agents => Ok(Vec::new()),
+                    // With an appointment, time has gone on to it.
+                    Played::Idle if wake.is_some() => Ok(Vec::new()),
+                    Played::Idle => Err(RunError::Died(self.what_waits_for_ever())),
+                }
+            }
+        }
+    }
+
+    /// Nothing can happen any more, and yet the run is not over.
+    fn what_waits_for_ever(&self) -> String {
+        let waiting = self.commands.iter().filter(|command| command.started.is_some() && command.ended.is_none());
+        let names: Vec<_> = waiting.map(|command| format!("`{}`", command.described.name)).collect();
+        format!(
+            "nothing will ever happen again in this lab: no kernel has a timer, and no packet is on its way. These \
+             still run: {}; give the lab a `duration`, or the command a `for`",
+            names.join(", ")
+        )
+    }
+
+    /// Waits until something can be served, or for `span`.
+    fn poll(&self, span: Duration) -> io::Result<Vec<Source>> {
         let mut sources = Vec::new();
         let mut fds = Vec::new();
         for (source, fd, writes) in self.sources() {
@@ -37,8 +78,7 @@ impl Session<'_> {
             sources.push(source);
             fds.push(PollFd::new(fd, flags));
         }
-        let span = wake.map_or(LONGEST_WAIT, |at| at.since(now).min(LONGEST_WAIT));
-        match ppoll(&mut fds, Some(timeout(span)), None) {
+        match ppoll(&mut fds, Some(TimeSpec::from_duration(span)), None) {
             Ok(_) | Err(Errno::EINTR) => {}
             Err(errno) => return Err(errno.into()),
         }
@@ -54,10 +94,4 @@ impl Session<'_> {
         let nodes = nodes.map(|(index, node)| (Source::Node(index), node.as_fd(), false));
         guard.into_iter().chain(fixed).chain(clients).chain(nodes)
     }
-}
-
-fn timeout(span: Duration) -> TimeSpec {
-    let ns = span.as_nanos();
-    let part = |value: u64| i64::try_from(value).expect("a wait is at most a second");
-    TimeSpec::new(part(ns / 1_000_000_000), part(ns % 1_000_000_000))
 }

@@ -1,0 +1,108 @@
+//! `netloom kernel`
+
+use super::{DONE, Failure, Outcome, print};
+use crate::args::kernel::{KernelBuildArgs, KernelCommand, KernelListArgs};
+use crate::progress::BuildProgress;
+use crate::talk;
+use netloom_guest::kernel::build::{BuildError, Built, Request, build};
+use netloom_guest::kernel::{Cache, OwnBuild};
+use netloom_run::ExitCode;
+use netloom_run::render::{Align, Table};
+use serde_json::{Value, json};
+
+pub(super) fn kernel(command: &KernelCommand) -> Outcome {
+    match command {
+        KernelCommand::Build(args) => build_kernel(args),
+        KernelCommand::List(args) => list(args),
+    }
+}
+
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Self {
+        let code = match error {
+            BuildError::Source { .. } => ExitCode::Usage,
+            BuildError::Interrupted => ExitCode::Interrupted,
+            _ => ExitCode::Machine,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+fn cache() -> Result<Cache, Failure> {
+    Cache::of_user().map_err(|why| Failure::new(ExitCode::Machine, why))
+}
+
+fn build_kernel(args: &KernelBuildArgs) -> Outcome {
+    let request = Request { source: args.source.clone(), force: args.force, jobs: args.jobs };
+    let mut progress = BuildProgress::new(args.quiet);
+    let built = build(&request, &cache()?, &mut |step| progress.show(step));
+    // The moving line goes before anything is said about the end.
+    drop(progress);
+    let kernel = match built? {
+        Built::Before(kernel) => {
+            let record = &kernel.record;
+            let built = &record.built;
+            talk::say(&format!(
+                "Linux {} is there already, built {built} from {}; --force builds it anew",
+                record.source_version, record.source
+            ));
+            kernel
+        }
+        Built::Now(kernel) => {
+            let record = &kernel.record;
+            let minutes = record.build_seconds as f64 / 60.0;
+            talk::say(&format!("Linux {} built in {minutes:.1} min", record.source_version));
+            kernel
+        }
+    };
+    print(&kernel.path.display().to_string())
+}
+
+fn list(args: &KernelListArgs) -> Outcome {
+    let builds = cache()?.builds();
+    if args.json {
+        let kernels: Vec<Value> = builds.iter().map(json_of).collect();
+        return print(&format!("{:#}", Value::Array(kernels)));
+    }
+    if builds.is_empty() {
+        talk::say("no kernel is built: `netloom kernel build` builds one");
+        return DONE;
+    }
+    let mut table = Table::new(&[
+        ("KERNEL", Align::Left),
+        ("TIME", Align::Left),
+        ("HZ", Align::Right),
+        ("SECCOMP", Align::Left),
+        ("MB", Align::Right),
+        ("BUILT", Align::Left),
+        ("SOURCE", Align::Left),
+        ("PATH", Align::Left),
+    ]);
+    for build in &builds {
+        table.row(cells(build));
+    }
+    print(table.to_string().trim_end())
+}
+
+/// Everything in `kernel.json`, and where the kernel is.
+fn json_of(build: &OwnBuild) -> Value {
+    let mut value = serde_json::to_value(&build.record).expect("a record has string keys only");
+    value["path"] = json!(build.path);
+    value
+}
+
+fn cells(build: &OwnBuild) -> Vec<String> {
+    let record = &build.record;
+    let facts = &record.facts;
+    let word = |is: bool, yes: &str, no: &str| if is { yes } else { no }.to_owned();
+    vec![
+        facts.version.clone(),
+        word(facts.time_travel, "real, dilated, virtual", "real, dilated"),
+        facts.hz.to_string(),
+        word(facts.seccomp, "yes", "no"),
+        format!("{:.1}", record.size_bytes as f64 / 1e6),
+        record.built.clone(),
+        record.source.clone(),
+        build.path.display().to_string(),
+    ]
+}

@@ -1,0 +1,52 @@
+//! Hand-outs ahead of time: what a scheduler of virtual time may know before it lets nodes run.
+
+use crate::{Fabric, Handout, PipeId};
+use alloc::vec::Vec;
+use netloom_units::Instant;
+
+impl Fabric {
+    /// The instant before which all hand-outs are known at `now`, no matter what is injected from `now` on; at least
+    /// `now`. It holds until a pipe is changed, cut or joined by hand.
+    ///
+    /// An answer may be earlier than what could be proved, never later. See [`netloom_link::Pipe::certain_until`].
+    pub fn certain_until(&mut self, now: Instant) -> Instant {
+        let mut certain = Instant::MAX;
+        for index in 0..self.pipes.len() {
+            certain = certain.min(self.pipes[index].certain_until(now, &mut self.waste));
+        }
+        certain
+    }
+
+    /// The same of a single pipe.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn pipe_certain_until(&mut self, now: Instant, id: PipeId) -> Instant {
+        self.pipes[id.0 as usize].certain_until(now, &mut self.waste)
+    }
+
+    /// Hands out everything that is due before `until`, in order of due instants (ties: in order of pipes). To be called
+    /// after [`Fabric::advance`] at the `now` of [`Fabric::certain_until`], whose answer bounds `until`.
+    ///
+    /// The entrances of the pipes stay at `now`: what is injected afterwards, at any instant from `now` on, fares as if
+    /// all this were handed out on time. Counters have it as departed already; they are right again at `until`.
+    pub fn advance_certain(&mut self, until: Instant, mut sink: impl FnMut(Handout)) {
+        // These have nothing more that leaves before `until`; they may want to be called for something else.
+        let mut done: Vec<PipeId> = Vec::new();
+        while let Some((wake, id)) = self.wakes.first().filter(|(wake, _)| *wake < until) {
+            let index = id.0 as usize;
+            let Some(leave) = self.pipes[index].next_certain().filter(|leave| *leave < until) else {
+                self.wakes.set(id, None);
+                done.push(id);
+                continue;
+            };
+            if leave > wake {
+                // Among the others it stands where it leaves.
+                self.wakes.set(id, Some(leave));
+            } else if let Some(departure) = self.pipes[index].pop_certain(leave, &mut self.waste) {
+                sink(Handout { pipe: id, port: self.exits[index], departure });
+            }
+        }
+        done.into_iter().for_each(|id| self.reschedule(id));
+    }
+}

@@ -1,0 +1,38 @@
+//! Where packets are shown as they pass between nodes and fabric.
+
+use crate::{Handout, PortId};
+use netloom_packet::{Packet, Pool};
+use netloom_units::Instant;
+
+/// Which way a packet passes a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Way {
+    /// From the node into the fabric.
+    FromNode,
+    /// From the fabric to the node.
+    ToNode,
+}
+
+/// Is shown every packet that passes a port. A driver has any number of them, mostly none.
+///
+/// It is called between packets that are due, and must be quick: it keeps the packet ([`Packet::duplicate`] copies no
+/// byte) and leaves the work to somebody else.
+pub trait Tap {
+    /// `packet` passes `port`: its first segment at `first`, its last at `last`. Calls come in the order in which the
+    /// driver got to it, which is not quite the order of instants.
+    fn packet(&mut self, port: PortId, way: Way, first: Instant, last: Instant, packet: &Packet);
+
+    /// A packet enters the fabric. The segments of a train arrive together, since a kernel sends them together.
+    fn enters(&mut self, port: PortId, at: Instant, packet: &Packet) {
+        self.packet(port, Way::FromNode, at, at, packet);
+    }
+
+    /// A packet leaves the fabric, at the instants at which its segments are due. If it is late, that is not shown.
+    fn leaves(&mut self, handout: &Handout) {
+        let departure = &handout.departure;
+        self.packet(handout.port, Way::ToNode, departure.first_due, departure.due, &departure.packet);
+    }
+
+    /// The driver has shown what there is for now, and takes the buffers back that are no longer needed.
+    fn settle(&mut self, pool: &mut Pool);
+}

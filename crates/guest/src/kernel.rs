@@ -1,0 +1,181 @@
+//! Kernels that run as processes (User-Mode Linux): found, built, and checked before they run.
+//!
+//! A lab needs one kernel for all its nodes. [`find`] chooses it: the one that the user named, else the newest own build
+//! in the [`Cache`], else the distribution's. [`build`](build::build) makes an own one. Whatever is chosen must pass
+//! [`check_time_surface`]: a kernel whose clock the shim cannot slow completely is refused, not run.
+
+pub mod build;
+mod cache;
+mod facts;
+mod surface;
+mod version;
+
+pub use cache::{Cache, OwnBuild, Record};
+pub use facts::Facts;
+use std::fmt;
+use std::path::{Path, PathBuf};
+pub use surface::{SurfaceError, Treatment, Uncovered, check_time_surface, covered_by_shim, treatment};
+pub use version::Version;
+
+/// The variable that names a kernel for all labs.
+pub const VARIABLE: &str = "NETLOOM_KERNEL";
+
+/// Where Debian's and Ubuntu's package user-mode-linux has its kernel.
+const OF_DISTRIBUTION: &str = "/usr/bin/linux.uml";
+
+/// What a lab needs of its kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// To run in real or dilated time.
+    Clock,
+    /// To run in virtual time.
+    VirtualTime,
+}
+
+/// A kernel that kernel nodes can run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// The binary.
+    pub path: PathBuf,
+    /// Its release, as `uname -r` says inside.
+    pub version: String,
+    /// Whether it can live in virtual time.
+    pub time_travel: bool,
+    /// Whether it knows `seccomp=on`.
+    pub seccomp: bool,
+    /// Jiffies per second.
+    pub hz: u32,
+    /// Whether `netloom kernel build` made it.
+    pub own_build: bool,
+    /// Stands for an own build's configuration; `None` for other kernels.
+    pub config_hash: Option<String>,
+    /// What nodes need and this kernel has only as modules; empty for own builds.
+    pub modules_needed: Vec<String>,
+}
+
+/// Why there is no kernel for a lab. The text says what to do.
+#[derive(Debug)]
+pub enum KernelMissing {
+    /// There is none at all.
+    None {
+        /// What the lab needs.
+        need: Need,
+    },
+    /// The only kernel cannot live in virtual time.
+    NoVirtualTime {
+        /// The kernel's binary.
+        path: PathBuf,
+        /// Its release.
+        version: String,
+    },
+    /// The kernel that was chosen is none, or lacks something.
+    Unusable {
+        /// The file that was looked at.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The kernel's clock would not be slowed.
+    Surface(SurfaceError),
+}
+
+/// The kernel for a lab: `given` (the option `--kernel`), else what `NETLOOM_KERNEL` names, else the newest own build
+/// that serves, else the distribution's.
+///
+/// # Errors
+/// When there is no such kernel, or when it cannot do what is needed; a kernel that the user named is never replaced by
+/// another.
+pub fn find(need: Need, given: Option<&Path>) -> Result<Kernel, KernelMissing> {
+    let named = given.map(Path::to_owned).or_else(|| Some(PathBuf::from(std::env::var_os(VARIABLE)?)));
+    // Without a place for a cache there are no own builds; that is no reason to refuse what else there is.
+    let builds = Cache::of_user().map(|cache| cache.builds()).unwrap_or_default();
+    choose(need, named, builds, Path::new(OF_DISTRIBUTION))
+}
+
+fn choose(
+    need: Need,
+    named: Option<PathBuf>,
+    builds: Vec<OwnBuild>,
+    of_distribution: &Path,
+) -> Result<Kernel, KernelMissing> {
+    let kernel = match named {
+        Some(path) => {
+            builds.into_iter().find(|build| build.path == path).map_or_else(|| Kernel::at(&path), Kernel::own)?
+        }
+        None => match pick(builds, need) {
+            Some(build) => Kernel::own(build)?,
+            None if of_distribution.exists() => Kernel::at(of_distribution)?,
+            None => return Err(KernelMissing::None { need }),
+        },
+    };
+    if need == Need::VirtualTime && !kernel.time_travel {
+        return Err(KernelMissing::NoVirtualTime { path: kernel.path, version: kernel.version });
+    }
+    check_time_surface(&kernel.path).map_err(KernelMissing::Surface)?;
+    Ok(kernel)
+}
+
+/// The newest own build that serves; those with the present configuration come first.
+fn pick(mut builds: Vec<OwnBuild>, need: Need) -> Option<OwnBuild> {
+    builds.retain(|build| need == Need::Clock || build.record.facts.time_travel);
+    let present = build::config_hash();
+    let at = builds.iter().position(|build| build.record.config_hash == present).unwrap_or(0);
+    builds.into_iter().nth(at)
+}
+
+impl Kernel {
+    /// A kernel from elsewhere, which is asked what it can do.
+    fn at(path: &Path) -> Result<Self, KernelMissing> {
+        // What cannot be preloaded need not be started to find out what it is.
+        check_time_surface(path).map_err(KernelMissing::Surface)?;
+        let unusable = |why| KernelMissing::Unusable { path: path.to_owned(), why };
+        let path = path.canonicalize().map_err(|error| unusable(error.to_string()))?;
+        let facts = Facts::read(&path).map_err(unusable)?;
+        Ok(Self::with(path, facts, None))
+    }
+
+    fn own(build: OwnBuild) -> Result<Self, KernelMissing> {
+        Ok(Self::with(build.path, build.record.facts, Some(build.record.config_hash)))
+    }
+
+    fn with(path: PathBuf, facts: Facts, config_hash: Option<String>) -> Self {
+        let Facts { version, time_travel, seccomp, hz, modules_needed } = facts;
+        let own_build = config_hash.is_some();
+        Self { path, version, time_travel, seccomp, hz, own_build, config_hash, modules_needed }
+    }
+}
+
+impl fmt::Display for KernelMissing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None { need: Need::Clock } => write!(
+                f,
+                "there is no kernel for kernel nodes: run `netloom kernel build` (some minutes, once), or install the \
+                 package user-mode-linux, which serves labs in real and dilated time"
+            ),
+            Self::None { need: Need::VirtualTime } => {
+                write!(f, "there is no kernel for virtual time: run `netloom kernel build` (some minutes, once)")
+            }
+            Self::NoVirtualTime { path, version } => write!(
+                f,
+                "the kernel {} (Linux {version}) was built without virtual time: run `netloom kernel build` (some \
+                 minutes, once)",
+                path.display()
+            ),
+            Self::Unusable { path, why } => write!(f, "{} cannot run kernel nodes: {why}", path.display()),
+            Self::Surface(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for KernelMissing {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Surface(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

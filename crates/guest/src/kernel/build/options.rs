@@ -1,0 +1,175 @@
+//! Our configuration of a kernel, and what became of it.
+
+use super::error::Attempt;
+use super::{BUILDER_VERSION, BuildError};
+use crate::kernel::facts::options_of;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The options that differ from `make allnoconfig`.
+pub(super) const FRAGMENT: &str = include_str!("../../../kernel/config");
+
+/// Jiffies per second. TCP's coarse timers count in jiffies: with the usual 100 of User-Mode Linux a retransmission
+/// timer would be a multiple of 10 ms whatever the dilation. One millisecond is what servers' kernels use.
+const JIFFIES: u32 = 1_000;
+
+/// What no kernel node, or no virtual time, works without. All other options are ones that some kernels do not have.
+const ESSENTIAL: [&str; 19] = [
+    "BINFMT_ELF",
+    "EPOLL",
+    "FUTEX",
+    "HIGH_RES_TIMERS",
+    "HOSTFS",
+    "INET",
+    "IPV6",
+    "NET",
+    "NET_NS",
+    "OVERLAY_FS",
+    "PACKET",
+    "PROC_FS",
+    "SYSFS",
+    "TMPFS",
+    "TTY",
+    "UML_TIME_TRAVEL_SUPPORT",
+    "UNIX",
+    "VIRTIO_NET",
+    "VIRTIO_UML",
+];
+
+/// Stands for the configuration and the way of building: 16 hexadecimal digits.
+///
+/// It is FNV-1a (Fowler, Noll, Vo), which keeps its value over versions of Rust; nobody would gain from a collision.
+pub fn config_hash() -> String {
+    let parts = [FRAGMENT.as_bytes(), &JIFFIES.to_le_bytes(), &BUILDER_VERSION.to_le_bytes()];
+    let bytes = parts.into_iter().flatten();
+    let hash =
+        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("{hash:016x}")
+}
+
+/// Changes the number of jiffies per second, which User-Mode Linux fixes in its `Kconfig` and offers no option for.
+pub(super) fn set_jiffies(tree: &Path) -> Result<(), BuildError> {
+    let path = tree.join("arch/um/Kconfig");
+    let kconfig = fs::read_to_string(&path).attempted(|| format!("read {}", path.display()))?;
+    fs::write(&path, with_jiffies(&kconfig)).attempted(|| format!("write {}", path.display()))
+}
+
+/// The same `Kconfig` with another default of `HZ`. Where there is none to change, the check of the result tells.
+fn with_jiffies(kconfig: &str) -> String {
+    let mut inside = false;
+    let mut text = String::with_capacity(kconfig.len() + 1);
+    for line in kconfig.lines() {
+        if line.starts_with("config ") {
+            inside = line.trim_end() == "config HZ";
+        }
+        if inside && line.trim_start().starts_with("default ") {
+            text.push_str(&format!("\tdefault {JIFFIES}"));
+            inside = false;
+        } else {
+            text.push_str(line);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Compares the configuration that the kernel's build system made of ours, and words what is missing as warnings.
+///
+/// # Errors
+/// When an option is missing that no kernel node works without.
+pub(super) fn check(config: &str) -> Result<Vec<String>, BuildError> {
+    let got = options_of(config);
+    let missing = missing(&got);
+    let essential: Vec<String> = missing.iter().filter(|name| ESSENTIAL.contains(&name.as_str())).cloned().collect();
+    if !essential.is_empty() {
+        return Err(BuildError::Options { missing: essential });
+    }
+    let mut warnings = Vec::new();
+    if !missing.is_empty() {
+        let names = missing.join(", CONFIG_");
+        warnings.push(format!("this kernel cannot have these options, and goes without: CONFIG_{names}"));
+    }
+    if got.get("HZ") != Some(&JIFFIES.to_string()) {
+        let hz = got.get("HZ").map_or("an unknown number of", String::as_str);
+        warnings.push(format!("this kernel has {hz} jiffies per second, not {JIFFIES}: TCP's timers are coarser"));
+    }
+    Ok(warnings)
+}
+
+/// Options that are not as our configuration has them, in its order.
+fn missing(got: &BTreeMap<String, String>) -> Vec<String> {
+    let differs = |wanted: &str, name: &str| match (wanted, got.get(name)) {
+        ("n", got) => got.is_some(),
+        (wanted, got) => got.map(String::as_str) != Some(wanted),
+    };
+    wanted().filter(|(name, value)| differs(value, name)).map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Our options: name and value.
+fn wanted() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = FRAGMENT.lines().filter_map(|line| line.strip_prefix("CONFIG_")?.split_once('='));
+    lines.map(|(name, value)| (name, value.trim_matches('"')))
+}
+
+/// What a configuration says of the compiler that it was made for.
+pub(super) fn compiler(config: &str) -> String {
+    options_of(config).remove("CC_VERSION_TEXT").unwrap_or_else(|| "unknown".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A configuration that gives all that we want.
+    fn complete() -> String {
+        let lines = FRAGMENT.lines().filter(|line| line.starts_with("CONFIG_") && !line.ends_with("=n"));
+        format!("{}\nCONFIG_HZ={JIFFIES}\nCONFIG_CC_VERSION_TEXT=\"gcc 12\"\n", lines.collect::<Vec<_>>().join("\n"))
+    }
+
+    #[test]
+    fn every_line_of_our_configuration_is_an_option_or_a_comment_and_stands_once() {
+        for line in FRAGMENT.lines() {
+            assert!(line.is_empty() || line.starts_with("# ") || line.starts_with("CONFIG_"), "{line}");
+        }
+        let mut names: Vec<&str> = wanted().map(|(name, _)| name).collect();
+        assert!(ESSENTIAL.iter().all(|essential| names.contains(essential)));
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn a_kernel_that_gives_everything_has_no_warnings() {
+        assert_eq!(check(&complete()).unwrap(), Vec::<String>::new());
+        assert_eq!(compiler(&complete()), "gcc 12");
+    }
+
+    #[test]
+    fn what_a_kernel_does_not_give_is_named() {
+        let config = complete().replace("CONFIG_NET_SCH_DUALPI2=y", "# CONFIG_NET_SCH_DUALPI2 is not set");
+        let config = config.replace("CONFIG_HZ=1000", "CONFIG_HZ=100") + "CONFIG_UML_RTC=y\n";
+        let warnings = check(&config).unwrap();
+        assert_eq!(warnings.len(), 2);
+        assert!(warnings[0].ends_with("CONFIG_UML_RTC, CONFIG_NET_SCH_DUALPI2"), "{}", warnings[0]);
+        assert!(warnings[1].contains("100 jiffies per second"), "{}", warnings[1]);
+    }
+
+    #[test]
+    fn a_kernel_without_what_nodes_need_is_an_error() {
+        let config = complete().replace("CONFIG_UML_TIME_TRAVEL_SUPPORT=y\n", "").replace("CONFIG_HOSTFS=y\n", "");
+        match check(&config) {
+            Err(BuildError::Options { missing }) => assert_eq!(missing, ["UML_TIME_TRAVEL_SUPPORT", "HOSTFS"]),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn jiffies_are_changed_in_their_own_entry_alone() {
+        let before = "config STACK\n\tint\n\tdefault 1\n\nconfig HZ\n\tint\n\tdefault 100\n\nconfig SMP\n\tdefault n\n";
+        assert_eq!(with_jiffies(before), before.replace("default 100", "default 1000"));
+        assert_eq!(with_jiffies(&with_jiffies(before)), with_jiffies(before));
+        assert_eq!(with_jiffies("config SMP\n\tdefault n\n"), "config SMP\n\tdefault n\n");
+    }
+}

@@ -1,0 +1,154 @@
+//! What a kernel's binary says about itself.
+
+use crate::kernel::Version;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What can be asked of a kernel, read from its binary and never guessed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Its release, as `uname -r` says inside: "7.3.4-netloom".
+    pub version: String,
+    /// Whether it can live in virtual time (`CONFIG_UML_TIME_TRAVEL_SUPPORT`).
+    pub time_travel: bool,
+    /// Whether it knows `seccomp=on`, with which a system call inside costs far less.
+    pub seccomp: bool,
+    /// Jiffies per second: the grain of TCP's coarse timers.
+    pub hz: u32,
+    /// What a kernel node needs and this kernel has only as modules, which must be loaded inside; empty for own builds.
+    pub modules_needed: Vec<String>,
+}
+
+/// What no kernel node works without: the option, and the module that has it if it is not built in.
+const NEEDED: [(&str, &str); 9] = [
+    ("VIRTIO_UML", "virtio_uml"),
+    ("VIRTIO_NET", "virtio_net"),
+    ("HOSTFS", "hostfs"),
+    ("OVERLAY_FS", "overlay"),
+    ("TMPFS", "tmpfs"),
+    ("PROC_FS", "proc"),
+    ("PACKET", "af_packet"),
+    ("NET_NS", "net_namespace"),
+    ("INET", "inet"),
+];
+
+/// A kernel answers at once; whatever does not is no kernel.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A configuration has some 40 KB; this much of an answer is read at most.
+const LONGEST_ANSWER: u64 = 4 << 20;
+
+impl Facts {
+    /// Asks the kernel at `path`.
+    ///
+    /// # Errors
+    /// A sentence that says what the binary did not answer, or what it lacks.
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let version = ask(path, "--version")?.trim().to_owned();
+        if version.parse::<Version>().is_err() {
+            return Err(format!("asked for its version, it says {version:?}"));
+        }
+        let options = options_of(&ask(path, "--showconfig")?);
+        let seccomp = ask(path, "--help")?.lines().any(|line| line.starts_with("seccomp="));
+        Self::judge(version, &options, seccomp)
+    }
+
+    fn judge(version: String, options: &BTreeMap<String, String>, seccomp: bool) -> Result<Self, String> {
+        let value = |option: &str| options.get(option).map(String::as_str);
+        if value("UML") != Some("y") {
+            return Err("its configuration is not that of User-Mode Linux".to_owned());
+        }
+        let missing: Vec<&str> =
+            NEEDED.iter().map(|(option, _)| *option).filter(|option| value(option).is_none()).collect();
+        if !missing.is_empty() {
+            return Err(format!("it was built without CONFIG_{}", missing.join(", CONFIG_")));
+        }
+        let hz = value("HZ").and_then(|hz| hz.parse().ok()).ok_or("its configuration does not say CONFIG_HZ")?;
+        let as_modules = NEEDED.iter().filter(|(option, _)| value(option) == Some("m"));
+        let modules_needed = as_modules.map(|(_, module)| (*module).to_owned()).collect();
+        let time_travel = value("UML_TIME_TRAVEL_SUPPORT") == Some("y");
+        Ok(Self { version, time_travel, seccomp, hz, modules_needed })
+    }
+}
+
+/// The options that are on, without `CONFIG_`, and their values without quotation marks.
+pub(crate) fn options_of(config: &str) -> BTreeMap<String, String> {
+    let lines = config.lines().filter_map(|line| line.strip_prefix("CONFIG_")?.split_once('='));
+    lines.map(|(name, value)| (name.to_owned(), value.trim_matches('"').to_owned())).collect()
+}
+
+/// What the kernel prints on standard output when it is called with one argument, after which it ends by itself.
+fn ask(path: &Path, question: &str) -> Result<String, String> {
+    let mut command = Command::new(path);
+    command.arg(question).env_clear().stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
+    let output = child.stdout.take().expect("standard output is a pipe");
+    let reader = thread::spawn(move || {
+        let mut text = Vec::new();
+        output.take(LONGEST_ANSWER).read_to_end(&mut text).map(|_| text)
+    });
+    // What has not ended is killed, which closes the pipe that the thread reads.
+    let ended = wait(&mut child);
+    if !ended {
+        // The process may have ended in between, which is as good.
+        child.kill().ok();
+        child.wait().ok();
+        return Err(format!("asked with {question}, it does not end"));
+    }
+    let text =
+        reader.join().expect("reading does not panic").map_err(|error| format!("reading its answer: {error}"))?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Whether the process ended in time.
+fn wait(child: &mut Child) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        match child.try_wait() {
+            Ok(None) => thread::sleep(Duration::from_millis(2)),
+            Ok(Some(_)) => return true,
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEBIAN: &str = "CONFIG_UML=y\nCONFIG_HZ=100\nCONFIG_LOCALVERSION=\"\"\nCONFIG_VIRTIO_UML=y\nCONFIG_HOSTFS=y\n\
+        CONFIG_VIRTIO_NET=m\nCONFIG_OVERLAY_FS=m\nCONFIG_TMPFS=y\nCONFIG_PROC_FS=y\nCONFIG_PACKET=y\nCONFIG_NET_NS=y\n\
+        # CONFIG_UML_NET_MCAST is not set\nCONFIG_INET=y\n";
+
+    fn judged(config: &str) -> Result<Facts, String> {
+        Facts::judge("6.1.176".to_owned(), &options_of(config), false)
+    }
+
+    #[test]
+    fn a_configuration_tells_what_a_kernel_can_do() {
+        let facts = judged(DEBIAN).unwrap();
+        assert_eq!((facts.hz, facts.time_travel), (100, false));
+        assert_eq!(facts.modules_needed, ["virtio_net", "overlay"]);
+        let able = judged(&format!("{DEBIAN}CONFIG_UML_TIME_TRAVEL_SUPPORT=y\n")).unwrap();
+        assert!(able.time_travel);
+    }
+
+    #[test]
+    fn a_kernel_without_what_nodes_need_is_refused_with_the_option() {
+        let error = judged(&DEBIAN.replace("CONFIG_HOSTFS=y", "# CONFIG_HOSTFS is not set")).unwrap_err();
+        assert_eq!(error, "it was built without CONFIG_HOSTFS");
+        assert!(judged("CONFIG_X86=y\n").unwrap_err().contains("User-Mode Linux"));
+    }
+
+    #[test]
+    fn programs_that_are_no_kernels_are_told_apart() {
+        assert!(Facts::read(Path::new("/bin/cat")).is_err());
+        assert!(Facts::read(Path::new("/nowhere/linux")).unwrap_err().contains("cannot be started"));
+    }
+}

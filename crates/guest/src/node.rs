@@ -1,0 +1,17 @@
+//! A kernel node, seen from the lab process: boots it, and talks to the agent inside. It does what a namespace node
+//! does, in the same words.
+
+mod boot;
+mod channel;
+mod handle;
+mod mail;
+mod pump;
+mod serve;
+mod sink;
+mod source;
+mod streams;
+
+pub use boot::{Boot, BootError};
+pub use channel::{Channel, SocketChannel};
+pub use handle::KernelNode;
+pub use pump::Pump;

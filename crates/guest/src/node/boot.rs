@@ -1,0 +1,138 @@
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::Command;
+
+use netloom_host::KernelError;
+use netloom_host::sealed::{Seal, SealedProcess, start};
+
+/// A kernel to be booted.
+#[derive(Debug)]
+pub struct Boot {
+    /// The node's name.
+    pub name: String,
+    /// The program that is the kernel.
+    pub kernel: PathBuf,
+    /// The program that is the kernel's first process, `netloom` itself, as an absolute path.
+    pub init: PathBuf,
+    /// The kernel's memory, in MiB.
+    pub memory_mib: u64,
+    /// An empty folder, which becomes the kernel's own: the only one that it can write to, in memory.
+    pub folder: PathBuf,
+    /// The file that takes what its consoles show.
+    pub console: PathBuf,
+    /// The Unix sockets of its network devices (vhost-user), in order, the control device first. Relative paths count
+    /// from `folder`.
+    pub devices: Vec<PathBuf>,
+    /// The only processor that it may run on. A kernel that moves between processors takes some ten times as long for
+    /// each system call of a program.
+    pub processor: Option<usize>,
+    /// The cgroup that it belongs to.
+    pub cgroup: Option<PathBuf>,
+    /// Further arguments of the kernel.
+    pub arguments: Vec<String>,
+}
+
+/// A kernel could not be booted.
+#[derive(Debug)]
+pub enum BootError {
+    /// The file for its console could not be made.
+    Console(PathBuf, std::io::Error),
+    /// The arguments are longer than a kernel takes.
+    Arguments {
+        /// How long, in bytes.
+        length: usize,
+    },
+    /// The machine said no.
+    Refused(KernelError),
+}
+
+impl fmt::Display for BootError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Console(path, error) => write!(f, "make {}: {error}", path.display()),
+            Self::Arguments { length } => write!(
+                f,
+                "its kernel would need a command line of {length} bytes, and {LONGEST_COMMAND_LINE} is the most: give \
+                 the node fewer interfaces, or the lab a shorter folder (XDG_RUNTIME_DIR)"
+            ),
+            Self::Refused(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BootError {}
+
+/// COMMAND_LINE_SIZE of arch/um, with some room for what the kernel adds by itself.
+const LONGEST_COMMAND_LINE: usize = 4096 - 64;
+
+/// Arguments that every kernel node has.
+const COMMON: &[&str] = &[
+    "root=/dev/root",
+    "rootfstype=hostfs",
+    "rootflags=/",
+    "ro",
+    // All consoles go to standard output, and nobody types there.
+    "con=null",
+    "ssl=null",
+    "con0=null,fd:1",
+    "console=tty0",
+    "quiet",
+    // The loop that measures the processor's speed would take as many times longer as time is dilated.
+    "lpj=4000000",
+    // Without a source of entropy that the kernel trusts, it would be 15 s old before programs get random numbers.
+    "random.trust_cpu=on",
+    // Interfaces that nobody described.
+    "fb_tunnels=none",
+    "dummy.numdummies=0",
+    "ifb.numifbs=0",
+    // Programs start and stop several times as fast as with ptrace. Kernels that do not know it ignore it.
+    "seccomp=on",
+];
+
+impl Boot {
+    /// The arguments of the kernel's program.
+    ///
+    /// # Errors
+    /// [`BootError::Arguments`].
+    pub fn arguments(&self) -> Result<Vec<OsString>, BootError> {
+        let mut all: Vec<OsString> = COMMON.iter().map(OsString::from).collect();
+        all.push(format!("mem={}M", self.memory_mib).into());
+        // Its control socket, which nobody uses, belongs into its own folder.
+        all.extend([self.under("uml_dir=", "/"), "umid=node".into()]);
+        all.extend(self.arguments.iter().map(OsString::from));
+        for device in &self.devices {
+            let mut argument = OsString::from("virtio_uml.device=");
+            argument.push(device);
+            argument.push(":1"); // VIRTIO_ID_NET
+            all.push(argument);
+        }
+        let mut init = OsString::from("init=");
+        init.push(&self.init);
+        all.extend([init, "--".into(), "guest-init".into()]);
+        let length = all.iter().map(|argument| argument.len() + 1).sum();
+        if length > LONGEST_COMMAND_LINE { Err(BootError::Arguments { length }) } else { Ok(all) }
+    }
+
+    fn under(&self, key: &str, end: &str) -> OsString {
+        let mut argument = OsString::from(key);
+        argument.push(&self.folder);
+        argument.push(end);
+        argument
+    }
+
+    /// Starts it. `prepare` gives the command its shim and whatever else belongs to the lab's clock.
+    ///
+    /// # Errors
+    /// See [`BootError`].
+    pub(super) fn start(&self, prepare: &mut dyn FnMut(&mut Command)) -> Result<SealedProcess, BootError> {
+        let console = File::create(&self.console).map_err(|error| BootError::Console(self.console.clone(), error))?;
+        let mut command = Command::new(&self.kernel);
+        command.args(self.arguments()?).env_clear();
+        prepare(&mut command);
+        let (processor, cgroup) = (self.processor, self.cgroup.clone());
+        let seal = Seal { folder: self.folder.clone(), console, processor, cgroup };
+        start(command, &seal).map_err(BootError::Refused)
+    }
+}

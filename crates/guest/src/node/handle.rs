@@ -1,0 +1,424 @@
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use netloom_host::KernelError;
+use netloom_host::guest::message::{Identity, Program, Reply, Standard, ToGuest};
+use netloom_host::netlink::InterfaceCounters;
+use netloom_host::node::{CpuWait, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use netloom_host::sealed::{SealedProcess, last_lines};
+use netloom_host::terminal::pass_through;
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::timerfd::TimerFd;
+
+use super::boot::{Boot, BootError};
+use super::channel::Channel;
+use super::mail::Mail;
+use super::sink::Sink;
+use super::source::Source;
+use super::streams::{Joined, Terminal, Token, Watch, same_file, standard};
+
+/// How long an agent may take to answer, in real time. It takes microseconds, but its kernel may have a hundredth of a
+/// processor.
+const ANSWER_WITHIN: Duration = Duration::from_secs(60);
+
+/// How many lines of a console a message shows.
+const LINES: usize = 8;
+
+/// A node that is a kernel of its own. Dropping it ends the kernel.
+pub struct KernelNode {
+    pub(super) name: String,
+    pub(super) kernel: SealedProcess,
+    console: PathBuf,
+    pub(super) mail: Mail,
+    pub(super) watch: Watch,
+    pub(super) joined: BTreeMap<ProcessId, Joined>,
+    pub(super) replies: VecDeque<Reply>,
+    pub(super) events: VecDeque<NodeEvent>,
+    /// Rung when there are events that the channel does not tell of any more.
+    bell: EventFd,
+    /// Runs while a program has a terminal.
+    pub(super) look: Option<TimerFd>,
+    notes: Vec<String>,
+    pub(super) is_up: bool,
+    /// Why it is over with the kernel.
+    pub(super) over: Option<String>,
+}
+
+impl KernelNode {
+    /// Starts a kernel; it boots while other things are done. `prepare` gives its program the shim and whatever else
+    /// belongs to the lab's clock.
+    ///
+    /// # Errors
+    /// What the machine refused.
+    pub fn start(
+        boot: &Boot,
+        channel: Box<dyn Channel>,
+        prepare: &mut dyn FnMut(&mut Command),
+    ) -> Result<Self, NodeError> {
+        let kernel = boot.start(prepare).map_err(|error| match error {
+            BootError::Refused(error) => NodeError::Refused { node: boot.name.clone(), error },
+            other => NodeError::Kernel { node: boot.name.clone(), what: other.to_string() },
+        })?;
+        let refused = |error: io::Error| NodeError::Refused {
+            node: boot.name.clone(),
+            error: KernelError::from_io("watch its kernel", &error),
+        };
+        let bell = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
+            .map_err(|error| refused(error.into()))?;
+        let mail = Mail::new(channel);
+        let mut watch = Watch::new().map_err(refused)?;
+        let fixed =
+            [(mail.as_fd(), Token::Channel), (kernel.as_fd(), Token::Kernel), (bell.as_fd(), Token::Bell)];
+        fixed.into_iter().try_for_each(|(fd, token)| watch.add(fd, token).map(drop)).map_err(refused)?;
+        Ok(Self {
+            name: boot.name.clone(),
+            kernel,
+            console: boot.console.clone(),
+            mail,
+            watch,
+            joined: BTreeMap::new(),
+            replies: VecDeque::new(),
+            events: VecDeque::new(),
+            bell,
+            look: None,
+            notes: Vec::new(),
+            is_up: false,
+            over: None,
+        })
+    }
+
+    /// Waits until the agent inside hears requests, `within` that much real time.
+    ///
+    /// # Errors
+    /// [`NodeError::Kernel`] when the kernel has ended or is late.
+    pub fn await_up(&mut self, within: Duration) -> Result<(), NodeError> {
+        self.await_until(within, "its kernel did not come up in time", |node| node.is_up.then_some(()))
+    }
+
+    /// Tells the agent what the node is to be.
+    ///
+    /// # Errors
+    /// [`NodeError::Kernel`].
+    pub fn begin_become(&mut self, identity: Identity) -> Result<(), NodeError> {
+        self.ask(&ToGuest::Become(Box::new(identity)))
+    }
+
+    /// Waits for what [`KernelNode::begin_become`] began.
+    ///
+    /// # Errors
+    /// What the guest's kernel refused, or [`NodeError::Kernel`].
+    pub fn finish_become(&mut self) -> Result<(), NodeError> {
+        match self.reply()? {
+            Reply::Prepared { notes } => {
+                self.notes = notes;
+                Ok(())
+            }
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// The node's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the node had to do without, in words.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The kernel's process, as the caller sees it.
+    pub fn pid(&self) -> netloom_host::Pid {
+        self.kernel.pid()
+    }
+
+    /// Tells the node to give its interfaces names, addresses, neighbors and routes.
+    ///
+    /// # Errors
+    /// [`NodeError::Kernel`].
+    pub fn begin_configure(&mut self) -> Result<(), NodeError> {
+        self.ask(&ToGuest::Configure)
+    }
+
+    /// Waits for what [`KernelNode::begin_configure`] began.
+    ///
+    /// # Errors
+    /// What the guest's kernel refused, or [`NodeError::Kernel`].
+    pub fn finish_configure(&mut self) -> Result<(), NodeError> {
+        self.expect_done()
+    }
+
+    /// Starts a program in a session and process group of its own. Its streams are joined to the given descriptors as
+    /// long as [`KernelNode::next_event`] is called whenever there is something.
+    ///
+    /// # Errors
+    /// See [`SpawnError`].
+    ///
+    /// # Panics
+    /// If `argv` is empty.
+    pub fn spawn(&mut self, spawn: Spawn) -> Result<ProcessId, SpawnError> {
+        assert!(!spawn.argv.is_empty(), "a program has a name");
+        let Spawn { argv, env, clear_env, cwd, stdin, stdout, stderr, tty } = spawn;
+        let mut joined = Joined::default();
+        let mut streams = [standard(&stdin), standard(&stdout), standard(&stderr)];
+        if tty {
+            streams = [Standard::Joined, Standard::Joined, Standard::Same];
+            let terminal = pass_through(&stdin).and_then(|()| {
+                stdin.try_clone().map_err(|error| KernelError::from_io("copy a descriptor", &error))
+            });
+            let refused = |error| SpawnError::Node(NodeError::Refused { node: self.name.clone(), error });
+            joined.terminal = Some(Terminal::new(terminal.map_err(refused)?));
+        } else if streams[2] == Standard::Joined && same_file(&stdout, &stderr) {
+            streams[2] = Standard::Same;
+        }
+        let window = joined.terminal.as_ref().and_then(Terminal::window);
+        let program = Box::new(Program { argv: argv.clone(), env, clear_env, cwd: cwd.clone(), tty });
+        let reply = self
+            .ask(&ToGuest::Spawn { program, streams, window })
+            .and_then(|()| {
+                let wanted = |standard: Standard| standard == Standard::Joined;
+                joined.input = wanted(streams[0]).then(|| Source::new(stdin));
+                let outputs = [(streams[1], stdout), (streams[2], stderr)];
+                let numbered = outputs.into_iter().zip(super::streams::OUTPUTS);
+                let sinks = numbered.filter(|((standard, _), _)| wanted(*standard));
+                joined.outputs = sinks.map(|((_, fd), stream)| (stream, Sink::new(fd))).collect();
+                self.reply()
+            })
+            .map_err(SpawnError::Node)?;
+        let node = self.name.clone();
+        match (reply, cwd) {
+            (Reply::Started(process), _) => {
+                self.join(process, joined).map_err(|error| SpawnError::Node(self.failure(&error)))?;
+                Ok(process)
+            }
+            (Reply::NoProgram, _) => Err(SpawnError::NoProgram { node, program: argv[0].clone() }),
+            (Reply::NoFolder, Some(folder)) => Err(SpawnError::NoFolder { node, folder }),
+            (other, _) => Err(SpawnError::Node(self.unexpected(other))),
+        }
+    }
+
+    /// Sends `signal` (`libc::SIGINT` and so on) to the process group of a program. Nothing happens to one that has
+    /// ended. After SIGKILL, what the program had written and nobody has read yet is lost.
+    ///
+    /// # Errors
+    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
+    pub fn signal(&mut self, process: ProcessId, signal: i32) -> Result<(), NodeError> {
+        self.ask(&ToGuest::Signal { process, signal })?;
+        self.expect_done()?;
+        if signal == libc::SIGKILL {
+            self.give_up_output(process);
+        }
+        Ok(())
+    }
+
+    /// Whether some program in the node accepts TCP connections at `port`, on any address.
+    ///
+    /// # Errors
+    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
+    pub fn listening(&mut self, port: u16) -> Result<bool, NodeError> {
+        self.ask(&ToGuest::Listening { port })?;
+        self.expect_answer()
+    }
+
+    /// Whether the node has a file of this name, an absolute path. What programs of the node write, only it can see.
+    ///
+    /// # Errors
+    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
+    pub fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {
+        self.ask(&ToGuest::Exists { path })?;
+        self.expect_answer()
+    }
+
+    /// The counters of every interface of the node but its loopback, by name.
+    ///
+    /// # Errors
+    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
+    pub fn interface_counters(&mut self) -> Result<Vec<(String, InterfaceCounters)>, NodeError> {
+        self.ask(&ToGuest::Interfaces)?;
+        match self.reply()? {
+            Reply::Interfaces(interfaces) => Ok(interfaces),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// How long the node's processes used and waited for the CPU so far, in lab time.
+    ///
+    /// # Errors
+    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
+    pub fn cpu_wait(&mut self) -> Result<CpuWait, NodeError> {
+        self.ask(&ToGuest::CpuWait)?;
+        match self.reply()? {
+            Reply::CpuWait(wait) => Ok(wait),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Tells the node to end its programs: SIGTERM to all, `grace` of lab time to obey, then SIGKILL.
+    ///
+    /// # Errors
+    /// [`NodeError::Kernel`].
+    pub fn begin_stop(&mut self, grace: Duration) -> Result<(), NodeError> {
+        self.ask(&ToGuest::Stop { grace_ms: grace.as_millis().try_into().unwrap_or(u64::MAX) })
+    }
+
+    /// Waits for what [`KernelNode::begin_stop`] began.
+    ///
+    /// # Errors
+    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
+    pub fn finish_stop(&mut self) -> Result<(), NodeError> {
+        self.expect_done()
+    }
+
+    /// Whatever happened next, without waiting; also passes on what programs read and write. The descriptor of
+    /// [`KernelNode::as_fd`](AsFd::as_fd) is readable when there is something to do.
+    pub fn next_event(&mut self) -> Option<NodeEvent> {
+        if let Err(error) = self.serve() {
+            self.give_up(&error);
+        }
+        let event = self.events.pop_front();
+        if event.is_none() {
+            // An empty bell is as good as a silent one.
+            let _ = self.bell.read();
+        }
+        event
+    }
+
+    /// Why the node is over, with the last lines of its console; none while it lives.
+    pub fn obituary(&self) -> Option<String> {
+        self.over.as_ref().map(|why| format!("{why}{}", last_lines(&self.console, LINES)))
+    }
+
+    fn ask(&mut self, request: &ToGuest) -> Result<(), NodeError> {
+        if self.over.is_some() {
+            return Err(self.is_over());
+        }
+        self.mail.send(request).map_err(|error| self.failure(&error))
+    }
+
+    fn reply(&mut self) -> Result<Reply, NodeError> {
+        self.await_until(ANSWER_WITHIN, "its kernel does not answer", |node| node.replies.pop_front())
+    }
+
+    fn await_until<T>(
+        &mut self,
+        within: Duration,
+        late: &str,
+        mut done: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Result<T, NodeError> {
+        let end = Instant::now() + within;
+        loop {
+            if let Err(error) = self.take_in() {
+                self.give_up(&error);
+            }
+            if let Some(found) = done(self) {
+                self.ring();
+                return Ok(found);
+            }
+            if self.over.is_some() {
+                self.ring();
+                return Err(self.is_over());
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let what = format!("{late} ({} s){}", within.as_secs(), last_lines(&self.console, LINES));
+                return Err(NodeError::Kernel { node: self.name.clone(), what });
+            }
+            if let Err(error) = self.mail.wait(self.kernel.as_fd(), left) {
+                self.give_up(&error);
+            }
+        }
+    }
+
+    /// Makes the node's descriptor readable for what has been taken in beside an answer.
+    pub(super) fn ring(&self) {
+        if !self.events.is_empty() {
+            // A bell that cannot be rung has been rung often enough.
+            let _ = self.bell.write(1);
+        }
+    }
+
+    fn expect_done(&mut self) -> Result<(), NodeError> {
+        match self.reply()? {
+            Reply::Done => Ok(()),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    fn expect_answer(&mut self) -> Result<bool, NodeError> {
+        match self.reply()? {
+            Reply::Yes(answer) => Ok(answer),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// The channel fails when the kernel has gone, or the other way round.
+    fn failure(&mut self, error: &io::Error) -> NodeError {
+        self.give_up(error);
+        self.is_over()
+    }
+
+    fn is_over(&self) -> NodeError {
+        NodeError::Kernel { node: self.name.clone(), what: self.obituary().unwrap_or_default() }
+    }
+
+    fn unexpected(&self, reply: Reply) -> NodeError {
+        match reply {
+            Reply::Refused(error) => NodeError::Refused { node: self.name.clone(), error },
+            other => NodeError::Kernel {
+                node: self.name.clone(),
+                what: format!("its agent answered {other:?} to another question"),
+            },
+        }
+    }
+
+    pub(super) fn give_up(&mut self, error: &io::Error) {
+        if self.over.is_none() {
+            // A kernel that has just ended takes its channel with it: that it ended is the better reason.
+            let ended = self.ended_within(Duration::from_millis(200));
+            let why = ended.map_or_else(|| format!("its agent cannot be heard any more: {error}"), describe);
+            self.over = Some(why);
+            self.events.push_back(NodeEvent::Gone);
+        }
+    }
+
+    pub(super) fn note_end(&mut self) {
+        if self.over.is_none() && let Ok(Some(status)) = self.kernel.try_wait() {
+            self.over = Some(describe(status));
+            self.events.push_back(NodeEvent::Gone);
+        }
+    }
+
+    fn ended_within(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let timeout = nix::poll::PollTimeout::try_from(limit).unwrap_or(nix::poll::PollTimeout::MAX);
+        let mut fds = [nix::poll::PollFd::new(self.kernel.as_fd(), nix::poll::PollFlags::POLLIN)];
+        let _ = nix::poll::poll(&mut fds, timeout);
+        self.kernel.try_wait().ok().flatten()
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    match status.signal() {
+        Some(signal) => format!("its kernel was ended by signal {signal}"),
+        None => format!("its kernel ended unexpectedly ({status})"),
+    }
+}
+
+impl AsFd for KernelNode {
+    /// Readable when [`KernelNode::next_event`] has something to do; only to be polled.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.watch.as_fd()
+    }
+}
+
+impl std::fmt::Debug for KernelNode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let programs: Vec<OsString> = self.joined.keys().map(|process| process.get().to_string().into()).collect();
+        f.debug_struct("KernelNode").field("name", &self.name).field("programs", &programs).finish_non_exhaustive()
+    }
+}

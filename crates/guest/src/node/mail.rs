@@ -1,0 +1,44 @@
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use netloom_host::guest::frames::{Cutter, Joiner, LONGEST_TO_GUEST};
+use netloom_host::guest::message::{FromGuest, ToGuest, Wire};
+
+use super::channel::Channel;
+
+/// Messages to and from an agent, over a channel of frames.
+pub(super) struct Mail {
+    channel: Box<dyn Channel>,
+    cutter: Cutter,
+    joiner: Joiner,
+}
+
+impl Mail {
+    pub(super) fn new(channel: Box<dyn Channel>) -> Self {
+        Self { channel, cutter: Cutter::new(LONGEST_TO_GUEST), joiner: Joiner::default() }
+    }
+
+    pub(super) fn send(&mut self, message: &ToGuest) -> io::Result<()> {
+        let bytes = message.encode();
+        self.cutter.cut(&bytes).try_for_each(|frame| self.channel.send(&frame))
+    }
+
+    /// The next message, if all of it has come.
+    pub(super) fn receive(&mut self) -> io::Result<Option<FromGuest>> {
+        while let Some(frame) = self.channel.receive()? {
+            if let Some(message) = self.joiner.take(&frame).map_err(io::Error::other)? {
+                return FromGuest::decode(&message).map(Some).map_err(io::Error::other);
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn wait(&mut self, kernel: BorrowedFd<'_>, limit: Duration) -> io::Result<()> {
+        self.channel.wait(kernel, limit)
+    }
+
+    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.channel.as_fd()
+    }
+}

@@ -1,0 +1,243 @@
+//! What a kernel node does whenever it is looked after: it takes in what the agent says, and passes on what programs
+//! read and write.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use netloom_host::guest::message::{FromGuest, ProcessId, Stream, ToGuest};
+use netloom_host::node::NodeEvent;
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+
+use super::handle::KernelNode;
+use super::sink::Written;
+use super::source::Read;
+use super::streams::{Joined, OUTPUTS, Token};
+
+/// How often to look whether the window of a terminal has changed: nothing else tells the lab process of it.
+const LOOK: Duration = Duration::from_millis(250);
+
+impl KernelNode {
+    /// Does everything that can be done without waiting.
+    pub(super) fn serve(&mut self) -> io::Result<()> {
+        for token in self.watch.ready() {
+            match token {
+                Token::Channel => self.take_in()?,
+                Token::Kernel | Token::Bell => {}
+                Token::Look => self.look_at_terminals()?,
+                Token::Input(process) => self.read_input(process)?,
+                Token::Output(process, stream) => self.write_output(process, stream)?,
+            }
+        }
+        // Last words may have come with the end.
+        self.take_in()?;
+        self.note_end();
+        Ok(())
+    }
+
+    /// Takes in all that the agent has said.
+    pub(super) fn take_in(&mut self) -> io::Result<()> {
+        while let Some(message) = self.mail.receive()? {
+            self.hear(message)?;
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, message: FromGuest) -> io::Result<()> {
+        match message {
+            FromGuest::Up => self.is_up = true,
+            FromGuest::Reply(reply) => self.replies.push_back(reply),
+            FromGuest::Output { process, stream, bytes } => {
+                // The first output of a program may come before its streams are joined, right behind the reply.
+                let joined = self.joined.entry(process).or_default();
+                match joined.outputs.get_mut(&stream) {
+                    Some(sink) => sink.push(&bytes),
+                    None => joined.early.entry(stream).or_default().extend(bytes),
+                }
+                self.write_output(process, stream)?;
+            }
+            FromGuest::OutputEnds { process, stream } => {
+                let joined = self.joined.entry(process).or_default();
+                match joined.outputs.get_mut(&stream) {
+                    Some(sink) => sink.end(),
+                    None => drop(joined.early_ends.insert(stream)),
+                }
+                self.write_output(process, stream)?;
+            }
+            FromGuest::InputTaken { process, bytes } => {
+                if let Some(source) = self.joined.get_mut(&process).and_then(|joined| joined.input.as_mut()) {
+                    source.grant(bytes);
+                }
+                self.watch_input(process)?;
+            }
+            FromGuest::InputUnwanted { process } => self.drop_input(process),
+            FromGuest::Exited { process, status, cpu_ns } => {
+                let (status, cpu) = (ExitStatus::from_raw(status), Duration::from_nanos(cpu_ns));
+                let joined = self.joined.entry(process).or_default();
+                joined.ended = Some(NodeEvent::Exited { process, status, cpu });
+                self.drop_input(process);
+                self.tell_end(process);
+            }
+        }
+        Ok(())
+    }
+
+    /// Joins a program that has just been started.
+    pub(super) fn join(&mut self, process: ProcessId, mut joined: Joined) -> io::Result<()> {
+        if let Some(early) = self.joined.remove(&process) {
+            for (stream, sink) in &mut joined.outputs {
+                early.early.get(stream).into_iter().for_each(|bytes| sink.push(bytes));
+                if early.early_ends.contains(stream) {
+                    sink.end();
+                }
+            }
+            joined.ended = early.ended;
+        }
+        if joined.terminal.is_some() {
+            self.begin_looking()?;
+        }
+        if joined.ended.is_some() {
+            joined.input = None;
+        }
+        joined.is_joined = true;
+        self.joined.insert(process, joined);
+        OUTPUTS.into_iter().try_for_each(|stream| self.write_output(process, stream))?;
+        self.watch_input(process)?;
+        self.tell_end(process);
+        self.ring();
+        Ok(())
+    }
+
+    fn write_output(&mut self, process: ProcessId, stream: Stream) -> io::Result<()> {
+        let Some(joined) = self.joined.get_mut(&process) else { return Ok(()) };
+        let killed = joined.killed;
+        let Some(sink) = joined.outputs.get_mut(&stream) else { return Ok(()) };
+        if killed {
+            sink.discard();
+        }
+        let written = sink.flush();
+        let report = sink.report();
+        if written == Written::Some && !sink.watched {
+            sink.watched = self.watch.add(sink.fd(), Token::Output(process, stream))?;
+        }
+        if written != Written::Some && sink.watched {
+            self.watch.remove(sink.fd());
+            sink.watched = false;
+        }
+        if written == Written::Refused || sink.is_over() {
+            joined.outputs.remove(&stream);
+        }
+        if written == Written::Refused {
+            self.mail.send(&ToGuest::Unwanted { process, stream })?;
+        } else if let Some(bytes) = report {
+            self.mail.send(&ToGuest::Taken { process, stream, bytes })?;
+        }
+        self.tell_end(process);
+        Ok(())
+    }
+
+    /// Tells that a program has ended, when everything that it wrote has been written.
+    fn tell_end(&mut self, process: ProcessId) {
+        let Some(joined) = self.joined.get_mut(&process) else { return };
+        let waits = !joined.is_joined || !joined.is_written();
+        if !waits && let Some(event) = joined.ended.take() {
+            joined.told = true;
+            joined.terminal = None;
+            self.events.push_back(event);
+        }
+        if joined.told && joined.outputs.is_empty() {
+            self.joined.remove(&process);
+        }
+        if !self.joined.values().any(|joined| joined.terminal.is_some()) {
+            self.stop_looking();
+        }
+    }
+
+    /// A program was killed: nobody shall wait for its output to be read.
+    pub(super) fn give_up_output(&mut self, process: ProcessId) {
+        if let Some(joined) = self.joined.get_mut(&process) {
+            joined.killed = true;
+        }
+        for stream in OUTPUTS {
+            if let Err(error) = self.write_output(process, stream) {
+                self.give_up(&error);
+            }
+        }
+        self.ring();
+    }
+
+    fn read_input(&mut self, process: ProcessId) -> io::Result<()> {
+        self.tell_window(process)?;
+        loop {
+            let source = self.joined.get_mut(&process).and_then(|joined| joined.input.as_mut());
+            let Some(source) = source.filter(|source| source.is_open()) else { break };
+            let once = !source.always_ready;
+            match source.read() {
+                Read::Bytes(bytes) => self.mail.send(&ToGuest::Input { process, bytes })?,
+                Read::Nothing => break,
+                Read::End => {
+                    self.drop_input(process);
+                    self.mail.send(&ToGuest::InputEnds { process })?;
+                }
+            }
+            if once {
+                break;
+            }
+        }
+        self.watch_input(process)
+    }
+
+    /// Watches a program's input while the agent takes more of it.
+    fn watch_input(&mut self, process: ProcessId) -> io::Result<()> {
+        let Some(source) = self.joined.get_mut(&process).and_then(|joined| joined.input.as_mut()) else {
+            return Ok(());
+        };
+        if source.is_open() && !source.watched && !source.always_ready {
+            source.watched = self.watch.add(source.fd(), Token::Input(process))?;
+            source.always_ready = !source.watched;
+        } else if !source.is_open() && source.watched {
+            self.watch.remove(source.fd());
+            source.watched = false;
+        }
+        if source.is_open() && source.always_ready { self.read_input(process) } else { Ok(()) }
+    }
+
+    fn drop_input(&mut self, process: ProcessId) {
+        if let Some(source) = self.joined.get_mut(&process).and_then(|joined| joined.input.take()) {
+            self.watch.remove(source.fd());
+        }
+    }
+
+    fn look_at_terminals(&mut self) -> io::Result<()> {
+        if let Some(look) = &self.look {
+            // It has just expired, so that this does not wait.
+            look.wait()?;
+        }
+        let all: Vec<ProcessId> = self.joined.keys().copied().collect();
+        all.into_iter().try_for_each(|process| self.tell_window(process))
+    }
+
+    fn tell_window(&mut self, process: ProcessId) -> io::Result<()> {
+        let terminal = self.joined.get_mut(&process).and_then(|joined| joined.terminal.as_mut());
+        let Some(window) = terminal.and_then(super::streams::Terminal::resized) else { return Ok(()) };
+        self.mail.send(&ToGuest::Resize { process, window })
+    }
+
+    fn begin_looking(&mut self) -> io::Result<()> {
+        if self.look.is_none() {
+            let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_CLOEXEC)?;
+            timer.set(Expiration::Interval(TimeSpec::from_duration(LOOK)), TimerSetTimeFlags::empty())?;
+            self.watch.add(std::os::fd::AsFd::as_fd(&timer), Token::Look)?;
+            self.look = Some(timer);
+        }
+        Ok(())
+    }
+
+    fn stop_looking(&mut self) {
+        if let Some(timer) = self.look.take() {
+            self.watch.remove(std::os::fd::AsFd::as_fd(&timer));
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! A kernel as the scheduler knows it.
+
+use super::{Device, Machine, MachineError, MachineStatistics, Passage, Wish};
+use netloom_fabric::PortId;
+use netloom_packet::Pool;
+use netloom_units::{Duration, Instant};
+
+/// The shortest span: that of one instant.
+pub(super) const INSTANT: Duration = Duration::from_nanos(1);
+
+/// What a kernel is let do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grant {
+    /// Nothing happens before this.
+    pub(super) begin: Instant,
+    /// It does everything before this,
+    pub(super) until: Instant,
+    /// or, if it runs alone, ends with the instant at which it first sends something.
+    pub(super) alone: bool,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Member<M> {
+    pub(super) machine: M,
+    /// Where its devices meet the fabric, by their numbers.
+    ports: Vec<Option<PortId>>,
+    /// What it will be given next, in order of instants.
+    pub(super) inbox: Vec<Passage>,
+    pub(super) wish: Wish,
+    pub(super) statistics: MachineStatistics,
+    /// What it sent in this window.
+    sent: Vec<Passage>,
+}
+
+impl<M: Machine> Member<M> {
+    /// A kernel that wants to run from the beginning.
+    pub(super) fn new(machine: M) -> Self {
+        let (ports, inbox, sent) = (Vec::new(), Vec::new(), Vec::new());
+        Self { machine, ports, inbox, wish: Wish::At(Instant::ZERO), statistics: MachineStatistics::default(), sent }
+    }
+
+    pub(super) fn plug(&mut self, device: Device, port: PortId) {
+        let place = usize::from(device.0);
+        if self.ports.len() <= place {
+            self.ports.resize(place + 1, None);
+        }
+        self.ports[place] = Some(port);
+    }
+
+    pub(super) fn port(&self, device: Device) -> Option<PortId> {
+        self.ports.get(usize::from(device.0)).copied().flatten()
+    }
+
+    /// Waits for the first word of a kernel that was started without a grant.
+    pub(super) fn boot(&mut self, pool: &mut Pool) -> Result<(), MachineError> {
+        self.wish = self.machine.report(&mut self.sent, pool)?;
+        if self.sent.is_empty() {
+            return Ok(());
+        }
+        Err(MachineError::Protocol("it sent a frame before it was let run".into()))
+    }
+
+    /// When it has something to do next.
+    pub(super) fn next(&self) -> Option<Instant> {
+        let wish = match self.wish {
+            Wish::At(at) => Some(at),
+            Wish::Never | Wish::Off => None,
+        };
+        let frame = self.inbox.first().map(|passage| passage.at);
+        [wish, frame].into_iter().flatten().min()
+    }
+
+    /// Lets it run until `until`.
+    pub(super) fn grant(&mut self, grant: Grant, pool: &mut Pool) -> Result<(), MachineError> {
+        self.statistics.grants += 1;
+        self.statistics.received += self.inbox.len() as u64;
+        if grant.alone {
+            self.machine.grant_alone(grant.until, &mut self.inbox, pool)
+        } else {
+            self.machine.grant(grant.until, &mut self.inbox, pool)
+        }
+    }
+
+    /// Waits for the end of what it was let do, and gives what it sent meanwhile.
+    pub(super) fn report(
+        &mut self,
+        Grant { begin, until, alone }: Grant,
+        pool: &mut Pool,
+    ) -> Result<impl Iterator<Item = Passage> + '_, MachineError> {
+        self.wish = self.machine.report(&mut self.sent, pool)?;
+        let first = self.sent.first().filter(|_| alone).map(|passage| passage.at + INSTANT);
+        let until = first.unwrap_or(until).min(until);
+        let mut last = begin;
+        for Passage { at, .. } in &self.sent {
+            if *at < last || *at >= until {
+                let (at, least, until) = (at.as_nanos(), last.as_nanos(), until.as_nanos());
+                let what =
+                    format!("it sent a frame at {at} ns, where only {least} ns and later, before {until} ns, is right");
+                return Err(MachineError::Protocol(what));
+            }
+            last = *at;
+        }
+        if let Wish::At(at) = self.wish
+            && at < until
+        {
+            let (at, until) = (at.as_nanos(), until.as_nanos());
+            let what = format!("it stopped with something to do at {at} ns though it may run until {until} ns");
+            return Err(MachineError::Protocol(what));
+        }
+        self.statistics.sent += self.sent.len() as u64;
+        Ok(self.sent.drain(..))
+    }
+}

@@ -1,0 +1,416 @@
+//! See the module above: windows, rounds, and what happens between them.
+
+use super::member::{Grant, INSTANT, Member};
+use super::{Device, Machine, MachineError, MachineStatistics, Passage, Statistics, Wish};
+use netloom_fabric::{Fabric, Handout, PipeId, PortId, Tap};
+use netloom_link::{PipeChange, PipeCounters};
+use netloom_packet::{Packet, Pool};
+use netloom_units::{Duration, Instant};
+use std::fmt;
+
+/// An instant that goes on for so many rounds never ends: frames go in circles over links without delay.
+const MOST_ROUNDS: u32 = 100_000;
+
+/// For so long a machine runs alone at once: one that never sends comes back, too.
+const MOST_ALONE: Duration = Duration::from_secs(1);
+
+/// A device of a kernel that is joined to the fabric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plug {
+    /// Whose: its place among the machines.
+    pub machine: usize,
+    /// Which of its devices.
+    pub device: Device,
+    /// Where it meets the fabric.
+    pub port: PortId,
+}
+
+/// A frame that the agent of a node sent.
+#[derive(Debug)]
+pub struct AgentFrame {
+    /// When.
+    pub at: Instant,
+    /// Of which machine.
+    pub machine: usize,
+    /// The frame.
+    pub packet: Packet,
+}
+
+/// Why [`Scheduler::run_until`] returned.
+#[derive(Debug)]
+pub enum Stop {
+    /// The limit is reached.
+    Limit,
+    /// Agents sent these frames, in order of instants, at one instant in order of machines. They are all of a window,
+    /// which is over.
+    Agents(Vec<AgentFrame>),
+    /// Nothing can happen any more until something is sent to an agent: no kernel has a timer, and no packet is on its way.
+    Idle,
+    /// It took longer than the caller wanted to wait. Nothing is lost; the next call goes on where this one stopped.
+    Pause,
+}
+
+/// A kernel cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchedulerError {
+    /// Its place among the machines.
+    pub machine: usize,
+    /// What happened.
+    pub error: MachineError,
+}
+
+impl fmt::Display for SchedulerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel {}: {}", self.machine, self.error)
+    }
+}
+
+impl std::error::Error for SchedulerError {}
+
+/// A frame that leaves a machine.
+#[derive(Debug)]
+struct Sent {
+    machine: usize,
+    passage: Passage,
+}
+
+/// See the module above.
+pub struct Scheduler<M> {
+    fabric: Fabric,
+    /// Those who are shown all packets.
+    taps: Vec<Box<dyn Tap>>,
+    pool: Pool,
+    members: Vec<Member<M>>,
+    /// Which device is at each port.
+    places: Vec<Option<(usize, Device)>>,
+    now: Instant,
+    /// How many rounds there were at `now`.
+    rounds: u32,
+    longest_window: Duration,
+    /// What left the machines in this window.
+    outbox: Vec<Sent>,
+    agents: Vec<AgentFrame>,
+    statistics: Statistics,
+}
+
+impl<M: Machine> Scheduler<M> {
+    /// A lab at instant zero, where every machine wants to run.
+    ///
+    /// # Panics
+    /// If there is no such machine as a plug says, or if a plug is that of the agent's device, which has no link.
+    pub fn new(fabric: Fabric, machines: Vec<M>, plugs: &[Plug]) -> Self {
+        let mut members: Vec<Member<M>> = machines.into_iter().map(Member::new).collect();
+        let mut places = Vec::new();
+        for Plug { machine, device, port } in plugs {
+            assert!(*device != Device::AGENT, "device 0 joins the agent to the lab process");
+            members[*machine].plug(*device, *port);
+            let place = port.0 as usize;
+            if places.len() <= place {
+                places.resize(place + 1, None);
+            }
+            places[place] = Some((*machine, *device));
+        }
+        Self {
+            fabric,
+            taps: Vec::new(),
+            pool: Pool::default(),
+            members,
+            places,
+            now: Instant::ZERO,
+            rounds: 0,
+            longest_window: Duration::MAX,
+            outbox: Vec::new(),
+            agents: Vec::new(),
+            statistics: Statistics::default(),
+        }
+    }
+
+    /// Waits for the first report of every machine: of kernels that come up without a grant, as far as they get in no time.
+    /// Machines for which it is not called are let run first.
+    ///
+    /// # Errors
+    /// The first machine that does not come up.
+    pub fn boot(&mut self) -> Result<(), SchedulerError> {
+        for (machine, member) in self.members.iter_mut().enumerate() {
+            member.boot(&mut self.pool).map_err(|error| SchedulerError { machine, error })?;
+        }
+        Ok(())
+    }
+
+    /// No window is longer than this, which changes no result but what is sent to agents: it enters where a window ended.
+    /// At least one nanosecond, with which every instant is played alone.
+    pub fn set_longest_window(&mut self, longest: Duration) {
+        self.longest_window = longest.max(INSTANT);
+    }
+
+    /// Shows all packets that enter and leave the fabric from now on, in order of instants for each port.
+    pub fn add_tap(&mut self, tap: Box<dyn Tap>) {
+        self.taps.push(tap);
+    }
+
+    /// The instant that is reached: everything before it has been played.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// The machines, in order.
+    pub fn machines(&mut self) -> impl Iterator<Item = &mut M> {
+        self.members.iter_mut().map(|member| &mut member.machine)
+    }
+
+    /// Buffers for frames to agents.
+    pub fn pool(&mut self) -> &mut Pool {
+        &mut self.pool
+    }
+
+    /// A frame enters the agent's device of a machine now. A machine that is off gets nothing; says whether it is on.
+    pub fn send_agent(&mut self, machine: usize, packet: Packet) -> bool {
+        let member = &mut self.members[machine];
+        let is_on = member.wish != Wish::Off;
+        if is_on {
+            member.inbox.push(Passage { at: self.now, device: Device::AGENT, packet });
+        } else {
+            self.pool.recycle(packet);
+        }
+        is_on
+    }
+
+    /// Whether a machine has powered itself off.
+    pub fn is_off(&self, machine: usize) -> bool {
+        self.members[machine].wish == Wish::Off
+    }
+
+    /// Plays everything that happens before `limit`, and nothing that happens at it; `now` is then `limit`. Returns
+    /// earlier if agents sent something, or if nothing can happen any more; then `now` is `limit` all the same, unless that
+    /// is [`Instant::MAX`].
+    ///
+    /// # Errors
+    /// The first machine of those that could not go on. The others have run to the end of the window, and the pipes' counters
+    /// are right; to go on makes no sense.
+    pub fn run_until(&mut self, limit: Instant) -> Result<Stop, SchedulerError> {
+        self.run(limit, None)
+    }
+
+    /// The same, but stops between two windows when our time has come to `pause`. That changes no result.
+    ///
+    /// # Errors
+    /// As for [`Scheduler::run_until`].
+    pub fn run_until_pause(&mut self, limit: Instant, pause: std::time::Instant) -> Result<Stop, SchedulerError> {
+        self.run(limit, Some(pause))
+    }
+
+    fn run(&mut self, limit: Instant, pause: Option<std::time::Instant>) -> Result<Stop, SchedulerError> {
+        loop {
+            if !self.agents.is_empty() {
+                return Ok(Stop::Agents(std::mem::take(&mut self.agents)));
+            }
+            let Some(next) = self.next() else {
+                if limit < Instant::MAX {
+                    self.arrive_at(limit);
+                }
+                return Ok(Stop::Idle);
+            };
+            let begin = next.max(self.now);
+            if begin >= limit {
+                self.arrive_at(limit);
+                return Ok(Stop::Limit);
+            }
+            self.play(begin, limit)?;
+            if self.agents.is_empty() && pause.is_some_and(|pause| std::time::Instant::now() >= pause) {
+                return Ok(Stop::Pause);
+            }
+        }
+    }
+
+    /// When something happens next; none if nothing does.
+    fn next(&self) -> Option<Instant> {
+        let machines = self.members.iter().filter_map(Member::next).min();
+        if machines.is_none() && !self.is_awaited() {
+            return None;
+        }
+        [machines, self.fabric.next_wake()].into_iter().flatten().min()
+    }
+
+    /// Whether a packet is inside the fabric that a machine may receive. Cross traffic is not, and never ends.
+    fn is_awaited(&self) -> bool {
+        let is_loaded = |counters: &PipeCounters| counters.queued.packets + counters.travelling.packets > 0;
+        self.members.iter().any(|member| member.wish != Wish::Off) && self.fabric.counters().any(is_loaded)
+    }
+
+    /// Nothing more happens before `limit`.
+    fn arrive_at(&mut self, limit: Instant) {
+        if limit <= self.now {
+            return;
+        }
+        self.now = limit;
+        self.rounds = 0;
+        // Pipes put off what nobody sees; the counters show it now.
+        self.fabric.certain_until(limit - INSTANT);
+        self.fabric.recycle(&mut self.pool);
+    }
+
+    /// Plays a window that begins at `begin` and ends at `limit` or before.
+    fn play(&mut self, begin: Instant, limit: Instant) -> Result<(), SchedulerError> {
+        self.receive(|fabric, sink| fabric.advance(begin, sink), begin);
+        let until = self.fabric.certain_until(begin).min(limit).min(begin + self.longest_window);
+        if until > begin {
+            self.receive(|fabric, sink| fabric.advance_certain(until, sink), begin);
+            self.run_machines(Grant { begin, until, alone: false })?;
+            (self.now, self.rounds) = (until, 0);
+            return Ok(());
+        }
+        self.play_round(begin, limit)
+    }
+
+    /// Plays the instant `begin` once; or, if only one machine has something to do, what that does until it sends.
+    fn play_round(&mut self, begin: Instant, limit: Instant) -> Result<(), SchedulerError> {
+        self.rounds = if self.now == begin { self.rounds + 1 } else { 1 };
+        self.now = begin;
+        let windows = self.statistics.windows;
+        let alone = self.alone_until(begin);
+        let until = alone.map_or(begin + INSTANT, |until| until.min(limit).min(begin + self.longest_window));
+        let played = self.run_machines(Grant { begin, until, alone: alone.is_some() });
+        self.statistics.rounds += self.statistics.windows - windows;
+        played
+    }
+
+    /// If only one machine has something to do at `begin`, and it can be stopped when it sends: when something else
+    /// happens next. Until then, whatever happens elsewhere is an effect of what it sends.
+    fn alone_until(&self, begin: Instant) -> Option<Instant> {
+        let due = |member: &&Member<M>| member.next().is_some_and(|next| next <= begin);
+        let mut busy = self.members.iter().filter(due);
+        let is_alone = busy.next().is_some_and(|member| member.machine.stops_after_sending()) && busy.next().is_none();
+        let others = self.members.iter().filter_map(Member::next).filter(|next| *next > begin);
+        let most = begin + MOST_ALONE;
+        is_alone.then(|| others.chain(self.fabric.next_wake()).fold(most, Instant::min))
+    }
+
+    /// Puts what the fabric hands out into the inboxes.
+    fn receive(&mut self, advance: impl FnOnce(&mut Fabric, &mut dyn FnMut(Handout)), begin: Instant) {
+        let Self { fabric, taps, pool, members, places, statistics, .. } = self;
+        advance(fabric, &mut |handout| {
+            taps.iter_mut().for_each(|tap| tap.leaves(&handout));
+            let Handout { port, departure, .. } = handout;
+            let place = places.get(port.0 as usize).copied().flatten();
+            match place.filter(|(machine, _)| members[*machine].wish != Wish::Off) {
+                Some((machine, device)) => {
+                    statistics.frames += 1;
+                    statistics.packets += u64::from(departure.packet.segments());
+                    // A train whose last segment was lost on the way leaves when that shows, which is now.
+                    let at = departure.due.max(begin);
+                    members[machine].inbox.push(Passage { at, device, packet: departure.packet });
+                }
+                None => {
+                    statistics.lost += 1;
+                    pool.recycle(departure.packet);
+                }
+            }
+        });
+    }
+
+    /// Lets everybody run who has something to do, all at once, and puts what they send into the fabric.
+    fn run_machines(&mut self, grant: Grant) -> Result<(), SchedulerError> {
+        let mut failure = None;
+        let mut running = Vec::new();
+        for (machine, member) in self.members.iter_mut().enumerate() {
+            if member.next().is_none_or(|next| next >= grant.until) {
+                continue;
+            }
+            match member.grant(grant, &mut self.pool) {
+                Ok(()) => running.push(machine),
+                Err(error) => failure = failure.or(Some(SchedulerError { machine, error })),
+            }
+        }
+        self.statistics.windows += u64::from(!running.is_empty());
+        self.statistics.grants += running.len() as u64;
+        for machine in running {
+            if let Err(error) = self.await_report(machine, grant) {
+                failure = failure.or(Some(SchedulerError { machine, error }));
+            }
+        }
+        if grant.alone {
+            self.now = self.outbox.first().map_or(grant.until - INSTANT, |first| first.passage.at);
+        }
+        let last = self.outbox.last().map(|sent| sent.machine);
+        self.send();
+        match (failure, last) {
+            (Some(failure), _) => Err(failure),
+            (None, Some(machine)) if self.rounds > MOST_ROUNDS => {
+                let at = grant.begin.as_nanos();
+                let what = format!("frames go in circles over links without delay, and time stands still at {at} ns");
+                Err(SchedulerError { machine, error: MachineError::Protocol(what) })
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    fn await_report(&mut self, machine: usize, grant: Grant) -> Result<(), MachineError> {
+        let start = std::time::Instant::now();
+        let member = &mut self.members[machine];
+        let outbox = &mut self.outbox;
+        let sent = member.report(grant, &mut self.pool);
+        let result = sent.map(|sent| outbox.extend(sent.map(|passage| Sent { machine, passage })));
+        let waited = start.elapsed();
+        self.members[machine].statistics.waited += waited;
+        self.statistics.waited += waited;
+        result
+    }
+
+    /// What was sent enters the fabric in order of instants; at one instant in order of machines, then of devices, then
+    /// as it was sent.
+    fn send(&mut self) {
+        self.outbox.sort_by_key(|sent| (sent.passage.at, sent.machine, sent.passage.device));
+        for Sent { machine, passage: Passage { at, device, packet } } in self.outbox.drain(..) {
+            self.statistics.frames += 1;
+            if device == Device::AGENT {
+                self.agents.push(AgentFrame { at, machine, packet });
+                continue;
+            }
+            self.statistics.packets += u64::from(packet.segments());
+            let unsent = match self.members[machine].port(device) {
+                Some(port) => {
+                    self.taps.iter_mut().for_each(|tap| tap.enters(port, at, &packet));
+                    self.fabric.inject(at, port, packet).err().map(|(_, packet)| packet)
+                }
+                None => Some(packet),
+            };
+            if let Some(unsent) = unsent {
+                self.statistics.lost += 1;
+                self.pool.recycle(unsent);
+            }
+        }
+        self.fabric.recycle(&mut self.pool);
+        self.taps.iter_mut().for_each(|tap| tap.settle(&mut self.pool));
+    }
+
+    /// Changes a pipe now, before anything else that happens now.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn change(&mut self, pipe: PipeId, change: &PipeChange) {
+        self.fabric.change(self.now, pipe, change);
+    }
+
+    /// Cuts a pipe now, or joins it again, before anything else that happens now.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn set_up(&mut self, pipe: PipeId, up: bool) {
+        self.fabric.set_up(self.now, pipe, up);
+    }
+
+    /// What each pipe has counted, in order of ids; right after [`Scheduler::run_until`] has reached its limit.
+    pub fn counters(&self) -> impl Iterator<Item = &PipeCounters> {
+        self.fabric.counters()
+    }
+
+    /// What was done so far.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// What each machine contributed, in order.
+    pub fn machine_statistics(&self) -> impl Iterator<Item = &MachineStatistics> {
+        self.members.iter().map(|member| &member.statistics)
+    }
+}

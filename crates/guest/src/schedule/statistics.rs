@@ -1,0 +1,35 @@
+//! What the scheduler counts: how much was done, and where the wall time went.
+
+use std::time::Duration;
+
+/// The work of a scheduler so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Stretches of lab time that were played at once, rounds included.
+    pub windows: u64,
+    /// Of these, rounds at one instant, where the links left no lookahead.
+    pub rounds: u64,
+    /// How often a kernel was let run.
+    pub grants: u64,
+    /// Frames that kernels sent and received, those of agents included.
+    pub frames: u64,
+    /// The packets in them that interfaces sent and received: a frame with ten segments counts ten.
+    pub packets: u64,
+    /// Frames that came to a kernel that had powered itself off, or went out of a device without a link.
+    pub lost: u64,
+    /// Wall time in which the scheduler waited for kernels.
+    pub waited: Duration,
+}
+
+/// What one kernel contributed to that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MachineStatistics {
+    /// How often it was let run.
+    pub grants: u64,
+    /// Frames that it was given.
+    pub received: u64,
+    /// Frames that it sent.
+    pub sent: u64,
+    /// Wall time in which the scheduler waited for it, and for none before it.
+    pub waited: Duration,
+}

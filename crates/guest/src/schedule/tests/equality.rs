@@ -1,0 +1,201 @@
+//! Random labs: windows as long as can be, one instant at a time, and a plain loop without a scheduler see the same.
+//!
+//! The cases are the same in every run; `PROPTEST_CASES=20000` tries more of them.
+
+use super::script::{Act, Script};
+use super::{NIC, at};
+use crate::schedule::{Device, Machine, Paced, Passage, Plug, Scheduler, Stop, Wish};
+use netloom_fabric::{Fabric, PipeSpec, PortId};
+use netloom_link::{PipeConfig, PipeCounters};
+use netloom_packet::Pool;
+use netloom_units::{CpuCost, Duration, Instant, Seed, TimePerByte};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+const END: Instant = Instant::from_nanos(40_000_000);
+
+/// Values of a direction, in the language of lab files.
+const MODELS: &[(&str, &[&str])] = &[
+    ("rate", &["unlimited", "1 Mbit/s", "100 Mbit/s", "10 Gbit/s"]),
+    (
+        "delay",
+        &[
+            "0",
+            "1 ns",
+            "20 us",
+            "1 ms",
+            "{kind: uniform, from: 10 us, to: 2 ms}",
+            "{kind: normal, mean: 1 ms, deviation: 100 us, order: free}",
+        ],
+    ),
+    ("queue", &["3 packets", "{kind: codel, target: 100 us, interval: 1 ms, limit: 30 packets}"]),
+    ("loss", &["5 %"]),
+    ("duplicate", &["10 %"]),
+    ("reorder", &["20 %"]),
+    ("state", &["{on_cut: lost, flap: {up: 3 ms, down: 1 ms}}"]),
+    (
+        "schedule",
+        &[
+            "{steps: [{at: 0, rate: 10 Mbit/s}, {at: 2 ms, rate: 100 Mbit/s, delay: 1 ms}, {at: 5 ms, delay: 0}], repeat: true}",
+        ],
+    ),
+    ("cross", &["[{kind: constant, rate: 5 Mbit/s, size: 700 B}]"]),
+];
+
+#[derive(Clone, Debug)]
+struct Lab {
+    specs: Vec<PipeSpec>,
+    plugs: Vec<Plug>,
+    costs: Vec<CpuCost>,
+    /// What each machine does by itself.
+    plans: Vec<Vec<(u64, Act)>>,
+}
+
+fn configs() -> impl Strategy<Value = PipeConfig> {
+    let change = (0..MODELS.len(), any::<prop::sample::Index>()).prop_map(|(model, form)| {
+        let (key, forms) = MODELS[model];
+        let value = forms[form.index(forms.len())];
+        netloom_lab::parse_change(key, value).unwrap_or_else(|error| panic!("{key}: {value}: {error}"))
+    });
+    vec(change, 0..4)
+        .prop_map(|changes| changes.iter().fold(PipeConfig::default(), |config, one| one.applied_to(&config)))
+}
+
+/// Links between any two of up to five machines, each with a pipe either way.
+fn labs() -> impl Strategy<Value = Lab> {
+    let link = (0..5_usize, 0..5_usize, configs(), configs(), prop_oneof![Just(0), 0..300_000_u64]);
+    let act = (prop_oneof![0..20_u64, 0..3_000_000_u64], 1..5_u16, any::<u32>())
+        .prop_map(|(at, device, number)| (at, Act::Send(Device(device), number)));
+    let time = prop_oneof![3 => Just((0, 0)), 1 => (0..20_000_u64, 0..9_000_u64)];
+    let node = (vec(act, 0..6), time);
+    (vec(link, 1..7), vec(node, 5)).prop_map(|(links, machines)| {
+        let (mut specs, mut plugs, mut devices) = (Vec::new(), Vec::new(), [0_u16; 5]);
+        for (a, b, there, back, coalesce) in links {
+            let ports = [a, b].map(|machine| {
+                devices[machine] += 1;
+                let port = PortId(u32::try_from(plugs.len()).expect("few ports"));
+                plugs.push(Plug { machine, device: Device(devices[machine]), port });
+                port
+            });
+            for (config, from, to) in [(there, ports[0], ports[1]), (back, ports[1], ports[0])] {
+                let (name, coalesce) = (format!("pipe{}", specs.len()), Duration::from_nanos(coalesce));
+                specs.push(PipeSpec { name, config, coalesce, from, filter: None, to });
+            }
+        }
+        let (plans, costs): (Vec<_>, Vec<_>) = machines.into_iter().unzip();
+        let cost =
+            |(packet, byte)| CpuCost { packet: Duration::from_nanos(packet), byte: TimePerByte::from_picos(byte) };
+        Lab { specs, plugs, costs: costs.into_iter().map(cost).collect(), plans }
+    })
+}
+
+/// Passes most frames on, at once or later, and sometimes two for one; numbers fall, so that all ends.
+fn forward(seed: u64, device: Device, number: u32) -> Vec<(Duration, Act)> {
+    let mut mixed = (u64::from(number) << 20 ^ u64::from(device.0) << 8 ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut draw = |below: u64| {
+        mixed = mixed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (mixed >> 33) % below
+    };
+    let copies = if number < 1_000 { 0 } else { draw(3) };
+    let mut acts = Vec::new();
+    for _ in 0..copies {
+        let later = [0, 1, draw(1_000), draw(2_000_000)][draw(4) as usize];
+        let out = Device(u16::try_from(1 + draw(4)).expect("small"));
+        acts.push((Duration::from_nanos(later), Act::Send(out, number / 2 + draw(99) as u32)));
+    }
+    acts
+}
+
+impl Lab {
+    fn machines(&self, eager: impl Fn(usize) -> bool) -> Vec<Paced<Script>> {
+        let machine = |(index, (plan, cost)): (usize, (&Vec<_>, &CpuCost))| {
+            let mut script = Script::new(index as u64, forward, plan);
+            script.is_eager = eager(index);
+            Paced::new(script, *cost)
+        };
+        self.plans.iter().zip(&self.costs).enumerate().map(machine).collect()
+    }
+
+    fn fabric(&self) -> Fabric {
+        Fabric::new(Seed::new(5), &self.specs)
+    }
+
+    /// What all machines saw, and what the pipes counted.
+    fn play(&self, longest: Duration, eager: impl Fn(usize) -> bool, limits: &[u64]) -> Outcome {
+        let mut lab = Scheduler::new(self.fabric(), self.machines(eager), &self.plugs);
+        lab.set_longest_window(longest);
+        for limit in limits.iter().map(|limit| at(*limit)).chain([END]) {
+            let stop = lab.run_until(limit).expect("nobody fails");
+            assert!(matches!(stop, Stop::Limit | Stop::Idle));
+        }
+        let counters = lab.counters().copied().collect();
+        (lab.machines().map(|machine| machine.machine().seen.clone()).collect(), counters)
+    }
+
+    /// The same without a scheduler: at each instant the fabric hands out, machines run, and what they send enters.
+    fn play_plainly(&self) -> Outcome {
+        let (mut fabric, mut machines, mut pool) = (self.fabric(), self.machines(|_| true), Pool::default());
+        let mut wishes = vec![Some(Instant::ZERO); machines.len()];
+        loop {
+            let next = wishes.iter().copied().chain([fabric.next_wake()]).flatten().min();
+            let Some(now) = next.filter(|now| *now < END) else { break };
+            let mut inboxes: Vec<Vec<Passage>> = machines.iter().map(|_| Vec::new()).collect();
+            fabric.advance(now, |handout| {
+                let plug = self.plugs.iter().find(|plug| plug.port == handout.port).expect("a known port");
+                let passage = Passage { at: now, device: plug.device, packet: handout.departure.packet };
+                inboxes[plug.machine].push(passage);
+            });
+            for (index, (machine, inbox)) in machines.iter_mut().zip(&mut inboxes).enumerate() {
+                if inbox.is_empty() && wishes[index] != Some(now) {
+                    continue;
+                }
+                let mut sent = Vec::new();
+                machine.grant(now + Duration::from_nanos(1), inbox, &mut pool).expect("it runs");
+                let wish = machine.report(&mut sent, &mut pool).expect("it runs");
+                wishes[index] = if let Wish::At(at) = wish { Some(at) } else { None };
+                sent.sort_by_key(|passage| passage.device);
+                for Passage { device, packet, .. } in sent {
+                    let is_it = |plug: &&Plug| plug.machine == index && plug.device == device;
+                    if let Some(plug) = self.plugs.iter().find(is_it) {
+                        fabric.inject(now, plug.port, packet).expect("a known port");
+                    }
+                }
+            }
+        }
+        fabric.certain_until(END - Duration::from_nanos(1));
+        (
+            machines.iter_mut().map(|machine| machine.machine().seen.clone()).collect(),
+            fabric.counters().copied().collect(),
+        )
+    }
+}
+
+/// What each machine saw; what each pipe counted.
+type Outcome = (Vec<Vec<(Instant, Device, u32)>>, Vec<PipeCounters>);
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(7),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn windows_change_nothing(lab in labs(), longest in 1..1_000_000_u64, limits in vec(0..30_000_000_u64, 0..5)) {
+        let wide = lab.play(Duration::MAX, |_| true, &[]);
+        prop_assert_eq!(&lab.play_plainly(), &wide);
+        prop_assert_eq!(&lab.play(Duration::from_nanos(1), |_| true, &[]), &wide);
+        let mut limits = limits;
+        limits.sort_unstable();
+        prop_assert_eq!(&lab.play(Duration::from_nanos(longest), |_| true, &limits), &wide);
+        prop_assert_eq!(&lab.play(Duration::MAX, |index| index % 2 == 0, &limits), &wide);
+    }
+}
+
+/// The cases above do something.
+#[test]
+fn frames_go_on() {
+    let acts = forward(1, NIC, 1_000_000);
+    assert!((0..100).map(|seed| forward(seed, NIC, 1_000_000).len()).sum::<usize>() > 80, "{acts:?}");
+}

@@ -1,0 +1,179 @@
+//! Kernels that tests play from a script.
+
+use crate::schedule::{Device, Machine, MachineError, Passage, Wish};
+use netloom_packet::{Packet, Pool, VirtioHeader};
+use netloom_units::{Duration, Instant};
+use std::collections::BTreeMap;
+
+/// What a machine does at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// Sends a frame with this number.
+    Send(Device, u32),
+    /// Has a timer, and does nothing.
+    Tick,
+    /// Powers itself off.
+    PowerOff,
+    /// Its process ends.
+    Die,
+    /// It answers no more.
+    Stall,
+    /// Sends a frame that claims to have left so much earlier.
+    SendInThePast(Duration),
+}
+
+/// What a machine does with the frame of this number that comes by this device: after a while, an act.
+pub(super) type Reaction = fn(u64, Device, u32) -> Vec<(Duration, Act)>;
+
+/// A machine that plays a script, and tells what it saw.
+#[derive(Debug)]
+pub(super) struct Script {
+    /// Each machine's reactions may depend on this.
+    pub(super) seed: u64,
+    pub(super) reaction: Reaction,
+    /// What it will do, in order; of acts at one instant the first planned comes first.
+    pub(super) plan: BTreeMap<(Instant, u64), Act>,
+    planned: u64,
+    /// Whether it runs when it is granted; otherwise when it is asked to report.
+    pub(super) is_eager: bool,
+    /// Which frames came, when and where.
+    pub(super) seen: Vec<(Instant, Device, u32)>,
+    /// Every grant.
+    pub(super) grants: Vec<Instant>,
+    until: Instant,
+    /// Whether it stops when it has sent something.
+    is_alone: bool,
+    inbox: Vec<(Instant, Device, u32)>,
+    sent: Vec<Passage>,
+    outcome: Result<bool, MachineError>,
+}
+
+impl Script {
+    pub(super) fn new(seed: u64, reaction: Reaction, plan: &[(u64, Act)]) -> Self {
+        let mut this = Self {
+            seed,
+            reaction,
+            plan: BTreeMap::new(),
+            planned: 0,
+            is_eager: true,
+            seen: Vec::new(),
+            grants: Vec::new(),
+            until: Instant::ZERO,
+            is_alone: false,
+            inbox: Vec::new(),
+            sent: Vec::new(),
+            outcome: Ok(true),
+        };
+        plan.iter().for_each(|(at, act)| this.plan(Instant::from_nanos(*at), *act));
+        this
+    }
+
+    fn plan(&mut self, at: Instant, act: Act) {
+        self.planned += 1;
+        self.plan.insert((at, self.planned), act);
+    }
+
+    /// Runs: at each instant, frames come before acts.
+    fn run(&mut self, pool: &mut Pool) {
+        let mut inbox = std::mem::take(&mut self.inbox).into_iter().peekable();
+        loop {
+            let planned = self.plan.first_key_value().map(|((at, _), _)| *at);
+            let frame = inbox.peek().map(|(at, ..)| *at);
+            if let Some(first) = self.sent.first().filter(|_| self.is_alone) {
+                self.until = self.until.min(first.at + Duration::from_nanos(1));
+            }
+            let Some(now) = [planned, frame].into_iter().flatten().min().filter(|now| *now < self.until) else {
+                return;
+            };
+            if !matches!(self.outcome, Ok(true)) {
+                return;
+            }
+            if frame == Some(now) {
+                let Some((_, device, number)) = inbox.next() else { return };
+                self.seen.push((now, device, number));
+                for (later, act) in (self.reaction)(self.seed, device, number) {
+                    self.plan(now + later, act);
+                }
+            } else if let Some((_, act)) = self.plan.pop_first() {
+                self.act(now, act, pool);
+            }
+        }
+    }
+
+    fn act(&mut self, at: Instant, act: Act, pool: &mut Pool) {
+        match act {
+            Act::Send(device, number) => self.sent.push(Passage { at, device, packet: frame(pool, number) }),
+            Act::SendInThePast(by) => {
+                self.sent.push(Passage { at: at - by, device: Device(1), packet: frame(pool, 0) });
+            }
+            Act::Tick => {}
+            Act::PowerOff => self.outcome = Ok(false),
+            Act::Die => self.outcome = Err(MachineError::Died(": Kernel panic".into())),
+            Act::Stall => self.outcome = Err(MachineError::Stalled(String::new())),
+        }
+    }
+}
+
+impl Machine for Script {
+    fn grant(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+        let last = self.until.as_nanos().saturating_sub(1);
+        self.until = until;
+        self.grants.push(until);
+        assert!(frames.is_sorted_by_key(|frame| frame.at), "in order");
+        for Passage { at, device, packet } in frames.drain(..) {
+            assert!(at.as_nanos() >= last && at < until, "{at:?} after {last} and before {until:?}");
+            self.inbox.push((at, device, number(&packet)));
+            pool.recycle(packet);
+        }
+        if self.is_eager {
+            self.run(pool);
+        }
+        Ok(())
+    }
+
+    fn stops_after_sending(&self) -> bool {
+        self.is_eager
+    }
+
+    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+        assert!(frames.first().map(|frame| frame.at) == frames.last().map(|frame| frame.at));
+        self.is_alone = true;
+        self.grant(until, frames, pool)
+    }
+
+    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Wish, MachineError> {
+        if !self.is_eager {
+            self.run(pool);
+        }
+        sent.append(&mut self.sent);
+        self.is_alone = false;
+        let next = self.plan.first_key_value().map(|((at, _), _)| *at);
+        match &self.outcome {
+            Ok(true) => Ok(next.map_or(Wish::Never, Wish::At)),
+            Ok(false) => Ok(Wish::Off),
+            Err(error) => Err(error.clone()),
+        }
+    }
+}
+
+/// A frame of 100 to 1,123 bytes from the IP header on; its number says how many, and stands in it.
+pub(super) fn frame(pool: &mut Pool, number: u32) -> Packet {
+    let mut bytes = vec![0; 114 + number as usize % 1_024];
+    bytes[..4].copy_from_slice(&number.to_be_bytes());
+    pool.packet(VirtioHeader::COMPLETE, &bytes)
+}
+
+pub(super) fn number(packet: &Packet) -> u32 {
+    let bytes = packet.bytes();
+    u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+}
+
+/// It only listens.
+pub(super) fn silent(_: u64, _: Device, _: u32) -> Vec<(Duration, Act)> {
+    Vec::new()
+}
+
+/// It sends every frame back at once.
+pub(super) fn echo(_: u64, device: Device, number: u32) -> Vec<(Duration, Act)> {
+    vec![(Duration::ZERO, Act::Send(device, number))]
+}

@@ -1,0 +1,328 @@
+//! The agent's loop. It has one thread and does everything in the order of messages and process numbers, so that the
+//! same messages at the same instants of virtual time lead to the same answers.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::Signal;
+use nix::sys::signalfd::SignalFd;
+
+use super::input::{Fed, Input};
+use super::message::{FromGuest, Identity, ProcessId, Program, Reply, Standard, Stream, ToGuest};
+use super::output::{Output, Read};
+use super::socket::ControlSocket;
+use super::{devices, stdio};
+use crate::KernelError;
+use crate::node::agent::KILLED_WITHIN;
+use crate::node::programs::Programs;
+use crate::node::{configure, inspect, program};
+
+/// How long the contents of a terminal may be on their way after its program has ended. They take microseconds, but a
+/// background process that keeps the terminal open would keep the end of the program from being told.
+const TERMINAL_REST: Duration = Duration::from_millis(50);
+
+pub(super) struct Agent {
+    socket: ControlSocket,
+    signals: SignalFd,
+    identity: Identity,
+    programs: Programs,
+    outputs: BTreeMap<(ProcessId, Stream), Output>,
+    inputs: BTreeMap<ProcessId, Input>,
+    /// Programs that have ended while their output was still on its way: status and CPU time.
+    ended: BTreeMap<ProcessId, (i32, u64)>,
+    stopping: Option<Stopping>,
+}
+
+/// All programs have been sent a signal and are awaited.
+#[derive(Debug, Clone, Copy)]
+struct Stopping {
+    until: Instant,
+    killed: bool,
+}
+
+/// What a descriptor that is waited for belongs to.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    Signals,
+    Socket,
+    Output(ProcessId, Stream),
+    Input(ProcessId),
+}
+
+impl Agent {
+    pub(super) fn new(socket: ControlSocket, signals: SignalFd) -> Self {
+        let identity = Identity { config: Default::default(), environment: Vec::new(), cwd: PathBuf::from("/") };
+        Self {
+            socket,
+            signals,
+            identity,
+            programs: Programs::default(),
+            outputs: BTreeMap::new(),
+            inputs: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            stopping: None,
+        }
+    }
+
+    /// Serves the lab process until that wants the kernel to power off.
+    pub(super) fn run(mut self) -> io::Result<()> {
+        self.socket.send(&FromGuest::Up)?;
+        loop {
+            for source in self.wait()? {
+                match source {
+                    Source::Signals => self.reap()?,
+                    Source::Output(process, stream) => self.pass_on(process, stream)?,
+                    Source::Input(process) => self.feed(process)?,
+                    Source::Socket => {
+                        while let Some(message) = self.socket.receive()? {
+                            if message == ToGuest::PowerOff {
+                                return Ok(());
+                            }
+                            self.take(message)?;
+                        }
+                    }
+                }
+            }
+            self.tell_endings()?;
+            self.go_on_stopping()?;
+        }
+    }
+
+    fn wait(&self) -> io::Result<Vec<Source>> {
+        let mut sources = vec![Source::Signals];
+        let mut fds = vec![PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
+        for ((process, stream), output) in self.outputs.iter().filter(|(_, output)| output.is_wanted()) {
+            sources.push(Source::Output(*process, *stream));
+            fds.push(PollFd::new(output.fd(), PollFlags::POLLIN));
+        }
+        for (process, input) in &self.inputs {
+            // Without events it still tells that the reader of a pipe has gone. A terminal tells more than that.
+            if input.is_waiting() || !input.is_terminal {
+                let events = if input.is_waiting() { PollFlags::POLLOUT } else { PollFlags::empty() };
+                sources.push(Source::Input(*process));
+                fds.push(PollFd::new(input.fd(), events));
+            }
+        }
+        // Last, so that what programs did before a request is told before its answer.
+        sources.push(Source::Socket);
+        fds.push(PollFd::new(self.socket.as_fd(), PollFlags::POLLIN));
+        match poll(&mut fds, self.timeout()) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let ready = fds.iter().zip(sources).filter(|(fd, _)| fd.any() == Some(true));
+        Ok(ready.map(|(_, source)| source).collect())
+    }
+
+    fn timeout(&self) -> PollTimeout {
+        let outputs = self.outputs.values().filter_map(Output::deadline);
+        let Some(first) = outputs.chain(self.stopping.map(|stopping| stopping.until)).min() else {
+            return PollTimeout::NONE;
+        };
+        // Rounded up, so that the last wait does not become a busy loop.
+        let span = first.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
+        PollTimeout::try_from(span).unwrap_or(PollTimeout::MAX)
+    }
+
+    fn take(&mut self, message: ToGuest) -> io::Result<()> {
+        let reply = match message {
+            ToGuest::Become(identity) => self.become_node(*identity),
+            ToGuest::Configure => done(self.configure()),
+            ToGuest::Spawn { program, streams, window } => self.spawn(*program, streams, window),
+            ToGuest::Signal { process, signal } => done(self.programs.signal(process, signal)),
+            ToGuest::Listening { port } => inspect::listening(port).map_or_else(Reply::Refused, Reply::Yes),
+            ToGuest::Exists { path } => Reply::Yes(path.exists()),
+            ToGuest::Interfaces => inspect::interfaces().map_or_else(Reply::Refused, Reply::Interfaces),
+            ToGuest::CpuWait => self.programs.cpu_wait().map_or_else(Reply::Refused, Reply::CpuWait),
+            ToGuest::Stop { grace_ms } => match self.begin_stop(Duration::from_millis(grace_ms)) {
+                // Answered when all programs have ended.
+                Ok(()) => return Ok(()),
+                Err(error) => Reply::Refused(error),
+            },
+            unanswered => return self.take_unanswered(unanswered),
+        };
+        self.socket.send(&FromGuest::Reply(reply))
+    }
+
+    fn take_unanswered(&mut self, message: ToGuest) -> io::Result<()> {
+        match message {
+            ToGuest::Input { process, bytes } => {
+                if let Some(input) = self.inputs.get_mut(&process) {
+                    input.push(&bytes);
+                    self.feed(process)?;
+                }
+            }
+            ToGuest::InputEnds { process } => {
+                if let Some(input) = self.inputs.get_mut(&process) {
+                    input.end();
+                    self.feed(process)?;
+                }
+            }
+            ToGuest::Taken { process, stream, bytes } => {
+                if let Some(output) = self.outputs.get_mut(&(process, stream)) {
+                    output.grant(bytes);
+                }
+            }
+            ToGuest::Unwanted { process, stream } => drop(self.outputs.remove(&(process, stream))),
+            ToGuest::Resize { process, window } => {
+                if let Some(input) = self.inputs.get(&process).filter(|input| input.is_terminal) {
+                    // The terminal may have gone in the meantime.
+                    let _ = crate::terminal::set_window_size(input.fd(), stdio::size(window));
+                }
+            }
+            answered => return Err(io::Error::other(format!("no answer to {answered:?}"))),
+        }
+        Ok(())
+    }
+
+    fn become_node(&mut self, identity: Identity) -> Reply {
+        self.identity = identity;
+        let named = nix::unistd::sethostname(&self.identity.config.name)
+            .map_err(|error| KernelError::from_io("set the host name", &error.into()));
+        match named.and_then(|()| configure::prepare_guest(&self.identity.config)) {
+            Ok(()) => Reply::Prepared { notes: Vec::new() },
+            Err(error) => Reply::Refused(error),
+        }
+    }
+
+    fn configure(&self) -> Result<(), KernelError> {
+        devices::adopt(&self.identity.config.interfaces)?;
+        configure::configure(&self.identity.config)
+    }
+
+    fn spawn(&mut self, program: Program, streams: [Standard; 3], window: Option<(u16, u16)>) -> Reply {
+        let program = self.with_surroundings(program);
+        let made = if program.tty { stdio::terminal(window) } else { stdio::pipes(streams) };
+        let stdio::Made { theirs, input, outputs } = match made {
+            Ok(made) => made,
+            Err(error) => return Reply::Refused(error),
+        };
+        match program::start(&self.identity.config, &program, Vec::<OwnedFd>::from(theirs)) {
+            Ok(pid) => {
+                let process = self.programs.add(pid);
+                self.inputs.extend(input.map(|input| (process, input)));
+                self.outputs.extend(outputs.into_iter().map(|(stream, output)| ((process, stream), output)));
+                Reply::Started(process)
+            }
+            Err(crate::node::protocol::Reply::NoProgram) => Reply::NoProgram,
+            Err(crate::node::protocol::Reply::NoFolder) => Reply::NoFolder,
+            Err(crate::node::protocol::Reply::Refused(error)) => Reply::Refused(error),
+            Err(other) => Reply::Refused(KernelError::new("start a program", 0).with_detail(format!("{other:?}"))),
+        }
+    }
+
+    /// A program inherits what it would inherit from the lab process.
+    fn with_surroundings(&self, mut program: Program) -> Program {
+        if !program.clear_env {
+            let inherited = self.identity.environment.iter().cloned();
+            program.env = inherited.chain(program.env).collect();
+            program.clear_env = true;
+        }
+        program.cwd.get_or_insert_with(|| self.identity.cwd.clone());
+        program
+    }
+
+    fn pass_on(&mut self, process: ProcessId, stream: Stream) -> io::Result<()> {
+        let Some(output) = self.outputs.get_mut(&(process, stream)) else { return Ok(()) };
+        match output.read()? {
+            Read::Bytes(bytes) => self.socket.send(&FromGuest::Output { process, stream, bytes }),
+            Read::Nothing => Ok(()),
+            Read::End => {
+                self.outputs.remove(&(process, stream));
+                self.socket.send(&FromGuest::OutputEnds { process, stream })
+            }
+        }
+    }
+
+    fn feed(&mut self, process: ProcessId) -> io::Result<()> {
+        let Some(input) = self.inputs.get_mut(&process) else { return Ok(()) };
+        let gone = !input.is_waiting() && !input.is_terminal;
+        let fed = if gone { Fed::Unwanted } else { input.feed() };
+        if let Fed::Done(_) | Fed::Unwanted = fed {
+            let terminal = self.inputs.remove(&process).is_some_and(|input| input.is_terminal);
+            if terminal {
+                // Both ends of a terminal go together: that hangs it up.
+                self.outputs.remove(&(process, Stream::Output));
+            }
+        }
+        match fed {
+            Fed::Taken(0) | Fed::Done(_) => Ok(()),
+            Fed::Taken(bytes) => self.socket.send(&FromGuest::InputTaken { process, bytes }),
+            Fed::Unwanted => self.socket.send(&FromGuest::InputUnwanted { process }),
+        }
+    }
+
+    /// Takes leave of every child that has ended; whether there are others.
+    fn reap_all(&mut self) -> io::Result<bool> {
+        while self.signals.read_signal()?.is_some() {}
+        let limit = Instant::now() + TERMINAL_REST;
+        let (outputs, ended) = (&mut self.outputs, &mut self.ended);
+        Ok(self.programs.reap(|process, status, cpu| {
+            ended.insert(process, (status, cpu.ran_ns));
+            for stream in [Stream::Output, Stream::Error] {
+                if let Some(output) = outputs.get_mut(&(process, stream)) {
+                    output.program_ended(limit);
+                }
+            }
+        }))
+    }
+
+    fn reap(&mut self) -> io::Result<()> {
+        if !self.reap_all()? && self.stopping.take().is_some() {
+            return self.socket.send(&FromGuest::Reply(Reply::Done));
+        }
+        Ok(())
+    }
+
+    /// Tells of the programs that have ended and whose output is all on its way.
+    fn tell_endings(&mut self) -> io::Result<()> {
+        if self.ended.is_empty() {
+            return Ok(());
+        }
+        let now = Instant::now();
+        let outputs = &self.outputs;
+        let settled = |process: ProcessId| {
+            let all = outputs.range((process, Stream::Output)..=(process, Stream::Error));
+            all.into_iter().all(|(_, output)| output.is_settled(now))
+        };
+        let told: Vec<ProcessId> = self.ended.keys().copied().filter(|process| settled(*process)).collect();
+        for process in told {
+            let Some((status, cpu_ns)) = self.ended.remove(&process) else { continue };
+            self.socket.send(&FromGuest::Exited { process, status, cpu_ns })?;
+        }
+        Ok(())
+    }
+
+    fn begin_stop(&mut self, grace: Duration) -> Result<(), KernelError> {
+        // A stopped process acts on a request to end only when it goes on.
+        [Signal::SIGTERM, Signal::SIGCONT].into_iter().try_for_each(Programs::signal_all)?;
+        self.stopping = Some(Stopping { until: Instant::now() + grace, killed: false });
+        Ok(())
+    }
+
+    fn go_on_stopping(&mut self) -> io::Result<()> {
+        let Some(Stopping { until, killed }) = self.stopping else { return Ok(()) };
+        let now = Instant::now();
+        if !self.reap_all()? || (until <= now && killed) {
+            self.stopping = None;
+            return self.socket.send(&FromGuest::Reply(Reply::Done));
+        }
+        if until <= now {
+            self.stopping = Some(Stopping { until: now + KILLED_WITHIN, killed: true });
+            if let Err(error) = Programs::signal_all(Signal::SIGKILL) {
+                self.stopping = None;
+                return self.socket.send(&FromGuest::Reply(Reply::Refused(error)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn done(result: Result<(), KernelError>) -> Reply {
+    result.map_or_else(Reply::Refused, |()| Reply::Done)
+}

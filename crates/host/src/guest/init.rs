@@ -1,0 +1,54 @@
+use std::ffi::OsString;
+use std::io;
+
+use nix::sys::reboot::{RebootMode, reboot};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+use super::agent::Agent;
+use super::{devices, root};
+use crate::KernelError;
+use crate::node::agent::watch_children;
+
+/// Descriptors that a program in a kernel node may ask for at most, as on a usual machine.
+const DESCRIPTORS: u64 = 1 << 20;
+
+/// Process 1 of a kernel node: makes the kernel into the node and serves the lab process. Returns only where it is not
+/// process 1; otherwise the kernel powers off at its end.
+///
+/// # Errors
+/// When this is an ordinary process.
+pub fn main() -> Result<(), String> {
+    if std::process::id() != 1 {
+        return Err("this is the first process of a kernel node; netloom starts it where it belongs".to_owned());
+    }
+    if let Err(error) = serve() {
+        // The console: the lab process shows its last lines.
+        eprintln!("netloom: {error}");
+    }
+    power_off()
+}
+
+fn serve() -> Result<(), Box<dyn std::error::Error>> {
+    // What the kernel made of its command line is nobody's business.
+    let inherited: Vec<OsString> = std::env::vars_os().map(|(key, _)| key).collect();
+    for key in inherited {
+        // SAFETY: this process has one thread.
+        unsafe { std::env::remove_var(key) };
+    }
+    // Only the name that `ps` shows depends on it.
+    let _ = nix::sys::prctl::set_name(c"netloom-node");
+    root::enter()?;
+    let (soft, _) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, soft.max(1024), DESCRIPTORS)?;
+    let signals = watch_children()?;
+    let socket = devices::hide_control()?;
+    Agent::new(socket, signals).run()?;
+    Ok(())
+}
+
+fn power_off() -> ! {
+    let Err(error) = reboot(RebootMode::RB_POWER_OFF);
+    eprintln!("netloom: {}", KernelError::from_io("power off", &io::Error::from(error)));
+    // The kernel ends when its process 1 does.
+    std::process::exit(1)
+}

@@ -1,0 +1,311 @@
+//! What lab process and agent say to each other.
+//!
+//! The agent speaks first: [`FromGuest::Up`]. The lab process then says what the node is to be ([`ToGuest::Become`]),
+//! and from there on asks one thing after the other, each answered by one [`FromGuest::Reply`]. What programs read and
+//! write, and how they end, comes in between at any time. A program's end comes behind all that it had written.
+//!
+//! Either side sends at most a window of bytes per stream that the other has not reported as taken.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::KernelError;
+use crate::node::NodeConfig;
+pub use crate::node::protocol::{CpuWait, ProcessId, Program};
+use crate::netlink::InterfaceCounters;
+
+/// How much of a program's output may be on its way, in bytes and per stream.
+pub const OUTPUT_WINDOW: usize = 1 << 20;
+
+/// How much of a program's input may be on its way, in bytes.
+pub const INPUT_WINDOW: usize = 1 << 16;
+
+/// How many bytes of a stream one message carries at most: then it fits one frame of an agent.
+pub const LONGEST_CHUNK: usize = 1 << 15;
+
+/// What a node is, and what its programs inherit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The node. Its interface i is the kernel's network device i + 1. Its cgroup means nothing inside.
+    pub config: NodeConfig,
+    /// The environment that programs start with, unless they ask for an empty one.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where programs start that name no folder.
+    pub cwd: PathBuf,
+}
+
+/// What one of a program's standard streams is inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Standard {
+    /// `/dev/null` of the guest.
+    Null,
+    /// Joined to the lab by messages.
+    Joined,
+    /// For standard error: the same file as standard output, so that both stay in order.
+    Same,
+}
+
+/// One of the streams that a program writes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Stream {
+    /// Standard output; all that a terminal shows.
+    Output,
+    /// Standard error.
+    Error,
+}
+
+/// What the lab process says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToGuest {
+    /// The first request: mounts, name and kernel parameters. Answered by [`Reply::Prepared`].
+    Become(Box<Identity>),
+    /// Give the interfaces names, addresses, neighbors and routes. Answered by [`Reply::Done`].
+    Configure,
+    /// Start a program; [`Program::tty`] asks for a terminal instead of its streams. Answered by [`Reply::Started`].
+    Spawn {
+        /// The program.
+        program: Box<Program>,
+        /// Standard input, output and error.
+        streams: [Standard; 3],
+        /// Rows and columns of its terminal.
+        window: Option<(u16, u16)>,
+    },
+    /// Signal a program's process group. Answered by [`Reply::Done`].
+    Signal {
+        /// Which program.
+        process: ProcessId,
+        /// As `libc` numbers them.
+        signal: i32,
+    },
+    /// Does somebody accept TCP connections at this port? Answered by [`Reply::Yes`].
+    Listening {
+        /// The port.
+        port: u16,
+    },
+    /// Is there a file of this name? Answered by [`Reply::Yes`].
+    Exists {
+        /// An absolute path.
+        path: PathBuf,
+    },
+    /// The counters of the interfaces. Answered by [`Reply::Interfaces`].
+    Interfaces,
+    /// How long programs ran and waited. Answered by [`Reply::CpuWait`].
+    CpuWait,
+    /// End all programs: SIGTERM, then SIGKILL. Answered by [`Reply::Done`].
+    Stop {
+        /// How long they may take to obey, in milliseconds.
+        grace_ms: u64,
+    },
+    /// For the standard input of a program. Not answered, and neither is what follows.
+    Input {
+        /// Which program.
+        process: ProcessId,
+        /// What it reads.
+        #[serde(skip)]
+        bytes: Vec<u8>,
+    },
+    /// A program's standard input is at its end; a terminal hangs up.
+    InputEnds {
+        /// Which program.
+        process: ProcessId,
+    },
+    /// Output has arrived, and that much more may be sent.
+    Taken {
+        /// Of which program.
+        process: ProcessId,
+        /// Which stream.
+        stream: Stream,
+        /// How many bytes.
+        bytes: usize,
+    },
+    /// Nobody wants a program's output any more: writing to it fails from now on.
+    Unwanted {
+        /// Of which program.
+        process: ProcessId,
+        /// Which stream.
+        stream: Stream,
+    },
+    /// The size of a program's terminal has changed.
+    Resize {
+        /// Of which program.
+        process: ProcessId,
+        /// Rows and columns.
+        window: (u16, u16),
+    },
+    /// Power off.
+    PowerOff,
+}
+
+/// What the agent says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FromGuest {
+    /// The agent hears requests.
+    Up,
+    /// The answer to the oldest request that has none yet.
+    Reply(Reply),
+    /// A program wrote this.
+    Output {
+        /// Which program.
+        process: ProcessId,
+        /// Where to.
+        stream: Stream,
+        /// What.
+        #[serde(skip)]
+        bytes: Vec<u8>,
+    },
+    /// Neither the program nor anybody who inherited the stream can write to it any more.
+    OutputEnds {
+        /// Of which program.
+        process: ProcessId,
+        /// Which stream.
+        stream: Stream,
+    },
+    /// A program has been given that much of its input, and as much more may be sent.
+    InputTaken {
+        /// Which program.
+        process: ProcessId,
+        /// How many bytes.
+        bytes: usize,
+    },
+    /// Nobody reads a program's standard input any more.
+    InputUnwanted {
+        /// Which program.
+        process: ProcessId,
+    },
+    /// A program has ended; `status` is what wait(2) tells. Comes behind all that it wrote.
+    Exited {
+        /// Which program.
+        process: ProcessId,
+        /// How.
+        status: i32,
+        /// The CPU time of its first thread, in nanoseconds.
+        cpu_ns: u64,
+    },
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reply {
+    /// The node is as it should be, but for what the notes say.
+    Prepared {
+        /// In words.
+        notes: Vec<String>,
+    },
+    /// It is done.
+    Done,
+    /// The program runs.
+    Started(ProcessId),
+    /// There is no such program.
+    NoProgram,
+    /// There is no such working directory.
+    NoFolder,
+    /// Yes or no.
+    Yes(bool),
+    /// Counters by interface.
+    Interfaces(Vec<(String, InterfaceCounters)>),
+    /// Times.
+    CpuWait(CpuWait),
+    /// The guest's kernel said no.
+    Refused(KernelError),
+}
+
+/// The first byte of a message that is JSON up to its end.
+const PLAIN: u8 = 0;
+/// The first byte of a message with bytes of a stream: the length of the JSON follows (16 bits), the JSON, the bytes.
+const WITH_BYTES: u8 = 1;
+
+/// A message as bytes, and back.
+pub trait Wire: Sized {
+    /// As bytes.
+    fn encode(&self) -> Vec<u8>;
+
+    /// From bytes.
+    ///
+    /// # Errors
+    /// When they are no message.
+    fn decode(message: &[u8]) -> Result<Self, String>;
+}
+
+impl Wire for ToGuest {
+    fn encode(&self) -> Vec<u8> {
+        encode(self, if let Self::Input { bytes, .. } = self { Some(bytes) } else { None })
+    }
+
+    fn decode(message: &[u8]) -> Result<Self, String> {
+        let (mut decoded, tail) = decode(message)?;
+        if let Self::Input { bytes, .. } = &mut decoded {
+            tail.clone_into(bytes);
+        }
+        Ok(decoded)
+    }
+}
+
+impl Wire for FromGuest {
+    fn encode(&self) -> Vec<u8> {
+        encode(self, if let Self::Output { bytes, .. } = self { Some(bytes) } else { None })
+    }
+
+    fn decode(message: &[u8]) -> Result<Self, String> {
+        let (mut decoded, tail) = decode(message)?;
+        if let Self::Output { bytes, .. } = &mut decoded {
+            tail.clone_into(bytes);
+        }
+        Ok(decoded)
+    }
+}
+
+fn encode<T: Serialize>(message: &T, tail: Option<&Vec<u8>>) -> Vec<u8> {
+    let json = serde_json::to_vec(message).expect("a message is plain data");
+    match tail {
+        None => [&[PLAIN], &json[..]].concat(),
+        Some(tail) => {
+            let length = u16::try_from(json.len()).expect("two numbers and three names are short");
+            [&[WITH_BYTES], &length.to_le_bytes()[..], &json, tail].concat()
+        }
+    }
+}
+
+fn decode<T: for<'de> Deserialize<'de>>(message: &[u8]) -> Result<(T, &[u8]), String> {
+    let (json, tail) = match message {
+        [PLAIN, json @ ..] => (json, &[][..]),
+        [WITH_BYTES, low, high, rest @ ..] => {
+            let length = u16::from_le_bytes([*low, *high]);
+            rest.split_at_checked(length.into()).ok_or("a message is cut short")?
+        }
+        _ => return Err("a message of no known kind".to_owned()),
+    };
+    Ok((serde_json::from_slice(json).map_err(|error| error.to_string())?, tail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_come_back() {
+        let process = ProcessId(3);
+        let config = NodeConfig { name: "a".into(), ..NodeConfig::default() };
+        let environment = vec![("A".into(), "1".into())];
+        let to = [
+            ToGuest::Become(Box::new(Identity { config, environment, cwd: "/tmp".into() })),
+            ToGuest::Input { process, bytes: vec![0, 255, 10] },
+            ToGuest::PowerOff,
+        ];
+        to.iter().for_each(|message| assert_eq!(ToGuest::decode(&message.encode()).as_ref(), Ok(message)));
+        let from = [
+            FromGuest::Up,
+            FromGuest::Output { process, stream: Stream::Error, bytes: vec![7; 70_000] },
+            FromGuest::Reply(Reply::Refused(KernelError::new("x", 1))),
+        ];
+        from.iter().for_each(|message| assert_eq!(FromGuest::decode(&message.encode()).as_ref(), Ok(message)));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for nonsense in [&[][..], &[9], &[1], &[1, 9, 9], b"\x00{}"] {
+            assert!(FromGuest::decode(nonsense).is_err(), "{nonsense:?}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The programs that a node's init has started, and everything else that is its child.
+
+use std::collections::BTreeMap;
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
+
+use super::inspect;
+use super::protocol::{CpuWait, ProcessId};
+use crate::error::{Attempted, KernelError};
+
+/// All processes but the caller's own.
+const EVERYBODY: Pid = Pid::from_raw(-1);
+
+#[derive(Default)]
+pub(crate) struct Programs {
+    /// Those that were started here and still run.
+    running: BTreeMap<Pid, ProcessId>,
+    started: u64,
+    /// Of processes that have ended.
+    ended: CpuWait,
+}
+
+impl Programs {
+    /// Numbers a program that has just been started.
+    pub(crate) fn add(&mut self, pid: Pid) -> ProcessId {
+        self.started += 1;
+        let process = ProcessId(self.started);
+        self.running.insert(pid, process);
+        process
+    }
+
+    /// Signals the process group of a program; one that has ended is beyond reach, which is no error.
+    pub(crate) fn signal(&self, process: ProcessId, signal: i32) -> Result<(), KernelError> {
+        let attempted = || format!("send signal {signal} to process {}", process.get());
+        let signal = Signal::try_from(signal).attempted(attempted)?;
+        let Some((pid, _)) = self.running.iter().find(|(_, id)| **id == process) else { return Ok(()) };
+        killpg(*pid, signal).attempted(attempted)
+    }
+
+    /// Signals every process but this one; that there is none is no error.
+    pub(crate) fn signal_all(signal: Signal) -> Result<(), KernelError> {
+        match kill(EVERYBODY, signal) {
+            Ok(()) | Err(Errno::ESRCH) => Ok(()),
+            Err(error) => Err(error).attempted(|| format!("send {signal} to all programs")),
+        }
+    }
+
+    pub(crate) fn cpu_wait(&self) -> Result<CpuWait, KernelError> {
+        let mut sum = inspect::cpu_wait()?;
+        sum += self.ended;
+        Ok(sum)
+    }
+
+    /// Takes leave of every child that has ended, orphans included, and tells `ended` of those that were started here:
+    /// what wait(2) says, and the CPU time of the first thread. Returns whether there are other children.
+    pub(crate) fn reap(&mut self, mut ended: impl FnMut(ProcessId, i32, CpuWait)) -> bool {
+        loop {
+            // Left unreaped first: a zombie still tells how long it waited for a CPU.
+            match waitid(Id::All, WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT) {
+                Ok(WaitStatus::StillAlive) => return true,
+                Ok(status) => status.pid().into_iter().for_each(|pid| self.bury(pid, &mut ended)),
+                Err(Errno::EINTR) => (),
+                Err(_) => return false,
+            }
+        }
+    }
+
+    fn bury(&mut self, pid: Pid, ended: &mut impl FnMut(ProcessId, i32, CpuWait)) {
+        let cpu = inspect::cpu_wait_of(pid);
+        self.ended += cpu;
+        let mut status = 0;
+        // SAFETY: waitpid writes the status to a variable that outlives the call.
+        unsafe { libc::waitpid(pid.as_raw(), &raw mut status, 0) };
+        if let Some(process) = self.running.remove(&pid) {
+            ended(process, status, cpu);
+        }
+    }
+}

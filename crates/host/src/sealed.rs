@@ -1,0 +1,153 @@
+//! Processes that may read everything and write nothing but one folder of their own: the kernels of kernel nodes.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use crate::error::{Attempted, KernelError};
+
+/// What a process is to be confined to.
+#[derive(Debug)]
+pub struct Seal {
+    /// An empty folder. The process sees a file system in memory there, which goes with it, and starts in it.
+    pub folder: PathBuf,
+    /// Takes what the process writes to its standard output and error.
+    pub console: File,
+    /// The only processor that it may run on; any if there is none.
+    pub processor: Option<usize>,
+    /// The cgroup that it belongs to; the caller's own when there is none.
+    pub cgroup: Option<PathBuf>,
+}
+
+/// A process that was started by [`start`]. Dropping it ends it.
+#[derive(Debug)]
+pub struct SealedProcess {
+    child: Child,
+    pidfd: OwnedFd,
+}
+
+/// Starts `command` with a read-only view of all file systems, at the head of a process group of its own. It dies with
+/// the calling thread. Its environment is that of `command` and `TMPDIR`, which is its folder.
+///
+/// # Errors
+/// The kernel's refusal.
+pub fn start(mut command: Command, seal: &Seal) -> Result<SealedProcess, KernelError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let attempted = || format!("start {program}");
+    let console = || seal.console.try_clone().attempted(attempted);
+    command.stdin(Stdio::null()).stdout(console()?).stderr(console()?).env("TMPDIR", &seal.folder);
+    let folder = CString::new(seal.folder.as_os_str().as_bytes()).attempted(attempted)?;
+    let processors = seal.processor.map(only).transpose()?;
+    // SAFETY: between fork and exec the closure makes system calls only, on memory that was made before the fork.
+    unsafe { command.pre_exec(move || confine(&folder, processors.as_ref())) };
+    let child = command.spawn().attempted(attempted)?;
+    let pid = Pid::from_raw(child.id().cast_signed());
+    // SAFETY: a process id and no flags; the child is not reaped before the descriptor is made.
+    let pidfd = match unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) } {
+        -1 => Err(io::Error::last_os_error()).attempted(|| format!("watch {program}")),
+        // SAFETY: the kernel has just made this descriptor.
+        fd => Ok(unsafe { OwnedFd::from_raw_fd(fd.try_into().expect("descriptors are small")) }),
+    };
+    let process = SealedProcess { child, pidfd: pidfd? };
+    seal.cgroup.as_ref().map_or(Ok(()), |group| crate::cgroup::join(group, pid))?;
+    Ok(process)
+}
+
+impl SealedProcess {
+    /// Its process id, as the caller sees it.
+    pub fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id().cast_signed())
+    }
+
+    /// How it ended, if it has.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.child.try_wait()
+    }
+
+    /// Ends it and its group.
+    pub fn kill(&mut self) {
+        // Until it is reaped, which only this value does, its number cannot pass to another process.
+        if let Ok(None) = self.child.try_wait() {
+            let _ = killpg(self.pid(), Signal::SIGKILL);
+        }
+    }
+}
+
+impl AsFd for SealedProcess {
+    /// The pidfd: readable when the process has ended.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+}
+
+impl Drop for SealedProcess {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn only(processor: usize) -> Result<libc::cpu_set_t, KernelError> {
+    // SAFETY: a set of bits, for which zeros are valid.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    if processor >= libc::CPU_SETSIZE.unsigned_abs() as usize {
+        return Err(KernelError::new(format!("use processor {processor}"), libc::EINVAL));
+    }
+    // SAFETY: the set has room for this number.
+    unsafe { libc::CPU_SET(processor, &mut set) };
+    Ok(set)
+}
+
+/// Runs in the child.
+fn confine(folder: &CString, processors: Option<&libc::cpu_set_t>) -> io::Result<()> {
+    let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: numbers, and pointers to memory that outlives the calls; null where the calls allow it.
+    unsafe {
+        checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+        checked(libc::setpgid(0, 0))?;
+        checked(libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core))?;
+        checked(libc::unshare(libc::CLONE_NEWNS))?;
+        let private = libc::MS_REC | libc::MS_PRIVATE;
+        checked(libc::mount(std::ptr::null(), c"/".as_ptr(), std::ptr::null(), private, std::ptr::null()))?;
+        let read_only =
+            libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, attr_clr: 0, propagation: 0, userns_fd: 0 };
+        checked(libc::syscall(
+            libc::SYS_mount_setattr,
+            libc::AT_FDCWD,
+            c"/".as_ptr(),
+            libc::AT_RECURSIVE,
+            &raw const read_only,
+            size_of_val(&read_only),
+        ))?;
+        let flags = libc::MS_NOSUID | libc::MS_NODEV;
+        checked(libc::mount(c"tmpfs".as_ptr(), folder.as_ptr(), c"tmpfs".as_ptr(), flags, c"mode=700".as_ptr().cast()))?;
+        checked(libc::chdir(folder.as_ptr()))?;
+        if let Some(set) = processors {
+            checked(libc::sched_setaffinity(0, size_of_val(set), set))?;
+        }
+    }
+    Ok(())
+}
+
+fn checked(result: impl Into<i64>) -> io::Result<()> {
+    if result.into() == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// The last `lines` lines of a console, for a message: each on a line of its own.
+pub fn last_lines(console: &Path, lines: usize) -> String {
+    let text = std::fs::read(console).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let all: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    all[all.len().saturating_sub(lines)..].iter().map(|line| format!("\n  | {line}")).collect()
+}

@@ -1,0 +1,83 @@
+//! What a pipe will hand out for certain, whatever enters it: the lookahead of virtual time.
+//!
+//! A conservative scheduler lets the nodes of a lab run ahead of each other, as far as it knows what they will receive
+//! meanwhile (Chandy and Misra 1979; Bryant 1977). What it knows of a pipe follows from these facts. From `now` on, let
+//! nothing but packets act on it:
+//! - Whatever is not on its way yet, leaves the transmitter at `now` at the earliest; if that is sending, not before its
+//!   end; and then travels for the least delay of the model. It is due at E or later.
+//! - Where nothing overtakes, E is not before what is due last now.
+//! - What is on its way keeps its due instant, and leaves in a train whose end follows from those behind it. Only the last
+//!   train may still grow, and only by what is due within the coalescing window of its head.
+//!
+//! So everything that leaves before E is known, except that the last train counts only if its window ends before E.
+//! What the pipe does by itself to its delay, its rate or its state ends this knowledge at the instant at which it does.
+
+use super::Pipe;
+use crate::Departure;
+use crate::ledger::{Ledger, Waste};
+use netloom_packet::Packet;
+use netloom_units::{Duration, Instant};
+
+impl Pipe {
+    /// The instant before which all hand-outs are known at `now`, no matter which packets enter from `now` on; at least
+    /// `now`. It holds until the pipe is changed, cut or joined by hand. A pipe that is cut hands out nothing unknown:
+    /// [`Instant::MAX`].
+    ///
+    /// An answer may be earlier than what could be proved, never later.
+    pub fn certain_until(&mut self, now: Instant, waste: &mut Waste) -> Instant {
+        self.run_until(now, waste);
+        let unknown = self.first_unknown(now);
+        let certain = match self.last_known() {
+            Some(last) if last + self.coalesce >= unknown => unknown.min(last),
+            _ => unknown,
+        };
+        let change = self.clockwork.as_ref().and_then(|clockwork| clockwork.next_change(true));
+        certain.min(change.unwrap_or(Instant::MAX)).max(now)
+    }
+
+    /// Nothing that is not on its way at `now` is due before this.
+    fn first_unknown(&self, now: Instant) -> Instant {
+        if !self.cuts.is_up() {
+            return Instant::MAX;
+        }
+        let free = self.transmitter.finish().unwrap_or(now).max(now);
+        let unknown = free + self.least_delay(now);
+        if self.is_simple() { self.line.due_behind(unknown) } else { unknown }
+    }
+
+    /// No packet that leaves the transmitter from `now` on travels for less.
+    fn least_delay(&self, now: Instant) -> Duration {
+        let least = self.slopes.least_delay(now).unwrap_or_else(|| self.delay.least());
+        self.reorder.hurried_least(least)
+    }
+
+    /// When the last of those that go in order is due. What the transmitter sends is one of them, unless it may overtake.
+    fn last_known(&self) -> Option<Instant> {
+        let coming = if self.is_simple() { self.coming() } else { None };
+        coming.map(|(_, due)| due).or_else(|| self.line.last())
+    }
+
+    /// What the transmitter will put on the way next, and when that will be due if it goes in order.
+    fn coming(&self) -> Option<(&Packet, Instant)> {
+        let sending = self.transmitter.sending().filter(|sending| !sending.segment.is_phantom())?;
+        Some((&sending.segment, self.line.due_behind(sending.finish + sending.delay)))
+    }
+
+    /// When the first packet that is on its way leaves. It is what the pipe hands out next if it leaves before what
+    /// [`Pipe::certain_until`] told.
+    pub fn next_certain(&self) -> Option<Instant> {
+        self.line.next_leave(self.coalesce, self.coming())
+    }
+
+    /// Takes what leaves at `leave`, the answer of [`Pipe::next_certain`], ahead of time. `leave`: before what
+    /// [`Pipe::certain_until`] told last.
+    ///
+    /// The entrance of the pipe stays where it is in time. The counters have the packet as departed from now on.
+    pub fn pop_certain(&mut self, leave: Instant, waste: &mut Waste) -> Option<Departure> {
+        let coming = self.transmitter.sending().filter(|sending| !sending.segment.is_phantom());
+        let coming = coming.map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
+        let departure = self.line.pop(leave, self.coalesce, coming)?;
+        Ledger { counters: &mut self.counters, waste, now: self.now }.depart(&departure.packet);
+        Some(departure)
+    }
+}

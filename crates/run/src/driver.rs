@@ -1,0 +1,80 @@
+//! What moves the packets and tells the time: the engine in real and dilated time, the scheduler in virtual time.
+
+use crate::RunError;
+use crate::virtual_time::VirtualTime;
+use netloom_dataplane::{Engine, EngineError, Snapshot};
+use netloom_fabric::PipeId;
+use netloom_link::{PipeChange, PipeCounters};
+use netloom_units::Instant;
+
+/// See the module.
+pub(crate) enum Driver {
+    /// Packets are due at instants of a clock that runs by itself.
+    Engine(Engine),
+    /// Time goes on when the session lets it.
+    Virtual(VirtualTime),
+}
+
+impl Driver {
+    /// Lab time.
+    pub(crate) fn now(&self) -> Instant {
+        match self {
+            Self::Engine(engine) => engine.now(),
+            Self::Virtual(time) => time.now(),
+        }
+    }
+
+    /// Changes a pipe with packets inside.
+    pub(crate) fn change(&mut self, pipe: PipeId, change: PipeChange) -> Result<(), RunError> {
+        match self {
+            Self::Engine(engine) => engine.change(pipe, change).map_err(died),
+            Self::Virtual(time) => {
+                time.change(pipe, &change);
+                Ok(())
+            }
+        }
+    }
+
+    /// Cuts a pipe or joins it again.
+    pub(crate) fn set_up(&mut self, pipe: PipeId, up: bool) -> Result<(), RunError> {
+        match self {
+            Self::Engine(engine) => engine.set_up(pipe, up).map_err(died),
+            Self::Virtual(time) => {
+                time.set_up(pipe, up);
+                Ok(())
+            }
+        }
+    }
+
+    /// Forgets lateness, delay and rate measured so far: the run begins.
+    pub(crate) fn reset_meters(&mut self) -> Result<(), RunError> {
+        match self {
+            Self::Engine(engine) => engine.reset_meters().map_err(died),
+            Self::Virtual(time) => {
+                time.reset_meters();
+                Ok(())
+            }
+        }
+    }
+
+    /// What each pipe has counted, and when.
+    pub(crate) fn counters(&mut self) -> Result<(Instant, Vec<PipeCounters>), RunError> {
+        match self {
+            Self::Engine(engine) => engine.counters().map_err(died),
+            Self::Virtual(time) => Ok(time.counters()),
+        }
+    }
+
+    /// Everything that was measured.
+    pub(crate) fn snapshot(&mut self) -> Result<Snapshot, RunError> {
+        match self {
+            Self::Engine(engine) => engine.snapshot().map_err(died),
+            Self::Virtual(time) => Ok(time.snapshot()),
+        }
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+fn died(error: EngineError) -> RunError {
+    RunError::Died(error.to_string())
+}

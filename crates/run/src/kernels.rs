@@ -1,0 +1,184 @@
+//! The kernels of a lab in real and dilated time: their folders and sockets, their boot, and what they become.
+
+use crate::job::Job;
+use crate::session::GuardLink;
+use crate::{Event, RunError};
+use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel};
+use netloom_guest::kernel::{self, Need};
+use netloom_guest::shim::{Lapse, Orders, Shim};
+use netloom_host::guest::message::Identity;
+use netloom_host::node::NodeConfig;
+use netloom_host::processors;
+use netloom_lab::{Clock, NodePlan, Plan, Stack};
+use netloom_vhost::Listener;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// How long kernels may take to boot: they take 0.1 s, but a slow machine has many to boot at once.
+const UP_WITHIN: Duration = Duration::from_secs(60);
+
+/// What belongs to the kernel nodes of a lab before they run.
+pub(crate) struct Kernels {
+    /// By the nodes' places in the plan.
+    folders: Vec<Option<PathBuf>>,
+    kernel: PathBuf,
+    shim: Shim,
+    pub(crate) lapse: Lapse,
+}
+
+impl Kernels {
+    /// Makes folders for the kernels of a lab. None if it has no kernel nodes.
+    pub(crate) fn prepare(job: &Job) -> Result<Option<Self>, RunError> {
+        let plan = &job.plan;
+        if !plan.nodes.iter().any(is_kernel) {
+            return Ok(None);
+        }
+        let kernel = find_kernel(plan)?;
+        let base = job.control_socket.parent().unwrap_or(Path::new("/")).join("k");
+        let folder = |(number, node): (usize, &NodePlan)| {
+            if !is_kernel(node) {
+                return Ok(None);
+            }
+            // Short names: the path of a Unix socket has 107 bytes at most.
+            let folder = base.join(number.to_string());
+            let own = folder.join("own");
+            fs::create_dir_all(&own).map_err(|error| cannot("make", &own, &error))?;
+            Ok(Some(folder))
+        };
+        let folders = plan.nodes.iter().enumerate().map(folder).collect::<Result<_, RunError>>()?;
+        let logs = job.folder.path().join("logs");
+        fs::create_dir_all(&logs).map_err(|error| cannot("make", &logs, &error))?;
+        let dilation = plan.clock.dilation().unwrap_or_default();
+        let shim = Shim::in_memory().map_err(|error| RunError::Machine(error.to_string()))?;
+        Ok(Some(Self { folders, kernel, shim, lapse: Lapse::from_now(dilation) }))
+    }
+
+    /// The folder of the kernel of this node; none for a namespace node.
+    pub(crate) fn folder(&self, node: usize) -> Option<&Path> {
+        self.folders[node].as_deref()
+    }
+
+    /// Where the device of an interface connects to; none for a namespace node.
+    pub(crate) fn listen(&self, node: usize, interface: usize) -> Result<Option<Listener>, RunError> {
+        let Some(folder) = &self.folders[node] else { return Ok(None) };
+        bind(&folder.join(interface.to_string())).map(Some)
+    }
+
+    /// Boots all of them at the same time, and waits until each has become its node, but for the interfaces.
+    pub(crate) fn boot(
+        &self,
+        job: &Job,
+        configs: &[NodeConfig],
+        guard: &mut GuardLink,
+    ) -> Result<(Vec<Option<KernelNode>>, Pump), RunError> {
+        let folders = self.folders.iter().flatten();
+        let controls = folders.map(|folder| bind(&folder.join("c"))).collect::<Result<_, _>>()?;
+        let (pump, lab_ends) =
+            Pump::start(controls).map_err(|error| RunError::Machine(format!("serving the kernels' agents: {error}")))?;
+        let processors = processors::allowed().map_err(|error| RunError::Machine(error.to_string()))?;
+        let mut processors = processors.into_iter().cycle();
+        let mut lab_ends = lab_ends.into_iter();
+        let mut nodes = Vec::new();
+        for (number, config) in configs.iter().enumerate() {
+            let end = if self.folders[number].is_some() { lab_ends.next() } else { None };
+            let node = match (end, &self.folders[number]) {
+                (Some(end), Some(folder)) => {
+                    let boot = self.boot_of(job, number, config, folder, processors.next());
+                    let orders = Orders { lapse: Some(self.lapse), seed: Some(seed(&job.plan, number)) };
+                    Some(self.start(&boot, Box::new(SocketChannel::new(end)), &orders, |_| {})?)
+                }
+                _ => None,
+            };
+            nodes.push(node);
+        }
+        become_nodes(job, configs, &mut nodes, guard)?;
+        Ok((nodes, pump))
+    }
+
+    /// Boots one kernel. `prepare` adds to its command what the shim does not.
+    pub(crate) fn start(
+        &self,
+        boot: &Boot,
+        channel: Box<dyn Channel>,
+        orders: &Orders,
+        prepare: impl Fn(&mut Command),
+    ) -> Result<KernelNode, RunError> {
+        let mut arm = |command: &mut Command| {
+            self.shim.arm(command, orders);
+            prepare(command);
+        };
+        KernelNode::start(boot, channel, &mut arm).map_err(|error| RunError::Machine(error.to_string()))
+    }
+
+    /// How the node at this place is to be booted.
+    pub(crate) fn boot_of(
+        &self,
+        job: &Job,
+        number: usize,
+        config: &NodeConfig,
+        folder: &Path,
+        processor: Option<usize>,
+    ) -> Boot {
+        let node = &job.plan.nodes[number];
+        // From the kernel's own folder, which is below.
+        let sockets = std::iter::once("../c".to_owned()).chain((0..node.interfaces.len()).map(|i| format!("../{i}")));
+        Boot {
+            name: node.name.clone(),
+            kernel: self.kernel.clone(),
+            init: std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into()),
+            memory_mib: node.memory.map_or(0, |memory| memory.get() >> 20),
+            folder: folder.join("own"),
+            console: job.folder.path().join(format!("logs/console-{}.log", node.name)),
+            devices: sockets.map(PathBuf::from).collect(),
+            processor,
+            cgroup: config.cgroup.clone(),
+            arguments: Vec::new(),
+        }
+    }
+}
+
+/// Waits until all kernels are up, tells them what they are, and waits until they are that.
+pub(crate) fn become_nodes(
+    job: &Job,
+    configs: &[NodeConfig],
+    nodes: &mut [Option<KernelNode>],
+    guard: &mut GuardLink,
+) -> Result<(), RunError> {
+    let failed = |error: netloom_host::node::NodeError| RunError::Machine(error.to_string());
+    let count = nodes.iter().flatten().count();
+    guard.mention(&Event::Step { text: format!("booting {count} kernel{}", if count == 1 { "" } else { "s" }) });
+    for (node, config) in nodes.iter_mut().zip(configs) {
+        let Some(node) = node else { continue };
+        node.await_up(UP_WITHIN).map_err(failed)?;
+        // A cgroup of this machine means nothing inside.
+        let config = NodeConfig { cgroup: None, ..config.clone() };
+        let environment = std::env::vars_os().collect();
+        node.begin_become(Identity { config, environment, cwd: job.cwd.clone() }).map_err(failed)?;
+    }
+    nodes.iter_mut().flatten().try_for_each(|node| node.finish_become().map_err(failed))
+}
+
+/// Whether a node runs on a kernel of its own.
+pub(crate) fn is_kernel(node: &NodePlan) -> bool {
+    node.stack == Stack::Kernel
+}
+
+/// Chance of a node's kernel: of the lab's seed and the node's name.
+pub(crate) fn seed(plan: &Plan, number: usize) -> u64 {
+    plan.seed.derive("kernel").derive(&plan.nodes[number].name).get()
+}
+
+fn find_kernel(plan: &Plan) -> Result<PathBuf, RunError> {
+    let need = if plan.clock == Clock::Virtual { Need::VirtualTime } else { Need::Clock };
+    kernel::find(need, None).map(|kernel| kernel.path).map_err(|error| RunError::Machine(error.to_string()))
+}
+
+fn bind(path: &Path) -> Result<Listener, RunError> {
+    Listener::bind(path).map_err(|error| cannot("listen at", path, &error))
+}
+
+fn cannot(what: &str, path: &Path, error: &std::io::Error) -> RunError {
+    RunError::Machine(format!("{what} {}: {error}", path.display()))
+}

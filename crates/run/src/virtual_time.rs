@@ -1,0 +1,168 @@
+//! The lab in virtual time: the scheduler of its kernels and links, shared by all who let time go on.
+//!
+//! The session lets it go on to its next appointment; a node that was asked something lets it go on until it has
+//! answered, which takes a few microseconds of lab time. Between two calls time stands still.
+
+mod boot;
+mod channel;
+mod gauge;
+
+use crate::RunError;
+pub(crate) use boot::boot;
+use channel::{Inbox, VirtualChannel};
+use gauge::Gauge;
+use netloom_dataplane::{Meters, Snapshot};
+use netloom_fabric::{Fabric, PipeId, Tap};
+use netloom_guest::deputy::{Deputy, Vitals};
+use netloom_guest::schedule::{Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
+use netloom_link::{PipeChange, PipeCounters};
+use netloom_units::{Duration, Instant};
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+use std::time;
+
+/// A kernel of the lab.
+type Kernel = Paced<Deputy>;
+
+/// While somebody waits for an agent's answer, time goes on in steps that begin this small and double: the answer mostly
+/// takes no longer, and nothing else is to happen behind the session's back.
+const FIRST_STEP: Duration = Duration::from_micros(1);
+const LONGEST_STEP: Duration = Duration::from_millis(10);
+
+/// See the module.
+#[derive(Clone)]
+pub(crate) struct VirtualTime(Rc<RefCell<World>>);
+
+struct World {
+    scheduler: Scheduler<Kernel>,
+    meters: Rc<RefCell<Meters>>,
+    /// One per node.
+    inboxes: Vec<Inbox>,
+    names: Vec<String>,
+}
+
+/// What ended a stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Played {
+    /// Time is where it was to go.
+    Limit,
+    /// Agents have something to say; their channels are readable.
+    Agents,
+    /// Nothing will ever happen again unless somebody outside does something.
+    Idle,
+    /// It takes long; whoever waits may look around and go on.
+    Pause,
+}
+
+impl VirtualTime {
+    /// A lab whose kernels are about to boot, at lab time zero. `names`: of the nodes, in the order of `kernels`.
+    pub(crate) fn new(
+        fabric: Fabric,
+        kernels: Vec<Kernel>,
+        plugs: &[Plug],
+        names: Vec<String>,
+        captures: Option<Box<dyn Tap>>,
+    ) -> io::Result<Self> {
+        let inboxes = kernels.iter().map(|_| Inbox::new()).collect::<io::Result<_>>()?;
+        let meters = Rc::new(RefCell::new(Meters::new(fabric.counters().count())));
+        let mut scheduler = Scheduler::new(fabric, kernels, plugs);
+        scheduler.add_tap(Box::new(Gauge(Rc::clone(&meters))));
+        captures.into_iter().for_each(|tap| scheduler.add_tap(tap));
+        Ok(Self(Rc::new(RefCell::new(World { scheduler, meters, inboxes, names }))))
+    }
+
+    /// The kernel of the node at this place runs in a process by now.
+    fn watch(&self, node: usize, vitals: Vitals) {
+        if let Some(kernel) = self.0.borrow_mut().scheduler.machines().nth(node) {
+            kernel.machine().watch(vitals);
+        }
+    }
+
+    /// The channel to the agent of the node at this place.
+    fn channel(&self, node: usize) -> io::Result<VirtualChannel> {
+        VirtualChannel::new(self.clone(), node)
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.0.borrow().scheduler.now()
+    }
+
+    /// Lets time go on to `limit` (none: as far as anything happens), but for no longer than `patience` of our time.
+    pub(crate) fn play(&self, limit: Option<Instant>, patience: time::Duration) -> Result<Played, RunError> {
+        self.0.borrow_mut().play(limit.unwrap_or(Instant::MAX), patience)
+    }
+
+    /// Lets time go on until the agent of `node` has said something, or for `patience` of our time.
+    fn play_until_heard(&self, node: usize, patience: time::Duration) -> Result<(), RunError> {
+        let begin = time::Instant::now();
+        let mut step = FIRST_STEP;
+        loop {
+            let world = &mut *self.0.borrow_mut();
+            if !world.inboxes[node].is_empty() {
+                return Ok(());
+            }
+            let left = patience.saturating_sub(begin.elapsed());
+            let limit = world.scheduler.now() + step;
+            match world.play(limit, left)? {
+                Played::Limit | Played::Agents => step = (step + step).min(LONGEST_STEP),
+                Played::Idle => {
+                    let name = &world.names[node];
+                    return Err(RunError::Died(format!("node {name}: its agent was asked something and does not answer")));
+                }
+                Played::Pause => return Ok(()),
+            }
+        }
+    }
+
+    pub(crate) fn change(&self, pipe: PipeId, change: &PipeChange) {
+        self.0.borrow_mut().scheduler.change(pipe, change);
+    }
+
+    pub(crate) fn set_up(&self, pipe: PipeId, up: bool) {
+        self.0.borrow_mut().scheduler.set_up(pipe, up);
+    }
+
+    pub(crate) fn reset_meters(&self) {
+        self.0.borrow().meters.borrow_mut().reset();
+    }
+
+    pub(crate) fn counters(&self) -> (Instant, Vec<PipeCounters>) {
+        let world = self.0.borrow();
+        (world.scheduler.now(), world.scheduler.counters().copied().collect())
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let world = self.0.borrow();
+        let pipes = world.meters.borrow().reports(world.scheduler.counters());
+        Snapshot { at: world.scheduler.now(), pipes, engine: Default::default() }
+    }
+
+    /// What the scheduler did so far.
+    pub(crate) fn statistics(&self) -> Statistics {
+        *self.0.borrow().scheduler.statistics()
+    }
+}
+
+impl World {
+    fn play(&mut self, limit: Instant, patience: time::Duration) -> Result<Played, RunError> {
+        let stop = self.scheduler.run_until_pause(limit, time::Instant::now() + patience);
+        Ok(match stop.map_err(|error| self.failure(error))? {
+            Stop::Limit => Played::Limit,
+            Stop::Idle => Played::Idle,
+            Stop::Pause => Played::Pause,
+            Stop::Agents(frames) => {
+                for frame in frames {
+                    self.inboxes[frame.machine].put(frame.at, frame.packet.bytes().to_vec());
+                    self.scheduler.pool().recycle(frame.packet);
+                }
+                Played::Agents
+            }
+        })
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+    fn failure(&self, failed: SchedulerError) -> RunError {
+        RunError::Died(format!("node {}: {}", self.names[failed.machine], failed.error))
+    }
+}

@@ -1,0 +1,106 @@
+//! Boots the kernels of a lab in virtual time.
+
+use super::{Kernel, VirtualTime};
+use crate::RunError;
+use crate::direction::port_id;
+use crate::job::Job;
+use crate::kernels::{Kernels, become_nodes, seed};
+use crate::session::GuardLink;
+use netloom_fabric::{Fabric, Tap};
+use netloom_guest::deputy::{Deputy, DeputyEnds, Vitals};
+use netloom_guest::node::KernelNode;
+use netloom_guest::schedule::{Device, Paced, Plug};
+use netloom_guest::shim::Orders;
+use netloom_host::node::NodeConfig;
+use netloom_host::processors;
+use netloom_lab::{InterfacePlan, NodePlan, Plan};
+use netloom_units::Instant;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// The time of day when the lab begins, in nanoseconds since 1970: the same in every run, so that runs can be equal.
+/// Midnight UTC of 1 January 2026.
+const WALL_CLOCK_NS: u64 = 1_767_225_600_000_000_000;
+
+/// What a kernel's command line says of virtual time. The path is the deputy's (`shim/deputy.c`).
+const ARGUMENTS: [&str; 2] = ["time-travel=ext:/netloom/time", "norandmaps"];
+
+/// Boots all kernels, each in its process, and lets time go on until every node is what the plan says, but for its
+/// interfaces. `tap` is shown all packets.
+pub(crate) fn boot(
+    job: &Job,
+    kernels: &Kernels,
+    configs: &[NodeConfig],
+    tap: Option<Box<dyn Tap>>,
+    guard: &mut GuardLink,
+) -> Result<(Vec<Option<KernelNode>>, VirtualTime), RunError> {
+    let plan = &job.plan;
+    let fabric = Fabric::new(plan.seed, &netloom_sim::pipe_specs(plan));
+    let (decks, ends) = decks(plan)?;
+    let names = plan.nodes.iter().map(|node| node.name.clone()).collect();
+    let time = VirtualTime::new(fabric, decks, &plugs(plan), names, tap).map_err(machine)?;
+    let processors = processors::allowed().map_err(machine)?;
+    let mut nodes = Vec::new();
+    for (number, (config, ends)) in configs.iter().zip(&ends).enumerate() {
+        let folder = kernels.folder(number).expect("in virtual time, all nodes are kernels");
+        let processor = processors.get(number % processors.len().max(1)).copied();
+        let mut boot = kernels.boot_of(job, number, config, folder, processor);
+        boot.devices =
+            (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
+        boot.arguments.extend(ARGUMENTS.map(String::from));
+        let orders = Orders { lapse: None, seed: Some(seed(plan, number)) };
+        let channel = Box::new(time.channel(number).map_err(machine)?);
+        let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, ends))?;
+        time.watch(number, Vitals::new(node.pid().as_raw(), boot.console));
+        nodes.push(Some(node));
+    }
+    drop(ends);
+    become_nodes(job, configs, &mut nodes, guard)?;
+    Ok((nodes, time))
+}
+
+/// The deck of every kernel: our end, and what its process inherits.
+fn decks(plan: &Plan) -> Result<(Vec<Kernel>, Vec<DeputyEnds>), RunError> {
+    let deck = |node: &NodePlan| -> io::Result<(Kernel, DeputyEnds)> {
+        let devices = u16::try_from(node.interfaces.len() + 1).map_err(io::Error::other)?;
+        let (deputy, ends) = Deputy::create(devices, Instant::ZERO, WALL_CLOCK_NS)?;
+        Ok((Paced::new(deputy, node.cpu.unwrap_or_default()), ends))
+    };
+    plan.nodes.iter().map(deck).collect::<io::Result<_>>().map_err(machine)
+}
+
+/// Lets the process of `command` find its deck.
+fn hand_over(command: &mut Command, ends: &DeputyEnds) {
+    let numbers: [RawFd; 2] = [ends.socket.as_raw_fd(), ends.memory.as_raw_fd()];
+    command.env("NETLOOM_DEPUTY", format!("{},{}", numbers[0], numbers[1]));
+    let keep = move || {
+        for number in numbers {
+            // SAFETY: F_SETFD takes an integer and touches no memory of ours.
+            if unsafe { libc::fcntl(number, libc::F_SETFD, 0) } == -1 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec only fcntl is called, on copies of numbers.
+    unsafe { command.pre_exec(keep) };
+}
+
+/// The plugs of a plan: interface i of a node is its kernel's device i + 1.
+fn plugs(plan: &Plan) -> Vec<Plug> {
+    let of_node = |(machine, node): (usize, &NodePlan)| -> Vec<Plug> {
+        let plug = |(index, interface): (usize, &InterfacePlan)| Plug {
+            machine,
+            device: Device(u16::try_from(index + 1).expect("a node has fewer than 65,536 interfaces")),
+            port: port_id(interface.link, interface.end),
+        };
+        node.interfaces.iter().enumerate().map(plug).collect()
+    };
+    plan.nodes.iter().enumerate().flat_map(of_node).collect()
+}
+
+fn machine(error: impl std::fmt::Display) -> RunError {
+    RunError::Machine(error.to_string())
+}

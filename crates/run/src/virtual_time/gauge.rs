@@ -1,0 +1,21 @@
+//! Measures what leaves the pipes in virtual time, as the engine does in real time.
+
+use netloom_dataplane::Meters;
+use netloom_fabric::{Handout, PortId, Tap, Way};
+use netloom_packet::{Packet, Pool};
+use netloom_units::Instant;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// See the module. In virtual time whatever is due is handed over at its instant.
+pub(super) struct Gauge(pub(super) Rc<RefCell<Meters>>);
+
+impl Tap for Gauge {
+    fn packet(&mut self, _: PortId, _: Way, _: Instant, _: Instant, _: &Packet) {}
+
+    fn leaves(&mut self, handout: &Handout) {
+        self.0.borrow_mut().record(handout.pipe, &handout.departure, handout.departure.due);
+    }
+
+    fn settle(&mut self, _: &mut Pool) {}
+}

@@ -1,0 +1,199 @@
+//! A guest that breaks the rules ends its port, and nothing else.
+
+use crate::frontend::{AVAILABLE, BUFFERS, DESCRIPTORS, FROM_GUEST, Frontend, GUEST, INDIRECT, MEMORY, NEXT};
+use crate::frontend::{OFFERED, QUEUE, SIZE, TO_GUEST, WRITE};
+use crate::{Pair, state};
+use netloom_packet::{Pool, VirtioHeader};
+use proptest::prelude::*;
+use std::os::fd::AsRawFd;
+
+/// What the port says after it has looked at the guest's frames.
+fn verdict(pair: &mut Pair) -> String {
+    pair.port.receive(&mut Pool::default(), 64, |_| ());
+    pair.port.error().map(ToString::to_string).unwrap_or_default()
+}
+
+#[test]
+fn every_broken_chain_is_told_apart() {
+    type Breaks = fn(&mut Frontend);
+    let cases: [(Breaks, &str); 11] = [
+        (|guest| guest.write(QUEUE + AVAILABLE + 2, &[17, 0]), "17 new entries in a queue of 16"),
+        (|guest| guest.put(FROM_GUEST, SIZE), "descriptor 16 of 16"),
+        (|guest| chain(guest, GUEST + MEMORY as u64 - 59, 60, 0, 0), "outside its memory"),
+        (|guest| chain(guest, u64::MAX, 60, 0, 0), "outside its memory"),
+        (|guest| chain(guest, GUEST, 60, NEXT, SIZE), "descriptor 16 of 16"),
+        (|guest| chain(guest, GUEST, 60, NEXT, 0), "a chain of more than 16 descriptors"),
+        (|guest| chain(guest, GUEST, 60, WRITE, 0), "a descriptor with the flags 0x2"),
+        (|guest| chain(guest, GUEST, 25, 0, 0), "a frame of 25 bytes"),
+        (|guest| chain(guest, GUEST, 100_000, 0, 0), "a frame of 100000 bytes"),
+        (|guest| chain(guest, GUEST, 17, INDIRECT, 0), "an indirect table of 17 bytes"),
+        (
+            |guest| {
+                guest.descriptor_at(BUFFERS, GUEST, 16, INDIRECT, 0);
+                chain(guest, GUEST + BUFFERS as u64, 16, INDIRECT, 0);
+            },
+            "a descriptor with the flags 0x4",
+        ),
+    ];
+    for (break_it, expected) in cases {
+        let mut pair = Pair::ready();
+        break_it(&mut pair.guest);
+        let said = verdict(&mut pair);
+        assert!(said.contains("transmit queue") && said.contains(expected), "{said:?} instead of {expected:?}");
+    }
+}
+
+/// Puts in a chain that begins with this descriptor.
+fn chain(guest: &mut Frontend, address: u64, len: u32, flags: u16, next: u16) {
+    guest.descriptor(FROM_GUEST, 0, address, len, flags, next);
+    guest.put(FROM_GUEST, 0);
+}
+
+#[test]
+fn room_that_is_no_room_ends_the_port() {
+    for (flags, len) in [(0, 100), (WRITE, 11), (WRITE | NEXT, 2_000)] {
+        let mut pair = Pair::ready();
+        pair.guest.descriptor(TO_GUEST, 0, GUEST + BUFFERS as u64, len, flags, 0);
+        pair.guest.put(TO_GUEST, 0);
+        let packet = Pool::default().packet(VirtioHeader::COMPLETE, &[1; 60]);
+        pair.port.send(&packet);
+        let said = pair.port.error().expect("an error").to_string();
+        assert!(said.contains("receive queue"), "{said}");
+    }
+}
+
+#[test]
+fn messages_out_of_place_end_the_port() {
+    let table = |pair: &Pair| pair.guest.memory_table();
+    let cases: Vec<(u32, Vec<u8>, bool)> = vec![
+        (2, (OFFERED | 1 << 29).to_ne_bytes().to_vec(), false),
+        (2, (OFFERED & !(1 << 32)).to_ne_bytes().to_vec(), false),
+        (16, u64::MAX.to_ne_bytes().to_vec(), false),
+        (8, state(0, 3), false),
+        (8, state(0, 65_536), false),
+        (8, state(2, 16), false),
+        (10, state(0, 65_536), false),
+        (12, 0_u64.to_ne_bytes().to_vec(), false),
+        (12, (1_u64 << 8).to_ne_bytes().to_vec(), false),
+        (12, 255_u64.to_ne_bytes().to_vec(), true),
+        (24, vec![0; 20], false),
+        (99, vec![], false),
+    ];
+    for (request, payload, file) in cases {
+        let mut pair = Pair::connected();
+        pair.negotiate(OFFERED);
+        let files: Vec<_> = file.then(|| pair.guest.kicks[0].as_raw_fd()).into_iter().collect();
+        pair.guest.send(request, 9, &payload, &files);
+        pair.serve();
+        assert!(pair.port.error().is_some(), "request {request} with {payload:?}");
+        assert_eq!(pair.guest.answer(request), 1);
+    }
+    // A table without its files, and one whose file is too short.
+    for len in [None, Some(100)] {
+        let mut pair = Pair::connected();
+        pair.negotiate(OFFERED);
+        let file = pair.guest.file.as_raw_fd();
+        if let Some(len) = len {
+            // SAFETY: ftruncate() takes no pointers. Nothing of the file was touched.
+            unsafe { libc::ftruncate(file, len) };
+        }
+        pair.guest.send(5, 9, &table(&pair), if len.is_some() { std::slice::from_ref(&file) } else { &[] });
+        pair.serve();
+        assert!(pair.port.error().is_some());
+    }
+}
+
+#[test]
+fn addresses_outside_the_memory_end_the_port() {
+    for (at, value) in [(8, 8_u64), (16, 2), (24, 1), (8, 1 << 20), (16, 1 << 40), (24, u64::MAX / 2)] {
+        let mut pair = Pair::connected();
+        pair.negotiate(OFFERED);
+        pair.set_memory();
+        pair.set_up(0);
+        let mut addresses = Frontend::addresses(0);
+        let before = u64::from_ne_bytes(addresses[at..at + 8].try_into().expect("eight bytes"));
+        addresses[at..at + 8].copy_from_slice(&before.wrapping_add(value).to_ne_bytes());
+        pair.command(9, &addresses, &[]);
+        pair.guest.send(12, 9, &0_u64.to_ne_bytes(), &[pair.guest.kicks[0].as_raw_fd()]);
+        pair.serve();
+        let said = pair.port.error().expect("an error").to_string();
+        assert!(said.contains("outside its memory or not aligned"), "{said}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Queues full of chance.
+    #[test]
+    fn any_queue_is_served_or_refused(
+        bytes in proptest::collection::vec(any::<u8>(), 0x3000),
+        small in any::<bool>(),
+        count in 0_u16..20,
+    ) {
+        let mut pair = Pair::ready();
+        for queue in 0..2 {
+            pair.guest.write(queue * QUEUE + DESCRIPTORS, &bytes[..usize::from(SIZE) * 16]);
+            pair.guest.write(queue * QUEUE + AVAILABLE, &bytes[0x1000..0x1000 + 6 + 2 * usize::from(SIZE)]);
+            if small {
+                // Addresses, lengths, flags and indices that are nearly right.
+                for index in 0..SIZE {
+                    let byte = |at: usize| bytes[0x2000 + 32 * queue * 16 + 8 * usize::from(index) + at];
+                    let address = GUEST + u64::from(byte(0)) * 4_096;
+                    let flags = u16::from(byte(1) & 7) & if queue == TO_GUEST { 7 } else { 5 };
+                    let next = u16::from(byte(2)) % (SIZE + 1);
+                    pair.guest.descriptor(queue, index, address, u32::from(byte(3)) * 16, flags, next);
+                    let place = queue * QUEUE + AVAILABLE + 4 + 2 * usize::from(index);
+                    pair.guest.write(place, &(u16::from(byte(4)) % SIZE).to_le_bytes());
+                }
+            }
+            pair.guest.write(queue * QUEUE + AVAILABLE + 2, &count.to_le_bytes());
+        }
+        let mut pool = Pool::default();
+        let packet = pool.packet(VirtioHeader::COMPLETE, &[7; 1_514]);
+        for _ in 0..20 {
+            pair.port.receive(&mut pool, 64, |mut train| {
+                // What comes out can be worked with.
+                while let Some(front) = train.split_front(1) {
+                    front.write_head(&mut [0; netloom_packet::MAX_HEAD]);
+                }
+            });
+            pair.port.send(&packet);
+            pair.port.flush();
+            pair.port.listen();
+        }
+    }
+
+    /// Messages of chance, with descriptors of chance, after a proper handshake or instead of one.
+    #[test]
+    fn any_messages_are_answered_or_refused(
+        ready in any::<bool>(),
+        messages in proptest::collection::vec(
+            (0_u32..45, proptest::collection::vec(any::<u8>(), 0..64), 0..3_usize, any::<bool>()),
+            1..20,
+        ),
+    ) {
+        let mut pair = if ready { Pair::ready() } else { Pair::connected() };
+        let files = [pair.guest.file.as_raw_fd(), pair.guest.kicks[0].as_raw_fd()];
+        for (request, mut payload, count, eight) in messages {
+            if eight {
+                payload.resize(8, 0);
+                payload[1..].fill(0);
+                payload[0] %= 3;
+            }
+            pair.guest.send(request, 9, &payload, &files[..count]);
+            pair.port.service();
+            pair.port.receive(&mut Pool::default(), 64, |_| ());
+            pair.port.listen();
+        }
+    }
+
+    /// Bytes of chance.
+    #[test]
+    fn any_bytes_are_refused_sooner_or_later(bytes in proptest::collection::vec(any::<u8>(), 1..100)) {
+        let mut pair = Pair::connected();
+        pair.guest.send_raw(&bytes, &[]);
+        pair.port.service();
+        pair.port.service();
+    }
+}
