@@ -27,6 +27,8 @@ pub(crate) enum Stroke {
     Line(u32),
     /// Points with bars of one standard deviation, joined by a thin line.
     Bars,
+    /// The same without the line.
+    Points,
 }
 
 /// A curve, or points with deviations.
@@ -85,7 +87,8 @@ impl Panel {
         let ticks: Vec<f64> = self.ticks.iter().map(|x| self.place(*x)).collect();
         let (left, right) = (*ticks.first().ok_or("no ticks")?, *ticks.last().ok_or("no ticks")?);
         // Points at the ends of the axis keep clear of its frame where they have bars.
-        let room = if self.series.iter().any(|s| s.stroke == Stroke::Bars) { (right - left) * 0.04 } else { 0.0 };
+        let room =
+            if self.series.iter().any(|s| !matches!(s.stroke, Stroke::Line(_))) { (right - left) * 0.04 } else { 0.0 };
         let across = Across { from: left - room, to: right + room, ticks };
         let mut chart = ChartBuilder::on(area)
             .margin(10)
@@ -114,13 +117,14 @@ impl Panel {
             let style = series.colour.stroke_width(width);
             let points: Vec<(f64, f64, f64)> =
                 series.points.iter().map(|(x, y, bar)| (self.place(*x), *y, *bar)).collect();
-            let line = LineSeries::new(points.iter().map(|(x, y, _)| (*x, *y)), style);
+            let joined = if series.stroke == Stroke::Points { &[] } else { &points[..] };
+            let line = LineSeries::new(joined.iter().map(|(x, y, _)| (*x, *y)), style);
             let sample = series.colour.stroke_width(width.max(2));
             chart
                 .draw_series(line)?
                 .label(series.name.clone())
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], sample));
-            if series.stroke == Stroke::Bars {
+            if !matches!(series.stroke, Stroke::Line(_)) {
                 chart.draw_series(points.iter().flat_map(|point| bar(*point, cap, style)))?;
                 chart.draw_series(points.iter().map(|(x, y, _)| Circle::new((*x, *y), 3, series.colour.filled())))?;
             }

@@ -124,7 +124,9 @@ fn series(points: &[Point], share: bool) -> Vec<Series> {
                 (f64::from(point.rate) * aside, mean * scale, bar)
             });
             let name = format!("{kind}, {}", clock.name());
-            all.push(Series { name, colour, stroke: Stroke::Bars, points: points.collect() });
+            // Few rates ran under dilation: a line between them would lead past what lies in between.
+            let stroke = if clock == Clock::Virtual { Stroke::Bars } else { Stroke::Points };
+            all.push(Series { name, colour, stroke, points: points.collect() });
         }
     }
     all

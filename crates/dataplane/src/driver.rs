@@ -8,7 +8,7 @@ use crate::receive::Receiver;
 use crate::report::{EngineReport, PipeReport, Snapshot};
 use crate::send::Sender;
 use crate::wait::{Waiter, sleep};
-use netloom_fabric::{Fabric, Handout, PortId};
+use netloom_fabric::{Fabric, Handout, PortId, Tap, TapId};
 use netloom_packet::Pool;
 use netloom_units::Duration;
 use std::collections::HashMap;
@@ -20,6 +20,9 @@ const NICE: i32 = -20;
 /// For how long after a packet a lab is taken to be in use.
 const LIVELY: RealDuration = RealDuration::from_secs(2);
 
+/// Those who are shown all packets.
+pub(crate) type Taps = Vec<(TapId, Box<dyn Tap + Send>)>;
+
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
     pub(crate) waiter: Waiter,
@@ -30,6 +33,7 @@ pub(crate) struct Driver {
     pub(crate) interfaces: Option<Interfaces>,
     pub(crate) guests: Guests,
     pub(crate) meters: Meters,
+    pub(crate) taps: Taps,
     pub(crate) pool: Pool,
     pub(crate) mailbox: Mailbox,
     pub(crate) priority: bool,
@@ -113,11 +117,11 @@ impl Driver {
         let mut arrived = 0;
         let mut lively = false;
         if let Some(Interfaces { receiver, .. }) = &mut self.interfaces {
-            arrived += receiver.pass(&mut self.fabric, &mut self.pool);
+            arrived += receiver.pass(&mut self.fabric, &mut self.pool, &mut self.taps);
             lively |= receiver.take_port_arrivals() > 0;
         }
         if !self.guests.is_empty() {
-            let count = self.guests.pass(&mut self.fabric, &mut self.pool);
+            let count = self.guests.pass(&mut self.fabric, &mut self.pool, &mut self.taps);
             arrived += count;
             lively |= count > 0;
         }
@@ -128,13 +132,21 @@ impl Driver {
         self.guests.attend_sometimes(real)?;
         self.hand_out();
         self.fabric.recycle(&mut self.pool);
+        for (_, tap) in &mut self.taps {
+            tap.settle(&mut self.pool);
+        }
         Ok(arrived)
     }
 
     /// Packets that are due leave the fabric, to whatever kind of port.
     fn hand_out(&mut self) {
-        let Self { fabric, interfaces, guests, meters, pool, clock, .. } = self;
-        fabric.advance(clock.now(), |handout| leave(handout, interfaces, guests, meters, pool));
+        let Self { fabric, interfaces, guests, meters, taps, pool, clock, .. } = self;
+        fabric.advance(clock.now(), |handout| {
+            for (_, tap) in taps.iter_mut() {
+                tap.leaves(&handout);
+            }
+            leave(handout, interfaces, guests, meters, pool);
+        });
         if let Some(Interfaces { sender, .. }) = interfaces {
             sender.flush(meters, pool);
         }
@@ -150,6 +162,8 @@ impl Driver {
             Command::Change(pipe, change) => self.fabric.change(now, pipe, &change),
             Command::SetUp(pipe, up) => self.fabric.set_up(now, pipe, up),
             Command::ResetMeters => self.meters.reset(),
+            Command::AddTap(id, tap) => self.taps.push((id, tap)),
+            Command::RemoveTap(id) => self.taps.retain(|(other, _)| *other != id),
             Command::Counters(reply) => {
                 // Whoever asked may have gone; then nobody misses the answer.
                 let _ = reply.send((now, self.fabric.counters().copied().collect()));

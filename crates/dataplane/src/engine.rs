@@ -7,7 +7,7 @@ use crate::meter::Meters;
 use crate::report::Snapshot;
 use crate::sys::{clear_event, event_fd, signal_event};
 use crate::wait::{Precision, Waiter};
-use netloom_fabric::{Fabric, PipeId, PortId};
+use netloom_fabric::{Fabric, PipeId, PortId, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::Pool;
 use netloom_units::{Dilation, Instant};
@@ -89,6 +89,8 @@ pub(crate) enum Command {
     Change(PipeId, Box<PipeChange>),
     SetUp(PipeId, bool),
     ResetMeters,
+    AddTap(TapId, Box<dyn Tap + Send>),
+    RemoveTap(TapId),
     Counters(Outbox<(Instant, Vec<PipeCounters>)>),
     Snapshot(Outbox<Snapshot>),
     Stop(Outbox<Snapshot>),
@@ -135,6 +137,7 @@ pub struct Engine {
     commands: Outbox<Command>,
     bell: Arc<Bell>,
     thread: Option<JoinHandle<io::Result<()>>>,
+    taps: u64,
 }
 
 impl Engine {
@@ -159,6 +162,7 @@ impl Engine {
             fabric,
             interfaces,
             guests,
+            taps: Vec::new(),
             pool: Pool::new(SMALL_FRAMES, LARGE_FRAMES),
             mailbox: Mailbox { commands: inbox, bell: Arc::clone(&bell) },
             priority: false,
@@ -166,7 +170,7 @@ impl Engine {
         };
         let builder = std::thread::Builder::new().name("netloom-engine".into());
         let thread = builder.spawn(move || driver.run()).map_err(failed("starting the packet engine's thread"))?;
-        Ok(Self { clock, commands, bell, thread: Some(thread) })
+        Ok(Self { clock, commands, bell, thread: Some(thread), taps: 0 })
     }
 
     /// The engine's time: nanoseconds of lab time since the epoch.
@@ -205,6 +209,26 @@ impl Engine {
     /// When the engine has died.
     pub fn reset_meters(&mut self) -> Result<(), EngineError> {
         self.send(Command::ResetMeters);
+        self.alive()
+    }
+
+    /// Shows `tap` every packet from now on. Without taps, packets do not even pay for the question.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn add_tap(&mut self, tap: Box<dyn Tap + Send>) -> Result<TapId, EngineError> {
+        let id = TapId(self.taps);
+        self.taps += 1;
+        self.send(Command::AddTap(id, tap));
+        self.alive().map(|()| id)
+    }
+
+    /// Drops a tap.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn remove_tap(&mut self, id: TapId) -> Result<(), EngineError> {
+        self.send(Command::RemoveTap(id));
         self.alive()
     }
 

@@ -1,5 +1,6 @@
 //! The ports of kernels that run as processes.
 
+use crate::driver::Taps;
 use crate::clock::Clock;
 use crate::meter::Meters;
 use crate::receive::enter;
@@ -125,7 +126,7 @@ impl Guests {
     ///
     /// They arrive when they are found. That is late by as long as the engine was busy or slept: below a microsecond
     /// while it spins, and as long as this machine takes to wake up when it slept. A ring tells no instant of its own.
-    pub(crate) fn pass(&mut self, fabric: &mut Fabric, pool: &mut Pool) -> usize {
+    pub(crate) fn pass(&mut self, fabric: &mut Fabric, pool: &mut Pool, taps: &mut Taps) -> usize {
         let mut count = 0;
         let Self { clock, guests, found, .. } = self;
         for guest in guests {
@@ -136,7 +137,7 @@ impl Guests {
             guest.touched = true;
             count += found.len();
             let arrival = clock.now();
-            found.drain(..).for_each(|packet| enter(fabric, pool, arrival, guest.id, packet));
+            found.drain(..).for_each(|packet| enter(fabric, pool, taps, arrival, guest.id, packet));
         }
         count
     }

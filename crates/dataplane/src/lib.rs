@@ -10,6 +10,8 @@
 //! whatever else has to do with this machine are spans of our own time ([`std::time::Duration`]); instants and spans of
 //! the lab are those of `netloom_units`. The two types keep them apart.
 //!
+//! Whoever wants to see the packets adds a tap ([`Engine::add_tap`]).
+//!
 //! This crate decides nothing about a packet: what is dropped, delayed or cut is the fabric's business. What it loses
 //! itself (a full ring, a refused send) is an error of the engine, counted apart.
 

@@ -1,6 +1,7 @@
 //! From the ring into the fabric.
 
 use crate::clock::{Clock, TimeOfDay};
+use crate::driver::Taps;
 use crate::ring::{Body, Ring, Slot, fetch};
 use netloom_fabric::{Fabric, PortId};
 use netloom_packet::{LARGE_FRAME, Packet, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
@@ -63,7 +64,7 @@ impl Receiver {
     }
 
     /// Reads what has arrived, up to a batch, and returns how many packets that were.
-    pub(crate) fn pass(&mut self, fabric: &mut Fabric, pool: &mut Pool) -> usize {
+    pub(crate) fn pass(&mut self, fabric: &mut Fabric, pool: &mut Pool, taps: &mut Taps) -> usize {
         let mut count = 0;
         while count < BATCH {
             let Self { ring, day, ports, lost, .. } = self;
@@ -80,7 +81,7 @@ impl Receiver {
             match (port, packet) {
                 (Some(port), Some(packet)) => {
                     self.port_arrivals += 1;
-                    enter(fabric, pool, arrival, port, packet);
+                    enter(fabric, pool, taps, arrival, port, packet);
                 }
                 (Some(_), None) => *lost += 1,
                 // The loopback interface and whatever else is not a port of the lab.
@@ -104,7 +105,17 @@ impl Receiver {
 
 /// A packet enters the fabric, from whatever kind of port.
 #[inline]
-pub(crate) fn enter(fabric: &mut Fabric, pool: &mut Pool, arrival: Instant, port: PortId, packet: Packet) {
+pub(crate) fn enter(
+    fabric: &mut Fabric,
+    pool: &mut Pool,
+    taps: &mut Taps,
+    arrival: Instant,
+    port: PortId,
+    packet: Packet,
+) {
+    for (_, tap) in taps {
+        tap.enters(port, arrival, &packet);
+    }
     if let Err((_, stray)) = fabric.inject(arrival, port, packet) {
         pool.recycle(stray);
     }

@@ -11,10 +11,20 @@ impl Fabric {
     /// An answer may be earlier than what could be proved, never later. See [`netloom_link::Pipe::certain_until`].
     pub fn certain_until(&mut self, now: Instant) -> Instant {
         let mut certain = Instant::MAX;
-        for index in 0..self.pipes.len() {
-            certain = certain.min(self.pipes[index].certain_until(now, &mut self.waste));
+        for pipe in &mut self.pipes {
+            certain = certain.min(pipe.certain_until(now, &mut self.waste));
+            if certain <= now {
+                break;
+            }
         }
         certain
+    }
+
+    /// Does what the pipes have put off until `now` because nothing leaves by it, so that the counters show it.
+    pub fn settle(&mut self, now: Instant) {
+        for pipe in &mut self.pipes {
+            pipe.certain_until(now, &mut self.waste);
+        }
     }
 
     /// The same of a single pipe.

@@ -16,7 +16,7 @@ use alloc::{string::String, vec::Vec};
 use netloom_link::{Departure, Filter, Pipe, PipeChange, PipeConfig, PipeCounters, Waste};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant, Seed};
-pub use tap::{Tap, Way};
+pub use tap::{Tap, TapId, Way};
 use wakes::Wakes;
 
 /// Where a node's interface meets the fabric.

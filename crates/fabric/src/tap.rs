@@ -13,6 +13,10 @@ pub enum Way {
     ToNode,
 }
 
+/// A tap of a running driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TapId(pub u64);
+
 /// Is shown every packet that passes a port. A driver has any number of them, mostly none.
 ///
 /// It is called between packets that are due, and must be quick: it keeps the packet ([`Packet::duplicate`] copies no

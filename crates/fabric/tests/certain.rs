@@ -137,7 +137,7 @@ impl<'a> Player<'a> {
 
     fn note_books(&mut self, until: Instant) {
         // The pipes do what they have put off.
-        self.fabric.certain_until(until - NANOSECOND);
+        self.fabric.settle(until - NANOSECOND);
         self.books.push((until, self.fabric.counters().copied().collect()));
     }
 

@@ -38,6 +38,7 @@ static struct {
 	uint64_t until;             /* instants before this one may be played */
 	uint64_t wish;
 	int more;                   /* the scheduler holds further frames back */
+	int alone;                  /* the first frame that is sent ends the window */
 	int waits;                  /* the kernel waits for leave to run */
 	uint32_t taken;             /* bytes of `to_kernel` that have reached the kernel */
 	unsigned first, count;
@@ -119,6 +120,8 @@ struct deck_frame *deputy_room(uint32_t length)
 void deputy_sent(struct deck_frame *frame)
 {
 	frame->at = deputy.now;
+	if (deputy.alone && deputy.until > deputy.now + 1)
+		deputy.until = deputy.now + 1;
 	deputy.deck->from_kernel.used += deck_frame_room(frame->length);
 }
 
@@ -148,6 +151,7 @@ static void end_window(void)
 	say(ANSWER_DONE, deputy.wish);
 	turn = hear();
 	deputy.until = turn.until;
+	deputy.alone = turn.kind == TURN_ALONE;
 	deputy.more = turn.more != 0;
 	deputy.taken = 0;
 	deputy.deck->from_kernel.used = 0;

@@ -55,7 +55,8 @@ struct deck {
 /* What the scheduler says. */
 enum turn_kind {
 	TURN_RUN = 1,       /* run; `to_kernel` holds frames that all are due before `until` */
-	TURN_GO_ON = 2,     /* the frames that the deputy handed over are taken, or the missing ones are there */
+	TURN_ALONE = 2,     /* the same, but once the kernel has sent a frame, only that instant is finished */
+	TURN_GO_ON = 3,     /* the frames that the deputy handed over are taken, or the missing ones are there */
 };
 
 struct turn {

@@ -38,7 +38,8 @@ mod answer {
 /// What the scheduler says.
 mod turn {
     pub(super) const RUN: u32 = 1;
-    pub(super) const GO_ON: u32 = 2;
+    pub(super) const ALONE: u32 = 2;
+    pub(super) const GO_ON: u32 = 3;
     pub(super) const LENGTH: usize = 16;
 }
 
@@ -97,6 +98,28 @@ impl Deputy {
         self.socket.write_all(&bytes).map_err(|_| self.vitals.died())
     }
 
+    fn begin_turn(
+        &mut self,
+        kind: u32,
+        until: Instant,
+        frames: &mut Vec<Passage>,
+        pool: &mut Pool,
+    ) -> Result<(), MachineError> {
+        debug_assert!(self.waiting.is_empty(), "the grant before was reported");
+        if !self.has_begun {
+            self.has_begun = true;
+            match self.hear()? {
+                Some(Answer { kind: answer::DONE, .. }) => {}
+                Some(_) => return Err(MachineError::Protocol("its deputy does not begin with a report".into())),
+                None => return Err(self.vitals.died()),
+            }
+        }
+        self.waiting.extend(frames.drain(..));
+        self.deck.clear();
+        self.deck.fill(&mut self.waiting, pool)?;
+        self.say(kind, until.as_nanos())
+    }
+
     /// Waits for the deputy's next word; none: the kernel has switched itself off.
     fn hear(&mut self) -> Result<Option<Answer>, MachineError> {
         let mut bytes = [0; answer::LENGTH];
@@ -124,19 +147,15 @@ impl Deputy {
 
 impl Machine for Deputy {
     fn grant(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
-        debug_assert!(self.waiting.is_empty(), "the grant before was reported");
-        if !self.has_begun {
-            self.has_begun = true;
-            match self.hear()? {
-                Some(Answer { kind: answer::DONE, .. }) => {}
-                Some(_) => return Err(MachineError::Protocol("its deputy does not begin with a report".into())),
-                None => return Err(self.vitals.died()),
-            }
-        }
-        self.waiting.extend(frames.drain(..));
-        self.deck.clear();
-        self.deck.fill(&mut self.waiting, pool)?;
-        self.say(turn::RUN, until.as_nanos())
+        self.begin_turn(turn::RUN, until, frames, pool)
+    }
+
+    fn stops_after_sending(&self) -> bool {
+        true
+    }
+
+    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+        self.begin_turn(turn::ALONE, until, frames, pool)
     }
 
     fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Wish, MachineError> {

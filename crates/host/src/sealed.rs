@@ -131,7 +131,13 @@ fn confine(folder: &CString, processors: Option<&libc::cpu_set_t>) -> io::Result
             size_of_val(&read_only),
         ))?;
         let flags = libc::MS_NOSUID | libc::MS_NODEV;
-        checked(libc::mount(c"tmpfs".as_ptr(), folder.as_ptr(), c"tmpfs".as_ptr(), flags, c"mode=700".as_ptr().cast()))?;
+        checked(libc::mount(
+            c"tmpfs".as_ptr(),
+            folder.as_ptr(),
+            c"tmpfs".as_ptr(),
+            flags,
+            c"mode=700".as_ptr().cast(),
+        ))?;
         checked(libc::chdir(folder.as_ptr()))?;
         if let Some(set) = processors {
             checked(libc::sched_setaffinity(0, size_of_val(set), set))?;

@@ -10,7 +10,7 @@ mod treatments;
 
 pub(crate) use fields::Fields;
 pub(crate) use link::named_change;
-pub(crate) use timeline::command_name;
+pub(crate) use timeline::{command_name, file_name, link_name};
 
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::keys::{BOUNDS, TOP};
@@ -126,6 +126,9 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     }
     if let Some(traffic) = fields.get("traffic") {
         spec.traffic = list(traffic, errors).iter().filter_map(|item| crate::traffic::decode(item, errors)).collect();
+    }
+    if let Some(capture) = fields.get("capture") {
+        spec.capture = list(capture, errors).iter().filter_map(|item| crate::capture::decode(item, errors)).collect();
     }
     if let Some(expect) = fields.get("expect") {
         let items = list(expect, errors).iter();

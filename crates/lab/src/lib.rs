@@ -5,6 +5,7 @@
 //! by one `resolve`. All errors of a file are reported at once, each with its place and what would be right.
 #![forbid(unsafe_code)]
 
+mod capture;
 mod change;
 mod decode;
 mod describe;
@@ -31,7 +32,7 @@ pub use expect::{
 };
 pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use plan::{
-    Action, Argv, Bounds, Clock, Cpus, Direction, EndPlan, Event, InterfacePlan, LinkPlan, NodeKind, NodePlan,
+    Action, Argv, Bounds, CapturePlan, Clock, Cpus, Direction, EndPlan, Event, InterfacePlan, LinkPlan, NodeKind, NodePlan,
     PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Sends, Stack, TrafficPlan, Treatment,
     WindowConfig,
 };

@@ -4,11 +4,13 @@
 //! `2 * link` forward, `2 * link + 1` backward; the further pipes of all directions follow behind them, see
 //! [`Plan::pipes`]. The port at a link's end has the number `2 * link + end`.
 
+mod capture;
 mod clock;
 mod pipes;
 mod timeline;
 mod traffic;
 
+pub use capture::CapturePlan;
 pub use clock::{Clock, Stack};
 pub use pipes::{PipePlan, Treatment};
 pub use timeline::{Action, Argv, Event, Ready, ReadyWhen, RunCommand};
@@ -43,6 +45,8 @@ pub struct Plan {
     pub timeline: Vec<Event>,
     /// What a simulation sends; a run has the programs of the timeline instead.
     pub traffic: Vec<TrafficPlan>,
+    /// What a run writes down of its packets.
+    pub capture: Vec<CapturePlan>,
     /// What is expected of the run.
     pub expect: Vec<Expectation>,
     /// How far the network may stray from its description.

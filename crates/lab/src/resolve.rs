@@ -1,6 +1,7 @@
 //! From the lab as it is written to the plan: every name becomes a place, every address and route is decided.
 
 mod addressing;
+mod capture;
 mod clock;
 mod downs;
 mod ends;
@@ -46,6 +47,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let ends = ends::resolve(&spec.links, &node_index, &mut found.errors);
     let link_names: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
     let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &mut found.errors);
+    let capture = capture::resolve(std::mem::take(&mut spec.capture), &link_index, &mut found.errors);
     let timeline =
         timeline::resolve(timeline, &timeline::Places { nodes: &node_index, links: &link_index, spec: &spec }, found);
     let expect = expectations(&spec, &timeline, &link_names, left_out, &mut found.errors);
@@ -60,6 +62,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         links: Vec::new(),
         timeline,
         traffic,
+        capture,
         expect,
         bounds: spec.bounds,
         files: found.errors.files().to_vec(),

@@ -1,5 +1,6 @@
 //! A lab as it is written: names instead of places, and every value that an error may be about with its place.
 
+use crate::capture::CaptureSpec;
 use crate::diagnostics::Spanned;
 use crate::plan::{Argv, Bounds, Clock, Cpus, Direction, NodeKind, Precision, Ready, Sends, Stack, Treatment};
 use ipnet::IpNet;
@@ -18,6 +19,7 @@ pub(crate) struct Spec {
     pub(crate) links: Vec<LinkSpec>,
     pub(crate) timeline: Vec<EntrySpec>,
     pub(crate) traffic: Vec<TrafficSpec>,
+    pub(crate) capture: Vec<CaptureSpec>,
     pub(crate) expect: Vec<Spanned<String>>,
     pub(crate) bounds: Bounds,
 }

@@ -1,7 +1,7 @@
 //! From lab files to plans: addresses, names, routes.
 
 use ipnet::IpNet;
-use netloom_lab::{Action, Lab, NodePlan, Plan, Precision};
+use netloom_lab::{Action, Direction, Lab, NodePlan, Plan, Precision};
 use netloom_link::{LossConfig, QueueConfig};
 use netloom_units::{Bytes, Duration, Limit, Rate};
 use std::net::IpAddr;
@@ -332,6 +332,30 @@ Expected
   l.drops >= 0
 ";
     assert_eq!(plan(text).to_text(), expected);
+}
+
+#[test]
+fn captures_are_planned_and_shown() {
+    let lab = "nodes: [a, b]
+links: {near: {ends: [a, b]}, far: {ends: [a, b]}}
+capture:
+  - far
+  - {link: near, direction: backward, snaplen: 128 B, match: {protocol: tcp, to: a}, file: acks.pcapng}
+";
+    let plan = plan(lab);
+    let (whole, some) = (&plan.capture[0], &plan.capture[1]);
+    assert_eq!((whole.link, whole.direction, whole.snaplen, whole.file.as_str()), (1, None, None, "far.pcapng"));
+    assert_eq!((some.link, some.direction), (0, Some(Direction::Backward)));
+    assert_eq!((some.snaplen, some.file.as_str()), (Some(Bytes::new(128)), "acks.pcapng"));
+    assert_eq!(some.filter.as_ref().and_then(|filter| filter.protocol.clone()), Some(vec![6]));
+    let shown = "Captures
+  far   captures/far.pcapng
+  near  captures/acks.pcapng  direction: backward, snaplen: 128 B, match: {to: ";
+    assert!(plan.to_text().contains(shown), "{}", plan.to_text());
+    let described = &plan.describe()["capture"];
+    assert_eq!(described[0]["snaplen_bytes"], serde_json::Value::Null);
+    assert_eq!(described[1]["file"], "captures/acks.pcapng");
+    assert_eq!(described[1]["match"]["protocol"], "tcp");
 }
 
 #[test]

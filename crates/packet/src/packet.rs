@@ -4,7 +4,7 @@ use crate::flip::flip;
 use crate::flow::{self, marked_head, set_congested};
 use crate::headers::{ETHERNET_HEADER, MAX_HEAD, complete_checksum};
 use crate::{Ecn, Flow, Frame, Segmentation, VirtioHeader};
-use alloc::sync::Arc;
+use alloc::{sync::Arc, vec::Vec};
 use core::ops::Range;
 use netloom_units::Bytes;
 
@@ -219,14 +219,25 @@ impl Packet {
         if self.frame.layout().is_none() && self.frame.virtio().segmentation != Segmentation::None {
             return None;
         }
-        let mut head = [0; MAX_HEAD];
-        let Head { virtio, len, payload } = self.write_head(&mut head);
-        let mut bytes = [&head[..len], &self.bytes()[payload]].concat();
-        if let Some((start, offset)) = virtio.checksum {
-            complete_checksum(&mut bytes, usize::from(start), usize::from(offset));
-        }
+        let mut bytes = Vec::new();
+        self.complete(&mut bytes);
         flip(&mut bytes, pick);
         Some(Self::whole(Arc::new(Frame::complete(bytes.into_boxed_slice()))))
+    }
+
+    /// Writes this packet into `bytes` as a wire would carry it: from the Ethernet header on, its checksum complete. What
+    /// was in `bytes` is gone.
+    ///
+    /// A train comes out as one packet that is longer than the wire's would be; cut it first.
+    pub fn complete(&self, bytes: &mut Vec<u8>) {
+        let mut head = [0; MAX_HEAD];
+        let Head { virtio, len, payload } = self.write_head(&mut head);
+        bytes.clear();
+        bytes.extend_from_slice(&head[..len]);
+        bytes.extend_from_slice(&self.bytes()[payload]);
+        if let Some((start, offset)) = virtio.checksum {
+            complete_checksum(bytes, usize::from(start), usize::from(offset));
+        }
     }
 
     /// A packet that takes room and time like one of `size` bytes from the IP header on, and of which there are only

@@ -1,9 +1,10 @@
 //! From the plan to a network that works: nodes, interfaces, addresses, routes, and the engine. Runs in the lab process.
 
+use crate::capture::{Captures, Pace};
 use crate::control::Server;
 use crate::direction::{PipePlace, port_id};
 use crate::driver::Driver;
-use crate::job::Job;
+use crate::job::{Job, Mode};
 use crate::kernels::{Kernels, is_kernel};
 use crate::links::{LinkName, Links};
 use crate::node::LabNode;
@@ -13,7 +14,7 @@ use crate::signals::Signals;
 use crate::virtual_time;
 use crate::{Event, ExitCode, RunError};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
-use netloom_fabric::Fabric;
+use netloom_fabric::{Fabric, TapId};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::runtime::RuntimeDir;
@@ -77,7 +78,8 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let ports = make_links(plan, &nodes, kernels.as_ref())?;
     configure(nodes.iter_mut().flatten())?;
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
-    let links = start_engine(plan, ports, processor, epoch)?;
+    let mut links = start_engine(plan, ports, processor, epoch)?;
+    let captures = start_captures(job, &mut links)?;
     let mut pump = None;
     if let Some(kernels) = kernels {
         let booted;
@@ -89,7 +91,7 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     }
     let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
     notes.extend(notes_of(&nodes));
-    Ok(Parts { nodes, links, server: listen(job)?, signals, notes, pump })
+    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump })
 }
 
 /// Kernels, links and their time are one: the scheduler.
@@ -97,13 +99,14 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let plan = &job.plan;
     let kernels = Kernels::prepare(job)?.ok_or_else(|| machine("a lab needs a node"))?;
     let configs = configs(plan, &vec![None; plan.nodes.len()]);
-    let (kernels, time) = virtual_time::boot(job, &kernels, &configs, None, guard)?;
+    let (kernels, time) = virtual_time::boot(job, &kernels, &configs, guard)?;
     let mut nodes: Vec<LabNode> =
         kernels.into_iter().flatten().map(|kernel| LabNode::Kernel(Box::new(kernel))).collect();
     configure(nodes.iter_mut())?;
-    let links = links(plan, Driver::Virtual(time));
+    let mut links = links(plan, Driver::Virtual(time));
+    let captures = start_captures(job, &mut links)?;
     let notes = notes_of(&nodes).collect();
-    Ok(Parts { nodes, links, server: listen(job)?, signals, notes, pump: None })
+    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None })
 }
 
 fn notes_of(nodes: &[LabNode]) -> impl Iterator<Item = String> {
@@ -178,11 +181,7 @@ fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeCon
 
 /// A veth pair for every end of a link at a namespace node: one interface in the node, the other here, where the engine
 /// finds it. A socket for every end at a kernel node.
-fn make_links(
-    plan: &Plan,
-    nodes: &[Option<LabNode>],
-    kernels: Option<&Kernels>,
-) -> Result<Vec<PortConfig>, RunError> {
+fn make_links(plan: &Plan, nodes: &[Option<LabNode>], kernels: Option<&Kernels>) -> Result<Vec<PortConfig>, RunError> {
     let mut pairs = Vec::new();
     let mut joined = Vec::new();
     let mut ports = Vec::new();
@@ -245,6 +244,16 @@ fn links(plan: &Plan, driver: Driver) -> Links {
     };
     let pipes = plan.pipes().map(|pipe| (PipePlace::of(&pipe), pipe.config.clone())).collect();
     Links::new(driver, plan.links.iter().map(name).collect(), pipes)
+}
+
+/// A lab that stays up for days is not captured as a whole; its user captures what is of interest.
+fn start_captures(job: &Job, links: &mut Links) -> Result<Option<(Captures, TapId)>, RunError> {
+    if job.mode == Mode::Up {
+        return Ok(None);
+    }
+    let pace = if job.plan.clock == Clock::Virtual { Pace::Virtual } else { Pace::Real };
+    let Some((captures, tap)) = Captures::start(&job.plan, &job.folder, pace)? else { return Ok(None) };
+    links.add_tap(tap).map(|id| Some((captures, id)))
 }
 
 fn machine(error: impl std::fmt::Display) -> RunError {

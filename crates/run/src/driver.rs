@@ -3,7 +3,7 @@
 use crate::RunError;
 use crate::virtual_time::VirtualTime;
 use netloom_dataplane::{Engine, EngineError, Snapshot};
-use netloom_fabric::PipeId;
+use netloom_fabric::{PipeId, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_units::Instant;
 
@@ -52,6 +52,25 @@ impl Driver {
             Self::Engine(engine) => engine.reset_meters().map_err(died),
             Self::Virtual(time) => {
                 time.reset_meters();
+                Ok(())
+            }
+        }
+    }
+
+    /// Shows `tap` every packet from now on.
+    pub(crate) fn add_tap(&mut self, tap: Box<dyn Tap + Send>) -> Result<TapId, RunError> {
+        match self {
+            Self::Engine(engine) => engine.add_tap(tap).map_err(died),
+            Self::Virtual(time) => Ok(time.add_tap(tap)),
+        }
+    }
+
+    /// Drops a tap.
+    pub(crate) fn remove_tap(&mut self, id: TapId) -> Result<(), RunError> {
+        match self {
+            Self::Engine(engine) => engine.remove_tap(id).map_err(died),
+            Self::Virtual(time) => {
+                time.remove_tap(id);
                 Ok(())
             }
         }

@@ -1,23 +1,29 @@
 //! The kernels of a lab in real and dilated time: their folders and sockets, their boot, and what they become.
 
 use crate::job::Job;
-use crate::session::GuardLink;
-use crate::{Event, RunError};
+use crate::session::{GuardLink, Heard};
+use crate::{ExitCode, RunError};
 use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel};
 use netloom_guest::kernel::{self, Need};
 use netloom_guest::shim::{Lapse, Orders, Shim};
 use netloom_host::guest::message::Identity;
-use netloom_host::node::NodeConfig;
+use netloom_host::node::{NodeConfig, NodeError};
 use netloom_host::processors;
 use netloom_lab::{Clock, NodePlan, Plan, Stack};
 use netloom_vhost::Listener;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, poll};
 use std::fs;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long kernels may take to boot: they take 0.1 s, but a slow machine has many to boot at once.
 const UP_WITHIN: Duration = Duration::from_secs(60);
+
+/// How often to look at the clock meanwhile, in milliseconds.
+const LOOK_AROUND: u16 = 1000;
 
 /// What belongs to the kernel nodes of a lab before they run.
 pub(crate) struct Kernels {
@@ -75,8 +81,8 @@ impl Kernels {
     ) -> Result<(Vec<Option<KernelNode>>, Pump), RunError> {
         let folders = self.folders.iter().flatten();
         let controls = folders.map(|folder| bind(&folder.join("c"))).collect::<Result<_, _>>()?;
-        let (pump, lab_ends) =
-            Pump::start(controls).map_err(|error| RunError::Machine(format!("serving the kernels' agents: {error}")))?;
+        let (pump, lab_ends) = Pump::start(controls)
+            .map_err(|error| RunError::Machine(format!("serving the kernels' agents: {error}")))?;
         let processors = processors::allowed().map_err(|error| RunError::Machine(error.to_string()))?;
         let mut processors = processors.into_iter().cycle();
         let mut lab_ends = lab_ends.into_iter();
@@ -140,24 +146,55 @@ impl Kernels {
 }
 
 /// Waits until all kernels are up, tells them what they are, and waits until they are that.
-pub(crate) fn become_nodes(
+fn become_nodes(
     job: &Job,
     configs: &[NodeConfig],
     nodes: &mut [Option<KernelNode>],
     guard: &mut GuardLink,
 ) -> Result<(), RunError> {
-    let failed = |error: netloom_host::node::NodeError| RunError::Machine(error.to_string());
-    let count = nodes.iter().flatten().count();
-    guard.mention(&Event::Step { text: format!("booting {count} kernel{}", if count == 1 { "" } else { "s" }) });
+    await_up(nodes, guard)?;
     for (node, config) in nodes.iter_mut().zip(configs) {
         let Some(node) = node else { continue };
-        node.await_up(UP_WITHIN).map_err(failed)?;
         // A cgroup of this machine means nothing inside.
         let config = NodeConfig { cgroup: None, ..config.clone() };
         let environment = std::env::vars_os().collect();
         node.begin_become(Identity { config, environment, cwd: job.cwd.clone() }).map_err(failed)?;
     }
     nodes.iter_mut().flatten().try_for_each(|node| node.finish_become().map_err(failed))
+}
+
+/// Kernels take long to boot compared to everything else here, so that the user may want them not to.
+fn await_up(nodes: &mut [Option<KernelNode>], guard: &mut GuardLink) -> Result<(), RunError> {
+    let count = nodes.iter().flatten().count();
+    guard.step(format!("booting {count} kernel{}", if count == 1 { "" } else { "s" }));
+    let end = Instant::now() + UP_WITHIN;
+    loop {
+        let mut late = Vec::new();
+        for node in nodes.iter_mut().flatten() {
+            if !node.is_up().map_err(failed)? {
+                late.push(&*node);
+            }
+        }
+        let Some(first) = late.first() else { return Ok(()) };
+        if end <= Instant::now() {
+            return Err(failed(first.lateness(UP_WITHIN)));
+        }
+        let mut fds: Vec<_> = late.iter().map(|node| PollFd::new(node.as_fd(), PollFlags::POLLIN)).collect();
+        fds.push(PollFd::new(guard.as_fd(), PollFlags::POLLIN));
+        match poll(&mut fds, LOOK_AROUND) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(errno) => return Err(RunError::Died(format!("waiting for the kernels: {errno}"))),
+        }
+        if fds.last().and_then(PollFd::any) == Some(true) && guard.listen() != Heard::Nothing {
+            let message = "interrupted while its kernels booted".to_owned();
+            return Err(RunError::Reported { code: ExitCode::Interrupted, message });
+        }
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+fn failed(error: NodeError) -> RunError {
+    RunError::Machine(error.to_string())
 }
 
 /// Whether a node runs on a kernel of its own.

@@ -8,6 +8,7 @@
 //! process by itself (that is the host crate's).
 
 mod assemble;
+mod capture;
 mod chart;
 mod control;
 mod direction;
@@ -24,6 +25,7 @@ mod links;
 mod measure;
 mod message;
 mod node;
+pub mod packet_times;
 mod portrait;
 mod preflight;
 pub mod render;
@@ -37,7 +39,8 @@ mod verdict;
 mod virtual_time;
 
 pub use control::{
-    Client, Exec, LabInfo, LabStats, NodeInfo, PipeStats, Set, Stdio, attach, only_lab, running_labs, take_down,
+    Capture, Client, Exec, LabInfo, LabStats, NodeInfo, PipeStats, Set, Stdio, attach, capture, only_lab, running_labs,
+    take_down,
 };
 pub use effects::{Effects, telling_columns};
 pub use error::{MissingProgram, RunError};

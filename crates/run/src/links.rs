@@ -5,6 +5,7 @@ use crate::direction::{PipePlace, pipe_id};
 use crate::driver::Driver;
 use crate::{Effects, LabStats, RunError};
 use netloom_dataplane::Snapshot;
+use netloom_fabric::{Tap, TapId};
 use netloom_lab::Direction;
 use netloom_link::{ConfigError, PipeChange, PipeConfig, PipeCounters, ReorderConfig};
 use netloom_units::{Bytes, Duration, Instant, Rate};
@@ -167,6 +168,16 @@ impl Links {
             }
         }
         self.driver.reset_meters()
+    }
+
+    /// Shows `tap` every packet from now on.
+    pub(crate) fn add_tap(&mut self, tap: Box<dyn Tap + Send>) -> Result<TapId, RunError> {
+        self.driver.add_tap(tap)
+    }
+
+    /// Drops a tap.
+    pub(crate) fn remove_tap(&mut self, id: TapId) -> Result<(), RunError> {
+        self.driver.remove_tap(id)
     }
 
     /// What every pipe has counted, and when.

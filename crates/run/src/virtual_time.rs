@@ -12,7 +12,7 @@ pub(crate) use boot::boot;
 use channel::{Inbox, VirtualChannel};
 use gauge::Gauge;
 use netloom_dataplane::{Meters, Snapshot};
-use netloom_fabric::{Fabric, PipeId, Tap};
+use netloom_fabric::{Fabric, PipeId, Tap, TapId};
 use netloom_guest::deputy::{Deputy, Vitals};
 use netloom_guest::schedule::{Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_link::{PipeChange, PipeCounters};
@@ -62,13 +62,11 @@ impl VirtualTime {
         kernels: Vec<Kernel>,
         plugs: &[Plug],
         names: Vec<String>,
-        captures: Option<Box<dyn Tap>>,
     ) -> io::Result<Self> {
         let inboxes = kernels.iter().map(|_| Inbox::new()).collect::<io::Result<_>>()?;
         let meters = Rc::new(RefCell::new(Meters::new(fabric.counters().count())));
         let mut scheduler = Scheduler::new(fabric, kernels, plugs);
         scheduler.add_tap(Box::new(Gauge(Rc::clone(&meters))));
-        captures.into_iter().for_each(|tap| scheduler.add_tap(tap));
         Ok(Self(Rc::new(RefCell::new(World { scheduler, meters, inboxes, names }))))
     }
 
@@ -108,7 +106,9 @@ impl VirtualTime {
                 Played::Limit | Played::Agents => step = (step + step).min(LONGEST_STEP),
                 Played::Idle => {
                     let name = &world.names[node];
-                    return Err(RunError::Died(format!("node {name}: its agent was asked something and does not answer")));
+                    return Err(RunError::Died(format!(
+                        "node {name}: its agent was asked something and does not answer"
+                    )));
                 }
                 Played::Pause => return Ok(()),
             }
@@ -121,6 +121,14 @@ impl VirtualTime {
 
     pub(crate) fn set_up(&self, pipe: PipeId, up: bool) {
         self.0.borrow_mut().scheduler.set_up(pipe, up);
+    }
+
+    pub(crate) fn add_tap(&self, tap: Box<dyn Tap>) -> TapId {
+        self.0.borrow_mut().scheduler.add_tap(tap)
+    }
+
+    pub(crate) fn remove_tap(&self, id: TapId) {
+        self.0.borrow_mut().scheduler.remove_tap(id);
     }
 
     pub(crate) fn reset_meters(&self) {

@@ -1,11 +1,13 @@
 //! One file per command.
 
+mod capture;
 mod check;
 mod down;
 mod exec;
 mod kernel;
 mod lab_file;
 mod link;
+mod packets;
 mod ps;
 mod run;
 mod set;
@@ -60,6 +62,8 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Shell(args) => shell::shell(&args),
         Command::Set(args) => set::set(&args),
         Command::Stats(args) => stats::stats(&args),
+        Command::Capture(args) => capture::capture(&args),
+        Command::Packets(args) => packets::packets(&args),
         Command::Down(args) => down::down(&args),
         Command::Kernel { command } => kernel::kernel(&command),
         Command::Completion { shell } => completion(shell),

@@ -25,8 +25,11 @@ pub(super) fn sim(args: &SimArgs) -> Outcome {
 
 fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
     let (lab, lab_text) = lab_file::load(&args.file, None)?;
-    let warnings = lab.warnings.lines().collect();
+    let mut warnings: Vec<String> = lab.warnings.lines().collect();
     let mut plan = lab.plan;
+    if !plan.capture.is_empty() {
+        warnings.push("`capture` is for `netloom run`: packets of a simulation have no contents".into());
+    }
     if let Some(seed) = args.seed {
         plan.seed = Seed::new(seed);
     }

@@ -8,6 +8,9 @@ use std::path::PathBuf;
 
 pub(super) fn up(args: &UpArgs) -> Outcome {
     let request = lab_file::request(&args.file, &args.overrides, PathBuf::new())?;
+    if !request.plan.capture.is_empty() {
+        talk::warning("`capture` is for `netloom run`: capture a lab that is up with `netloom capture`");
+    }
     let mut progress = Progress::new(args.quiet);
     netloom_run::up(&request, &mut |event| progress.show(event))?;
     drop(progress);

@@ -73,8 +73,7 @@ impl Channel for SocketChannel {
     }
 
     fn wait(&mut self, kernel: BorrowedFd<'_>, limit: Duration) -> io::Result<()> {
-        let mut fds =
-            [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN), PollFd::new(kernel, PollFlags::POLLIN)];
+        let mut fds = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN), PollFd::new(kernel, PollFlags::POLLIN)];
         // Rounded up, so that the last wait does not become a busy loop.
         let timeout = PollTimeout::try_from(limit + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX);
         match poll(&mut fds, timeout) {

@@ -73,8 +73,7 @@ impl KernelNode {
             .map_err(|error| refused(error.into()))?;
         let mail = Mail::new(channel);
         let mut watch = Watch::new().map_err(refused)?;
-        let fixed =
-            [(mail.as_fd(), Token::Channel), (kernel.as_fd(), Token::Kernel), (bell.as_fd(), Token::Bell)];
+        let fixed = [(mail.as_fd(), Token::Channel), (kernel.as_fd(), Token::Kernel), (bell.as_fd(), Token::Bell)];
         fixed.into_iter().try_for_each(|(fd, token)| watch.add(fd, token).map(drop)).map_err(refused)?;
         Ok(Self {
             name: boot.name.clone(),
@@ -99,6 +98,25 @@ impl KernelNode {
     /// [`NodeError::Kernel`] when the kernel has ended or is late.
     pub fn await_up(&mut self, within: Duration) -> Result<(), NodeError> {
         self.await_until(within, "its kernel did not come up in time", |node| node.is_up.then_some(()))
+    }
+
+    /// Whether the agent inside hears requests, without waiting. The descriptor of [`KernelNode::as_fd`](AsFd::as_fd)
+    /// becomes readable when there may be news.
+    ///
+    /// # Errors
+    /// [`NodeError::Kernel`] when the kernel has ended.
+    pub fn is_up(&mut self) -> Result<bool, NodeError> {
+        if let Err(error) = self.serve() {
+            self.give_up(&error);
+        }
+        if self.over.is_some() { Err(self.is_over()) } else { Ok(self.is_up) }
+    }
+
+    /// Why the node is late, with the last lines of its console.
+    pub fn lateness(&self, within: Duration) -> NodeError {
+        let what =
+            format!("its kernel did not come up within {} s{}", within.as_secs(), last_lines(&self.console, LINES));
+        NodeError::Kernel { node: self.name.clone(), what }
     }
 
     /// Tells the agent what the node is to be.
@@ -169,9 +187,8 @@ impl KernelNode {
         let mut streams = [standard(&stdin), standard(&stdout), standard(&stderr)];
         if tty {
             streams = [Standard::Joined, Standard::Joined, Standard::Same];
-            let terminal = pass_through(&stdin).and_then(|()| {
-                stdin.try_clone().map_err(|error| KernelError::from_io("copy a descriptor", &error))
-            });
+            let terminal = pass_through(&stdin)
+                .and_then(|()| stdin.try_clone().map_err(|error| KernelError::from_io("copy a descriptor", &error)));
             let refused = |error| SpawnError::Node(NodeError::Refused { node: self.name.clone(), error });
             joined.terminal = Some(Terminal::new(terminal.map_err(refused)?));
         } else if streams[2] == Standard::Joined && same_file(&stdout, &stderr) {
@@ -388,7 +405,9 @@ impl KernelNode {
     }
 
     pub(super) fn note_end(&mut self) {
-        if self.over.is_none() && let Ok(Some(status)) = self.kernel.try_wait() {
+        if self.over.is_none()
+            && let Ok(Some(status)) = self.kernel.try_wait()
+        {
             self.over = Some(describe(status));
             self.events.push_back(NodeEvent::Gone);
         }

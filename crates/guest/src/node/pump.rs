@@ -40,8 +40,7 @@ impl Pump {
         let mut lab_ends = Vec::new();
         let mut devices = Vec::new();
         for (token, listener) in (0..).zip(listeners) {
-            let (ours, theirs) =
-                socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
+            let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
             lab_ends.push(ours);
             devices.push(Device {
                 port: Port::new(listener, &poller, token)?,
@@ -112,7 +111,8 @@ impl Worker {
     fn wait(&mut self) -> io::Result<bool> {
         let pending = self.devices.iter_mut().fold(false, |pending, device| device.port.listen() || pending);
         let poller = Descriptor(self.poller.as_raw_fd());
-        let mut fds = vec![PollFd::new(self.stop.as_fd(), PollFlags::POLLIN), PollFd::new(poller.as_fd(), PollFlags::POLLIN)];
+        let mut fds =
+            vec![PollFd::new(self.stop.as_fd(), PollFlags::POLLIN), PollFd::new(poller.as_fd(), PollFlags::POLLIN)];
         for device in &self.devices {
             let Some(socket) = &device.socket else { continue };
             let mut events = PollFlags::empty();

@@ -2,7 +2,7 @@
 
 use super::member::{Grant, INSTANT, Member};
 use super::{Device, Machine, MachineError, MachineStatistics, Passage, Statistics, Wish};
-use netloom_fabric::{Fabric, Handout, PipeId, PortId, Tap};
+use netloom_fabric::{Fabric, Handout, PipeId, PortId, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
@@ -78,7 +78,8 @@ struct Sent {
 pub struct Scheduler<M> {
     fabric: Fabric,
     /// Those who are shown all packets.
-    taps: Vec<Box<dyn Tap>>,
+    taps: Vec<(TapId, Box<dyn Tap>)>,
+    taps_so_far: u64,
     pool: Pool,
     members: Vec<Member<M>>,
     /// Which device is at each port.
@@ -113,6 +114,7 @@ impl<M: Machine> Scheduler<M> {
         Self {
             fabric,
             taps: Vec::new(),
+            taps_so_far: 0,
             pool: Pool::default(),
             members,
             places,
@@ -144,8 +146,16 @@ impl<M: Machine> Scheduler<M> {
     }
 
     /// Shows all packets that enter and leave the fabric from now on, in order of instants for each port.
-    pub fn add_tap(&mut self, tap: Box<dyn Tap>) {
-        self.taps.push(tap);
+    pub fn add_tap(&mut self, tap: Box<dyn Tap>) -> TapId {
+        let id = TapId(self.taps_so_far);
+        self.taps_so_far += 1;
+        self.taps.push((id, tap));
+        id
+    }
+
+    /// Drops a tap.
+    pub fn remove_tap(&mut self, id: TapId) {
+        self.taps.retain(|(other, _)| *other != id);
     }
 
     /// The instant that is reached: everything before it has been played.
@@ -245,7 +255,7 @@ impl<M: Machine> Scheduler<M> {
         self.now = limit;
         self.rounds = 0;
         // Pipes put off what nobody sees; the counters show it now.
-        self.fabric.certain_until(limit - INSTANT);
+        self.fabric.settle(limit - INSTANT);
         self.fabric.recycle(&mut self.pool);
     }
 
@@ -289,7 +299,7 @@ impl<M: Machine> Scheduler<M> {
     fn receive(&mut self, advance: impl FnOnce(&mut Fabric, &mut dyn FnMut(Handout)), begin: Instant) {
         let Self { fabric, taps, pool, members, places, statistics, .. } = self;
         advance(fabric, &mut |handout| {
-            taps.iter_mut().for_each(|tap| tap.leaves(&handout));
+            taps.iter_mut().for_each(|(_, tap)| tap.leaves(&handout));
             let Handout { port, departure, .. } = handout;
             let place = places.get(port.0 as usize).copied().flatten();
             match place.filter(|(machine, _)| members[*machine].wish != Wish::Off) {
@@ -369,7 +379,7 @@ impl<M: Machine> Scheduler<M> {
             self.statistics.packets += u64::from(packet.segments());
             let unsent = match self.members[machine].port(device) {
                 Some(port) => {
-                    self.taps.iter_mut().for_each(|tap| tap.enters(port, at, &packet));
+                    self.taps.iter_mut().for_each(|(_, tap)| tap.enters(port, at, &packet));
                     self.fabric.inject(at, port, packet).err().map(|(_, packet)| packet)
                 }
                 None => Some(packet),
@@ -380,7 +390,7 @@ impl<M: Machine> Scheduler<M> {
             }
         }
         self.fabric.recycle(&mut self.pool);
-        self.taps.iter_mut().for_each(|tap| tap.settle(&mut self.pool));
+        self.taps.iter_mut().for_each(|(_, tap)| tap.settle(&mut self.pool));
     }
 
     /// Changes a pipe now, before anything else that happens now.

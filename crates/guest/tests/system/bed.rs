@@ -50,8 +50,7 @@ pub(crate) fn boot(folder: &Path, configs: &[NodeConfig]) -> Vec<KernelNode> {
 }
 
 fn start(folder: &Path, config: &NodeConfig) -> KernelNode {
-    let (ours, theirs) =
-        socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC).unwrap();
+    let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC).unwrap();
     let own = folder.join(&config.name);
     std::fs::create_dir(&own).unwrap();
     let number = theirs.as_raw_fd();

@@ -52,9 +52,10 @@ pub(super) fn adopt(interfaces: &[InterfaceConfig]) -> Result<(), KernelError> {
         return Err(KernelError::new("find the network devices of this kernel", libc::ENODEV).with_detail(detail));
     }
     // Names that only this function knows come first: a device may be called what another one is to be called.
-    let aside = devices.iter().enumerate().map(|(number, device)| {
-        change::name(device.index, &device.name, &format!("device{number}"))
-    });
+    let aside = devices
+        .iter()
+        .enumerate()
+        .map(|(number, device)| change::name(device.index, &device.name, &format!("device{number}")));
     let mut requests: Vec<_> = aside.collect();
     for (device, interface) in devices.iter().zip(interfaces) {
         requests.push(change::name(device.index, &device.name, &interface.name));

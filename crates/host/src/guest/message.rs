@@ -12,9 +12,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::KernelError;
+use crate::netlink::InterfaceCounters;
 use crate::node::NodeConfig;
 pub use crate::node::protocol::{CpuWait, ProcessId, Program};
-use crate::netlink::InterfaceCounters;
 
 /// How much of a program's output may be on its way, in bytes and per stream.
 pub const OUTPUT_WINDOW: usize = 1 << 20;

@@ -55,8 +55,7 @@ pub(super) fn pipes([stdin, stdout, stderr]: [Standard; 3]) -> Result<Made, Kern
         }
     };
     let their_output = output(stdout, Stream::Output)?;
-    let their_error =
-        if stderr == Standard::Same { copy(&their_output)? } else { output(stderr, Stream::Error)? };
+    let their_error = if stderr == Standard::Same { copy(&their_output)? } else { output(stderr, Stream::Error)? };
     Ok(Made { theirs: [their_input, their_output, their_error], input, outputs })
 }
 

@@ -33,13 +33,7 @@ pub(super) fn run(config: NodeConfig, control: OwnedFd, events: OwnedFd) -> i32 
     if send(&control, &reply, &[]).is_err() || failed {
         return 1;
     }
-    let mut agent = Agent {
-        config,
-        control,
-        signals,
-        outbox: Outbox::new(events),
-        programs: Programs::default(),
-    };
+    let mut agent = Agent { config, control, signals, outbox: Outbox::new(events), programs: Programs::default() };
     while let Ok(true) = agent.turn(PollTimeout::NONE) {}
     0
 }

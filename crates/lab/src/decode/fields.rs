@@ -14,7 +14,7 @@ pub(crate) struct Fields<'a> {
 }
 
 /// What other tools call our keys.
-const SYNONYMS: [(&str, &str); 20] = [
+const SYNONYMS: [(&str, &str); 21] = [
     ("bandwidth", "rate"),
     ("bw", "rate"),
     ("capacity", "rate"),
@@ -35,6 +35,7 @@ const SYNONYMS: [(&str, &str); 20] = [
     ("node", "on"),
     ("ip", "address"),
     ("assert", "expect"),
+    ("filter", "match"),
 ];
 
 impl<'a> Fields<'a> {

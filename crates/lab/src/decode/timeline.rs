@@ -142,6 +142,10 @@ fn heal(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpe
     Some((at, ActionSpec::Heal { place: place.spanned(()) }))
 }
 
+pub(crate) fn link_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
+    name_of("a link")(node)
+}
+
 fn name_of(what: &'static str) -> impl Fn(&Node) -> Result<Spanned<String>, Diagnostic> {
     move |node| match node.text() {
         Some(name) => Ok(node.spanned(name.to_owned())),
@@ -162,12 +166,13 @@ pub(crate) fn command_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
 }
 
 /// What a run writes itself.
-const RESERVED: [&str; 13] = [
+const RESERVED: [&str; 14] = [
     "provenance.json",
     "lab.yaml",
     "plan.json",
     "hosts",
     "logs",
+    "captures",
     "events.jsonl",
     "samples.csv",
     "pipes.csv",
@@ -178,7 +183,8 @@ const RESERVED: [&str; 13] = [
     "report.html",
 ];
 
-fn file_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
+/// The name of a file in the results folder.
+pub(crate) fn file_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
     let name = filled(node)?;
     let plain =
         name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_. -".contains(&b)) && !name.starts_with(['.', ' ']);

@@ -2,7 +2,8 @@
 
 use crate::models;
 use crate::plan::{
-    Action, Argv, Clock, Cpus, Direction, Event, InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand,
+    Action, Argv, CapturePlan, Clock, Cpus, Direction, Event, InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen,
+    RunCommand,
     TrafficPlan,
 };
 use crate::traffic;
@@ -25,6 +26,7 @@ impl Plan {
             "links": self.links.iter().map(|link| self.link(link)).collect::<Vec<_>>(),
             "timeline": self.timeline.iter().map(|event| self.event(event)).collect::<Vec<_>>(),
             "traffic": self.traffic.iter().map(|source| self.source(source)).collect::<Vec<_>>(),
+            "capture": self.capture.iter().map(|capture| self.capture(capture)).collect::<Vec<_>>(),
             "expect": self.expect.iter().map(|expectation| json!({
                 "line": expectation.line,
                 "text": expectation.text,
@@ -35,6 +37,16 @@ impl Plan {
                 "delay_share": self.bounds.delay.as_f64(),
                 "starvation_share": self.bounds.starvation.as_f64(),
             },
+        })
+    }
+
+    fn capture(&self, capture: &CapturePlan) -> Value {
+        json!({
+            "link": self.links[capture.link].name,
+            "direction": capture.direction.map(|direction| direction.to_string()),
+            "snaplen_bytes": capture.snaplen.map(Bytes::get),
+            "match": capture.filter.as_ref().map(|filter| yaml_value(&models::filter::write(filter))),
+            "file": format!("captures/{}", capture.file),
         })
     }
 

@@ -2,9 +2,10 @@
 
 use crate::models;
 use crate::plan::{
-    Action, Clock, Direction, Event, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand, Stack, TrafficPlan, Treatment,
+    Action, CapturePlan, Clock, Direction, Event, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand, Stack, TrafficPlan,
+    Treatment,
 };
-use crate::traffic;
+use crate::{capture, traffic};
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Duration, TimePerByte};
 use std::net::IpAddr;
@@ -17,6 +18,7 @@ impl Plan {
             ("Links", self.link_rows()),
             ("Routes", self.route_rows()),
             ("Traffic (for `netloom sim`)", self.traffic_rows()),
+            ("Captures", self.capture_rows()),
             ("Timeline", self.timeline.iter().map(|event| self.event_row(event)).collect()),
         ] {
             if !rows.is_empty() {
@@ -69,6 +71,13 @@ impl Plan {
             |source: &TrafficPlan| [source.from, source.to].map(|node| self.nodes[node].name.as_str()).join(" > ");
         let row = |source: &TrafficPlan| vec![source.name.clone(), ends(source), traffic::write(&source.sends)];
         self.traffic.iter().map(row).collect()
+    }
+
+    fn capture_rows(&self) -> Vec<Vec<String>> {
+        let row = |capture: &CapturePlan| {
+            vec![self.links[capture.link].name.clone(), format!("captures/{}", capture.file), capture::write(capture)]
+        };
+        self.capture.iter().map(row).collect()
     }
 
     fn link_rows(&self) -> Vec<Vec<String>> {

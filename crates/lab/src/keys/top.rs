@@ -4,7 +4,7 @@ use super::network::{DURATION, LINK, NODE_REFERENCE, SHARE};
 use super::node::NODE;
 use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, UP};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
-use crate::traffic;
+use crate::{capture, traffic};
 use netloom_units::Dilation;
 
 /// The whole file.
@@ -70,6 +70,7 @@ pub(crate) const TOP: Section = Section {
             "What happens and when. Time zero is when all services without a time are ready.",
         ),
         traffic::KEY,
+        capture::KEY,
         Key::new(
             "expect",
             Kind::List { items: &Kind::Text("\\S"), least: 0, most: None },

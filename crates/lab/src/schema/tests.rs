@@ -54,6 +54,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "ready" if key.name == "timeout" => entry(&format!("{{on: client, run: nc, ready: {{{pair}, tcp: 80}}}}")),
         "ready" => entry(&format!("{{on: client, run: nc, ready: {{{pair}}}}}")),
         "bounds" => format!("{network}bounds: {{{pair}}}\n"),
+        "capture" => format!("{network}capture: [{}]\n", beside(&[("link", "backbone")])),
         other => panic!("no lab is known for a key of {other}"),
     }
 }
@@ -62,7 +63,8 @@ fn lab_with(section: &Section, key: &Key) -> String {
 #[test]
 fn every_example_is_decoded_and_valid() {
     let validator = validator();
-    let network = [&TOP, &NODE, &LINK, &DIRECTION, &TREATMENT, &models::filter::SECTION, &END, &BOUNDS];
+    let network =
+        [&TOP, &NODE, &LINK, &DIRECTION, &TREATMENT, &models::filter::SECTION, &END, &BOUNDS, &crate::capture::SECTION];
     let machine = [&CLOCK, &CPU];
     let timeline = [&RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &READY];
     for section in network.into_iter().chain(machine).chain(timeline) {

@@ -1,6 +1,6 @@
 //! The user's side of the control socket.
 
-use super::protocol::{Exec, LabInfo, LabStats, Reply, Request, Set};
+use super::protocol::{Capture, Exec, LabInfo, LabStats, Reply, Request, Set};
 use crate::jsonl::{Lines, to_line};
 use crate::{ExitCode, RunError};
 use netloom_host::fds::send_with_fds;
@@ -78,6 +78,17 @@ impl Client {
     /// [`RunError::Reported`] if there is no such node or program.
     pub fn exec(&mut self, exec: Exec, stdio: [BorrowedFd<'_>; 3]) -> Result<(), RunError> {
         match self.ask(&Request::Exec(exec), &stdio)? {
+            Reply::Started => Ok(()),
+            other => Err(self.unexpected(&other)),
+        }
+    }
+
+    /// Has the packets of a link written to `out`, until this client is dropped.
+    ///
+    /// # Errors
+    /// [`RunError::Reported`] if there is no such link.
+    pub fn capture(&mut self, wanted: Capture, out: BorrowedFd<'_>) -> Result<(), RunError> {
+        match self.ask(&Request::Capture(wanted), &[out])? {
             Reply::Started => Ok(()),
             other => Err(self.unexpected(&other)),
         }

@@ -16,6 +16,8 @@ pub(crate) enum Request {
     Stats,
     /// Run a program; its standard input, output and error come along as file descriptors.
     Exec(Exec),
+    /// Capture a link's packets; where they go comes along as a file descriptor.
+    Capture(Capture),
     /// Send a signal to the program that this connection started.
     Signal {
         /// The signal's number.
@@ -42,6 +44,17 @@ pub struct Exec {
     pub terminal: bool,
 }
 
+/// A capture of a link that lasts until the connection ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capture {
+    /// The link's name.
+    pub link: String,
+    /// `forward` or `backward`; none: both.
+    pub direction: Option<String>,
+    /// So much of each packet is wanted, from the Ethernet header on; none: all.
+    pub snaplen_bytes: Option<u64>,
+}
+
 /// A change of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Set {
@@ -63,7 +76,7 @@ pub(crate) enum Reply {
     Info(LabInfo),
     /// To [`Request::Stats`].
     Stats(LabStats),
-    /// To [`Request::Exec`]: the program runs.
+    /// To [`Request::Exec`]: the program runs. To [`Request::Capture`]: packets are on their way.
     Started,
     /// The program that this connection started has ended.
     Exited {

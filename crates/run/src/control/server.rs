@@ -125,8 +125,13 @@ impl Connection {
         while let Some(line) = self.lines.next::<Request>() {
             incoming.push(match line {
                 Ok(request) => {
-                    let wanted = if matches!(request, Request::Exec(_)) { 3.min(self.fds.len()) } else { 0 };
-                    Incoming::Request(request, self.fds.drain(..wanted).collect())
+                    let wanted = match request {
+                        Request::Exec(_) => 3,
+                        Request::Capture(_) => 1,
+                        _ => 0,
+                    };
+                    let there = self.fds.len().min(wanted);
+                    Incoming::Request(request, self.fds.drain(..there).collect())
                 }
                 Err(error) => Incoming::Nonsense(error.to_string()),
             });

@@ -35,8 +35,10 @@ impl Session<'_> {
         };
         if self.job.mode == Mode::Run {
             self.guard.step("collecting results");
+            let captured = self.finish_captures();
             let report = self.report(&why, played)?;
             self.write(&report)?;
+            captured?;
             if !matches!(why, Why::Failed(_)) {
                 return Ok(Event::Finished { report: Box::new(report) });
             }
@@ -45,6 +47,15 @@ impl Session<'_> {
             Why::Failed(error) => self.failed(&error),
             Why::Over | Why::Interrupted => Event::Step { text: "stopped".into() },
         })
+    }
+
+    /// All packets are on the disk before anything is said of the run.
+    fn finish_captures(&mut self) -> Result<(), RunError> {
+        let Some((captures, tap)) = self.captures.take() else { return Ok(()) };
+        // An engine that has died has no taps any more, and why it died is told elsewhere.
+        let _ = self.links.remove_tap(tap);
+        self.notes.extend(captures.finish()?);
+        Ok(())
     }
 
     fn failed(&self, error: &RunError) -> Event {

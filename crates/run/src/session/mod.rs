@@ -13,8 +13,10 @@ mod services;
 mod sources;
 mod stage;
 mod timeline;
+mod watch;
 
-use crate::control::Server;
+use crate::capture::{Captures, LiveCapture};
+use crate::control::{ClientId, Server};
 use crate::expectations::QueueWatches;
 use crate::job::{Job, Mode};
 use crate::links::Links;
@@ -26,7 +28,8 @@ use crate::signals::Signals;
 use crate::{Event, RunError};
 pub(crate) use commands::Command;
 pub(crate) use guard_link::GuardLink;
-use guard_link::Heard;
+pub(crate) use guard_link::Heard;
+use netloom_fabric::TapId;
 use netloom_guest::node::Pump;
 use netloom_units::{Duration, Instant};
 use processes::{Processes, Purpose};
@@ -53,6 +56,9 @@ pub(crate) struct Session<'a> {
     /// The nodes that have died.
     gone: BTreeSet<usize>,
     links: Links,
+    captures: Option<(Captures, TapId)>,
+    /// What clients watch.
+    watched: BTreeMap<ClientId, (LiveCapture, TapId)>,
     commands: Vec<Command>,
     processes: Processes,
     timeline: Timeline,
@@ -72,6 +78,8 @@ pub(crate) struct Session<'a> {
 pub(crate) struct Parts {
     pub(crate) nodes: Vec<LabNode>,
     pub(crate) links: Links,
+    /// What the plan wants to be captured, and the engine's tap for it.
+    pub(crate) captures: Option<(Captures, TapId)>,
     pub(crate) server: Server,
     pub(crate) signals: Signals,
     pub(crate) notes: Vec<String>,
@@ -82,7 +90,7 @@ pub(crate) struct Parts {
 impl<'a> Session<'a> {
     /// A lab that was just assembled.
     pub(crate) fn new(job: &'a Job, guard: GuardLink, parts: Parts, events: EventLog) -> Self {
-        let Parts { nodes, links, server, signals, notes, pump } = parts;
+        let Parts { nodes, links, captures, server, signals, notes, pump } = parts;
         let timeline = match job.mode {
             Mode::Run => Timeline::of(&job.plan, &crate::expectations::instants(&job.plan)),
             Mode::Up => Timeline::default(),
@@ -96,6 +104,8 @@ impl<'a> Session<'a> {
             nodes,
             gone: BTreeSet::new(),
             links,
+            captures,
+            watched: BTreeMap::new(),
             commands: commands::commands_of(&job.plan),
             processes: Processes::default(),
             timeline,
@@ -174,7 +184,11 @@ impl<'a> Session<'a> {
     fn begin(&mut self) -> Result<(), RunError> {
         self.links.begin()?;
         let snapshot = self.links.snapshot()?;
-        let zero = self.links.now();
+        // What was counted before it is not of the run.
+        let zero = snapshot.at;
+        if let Some((captures, _)) = &self.captures {
+            captures.begin(zero);
+        }
         let sampler = match self.job.mode {
             Mode::Run => Some(Sampler::create(&self.job.folder, self.links.places(), zero)?),
             Mode::Up => None,
@@ -250,6 +264,9 @@ impl<'a> Session<'a> {
         }
         self.note("the end begins", json!({ "because": why.to_string() }))?;
         let snapshot = self.links.snapshot();
+        if let (Some((captures, _)), Ok(last)) = (&self.captures, &snapshot) {
+            captures.end(last.at);
+        }
         let played = match std::mem::replace(&mut self.stage, Stage::Starting) {
             // Without the engine there is nothing to measure any more, and why it ended is known.
             Stage::Playing(play) => snapshot.ok().map(|snapshot| (play, snapshot)),

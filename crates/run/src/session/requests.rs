@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 
 /// Why a request is refused: the client's exit code, and a text.
-type Refusal = (ExitCode, String);
+pub(super) type Refusal = (ExitCode, String);
 
 impl Session<'_> {
     pub(super) fn serve_client(&mut self, id: ClientId) -> Result<(), RunError> {
@@ -26,7 +26,10 @@ impl Session<'_> {
                     let message = format!("this is not a request of netloom: {error}");
                     self.server.reply(id, &refused((ExitCode::Usage, message)));
                 }
-                Incoming::Gone => self.processes.stop(self.links.now(), |purpose| purpose == Purpose::Client(id)),
+                Incoming::Gone => {
+                    self.processes.stop(self.links.now(), |purpose| purpose == Purpose::Client(id));
+                    self.unwatch(id)?;
+                }
             }
         }
         Ok(())
@@ -38,6 +41,7 @@ impl Session<'_> {
             Request::Stats => Reply::Stats(self.links.stats()?),
             Request::Exec(exec) => self.exec(id, exec, fds).map_or_else(refused, |()| Reply::Started),
             Request::Set(set) => self.set(&set)?.map_or_else(refused, |()| Reply::Done),
+            Request::Capture(wanted) => self.watch(id, &wanted, fds)?.map_or_else(refused, |()| Reply::Started),
             Request::Signal { signal } => {
                 if let Some(key) = self.processes.key_of(Purpose::Client(id)) {
                     // A program that has just ended needs no signal; its end is about to be reported.
@@ -102,7 +106,7 @@ impl Session<'_> {
         })
     }
 
-    fn find_link(&self, name: &str) -> Result<usize, Refusal> {
+    pub(super) fn find_link(&self, name: &str) -> Result<usize, Refusal> {
         self.links.find(name).ok_or_else(|| {
             let names: Vec<&str> =
                 self.links.names().iter().take(NAMES_LISTED).map(|link| link.name.as_str()).collect();
@@ -234,7 +238,7 @@ fn understand(changes: &[(String, String)]) -> Result<Wanted, Refusal> {
     Ok(wanted)
 }
 
-fn direction(name: &str) -> Result<Direction, Refusal> {
+pub(super) fn direction(name: &str) -> Result<Direction, Refusal> {
     match name {
         "forward" => Ok(Direction::Forward),
         "backward" => Ok(Direction::Backward),

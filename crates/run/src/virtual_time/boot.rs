@@ -6,7 +6,7 @@ use crate::direction::port_id;
 use crate::job::Job;
 use crate::kernels::{Kernels, become_nodes, seed};
 use crate::session::GuardLink;
-use netloom_fabric::{Fabric, Tap};
+use netloom_fabric::Fabric;
 use netloom_guest::deputy::{Deputy, DeputyEnds, Vitals};
 use netloom_guest::node::KernelNode;
 use netloom_guest::schedule::{Device, Paced, Plug};
@@ -28,19 +28,18 @@ const WALL_CLOCK_NS: u64 = 1_767_225_600_000_000_000;
 const ARGUMENTS: [&str; 2] = ["time-travel=ext:/netloom/time", "norandmaps"];
 
 /// Boots all kernels, each in its process, and lets time go on until every node is what the plan says, but for its
-/// interfaces. `tap` is shown all packets.
+/// interfaces.
 pub(crate) fn boot(
     job: &Job,
     kernels: &Kernels,
     configs: &[NodeConfig],
-    tap: Option<Box<dyn Tap>>,
     guard: &mut GuardLink,
 ) -> Result<(Vec<Option<KernelNode>>, VirtualTime), RunError> {
     let plan = &job.plan;
     let fabric = Fabric::new(plan.seed, &netloom_sim::pipe_specs(plan));
     let (decks, ends) = decks(plan)?;
     let names = plan.nodes.iter().map(|node| node.name.clone()).collect();
-    let time = VirtualTime::new(fabric, decks, &plugs(plan), names, tap).map_err(machine)?;
+    let time = VirtualTime::new(fabric, decks, &plugs(plan), names).map_err(machine)?;
     let processors = processors::allowed().map_err(machine)?;
     let mut nodes = Vec::new();
     for (number, (config, ends)) in configs.iter().zip(&ends).enumerate() {

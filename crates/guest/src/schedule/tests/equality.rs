@@ -163,7 +163,7 @@ impl Lab {
                 }
             }
         }
-        fabric.certain_until(END - Duration::from_nanos(1));
+        fabric.settle(END - Duration::from_nanos(1));
         (
             machines.iter_mut().map(|machine| machine.machine().seen.clone()).collect(),
             fabric.counters().copied().collect(),

@@ -1,0 +1,31 @@
+//! `netloom capture`
+
+use super::set::split_place;
+use super::{DONE, Failure, Outcome};
+use crate::args::CaptureArgs;
+use netloom_run::{Capture, ExitCode};
+use std::fs::File;
+use std::io::{IsTerminal, Write, stdout};
+
+pub(super) fn capture(args: &CaptureArgs) -> Outcome {
+    let wrong = |why: String| Failure::new(ExitCode::Usage, why);
+    let (link, direction, pipe) = split_place(&args.link);
+    if let Some(pipe) = pipe {
+        return Err(wrong(format!("`{pipe}` is no direction: write {link}.forward, {link}.backward or {link}")));
+    }
+    let to_stdout = args.write.as_os_str() == "-";
+    if to_stdout && stdout().is_terminal() {
+        return Err(wrong(
+            "a capture is nothing for a terminal: write it to a file with -w FILE, or pipe it on".into(),
+        ));
+    }
+    let wanted = Capture { link, direction, snaplen_bytes: args.snaplen };
+    let mut out: Box<dyn Write> = if to_stdout {
+        Box::new(stdout().lock())
+    } else {
+        let failed = |error| Failure::new(ExitCode::Results, format!("writing {}: {error}", args.write.display()));
+        Box::new(File::create(&args.write).map_err(failed)?)
+    };
+    netloom_run::capture(&args.lab, wanted, &mut *out)?;
+    DONE
+}

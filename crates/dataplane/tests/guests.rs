@@ -1,0 +1,183 @@
+//! Ports of kernels in the engine, with front-ends that this test plays. Nothing here needs a privilege.
+
+#[path = "../../vhost/tests/ports/frontend.rs"]
+#[allow(dead_code, reason = "the tests of ports use more of it")]
+mod frontend;
+
+use frontend::{FROM_GUEST, Frontend, OFFERED, SIZE, TO_GUEST};
+use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision, Snapshot};
+use netloom_fabric::{Fabric, PipeSpec, PortId};
+use netloom_link::{DelayConfig, Distribution, PipeConfig};
+use netloom_units::{Dilation, Duration, Seed};
+use netloom_vhost::Listener;
+use std::os::fd::{AsRawFd, RawFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration as RealDuration;
+
+/// How long anything may take on a machine that is busy with other things.
+const PATIENCE: u32 = 20_000;
+const DELAY: Duration = Duration::from_millis(5);
+
+/// A link of 5 ms between two guests.
+fn engine(dilation: u64) -> (Engine, [PathBuf; 2]) {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let pipe = |name: &str, from: u32, to: u32| PipeSpec {
+        name: name.to_owned(),
+        config: PipeConfig {
+            delay: DelayConfig { distribution: Distribution::Constant(DELAY), ..DelayConfig::default() },
+            ..PipeConfig::default()
+        },
+        coalesce: Duration::ZERO,
+        from: PortId(from),
+        filter: None,
+        to: PortId(to),
+    };
+    let paths = [0, 1].map(|_| {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        std::env::temp_dir().join(format!("netloom-guests-{}-{number}", std::process::id()))
+    });
+    let port = |number: u32, path: &PathBuf| PortConfig::Guest {
+        port: PortId(number),
+        listener: Listener::bind(path).expect("a free path"),
+    };
+    let config = EngineConfig {
+        precision: Precision::Balanced,
+        processor: None,
+        dilation: Dilation::from_whole(dilation).expect("within bounds"),
+        epoch: None,
+        ports: vec![port(0, &paths[0]), port(1, &paths[1])],
+    };
+    let fabric = Fabric::new(Seed::new(1), &[pipe("forward", 0, 1), pipe("backward", 1, 0)]);
+    (Engine::start(fabric, config).expect("no privilege is needed"), paths)
+}
+
+fn booted(paths: &[PathBuf; 2]) -> [Frontend; 2] {
+    paths.each_ref().map(|path| boot(path))
+}
+
+/// Does all that User-Mode Linux does when it boots.
+fn boot(path: &Path) -> Frontend {
+    let mut guest = Frontend::connect(path);
+    guest.socket.set_nonblocking(false).expect("a socket");
+    guest.send(3, 1, &[], &[]);
+    guest.send(1, 1, &[], &[]);
+    assert_eq!(guest.answer(1), OFFERED);
+    command(&mut guest, 16, &8_u64.to_ne_bytes(), None);
+    command(&mut guest, 2, &OFFERED.to_ne_bytes(), None);
+    let (table, file) = (guest.memory_table(), guest.file.as_raw_fd());
+    command(&mut guest, 5, &table, Some(file));
+    for (queue, number) in [(TO_GUEST, 0_u32), (FROM_GUEST, 1)] {
+        let state = |value: u16| [number, u32::from(value)].map(u32::to_ne_bytes).concat();
+        let name = u64::from(number).to_ne_bytes();
+        let (call, kick) = (guest.calls[queue].as_raw_fd(), guest.kicks[queue].as_raw_fd());
+        command(&mut guest, 13, &name, Some(call));
+        command(&mut guest, 8, &state(SIZE), None);
+        command(&mut guest, 10, &state(0), None);
+        command(&mut guest, 9, &Frontend::addresses(queue), None);
+        command(&mut guest, 12, &name, Some(kick));
+        command(&mut guest, 18, &state(1), None);
+    }
+    guest
+}
+
+fn command(guest: &mut Frontend, request: u32, payload: &[u8], file: Option<RawFd>) {
+    guest.send(request, 9, payload, file.as_slice());
+    assert_eq!(guest.answer(request), 0, "request {request}");
+}
+
+/// Looks again and again until there is something.
+fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..PATIENCE {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::park_timeout(RealDuration::from_millis(1));
+    }
+    panic!("{what} never came");
+}
+
+fn snapshot_when(engine: &mut Engine, what: &str, is_it: impl Fn(&Snapshot) -> bool) -> Snapshot {
+    wait_for(what, || Some(engine.snapshot().expect("a running engine")).filter(&is_it))
+}
+
+#[test]
+fn frames_cross_after_the_described_delay_of_the_lab() {
+    for dilation in [1, 10] {
+        let (mut engine, paths) = engine(dilation);
+        let [mut left, mut right] = booted(&paths);
+        let place = right.make_room(2_000);
+        let before = engine.now();
+        left.transmit(&[0; 12], &[7; 100]);
+        left.kick(FROM_GUEST);
+        let used = wait_for("the frame", || right.take(TO_GUEST));
+        assert!(engine.now().since(before) >= DELAY, "a dilation of {dilation}");
+        assert_eq!(used, (0, 112));
+        assert_eq!(right.read(place, 112)[12..], [7; 100]);
+        assert_eq!(wait_for("the buffer", || left.take(FROM_GUEST)), (0, 0));
+        let last = snapshot_when(&mut engine, "the record", |snapshot| snapshot.pipes[0].delay.count() == 1);
+        assert!(last.pipes[0].delay.max().expect("a value") >= Duration::from_micros(4_950));
+        assert_eq!((last.engine.lost_sending, last.engine.unheard), (0, 0));
+        wait_for("the call", || (right.rung(TO_GUEST) > 0).then_some(()));
+    }
+}
+
+#[test]
+fn frames_wait_for_a_guest_that_is_short_of_buffers() {
+    let (mut engine, paths) = engine(1);
+    let [mut left, mut right] = booted(&paths);
+    right.make_room(2_000);
+    for number in 0..10 {
+        left.transmit(&[0; 12], &[number; 100]);
+    }
+    left.kick(FROM_GUEST);
+    wait_for("the first frame", || right.take(TO_GUEST));
+    // The guest is asked to ring when it has made room.
+    wait_for("the wish", || right.is_asked_to_kick(TO_GUEST).then_some(()));
+    for number in 1..10 {
+        let place = right.make_room(2_000);
+        right.kick(TO_GUEST);
+        wait_for("a frame that waited", || right.take(TO_GUEST));
+        assert_eq!(right.read(place, 112)[12..], [number; 100]);
+    }
+    let last = snapshot_when(&mut engine, "the record", |snapshot| snapshot.pipes[0].delay.count() == 10);
+    assert_eq!((last.engine.lost_sending, last.engine.unheard), (0, 0));
+}
+
+#[test]
+fn a_guest_that_is_not_there_hears_nothing_and_one_that_goes_is_told_of() {
+    let (mut engine, paths) = engine(1);
+    let mut left = boot(&paths[0]);
+    left.transmit(&[0; 12], &[7; 100]);
+    left.kick(FROM_GUEST);
+    snapshot_when(&mut engine, "a frame for nobody", |snapshot| snapshot.engine.unheard == 1);
+    drop(left);
+    let last = snapshot_when(&mut engine, "the end", |snapshot| !snapshot.engine.ended_ports.is_empty());
+    assert_eq!(last.engine.ended_ports, [(PortId(0), "its kernel closed the connection".to_owned())]);
+    assert_eq!(last.engine.lost_sending, 0);
+    // The other port goes on.
+    boot(&paths[1]);
+}
+
+#[test]
+fn what_a_guest_never_makes_room_for_is_counted_as_lost() {
+    let (mut engine, paths) = engine(1);
+    let [mut left, mut right] = booted(&paths);
+    right.make_room(2_000);
+    let frame = vec![1; 3_900];
+    for number in 0..6_000_u32 {
+        left.transmit(&[0; 12], &frame);
+        left.kick(FROM_GUEST);
+        // One less than the queue holds is on its way at most.
+        if number % 8 == 7 {
+            wait_for("the buffers", || {
+                while left.take(FROM_GUEST).is_some() {}
+                (left.taken[FROM_GUEST] == left.put[FROM_GUEST]).then_some(())
+            });
+        }
+    }
+    let last = snapshot_when(&mut engine, "losses", |snapshot| {
+        snapshot.pipes[0].counters.departed.packets == 6_000 && snapshot.engine.lost_sending > 0
+    });
+    assert!(last.engine.lost_sending < 6_000);
+}

@@ -1,0 +1,104 @@
+//! `capture`: links whose packets are written to files.
+
+use crate::decode::scalar::{quantity, word};
+use crate::decode::{Errors, Fields, file_name, link_name};
+use crate::diagnostics::{Diagnostic, Spanned};
+use crate::keys::{Key, Kind, LINK_NAME, Quantity, Section};
+use crate::models::filter;
+use crate::plan::{CapturePlan, Direction};
+use crate::yaml::{Content, Node};
+use netloom_link::Filter;
+use netloom_units::Bytes;
+
+pub(crate) const KEY: Key = Key::new(
+    "capture",
+    Kind::List { items: &Kind::OneOf(&[Kind::Text(LINK_NAME), Kind::Section(&SECTION)]), least: 0, most: None },
+    "[backbone, {link: backbone, snaplen: 128 B, file: heads.pcapng}]",
+    "Links whose packets are kept in `captures/` of the results: a link's name, or what is to be kept of it.",
+);
+
+/// The whole Ethernet header is the least that says what a packet is.
+const LEAST_SNAPLEN: Bytes = Bytes::new(14);
+/// What capture programs take for "all".
+const MOST_SNAPLEN: Bytes = Bytes::new(256 * 1_024);
+
+pub(crate) const SECTION: Section = Section {
+    name: "capture",
+    doc: "What is kept of a link's packets.",
+    groups: &[&[
+        Key::new("link", Kind::Text(LINK_NAME), "backbone", "The link.").required(),
+        Key::new("direction", Kind::Word(&["forward", "backward"]), "forward", "Only this direction. Default: both."),
+        Key::new(
+            "snaplen",
+            Kind::Quantity(Quantity::Size),
+            "128 B",
+            "So much of each packet is kept, from the Ethernet header on: 14 B to 256 KiB. Default: all.",
+        ),
+        Key::new("match", Kind::Section(&filter::SECTION), "{protocol: tcp}", "Only these packets. Default: all."),
+        Key::new(
+            "file",
+            Kind::Text("^[a-zA-Z0-9_-][a-zA-Z0-9_. -]*\\.pcapng$"),
+            "tcp.pcapng",
+            "The file's name in the folder `captures`. Default: the link's name and `.pcapng`.",
+        ),
+    ]],
+};
+
+/// A capture as it is written.
+#[derive(Debug)]
+pub(crate) struct CaptureSpec {
+    pub(crate) link: Spanned<String>,
+    pub(crate) direction: Option<Direction>,
+    pub(crate) snaplen: Option<Bytes>,
+    pub(crate) filter: Option<Filter>,
+    pub(crate) file: Option<Spanned<String>>,
+}
+
+/// An entry of the list.
+pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<CaptureSpec> {
+    if matches!(node.content, Content::Text { .. }) {
+        let link = crate::decode::keep(link_name(node), errors)?;
+        return Some(CaptureSpec { link, direction: None, snaplen: None, filter: None, file: None });
+    }
+    let before = errors.len();
+    let fields = Fields::open(node, &SECTION, errors)?;
+    let words = [("forward", Direction::Forward), ("backward", Direction::Backward)];
+    let link = fields.read("link", link_name, errors);
+    let direction = fields.read("direction", |value| word(value, &words), errors);
+    let snaplen = fields.read("snaplen", snaplen, errors);
+    let filter = fields.get("match").and_then(|value| filter::decode(value, errors));
+    let file = fields.read("file", capture_file, errors);
+    // A file whose name cannot be read would be taken for the default one, and that for another capture's.
+    let whole = CaptureSpec { link: link?, direction, snaplen, filter, file };
+    (errors.len() == before).then_some(whole)
+}
+
+fn snaplen(node: &Node) -> Result<Bytes, Diagnostic> {
+    let size: Bytes = quantity(node)?;
+    if (LEAST_SNAPLEN..=MOST_SNAPLEN).contains(&size) {
+        return Ok(size);
+    }
+    Err(node.error(format!("{size} of a packet cannot be kept: write 14 B to 256 KiB, or leave it out to keep all")))
+}
+
+fn capture_file(node: &Node) -> Result<Spanned<String>, Diagnostic> {
+    let name = file_name(node)?;
+    if name.value.ends_with(EXTENSION) {
+        return Ok(name);
+    }
+    let stem = name.value.rsplit_once('.').map_or(name.value.as_str(), |(stem, _)| stem);
+    Err(node.error(format!("captures are in the format pcapng: write {stem}{EXTENSION}")))
+}
+
+/// Of every capture's file.
+pub(crate) const EXTENSION: &str = ".pcapng";
+
+/// What is said of a capture beside its link and file, as a lab file has it.
+pub(crate) fn write(capture: &CapturePlan) -> String {
+    let parts = [
+        capture.direction.map(|direction| format!("direction: {direction}")),
+        capture.snaplen.map(|size| format!("snaplen: {size}")),
+        capture.filter.as_ref().map(|filter| format!("match: {}", filter::write(filter))),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}

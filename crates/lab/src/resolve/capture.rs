@@ -1,0 +1,28 @@
+//! The captures: names become places, and every capture gets a file of its own.
+
+use super::names::Index;
+use super::place;
+use crate::capture::{CaptureSpec, EXTENSION};
+use crate::decode::Errors;
+use crate::diagnostics::Span;
+use crate::plan::CapturePlan;
+use std::collections::BTreeMap;
+
+/// The captures; those of links that do not exist are noted and left out.
+pub(super) fn resolve(specs: Vec<CaptureSpec>, links: &Index<'_>, errors: &mut Errors) -> Vec<CapturePlan> {
+    let mut files: BTreeMap<String, Span> = BTreeMap::new();
+    let mut captures = Vec::new();
+    for spec in specs {
+        let Some(link) = place(links, &spec.link, errors) else { continue };
+        let default = format!("{}{EXTENSION}", spec.link.value);
+        let named = spec.file.as_ref().unwrap_or(&spec.link);
+        let file = spec.file.as_ref().map_or(default, |file| file.value.clone());
+        if let Some(first) = files.insert(file.clone(), named.span) {
+            let message = format!("two captures go to \"{file}\": give one of them another name with `file`");
+            errors.push(named.error(message).and(first, "first here"));
+        }
+        let CaptureSpec { direction, snaplen, filter, .. } = spec;
+        captures.push(CapturePlan { link, direction, snaplen, filter, file });
+    }
+    captures
+}

@@ -1,0 +1,153 @@
+//! Captures: the packets at both ends of links, in files that other programs read.
+//!
+//! Three parts: a tap that the driver shows all packets ([`tap`]), a thread that puts them in order and writes them
+//! ([`writer`]), and between both a channel. In real time the tap never waits: what does not fit into the channel is
+//! counted. In virtual time it waits, and nothing is lost.
+
+mod live;
+mod order;
+mod pcapng;
+mod tap;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub(crate) use live::LiveCapture;
+
+use crate::RunError;
+use crate::direction::port_id;
+use crate::results::Folder;
+use netloom_fabric::Tap;
+use netloom_lab::{CapturePlan, Plan};
+use netloom_units::Instant;
+use pcapng::{Interface, Pcapng};
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::sync_channel;
+use std::thread::JoinHandle;
+use tap::{Recorder, Rule};
+use writer::{Shared, Target, Writer};
+
+/// The folder of the results.
+const FOLDER: &str = "captures";
+/// Batches that wait for the writer at most. In virtual time they are full, and 64 of them are 64 MB.
+const BATCHES: usize = 4_096;
+const FULL_BATCHES: usize = 64;
+/// Lists of packets that wait for the driver to take their buffers back.
+const SPENT: usize = 1_024;
+const FILE_BUFFER: usize = 256 * 1_024;
+
+/// How the driver's time passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// With ours, slowed or not: packets do not wait for a disk.
+    Real,
+    /// As fast as it can: packets wait, and nothing is lost.
+    Virtual,
+}
+
+/// Captures that are being written.
+pub(crate) struct Captures {
+    paths: Vec<PathBuf>,
+    shared: Arc<Shared>,
+    writer: JoinHandle<Vec<Option<io::Error>>>,
+}
+
+impl Captures {
+    /// Starts what the plan wants to be captured, if it wants anything; the tap is for the driver.
+    pub(crate) fn start(plan: &Plan, folder: &Folder, pace: Pace) -> Result<Option<(Self, DriverTap)>, RunError> {
+        if plan.capture.is_empty() {
+            return Ok(None);
+        }
+        folder.make_folder(FOLDER)?;
+        let mut outs = Vec::new();
+        let mut paths = Vec::new();
+        for capture in &plan.capture {
+            let name = format!("{FOLDER}/{}", capture.file);
+            outs.push(BufWriter::with_capacity(FILE_BUFFER, folder.file(&name)?));
+            paths.push(folder.path().join(&name));
+        }
+        let first = paths[0].clone();
+        let (shared, writer, tap) = begin(plan, &plan.capture, outs, pace).map_err(RunError::results(&first))?;
+        Ok(Some((Self { paths, shared, writer }, tap)))
+    }
+
+    /// Time zero: packets are captured from here on.
+    pub(crate) fn begin(&self, zero: Instant) {
+        self.shared.begin(zero);
+    }
+
+    /// The end of the run: no later packet is captured.
+    pub(crate) fn end(&self, at: Instant) {
+        self.shared.end(at);
+    }
+
+    /// Waits until all is written, after the tap has gone; what is missing, in words.
+    pub(crate) fn finish(self) -> Result<Option<String>, RunError> {
+        let outcomes = self.writer.join().map_err(|_| RunError::Died("the writer of captures stopped".into()))?;
+        for (path, outcome) in self.paths.iter().zip(outcomes) {
+            outcome.map_or(Ok(()), Err).map_err(RunError::results(path))?;
+        }
+        let lost = self.shared.lost.load(Ordering::Relaxed);
+        let text =
+            format!("the captures lack {lost} packets: the disk or a processor was too slow; the links were not");
+        Ok((lost > 0).then_some(text))
+    }
+}
+
+/// What a driver calls.
+type DriverTap = Box<dyn Tap + Send>;
+type Started = (Arc<Shared>, JoinHandle<Vec<Option<io::Error>>>, DriverTap);
+
+/// Starts the thread that writes these captures, each to its own place.
+fn begin<W>(plan: &Plan, captures: &[CapturePlan], outs: Vec<W>, pace: Pace) -> io::Result<Started>
+where
+    W: Write + Send + 'static,
+{
+    let shared = Arc::new(Shared::new());
+    let mut targets = Vec::new();
+    for (capture, out) in captures.iter().zip(outs) {
+        let snaplen = capture.snaplen.map(|size| u32::try_from(size.get()).unwrap_or(u32::MAX));
+        let file = Pcapng::begin(out, &comment(plan, capture), &interfaces(plan, capture.link), snaplen)?;
+        targets.push(Target { file, failed: None });
+    }
+    let room = if pace == Pace::Real { BATCHES } else { FULL_BATCHES };
+    let ((batch_sender, batches), (spent_sender, spent)) = (sync_channel(room), sync_channel(SPENT));
+    let writer = Writer::new(pace, Arc::clone(&shared), batches, spent_sender, targets);
+    let thread = std::thread::Builder::new().name("netloom-capture".into()).spawn(move || writer.run())?;
+    let tap = Recorder::new(rules(plan, captures), pace, Arc::clone(&shared), batch_sender, spent);
+    Ok((shared, thread, Box::new(tap)))
+}
+
+/// What is said of the file as a whole. It follows from the lab alone.
+fn comment(plan: &Plan, capture: &CapturePlan) -> String {
+    let link = &plan.links[capture.link].name;
+    format!(
+        "lab {}, link {link}: times are lab time since time zero; packets that leave show when they were due",
+        plan.name
+    )
+}
+
+/// The ends of a link.
+fn interfaces(plan: &Plan, link: usize) -> Vec<Interface> {
+    let end = |end: netloom_lab::EndPlan| {
+        let node = &plan.nodes[end.node];
+        let interface = &node.interfaces[end.interface];
+        Interface { name: format!("{}:{}", node.name, interface.name), mac: interface.mac }
+    };
+    plan.links[link].ends.map(end).into()
+}
+
+/// What is to be captured at each port.
+fn rules(plan: &Plan, captures: &[CapturePlan]) -> Vec<Vec<Rule>> {
+    let mut rules = vec![Vec::new(); plan.links.len() * 2];
+    for (number, capture) in captures.iter().enumerate() {
+        for (end, interface) in [(0, 0), (1, 1)] {
+            let CapturePlan { direction, filter, .. } = capture.clone();
+            rules[port_id(capture.link, end).0 as usize].push(Rule { capture: number, interface, direction, filter });
+        }
+    }
+    rules
+}

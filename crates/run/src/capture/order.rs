@@ -1,0 +1,118 @@
+//! Puts packets into the order of their instants.
+//!
+//! A driver shows a packet when it gets to it: what arrives carries the kernel's timestamp, what leaves was due a while
+//! ago, and the first segments of a train were due before its last. So packets wait here until none that is earlier can
+//! come any more.
+
+use super::pcapng::Bound;
+use super::writer::Shown;
+use netloom_packet::Packet;
+use netloom_units::{Duration, Instant};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// How long a packet waits for earlier ones, in lab time.
+const HOLD: Duration = Duration::from_millis(100);
+/// More than this does not wait.
+const MOST_HELD: usize = 32 << 20;
+
+/// One segment.
+#[derive(Debug)]
+pub(super) struct Segment {
+    pub(super) at: Instant,
+    /// Tells apart what passes at the same instant: in the order in which it was shown.
+    number: u64,
+    pub(super) capture: usize,
+    pub(super) interface: u32,
+    pub(super) bound: Bound,
+    pub(super) packet: Packet,
+    /// Whether the others of its train have gone before.
+    pub(super) is_last: bool,
+}
+
+impl Segment {
+    fn key(&self) -> (Instant, u64) {
+        (self.at, self.number)
+    }
+}
+
+impl PartialEq for Segment {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Segment {}
+
+impl PartialOrd for Segment {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Segment {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    held: BinaryHeap<Reverse<Segment>>,
+    held_bytes: usize,
+    newest: Instant,
+    shown: u64,
+}
+
+impl Order {
+    /// Takes a packet or train, segment by segment.
+    pub(super) fn push(&mut self, shown: Shown) {
+        let Shown { capture, interface, bound, first, last, mut packet } = shown;
+        self.newest = self.newest.max(last);
+        self.held_bytes += packet.bytes().len();
+        let instants = instants(&packet, first, last);
+        for (place, at) in instants.iter().copied().enumerate() {
+            let is_last = place + 1 == instants.len();
+            let segment = match packet.split_front(1) {
+                Some(front) => front,
+                None => packet.duplicate(),
+            };
+            let number = self.shown;
+            self.shown += 1;
+            self.held.push(Reverse(Segment { at, number, capture, interface, bound, packet: segment, is_last }));
+        }
+    }
+
+    /// The next segment before which no other will come.
+    pub(super) fn pop(&mut self) -> Option<Segment> {
+        let Reverse(next) = self.held.peek()?;
+        let is_ripe = self.newest.since(next.at) >= HOLD || self.held_bytes > MOST_HELD;
+        if is_ripe { self.pop_any() } else { None }
+    }
+
+    /// The next segment, whatever may come.
+    pub(super) fn pop_any(&mut self) -> Option<Segment> {
+        let Reverse(segment) = self.held.pop()?;
+        if segment.is_last {
+            self.held_bytes -= segment.packet.bytes().len();
+        }
+        Some(segment)
+    }
+}
+
+/// When each segment passes. The transmitter of a link needs for each as long as its size says, so that those between
+/// the first and the last are found by their sizes.
+fn instants(packet: &Packet, first: Instant, last: Instant) -> Vec<Instant> {
+    let sizes: Vec<u128> = (0..packet.segments()).map(|index| u128::from(packet.segment_size(index).get())).collect();
+    let total: u128 = sizes.iter().skip(1).sum::<u128>().max(1);
+    let span = u128::from(last.since(first).as_nanos());
+    let mut passed = 0;
+    let mut all = vec![first];
+    for size in sizes.iter().skip(1) {
+        passed += size;
+        let after = u64::try_from(span * passed / total).expect("at most the whole span");
+        all.push(first + Duration::from_nanos(after));
+    }
+    all
+}

@@ -1,0 +1,122 @@
+//! What the driver calls: chooses packets, and passes them on to the writer without waiting for it.
+
+use super::Pace;
+use super::pcapng::Bound;
+use super::writer::{Batch, Shared, Shown};
+use netloom_fabric::{PortId, Tap, Way};
+use netloom_lab::Direction;
+use netloom_link::Filter;
+use netloom_packet::{Packet, Pool};
+use netloom_units::Instant;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
+
+/// So many packets, or so many bytes of them, go to the writer at once at the latest.
+const BATCH: usize = 128;
+const BATCH_BYTES: usize = 1 << 20;
+/// So much may wait for a writer that cannot keep up: the kernel's super-packets of 10 ms at 50 Gbit/s.
+const MOST_WAITING: usize = 64 << 20;
+/// What a packet takes beside its bytes.
+const OVERHEAD: usize = 256;
+
+/// Which packets at a port belong to which capture.
+#[derive(Clone, Debug)]
+pub(super) struct Rule {
+    /// The capture's number.
+    pub(super) capture: usize,
+    /// The port's number in it: the end of the link.
+    pub(super) interface: u32,
+    /// Only packets of this direction; none: both.
+    pub(super) direction: Option<Direction>,
+    pub(super) filter: Option<Filter>,
+}
+
+impl Rule {
+    /// At the first end, what comes from the node goes forward; at the second end, what goes to the node.
+    fn wants(&self, way: Way, packet: &Packet) -> bool {
+        let forward = (self.interface == 0) == (way == Way::FromNode);
+        let direction = if forward { Direction::Forward } else { Direction::Backward };
+        self.direction.is_none_or(|only| only == direction)
+            && self.filter.as_ref().is_none_or(|filter| filter.matches(packet.flow().as_ref()))
+    }
+}
+
+/// See the module.
+pub(super) struct Recorder {
+    /// By the port's number.
+    pub(super) rules: Vec<Vec<Rule>>,
+    pub(super) pace: Pace,
+    pub(super) shared: Arc<Shared>,
+    pub(super) writer: SyncSender<Batch>,
+    /// Packets that the writer no longer needs.
+    pub(super) spent: Receiver<Vec<Packet>>,
+    batch: Batch,
+    /// Packets that the writer did not get; their buffers go back, too.
+    left_out: Vec<Shown>,
+}
+
+impl Recorder {
+    pub(super) fn new(
+        rules: Vec<Vec<Rule>>,
+        pace: Pace,
+        shared: Arc<Shared>,
+        writer: SyncSender<Batch>,
+        spent: Receiver<Vec<Packet>>,
+    ) -> Self {
+        Self { rules, pace, shared, writer, spent, batch: Batch::default(), left_out: Vec::new() }
+    }
+
+    fn hand_over(&mut self) {
+        let batch = std::mem::take(&mut self.batch);
+        if batch.packets.is_empty() {
+            return;
+        }
+        let (bytes, segments) = (batch.bytes, batch.segments());
+        let waiting = self.shared.waiting.fetch_add(bytes, Ordering::Relaxed);
+        let refused = match self.pace {
+            Pace::Real if waiting + bytes > MOST_WAITING => Some(batch),
+            Pace::Real => self.writer.try_send(batch).err().map(|error| match error {
+                TrySendError::Full(back) | TrySendError::Disconnected(back) => back,
+            }),
+            Pace::Virtual => self.writer.send(batch).err().map(|error| error.0),
+        };
+        if let Some(back) = refused {
+            self.left_out.extend(back.packets);
+            self.shared.waiting.fetch_sub(bytes, Ordering::Relaxed);
+            self.shared.lost.fetch_add(segments, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Tap for Recorder {
+    fn packet(&mut self, port: PortId, way: Way, first: Instant, last: Instant, packet: &Packet) {
+        let Some(rules) = self.rules.get(port.0 as usize) else { return };
+        let bound = if way == Way::FromNode { Bound::Out } else { Bound::In };
+        for Rule { capture, interface, .. } in rules.iter().filter(|rule| rule.wants(way, packet)) {
+            let packet = packet.duplicate();
+            self.batch.bytes += packet.bytes().len() + OVERHEAD;
+            self.batch.packets.push(Shown { capture: *capture, interface: *interface, bound, first, last, packet });
+        }
+        if self.batch.packets.len() >= BATCH || self.batch.bytes >= BATCH_BYTES {
+            self.hand_over();
+        }
+    }
+
+    fn settle(&mut self, pool: &mut Pool) {
+        // In virtual time nobody looks while the capture grows, and full batches are cheaper.
+        if self.pace == Pace::Real {
+            self.hand_over();
+        }
+        self.left_out.drain(..).for_each(|shown| pool.recycle(shown.packet));
+        while let Ok(spent) = self.spent.try_recv() {
+            spent.into_iter().for_each(|packet| pool.recycle(packet));
+        }
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.hand_over();
+    }
+}

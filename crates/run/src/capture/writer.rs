@@ -1,0 +1,177 @@
+//! The thread that writes captures.
+
+use super::Pace;
+use super::order::{Order, Segment};
+use super::pcapng::{Bound, Pcapng, Stamp};
+use netloom_packet::Packet;
+use netloom_units::Instant;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+use std::time::Duration;
+
+/// A writer that sleeps in its channel would have to be woken by the engine, which costs the engine microseconds.
+const NAP: Duration = Duration::from_millis(5);
+/// When nothing came for so many naps, what there is is written.
+const IDLE_NAPS: u32 = 40;
+/// Time zero has not come.
+const UNKNOWN: u64 = u64::MAX;
+
+/// A packet or train that passed, and where it belongs.
+#[derive(Debug)]
+pub(super) struct Shown {
+    pub(super) capture: usize,
+    pub(super) interface: u32,
+    pub(super) bound: Bound,
+    pub(super) first: Instant,
+    pub(super) last: Instant,
+    pub(super) packet: Packet,
+}
+
+/// Several of them, on their way to the writer.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) packets: Vec<Shown>,
+    pub(super) bytes: usize,
+}
+
+impl Batch {
+    pub(super) fn segments(&self) -> u64 {
+        self.packets.iter().map(|shown| u64::from(shown.packet.segments())).sum()
+    }
+}
+
+/// What tap, writer and session share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// Time zero, in nanoseconds of the driver's time.
+    zero: AtomicU64,
+    /// The end of the run.
+    end: AtomicU64,
+    /// Bytes that wait for the writer.
+    pub(super) waiting: AtomicUsize,
+    /// Packets that it did not get.
+    pub(super) lost: AtomicU64,
+}
+
+impl Shared {
+    pub(super) fn new() -> Self {
+        Self {
+            zero: AtomicU64::new(UNKNOWN),
+            end: AtomicU64::new(u64::MAX),
+            waiting: AtomicUsize::new(0),
+            lost: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn begin(&self, zero: Instant) {
+        self.zero.store(zero.as_nanos(), Ordering::Release);
+    }
+
+    pub(super) fn end(&self, at: Instant) {
+        self.end.store(at.as_nanos(), Ordering::Release);
+    }
+
+    fn has_begun(&self) -> bool {
+        self.zero.load(Ordering::Acquire) != UNKNOWN
+    }
+
+    /// Nanoseconds after time zero, if the run lasts then.
+    fn lab_time(&self, at: Instant) -> Option<u64> {
+        let within = at.as_nanos() <= self.end.load(Ordering::Acquire);
+        let zero = self.zero.load(Ordering::Acquire);
+        at.as_nanos().checked_sub(zero).filter(|_| within)
+    }
+}
+
+/// A capture that is being written.
+pub(super) struct Target<W> {
+    pub(super) file: Pcapng<W>,
+    /// Why it cannot be written any more.
+    pub(super) failed: Option<io::Error>,
+}
+
+/// See the module.
+pub(super) struct Writer<W> {
+    pub(super) pace: Pace,
+    pub(super) shared: Arc<Shared>,
+    pub(super) batches: Receiver<Batch>,
+    pub(super) spent: SyncSender<Vec<Packet>>,
+    pub(super) targets: Vec<Target<W>>,
+    order: Order,
+    /// The bytes of a packet, made anew for each.
+    bytes: Vec<u8>,
+}
+
+impl<W: Write> Writer<W> {
+    pub(super) fn new(
+        pace: Pace,
+        shared: Arc<Shared>,
+        batches: Receiver<Batch>,
+        spent: SyncSender<Vec<Packet>>,
+        targets: Vec<Target<W>>,
+    ) -> Self {
+        Self { pace, shared, batches, spent, targets, order: Order::default(), bytes: Vec::new() }
+    }
+
+    /// Writes until the tap is gone: for each capture, why it could not be written, if that is so.
+    pub(super) fn run(mut self) -> Vec<Option<io::Error>> {
+        while let Some(batch) = self.next() {
+            self.shared.waiting.fetch_sub(batch.bytes, Ordering::Relaxed);
+            batch.packets.into_iter().for_each(|shown| self.order.push(shown));
+            self.write(Order::pop);
+        }
+        self.write(Order::pop_any);
+        self.flush();
+        self.targets.into_iter().map(|target| target.failed).collect()
+    }
+
+    fn next(&mut self) -> Option<Batch> {
+        if self.pace == Pace::Virtual {
+            return self.batches.recv().ok();
+        }
+        let mut naps = 0;
+        loop {
+            match self.batches.try_recv() {
+                Ok(batch) => return Some(batch),
+                Err(TryRecvError::Disconnected) => return None,
+                Err(TryRecvError::Empty) => std::thread::sleep(NAP),
+            }
+            naps += 1;
+            if naps == IDLE_NAPS && self.shared.has_begun() {
+                self.write(Order::pop_any);
+                self.flush();
+            }
+        }
+    }
+
+    fn write(&mut self, next: fn(&mut Order) -> Option<Segment>) {
+        let mut spent = Vec::new();
+        while let Some(segment) = next(&mut self.order) {
+            self.write_one(&segment);
+            if segment.is_last {
+                spent.push(segment.packet);
+            }
+        }
+        // If the driver does not come to take its buffers back, they are let go of here.
+        let _ = self.spent.try_send(spent);
+    }
+
+    fn write_one(&mut self, segment: &Segment) {
+        let Self { shared, targets, bytes, .. } = self;
+        let Target { file, failed } = &mut targets[segment.capture];
+        let (Some(at_ns), None) = (shared.lab_time(segment.at), &failed) else { return };
+        segment.packet.complete(bytes);
+        let Segment { interface, bound, .. } = *segment;
+        *failed = file.packet(Stamp { interface, at_ns, bound }, bytes).err();
+    }
+
+    fn flush(&mut self) {
+        for Target { file, failed } in &mut self.targets {
+            if failed.is_none() {
+                *failed = file.flush().err();
+            }
+        }
+    }
+}

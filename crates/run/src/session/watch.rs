@@ -1,0 +1,59 @@
+//! Captures that clients of the control socket watch.
+
+use super::Session;
+use super::requests::{Refusal, direction};
+use crate::capture::LiveCapture;
+use crate::control::{Capture, ClientId};
+use crate::{ExitCode, RunError};
+use netloom_lab::CapturePlan;
+use netloom_units::Bytes;
+use serde_json::json;
+use std::os::fd::OwnedFd;
+
+impl Session<'_> {
+    /// Starts a capture whose packets go to the descriptor that came along.
+    pub(super) fn watch(
+        &mut self,
+        id: ClientId,
+        wanted: &Capture,
+        fds: Vec<OwnedFd>,
+    ) -> Result<Result<(), Refusal>, RunError> {
+        let (capture, out) = match self.understood(id, wanted, fds) {
+            Ok(all) => all,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let Some(zero) = self.zero() else {
+            let message = "the lab's services are not ready yet: lab time begins when they are".to_owned();
+            return Ok(Err((ExitCode::NoSuchLab, message)));
+        };
+        let started = LiveCapture::start(&self.job.plan, &capture, out, zero);
+        let (live, tap) = match started {
+            Ok(both) => both,
+            Err(error) => return Ok(Err((ExitCode::Machine, format!("starting the capture: {error}")))),
+        };
+        let tap = self.links.add_tap(tap)?;
+        self.watched.insert(id, (live, tap));
+        self.note("capture began", json!({ "link": wanted.link }))?;
+        Ok(Ok(()))
+    }
+
+    fn understood(&self, id: ClientId, wanted: &Capture, fds: Vec<OwnedFd>) -> Result<(CapturePlan, OwnedFd), Refusal> {
+        if self.watched.contains_key(&id) {
+            return Err((ExitCode::Usage, "this connection has started a capture already".into()));
+        }
+        let [out]: [OwnedFd; 1] =
+            fds.try_into().map_err(|_| (ExitCode::Usage, "a capture needs a file descriptor".to_owned()))?;
+        let link = self.find_link(&wanted.link)?;
+        let direction = wanted.direction.as_deref().map(direction).transpose()?;
+        let snaplen = wanted.snaplen_bytes.map(Bytes::new);
+        Ok((CapturePlan { link, direction, snaplen, filter: None, file: String::new() }, out))
+    }
+
+    /// A client has gone, and what it watched needs not go on.
+    pub(super) fn unwatch(&mut self, id: ClientId) -> Result<(), RunError> {
+        let Some((live, tap)) = self.watched.remove(&id) else { return Ok(()) };
+        let lost = live.end(self.links.now());
+        self.links.remove_tap(tap)?;
+        self.note("capture ended", json!({ "lost_packets": lost }))
+    }
+}

@@ -1,0 +1,98 @@
+//! Captures of runs, as other programs read them.
+
+use crate::bed::{Bed, User};
+use std::path::Path;
+use std::process::Command;
+
+const LAB: &str = "
+bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %}
+nodes: {a: {}, r: {kind: router}, b: {}}
+links:
+  access: {ends: [a, r], mtu: 9000}
+  far: {ends: [r, b], rate: 50 Mbit/s, delay: 5 ms, mtu: 9000, queue: 40 packets}
+capture:
+  - far
+  - {link: access, direction: backward, snaplen: 96 B, match: {protocol: icmp}, file: replies.pcapng}
+timeline:
+  - {on: b, run: iperf3 -s, ready: {tcp: 5201}}
+  # The services' last packets are gone before anything is counted, and those of the transfer before the end.
+  - {at: 500 ms, on: a, run: iperf3 -4 -c b -t 1 -M 1400, as: transfer}
+  - {at: 700 ms, on: a, run: ping -4 -c 4 -i 0.1 b}
+  - {on: a, run: sleep 3}
+";
+
+/// What tcpdump finds in a capture: one line per packet, each with its time in seconds.
+fn tcpdump(file: &Path, arguments: &[&str]) -> Vec<String> {
+    let mut command = Command::new("tcpdump");
+    let read = command.args(["-n", "-tt", "--nano", "-v", "-v", "-r"]).arg(file).args(arguments).output().unwrap();
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    let text = String::from_utf8(read.stdout).unwrap();
+    // The second line of a packet begins with blanks.
+    text.replace("\n    ", " ").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_capture_has_all_packets_in_lab_time() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("captured.yaml", LAB);
+        let run = bed.netloom(&["run", "captured.yaml"]).expect_code(0);
+        assert!(!run.stdout.contains("captures lack"), "{run:#?}");
+        let captures = bed.latest("captured").join("captures");
+        let all = tcpdump(&captures.join("far.pcapng"), &[]);
+        let rows = bed.json("captured", "pipes.json");
+        let far = rows.as_array().unwrap().iter().filter(|row| row["link"] == "far");
+        let passed = |row: &serde_json::Value| {
+            row["arrived_packets"].as_u64().unwrap() + row["departed_packets"].as_u64().unwrap()
+        };
+        let counted: u64 = far.map(passed).sum();
+        assert_eq!(all.len() as u64, counted);
+        assert!(counted > 4_000, "{counted}");
+        let times: Vec<f64> = all.iter().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
+        assert!(times.is_sorted() && times.last().unwrap() < &4.0, "{times:?}");
+        let is_tcp = |line: &&String| line.contains("proto TCP") && line.contains("length 1");
+        let first = all.iter().position(|line| is_tcp(&line)).map(|place| times[place]);
+        assert!(first.is_some_and(|at| (0.5..2.0).contains(&at)), "{first:?}");
+        // Checksums that the senders' kernels left undone are complete in the capture.
+        assert!(!all.iter().any(|line| line.contains("incorrect") || line.contains("bad cksum")));
+        assert!(all.iter().any(|line| line.contains("(correct)")));
+        let replies = tcpdump(&captures.join("replies.pcapng"), &[]);
+        assert_eq!(replies.len(), 8, "{replies:#?}");
+        assert!(replies.iter().all(|line| line.contains("ICMP echo reply")), "{replies:#?}");
+        let file = captures.join("far.pcapng").to_string_lossy().into_owned();
+        let told = bed.netloom(&["packets", &file, "--json", "--at", "b:eth0"]).expect_code(0);
+        let flows: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+        let largest = flows.as_array().unwrap().iter().max_by_key(|flow| flow["data_packets"].as_u64()).unwrap();
+        let rate = largest["throughput_bits_per_second"].as_f64().unwrap();
+        assert!((30e6..51e6).contains(&rate), "{rate}");
+        // Packets leave when they are due, however late they are: no two come closer than the rate allows.
+        let since_syn = largest["times_ns"].as_array().unwrap();
+        let gaps = since_syn.windows(2).map(|pair| pair[1].as_u64().unwrap() - pair[0].as_u64().unwrap());
+        assert!(gaps.clone().min() >= Some(10_000), "{:?}", gaps.min());
+    }
+}
+
+#[test]
+fn a_running_lab_is_captured_until_somebody_interrupts_it() {
+    let bed = Bed::new(User::Own);
+    bed.write("watched.yaml", "nodes: [a, b]\nlinks: {l: {ends: [a, b], delay: 2 ms}}\n");
+    bed.netloom(&["up", "watched.yaml"]).expect_code(0);
+    let refused = bed.netloom(&["capture", "watched", "m"]).expect_code(7);
+    assert!(refused.stderr.contains("no link is called `m`"), "{refused:#?}");
+    let mut capture = bed.command(&["capture", "watched", "l.forward", "-w", "l.pcapng", "-s", "80"]).spawn().unwrap();
+    let file = bed.work().join("l.pcapng");
+    // What comes first is written when nothing else comes.
+    while std::fs::metadata(&file).map_or(0, |found| found.len()) == 0 {
+        assert!(capture.try_wait().unwrap().is_none(), "it ended");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    bed.netloom(&["exec", "watched", "a", "--", "ping", "-4", "-c", "5", "-i", "0.05", "b"]).expect_code(0);
+    let pid = nix::unistd::Pid::from_raw(capture.id().cast_signed());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    assert!(capture.wait().unwrap().success());
+    let requests = tcpdump(&file, &["icmp"]);
+    assert_eq!(requests.len(), 10, "{requests:#?}");
+    assert!(requests.iter().all(|line| line.contains("ICMP echo request")), "{requests:#?}");
+    bed.netloom(&["down", "watched"]).expect_code(0);
+    bed.assert_nothing_is_left("watched");
+}
