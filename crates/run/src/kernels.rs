@@ -146,7 +146,7 @@ impl Kernels {
 }
 
 /// Waits until all kernels are up, tells them what they are, and waits until they are that.
-fn become_nodes(
+pub(crate) fn become_nodes(
     job: &Job,
     configs: &[NodeConfig],
     nodes: &mut [Option<KernelNode>],
