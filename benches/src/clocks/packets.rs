@@ -12,7 +12,7 @@ use std::process::Command;
 
 const SECOND_NS: f64 = 1e9;
 /// When the lab file's second connection, the one with losses, begins.
-const LOSSES_FROM_NS: u64 = 1_600_000_000;
+const LOSSES_FROM_NS: u64 = 2_000_000_000;
 /// The goals: how far mean, variation and curve may be off those in virtual time.
 const MEAN_PERCENT: f64 = 2.0;
 const VARIATION_PERCENT: f64 = 10.0;
