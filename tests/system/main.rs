@@ -8,6 +8,7 @@ mod bed;
 mod captures;
 mod endings;
 mod interactive;
+mod kernels;
 mod kills;
 mod refusals;
 mod runs;

@@ -1,7 +1,7 @@
 //! The ports of kernels that run as processes.
 
-use crate::driver::Taps;
 use crate::clock::Clock;
+use crate::driver::Taps;
 use crate::meter::Meters;
 use crate::receive::enter;
 use netloom_fabric::{Fabric, Handout, PortId};

@@ -18,7 +18,7 @@ use netloom_fabric::{Fabric, TapId};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::runtime::RuntimeDir;
-use netloom_lab::{Clock, LinkPlan, NodeKind, NodePlan, Plan, Precision};
+use netloom_lab::{Clock, Cpus, LinkPlan, NodeKind, NodePlan, Plan, Precision};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration as RealDuration;
@@ -135,8 +135,14 @@ fn own_processor(plan: &Plan, notes: &mut Vec<String>) -> Result<Option<usize>, 
 fn cpu_shares(job: &Job) -> Result<Vec<Option<PathBuf>>, RunError> {
     let Some(Ok(group)) = &job.cpu_group else { return Ok(vec![None; job.plan.nodes.len()]) };
     group.create().map_err(machine)?;
+    // "To Infinity and Beyond", section 3.4: a processor that is slowed with everything else is as fast as a real one.
+    let dilation = job.plan.clock.dilation().unwrap_or_default();
+    let part = |cpus: Cpus| {
+        let (numerator, denominator) = (u128::from(dilation.numerator()), u128::from(dilation.denominator()));
+        u64::try_from(u128::from(cpus.thousandths()) * 1000 * denominator / numerator).unwrap_or(u64::MAX).max(1)
+    };
     let share = |node: &NodePlan| match node.cpus {
-        Some(cpus) => group.share(&node.name, cpus.thousandths()).map(|share| Some(share.path().to_owned())),
+        Some(cpus) => group.share(&node.name, part(cpus)).map(|share| Some(share.path().to_owned())),
         None => Ok(None),
     };
     job.plan.nodes.iter().map(share).collect::<Result<_, _>>().map_err(machine)

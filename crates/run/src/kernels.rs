@@ -3,8 +3,8 @@
 use crate::job::Job;
 use crate::session::{GuardLink, Heard};
 use crate::{ExitCode, RunError};
-use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel};
 use netloom_guest::kernel::{self, Need};
+use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel};
 use netloom_guest::shim::{Lapse, Orders, Shim};
 use netloom_host::guest::message::Identity;
 use netloom_host::node::{NodeConfig, NodeError};
@@ -152,7 +152,14 @@ pub(crate) fn become_nodes(
     nodes: &mut [Option<KernelNode>],
     guard: &mut GuardLink,
 ) -> Result<(), RunError> {
-    await_up(nodes, guard)?;
+    let count = nodes.iter().flatten().count();
+    guard.step(format!("booting {count} kernel{}", if count == 1 { "" } else { "s" }));
+    if job.plan.clock == Clock::Virtual {
+        // Time goes on only while somebody waits in it.
+        nodes.iter_mut().flatten().try_for_each(|node| node.await_up(UP_WITHIN).map_err(failed))?;
+    } else {
+        await_up(nodes, guard)?;
+    }
     for (node, config) in nodes.iter_mut().zip(configs) {
         let Some(node) = node else { continue };
         // A cgroup of this machine means nothing inside.
@@ -165,8 +172,6 @@ pub(crate) fn become_nodes(
 
 /// Kernels take long to boot compared to everything else here, so that the user may want them not to.
 fn await_up(nodes: &mut [Option<KernelNode>], guard: &mut GuardLink) -> Result<(), RunError> {
-    let count = nodes.iter().flatten().count();
-    guard.step(format!("booting {count} kernel{}", if count == 1 { "" } else { "s" }));
     let end = Instant::now() + UP_WITHIN;
     loop {
         let mut late = Vec::new();

@@ -88,12 +88,14 @@ impl LabNode {
         }
     }
 
-    /// How it died, in words that follow its name.
+    /// That it died, and how.
     pub(crate) fn obituary(&self) -> String {
-        let killed = || "its init process was killed".to_owned();
         match self {
-            Self::Namespace(_) => killed(),
-            Self::Kernel(node) => node.obituary().unwrap_or_else(killed),
+            Self::Namespace(node) => format!("the init process of node `{}` was killed", node.name()),
+            Self::Kernel(node) => {
+                let how = node.obituary().unwrap_or_else(|| "its kernel ended".to_owned());
+                format!("node `{}`: {how}", node.name())
+            }
         }
     }
 }

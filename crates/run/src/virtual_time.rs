@@ -11,7 +11,7 @@ use crate::RunError;
 pub(crate) use boot::boot;
 use channel::{Inbox, VirtualChannel};
 use gauge::Gauge;
-use netloom_dataplane::{Meters, Snapshot};
+use netloom_dataplane::{EngineReport, Meters, Snapshot};
 use netloom_fabric::{Fabric, PipeId, Tap, TapId};
 use netloom_guest::deputy::{Deputy, Vitals};
 use netloom_guest::schedule::{Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
@@ -57,12 +57,7 @@ pub(crate) enum Played {
 
 impl VirtualTime {
     /// A lab whose kernels are about to boot, at lab time zero. `names`: of the nodes, in the order of `kernels`.
-    pub(crate) fn new(
-        fabric: Fabric,
-        kernels: Vec<Kernel>,
-        plugs: &[Plug],
-        names: Vec<String>,
-    ) -> io::Result<Self> {
+    pub(crate) fn new(fabric: Fabric, kernels: Vec<Kernel>, plugs: &[Plug], names: Vec<String>) -> io::Result<Self> {
         let inboxes = kernels.iter().map(|_| Inbox::new()).collect::<io::Result<_>>()?;
         let meters = Rc::new(RefCell::new(Meters::new(fabric.counters().count())));
         let mut scheduler = Scheduler::new(fabric, kernels, plugs);
@@ -143,7 +138,9 @@ impl VirtualTime {
     pub(crate) fn snapshot(&self) -> Snapshot {
         let world = self.0.borrow();
         let pipes = world.meters.borrow().reports(world.scheduler.counters());
-        Snapshot { at: world.scheduler.now(), pipes, engine: Default::default() }
+        // Nothing waits for a processor where time waits for all that is computed.
+        let engine = EngineReport { run_queue_wait: Some(Duration::ZERO), ..EngineReport::default() };
+        Snapshot { at: world.scheduler.now(), pipes, engine }
     }
 
     /// What the scheduler did so far.

@@ -109,7 +109,8 @@ impl Worker {
 
     /// Waits for something to do; whether that is to stop.
     fn wait(&mut self) -> io::Result<bool> {
-        let pending = self.devices.iter_mut().fold(false, |pending, device| device.port.listen() || pending);
+        // All are to be asked: no shortcut.
+        let pending = self.devices.iter_mut().filter_map(|device| device.port.listen().then_some(())).count() > 0;
         let poller = Descriptor(self.poller.as_raw_fd());
         let mut fds =
             vec![PollFd::new(self.stop.as_fd(), PollFlags::POLLIN), PollFd::new(poller.as_fd(), PollFlags::POLLIN)];
@@ -152,7 +153,7 @@ impl Device {
             if self.port.send(packet) != Sent::Done {
                 break;
             }
-            self.to_guest.pop_front().into_iter().for_each(|packet| pool.recycle(packet));
+            self.to_guest.pop_front().into_iter().for_each(|done| pool.recycle(done));
         }
         self.port.flush();
     }

@@ -150,7 +150,7 @@ impl KernelNode {
         if joined.told && joined.outputs.is_empty() {
             self.joined.remove(&process);
         }
-        if !self.joined.values().any(|joined| joined.terminal.is_some()) {
+        if self.joined.values().all(|other| other.terminal.is_none()) {
             self.stop_looking();
         }
     }

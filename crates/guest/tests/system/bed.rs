@@ -2,30 +2,30 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Read;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::process::CommandExt;
+use std::io::{Read, Seek};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::ExitStatus;
 use std::time::Duration;
 
-use netloom_guest::node::{Boot, KernelNode, SocketChannel};
+use netloom_guest::node::{Boot, KernelNode, Pump, SocketChannel};
 use netloom_host::guest::message::Identity;
-use netloom_host::lab::{LabOptions, LabSide, spawn_lab};
-use netloom_host::node::{NodeConfig, NodeEvent, ProcessId, Spawn};
+use netloom_host::lab::{LabOptions, spawn_lab};
+use netloom_host::node::{InterfaceConfig, NodeConfig, NodeEvent, ProcessId, Spawn};
+use netloom_vhost::Listener;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 
 /// The kernel that all cases boot.
-pub(crate) fn kernel() -> PathBuf {
-    std::env::var_os("NETLOOM_KERNEL").expect("NETLOOM_KERNEL names the kernel for these tests").into()
+fn kernel() -> PathBuf {
+    let named = std::env::var_os("NETLOOM_KERNEL");
+    named.expect("NETLOOM_KERNEL names the kernel for these tests, as `netloom kernel list` shows it").into()
 }
 
 /// Runs `body` in a lab and fails if it panics there.
-pub(crate) fn in_lab(body: impl FnOnce(LabSide)) {
+pub(crate) fn in_lab(body: impl FnOnce()) {
     let options = LabOptions { name: "test".to_owned(), hosts_file: None };
-    let (mut lab, _channel) = spawn_lab(&options, |side| {
-        body(side);
+    let (mut lab, _channel) = spawn_lab(&options, |_| {
+        body();
         0
     })
     .expect("make a lab");
@@ -33,61 +33,78 @@ pub(crate) fn in_lab(body: impl FnOnce(LabSide)) {
     assert!(status.success(), "in the lab: {status}");
 }
 
-/// Boots nodes with a control device only, all at the same time.
-pub(crate) fn boot(folder: &Path, configs: &[NodeConfig]) -> Vec<KernelNode> {
-    let mut nodes: Vec<KernelNode> = configs.iter().map(|config| start(folder, config)).collect();
+/// Nodes, and what serves their devices. The interfaces lead nowhere.
+pub(crate) struct Booted {
+    pub(crate) nodes: Vec<KernelNode>,
+    _pump: Pump,
+    _interfaces: Vec<OwnedFd>,
+}
+
+/// Boots nodes, all at the same time.
+pub(crate) fn boot(folder: &Path, configs: &[NodeConfig]) -> Booted {
+    let devices = |config: &NodeConfig| {
+        let own = folder.join(&config.name);
+        std::fs::create_dir_all(own.join("own")).unwrap();
+        (0..=config.interfaces.len()).map(move |device| own.join(device.to_string()))
+    };
+    let sockets = configs.iter().flat_map(devices);
+    let (pump, ends) = Pump::start(sockets.map(|path| Listener::bind(&path).unwrap()).collect()).unwrap();
+    let mut ends = ends.into_iter();
+    let mut interfaces = Vec::new();
+    let mut nodes = Vec::new();
+    for config in configs {
+        let control = SocketChannel::new(ends.next().unwrap());
+        interfaces.extend(ends.by_ref().take(config.interfaces.len()));
+        let boot = Boot {
+            name: config.name.clone(),
+            kernel: kernel(),
+            init: std::env::current_exe().unwrap(),
+            memory_mib: 64,
+            folder: folder.join(&config.name).join("own"),
+            console: folder.join(&config.name).join("console"),
+            devices: (0..=config.interfaces.len()).map(|device| format!("../{device}").into()).collect(),
+            processor: Some(0),
+            cgroup: None,
+            arguments: Vec::new(),
+        };
+        nodes.push(KernelNode::start(&boot, Box::new(control), &mut |_| {}).unwrap());
+    }
     for (node, config) in nodes.iter_mut().zip(configs) {
         node.await_up(Duration::from_secs(20)).unwrap();
         let environment = std::env::vars_os().collect();
-        node.begin_become(Identity { config: config.clone(), environment, cwd: "/tmp".into() }).unwrap();
+        node.begin_become(Identity { config: config.clone(), environment, cwd: "/".into() }).unwrap();
     }
     for node in &mut nodes {
         node.finish_become().unwrap();
         node.begin_configure().unwrap();
         node.finish_configure().unwrap();
     }
-    nodes
-}
-
-fn start(folder: &Path, config: &NodeConfig) -> KernelNode {
-    let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC).unwrap();
-    let own = folder.join(&config.name);
-    std::fs::create_dir(&own).unwrap();
-    let number = theirs.as_raw_fd();
-    let boot = Boot {
-        name: config.name.clone(),
-        kernel: kernel(),
-        init: std::env::current_exe().unwrap(),
-        memory_mib: 64,
-        folder: own,
-        console: folder.join(format!("{}.console", config.name)),
-        devices: Vec::new(),
-        processor: Some(0),
-        cgroup: None,
-        arguments: vec![format!("vec0:transport=fd,fd={number},depth=64")],
-    };
-    let mut inherit = |command: &mut Command| {
-        // SAFETY: between fork and exec only fcntl is called, on a number.
-        unsafe {
-            command.pre_exec(move || {
-                libc::fcntl(number, libc::F_SETFD, 0);
-                Ok(())
-            })
-        };
-    };
-    KernelNode::start(&boot, Box::new(SocketChannel::new(ours)), &mut inherit).unwrap()
+    Booted { nodes, _pump: pump, _interfaces: interfaces }
 }
 
 pub(crate) fn config(name: &str) -> NodeConfig {
     NodeConfig { lab: "test".to_owned(), name: name.to_owned(), ..NodeConfig::default() }
 }
 
-/// One node.
+pub(crate) fn interface(name: &str, number: u8, addresses: &[&str]) -> InterfaceConfig {
+    InterfaceConfig {
+        name: name.to_owned(),
+        mac: [2, 0, 0, 0, 0, number],
+        mtu: 1500,
+        addresses: addresses.iter().map(|address| address.parse().unwrap()).collect(),
+        neighbors: Vec::new(),
+    }
+}
+
+/// One node without interfaces.
 pub(crate) fn with_node(body: impl FnOnce(&mut KernelNode)) {
-    in_lab(|_| {
+    with_nodes(&[config("a")], |nodes| body(&mut nodes[0]));
+}
+
+pub(crate) fn with_nodes(configs: &[NodeConfig], body: impl FnOnce(&mut [KernelNode])) {
+    in_lab(|| {
         let folder = tempfile::tempdir().unwrap();
-        let mut nodes = boot(folder.path(), &[config("a")]);
-        body(&mut nodes[0]);
+        body(&mut boot(folder.path(), configs).nodes);
     });
 }
 
@@ -109,17 +126,22 @@ pub(crate) fn quiet(command: &[&str]) -> Spawn {
     }
 }
 
-/// Runs a shell script in a node to its end.
-pub(crate) fn sh(node: &mut KernelNode, script: &str) -> (ExitStatus, String) {
+/// Runs a program in a node to its end; its output.
+pub(crate) fn output(node: &mut KernelNode, spawn: Spawn) -> (ExitStatus, Vec<u8>) {
     let mut file = tempfile::tempfile().unwrap();
     let copy = || OwnedFd::from(file.try_clone().unwrap());
-    let spawn = Spawn { stdout: copy(), stderr: copy(), ..quiet(&["/bin/sh", "-c", script]) };
-    let process = node.spawn(spawn).expect("start sh");
+    let process = node.spawn(Spawn { stdout: copy(), stderr: copy(), ..spawn }).expect("start a program");
     let status = exit_of(node, process);
-    let mut output = String::new();
-    std::io::Seek::rewind(&mut file).unwrap();
-    file.read_to_string(&mut output).unwrap();
-    (status, output.trim_end().to_owned())
+    let mut output = Vec::new();
+    file.rewind().unwrap();
+    file.read_to_end(&mut output).unwrap();
+    (status, output)
+}
+
+/// Runs a shell script in a node to its end.
+pub(crate) fn sh(node: &mut KernelNode, script: &str) -> (ExitStatus, String) {
+    let (status, bytes) = output(node, quiet(&["/bin/sh", "-c", script]));
+    (status, String::from_utf8(bytes).unwrap().trim_end().to_owned())
 }
 
 /// The same for a script that must succeed; returns what it prints.

@@ -12,7 +12,22 @@ use std::process::ExitCode;
 
 const CASES: &[(&str, fn())] = &[
     ("boots::a_kernel_becomes_a_node", boots::a_kernel_becomes_a_node),
-    ("programs::exit_codes_and_output_come_back", programs::exit_codes_and_output_come_back),
+    ("boots::a_refused_parameter_is_told", boots::a_refused_parameter_is_told),
+    ("boots::nothing_is_written_to_the_machine", boots::nothing_is_written_to_the_machine),
+    ("boots::a_killed_kernel_is_noticed", boots::a_killed_kernel_is_noticed),
+    ("boots::a_kernel_that_ends_shows_its_console", boots::a_kernel_that_panics_shows_its_console),
+    ("boots::ten_kernels_boot_side_by_side", boots::ten_kernels_boot_side_by_side),
+    ("programs::exit_codes_and_signals_are_told", programs::exit_codes_and_signals_are_told),
+    ("programs::all_output_comes_and_in_order", programs::all_output_comes_and_in_order),
+    ("programs::a_reader_that_has_gone_ends_the_writer", programs::a_reader_that_has_gone_ends_the_writer),
+    (
+        "programs::a_reader_that_does_not_read_holds_up_nobody_else",
+        programs::a_reader_that_does_not_read_holds_up_nobody_else,
+    ),
+    ("programs::input_of_any_length_is_read", programs::input_of_any_length_is_read),
+    ("programs::a_terminal_is_one", programs::a_terminal_is_one),
+    ("programs::stopping_is_gentle_then_firm", programs::stopping_is_gentle_then_firm),
+    ("programs::a_listener_is_seen", programs::a_listener_is_seen),
 ];
 
 fn main() -> ExitCode {

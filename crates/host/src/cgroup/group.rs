@@ -18,6 +18,9 @@ const PERIOD_US: u64 = 100_000;
 /// shortest quota that it takes, 1 ms.
 const LONG_PERIOD_US: u64 = 1_000_000;
 
+/// The shortest quota that the kernel takes.
+const SHORTEST_US: u64 = 1000;
+
 /// How long a group may be busy after its processes were killed.
 const BUSY_WITHIN: Duration = Duration::from_secs(1);
 
@@ -69,18 +72,22 @@ impl LabGroup {
         }
     }
 
-    /// Makes the group of `node`, whose processes together get `thousandths` of one core: 500 is half a core, 2000
-    /// two cores.
+    /// Makes the group of `node`, whose processes together get `millionths` of one core: 500,000 is half a core,
+    /// 2,000,000 two cores. Shares below a thousandth of a core are more than the kernel's accounting can do.
     ///
     /// # Errors
     /// The kernel's refusal.
     ///
     /// # Panics
-    /// If `thousandths` is 0, which would mean "no limit" to nobody and "nothing" to the kernel.
-    pub fn share(&self, node: &str, thousandths: u32) -> Result<Share, KernelError> {
+    /// If `millionths` is 0, which would mean "no limit" to nobody and "nothing" to the kernel.
+    pub fn share(&self, node: &str, millionths: u64) -> Result<Share, KernelError> {
+        let (quota, period) = quota_us(millionths);
+        if quota < SHORTEST_US {
+            let attempted = format!("give {node} {millionths} millionths of a processor");
+            return Err(KernelError::new(attempted, libc::EINVAL).with_detail("1000 are the least"));
+        }
         let path = self.path.join(node);
         make(&path)?;
-        let (quota, period) = quota_us(thousandths);
         let version_1 = matches!(self.hierarchy, Hierarchy::V1 { .. });
         if version_1 {
             write(&path.join("cpu.cfs_period_us"), &period.to_string())?;
@@ -118,10 +125,10 @@ impl Share {
 }
 
 /// The quota and the period, in microseconds.
-fn quota_us(thousandths: u32) -> (u64, u64) {
-    assert!(thousandths > 0, "a share is more than nothing");
-    let period = if thousandths < 10 { LONG_PERIOD_US } else { PERIOD_US };
-    (u64::from(thousandths) * period / 1000, period)
+fn quota_us(millionths: u64) -> (u64, u64) {
+    assert!(millionths > 0, "a share is more than nothing");
+    let period = if millionths < 10_000 { LONG_PERIOD_US } else { PERIOD_US };
+    (millionths * period / 1_000_000, period)
 }
 
 fn parse_throttling(text: &str, version_1: bool) -> Throttling {
@@ -216,10 +223,11 @@ mod tests {
 
     #[test]
     fn quotas_are_exact_and_never_below_what_the_kernel_takes() {
-        assert_eq!(quota_us(500), (50_000, 100_000));
-        assert_eq!(quota_us(2000), (200_000, 100_000));
-        assert_eq!(quota_us(10), (1000, 100_000));
-        assert_eq!(quota_us(1), (1000, 1_000_000));
+        assert_eq!(quota_us(500_000), (50_000, 100_000));
+        assert_eq!(quota_us(2_000_000), (200_000, 100_000));
+        assert_eq!(quota_us(10_000), (1000, 100_000));
+        assert_eq!(quota_us(1000), (1000, 1_000_000));
+        assert_eq!(quota_us(33_333), (3333, 100_000));
     }
 
     #[test]

@@ -192,6 +192,7 @@ impl Agent {
 
     fn configure(&self) -> Result<(), KernelError> {
         devices::adopt(&self.identity.config.interfaces)?;
+        configure::settle_interfaces(&self.identity.config)?;
         configure::configure(&self.identity.config)
     }
 
@@ -244,7 +245,7 @@ impl Agent {
         let gone = !input.is_waiting() && !input.is_terminal;
         let fed = if gone { Fed::Unwanted } else { input.feed() };
         if let Fed::Done(_) | Fed::Unwanted = fed {
-            let terminal = self.inputs.remove(&process).is_some_and(|input| input.is_terminal);
+            let terminal = self.inputs.remove(&process).is_some_and(|removed| removed.is_terminal);
             if terminal {
                 // Both ends of a terminal go together: that hangs it up.
                 self.outputs.remove(&(process, Stream::Output));

@@ -71,17 +71,30 @@ fn base_sysctls(forwarding: bool) -> Result<(), KernelError> {
     // First, since the kernel resets other parameters when it changes.
     let forward = if forwarding { "1" } else { "0" };
     sysctl::set("net.ipv4.ip_forward", forward)?;
+    ["all", "default"].into_iter().try_for_each(scoped_sysctls)?;
     for scope in ["all", "default"] {
-        // Replies may take another way than requests did: links are asymmetric on purpose.
-        for key in ["rp_filter", "arp_filter", "arp_ignore", "arp_announce", "proxy_arp", "log_martians"] {
-            sysctl::set(&format!("net.ipv4.conf.{scope}.{key}"), "0")?;
-        }
-        for key in ["disable_ipv6", "accept_dad", "accept_ra", "router_solicitations"] {
-            sysctl::set_if_present(&format!("net.ipv6.conf.{scope}.{key}"), "0")?;
-        }
         sysctl::set_if_present(&format!("net.ipv6.conf.{scope}.forwarding"), forward)?;
     }
     Ok(())
+}
+
+/// The parameters of all interfaces, of those to come, or of one.
+fn scoped_sysctls(scope: &str) -> Result<(), KernelError> {
+    // In the names of parameters a slash stands for a dot.
+    let scope = scope.replace('.', "/");
+    // Replies may take another way than requests did: links are asymmetric on purpose.
+    for key in ["rp_filter", "arp_filter", "arp_ignore", "arp_announce", "proxy_arp", "log_martians"] {
+        sysctl::set(&format!("net.ipv4.conf.{scope}.{key}"), "0")?;
+    }
+    for key in ["disable_ipv6", "accept_dad", "accept_ra", "router_solicitations"] {
+        sysctl::set_if_present(&format!("net.ipv6.conf.{scope}.{key}"), "0")?;
+    }
+    Ok(())
+}
+
+/// The parameters of interfaces that were there before those of all to come were set.
+pub(crate) fn settle_interfaces(config: &NodeConfig) -> Result<(), KernelError> {
+    config.interfaces.iter().try_for_each(|interface| scoped_sysctls(&interface.name))
 }
 
 fn refuse_shared(key: &str) -> Result<(), KernelError> {

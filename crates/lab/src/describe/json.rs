@@ -3,8 +3,7 @@
 use crate::models;
 use crate::plan::{
     Action, Argv, CapturePlan, Clock, Cpus, Direction, Event, InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen,
-    RunCommand,
-    TrafficPlan,
+    RunCommand, TrafficPlan,
 };
 use crate::traffic;
 use crate::yaml::yaml_value;

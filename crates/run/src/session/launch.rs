@@ -197,8 +197,7 @@ impl Session<'_> {
                 NodeEvent::Gone => {
                     self.gone.insert(node);
                     self.processes.remove_node(node);
-                    let (name, how) = (self.nodes[node].name(), self.nodes[node].obituary());
-                    return Err(RunError::Died(format!("node `{name}` died: {how}")));
+                    return Err(RunError::Died(self.nodes[node].obituary()));
                 }
             }
         }

@@ -19,6 +19,7 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::time::Duration;
 
 /// The time of day when the lab begins, in nanoseconds since 1970: the same in every run, so that runs can be equal.
 /// Midnight UTC of 1 January 2026.
@@ -26,6 +27,9 @@ const WALL_CLOCK_NS: u64 = 1_767_225_600_000_000_000;
 
 /// What a kernel's command line says of virtual time. The path is the deputy's (`shim/deputy.c`).
 const ARGUMENTS: [&str; 2] = ["time-travel=ext:/netloom/time", "norandmaps"];
+
+/// How long a kernel may take to come up, in our time.
+const UP_WITHIN: Duration = Duration::from_secs(60);
 
 /// Boots all kernels, each in its process, and lets time go on until every node is what the plan says, but for its
 /// interfaces.
@@ -46,8 +50,7 @@ pub(crate) fn boot(
         let folder = kernels.folder(number).expect("in virtual time, all nodes are kernels");
         let processor = processors.get(number % processors.len().max(1)).copied();
         let mut boot = kernels.boot_of(job, number, config, folder, processor);
-        boot.devices =
-            (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
+        boot.devices = (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
         boot.arguments.extend(ARGUMENTS.map(String::from));
         let orders = Orders { lapse: None, seed: Some(seed(plan, number)) };
         let channel = Box::new(time.channel(number).map_err(machine)?);
@@ -56,6 +59,12 @@ pub(crate) fn boot(
         nodes.push(Some(node));
     }
     drop(ends);
+    for (number, node) in nodes.iter_mut().enumerate() {
+        let node = node.as_mut().expect("in virtual time, all nodes are kernels");
+        while !node.is_up().map_err(machine)? {
+            time.play_until_heard(number, UP_WITHIN)?;
+        }
+    }
     become_nodes(job, configs, &mut nodes, guard)?;
     Ok((nodes, time))
 }
