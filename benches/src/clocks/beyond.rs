@@ -116,7 +116,7 @@ fn series(points: &[Point], share: bool) -> Vec<Series> {
                 (..) => (picture::YELLOW, 1.06),
             };
             let of_clock = points.iter().filter(|point| point.clock == clock);
-            let points = of_clock.map(|point| {
+            let drawn = of_clock.map(|point| {
                 let Spread { mean, deviation } = point.kinds[place];
                 let scale = if share { FLOWS / 1e3 / f64::from(point.rate) * 100.0 } else { 1.0 };
                 // Of the share of all flows together, a deviation between flows would say nothing.
@@ -126,7 +126,7 @@ fn series(points: &[Point], share: bool) -> Vec<Series> {
             let name = format!("{kind}, {}", clock.name());
             // Few rates ran under dilation: a line between them would lead past what lies in between.
             let stroke = if clock == Clock::Virtual { Stroke::Bars } else { Stroke::Points };
-            all.push(Series { name, colour, stroke, points: points.collect() });
+            all.push(Series { name, colour, stroke, points: drawn.collect() });
         }
     }
     all

@@ -129,18 +129,18 @@ fn transfer(
     // In virtual time they differ in nothing else.
     let played = played.swap_remove(0);
     let limit = goal(&played);
-    let rate = played.flows("transfer")?.first().copied().unwrap_or_default();
+    let carried = played.flows("transfer")?.first().copied().unwrap_or_default();
     Ok(Row {
         what: format!("TCP over {what}"),
         goal: if limit.is_finite() { format!("under {limit:.1} s of wall time") } else { "runs".to_owned() },
         measured: format!(
             "{wall:.2} s for {:.2} s of the lab, {:.2} Gbit/s, {:.0} packets per s{}",
             played.lab_seconds(),
-            rate / 1e3,
+            carried / 1e3,
             played.packets() / wall,
             played.remark()
         ),
-        met: Some(wall <= limit && rate > 0.0),
+        met: Some(wall <= limit && carried > 0.0),
     })
 }
 

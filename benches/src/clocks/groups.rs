@@ -108,9 +108,9 @@ fn series(points: &[Point], group: usize, clock: Clock) -> Series {
         _ => (picture::ORANGE, 0.0),
     };
     let of_clock = points.iter().filter(|point| point.clock == clock);
-    let points = of_clock.map(|point| {
+    let drawn = of_clock.map(|point| {
         let Spread { mean, deviation } = point.groups[group];
         (f64::from(point.rate) + aside, mean, deviation)
     });
-    Series { name: clock.name(), colour, stroke: Stroke::Bars, points: points.collect() }
+    Series { name: clock.name(), colour, stroke: Stroke::Bars, points: drawn.collect() }
 }

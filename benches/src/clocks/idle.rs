@@ -116,7 +116,11 @@ fn usage(root: i32) -> BTreeMap<i32, Usage> {
         }
         true
     };
-    let of = |pid: i32, seconds: f64| Usage { is_netloom: is_netloom(pid), megabytes: pss_megabytes(pid), seconds };
+    let program = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).ok();
+    // The first process of the lab is netloom's own; kernels and what runs in them are other programs.
+    let netloom = program(root);
+    let of =
+        |pid: i32, seconds: f64| Usage { is_netloom: program(pid) == netloom, megabytes: pss_megabytes(pid), seconds };
     parents.iter().filter(|(pid, _)| is_below(**pid)).map(|(pid, (_, seconds))| (*pid, of(*pid, *seconds))).collect()
 }
 
@@ -128,10 +132,6 @@ fn parent_and_time(pid: i32) -> Option<(i32, f64)> {
     let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
     let ticks: f64 = fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?;
     Some((fields.get(1)?.parse().ok()?, ticks / ticks_per_second))
-}
-
-fn is_netloom(pid: i32) -> bool {
-    fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path.file_name().is_some_and(|name| name == "netloom"))
 }
 
 /// Memory that is shared counts for each in equal parts.

@@ -83,7 +83,7 @@ fn packet_times(settings: &Settings, played: &Played) -> Result<Times, String> {
     let flows: Vec<Value> = serde_json::from_str(&json).map_err(|error| format!("netloom packets: {error}"))?;
     let mut times = Times::default();
     for (connection, of_connection) in times.iter_mut().enumerate() {
-        for (times, (_, at)) in of_connection.iter_mut().zip(PLACES) {
+        for (seen, (_, at)) in of_connection.iter_mut().zip(PLACES) {
             let is_wanted = |flow: &&Value| {
                 flow["at"] == at
                     && flow["syn_ns"].as_u64().is_some_and(|syn| usize::from(syn >= LOSSES_FROM_NS) == connection)
@@ -92,7 +92,7 @@ fn packet_times(settings: &Settings, played: &Played) -> Result<Times, String> {
             let most = flows.iter().filter(is_wanted).max_by_key(|flow| flow["data_packets"].as_u64());
             let flow = most.ok_or_else(|| format!("{}: no connection at {at}", file.display()))?;
             let all = flow["times_ns"].as_array().into_iter().flatten().filter_map(Value::as_f64);
-            *times = all.filter(|ns| *ns <= SECOND_NS).map(|ns| ns / 1e6).collect();
+            *seen = all.filter(|ns| *ns <= SECOND_NS).map(|ns| ns / 1e6).collect();
         }
     }
     Ok(times)
@@ -100,8 +100,7 @@ fn packet_times(settings: &Settings, played: &Played) -> Result<Times, String> {
 
 /// What one clock's runs show beside the virtual one.
 fn compare(runs: &[Runs], connection: usize, place: usize) -> Result<Vec<Row>, String> {
-    let of =
-        |runs: &Runs| -> Vec<Vec<f64>> { runs.times.iter().map(|times| times[connection][place].clone()).collect() };
+    let of = |clock: &Runs| -> Vec<Vec<f64>> { clock.times.iter().map(|run| run[connection][place].clone()).collect() };
     let exact = runs.iter().find(|runs| runs.clock == Clock::Virtual).ok_or("nothing ran in virtual time")?;
     let exact = of(exact).swap_remove(0);
     let reference = Spread::of(&gaps(&exact));
