@@ -6,7 +6,7 @@ use crate::lab::output;
 use crate::picture::{self, Panel, Series, Stroke};
 use crate::row::Row;
 use crate::{Settings, picture::thinned};
-use plotters::prelude::{RGBColor, SeriesLabelPosition};
+use plotters::prelude::{BLACK, RGBColor, SeriesLabelPosition};
 use serde_json::Value;
 use std::process::Command;
 
@@ -205,10 +205,10 @@ fn line(clock: Clock, points: Vec<(f64, f64, f64)>) -> Series {
     // Wide lines first, thin ones on top: where all agree, all can be seen.
     let (colour, width): (RGBColor, u32) = match clock {
         Clock::Real => (picture::GREY, 2),
-        Clock::Dilated(1) => (picture::YELLOW, 7),
-        Clock::Dilated(10) => (picture::GREEN, 5),
-        Clock::Dilated(_) => (picture::ORANGE, 3),
-        Clock::Virtual => (picture::BLUE, 1),
+        Clock::Dilated(1) => (picture::YELLOW, 9),
+        Clock::Dilated(10) => (picture::GREEN, 7),
+        Clock::Dilated(_) => (picture::ORANGE, 4),
+        Clock::Virtual => (BLACK, 1),
     };
     Series { name: clock.name(), colour, stroke: Stroke::Line(width), points }
 }
