@@ -1,5 +1,6 @@
 //! A test bed: a folder of its own, the netloom program as a user would start it, and a look for what it left behind.
 
+use netloom_guest::kernel::{Need, find};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -48,6 +49,8 @@ pub(crate) struct Bed {
     root: tempfile::TempDir,
     user: User,
     program: PathBuf,
+    /// What kernel nodes run.
+    kernel: Option<PathBuf>,
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -59,13 +62,25 @@ impl Bed {
         // A copy of its own makes the bed's processes recognizable, and lets any user start it.
         let program = root.path().join("netloom");
         fs::copy(env!("CARGO_BIN_EXE_netloom"), &program).unwrap();
-        let bed = Self { root, user, program, _turn: turn };
+        let bed = Self { root, user, program, kernel: None, _turn: turn };
         fs::set_permissions(bed.path(), fs::Permissions::from_mode(0o755)).unwrap();
         for folder in ["runtime", "work"] {
             fs::create_dir(bed.path().join(folder)).unwrap();
             bed.give(&bed.path().join(folder));
         }
         fs::set_permissions(bed.path().join("runtime"), fs::Permissions::from_mode(0o700)).unwrap();
+        bed
+    }
+
+    /// A bed with a kernel for virtual time: the one that NETLOOM_KERNEL names, or the newest that was built.
+    pub(crate) fn with_kernel(user: User) -> Self {
+        let mut bed = Self::new(user);
+        let kernel = find(Need::VirtualTime, None).unwrap_or_else(|error| panic!("{error}; or run `make kernel`"));
+        let copy = bed.path().join("linux");
+        // A copy of its own is recognizable, and other users may not look into the cache of this one.
+        fs::copy(kernel.path, &copy).unwrap();
+        fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
+        bed.kernel = Some(copy);
         bed
     }
 
@@ -102,6 +117,7 @@ impl Bed {
     fn as_user(&self, mut command: Command) -> Command {
         command.current_dir(self.work()).env("XDG_RUNTIME_DIR", self.path().join("runtime"));
         command.env("HOME", self.work()).stdin(Stdio::null());
+        command.envs(self.kernel.iter().map(|path| ("NETLOOM_KERNEL", path)));
         if self.user == User::Nobody {
             command.uid(NOBODY).gid(NOBODY);
         }
@@ -136,6 +152,22 @@ impl Bed {
         let path = self.latest(lab).join(file);
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         serde_json::from_str(&text).unwrap()
+    }
+
+    /// The processes of the kernels of a lab that runs, in the order of its nodes; those of the programs inside are their
+    /// children.
+    pub(crate) fn kernels(&self) -> Vec<i32> {
+        let is_kernel = |pid: &i32| {
+            let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse::<i32>().ok());
+            let above = parent.map(|other| fs::read_link(format!("/proc/{other}/exe")).unwrap_or_default());
+            String::from_utf8_lossy(&command).contains("virtio_uml.device=")
+                && above.is_some_and(|path| path == self.program)
+        };
+        let mut kernels: Vec<i32> = self.processes().into_iter().filter(is_kernel).collect();
+        kernels.sort_unstable();
+        kernels
     }
 
     /// Processes of this bed, by their executable.

@@ -6,6 +6,7 @@
 
 mod bed;
 mod captures;
+mod dilations;
 mod endings;
 mod interactive;
 mod kernels;
@@ -13,3 +14,5 @@ mod kills;
 mod refusals;
 mod runs;
 mod treatments;
+mod virtual_faults;
+mod virtual_time;

@@ -103,7 +103,7 @@ timeline: [{on: a, run: ping -c 3 -i 0.1 b}]
     bed.write("strict.yaml", strict);
     let run = bed.netloom(&["run", "strict.yaml"]).expect_code(5);
     assert!(run.stdout.contains("NOT as described: l "), "{run:#?}");
-    assert!(run.stdout.contains("slowing time by "), "{run:#?}");
+    assert!(run.stdout.contains("a dilation of "), "{run:#?}");
 }
 
 #[test]

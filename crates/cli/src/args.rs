@@ -106,7 +106,12 @@ pub(crate) enum PrecisionArg {
   netloom run lab.yaml
   netloom run lab.yaml --seed 7 --results /tmp/results
   netloom run lab.yaml --clock 10
+  netloom run lab.yaml --clock virtual
+  netloom run lab.yaml --auto-dilate
   netloom run lab.yaml --json | jq .verdict
+
+--auto-dilate reruns a lab that was not as described on Linux kernels of its own, in time that is slower by the factor
+that its verdict proposes, at most 5 times in all. The last report shows all runs; the exit code is the last run's.
 
 Results go to RESULTS/<lab>/<time>-<id>/. Ctrl-C stops the run and still leaves them; a second Ctrl-C kills it.")]
 pub(crate) struct RunArgs {
@@ -114,6 +119,8 @@ pub(crate) struct RunArgs {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) overrides: Overrides,
+    #[command(flatten)]
+    pub(crate) dilate: AutoDilate,
     /// The folder that holds the results of all labs
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
@@ -178,6 +185,21 @@ pub(crate) struct Overrides {
     /// Another clock: real, virtual, or a number, by which lab time is slower than ours
     #[arg(long, value_parser = clock)]
     pub(crate) clock: Option<Clock>,
+}
+
+/// The search for a dilation.
+#[derive(Debug, Args)]
+pub(crate) struct AutoDilate {
+    /// If this machine is too slow for the lab, rerun it with the smallest dilation that will fit
+    #[arg(long)]
+    pub(crate) auto_dilate: bool,
+    /// The largest dilation to rerun it with
+    #[arg(long, value_name = "N", default_value = "100", requires = "auto_dilate", value_parser = dilation)]
+    pub(crate) dilate_at_most: Dilation,
+}
+
+fn dilation(text: &str) -> Result<Dilation, String> {
+    text.parse::<Dilation>().map_err(|error| error.to_string())
 }
 
 /// What `--clock` says.
@@ -443,6 +465,20 @@ mod tests {
         for wrong in ["fast", "0", "0.5", "-1", "20000", "", "{dilation: 10}"] {
             assert_eq!(clock_of(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_limit_belongs_to_a_search() {
+        let run = |words: &[&str]| {
+            let cli = Cli::try_parse_from(["netloom", "run", "lab.yaml"].iter().chain(words)).ok()?;
+            let Command::Run(args) = cli.command else { panic!("a run was asked for") };
+            Some((args.dilate.auto_dilate, args.dilate.dilate_at_most))
+        };
+        let whole = |factor| Dilation::from_whole(factor).unwrap();
+        assert_eq!(run(&[]), Some((false, whole(100))));
+        assert_eq!(run(&["--auto-dilate", "--dilate-at-most", "20"]), Some((true, whole(20))));
+        assert_eq!(run(&["--dilate-at-most", "20"]), None);
+        assert_eq!(run(&["--auto-dilate", "--dilate-at-most", "0"]), None);
     }
 
     #[test]

@@ -6,7 +6,9 @@ pub(crate) use build::BuildProgress;
 
 use crate::talk;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use netloom_lab::Clock;
 use netloom_run::{Busiest, Event, render};
+use netloom_units::Dilation;
 use std::io::{IsTerminal, stderr};
 use std::time::Duration;
 
@@ -18,6 +20,8 @@ pub(crate) struct Progress {
     shown: Shown,
     /// How long the run will last in nanoseconds, if it is known.
     duration_ns: Option<u64>,
+    /// By how much lab time is slower than ours, if it is.
+    dilation: Option<Dilation>,
 }
 
 enum Shown {
@@ -36,7 +40,13 @@ impl Progress {
             (false, true) => Shown::Bar(None),
             (false, false) => Shown::Lines,
         };
-        Self { shown, duration_ns: None }
+        Self { shown, duration_ns: None, dilation: None }
+    }
+
+    /// Of a lab with this clock: says how long the run will take in our time.
+    pub(crate) fn at_pace_of(mut self, clock: Clock) -> Self {
+        self.dilation = clock.dilation().filter(|dilation| *dilation != Dilation::ONE);
+        self
     }
 
     /// Shows what the lab tells.
@@ -69,7 +79,7 @@ impl Progress {
         if let (Shown::Bar(Some(bar)), Some(ns)) = (&self.shown, duration_ns) {
             bar.set_length(ns / 1_000_000);
         }
-        self.step("running");
+        self.step(&running(duration_ns, self.dilation));
     }
 
     fn at(&mut self, at_ns: u64, busiest: Option<&Busiest>) {
@@ -115,6 +125,13 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.clear();
     }
+}
+
+fn running(duration_ns: Option<u64>, dilation: Option<Dilation>) -> String {
+    let Some((lab_ns, dilation)) = duration_ns.zip(dilation) else { return "running".to_owned() };
+    let real = dilation.to_real(netloom_units::Duration::from_nanos(lab_ns));
+    let real_ns = u64::try_from(real.as_nanos()).unwrap_or(u64::MAX);
+    format!("running: {} of lab time take {}", render::span(lab_ns), render::span(real_ns))
 }
 
 fn spinner() -> ProgressBar {

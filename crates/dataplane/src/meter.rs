@@ -54,8 +54,8 @@ impl Meters {
 
     /// What was measured of each pipe, beside what its model counted.
     pub fn reports<'a>(&self, counters: impl Iterator<Item = &'a PipeCounters>) -> Vec<PipeReport> {
-        let report = |(counters, meter): (&PipeCounters, &Meter)| PipeReport {
-            counters: *counters,
+        let report = |(counted, meter): (&PipeCounters, &Meter)| PipeReport {
+            counters: *counted,
             lateness: meter.lateness.clone(),
             delay: meter.delay.clone(),
             busy_described: meter.busy_described,

@@ -5,8 +5,10 @@
 //! that also runs the user's programs.
 
 mod deck;
+mod leash;
 mod vitals;
 
+pub use leash::Leash;
 pub use vitals::Vitals;
 
 use crate::schedule::{Machine, MachineError, Passage, Wish};
@@ -17,14 +19,15 @@ use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the kernel says when it waits for frames only.
 const NEVER: u64 = u64::MAX;
 /// How often a kernel that has not answered is looked at.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// A kernel that has used no processor time for so many looks will not answer any more.
-const PATIENCE: u32 = 10;
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+/// A kernel that has used no processor time for so many looks, ten seconds, will not answer any more.
+const PATIENCE: u32 = 50;
 
 /// What the deputy says; see `shim/deputy.h`.
 mod answer {
@@ -60,6 +63,7 @@ pub struct Deputy {
     /// Frames of the current grant that did not fit into the deck yet.
     waiting: VecDeque<Passage>,
     vitals: Vitals,
+    leash: Arc<Leash>,
     /// Whether the kernel has waited for the first time. Until then it runs without leave.
     has_begun: bool,
 }
@@ -81,13 +85,15 @@ impl Deputy {
         let (socket, theirs) = UnixStream::pair()?;
         let (deck, memory) = Deck::create(devices, start.as_nanos(), wall_clock_ns - start.as_nanos())?;
         socket.set_read_timeout(Some(LOOK_INTERVAL))?;
-        let this = Self { socket, deck, waiting: VecDeque::new(), vitals: Vitals::default(), has_begun: false };
+        let (waiting, vitals, leash) = (VecDeque::new(), Vitals::default(), Arc::default());
+        let this = Self { socket, deck, waiting, vitals, leash, has_begun: false };
         Ok((this, DeputyEnds { socket: theirs.into(), memory }))
     }
 
-    /// The kernel's process has started.
-    pub fn watch(&mut self, vitals: Vitals) {
+    /// The kernel's process has started; it is waited for until the leash is pulled.
+    pub fn watch(&mut self, vitals: Vitals, leash: Arc<Leash>) {
         self.vitals = vitals;
+        self.leash = leash;
     }
 
     fn say(&mut self, kind: u32, until: u64) -> Result<(), MachineError> {
@@ -131,6 +137,9 @@ impl Deputy {
                 Ok(more) => got += more,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if self.leash.is_pulled() {
+                        return Err(MachineError::Interrupted);
+                    }
                     silent = if self.vitals.has_computed() { 0 } else { silent + 1 };
                     if silent >= PATIENCE {
                         return Err(self.vitals.stalled());

@@ -5,6 +5,7 @@ mod boot;
 mod channel;
 mod handle;
 mod mail;
+mod processor_use;
 mod pump;
 mod serve;
 mod sink;
@@ -13,5 +14,6 @@ mod streams;
 
 pub use boot::{Boot, BootError};
 pub use channel::{Channel, SocketChannel};
-pub use handle::KernelNode;
+pub use handle::{KernelNode, Spawning};
+pub use processor_use::ProcessorUse;
 pub use pump::Pump;

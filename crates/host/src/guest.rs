@@ -11,6 +11,7 @@ pub mod frames;
 mod init;
 mod input;
 pub mod message;
+mod modules;
 mod output;
 mod root;
 mod socket;

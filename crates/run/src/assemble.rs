@@ -15,6 +15,7 @@ use crate::virtual_time;
 use crate::{Event, ExitCode, RunError};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
 use netloom_fabric::{Fabric, TapId};
+use netloom_guest::node::Pump;
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::runtime::RuntimeDir;
@@ -80,18 +81,29 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
     let mut links = start_engine(plan, ports, processor, epoch)?;
     let captures = start_captures(job, &mut links)?;
-    let mut pump = None;
-    if let Some(kernels) = kernels {
-        let booted;
-        (booted, pump) = kernels.boot(job, &configs, guard).map(|(nodes, pump)| (nodes, Some(pump)))?;
-        for (place, kernel) in nodes.iter_mut().zip(booted) {
-            *place = kernel.map(|kernel| LabNode::Kernel(Box::new(kernel))).or_else(|| place.take());
-        }
-        configure(nodes.iter_mut().flatten().filter(|node| matches!(node, LabNode::Kernel(_))))?;
-    }
+    let pump = match kernels {
+        Some(kernels) => Some(add_kernels(job, &kernels, &configs, &mut nodes, guard)?),
+        None => None,
+    };
     let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
     notes.extend(notes_of(&nodes));
     Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump })
+}
+
+/// Boots the kernel nodes, at their places in the plan, and gives them their interfaces.
+fn add_kernels(
+    job: &Job,
+    kernels: &Kernels,
+    configs: &[NodeConfig],
+    nodes: &mut [Option<LabNode>],
+    guard: &mut GuardLink,
+) -> Result<Pump, RunError> {
+    let (booted, pump) = kernels.boot(job, configs, guard)?;
+    for (place, kernel) in nodes.iter_mut().zip(booted) {
+        *place = kernel.map(|kernel| LabNode::Kernel(Box::new(kernel))).or_else(|| place.take());
+    }
+    configure(nodes.iter_mut().flatten().filter(|node| matches!(node, LabNode::Kernel(_))))?;
+    Ok(pump)
 }
 
 /// Kernels, links and their time are one: the scheduler.
@@ -99,10 +111,10 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let plan = &job.plan;
     let kernels = Kernels::prepare(job)?.ok_or_else(|| machine("a lab needs a node"))?;
     let configs = configs(plan, &vec![None; plan.nodes.len()]);
-    let (kernels, time) = virtual_time::boot(job, &kernels, &configs, guard)?;
+    let (kernels, time) = virtual_time::boot(job, &kernels, &configs, guard, &signals)?;
     let mut nodes: Vec<LabNode> =
         kernels.into_iter().flatten().map(|kernel| LabNode::Kernel(Box::new(kernel))).collect();
-    configure(nodes.iter_mut())?;
+    configure(nodes.iter_mut()).map_err(|error| time.explain(error))?;
     let mut links = links(plan, Driver::Virtual(time));
     let captures = start_captures(job, &mut links)?;
     let notes = notes_of(&nodes).collect();

@@ -4,6 +4,7 @@ use crate::RunError;
 use crate::virtual_time::VirtualTime;
 use netloom_dataplane::{Engine, EngineError, Snapshot};
 use netloom_fabric::{PipeId, Tap, TapId};
+use netloom_guest::schedule::Statistics;
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_units::Instant;
 
@@ -81,6 +82,14 @@ impl Driver {
         match self {
             Self::Engine(engine) => engine.counters().map_err(died),
             Self::Virtual(time) => Ok(time.counters()),
+        }
+    }
+
+    /// What the scheduler of virtual time did so far.
+    pub(crate) fn statistics(&self) -> Option<Statistics> {
+        match self {
+            Self::Engine(_) => None,
+            Self::Virtual(time) => Some(time.statistics()),
         }
     }
 

@@ -21,6 +21,8 @@ pub enum RunError {
     },
     /// A lab of that name is up, or no such lab, node or link exists; the text names it.
     Lab(String),
+    /// The lab's clock does not allow what was asked for; the text says what does.
+    Clock(String),
     /// A command of the timeline could not be started, or a service did not become ready.
     Command(String),
     /// A process of the lab was killed, or an internal error ended it.
@@ -52,6 +54,7 @@ impl RunError {
             Self::MissingPrograms(_) | Self::Machine(_) => ExitCode::Machine,
             Self::Results { .. } => ExitCode::Results,
             Self::Lab(_) => ExitCode::NoSuchLab,
+            Self::Clock(_) => ExitCode::Usage,
             Self::Command(_) => ExitCode::Unmet,
             Self::Died(_) => ExitCode::Died,
             Self::Reported { code, .. } => *code,
@@ -70,7 +73,9 @@ impl fmt::Display for RunError {
         match self {
             Self::MissingPrograms(missing) => write_missing(f, missing),
             Self::Results { path, source } => write!(f, "writing the results to {}: {source}", path.display()),
-            Self::Machine(text) | Self::Lab(text) | Self::Command(text) | Self::Died(text) => f.write_str(text),
+            Self::Machine(text) | Self::Lab(text) | Self::Clock(text) | Self::Command(text) | Self::Died(text) => {
+                f.write_str(text)
+            }
             Self::Reported { message, .. } => f.write_str(message),
         }
     }

@@ -39,6 +39,8 @@ pub(crate) struct Job {
     pub(crate) control_socket: PathBuf,
     /// Where programs of the timeline start: the folder that the user is in.
     pub(crate) cwd: PathBuf,
+    /// The binary of the kernel that kernel nodes run on; none without such nodes.
+    pub(crate) kernel: Option<PathBuf>,
     /// The group for the nodes' CPU shares, or why there is none; none if no node has a share.
     pub(crate) cpu_group: Option<Result<LabGroup, Unavailable>>,
     /// The guard's process id, as seen from outside.

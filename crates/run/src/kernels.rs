@@ -3,7 +3,7 @@
 use crate::job::Job;
 use crate::session::{GuardLink, Heard};
 use crate::{ExitCode, RunError};
-use netloom_guest::kernel::{self, Need};
+use netloom_guest::kernel::{self, Kernel, Need};
 use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel};
 use netloom_guest::shim::{Lapse, Orders, Shim};
 use netloom_host::guest::message::Identity;
@@ -38,10 +38,7 @@ impl Kernels {
     /// Makes folders for the kernels of a lab. None if it has no kernel nodes.
     pub(crate) fn prepare(job: &Job) -> Result<Option<Self>, RunError> {
         let plan = &job.plan;
-        if !plan.nodes.iter().any(is_kernel) {
-            return Ok(None);
-        }
-        let kernel = find_kernel(plan)?;
+        let Some(kernel) = job.kernel.clone() else { return Ok(None) };
         let base = job.control_socket.parent().unwrap_or(Path::new("/")).join("k");
         let folder = |(number, node): (usize, &NodePlan)| {
             if !is_kernel(node) {
@@ -212,9 +209,13 @@ pub(crate) fn seed(plan: &Plan, number: usize) -> u64 {
     plan.seed.derive("kernel").derive(&plan.nodes[number].name).get()
 }
 
-fn find_kernel(plan: &Plan) -> Result<PathBuf, RunError> {
+/// The kernel that the kernel nodes of a plan run on; none without such nodes.
+pub(crate) fn kernel_of(plan: &Plan) -> Result<Option<Kernel>, RunError> {
+    if !plan.nodes.iter().any(is_kernel) {
+        return Ok(None);
+    }
     let need = if plan.clock == Clock::Virtual { Need::VirtualTime } else { Need::Clock };
-    kernel::find(need, None).map(|kernel| kernel.path).map_err(|error| RunError::Machine(error.to_string()))
+    kernel::find(need, None).map(Some).map_err(|error| RunError::Machine(error.to_string()))
 }
 
 fn bind(path: &Path) -> Result<Listener, RunError> {

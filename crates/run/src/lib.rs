@@ -8,12 +8,14 @@
 //! process by itself (that is the host crate's).
 
 mod assemble;
+mod attempts;
 mod capture;
 mod chart;
 mod control;
 mod direction;
 mod driver;
 mod effects;
+mod effort;
 mod error;
 mod exit;
 mod expectations;
@@ -38,11 +40,13 @@ mod simulate;
 mod verdict;
 mod virtual_time;
 
+pub use attempts::{Attempt, Next, next as next_attempt, put_side_by_side};
 pub use control::{
     Capture, Client, Exec, LabInfo, LabStats, NodeInfo, PipeStats, Set, Stdio, attach, capture, only_lab, running_labs,
     take_down,
 };
 pub use effects::{Effects, telling_columns};
+pub use effort::{Effort, NodeEffort, SchedulerEffort};
 pub use error::{MissingProgram, RunError};
 pub use exit::ExitCode;
 pub use guard::{RunRequest, run, up};

@@ -1,5 +1,6 @@
 //! From what the engine counted to what the report says. Pure.
 
+use crate::effort::Spent;
 use crate::links::{LinkName, PipeState};
 use crate::verdict::{Busy, EngineEvidence, PipeEvidence};
 use crate::{Effects, PipeRow};
@@ -166,15 +167,15 @@ pub(crate) fn pipe_evidence(names: &[LinkName], states: &[PipeState], last: &Sna
     .collect()
 }
 
-/// What the verdict wants to know of the engine.
-pub(crate) fn engine_evidence(last: &Snapshot) -> EngineEvidence {
+/// What the verdict wants to know of the engine. Its processor time is ours, and so is the time it is compared with.
+pub(crate) fn engine_evidence(last: &Snapshot, spent: &Spent) -> EngineEvidence {
     let engine = &last.engine;
     EngineEvidence {
         lost_arriving: engine.lost_receiving,
         lost_leaving: engine.lost_sending,
         refusal: engine.last_send_error.clone(),
-        elapsed_ns: last.at.since(Instant::ZERO).as_nanos(),
-        waited_ns: engine.run_queue_wait.map(Duration::as_nanos),
+        elapsed_ns: spent.elapsed_ns,
+        waited_ns: spent.engine_waited_ns,
     }
 }
 
@@ -195,6 +196,16 @@ mod tests {
         assert_eq!(flow.delay_ns, Some(20.0));
         assert_eq!(flow.drops(), 3);
         assert_eq!(flow.offered(), 0.0);
+    }
+
+    /// Ten seconds of a lab at 10 are a hundred of ours.
+    #[test]
+    fn the_engines_wait_is_judged_in_our_own_time() {
+        let at = Instant::from_nanos(10_000_000_000);
+        let last = Snapshot { at, pipes: Vec::new(), engine: netloom_dataplane::EngineReport::default() };
+        let spent = Spent { elapsed_ns: 100_000_000_000, engine_waited_ns: Some(7), ..Spent::default() };
+        let evidence = engine_evidence(&last, &spent);
+        assert_eq!((evidence.elapsed_ns, evidence.waited_ns), (100_000_000_000, Some(7)));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! A node of the lab, whichever stack it has.
 
-use netloom_guest::node::KernelNode;
+use netloom_guest::node::{KernelNode, ProcessorUse, Spawning};
 use netloom_host::netlink::InterfaceCounters;
 use netloom_host::node::{Node, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use netloom_units::Instant;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 
@@ -13,6 +14,15 @@ pub(crate) enum LabNode {
     Namespace(Node),
     /// On a kernel of its own.
     Kernel(Box<KernelNode>),
+}
+
+/// A program that is being started.
+#[derive(Debug)]
+pub(crate) enum Begun {
+    /// It runs.
+    Started(ProcessId),
+    /// Its kernel was asked for it.
+    Asked(Spawning),
 }
 
 impl LabNode {
@@ -52,6 +62,31 @@ impl LabNode {
         }
     }
 
+    /// As [`LabNode::spawn`], but does not wait for a kernel's agent. What was begun has to be finished, in this order,
+    /// before anything else is asked of the node.
+    pub(crate) fn begin_spawn(&mut self, spawn: Spawn) -> Result<Begun, SpawnError> {
+        match self {
+            Self::Namespace(node) => node.spawn(spawn).map(Begun::Started),
+            Self::Kernel(node) => node.begin_spawn(spawn).map(Begun::Asked),
+        }
+    }
+
+    pub(crate) fn finish_spawn(&mut self, begun: Begun) -> Result<ProcessId, SpawnError> {
+        match (self, begun) {
+            (_, Begun::Started(process)) => Ok(process),
+            (Self::Kernel(node), Begun::Asked(spawning)) => node.finish_spawn(spawning),
+            (Self::Namespace(_), Begun::Asked(_)) => unreachable!("only kernels are asked"),
+        }
+    }
+
+    /// When a program that has ended did so, in lab time, if that is known better than by the time of hearing of it.
+    pub(crate) fn take_ending(&mut self, process: ProcessId) -> Option<Instant> {
+        match self {
+            Self::Namespace(_) => None,
+            Self::Kernel(node) => node.take_ending(process),
+        }
+    }
+
     pub(crate) fn signal(&mut self, process: ProcessId, signal: i32) -> Result<(), NodeError> {
         match self {
             Self::Namespace(node) => node.signal(process, signal),
@@ -78,6 +113,14 @@ impl LabNode {
         match self {
             Self::Namespace(node) => node.interface_counters(),
             Self::Kernel(node) => node.interface_counters(),
+        }
+    }
+
+    /// What a kernel node has used of its processor, in our own time; none of others.
+    pub(crate) fn processor_use(&self) -> Option<ProcessorUse> {
+        match self {
+            Self::Namespace(_) => None,
+            Self::Kernel(node) => node.processor_use(),
         }
     }
 

@@ -2,12 +2,13 @@
 //!
 //! Every number carries its unit in its name.
 
-use crate::Effects;
+use crate::{Attempt, Effects, Effort};
+use netloom_units::Dilation;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// All that a run found out.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     /// The lab's name.
     pub lab: String,
@@ -27,6 +28,12 @@ pub struct Report {
     pub verdict: Verdict,
     /// What to check before the results are trusted.
     pub warnings: Vec<String>,
+    /// What the run cost; none if it never reached time zero.
+    #[serde(default)]
+    pub effort: Option<Effort>,
+    /// All runs of a search for a dilation, this one last; empty without a search.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<Attempt>,
     /// The exit code that follows from all this.
     pub exit_code: u8,
 }
@@ -159,7 +166,8 @@ pub struct Verdict {
     pub as_described: bool,
     /// What did not, the worst first.
     pub findings: Vec<Finding>,
-    /// By how much time would have to be slowed, at least, for this machine to fit.
+    /// The smallest whole dilation with which this machine would fit, as far as the figures tell; none if none is needed,
+    /// if slowing would not help, and in virtual time.
     pub dilation: Option<u64>,
     /// What could not be judged, and why.
     pub notes: Vec<String>,
@@ -172,7 +180,7 @@ pub struct Finding {
     pub subject: String,
     /// What was measured and what was described, in words.
     pub text: String,
-    /// By how much time would have to be slowed for it to fit; none if slowing would not help.
+    /// By how much more time would have to be slowed for it to fit; none if slowing would not help.
     pub slowing: Option<f64>,
 }
 
@@ -191,6 +199,14 @@ impl Verdict {
 
     /// What would help, if anything is known to.
     pub fn proposal(&self) -> Option<String> {
-        self.dilation.map(|factor| format!("slowing time by {factor} would fit"))
+        let factor = self.dilation?;
+        Some(if factor <= Dilation::MOST {
+            format!("a dilation of {factor} would fit: --clock {factor}, or --auto-dilate")
+        } else {
+            format!(
+                "it would take a dilation of {factor}, more than the {} that there are: --clock virtual knows no lateness",
+                Dilation::MOST
+            )
+        })
     }
 }

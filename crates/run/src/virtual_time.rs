@@ -7,19 +7,20 @@ mod boot;
 mod channel;
 mod gauge;
 
-use crate::RunError;
+use crate::{ExitCode, RunError};
 pub(crate) use boot::boot;
 use channel::{Inbox, VirtualChannel};
 use gauge::Gauge;
 use netloom_dataplane::{EngineReport, Meters, Snapshot};
 use netloom_fabric::{Fabric, PipeId, Tap, TapId};
-use netloom_guest::deputy::{Deputy, Vitals};
-use netloom_guest::schedule::{Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
+use netloom_guest::deputy::{Deputy, Leash, Vitals};
+use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_units::{Duration, Instant};
 use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time;
 
 /// A kernel of the lab.
@@ -40,6 +41,19 @@ struct World {
     /// One per node.
     inboxes: Vec<Inbox>,
     names: Vec<String>,
+    /// How long kernels are waited for.
+    leash: Arc<Leash>,
+    /// Why time does not go on any more.
+    end: Option<EndOfTime>,
+}
+
+/// Why time does not go on any more: not every kernel has reached the same instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum EndOfTime {
+    /// A kernel cannot go on; in words.
+    Failed(String),
+    /// The run was to end while a kernel computed.
+    Interrupted,
 }
 
 /// What ended a stretch of time.
@@ -57,18 +71,25 @@ pub(crate) enum Played {
 
 impl VirtualTime {
     /// A lab whose kernels are about to boot, at lab time zero. `names`: of the nodes, in the order of `kernels`.
-    pub(crate) fn new(fabric: Fabric, kernels: Vec<Kernel>, plugs: &[Plug], names: Vec<String>) -> io::Result<Self> {
+    pub(crate) fn new(
+        fabric: Fabric,
+        kernels: Vec<Kernel>,
+        plugs: &[Plug],
+        names: Vec<String>,
+        leash: Leash,
+    ) -> io::Result<Self> {
         let inboxes = kernels.iter().map(|_| Inbox::new()).collect::<io::Result<_>>()?;
         let meters = Rc::new(RefCell::new(Meters::new(fabric.counters().count())));
         let mut scheduler = Scheduler::new(fabric, kernels, plugs);
         scheduler.add_tap(Box::new(Gauge(Rc::clone(&meters))));
-        Ok(Self(Rc::new(RefCell::new(World { scheduler, meters, inboxes, names }))))
+        Ok(Self(Rc::new(RefCell::new(World { scheduler, meters, inboxes, names, leash: Arc::new(leash), end: None }))))
     }
 
     /// The kernel of the node at this place runs in a process by now.
     fn watch(&self, node: usize, vitals: Vitals) {
-        if let Some(kernel) = self.0.borrow_mut().scheduler.machines().nth(node) {
-            kernel.machine().watch(vitals);
+        let world = &mut *self.0.borrow_mut();
+        if let Some(kernel) = world.scheduler.machines().nth(node) {
+            kernel.machine().watch(vitals, Arc::clone(&world.leash));
         }
     }
 
@@ -102,7 +123,7 @@ impl VirtualTime {
                 Played::Idle => {
                     let name = &world.names[node];
                     return Err(RunError::Died(format!(
-                        "node {name}: its agent was asked something and does not answer"
+                        "node `{name}`: its agent was asked something and does not answer"
                     )));
                 }
                 Played::Pause => return Ok(()),
@@ -143,6 +164,26 @@ impl VirtualTime {
         Snapshot { at: world.scheduler.now(), pipes, engine }
     }
 
+    /// Why time does not go on any more; none while it does.
+    pub(crate) fn end(&self) -> Option<EndOfTime> {
+        self.0.borrow().end.clone()
+    }
+
+    /// An error that a kernel caused, or what kept it from answering if that is known.
+    pub(crate) fn explain(&self, error: RunError) -> RunError {
+        self.end().map_or(error, |end| (&end).into())
+    }
+
+    /// A node has gone, so that time does not go on; `what` says how.
+    pub(crate) fn fail(&self, what: String) {
+        self.0.borrow_mut().end.get_or_insert(EndOfTime::Failed(what));
+    }
+
+    /// The run is to end: kernels that compute for longer than `span` of our time are not waited for.
+    pub(crate) fn end_within(&self, span: time::Duration) {
+        self.0.borrow().leash.pull_after(span);
+    }
+
     /// What the scheduler did so far.
     pub(crate) fn statistics(&self) -> Statistics {
         *self.0.borrow().scheduler.statistics()
@@ -151,6 +192,12 @@ impl VirtualTime {
 
 impl World {
     fn play(&mut self, limit: Instant, patience: time::Duration) -> Result<Played, RunError> {
+        if self.end.is_none() && self.leash.is_over() {
+            self.end = Some(EndOfTime::Interrupted);
+        }
+        if let Some(end) = &self.end {
+            return Err(end.into());
+        }
         let stop = self.scheduler.run_until_pause(limit, time::Instant::now() + patience);
         Ok(match stop.map_err(|error| self.failure(error))? {
             Stop::Limit => Played::Limit,
@@ -166,8 +213,22 @@ impl World {
         })
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-    fn failure(&self, failed: SchedulerError) -> RunError {
-        RunError::Died(format!("node {}: {}", self.names[failed.machine], failed.error))
+    fn failure(&mut self, failed: SchedulerError) -> RunError {
+        let end = match failed.error {
+            MachineError::Interrupted => EndOfTime::Interrupted,
+            error => EndOfTime::Failed(format!("node `{}`: {error}", self.names[failed.machine])),
+        };
+        RunError::from(self.end.insert(end) as &EndOfTime)
+    }
+}
+
+impl From<&EndOfTime> for RunError {
+    fn from(end: &EndOfTime) -> Self {
+        match end {
+            EndOfTime::Failed(what) => Self::Died(what.clone()),
+            EndOfTime::Interrupted => {
+                Self::Reported { code: ExitCode::Interrupted, message: "interrupted while kernels computed".into() }
+            }
+        }
     }
 }

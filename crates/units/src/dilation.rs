@@ -3,6 +3,7 @@
 use crate::parse::{Decimal, ParseError};
 use crate::{Duration, Instant};
 use alloc::format;
+use core::cmp::Ordering;
 use core::time::Duration as RealDuration;
 use core::{fmt, str::FromStr};
 
@@ -16,7 +17,7 @@ const PARTS: u64 = 1_000_000;
 /// tells it from lab time. Both conversions are exact in 128 bits and rounded once: to real time up, to lab time down.
 /// So a timer that is set for an instant of lab time never rings before it, and a span of lab time comes back unchanged
 /// from the conversion there and back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dilation {
     /// In lowest terms; as large as the denominator at least.
     numerator: u64,
@@ -87,6 +88,19 @@ impl Dilation {
     /// How much real time passes from the beginning of the run to `lab`; rounded as [`Dilation::to_real`].
     pub fn real_until(self, lab: Instant) -> RealDuration {
         self.to_real(lab.since(Instant::ZERO))
+    }
+}
+
+impl Ord for Dilation {
+    /// By how slow they are.
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_millionths().cmp(&other.as_millionths())
+    }
+}
+
+impl PartialOrd for Dilation {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

@@ -41,10 +41,9 @@ fn build_kernel(args: &KernelBuildArgs) -> Outcome {
     let kernel = match built? {
         Built::Before(kernel) => {
             let record = &kernel.record;
-            let built = &record.built;
             talk::say(&format!(
-                "Linux {} is there already, built {built} from {}; --force builds it anew",
-                record.source_version, record.source
+                "Linux {} is there already, built {} from {}; --force builds it anew",
+                record.source_version, record.built, record.source
             ));
             kernel
         }

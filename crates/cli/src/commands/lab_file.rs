@@ -11,6 +11,15 @@ use std::path::{Path, PathBuf};
 
 /// Reads and resolves a lab file, with another clock if one is given; its warnings are said.
 pub(super) fn load(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), Failure> {
+    let (lab, text) = parse(path, clock)?;
+    if !lab.warnings.is_empty() {
+        talk::say(&lab.warnings.render_styled());
+    }
+    Ok((lab, text))
+}
+
+/// Reads and resolves a lab file in silence.
+pub(super) fn parse(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), Failure> {
     let text = fs::read_to_string(path)
         .map_err(|error| Failure::new(ExitCode::LabFile, format!("reading {}: {error}", path.display())))?;
     let name = path.to_string_lossy();
@@ -23,9 +32,6 @@ pub(super) fn load(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), F
         message: diagnostics.render_styled(),
         styled: true,
     })?;
-    if !lab.warnings.is_empty() {
-        talk::say(&lab.warnings.render_styled());
-    }
     Ok((lab, text))
 }
 
@@ -42,7 +48,17 @@ pub(super) fn unused_traffic(lab: &Lab) -> Option<String> {
 
 /// What is to be run.
 pub(super) fn request(path: &Path, overrides: &Overrides, results: PathBuf) -> Result<RunRequest, Failure> {
-    let (lab, lab_text) = load(path, overrides.clock)?;
+    request_with(path, overrides, overrides.clock, results)
+}
+
+/// What is to be run, with this clock if one is given.
+pub(super) fn request_with(
+    path: &Path,
+    overrides: &Overrides,
+    clock: Option<Clock>,
+    results: PathBuf,
+) -> Result<RunRequest, Failure> {
+    let (lab, lab_text) = load(path, clock)?;
     let warnings = lab.warnings.lines().chain(unused_traffic(&lab)).collect();
     let mut plan = lab.plan;
     if let Some(name) = &overrides.name {

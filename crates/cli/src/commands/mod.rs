@@ -2,6 +2,7 @@
 
 mod capture;
 mod check;
+mod dilate;
 mod down;
 mod exec;
 mod kernel;

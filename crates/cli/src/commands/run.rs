@@ -1,15 +1,16 @@
 //! `netloom run`
 
-use super::{Outcome, lab_file, print};
+use super::{Outcome, dilate, lab_file, print};
 use crate::args::RunArgs;
-use crate::progress::Progress;
 use netloom_run::render;
 
 pub(super) fn run(args: &RunArgs) -> Outcome {
     let request = lab_file::request(&args.file, &args.overrides, args.results.clone())?;
-    let mut progress = Progress::new(args.quiet || args.json);
-    let report = netloom_run::run(&request, &mut |event| progress.show(event))?;
-    drop(progress);
+    let report = if args.dilate.auto_dilate {
+        dilate::search(args, args.dilate.dilate_at_most, request)?
+    } else {
+        dilate::run_once(args, &request)?
+    };
     if args.json {
         print(&serde_json::to_string_pretty(&report).expect("a report has string keys only"))?;
     } else if args.quiet {

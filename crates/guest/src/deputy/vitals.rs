@@ -1,6 +1,7 @@
 //! Signs of life of a kernel's process.
 
 use crate::schedule::MachineError;
+use netloom_host::sealed::last_lines;
 use std::path::PathBuf;
 
 /// Lines of a kernel's console that a message shows.
@@ -49,11 +50,7 @@ impl Vitals {
 
     /// The last lines of the console, each on a line of its own with a mark before it.
     fn last_lines(&self) -> String {
-        let text = std::fs::read(&self.console).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-        let tail = &lines[lines.len().saturating_sub(LAST_LINES)..];
-        tail.iter().map(|line| format!("\n  | {line}")).collect()
+        last_lines(&self.console, LAST_LINES)
     }
 }
 

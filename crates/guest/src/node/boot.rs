@@ -87,6 +87,8 @@ const COMMON: &[&str] = &[
     "fb_tunnels=none",
     "dummy.numdummies=0",
     "ifb.numifbs=0",
+    // A packet that was sent waits in the pipe's queue, not in the node, as behind a veth pair.
+    "virtio_net.napi_tx=0",
     // Programs start and stop several times as fast as with ptrace. Kernels that do not know it ignore it.
     "seccomp=on",
 ];

@@ -3,6 +3,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use netloom_host::guest::frames::LONGEST_FROM_GUEST;
+use netloom_units::Instant;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{MsgFlags, recv, send};
@@ -30,6 +31,11 @@ pub trait Channel {
     /// # Errors
     /// When it cannot be waited for.
     fn wait(&mut self, kernel: BorrowedFd<'_>, limit: Duration) -> io::Result<()>;
+
+    /// At which instant of lab time the frame was sent that [`Channel::receive`] gave last, if the channel knows.
+    fn heard_at(&self) -> Option<Instant> {
+        None
+    }
 
     /// Readable when [`Channel::receive`] may have something.
     fn as_fd(&self) -> BorrowedFd<'_>;

@@ -38,6 +38,8 @@ pub struct KernelNode {
     pub(super) mail: Mail,
     pub(super) watch: Watch,
     pub(super) joined: BTreeMap<ProcessId, Joined>,
+    /// When programs ended that nobody has asked about.
+    pub(super) endings: BTreeMap<ProcessId, netloom_units::Instant>,
     pub(super) replies: VecDeque<Reply>,
     pub(super) events: VecDeque<NodeEvent>,
     /// Rung when there are events that the channel does not tell of any more.
@@ -48,6 +50,14 @@ pub struct KernelNode {
     pub(super) is_up: bool,
     /// Why it is over with the kernel.
     pub(super) over: Option<String>,
+}
+
+/// A program that was asked for and has not been heard of yet.
+#[derive(Debug)]
+pub struct Spawning {
+    joined: Joined,
+    argv: Vec<OsString>,
+    cwd: Option<PathBuf>,
 }
 
 impl KernelNode {
@@ -82,6 +92,7 @@ impl KernelNode {
             mail,
             watch,
             joined: BTreeMap::new(),
+            endings: BTreeMap::new(),
             replies: VecDeque::new(),
             events: VecDeque::new(),
             bell,
@@ -181,6 +192,19 @@ impl KernelNode {
     /// # Panics
     /// If `argv` is empty.
     pub fn spawn(&mut self, spawn: Spawn) -> Result<ProcessId, SpawnError> {
+        let begun = self.begin_spawn(spawn)?;
+        self.finish_spawn(begun)
+    }
+
+    /// Asks for a program to be started, and does not wait until it is. What was begun has to be finished, in this order,
+    /// before anything else is asked.
+    ///
+    /// # Errors
+    /// See [`SpawnError`].
+    ///
+    /// # Panics
+    /// If `argv` is empty.
+    pub fn begin_spawn(&mut self, spawn: Spawn) -> Result<Spawning, SpawnError> {
         assert!(!spawn.argv.is_empty(), "a program has a name");
         let Spawn { argv, env, clear_env, cwd, stdin, stdout, stderr, tty } = spawn;
         let mut joined = Joined::default();
@@ -196,18 +220,22 @@ impl KernelNode {
         }
         let window = joined.terminal.as_ref().and_then(Terminal::window);
         let program = Box::new(Program { argv: argv.clone(), env, clear_env, cwd: cwd.clone(), tty });
-        let reply = self
-            .ask(&ToGuest::Spawn { program, streams, window })
-            .and_then(|()| {
-                let wanted = |standard: Standard| standard == Standard::Joined;
-                joined.input = wanted(streams[0]).then(|| Source::new(stdin));
-                let outputs = [(streams[1], stdout), (streams[2], stderr)];
-                let numbered = outputs.into_iter().zip(super::streams::OUTPUTS);
-                let sinks = numbered.filter(|((standard, _), _)| wanted(*standard));
-                joined.outputs = sinks.map(|((_, fd), stream)| (stream, Sink::new(fd))).collect();
-                self.reply()
-            })
-            .map_err(SpawnError::Node)?;
+        self.ask(&ToGuest::Spawn { program, streams, window }).map_err(SpawnError::Node)?;
+        let wanted = |standard: Standard| standard == Standard::Joined;
+        joined.input = wanted(streams[0]).then(|| Source::new(stdin));
+        let outputs = [(streams[1], stdout), (streams[2], stderr)];
+        let numbered = outputs.into_iter().zip(super::streams::OUTPUTS);
+        let sinks = numbered.filter(|((standard, _), _)| wanted(*standard));
+        joined.outputs = sinks.map(|((_, fd), stream)| (stream, Sink::new(fd))).collect();
+        Ok(Spawning { joined, argv, cwd })
+    }
+
+    /// Waits for what [`KernelNode::begin_spawn`] began.
+    ///
+    /// # Errors
+    /// See [`SpawnError`].
+    pub fn finish_spawn(&mut self, Spawning { joined, argv, cwd }: Spawning) -> Result<ProcessId, SpawnError> {
+        let reply = self.reply().map_err(SpawnError::Node)?;
         let node = self.name.clone();
         match (reply, cwd) {
             (Reply::Started(process), _) => {
@@ -304,6 +332,11 @@ impl KernelNode {
             let _ = self.bell.read();
         }
         event
+    }
+
+    /// When a program that has ended did so, in lab time, if the kernel's channel knows; told once.
+    pub fn take_ending(&mut self, process: ProcessId) -> Option<netloom_units::Instant> {
+        self.endings.remove(&process)
     }
 
     /// Why the node is over, with the last lines of its console; none while it lives.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use netloom_host::guest::frames::{Cutter, Joiner, LONGEST_TO_GUEST};
 use netloom_host::guest::message::{FromGuest, ToGuest, Wire};
+use netloom_units::Instant;
 
 use super::channel::Channel;
 
@@ -32,6 +33,11 @@ impl Mail {
             }
         }
         Ok(None)
+    }
+
+    /// When the last message came, in lab time, if the channel knows.
+    pub(super) fn heard_at(&self) -> Option<Instant> {
+        self.channel.heard_at()
     }
 
     pub(super) fn wait(&mut self, kernel: BorrowedFd<'_>, limit: Duration) -> io::Result<()> {

@@ -75,6 +75,7 @@ impl KernelNode {
             FromGuest::InputUnwanted { process } => self.drop_input(process),
             FromGuest::Exited { process, status, cpu_ns } => {
                 let (status, cpu) = (ExitStatus::from_raw(status), Duration::from_nanos(cpu_ns));
+                self.endings.extend(self.mail.heard_at().map(|at| (process, at)));
                 let joined = self.joined.entry(process).or_default();
                 joined.ended = Some(NodeEvent::Exited { process, status, cpu });
                 self.drop_input(process);

@@ -44,6 +44,8 @@ pub enum MachineError {
     Stalled(String),
     /// It broke the protocol between kernel and scheduler.
     Protocol(String),
+    /// It computes, and nobody waits for it any longer.
+    Interrupted,
 }
 
 impl fmt::Display for MachineError {
@@ -51,6 +53,7 @@ impl fmt::Display for MachineError {
         match self {
             Self::Died(console) => write!(f, "its kernel ended unexpectedly{console}"),
             Self::Stalled(console) => write!(f, "its kernel neither computes nor answers{console}"),
+            Self::Interrupted => f.write_str("its kernel still computed when the run was to end"),
             Self::Protocol(what) => write!(f, "its kernel broke the protocol of virtual time: {what}"),
         }
     }

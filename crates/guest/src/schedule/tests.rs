@@ -131,8 +131,8 @@ fn agents_talk_with_the_lab_process() {
     assert!(now > at(7));
     let question = frame(lab.pool(), 40);
     assert!(lab.send_agent(0, question));
-    let Ok(Stop::Agents(frames)) = lab.run_until(at(1_000_000)) else { panic!("the agent answers") };
-    assert_eq!((frames[0].at, number(&frames[0].packet)), (now, 40));
+    let Ok(Stop::Agents(answers)) = lab.run_until(at(1_000_000)) else { panic!("the agent answers") };
+    assert_eq!((answers[0].at, number(&answers[0].packet)), (now, 40));
     assert!(matches!(lab.run_until(at(1_000_000)), Ok(Stop::Idle)));
     assert_eq!(seen(&mut lab, 1), [(10_000, 3)]);
 }

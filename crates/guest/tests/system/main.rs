@@ -15,7 +15,7 @@ const CASES: &[(&str, fn())] = &[
     ("boots::a_refused_parameter_is_told", boots::a_refused_parameter_is_told),
     ("boots::nothing_is_written_to_the_machine", boots::nothing_is_written_to_the_machine),
     ("boots::a_killed_kernel_is_noticed", boots::a_killed_kernel_is_noticed),
-    ("boots::a_kernel_that_ends_shows_its_console", boots::a_kernel_that_panics_shows_its_console),
+    ("boots::a_kernel_that_ends_shows_its_console", boots::a_kernel_that_ends_shows_its_console),
     ("boots::ten_kernels_boot_side_by_side", boots::ten_kernels_boot_side_by_side),
     ("programs::exit_codes_and_signals_are_told", programs::exit_codes_and_signals_are_told),
     ("programs::all_output_comes_and_in_order", programs::all_output_comes_and_in_order),

@@ -1,11 +1,13 @@
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
+use netloom_guest::node::KernelNode;
 use netloom_host::node::{NodeEvent, Spawn, SpawnError};
 use netloom_host::terminal::{WindowSize, open_pty, set_window_size};
+use nix::poll::{PollFd, PollFlags, poll};
 
 use crate::bed::{event, exit_of, ok, output, quiet, sh, with_node};
 
@@ -34,7 +36,7 @@ pub(crate) fn exit_codes_and_signals_are_told() {
     });
 }
 
-fn node_process(node: &mut netloom_guest::node::KernelNode) -> netloom_host::node::ProcessId {
+fn node_process(node: &mut KernelNode) -> netloom_host::node::ProcessId {
     let process = node.spawn(quiet(&["true"])).unwrap();
     exit_of(node, process);
     process
@@ -91,11 +93,11 @@ pub(crate) fn input_of_any_length_is_read() {
         assert!(status.success() && bytes == text.as_bytes(), "{} bytes", bytes.len());
         let (reader, mut writer) = std::io::pipe().unwrap();
         let feeder = std::thread::spawn(move || writer.write_all(text.as_bytes()).map(|()| text.len()));
-        let (_, bytes) = output(node, Spawn { stdin: reader.into(), ..quiet(&["wc", "-c"]) });
-        assert_eq!(String::from_utf8(bytes).unwrap().trim(), feeder.join().unwrap().unwrap().to_string());
+        let (_, count) = output(node, Spawn { stdin: reader.into(), ..quiet(&["wc", "-c"]) });
+        assert_eq!(String::from_utf8(count).unwrap().trim(), feeder.join().unwrap().unwrap().to_string());
         // A program that reads none of it.
-        let (reader, _writer) = std::io::pipe().unwrap();
-        assert!(output(node, Spawn { stdin: reader.into(), ..quiet(&["true"]) }).0.success());
+        let (silent, _writer) = std::io::pipe().unwrap();
+        assert!(output(node, Spawn { stdin: silent.into(), ..quiet(&["true"]) }).0.success());
     });
 }
 
@@ -103,32 +105,34 @@ pub(crate) fn a_terminal_is_one() {
     with_node(|node| {
         let pty = open_pty().unwrap();
         set_window_size(&pty.master, WindowSize { rows: 30, columns: 90 }).unwrap();
-        let copy = || OwnedFd::from(pty.slave.try_clone().unwrap());
+        let copy = || pty.slave.try_clone().unwrap();
         let script = "tty -s && stty size; read line; echo got $line; stty size; exec sleep 1000";
         let spawn = Spawn { stdin: copy(), stdout: copy(), stderr: copy(), tty: true, ..quiet(&["sh", "-c", script]) };
         let process = node.spawn(spawn).unwrap();
         let mut keyboard = File::from(pty.master.try_clone().unwrap());
         let mut master = File::from(pty.master);
-        let mut reads = |node: &mut netloom_guest::node::KernelNode, expected: &str| {
-            let mut seen = String::new();
-            while !seen.ends_with(expected) {
-                assert_eq!(node.next_event(), None);
-                let mut fds = [nix::poll::PollFd::new(std::os::fd::AsFd::as_fd(&master), nix::poll::PollFlags::POLLIN)];
-                if nix::poll::poll(&mut fds, 10u16).unwrap() > 0 {
-                    let mut byte = [0];
-                    master.read_exact(&mut byte).unwrap();
-                    seen.push(char::from(byte[0]));
-                }
-            }
-        };
-        reads(node, "30 90\r\n");
+        read_until(node, &mut master, "30 90\r\n");
         set_window_size(&pty.slave, WindowSize { rows: 50, columns: 100 }).unwrap();
         keyboard.write_all(b"hello\n").unwrap();
-        reads(node, "got hello\r\n50 100\r\n");
+        read_until(node, &mut master, "got hello\r\n50 100\r\n");
         // Control-C, which only the guest's terminal understands.
         keyboard.write_all(b"\x03").unwrap();
         assert_eq!(exit_of(node, process).signal(), Some(libc::SIGINT));
     });
+}
+
+/// Looks after the node until its terminal has shown `expected`.
+fn read_until(node: &mut KernelNode, master: &mut File, expected: &str) {
+    let mut seen = String::new();
+    while !seen.ends_with(expected) {
+        assert_eq!(node.next_event(), None);
+        let mut fds = [PollFd::new(master.as_fd(), PollFlags::POLLIN)];
+        if poll(&mut fds, 10u16).unwrap() > 0 {
+            let mut byte = [0];
+            master.read_exact(&mut byte).unwrap();
+            seen.push(char::from(byte[0]));
+        }
+    }
 }
 
 pub(crate) fn stopping_is_gentle_then_firm() {

@@ -6,7 +6,7 @@ use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use super::agent::Agent;
-use super::{devices, root};
+use super::{devices, modules, root};
 use crate::KernelError;
 use crate::node::agent::watch_children;
 
@@ -38,6 +38,7 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
     }
     // Only the name that `ps` shows depends on it.
     let _ = nix::sys::prctl::set_name(c"netloom-node");
+    modules::load();
     root::enter()?;
     age_programs();
     let (soft, _) = getrlimit(Resource::RLIMIT_NOFILE)?;

@@ -7,12 +7,12 @@ mod relay;
 use crate::job::{Job, Mode};
 use crate::results::{Folder, absolute, results_folder};
 use crate::signals::Signals;
-use crate::{Event, Report, RunError, assemble, preflight};
+use crate::{Event, Report, RunError, assemble, kernels, preflight};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, spawn_lab};
 use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
-use netloom_lab::Plan;
+use netloom_lab::{Clock, Plan};
 use relay::Relay;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -49,6 +49,13 @@ pub fn run(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<Report,
 /// # Errors
 /// When the lab cannot be set up; [`RunError::exit_code`] says why.
 pub fn up(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<(), RunError> {
+    if request.plan.clock == Clock::Virtual {
+        return Err(RunError::Clock(
+            "a lab in virtual time cannot stay up: its time stands still unless something is due, so that nobody could \
+             type into it; use `netloom run`, or bring it up in dilated or real time (--clock 10, --clock real)"
+                .into(),
+        ));
+    }
     daemon::detach(sink, |watcher, told| guard(request, Mode::Up, Some(watcher), told).map(drop))
 }
 
@@ -120,8 +127,9 @@ fn cannot_acquire(error: RuntimeError) -> RunError {
 
 /// Makes the files that have to be there before the lab is.
 fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job, RunError> {
+    let kernel = kernels::kernel_of(&request.plan)?;
     let folder = match mode {
-        Mode::Run => results_folder(request, "real")?,
+        Mode::Run => results_folder(request, request.plan.clock, kernel.clone())?,
         Mode::Up => Folder::existing(runtime.path().to_owned())?,
     };
     let hosts_file = runtime.hosts();
@@ -137,6 +145,7 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         hosts_file,
         control_socket: runtime.control_socket(),
         cwd,
+        kernel: kernel.map(|kernel| kernel.path),
         cpu_group: cpu_group(&request.plan),
         guard_pid: std::process::id().cast_signed(),
     })

@@ -2,6 +2,7 @@
 //!
 //! The text carries ANSI colours; whoever prints it strips them where they are not wanted.
 
+mod effort;
 mod quantity;
 mod simulation;
 mod table;
@@ -40,7 +41,14 @@ pub fn report(report: &Report) -> String {
         push_line(&mut text, &format!("{CAUTION}interrupted{CAUTION:#} after {}", span(report.duration_ns)));
     }
     text.push_str(&verdict(&report.verdict));
+    if let Some(cost) = &report.effort {
+        text.push_str(&effort::effort(cost, report.duration_ns));
+    }
     push_line(&mut text, &format!("results: {}", report.results.display()));
+    if !report.attempts.is_empty() {
+        text.push('\n');
+        section(&mut text, "all runs", &effort::attempts(&report.attempts));
+    }
     text
 }
 
@@ -54,6 +62,7 @@ pub fn conclusion(report: &Report) -> String {
     text.push_str(&expectations(&unmet));
     text.push_str(&verdict(&report.verdict));
     push_line(&mut text, &format!("results: {}", report.results.display()));
+    section(&mut text, "all runs", &effort::attempts(&report.attempts));
     text.trim_end().to_owned()
 }
 

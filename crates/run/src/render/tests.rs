@@ -83,7 +83,7 @@ fn the_verdict_names_the_worst_finding_and_what_would_help() {
     assert_eq!(
         plain(&verdict(&bad)),
         "verdict: NOT as described: backbone forward: 12 ms late (and 1 more)\n  engine: 3 packets lost\n  \
-         slowing time by 12 would fit\n  not judged: the CPU share of r1: no controller\n"
+         a dilation of 12 would fit: --clock 12, or --auto-dilate\n  not judged: the CPU share of r1: no controller\n"
     );
     let good = Verdict { as_described: true, ..Verdict::default() };
     assert_eq!(plain(&verdict(&good)), "verdict: as described\n");

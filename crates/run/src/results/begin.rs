@@ -2,11 +2,14 @@
 
 use super::{Folder, NamedFile, Origin, Provenance};
 use crate::{RunError, RunRequest};
+use netloom_guest::kernel::Kernel;
+use netloom_lab::Clock;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Provenance comes first, then the lab file word for word and the files that it names, then what was made of it.
-pub(crate) fn results_folder(request: &RunRequest, clock: &'static str) -> Result<Folder, RunError> {
+/// Provenance comes first, then the lab file word for word and the files that it names, then what was made of it. The
+/// `clock` is the one that is really used, and `kernel` is what kernel nodes run on.
+pub(crate) fn results_folder(request: &RunRequest, clock: Clock, kernel: Option<Kernel>) -> Result<Folder, RunError> {
     let started = SystemTime::now();
     let RunRequest { plan, lab_file, lab_text, results, command_line, .. } = request;
     let folder = Folder::create(results, &plan.name, started)?;
@@ -16,6 +19,7 @@ pub(crate) fn results_folder(request: &RunRequest, clock: &'static str) -> Resul
         lab_file: absolute(lab_file),
         seed: plan.seed.get(),
         clock,
+        node_kernel: kernel,
         precision: plan.precision.name(),
         command_line: command_line.clone(),
         files: files.clone(),

@@ -1,6 +1,8 @@
 //! `provenance.json`: where the results come from. It is written before anything else.
 
 use super::NamedFile;
+use netloom_guest::kernel::Kernel;
+use netloom_lab::Clock;
 use serde::Serialize;
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +15,9 @@ pub(crate) struct Origin {
     pub(crate) lab: String,
     pub(crate) lab_file: PathBuf,
     pub(crate) seed: u64,
-    pub(crate) clock: &'static str,
+    pub(crate) clock: Clock,
+    /// What kernel nodes run on, if there are any.
+    pub(crate) node_kernel: Option<Kernel>,
     pub(crate) precision: &'static str,
     pub(crate) command_line: Vec<String>,
     pub(crate) files: Vec<NamedFile>,
@@ -29,6 +33,10 @@ pub(crate) struct Provenance {
     lab_file: PathBuf,
     seed: u64,
     clock: &'static str,
+    /// By how much lab time is slower than ours; null in virtual time.
+    dilation: Option<f64>,
+    /// Null without kernel nodes.
+    node_kernel: Option<NodeKernel>,
     precision: &'static str,
     command_line: Vec<String>,
     /// What the lab file names, and where the copies are.
@@ -45,6 +53,24 @@ pub(crate) struct Provenance {
     tcp_congestion_control: Option<String>,
 }
 
+/// The kernel that kernel nodes run on.
+#[derive(Clone, Debug, Serialize)]
+struct NodeKernel {
+    path: PathBuf,
+    version: String,
+    /// Whether `netloom kernel build` made it.
+    own_build: bool,
+    /// Stands for its configuration; null of kernels from elsewhere.
+    config_hash: Option<String>,
+}
+
+impl From<Kernel> for NodeKernel {
+    fn from(kernel: Kernel) -> Self {
+        let Kernel { path, version, own_build, config_hash, .. } = kernel;
+        Self { path, version, own_build, config_hash }
+    }
+}
+
 impl Provenance {
     /// Gathers what the machine says about itself.
     pub(crate) fn gather(origin: &Origin) -> Self {
@@ -58,7 +84,9 @@ impl Provenance {
             lab: origin.lab.clone(),
             lab_file: origin.lab_file.clone(),
             seed: origin.seed,
-            clock: origin.clock,
+            clock: origin.clock.name(),
+            dilation: origin.clock.dilation().map(netloom_units::Dilation::as_f64),
+            node_kernel: origin.node_kernel.clone().map(NodeKernel::from),
             precision: origin.precision,
             command_line: origin.command_line.clone(),
             files: origin.files.clone(),
@@ -92,12 +120,23 @@ mod tests {
     use std::time::UNIX_EPOCH;
 
     #[test]
-    fn provenance_names_the_seed_and_the_kernel() {
+    fn provenance_names_the_seed_the_clock_and_the_kernels() {
+        let node_kernel = Kernel {
+            path: "/kernels/linux".into(),
+            version: "7.3.4".into(),
+            time_travel: true,
+            seccomp: true,
+            hz: 1000,
+            own_build: true,
+            config_hash: Some("12ab".into()),
+            modules_needed: vec![],
+        };
         let origin = Origin {
             lab: "dumbbell".into(),
             lab_file: "dumbbell.yaml".into(),
             seed: 7,
-            clock: "real",
+            clock: Clock::Dilated(netloom_units::Dilation::from_millionths(2_500_000).unwrap()),
+            node_kernel: Some(node_kernel),
             precision: "balanced",
             command_line: vec!["netloom".into(), "run".into()],
             files: vec![],
@@ -105,6 +144,9 @@ mod tests {
         };
         let value = serde_json::to_value(Provenance::gather(&origin)).unwrap();
         assert_eq!(value["seed"], 7);
+        assert_eq!((&value["clock"], &value["dilation"]), (&"dilated".into(), &2.5.into()));
+        assert_eq!(value["node_kernel"]["version"], "7.3.4");
+        assert_eq!(value["node_kernel"]["config_hash"], "12ab");
         assert_eq!(value["started_utc"], "1970-01-01T00:00:00.000Z");
         assert!(!value["kernel"].as_str().unwrap().trim().is_empty());
     }

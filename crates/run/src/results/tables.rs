@@ -1,7 +1,7 @@
-//! `pipes.csv`: the final table, one row per pipe.
+//! What is written when a run is over: `pipes.csv`, one row per pipe, and the report with its parts.
 
 use super::Folder;
-use crate::{Effects, PipeRow, RunError};
+use crate::{Effects, PipeRow, Report, RunError};
 use std::fmt::Write;
 
 const HEADER: &str = "link,direction,pipe,from,to,rate_bits_per_second,achieved_bits_per_second,\
@@ -16,6 +16,24 @@ pub(crate) fn write_pipe_table(folder: &Folder, rows: &[PipeRow]) -> Result<(), 
         push_row(&mut text, row);
     }
     folder.write("pipes.csv", text)
+}
+
+impl Folder {
+    /// Writes the parts of a report. Nothing in them tells of our own time: in virtual time, two runs have the same.
+    pub(crate) fn write_tables(&self, report: &Report) -> Result<(), RunError> {
+        write_pipe_table(self, &report.pipes)?;
+        self.write_json("pipes.json", &report.pipes)?;
+        self.write_json("commands.json", &report.commands)?;
+        self.write_json("expectations.json", &report.expectations)?;
+        self.write_json("verdict.json", &report.verdict)
+    }
+
+    /// Writes the whole report, as JSON and as text.
+    pub(crate) fn write_report(&self, report: &Report) -> Result<(), RunError> {
+        self.write_json("report.json", report)?;
+        let text = crate::render::report(report);
+        self.write("summary.txt", anstream::adapter::strip_str(&text).to_string())
+    }
 }
 
 fn header() -> String {

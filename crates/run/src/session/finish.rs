@@ -3,14 +3,15 @@
 use super::commands::Command;
 use super::stage::{Play, Stage, Stop, Why};
 use super::{GuardLink, Session};
+use crate::effort::Spent;
 use crate::expectations::{self, Measurements};
 use crate::job::Mode;
 use crate::measure::{engine_evidence, marks, pipe_evidence, pipe_rows};
-use crate::results::write_pipe_table;
-use crate::verdict::{Evidence, NodeEvidence, judge};
-use crate::{CommandRow, Event, ExitCode, ExpectationRow, Report, RunError, Verdict};
+use crate::verdict::{Evidence, NodeEvidence, ProcessorShare, judge};
+use crate::{CommandRow, Event, ExitCode, ExpectationRow, Report, RunError};
 use netloom_dataplane::Snapshot;
 use netloom_host::netlink::Netlink;
+use netloom_lab::Clock;
 use netloom_units::Instant;
 use std::collections::BTreeMap;
 
@@ -37,7 +38,8 @@ impl Session<'_> {
             self.guard.step("collecting results");
             let captured = self.finish_captures();
             let report = self.report(&why, played)?;
-            self.write(&report)?;
+            self.job.folder.write_tables(&report)?;
+            self.job.folder.write_report(&report)?;
             captured?;
             if !matches!(why, Why::Failed(_)) {
                 return Ok(Event::Finished { report: Box::new(report) });
@@ -73,13 +75,9 @@ impl Session<'_> {
             lab: self.job.plan.name.clone(),
             results: self.job.folder.path().to_owned(),
             interrupted,
-            duration_ns: 0,
-            pipes: Vec::new(),
             commands: self.command_rows(played.as_ref().map(|(play, _)| play.zero)),
-            expectations: Vec::new(),
-            verdict: Verdict::default(),
             warnings: self.warnings.clone(),
-            exit_code: ExitCode::Interrupted.number(),
+            ..Report::default()
         };
         if let Some((play, last)) = played {
             self.fill(&mut report, &play, &last)?;
@@ -108,7 +106,9 @@ impl Session<'_> {
             queues: &self.queues,
         };
         report.expectations = expectations::judge(&measurements);
-        report.verdict = judge(&self.job.plan.bounds.into(), &self.evidence(last)?);
+        let nodes = self.job.plan.nodes.iter().map(|node| node.name.as_str());
+        report.effort = Some(play.spent.effort(self.job.plan.clock, nodes));
+        report.verdict = judge(&self.job.plan.bounds.into(), &self.evidence(last, &play.spent)?);
         Ok(())
     }
 
@@ -118,21 +118,23 @@ impl Session<'_> {
         started.into_iter().map(|command| command.row(zero.unwrap_or(Instant::ZERO))).collect()
     }
 
-    fn evidence(&mut self, last: &Snapshot) -> Result<Evidence, RunError> {
-        let mut engine = engine_evidence(last);
+    fn evidence(&mut self, last: &Snapshot, spent: &Spent) -> Result<Evidence, RunError> {
+        let mut engine = engine_evidence(last, spent);
         // A full queue behind the engine's interfaces drops packets that the kernel had taken.
         engine.lost_leaving = engine.lost_leaving.max(port_drops()?);
         Ok(Evidence {
+            clock: self.job.plan.clock,
             pipes: pipe_evidence(self.links.names(), self.links.pipes(), last),
             engine,
-            nodes: self.node_evidence()?,
+            nodes: self.node_evidence(spent)?,
             notes: self.notes.clone(),
         })
     }
 
     /// What the nodes' interfaces dropped is lost outside all models.
-    fn node_evidence(&mut self) -> Result<Vec<NodeEvidence>, RunError> {
+    fn node_evidence(&mut self, spent: &Spent) -> Result<Vec<NodeEvidence>, RunError> {
         let unenforced = self.unenforced_shares();
+        let processors = self.judged_processors(spent);
         let alive = self.nodes.iter_mut().enumerate().filter(|(index, _)| !self.gone.contains(index));
         let each = alive.map(|(index, node)| {
             let counters = node.interface_counters().map_err(|error| RunError::Died(error.to_string()))?;
@@ -143,9 +145,19 @@ impl Session<'_> {
                 name: node.name().to_owned(),
                 dropped,
                 unenforced_share: unenforced.get(&index).cloned(),
+                processor: processors[index],
             })
         });
         each.collect()
+    }
+
+    /// What each node had of its processor, where that can spoil a run: in virtual time nothing waits for a processor, and
+    /// a node with `cpus` has the processor that is described.
+    fn judged_processors(&self, spent: &Spent) -> Vec<Option<ProcessorShare>> {
+        let plan = &self.job.plan;
+        let is_judged = |place: usize| plan.clock != Clock::Virtual && plan.nodes[place].cpus.is_none();
+        let share = |place: usize| spent.nodes.get(place).copied().flatten().filter(|_| is_judged(place));
+        (0..plan.nodes.len()).map(share).collect()
     }
 
     /// The nodes whose CPU shares could not be enforced, and why.
@@ -153,18 +165,6 @@ impl Session<'_> {
         let Some(Err(reason)) = &self.job.cpu_group else { return BTreeMap::new() };
         let nodes = self.job.plan.nodes.iter().enumerate().filter(|(_, node)| node.cpus.is_some());
         nodes.map(|(index, _)| (index, reason.to_string())).collect()
-    }
-
-    fn write(&self, report: &Report) -> Result<(), RunError> {
-        let folder = &self.job.folder;
-        write_pipe_table(folder, &report.pipes)?;
-        folder.write_json("pipes.json", &report.pipes)?;
-        folder.write_json("commands.json", &report.commands)?;
-        folder.write_json("expectations.json", &report.expectations)?;
-        folder.write_json("verdict.json", &report.verdict)?;
-        folder.write_json("report.json", report)?;
-        let text = crate::render::report(report);
-        folder.write("summary.txt", anstream::adapter::strip_str(&text).to_string())
     }
 }
 

@@ -7,6 +7,8 @@ use super::services::{Readiness, Step, condition};
 use super::stage::Stage;
 use super::timeline::starts_before_zero;
 use crate::control::Reply;
+use crate::driver::Driver;
+use crate::node::Begun;
 use crate::{Event, RunError};
 use netloom_host::node::{NodeEvent, Spawn, SpawnError};
 use netloom_lab::{Ready, ReadyWhen};
@@ -28,6 +30,13 @@ pub(super) struct Launch {
     pub(super) terminal: bool,
 }
 
+impl From<Launch> for Spawn {
+    fn from(launch: Launch) -> Self {
+        let Launch { argv, env, cwd, stdio: [stdin, stdout, stderr], terminal, .. } = launch;
+        Self { argv, env, clear_env: false, cwd: Some(cwd), stdin, stdout, stderr, tty: terminal }
+    }
+}
+
 impl Session<'_> {
     /// Starts the services that have no time of their own.
     pub(super) fn start_first_services(&mut self) -> Result<(), RunError> {
@@ -36,8 +45,7 @@ impl Session<'_> {
             let plural = if first.len() == 1 { "" } else { "s" };
             self.guard.step(format!("starting {} service{plural}", first.len()));
         }
-        let now = self.links.now();
-        first.into_iter().try_for_each(|number| self.start_command(number, None, now))
+        self.start_commands(&first, None)
     }
 
     fn first_services(&self) -> impl Iterator<Item = usize> {
@@ -49,15 +57,39 @@ impl Session<'_> {
         self.first_services().all(|number| self.commands[number].readiness.as_ref().is_some_and(Readiness::is_ready))
     }
 
-    /// Starts the command of a timeline entry that was due `at` after time zero.
-    pub(super) fn start_timed(&mut self, event: usize, at: Duration, now: Instant) -> Result<(), RunError> {
-        let number = self.commands.iter().position(|command| command.event == event);
-        let number = number.expect("every entry that runs something has its command");
-        let lateness = self.zero().map(|zero| now.since(zero + at));
-        self.start_command(number, lateness, now)
+    /// Starts the commands of timeline entries that were due `at` after time zero.
+    pub(super) fn start_timed(&mut self, events: &[usize], at: Duration) -> Result<(), RunError> {
+        let number = |event: &usize| {
+            let number = self.commands.iter().position(|command| command.event == *event);
+            number.expect("every entry that runs something has its command")
+        };
+        let numbers: Vec<usize> = events.iter().map(number).collect();
+        let due = self.zero().map(|zero| zero + at);
+        self.start_commands(&numbers, due)
     }
 
-    fn start_command(&mut self, number: usize, lateness: Option<Duration>, now: Instant) -> Result<(), RunError> {
+    /// Starts commands that were due at `due`: all of them are asked for before the first is waited for, so that in virtual
+    /// time no time passes between them.
+    fn start_commands(&mut self, numbers: &[usize], due: Option<Instant>) -> Result<(), RunError> {
+        let mut begun = Vec::new();
+        for number in numbers {
+            let now = self.links.now();
+            begun.push((*number, now, self.begin_command(*number)?));
+        }
+        // All are heard, even if one fails: an answer belongs to its question.
+        let finish = |(number, now, asked): (usize, Instant, Result<Begun, SpawnError>)| {
+            let node = self.commands[number].described.node;
+            let process = asked.and_then(|asked| self.nodes[node].finish_spawn(asked));
+            (number, now, process.map(|process| ProcessKey { node, process }))
+        };
+        let started: Vec<_> = begun.into_iter().map(finish).collect();
+        started.into_iter().try_for_each(|(number, now, key)| {
+            let key = key.map_err(|error| self.cannot_start(number, &error))?;
+            self.has_started(number, key, now, due.map(|due| now.since(due)))
+        })
+    }
+
+    fn begin_command(&mut self, number: usize) -> Result<Result<Begun, SpawnError>, RunError> {
         let command = &self.commands[number];
         let (stdout, stderr) = command.open_logs(&self.job.folder)?;
         let described = &command.described;
@@ -69,8 +101,19 @@ impl Session<'_> {
             stdio: [null()?, stdout, stderr],
             terminal: false,
         };
+        let node = launch.node;
+        Ok(self.nodes[node].begin_spawn(launch.into()))
+    }
+
+    fn has_started(
+        &mut self,
+        number: usize,
+        key: ProcessKey,
+        now: Instant,
+        lateness: Option<Duration>,
+    ) -> Result<(), RunError> {
+        let described = &self.commands[number].described;
         let (name, lasting) = (described.name.clone(), described.stop_after);
-        let key = self.launch(launch).map_err(|error| self.cannot_start(number, &error))?;
         self.processes.add(key, Purpose::Command(number), now, lasting);
         let running = &mut self.commands[number];
         running.started = Some((now, lateness));
@@ -100,9 +143,8 @@ impl Session<'_> {
     }
 
     pub(super) fn launch(&mut self, launch: Launch) -> Result<ProcessKey, SpawnError> {
-        let Launch { node, argv, env, cwd, stdio: [stdin, stdout, stderr], terminal } = launch;
-        let spawn = Spawn { argv, env, clear_env: false, cwd: Some(cwd), stdin, stdout, stderr, tty: terminal };
-        let process = self.nodes[node].spawn(spawn)?;
+        let node = launch.node;
+        let process = self.nodes[node].spawn(launch.into())?;
         Ok(ProcessKey { node, process })
     }
 
@@ -197,7 +239,11 @@ impl Session<'_> {
                 NodeEvent::Gone => {
                     self.gone.insert(node);
                     self.processes.remove_node(node);
-                    return Err(RunError::Died(self.nodes[node].obituary()));
+                    let what = self.nodes[node].obituary();
+                    if let Driver::Virtual(time) = self.links.driver() {
+                        time.fail(what.clone());
+                    }
+                    return Err(RunError::Died(what));
                 }
             }
         }
@@ -205,9 +251,10 @@ impl Session<'_> {
     }
 
     fn exited(&mut self, key: ProcessKey, ending: Ending) -> Result<(), RunError> {
+        let ended = self.nodes[key.node].take_ending(key.process).unwrap_or_else(|| self.links.now());
         let Some(process) = self.processes.remove(key) else { return Ok(()) };
         match process.purpose {
-            Purpose::Command(number) => self.command_ended(number, ending, process.was_stopped()),
+            Purpose::Command(number) => self.command_ended(number, ending, process.was_stopped(), ended),
             Purpose::Probe(number) if ending.code == Some(0) => self.is_ready(number),
             Purpose::Probe(_) => Ok(()),
             Purpose::Client(client) => {
@@ -217,10 +264,9 @@ impl Session<'_> {
         }
     }
 
-    fn command_ended(&mut self, number: usize, ending: Ending, stopped: bool) -> Result<(), RunError> {
-        let now = self.links.now();
+    fn command_ended(&mut self, number: usize, ending: Ending, stopped: bool, ended: Instant) -> Result<(), RunError> {
         let command = &mut self.commands[number];
-        command.ended = Some((now, ending, stopped));
+        command.ended = Some((ended, ending, stopped));
         command.save(&self.job.folder)?;
         let name = command.described.name.clone();
         let was_ready = command.readiness.as_ref().is_some_and(Readiness::is_ready);

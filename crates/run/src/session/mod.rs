@@ -17,6 +17,8 @@ mod watch;
 
 use crate::capture::{Captures, LiveCapture};
 use crate::control::{ClientId, Server};
+use crate::driver::Driver;
+use crate::effort::{Accounts, Spent};
 use crate::expectations::QueueWatches;
 use crate::job::{Job, Mode};
 use crate::links::Links;
@@ -25,10 +27,12 @@ use crate::node::LabNode;
 use crate::results::EventLog;
 use crate::sampler::Sampler;
 use crate::signals::Signals;
+use crate::virtual_time::EndOfTime;
 use crate::{Event, RunError};
 pub(crate) use commands::Command;
 pub(crate) use guard_link::GuardLink;
 pub(crate) use guard_link::Heard;
+use netloom_dataplane::Snapshot;
 use netloom_fabric::TapId;
 use netloom_guest::node::Pump;
 use netloom_units::{Duration, Instant};
@@ -44,6 +48,10 @@ use timeline::{Item, Timeline};
 const SAMPLES_PER_PROGRESS: u32 = 2;
 /// How often to look whether the engine of a lab that is not sampled lives.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// A lab in virtual time in which nothing has happened for so long, and to which nothing more is to be done, waits for ever.
+const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 3600);
+/// Who interrupts a lab in virtual time waits for so long in our time, at most, for its programs to end.
+const IMPATIENCE: std::time::Duration = std::time::Duration::from_millis(700);
 
 /// See the module.
 pub(crate) struct Session<'a> {
@@ -67,6 +75,10 @@ pub(crate) struct Session<'a> {
     /// What was measured at the beginnings and ends of windows, by nanoseconds after time zero.
     windows: BTreeMap<Duration, Vec<Mark>>,
     queues: QueueWatches,
+    /// Since when nothing has happened in the lab: no packet, and no command that ended.
+    silent_since: Instant,
+    packets: u64,
+    commands_ended: usize,
     /// What could not be enforced, for the verdict.
     notes: Vec<String>,
     warnings: Vec<String>,
@@ -113,6 +125,9 @@ impl<'a> Session<'a> {
             stage: Stage::Starting,
             windows: BTreeMap::new(),
             queues: QueueWatches::of(&job.plan),
+            silent_since: Instant::ZERO,
+            packets: 0,
+            commands_ended: 0,
             notes,
             _pump: pump,
             warnings: job.warnings.clone(),
@@ -124,7 +139,8 @@ impl<'a> Session<'a> {
     pub(crate) fn live(mut self) -> (i32, bool) {
         let played = self.start_first_services().and_then(|()| self.turn_until_stopped());
         let stopped = played.or_else(|error| {
-            self.stop(Why::Failed(error))?;
+            let why = self.why(error);
+            self.stop(why)?;
             self.turn_until_stopped()
         });
         let guard_is_alive = !self.guard_is_gone;
@@ -135,6 +151,26 @@ impl<'a> Session<'a> {
         };
         guard.last_words(&last);
         (code, guard_is_alive)
+    }
+
+    /// Why the lab ends after this error. Where time does not go on any more, no program can be asked to end, and nothing
+    /// will be heard of any node.
+    fn why(&mut self, error: RunError) -> Why {
+        let Driver::Virtual(time) = self.links.driver() else { return Why::Failed(error) };
+        let Some(end) = time.end() else { return Why::Failed(error) };
+        for node in 0..self.nodes.len() {
+            // What was said before the end is part of the results; that the node has gone is known.
+            let _ = self.serve_node(node);
+        }
+        self.gone.extend(0..self.nodes.len());
+        self.processes.clear();
+        match end {
+            EndOfTime::Failed(what) => Why::Failed(RunError::Died(what)),
+            EndOfTime::Interrupted => {
+                self.guard_is_gone |= self.guard.listen() == Heard::Gone;
+                Why::Interrupted
+            }
+        }
     }
 
     fn turn_until_stopped(&mut self) -> Result<(), RunError> {
@@ -171,13 +207,21 @@ impl<'a> Session<'a> {
     }
 
     fn next_wake(&self) -> Option<Instant> {
+        let sample = match &self.stage {
+            Stage::Playing(play) => play.sampler.as_ref().map(Sampler::due),
+            Stage::Starting | Stage::Stopping(_) => None,
+        };
+        [sample, self.next_appointment()].into_iter().flatten().min()
+    }
+
+    /// When the lab itself does something next that may make a difference to its nodes.
+    fn next_appointment(&self) -> Option<Instant> {
         let services = self.commands.iter().filter_map(|command| command.readiness.as_ref()?.due());
-        let mut wakes: Vec<Instant> = services.chain(self.processes.next()).collect();
-        if let Stage::Playing(play) = &self.stage {
-            wakes.extend(play.sampler.as_ref().map(Sampler::due));
-            wakes.extend(self.timeline.next().map(|after| play.zero + after));
-        }
-        wakes.into_iter().min()
+        let next = match &self.stage {
+            Stage::Playing(play) => self.timeline.next().map(|after| play.zero + after),
+            Stage::Starting | Stage::Stopping(_) => None,
+        };
+        services.chain(self.processes.next()).chain(next).min()
     }
 
     /// Time zero: every service is ready.
@@ -193,7 +237,9 @@ impl<'a> Session<'a> {
             Mode::Run => Some(Sampler::create(&self.job.folder, self.links.places(), zero)?),
             Mode::Up => None,
         };
-        self.stage = Stage::Playing(Play { zero, sampler, samples: 0, next_look: zero, first: marks(&snapshot) });
+        let (first, began) = (marks(&snapshot), self.accounts(&snapshot));
+        let spent = Spent::default();
+        self.stage = Stage::Playing(Play { zero, sampler, samples: 0, next_look: zero, first, began, spent });
         self.events.add(zero, Some(zero), "time zero", json!({}))?;
         self.guard.tell(&match self.job.mode {
             Mode::Run => Event::Started { duration_ns: self.job.plan.duration.map(Duration::as_nanos) },
@@ -202,18 +248,28 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// What the machine has spent on the lab so far.
+    fn accounts(&self, snapshot: &Snapshot) -> Accounts {
+        let nodes = self.nodes.iter().map(LabNode::processor_use).collect();
+        Accounts::now(&snapshot.engine, nodes, self.links.driver().statistics())
+    }
+
     fn play_timeline(&mut self) -> Result<(), RunError> {
         while let Stage::Playing(play) = &self.stage {
             let now = self.links.now();
             let Some((at, item)) = self.timeline.pop_due(now.since(play.zero)) else { return Ok(()) };
-            self.play_item(item, at, now)?;
+            self.play_item(item, at)?;
         }
         Ok(())
     }
 
-    fn play_item(&mut self, item: Item, at: Duration, now: Instant) -> Result<(), RunError> {
+    fn play_item(&mut self, item: Item, at: Duration) -> Result<(), RunError> {
         match item {
-            Item::Start(event) => self.start_timed(event, at, now),
+            Item::Start(event) => {
+                let mut events = vec![event];
+                events.extend(std::iter::from_fn(|| self.timeline.pop_start(at)));
+                self.start_timed(&events, at)
+            }
             Item::Change(event) => self.change_by_timeline(event),
             Item::Cut(link) => self.set_link_up(&Place::link(link), false),
             Item::Join(link) => self.set_link_up(&Place::link(link), true),
@@ -248,17 +304,38 @@ impl<'a> Session<'a> {
         let (at, counters) = self.links.counters()?;
         let elapsed = at.since(*zero);
         self.queues.sample(elapsed, &counters);
+        let packets = counters.iter().map(|pipe| pipe.arrived.packets).sum();
         sampler.sample(at, elapsed, counters)?;
         *samples += 1;
         if samples.is_multiple_of(SAMPLES_PER_PROGRESS) {
             let busiest = sampler.busiest().cloned();
             self.guard.mention(&Event::Progress { at_ns: elapsed.as_nanos(), busiest });
         }
+        self.look_for_life(at, packets)
+    }
+
+    /// In virtual time, a lab that waits for ever would soon be years old. Its kernels have timers of their own for ever,
+    /// so that a long silence has to tell it from one that only sleeps.
+    fn look_for_life(&mut self, now: Instant, packets: u64) -> Result<(), RunError> {
+        if (self.packets, self.commands_ended) != (packets, self.ended_commands()) {
+            (self.packets, self.commands_ended, self.silent_since) = (packets, self.ended_commands(), now);
+        }
+        let is_virtual = matches!(self.links.driver(), Driver::Virtual(_));
+        if is_virtual && self.next_appointment().is_none() && now.since(self.silent_since) >= LONGEST_SILENCE {
+            return Err(RunError::Died(self.what_waits_for_ever()));
+        }
         Ok(())
+    }
+
+    fn ended_commands(&self) -> usize {
+        self.commands.iter().filter(|command| command.ended.is_some()).count()
     }
 
     /// Ends the run: everything is measured now, and every program is asked to end.
     fn stop(&mut self, why: Why) -> Result<(), RunError> {
+        if let (Why::Interrupted, Driver::Virtual(time)) = (&why, self.links.driver()) {
+            time.end_within(IMPATIENCE);
+        }
         if matches!(self.stage, Stage::Stopping(_)) {
             return Ok(());
         }
@@ -269,7 +346,10 @@ impl<'a> Session<'a> {
         }
         let played = match std::mem::replace(&mut self.stage, Stage::Starting) {
             // Without the engine there is nothing to measure any more, and why it ended is known.
-            Stage::Playing(play) => snapshot.ok().map(|snapshot| (play, snapshot)),
+            Stage::Playing(mut play) => snapshot.ok().map(|snapshot| {
+                play.spent = self.accounts(&snapshot).since(&play.began);
+                (play, snapshot)
+            }),
             Stage::Starting | Stage::Stopping(_) => None,
         };
         self.stage = Stage::Stopping(Stop { why, played });

@@ -77,6 +77,11 @@ impl Processes {
         self.running.retain(|key, _| key.node != node);
     }
 
+    /// All nodes have gone.
+    pub(crate) fn clear(&mut self) {
+        self.running.clear();
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.running.is_empty()
     }

@@ -4,6 +4,7 @@ use super::Session;
 use crate::RunError;
 use crate::control::ClientId;
 use crate::driver::Driver;
+use crate::job::Mode;
 use crate::virtual_time::Played;
 use netloom_units::Instant;
 use nix::errno::Errno;
@@ -51,7 +52,9 @@ impl Session<'_> {
                 match time.play(wake, PATIENCE)? {
                     Played::Limit | Played::Pause | Played::Agents => Ok(Vec::new()),
                     // With an appointment, time has gone on to it.
-                    Played::Idle if wake.is_some() => Ok(Vec::new()),
+                    // Its users may come at any time.
+                    Played::Idle if self.job.mode == Mode::Up => self.poll(LONGEST_WAIT).map_err(failed),
+                    Played::Idle if self.next_appointment().is_some() => Ok(Vec::new()),
                     Played::Idle => Err(RunError::Died(self.what_waits_for_ever())),
                 }
             }
@@ -59,12 +62,12 @@ impl Session<'_> {
     }
 
     /// Nothing can happen any more, and yet the run is not over.
-    fn what_waits_for_ever(&self) -> String {
+    pub(super) fn what_waits_for_ever(&self) -> String {
         let waiting = self.commands.iter().filter(|command| command.started.is_some() && command.ended.is_none());
         let names: Vec<_> = waiting.map(|command| format!("`{}`", command.described.name)).collect();
         format!(
-            "nothing will ever happen again in this lab: no kernel has a timer, and no packet is on its way. These \
-             still run: {}; give the lab a `duration`, or the command a `for`",
+            "nothing will ever happen again in this lab: no packet is on its way, and for a day of lab time nobody has sent \
+             one, or no kernel has a timer. These still run: {}; give the lab a `duration`, or the command a `for`",
             names.join(", ")
         )
     }

@@ -1,6 +1,7 @@
 //! How far a lab is, and what belongs to each part of its life.
 
 use crate::RunError;
+use crate::effort::{Accounts, Spent};
 use crate::measure::Mark;
 use crate::sampler::Sampler;
 use netloom_dataplane::Snapshot;
@@ -27,6 +28,10 @@ pub(super) struct Play {
     pub(super) next_look: Instant,
     /// What had been counted at time zero.
     pub(super) first: Vec<Mark>,
+    /// What the machine had spent on the lab at time zero.
+    pub(super) began: Accounts,
+    /// What it had spent since then when the end began.
+    pub(super) spent: Spent,
 }
 
 /// What belongs to the end.

@@ -65,6 +65,18 @@ impl Timeline {
         if is_due { self.items.pop_front() } else { None }
     }
 
+    /// The next item, if it starts a program at this instant.
+    pub(crate) fn pop_start(&mut self, at: Duration) -> Option<usize> {
+        match self.items.front() {
+            Some((due, Item::Start(event))) if *due == at => {
+                let event = *event;
+                self.items.pop_front();
+                Some(event)
+            }
+            _ => None,
+        }
+    }
+
     /// When the next item is due.
     pub(crate) fn next(&self) -> Option<Duration> {
         self.items.front().map(|(at, _)| *at)
@@ -115,6 +127,25 @@ mod tests {
         assert!(!timeline.is_over());
         assert_eq!(timeline.pop_due(ms(9_000)), Some((ms(2_500), Item::Join(0))));
         assert!(timeline.is_over());
+    }
+
+    #[test]
+    fn programs_of_one_instant_start_together_unless_something_comes_between() {
+        let plan = plan(
+            "timeline:
+  - {at: 1 s, on: a, run: 'true'}
+  - {at: 1 s, on: b, run: 'true'}
+  - {at: 1 s, link: l, set: {delay: 1 ms}}
+  - {at: 1 s, on: b, run: 'true'}
+  - {at: 2 s, on: b, run: 'true'}
+",
+        );
+        let mut timeline = Timeline::of(&plan, &[]);
+        let second = ms(1_000);
+        assert_eq!(timeline.pop_due(second), Some((second, Item::Start(0))));
+        assert_eq!((timeline.pop_start(second), timeline.pop_start(second)), (Some(1), None));
+        assert_eq!(timeline.pop_due(second), Some((second, Item::Change(2))));
+        assert_eq!((timeline.pop_start(second), timeline.pop_start(second)), (Some(3), None));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::direction::PipePlace;
 use crate::results::{Folder, results_folder, write_pipe_table};
 use crate::sampler::{INTERVAL, Sampler};
 use crate::{Event, ExitCode, PipeRow, RunError, RunRequest};
+use netloom_lab::Clock;
 use netloom_link::PipeCounters;
 use netloom_sim::{Outcome, Sample, SimError};
 use netloom_units::{Duration, Instant};
@@ -65,7 +66,7 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     let plan = &request.run.plan;
     // What is refused is refused before anything is written.
     netloom_sim::check(plan).map_err(refused)?;
-    let folder = results_folder(&request.run, "virtual")?;
+    let folder = results_folder(&request.run, Clock::Virtual, None)?;
     let mut recorder = Recorder::create(request, &folder, sink)?;
     let mut watch = |sample: &Sample<'_>| recorder.take(sample);
     let outcome = netloom_sim::simulate(plan, request.duration, interval(request.duration), &mut watch);

@@ -3,9 +3,13 @@
 //! A pure function from what was measured. It does not ask whether the user's programs did well, only whether the
 //! network they ran over was the one in the lab file.
 
+mod processors;
+
 use crate::render::{rate, span};
 use crate::{Finding, Verdict};
-use netloom_lab::Bounds;
+use netloom_lab::{Bounds, Clock};
+pub(crate) use processors::ProcessorShare;
+use processors::{engine_starvation, node_processor};
 
 /// How far from the description a run may stray.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,7 +20,7 @@ pub(crate) struct Allowed {
     pub(crate) rate: f64,
     /// A pipe's mean delay may differ from the described one by this fraction, or by `lateness_ns` if that is more.
     pub(crate) delay: f64,
-    /// The share of the time that the engine may wait for a processor.
+    /// The share of the time that the engine, and each kernel, may wait for a processor.
     pub(crate) starvation: f64,
 }
 
@@ -34,6 +38,8 @@ impl From<Bounds> for Allowed {
 /// What was measured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Evidence {
+    /// The clock of the run, to which the proposed dilation is relative.
+    pub(crate) clock: Clock,
     pub(crate) pipes: Vec<PipeEvidence>,
     pub(crate) engine: EngineEvidence,
     pub(crate) nodes: Vec<NodeEvidence>,
@@ -76,9 +82,9 @@ pub(crate) struct EngineEvidence {
     pub(crate) lost_leaving: u64,
     /// Why the kernel did not take the latest of them, if it said so.
     pub(crate) refusal: Option<String>,
-    /// For how long the engine has been there, in nanoseconds.
+    /// How long the run lasted in our own time, in nanoseconds.
     pub(crate) elapsed_ns: u64,
-    /// How long it was ready to run and waited for a processor, in nanoseconds; none if the kernel does not tell.
+    /// How long of that it was ready to run and waited for a processor, in nanoseconds; none if the kernel does not tell.
     pub(crate) waited_ns: Option<u64>,
 }
 
@@ -90,6 +96,9 @@ pub(crate) struct NodeEvidence {
     pub(crate) dropped: u64,
     /// Why its CPU share could not be enforced, if that is so.
     pub(crate) unenforced_share: Option<String>,
+    /// What its kernel had of its processor, if the description leaves open how fast that is; none of nodes without a
+    /// kernel of their own.
+    pub(crate) processor: Option<ProcessorShare>,
 }
 
 /// A busy period shorter than this cannot tell a rate to a percent: a few packets at its ends decide.
@@ -107,11 +116,15 @@ pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
         findings.extend(achieved_rate(allowed, pipe));
     }
     findings.extend(engine_losses(&evidence.engine));
-    findings.extend(starvation(allowed, &evidence.engine));
+    findings.extend(engine_starvation(allowed, evidence.engine.elapsed_ns, evidence.engine.waited_ns));
     findings.extend(evidence.nodes.iter().filter_map(node_losses));
     findings.extend(evidence.nodes.iter().filter_map(unenforced_share));
+    for node in &evidence.nodes {
+        findings.extend(node.processor.as_ref().and_then(|processor| node_processor(allowed, &node.name, processor)));
+    }
     findings.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
-    let dilation = findings.iter().filter_map(|finding| finding.slowing).max_by(f64::total_cmp).map(whole_factor);
+    let slowing = findings.iter().filter_map(|finding| finding.slowing).max_by(f64::total_cmp);
+    let dilation = slowing.and_then(|slowing| smallest_dilation(evidence.clock, slowing));
     let mut notes = evidence.notes.clone();
     if evidence.engine.waited_ns.is_none() {
         notes
@@ -124,10 +137,12 @@ fn weight(finding: &Finding) -> f64 {
     finding.slowing.unwrap_or(0.0)
 }
 
-/// Slowing time by N divides every lateness by N, in lab time.
-fn whole_factor(slowing: f64) -> u64 {
+/// The smallest whole dilation that is `slowing` times that of the run, and above it: slowing time by N divides every
+/// lateness by N, in lab time. None in virtual time, which cannot be slowed.
+fn smallest_dilation(clock: Clock, slowing: f64) -> Option<u64> {
+    let present = clock.dilation()?.as_f64();
     // A ratio of measured times is far below 2^53, and the cast saturates anyway.
-    slowing.ceil().max(SMALLEST_SLOWING) as u64
+    Some((present * slowing).ceil().max(present.floor() + 1.0) as u64)
 }
 
 fn lateness(allowed: &Allowed, pipe: &PipeEvidence) -> Option<Finding> {
@@ -175,19 +190,6 @@ fn engine_losses(engine: &EngineEvidence) -> Option<Finding> {
         subject: "engine".into(),
         text: format!(
             "packets lost outside the models: {lost_arriving} on the way in, {lost_leaving} on the way out{reason}"
-        ),
-        slowing: Some(SMALLEST_SLOWING),
-    })
-}
-
-fn starvation(allowed: &Allowed, engine: &EngineEvidence) -> Option<Finding> {
-    let share = engine.waited_ns? as f64 / engine.elapsed_ns.max(1) as f64;
-    (share > allowed.starvation).then(|| Finding {
-        subject: "engine".into(),
-        text: format!(
-            "it waited for a processor for {:.1} % of the time, {:.1} % is allowed",
-            share * 100.0,
-            allowed.starvation * 100.0
         ),
         slowing: Some(SMALLEST_SLOWING),
     })

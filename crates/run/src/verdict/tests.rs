@@ -43,7 +43,7 @@ fn late_packets_are_found_and_slowing_is_proposed() {
         verdict.headline(),
         "NOT as described: backbone forward: 1 % of its packets were more than 3.2 ms late, 1 ms is allowed"
     );
-    assert_eq!(verdict.proposal().unwrap(), "slowing time by 4 would fit");
+    assert_eq!(verdict.proposal().unwrap(), "a dilation of 4 would fit: --clock 4, or --auto-dilate");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_single_packet_lost_outside_the_models_is_fatal() {
     let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
     assert_eq!(verdict.findings[0].text, "packets lost outside the models: 1 on the way in, 0 on the way out");
     assert_eq!(verdict.dilation, Some(2));
-    let node = NodeEvidence { name: "r1".into(), dropped: 3, unenforced_share: None };
+    let node = NodeEvidence { name: "r1".into(), dropped: 3, ..NodeEvidence::default() };
     assert!(!judge(&ALLOWED, &Evidence { nodes: vec![node], ..Evidence::default() }).as_described);
 }
 
@@ -124,8 +124,66 @@ fn a_bound_of_zero_gives_a_finite_excess() {
 
 #[test]
 fn a_share_that_cannot_be_enforced_is_found_and_slowing_would_not_help() {
-    let node = NodeEvidence { name: "r1".into(), dropped: 0, unenforced_share: Some("no controller".into()) };
+    let node =
+        NodeEvidence { name: "r1".into(), unenforced_share: Some("no controller".into()), ..NodeEvidence::default() };
     let verdict = judge(&ALLOWED, &Evidence { nodes: vec![node], ..Evidence::default() });
     assert_eq!(verdict.headline(), "NOT as described: node r1: its CPU share could not be enforced: no controller");
     assert_eq!(verdict.dilation, None);
+}
+
+fn dilated(factor: u64) -> Clock {
+    Clock::Dilated(netloom_units::Dilation::from_whole(factor).unwrap())
+}
+
+#[test]
+fn what_is_proposed_is_relative_to_the_runs_own_dilation() {
+    let twice_as_late = with(PipeEvidence { lateness_p99_ns: 2_000_000, ..pipe() });
+    assert_eq!(judge(&ALLOWED, &Evidence { clock: dilated(10), ..twice_as_late.clone() }).dilation, Some(20));
+    let hardly_late = with(PipeEvidence { lateness_p99_ns: 1_010_000, ..pipe() });
+    assert_eq!(judge(&ALLOWED, &Evidence { clock: dilated(10), ..hardly_late.clone() }).dilation, Some(11));
+    assert_eq!(judge(&ALLOWED, &Evidence { clock: dilated(1000), ..hardly_late.clone() }).dilation, Some(1010));
+    assert_eq!(judge(&ALLOWED, &hardly_late).dilation, Some(2));
+    assert_eq!(judge(&ALLOWED, &Evidence { clock: Clock::Virtual, ..twice_as_late }).dilation, None);
+    let fractional = Clock::Dilated(netloom_units::Dilation::from_millionths(2_500_000).unwrap());
+    assert_eq!(judge(&ALLOWED, &Evidence { clock: fractional, ..hardly_late }).dilation, Some(3));
+}
+
+#[test]
+fn a_dilation_that_no_lab_can_have_is_not_advised() {
+    let hopeless = with(PipeEvidence { lateness_p99_ns: 20_000_000_000, ..pipe() });
+    let verdict = judge(&ALLOWED, &hopeless);
+    assert_eq!(verdict.dilation, Some(20_000));
+    let proposal = verdict.proposal().unwrap();
+    assert!(proposal.contains("dilation of 20000") && proposal.contains("--clock virtual"), "{proposal}");
+}
+
+/// A node whose kernel ran and waited for these shares of a second, in percent.
+fn node_with(ran: u64, waited: u64) -> Evidence {
+    let processor = ProcessorShare { elapsed_ns: 100, ran_ns: ran, waited_ns: waited };
+    let node = NodeEvidence { name: "a".into(), processor: Some(processor), ..NodeEvidence::default() };
+    Evidence { nodes: vec![node], engine: engine(), clock: dilated(10), ..Evidence::default() }
+}
+
+#[test]
+fn a_starved_kernel_is_found_and_the_smallest_dilation_follows() {
+    let verdict = judge(&ALLOWED, &node_with(50, 30));
+    assert_eq!(
+        verdict.headline(),
+        "NOT as described: node a: it waited for a processor for 30.0 % of the time, 10.0 % is allowed"
+    );
+    assert_eq!(verdict.dilation, Some(30));
+}
+
+#[test]
+fn a_kernel_that_was_always_busy_is_found() {
+    let verdict = judge(&ALLOWED, &node_with(88, 8));
+    assert!(verdict.headline().contains("node a: its processor was busy for 96 % of the time"), "{verdict:?}");
+    assert_eq!(verdict.dilation, Some(20));
+    assert!(judge(&ALLOWED, &node_with(80, 8)).as_described);
+}
+
+#[test]
+fn a_lab_may_allow_kernels_to_be_busy_and_starved() {
+    let lax = Allowed { starvation: 1.0, ..ALLOWED };
+    assert!(judge(&lax, &node_with(60, 40)).as_described);
 }

@@ -1,13 +1,14 @@
 //! Boots the kernels of a lab in virtual time.
 
 use super::{Kernel, VirtualTime};
-use crate::RunError;
 use crate::direction::port_id;
 use crate::job::Job;
 use crate::kernels::{Kernels, become_nodes, seed};
-use crate::session::GuardLink;
+use crate::session::{GuardLink, Heard};
+use crate::signals::Signals;
+use crate::{ExitCode, RunError};
 use netloom_fabric::Fabric;
-use netloom_guest::deputy::{Deputy, DeputyEnds, Vitals};
+use netloom_guest::deputy::{Deputy, DeputyEnds, Leash, Vitals};
 use netloom_guest::node::KernelNode;
 use netloom_guest::schedule::{Device, Paced, Plug};
 use netloom_guest::shim::Orders;
@@ -16,7 +17,7 @@ use netloom_host::processors;
 use netloom_lab::{InterfacePlan, NodePlan, Plan};
 use netloom_units::Instant;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::Duration;
@@ -38,15 +39,18 @@ pub(crate) fn boot(
     kernels: &Kernels,
     configs: &[NodeConfig],
     guard: &mut GuardLink,
+    signals: &Signals,
 ) -> Result<(Vec<Option<KernelNode>>, VirtualTime), RunError> {
     let plan = &job.plan;
     let fabric = Fabric::new(plan.seed, &netloom_sim::pipe_specs(plan));
     let (decks, ends) = decks(plan)?;
     let names = plan.nodes.iter().map(|node| node.name.clone()).collect();
-    let time = VirtualTime::new(fabric, decks, &plugs(plan), names).map_err(machine)?;
+    let alarms = [guard.as_fd(), signals.as_fd()].into_iter().map(|fd| fd.try_clone_to_owned());
+    let leash = Leash::new(alarms.collect::<io::Result<_>>().map_err(machine)?);
+    let time = VirtualTime::new(fabric, decks, &plugs(plan), names, leash).map_err(machine)?;
     let processors = processors::allowed().map_err(machine)?;
     let mut nodes = Vec::new();
-    for (number, (config, ends)) in configs.iter().zip(&ends).enumerate() {
+    for (number, (config, own)) in configs.iter().zip(&ends).enumerate() {
         let folder = kernels.folder(number).expect("in virtual time, all nodes are kernels");
         let processor = processors.get(number % processors.len().max(1)).copied();
         let mut boot = kernels.boot_of(job, number, config, folder, processor);
@@ -54,7 +58,7 @@ pub(crate) fn boot(
         boot.arguments.extend(ARGUMENTS.map(String::from));
         let orders = Orders { lapse: None, seed: Some(seed(plan, number)) };
         let channel = Box::new(time.channel(number).map_err(machine)?);
-        let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, ends))?;
+        let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, own))?;
         time.watch(number, Vitals::new(node.pid().as_raw(), boot.console));
         nodes.push(Some(node));
     }
@@ -62,10 +66,14 @@ pub(crate) fn boot(
     for (number, node) in nodes.iter_mut().enumerate() {
         let node = node.as_mut().expect("in virtual time, all nodes are kernels");
         while !node.is_up().map_err(machine)? {
+            if guard.listen() != Heard::Nothing {
+                let message = "interrupted while its kernels booted".to_owned();
+                return Err(RunError::Reported { code: ExitCode::Interrupted, message });
+            }
             time.play_until_heard(number, UP_WITHIN)?;
         }
     }
-    become_nodes(job, configs, &mut nodes, guard)?;
+    become_nodes(job, configs, &mut nodes, guard).map_err(|error| time.explain(error))?;
     Ok((nodes, time))
 }
 

@@ -39,13 +39,13 @@ impl Inbox {
         }
     }
 
-    fn take(&mut self) -> Option<Vec<u8>> {
+    fn take(&mut self) -> Option<(Instant, Vec<u8>)> {
         let taken = self.frames.pop_front();
         if self.frames.is_empty() && self.has_rung {
             let mut byte = [0];
             self.has_rung = UnixStream::from(self.rings.try_clone().ok()?).read(&mut byte).is_err();
         }
-        taken.map(|(_, frame)| frame)
+        taken
     }
 }
 
@@ -53,6 +53,8 @@ impl Inbox {
 pub(crate) struct VirtualChannel {
     time: VirtualTime,
     node: usize,
+    /// When the last frame was sent.
+    heard_at: Option<Instant>,
     /// Readable while the inbox holds frames.
     bell: OwnedFd,
 }
@@ -60,7 +62,7 @@ pub(crate) struct VirtualChannel {
 impl VirtualChannel {
     pub(super) fn new(time: VirtualTime, node: usize) -> io::Result<Self> {
         let bell = time.0.borrow().inboxes[node].rings.try_clone()?;
-        Ok(Self { time, node, bell })
+        Ok(Self { time, node, heard_at: None, bell })
     }
 }
 
@@ -75,8 +77,15 @@ impl Channel for VirtualChannel {
         let world = &mut *self.time.0.borrow_mut();
         match world.inboxes[self.node].take() {
             None if world.scheduler.is_off(self.node) => Err(io::ErrorKind::UnexpectedEof.into()),
-            frame => Ok(frame),
+            taken => Ok(taken.map(|(at, frame)| {
+                self.heard_at = Some(at);
+                frame
+            })),
         }
+    }
+
+    fn heard_at(&self) -> Option<Instant> {
+        self.heard_at
     }
 
     fn wait(&mut self, _: BorrowedFd<'_>, limit: Duration) -> io::Result<()> {

@@ -1,0 +1,102 @@
+//! `netloom run --auto-dilate`: a lab is run until this machine fits.
+
+use super::{Failure, lab_file};
+use crate::args::RunArgs;
+use crate::progress::Progress;
+use crate::talk;
+use netloom_guest::kernel::{self, Need};
+use netloom_lab::{Clock, Plan};
+use netloom_run::{ExitCode, Next, Report, RunRequest, next_attempt, put_side_by_side, render};
+use netloom_units::{Dilation, Duration};
+
+/// Runs the lab of `first`, and again in slower and slower time, until the network is as described or slowing does not
+/// help any more. What is refused is refused before anything runs.
+pub(super) fn search(args: &RunArgs, most: Dilation, first: RunRequest) -> Result<Report, Failure> {
+    check(args, &first.plan, most)?;
+    let quiet = args.quiet || args.json;
+    let (mut request, mut runs) = (first, Vec::new());
+    loop {
+        if !quiet {
+            announce(&request.plan, runs.last());
+        }
+        let report = run_once(args, &request).inspect_err(|_| say_so_far(&mut runs))?;
+        runs.push(report);
+        match next_attempt(request.plan.clock, &runs, most) {
+            Next::Rerun(dilation) => {
+                if !quiet {
+                    talk::say(&format!("{}\n", headline(&runs)));
+                }
+                request = lab_file::request_with(
+                    &args.file,
+                    &args.overrides,
+                    Some(Clock::Dilated(dilation)),
+                    args.results.clone(),
+                )?;
+            }
+            Next::GiveUp(why) => {
+                talk::warning(&format!("no further run: {why}"));
+                return finished(runs);
+            }
+            Next::Done => return finished(runs),
+        }
+    }
+}
+
+/// One run, with a progress of its own: its thread must not exist while the lab is forked.
+pub(super) fn run_once(args: &RunArgs, request: &RunRequest) -> Result<Report, Failure> {
+    let mut progress = Progress::new(args.quiet || args.json).at_pace_of(request.plan.clock);
+    Ok(netloom_run::run(request, &mut |event| progress.show(event))?)
+}
+
+fn check(args: &RunArgs, plan: &Plan, most: Dilation) -> Result<(), Failure> {
+    let Some(present) = plan.clock.dilation() else {
+        return Err(Failure::new(
+            ExitCode::Usage,
+            "--auto-dilate: in virtual time nothing is late, and there is nothing to dilate; run it without, or with \
+             --clock real",
+        ));
+    };
+    if most.as_millionths() < present.as_millionths() {
+        return Err(Failure::new(
+            ExitCode::Usage,
+            format!("--dilate-at-most {most} is below the lab's own dilation of {present}"),
+        ));
+    }
+    lab_file::parse(&args.file, Some(Clock::Dilated(most))).map_err(|mut refused| {
+        refused.message = format!("--auto-dilate: in dilated time, this lab is refused\n{}", refused.message);
+        refused
+    })?;
+    kernel::find(Need::Clock, None)
+        .map(drop)
+        .map_err(|error| Failure::new(ExitCode::Machine, format!("--auto-dilate: {error}")))
+}
+
+/// What happens, and for how long: lab time times the dilation.
+fn announce(plan: &Plan, previous: Option<&Report>) {
+    let dilation = plan.clock.dilation().unwrap_or_default();
+    let lab = plan.duration.or_else(|| previous.map(|report| Duration::from_nanos(report.duration_ns)));
+    let span = lab.map_or_else(String::new, |lab| {
+        let real = u64::try_from(dilation.to_real(lab).as_nanos()).unwrap_or(u64::MAX);
+        format!(", {} of lab time in about {}", render::span(lab.as_nanos()), render::span(real))
+    });
+    let clock = if plan.clock == Clock::Real { "real time".to_owned() } else { format!("dilation {dilation}") };
+    talk::say(&format!("run in {clock}{span}"));
+}
+
+fn headline(runs: &[Report]) -> String {
+    runs.last().map_or_else(String::new, |report| report.verdict.headline())
+}
+
+fn finished(mut runs: Vec<Report>) -> Result<Report, Failure> {
+    let mut last = runs.pop().expect("there was a run");
+    put_side_by_side(&runs, &mut last)?;
+    Ok(last)
+}
+
+/// A run that failed leaves no report: those before it are kept, and the latest of them shows them all.
+fn say_so_far(runs: &mut Vec<Report>) {
+    let Some(mut last) = runs.pop() else { return };
+    if put_side_by_side(runs, &mut last).is_ok() {
+        talk::say(&format!("the runs before this one: {}", last.results.join("summary.txt").display()));
+    }
+}

@@ -1,0 +1,186 @@
+//! What a run cost this machine: our time, and processor time, from time zero to the end. None of it is part of the results
+//! that two runs have in common.
+
+use crate::verdict::ProcessorShare;
+use netloom_dataplane::EngineReport;
+use netloom_guest::node::ProcessorUse;
+use netloom_guest::schedule::Statistics;
+use netloom_lab::Clock;
+use netloom_units::Duration;
+use serde::{Deserialize, Serialize};
+use std::time;
+
+/// What a run cost. Times are ours, not the lab's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    /// The clock, as a lab file would have it.
+    pub clock: String,
+    /// By how much lab time was slower than ours; none in virtual time.
+    pub dilation: Option<f64>,
+    /// How long it took.
+    pub wall_ns: u64,
+    /// The share of a processor that the engine used; none in virtual time, which has no engine.
+    pub engine_cpu_share: Option<f64>,
+    /// The nodes with kernels of their own.
+    pub nodes: Vec<NodeEffort>,
+    /// The scheduler of virtual time.
+    pub scheduler: Option<SchedulerEffort>,
+}
+
+/// What the kernel of a node, and the programs on it, used of their processor.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeEffort {
+    /// The node.
+    pub node: String,
+    /// The share of the time in which it ran.
+    pub ran_share: f64,
+    /// The share of the time in which it could have run and others did.
+    pub waited_share: f64,
+}
+
+/// What the scheduler of virtual time did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SchedulerEffort {
+    /// Packets that interfaces of nodes sent and received, by segments.
+    pub packets: u64,
+    /// The same by second of our time.
+    pub packets_per_wall_second: f64,
+    /// Super-packets and packets that kernels sent and received, those of their agents included.
+    pub frames: u64,
+    /// Stretches of lab time that were played at once.
+    pub windows: u64,
+    /// Of these, rounds at one instant, where links left no lookahead.
+    pub rounds: u64,
+    /// How often a kernel was let run.
+    pub grants: u64,
+    /// Our time in which the scheduler waited for kernels.
+    pub waited_ns: u64,
+}
+
+/// All accounts at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Accounts {
+    pub(crate) at: time::Instant,
+    pub(crate) engine_ran: Duration,
+    pub(crate) engine_waited: Option<Duration>,
+    /// By the nodes' places.
+    pub(crate) nodes: Vec<Option<ProcessorUse>>,
+    /// In virtual time.
+    pub(crate) scheduler: Option<Statistics>,
+}
+
+impl Accounts {
+    /// The accounts now, when the engine said this of itself.
+    pub(crate) fn now(engine: &EngineReport, nodes: Vec<Option<ProcessorUse>>, scheduler: Option<Statistics>) -> Self {
+        let (engine_ran, engine_waited) = (engine.cpu_time, engine.run_queue_wait);
+        Self { at: time::Instant::now(), engine_ran, engine_waited, nodes, scheduler }
+    }
+
+    /// What was added to `earlier`.
+    pub(crate) fn since(&self, earlier: &Self) -> Spent {
+        let wall = self.at.saturating_duration_since(earlier.at);
+        let elapsed_ns = nanos(wall);
+        let node = |(now, before): (&Option<ProcessorUse>, &Option<ProcessorUse>)| {
+            let (now, before) = ((*now)?, (*before)?);
+            Some(ProcessorShare {
+                elapsed_ns,
+                ran_ns: nanos(now.ran.saturating_sub(before.ran)),
+                waited_ns: nanos(now.waited.saturating_sub(before.waited)),
+            })
+        };
+        let waited = self.engine_waited.zip(earlier.engine_waited);
+        Spent {
+            elapsed_ns,
+            engine_ran_ns: self.engine_ran.as_nanos().saturating_sub(earlier.engine_ran.as_nanos()),
+            engine_waited_ns: waited.map(|(now, before)| now.as_nanos().saturating_sub(before.as_nanos())),
+            nodes: self.nodes.iter().zip(&earlier.nodes).map(node).collect(),
+            scheduler: self.scheduler.zip(earlier.scheduler).map(|(now, before)| scheduler(&now, &before, wall)),
+        }
+    }
+}
+
+/// What a run took of each account.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Spent {
+    /// Our time.
+    pub(crate) elapsed_ns: u64,
+    pub(crate) engine_ran_ns: u64,
+    pub(crate) engine_waited_ns: Option<u64>,
+    /// By the nodes' places; none of nodes without a kernel of their own.
+    pub(crate) nodes: Vec<Option<ProcessorShare>>,
+    pub(crate) scheduler: Option<SchedulerEffort>,
+}
+
+impl Spent {
+    /// For the report.
+    pub(crate) fn effort<'a>(&self, clock: Clock, names: impl Iterator<Item = &'a str>) -> Effort {
+        let node = |(name, share): (&str, &Option<ProcessorShare>)| {
+            let share = (*share)?;
+            Some(NodeEffort { node: name.to_owned(), ran_share: share.ran(), waited_share: share.waited() })
+        };
+        let engine = ProcessorShare { elapsed_ns: self.elapsed_ns, ran_ns: self.engine_ran_ns, waited_ns: 0 };
+        Effort {
+            clock: clock.to_string(),
+            dilation: clock.dilation().map(netloom_units::Dilation::as_f64),
+            wall_ns: self.elapsed_ns,
+            engine_cpu_share: (clock != Clock::Virtual).then(|| engine.ran()),
+            nodes: names.zip(&self.nodes).filter_map(node).collect(),
+            scheduler: self.scheduler,
+        }
+    }
+}
+
+fn scheduler(now: &Statistics, before: &Statistics, wall: time::Duration) -> SchedulerEffort {
+    let packets = now.packets - before.packets;
+    SchedulerEffort {
+        packets,
+        packets_per_wall_second: packets as f64 / wall.as_secs_f64().max(1e-9),
+        frames: now.frames - before.frames,
+        windows: now.windows - before.windows,
+        rounds: now.rounds - before.rounds,
+        grants: now.grants - before.grants,
+        waited_ns: nanos(now.waited.saturating_sub(before.waited)),
+    }
+}
+
+fn nanos(span: time::Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_units::Dilation;
+
+    fn after(begin: time::Instant, seconds: u64, ran_ms: u64) -> Accounts {
+        let used = ProcessorUse { ran: time::Duration::from_millis(ran_ms), waited: time::Duration::from_millis(100) };
+        Accounts {
+            at: begin + time::Duration::from_secs(seconds),
+            engine_ran: Duration::from_millis(ran_ms),
+            engine_waited: Some(Duration::from_millis(ran_ms / 2)),
+            nodes: vec![None, Some(used)],
+            scheduler: Some(Statistics { packets: ran_ms * 2, ..Statistics::default() }),
+        }
+    }
+
+    /// A lab at 10: 20 s of our time are 2 s of its own.
+    #[test]
+    fn what_is_counted_in_our_time_is_related_to_our_time() {
+        let begin = time::Instant::now();
+        let spent = after(begin, 20, 11_000).since(&after(begin, 0, 1_000));
+        assert_eq!((spent.elapsed_ns, spent.engine_waited_ns), (20_000_000_000, Some(5_000_000_000)));
+        let clock = Clock::Dilated(Dilation::from_whole(10).unwrap());
+        let effort = spent.effort(clock, ["a", "b"].into_iter());
+        assert_eq!((effort.engine_cpu_share, effort.dilation), (Some(0.5), Some(10.0)));
+        assert_eq!(effort.nodes, [NodeEffort { node: "b".into(), ran_share: 0.5, waited_share: 0.0 }]);
+        let scheduler = effort.scheduler.unwrap();
+        assert_eq!((scheduler.packets, scheduler.packets_per_wall_second), (20_000, 1_000.0));
+    }
+
+    #[test]
+    fn virtual_time_has_no_engine() {
+        let begin = time::Instant::now();
+        let effort = after(begin, 1, 0).since(&after(begin, 0, 0)).effort(Clock::Virtual, std::iter::empty());
+        assert_eq!((effort.engine_cpu_share, effort.dilation, effort.clock.as_str()), (None, None, "virtual"));
+    }
+}

@@ -1,0 +1,70 @@
+//! Whether the engine and the kernels had the processors that they needed.
+
+use super::{Allowed, SMALLEST_SLOWING, ratio};
+use crate::Finding;
+
+/// A node that wants its processor for more than this share of the time has none left to be faster with.
+const BUSY: f64 = 0.9;
+
+/// What a thread, or a kernel with all its programs, had of its processor in a stretch of our time, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ProcessorShare {
+    pub(crate) elapsed_ns: u64,
+    pub(crate) ran_ns: u64,
+    pub(crate) waited_ns: u64,
+}
+
+impl ProcessorShare {
+    /// The share of the time in which it ran.
+    pub(crate) fn ran(&self) -> f64 {
+        share(self.ran_ns, self.elapsed_ns)
+    }
+
+    /// The share of the time in which it was ready to run and others did.
+    pub(crate) fn waited(&self) -> f64 {
+        share(self.waited_ns, self.elapsed_ns)
+    }
+}
+
+fn share(part_ns: u64, whole_ns: u64) -> f64 {
+    part_ns as f64 / whole_ns.max(1) as f64
+}
+
+/// The engine, of which only the waiting counts: one that spins always runs, and means nothing by it.
+pub(super) fn engine_starvation(allowed: &Allowed, elapsed_ns: u64, waited_ns: Option<u64>) -> Option<Finding> {
+    starvation(allowed, "engine".into(), share(waited_ns?, elapsed_ns))
+}
+
+/// A node on a kernel of its own. Each kernel has one core, which it may share with others and with the engine.
+pub(super) fn node_processor(allowed: &Allowed, name: &str, processor: &ProcessorShare) -> Option<Finding> {
+    let subject = format!("node {name}");
+    let starved = starvation(allowed, subject.clone(), processor.waited());
+    starved.or_else(|| saturation(allowed, subject, processor.ran() + processor.waited()))
+}
+
+/// A lab that is N times slower asks for at most 1/N of the processor time in the same stretch of our time, and waits for
+/// it accordingly less.
+fn starvation(allowed: &Allowed, subject: String, share: f64) -> Option<Finding> {
+    (share > allowed.starvation).then(|| Finding {
+        subject,
+        text: format!(
+            "it waited for a processor for {:.1} % of the time, {:.1} % is allowed",
+            share * 100.0,
+            allowed.starvation * 100.0
+        ),
+        slowing: Some(ratio(share, allowed.starvation).max(SMALLEST_SLOWING)),
+    })
+}
+
+/// How much more a node would have done with a faster processor, its figures do not tell.
+fn saturation(allowed: &Allowed, subject: String, share: f64) -> Option<Finding> {
+    (share > allowed.starvation.max(BUSY)).then(|| Finding {
+        subject,
+        text: format!(
+            "its processor was busy for {:.0} % of the time: how fast it is decided the results, not the network; \
+             `cpus` would make it part of the description",
+            share.min(1.0) * 100.0
+        ),
+        slowing: Some(SMALLEST_SLOWING),
+    })
+}
