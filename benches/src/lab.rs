@@ -35,7 +35,23 @@ impl Lab {
 
     /// Runs a shell command in a node and gives its output.
     pub(crate) fn shell(&self, node: &str, script: &str) -> Result<String, String> {
-        output(self.command().args(["exec", &self.name, node, "--", "sh", "-c", script]))
+        output(&mut self.exec(node, &["sh", "-c", script]))
+    }
+
+    /// A program in a node, ready to be started.
+    pub(crate) fn exec(&self, node: &str, argv: &[&str]) -> Command {
+        let mut command = self.command();
+        command.args(["exec", &self.name, node, "--"]).args(argv);
+        command
+    }
+
+    /// The process of which all others of the lab descend.
+    pub(crate) fn pid(&self) -> Result<i32, String> {
+        let json = output(self.command().args(["ps", "--json"]))?;
+        let labs: serde_json::Value = serde_json::from_str(&json).map_err(|error| format!("netloom ps: {error}"))?;
+        let lab = labs.as_array().into_iter().flatten().find(|lab| lab["name"] == self.name.as_str());
+        let pid = lab.and_then(|lab| i32::try_from(lab["pid"].as_i64()?).ok());
+        pid.ok_or_else(|| format!("netloom ps does not list {}", self.name))
     }
 
     /// Changes a link.

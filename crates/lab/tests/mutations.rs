@@ -95,7 +95,7 @@ fn apply(text: &str, mutations: &[Mutation]) -> String {
 
 fn labs() -> Vec<String> {
     let mut texts = Vec::new();
-    for folder in ["../../examples", "tests/errors"] {
+    for folder in ["../../examples", "../../examples/time-warp", "tests/errors"] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let mut paths: Vec<_> =
             fs::read_dir(folder).expect("a folder of labs").map(|entry| entry.expect("a file").path()).collect();

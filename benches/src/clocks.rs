@@ -1,0 +1,28 @@
+//! The clocks of labs with kernel nodes: how exact they are, what the paper on time dilation shows, and how long it takes.
+//!
+//! "To Infinity and Beyond: Time-Warped Network Emulation" (Gupta and others, NSDI 2006), sections 3.1 to 3.4 and 4.1. The
+//! labs are those of `examples/time-warp`; the figures are written as SVG.
+
+mod beyond;
+mod exact;
+mod groups;
+mod idle;
+mod pace;
+mod packets;
+mod play;
+mod shares;
+mod statistics;
+
+use crate::Case;
+
+/// All cases, in the order in which a newcomer would want to know them; the word `clocks` stands for all of them.
+pub(crate) const CASES: [Case; 8] = [
+    ("pace", "Clocks of kernel nodes: slope, sleep and ping", pace::run),
+    ("repetition", "Virtual time repeats runs", exact::repetition),
+    ("speed", "Wall time of virtual time", exact::speed),
+    ("kernels", "Kernel nodes: time to be ready, memory and processor", idle::run),
+    ("packets", "Figures 2 to 4 and table 3: packet times of one TCP connection", packets::run),
+    ("shares", "Table 2: dilation and processor shares scaled together", shares::run),
+    ("groups", "Figure 5: 60 flows in three groups of round-trip times", groups::run),
+    ("beyond", "Figure 9: 50 flows of TCP and of BIC, 80 ms, up to 100 Gbit/s", beyond::run),
+];

@@ -1,0 +1,179 @@
+//! Virtual time: the same bytes in every run, and how long it takes.
+
+use super::play::{self, Clock, Played};
+use crate::Settings;
+use crate::row::{Row, median};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Files that tell when and how a run was made, not what happened in it.
+const ABOUT_THE_RUN: [&str; 4] = ["provenance.json", "report.json", "report.html", "summary.txt"];
+/// A second of CUBIC at 45 Gbit/s took the prototype 36 s of wall time; the goal is half of that.
+const SECONDS_PER_45_GBIT: f64 = 18.0;
+
+pub(super) fn repetition(settings: &Settings) -> Result<Vec<Row>, String> {
+    let file = play::example(settings, "packets", &[])?;
+    let run = |seed| play::play(settings, &file, Clock::Virtual, seed).and_then(|played| files(&played.folder));
+    let first = run(1)?;
+    let again = run(1)?;
+    let beside = beside_busy_loops(|| run(1))?;
+    let other = run(2)?;
+    let captures = |files: &BTreeMap<String, Vec<u8>>| files.get("captures/path.pcapng").cloned();
+    Ok(vec![
+        identical("the same seed again", &first, &again),
+        identical("the same seed beside busy loops on all processors", &first, &beside),
+        Row {
+            what: "another seed".to_owned(),
+            goal: "another capture".to_owned(),
+            measured: if captures(&first) == captures(&other) { "the same" } else { "differs" }.to_owned(),
+            met: Some(captures(&first) != captures(&other)),
+        },
+    ])
+}
+
+fn identical(what: &str, one: &BTreeMap<String, Vec<u8>>, other: &BTreeMap<String, Vec<u8>>) -> Row {
+    let names: std::collections::BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    let differ: Vec<&str> =
+        names.iter().filter(|name| one.get(**name) != other.get(**name)).map(|n| n.as_str()).collect();
+    let bytes: usize = one.values().map(Vec::len).sum();
+    Row {
+        what: what.to_owned(),
+        goal: "captures, logs and tables byte for byte".to_owned(),
+        measured: if differ.is_empty() {
+            format!("{} files, {:.1} MB, identical", names.len(), bytes as f64 / 1e6)
+        } else {
+            format!("{} of {} files differ: {}", differ.len(), names.len(), differ.join(", "))
+        },
+        met: Some(differ.is_empty()),
+    }
+}
+
+/// All files of a results folder but those about the run itself, by their path in it.
+fn files(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>, String> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        let failed = |error| format!("reading {}: {error}", next.display());
+        for entry in std::fs::read_dir(&next).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !ABOUT_THE_RUN.contains(&name.as_str()) {
+                found.insert(name, std::fs::read(&path).map_err(failed)?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Does something while every processor is kept busy.
+fn beside_busy_loops<T>(act: impl FnOnce() -> T) -> T {
+    let over = AtomicBool::new(false);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..processors {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let outcome = act();
+        over.store(true, Ordering::Relaxed);
+        outcome
+    })
+}
+
+/// Wall time and packets per second of wall time.
+pub(super) fn speed(settings: &Settings) -> Result<Vec<Row>, String> {
+    let mut rows = vec![
+        // 29 MB take 2.5 s at 100 Mbit/s, and 290 MB at 1 Gbit/s.
+        transfer(settings, "100 Mbit/s, 20 ms", "100 Mbit/s", "10 ms", "-n 29M", |_| 1.5)?,
+        transfer(settings, "1 Gbit/s, 20 ms", "1 Gbit/s", "10 ms", "-n 275M", Played::lab_seconds)?,
+    ];
+    if !settings.quick {
+        let scaled = |played: &Played| SECONDS_PER_45_GBIT * played.bytes() * 8.0 / 45e9;
+        rows.push(transfer(settings, "100 Gbit/s, 2 ms", "100 Gbit/s", "1 ms", "-t 1", scaled)?);
+    }
+    rows.push(transfer(settings, "1 Tbit/s, 2 ms", "1 Tbit/s", "1 ms", "-n 2G", |_| f64::INFINITY)?);
+    rows.push(ring(settings)?);
+    Ok(rows)
+}
+
+/// One TCP transfer in virtual time, and how much wall time it may take, boots included.
+fn transfer(
+    settings: &Settings,
+    what: &str,
+    rate: &str,
+    delay: &str,
+    amount: &str,
+    goal: impl Fn(&Played) -> f64,
+) -> Result<Row, String> {
+    let node = "{memory: 1 GB, sysctl: {net.core.rmem_max: 268435456, net.core.wmem_max: 268435456, \
+                net.ipv4.tcp_rmem: 4096 131072 268435456, net.ipv4.tcp_wmem: 4096 65536 268435456}}";
+    let yaml = format!(
+        "nodes:\n  a: {node}\n  b: {node}\n\
+         links: {{path: {{ends: [a, b], rate: {rate}, delay: {delay}, queue: 20 ms}}}}\n\
+         timeline:\n  - {{on: b, run: iperf3 -s, ready: {{tcp: 5201}}}}\n  \
+         - {{on: a, run: iperf3 -4 -c b -C cubic {amount} --json, as: transfer}}\n"
+    );
+    let rounds = if settings.quick { 1 } else { 3 };
+    let mut played = Vec::new();
+    for _ in 0..rounds {
+        played.push(play::play_text(settings, "speed", &yaml, Clock::Virtual, 1)?);
+    }
+    let wall = median(played.iter().map(Played::wall_seconds).collect())?;
+    // In virtual time they differ in nothing else.
+    let played = played.swap_remove(0);
+    let limit = goal(&played);
+    let carried = played.flows("transfer")?.first().copied().unwrap_or_default();
+    Ok(Row {
+        what: format!("TCP over {what}"),
+        goal: if limit.is_finite() { format!("under {limit:.1} s of wall time") } else { "runs".to_owned() },
+        measured: format!(
+            "{wall:.2} s for {:.2} s of the lab, {:.2} Gbit/s, {:.0} packets per s{}",
+            played.lab_seconds(),
+            carried / 1e3,
+            played.packets() / wall,
+            played.remark()
+        ),
+        met: Some(wall <= limit && carried > 0.0),
+    })
+}
+
+/// 20 kernels in a ring, with the routes that the lab file implies: ping half around it, and a transfer.
+fn ring(settings: &Settings) -> Result<Row, String> {
+    const NODES: u32 = 20;
+    let mut yaml = String::from("nodes:\n");
+    for node in 0..NODES {
+        let _ = writeln!(yaml, "  n{node}: {{kind: router, memory: 64 MB}}");
+    }
+    yaml.push_str("links:\n");
+    for node in 0..NODES {
+        let next = (node + 1) % NODES;
+        let _ = writeln!(yaml, "  l{node}: {{ends: [n{node}, n{next}], rate: 1 Gbit/s, delay: 1 ms}}");
+    }
+    yaml.push_str(
+        "timeline:\n  - {on: n10, run: iperf3 -s, ready: {tcp: 5201}}\n  \
+         - {on: n0, run: ping -4 -c 3 -i 0.2 n10, as: ping}\n  \
+         - {at: 1 s, on: n0, run: iperf3 -4 -c n10 -n 10M --json, as: transfer}\n",
+    );
+    let played = play::play_text(settings, "ring", &yaml, Clock::Virtual, 1)?;
+    let answered = played.stdout("ping")?.contains(" 0% packet loss");
+    let rate = played.flows("transfer")?.first().copied().unwrap_or_default();
+    Ok(Row {
+        what: format!("{NODES} kernels on a ring"),
+        goal: "ping and TCP across ten hops".to_owned(),
+        measured: format!(
+            "{:.1} s for {:.2} s of the lab, {rate:.0} Mbit/s, {:.0} packets per s{}",
+            played.wall_seconds(),
+            played.lab_seconds(),
+            played.packets() / played.wall_seconds(),
+            played.remark()
+        ),
+        met: Some(answered && rate > 0.0),
+    })
+}

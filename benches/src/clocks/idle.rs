@@ -1,0 +1,143 @@
+//! What kernel nodes take: to be ready, in memory, and of processors while idle.
+
+use crate::Settings;
+use crate::lab::Lab;
+use crate::row::{Row, median};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::time::{Duration, Instant};
+
+const IDLE: usize = 10;
+const READY: usize = 20;
+const MOST_MEMORY_MB: f64 = 200.0;
+const MOST_SECONDS: f64 = 3.0;
+/// One tick of accounting in ten seconds for each of ten nodes.
+const MOST_SHARE: f64 = 0.01;
+
+pub(super) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    for clock in ["real", "{dilation: 10}"] {
+        rows.push(ready(settings, clock)?);
+    }
+    rows.extend(idle(settings)?);
+    Ok(rows)
+}
+
+/// Nodes around a router, all kernels.
+fn star(nodes: usize, clock: &str) -> String {
+    let mut yaml = format!("clock: {clock}\nnodes:\n  centre: {{kind: router, stack: kernel}}\n");
+    for node in 1..nodes {
+        let _ = writeln!(yaml, "  n{node}: {{stack: kernel}}");
+    }
+    yaml.push_str("links:\n");
+    for node in 1..nodes {
+        let _ = writeln!(yaml, "  l{node}: {{ends: [n{node}, centre], rate: 1 Gbit/s, delay: 1 ms}}");
+    }
+    yaml
+}
+
+fn ready(settings: &Settings, clock: &str) -> Result<Row, String> {
+    let rounds = if settings.quick { 1 } else { 3 };
+    let mut times = Vec::new();
+    for _ in 0..rounds {
+        let begin = Instant::now();
+        let lab = Lab::up(settings, "ready", &star(READY, clock))?;
+        times.push(begin.elapsed().as_secs_f64());
+        lab.shell("n1", "ping -4 -c 1 -W 2 n19")?;
+    }
+    let seconds = median(times)?;
+    Ok(Row {
+        what: format!("{READY} kernels ready, clock: {clock}"),
+        goal: format!("under {MOST_SECONDS} s"),
+        measured: format!("{seconds:.2} s"),
+        met: Some(seconds < MOST_SECONDS),
+    })
+}
+
+fn idle(settings: &Settings) -> Result<Vec<Row>, String> {
+    let lab = Lab::up(settings, "idle", &star(IDLE, "{dilation: 10}"))?;
+    let pid = lab.pid()?;
+    // What the start has left behind is over by then.
+    std::thread::sleep(Duration::from_secs(3));
+    let seconds = if settings.quick { 5 } else { 10 };
+    let before = usage(pid);
+    std::thread::sleep(Duration::from_secs(seconds));
+    let after = usage(pid);
+    let (mut kernels_mb, mut lab_mb, mut kernels_s, mut lab_s) = (0.0, 0.0, 0.0, 0.0);
+    for (process, now) in &after {
+        let used = now.seconds - before.get(process).map_or(0.0, |then| then.seconds);
+        let (memory, time) = if now.is_netloom { (&mut lab_mb, &mut lab_s) } else { (&mut kernels_mb, &mut kernels_s) };
+        *memory += now.megabytes;
+        *time += used;
+    }
+    let share = |used: f64| used / seconds as f64;
+    Ok(vec![
+        Row {
+            what: format!("{IDLE} idle kernels, memory (PSS)"),
+            goal: format!("under {MOST_MEMORY_MB} MB"),
+            measured: format!("{kernels_mb:.0} MB; netloom itself {lab_mb:.0} MB"),
+            met: Some(kernels_mb < MOST_MEMORY_MB && kernels_mb > 0.0),
+        },
+        Row {
+            what: format!("{IDLE} idle kernels, processor"),
+            goal: "not measurable".to_owned(),
+            measured: format!(
+                "{:.2} % of a core; netloom itself {:.2} %",
+                share(kernels_s) * 100.0,
+                share(lab_s) * 100.0
+            ),
+            met: Some(share(kernels_s) <= MOST_SHARE),
+        },
+    ])
+}
+
+/// A process's memory and how long it has run.
+struct Usage {
+    is_netloom: bool,
+    megabytes: f64,
+    seconds: f64,
+}
+
+/// Of a process and all its descendants.
+fn usage(root: i32) -> BTreeMap<i32, Usage> {
+    let parents: BTreeMap<i32, (i32, f64)> = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(|pid: i32| Some((pid, parent_and_time(pid)?)))
+        .collect();
+    let is_below = |mut pid: i32| {
+        while pid != root {
+            match parents.get(&pid) {
+                Some((parent, _)) => pid = *parent,
+                None => return false,
+            }
+        }
+        true
+    };
+    let program = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).ok();
+    // The first process of the lab is netloom's own; kernels and what runs in them are other programs.
+    let netloom = program(root);
+    let of =
+        |pid: i32, seconds: f64| Usage { is_netloom: program(pid) == netloom, megabytes: pss_megabytes(pid), seconds };
+    parents.iter().filter(|(pid, _)| is_below(**pid)).map(|(pid, (_, seconds))| (*pid, of(*pid, *seconds))).collect()
+}
+
+/// Fields 4, 14 and 15 of /proc/PID/stat (proc_pid_stat(5)); the second, a name, may hold blanks.
+fn parent_and_time(pid: i32) -> Option<(i32, f64)> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = text.rsplit_once(") ")?.1.split(' ').collect();
+    // SAFETY: sysconf takes no pointers.
+    let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
+    let ticks: f64 = fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?;
+    Some((fields.get(1)?.parse().ok()?, ticks / ticks_per_second))
+}
+
+/// Memory that is shared counts for each in equal parts.
+fn pss_megabytes(pid: i32) -> f64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
+    let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
+    kilobytes.unwrap_or_default() * 1024.0 / 1e6
+}

@@ -1,0 +1,214 @@
+//! Figures 2, 3 and 4 and table 3: when the packets of one TCP connection leave.
+
+use super::play::{self, Clock, Played};
+use super::statistics::{Spread, gaps, off, quantile};
+use crate::lab::output;
+use crate::picture::{self, Panel, Series, Stroke};
+use crate::row::Row;
+use crate::{Settings, picture::thinned};
+use plotters::prelude::{BLACK, RGBColor, SeriesLabelPosition};
+use serde_json::Value;
+use std::process::Command;
+
+const SECOND_NS: f64 = 1e9;
+/// When the lab file's second connection, the one with losses, begins.
+const LOSSES_FROM_NS: u64 = 2_000_000_000;
+/// The goals: how far mean, variation and curve may be off those in virtual time.
+const MEAN_PERCENT: f64 = 2.0;
+const VARIATION_PERCENT: f64 = 10.0;
+const CURVE_MS: f64 = 1.0;
+/// The dilation whose curve has a goal.
+const EXACT_FROM: u32 = 100;
+const MOST_POINTS: usize = 400;
+
+/// Which connection: without loss, or with every 100th packet lost.
+const CONNECTIONS: [&str; 2] = ["no loss", "1 % loss"];
+/// Where packets were seen.
+const PLACES: [(&str, &str); 2] = [("sent", "sender:eth0"), ("received", "receiver:eth0")];
+
+/// Packet times in milliseconds after the SYN, during the first second: of each connection, at each place.
+type Times = [[Vec<f64>; 2]; 2];
+
+/// All runs under one clock.
+struct Runs {
+    clock: Clock,
+    times: Vec<Times>,
+}
+
+pub(super) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
+    let clocks: &[(Clock, u64)] = if settings.quick {
+        &[(Clock::Virtual, 1), (Clock::Dilated(10), 1)]
+    } else {
+        &[
+            (Clock::Virtual, 1),
+            (Clock::Dilated(100), 1),
+            (Clock::Dilated(10), 3),
+            (Clock::Dilated(1), 10),
+            (Clock::Real, 10),
+        ]
+    };
+    let file = play::example(settings, "packets", &[])?;
+    let (mut runs, mut rows) = (Vec::new(), Vec::new());
+    for (clock, count) in clocks {
+        let (mut times, mut wall, mut remark) = (Vec::new(), 0.0, "");
+        for seed in 1..=*count {
+            let played = play::play(settings, &file, *clock, seed)?;
+            times.push(packet_times(settings, &played)?);
+            wall += played.wall_seconds();
+            if !played.as_described() {
+                remark = played.remark();
+            }
+        }
+        rows.push(Row {
+            what: format!("{}, runs", clock.name()),
+            goal: "none".to_owned(),
+            measured: format!("{count}, {:.1} s of wall time each{remark}", wall / *count as f64),
+            met: None,
+        });
+        runs.push(Runs { clock: *clock, times });
+    }
+    for connection in 0..CONNECTIONS.len() {
+        for place in 0..PLACES.len() {
+            rows.extend(compare(&runs, connection, place)?);
+        }
+    }
+    figures(settings, &runs)?;
+    Ok(rows)
+}
+
+/// The packet times of both connections at both places.
+fn packet_times(settings: &Settings, played: &Played) -> Result<Times, String> {
+    let file = played.folder.join("captures/path.pcapng");
+    let json = output(Command::new(&settings.netloom).arg("packets").arg(&file).arg("--json"))?;
+    let flows: Vec<Value> = serde_json::from_str(&json).map_err(|error| format!("netloom packets: {error}"))?;
+    let mut times = Times::default();
+    for (connection, of_connection) in times.iter_mut().enumerate() {
+        for (seen, (_, at)) in of_connection.iter_mut().zip(PLACES) {
+            let is_wanted = |flow: &&Value| {
+                flow["at"] == at
+                    && flow["syn_ns"].as_u64().is_some_and(|syn| usize::from(syn >= LOSSES_FROM_NS) == connection)
+            };
+            // iperf3's control connection is there, too: the data are in the one with the most packets.
+            let most = flows.iter().filter(is_wanted).max_by_key(|flow| flow["data_packets"].as_u64());
+            let flow = most.ok_or_else(|| format!("{}: no connection at {at}", file.display()))?;
+            let all = flow["times_ns"].as_array().into_iter().flatten().filter_map(Value::as_f64);
+            *seen = all.filter(|ns| *ns <= SECOND_NS).map(|ns| ns / 1e6).collect();
+        }
+    }
+    Ok(times)
+}
+
+/// What one clock's runs show beside the virtual one.
+fn compare(runs: &[Runs], connection: usize, place: usize) -> Result<Vec<Row>, String> {
+    let of = |clock: &Runs| -> Vec<Vec<f64>> { clock.times.iter().map(|run| run[connection][place].clone()).collect() };
+    let exact = runs.iter().find(|runs| runs.clock == Clock::Virtual).ok_or("nothing ran in virtual time")?;
+    let exact = of(exact).swap_remove(0);
+    let reference = Spread::of(&gaps(&exact));
+    let mut rows = Vec::new();
+    for clock in runs {
+        let each = of(clock);
+        let spreads: Vec<Spread> = each.iter().map(|times| Spread::of(&gaps(times))).collect();
+        let average = |figure: fn(&Spread) -> f64| spreads.iter().map(figure).sum::<f64>() / spreads.len() as f64;
+        let (mean, variation) = (average(|s| s.mean), average(|s| s.variation()));
+        let what = format!("{}, {}, {}", CONNECTIONS[connection], PLACES[place].0, clock.clock.name());
+        let quartiles = quantile(&gaps(&each[0]), 0.75) - quantile(&gaps(&each[0]), 0.25);
+        let figures = format!("mean {mean:.4} ms, CoV {variation:.3}, IQR {:.3}", quartiles / mean);
+        let Clock::Dilated(dilation) = clock.clock else {
+            let distance = each.iter().map(|times| apart(times, &exact)).sum::<f64>() / each.len() as f64;
+            let curve =
+                if clock.clock == Clock::Real { format!(", curve off by {distance:.2} ms") } else { String::new() };
+            rows.push(Row { what, goal: "none".to_owned(), measured: format!("{figures}{curve}"), met: None });
+            continue;
+        };
+        let (mean_off, variation_off) = (off(mean, reference.mean), off(variation, reference.variation()));
+        rows.push(Row {
+            what: what.clone(),
+            goal: format!("mean within {MEAN_PERCENT} %, CoV within {VARIATION_PERCENT} % of virtual"),
+            measured: format!("{figures}: {mean_off:+.2} %, {variation_off:+.1} %"),
+            met: Some(mean_off.abs() <= MEAN_PERCENT && variation_off.abs() <= VARIATION_PERCENT),
+        });
+        let distance = each.iter().map(|times| apart(times, &exact)).sum::<f64>() / each.len() as f64;
+        let has_goal = dilation >= EXACT_FROM;
+        rows.push(Row {
+            what: format!("{what}, curve"),
+            goal: if has_goal { format!("within {CURVE_MS} ms of virtual on average") } else { "none".to_owned() },
+            measured: format!("{distance:.3} ms"),
+            met: has_goal.then_some(distance <= CURVE_MS),
+        });
+    }
+    Ok(rows)
+}
+
+/// How far the times of packets of one number are apart, on average.
+fn apart(one: &[f64], other: &[f64]) -> f64 {
+    let both: Vec<f64> = one.iter().zip(other).map(|(one, other)| (one - other).abs()).collect();
+    Spread::of(&both).mean
+}
+
+fn figures(settings: &Settings, runs: &[Runs]) -> Result<(), String> {
+    let curves: Vec<Panel> = (0..2).map(|connection| curve_panel(runs, connection)).collect();
+    picture::save(&settings.figure("packet-times"), &curves)?;
+    let gaps: Vec<Panel> = (0..2).map(|connection| gap_panel(runs, connection)).collect();
+    picture::save(&settings.figure("packet-gaps"), &gaps)
+}
+
+fn curve_panel(runs: &[Runs], connection: usize) -> Panel {
+    let series = drawn_last_exact(runs).map(|runs| {
+        let times = &runs.times[0][connection][0];
+        let points = times.iter().enumerate().map(|(count, ms)| (ms / 1e3, (count + 1) as f64, 0.0)).collect();
+        line(runs.clock, thinned(points, MOST_POINTS))
+    });
+    Panel {
+        title: format!("Data packets sent, {}", CONNECTIONS[connection]),
+        x: "time since the SYN (s)",
+        y: "packets",
+        ticks: vec![0.0, 0.2, 0.4, 0.6, 0.8, 1.0],
+        by_ratio: false,
+        top: None,
+        series: series.collect(),
+        names: SeriesLabelPosition::UpperLeft,
+    }
+}
+
+/// The share of gaps up to a length, over all runs of a clock.
+fn gap_panel(runs: &[Runs], connection: usize) -> Panel {
+    let right = if connection == 0 { 0.2 } else { 2.0 };
+    let series = drawn_last_exact(runs).map(|runs| {
+        let mut all: Vec<f64> = runs.times.iter().flat_map(|times| gaps(&times[connection][1])).collect();
+        all.sort_by(f64::total_cmp);
+        let count = all.len() as f64;
+        let steps = all.iter().enumerate().map(|(n, gap)| (*gap, (n + 1) as f64 / count * 100.0, 0.0));
+        let mut points = thinned(steps.take_while(|(gap, ..)| *gap <= right).collect(), MOST_POINTS);
+        // The curve goes on to the right end of the axis.
+        points.extend(points.last().map(|(_, share, _)| (right, *share, 0.0)));
+        points.insert(0, (points.first().map_or(0.0, |first| first.0), 0.0, 0.0));
+        line(runs.clock, points)
+    });
+    Panel {
+        title: format!("Gaps between data packets received, {}", CONNECTIONS[connection]),
+        x: "gap (ms)",
+        y: "share of gaps up to this long (%)",
+        ticks: (0..=5).map(|n| f64::from(n) * right / 5.0).collect(),
+        by_ratio: false,
+        top: Some(104.0),
+        series: series.collect(),
+        names: SeriesLabelPosition::LowerRight,
+    }
+}
+
+/// The runs, those nearest to the exact course last, so that nothing hides them.
+fn drawn_last_exact(runs: &[Runs]) -> impl Iterator<Item = &Runs> {
+    runs.iter().rev()
+}
+
+fn line(clock: Clock, points: Vec<(f64, f64, f64)>) -> Series {
+    // Wide lines first, thin ones on top: where all agree, all can be seen.
+    let (colour, width): (RGBColor, u32) = match clock {
+        Clock::Real => (picture::GREY, 2),
+        Clock::Dilated(1) => (picture::YELLOW, 9),
+        Clock::Dilated(10) => (picture::GREEN, 7),
+        Clock::Dilated(_) => (picture::ORANGE, 4),
+        Clock::Virtual => (BLACK, 1),
+    };
+    Series { name: clock.name(), colour, stroke: Stroke::Line(width), points }
+}
