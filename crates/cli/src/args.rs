@@ -185,6 +185,9 @@ pub(crate) struct Overrides {
     /// Another clock: real, virtual, or a number, by which lab time is slower than ours
     #[arg(long, value_parser = clock)]
     pub(crate) clock: Option<Clock>,
+    /// The kernel of kernel nodes; without it $NETLOOM_KERNEL, or the best that `netloom kernel list` shows
+    #[arg(long, value_name = "PATH")]
+    pub(crate) kernel: Option<PathBuf>,
 }
 
 /// The search for a dilation.

@@ -5,7 +5,7 @@ use crate::engine::{Command, Mailbox};
 use crate::guests::Guests;
 use crate::meter::Meters;
 use crate::receive::Receiver;
-use crate::report::{EngineReport, PipeReport, Snapshot};
+use crate::report::{EngineReport, Snapshot};
 use crate::send::Sender;
 use crate::wait::{Waiter, sleep};
 use netloom_fabric::{Fabric, Handout, PortId, Tap, TapId};
@@ -181,14 +181,7 @@ impl Driver {
 
     fn snapshot(&mut self) -> Snapshot {
         let engine = self.report();
-        let pipes = self.fabric.counters().zip(self.meters.iter()).map(|(counters, meter)| PipeReport {
-            counters: *counters,
-            lateness: meter.lateness.clone(),
-            delay: meter.delay.clone(),
-            busy_described: meter.busy_described,
-            busy_measured: meter.busy_measured,
-        });
-        Snapshot { at: self.clock.now(), pipes: pipes.collect(), engine }
+        Snapshot { at: self.clock.now(), pipes: self.meters.reports(self.fabric.counters()), engine }
     }
 
     fn report(&mut self) -> EngineReport {

@@ -75,7 +75,8 @@ pub(super) fn request_with(
         };
     }
     let command_line = std::env::args().collect();
-    Ok(RunRequest { plan, lab_file: path.to_owned(), lab_text, warnings, results, command_line })
+    let kernel = overrides.kernel.clone();
+    Ok(RunRequest { plan, lab_file: path.to_owned(), lab_text, warnings, results, command_line, kernel })
 }
 
 /// A name that the command line gives obeys the rules of the lab file's.

@@ -33,6 +33,8 @@ pub struct RunRequest {
     pub results: PathBuf,
     /// The command line, for the provenance.
     pub command_line: Vec<String>,
+    /// The kernel for kernel nodes, if not the one that would be found.
+    pub kernel: Option<PathBuf>,
 }
 
 /// Runs a lab to its judged end. The calling process must have one thread only.
@@ -127,7 +129,7 @@ fn cannot_acquire(error: RuntimeError) -> RunError {
 
 /// Makes the files that have to be there before the lab is.
 fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job, RunError> {
-    let kernel = kernels::kernel_of(&request.plan)?;
+    let kernel = kernels::kernel_of(&request.plan, request.kernel.as_deref())?;
     let folder = match mode {
         Mode::Run => results_folder(request, request.plan.clock, kernel.clone())?,
         Mode::Up => Folder::existing(runtime.path().to_owned())?,

@@ -96,9 +96,15 @@ fn a_single_packet_lost_outside_the_models_is_fatal() {
 
 #[test]
 fn a_starved_engine_is_found() {
-    let engine = EngineEvidence { elapsed_ns: 1_000, waited_ns: Some(200), ..engine() };
+    let engine = EngineEvidence { elapsed_ns: 1_000_000_000, waited_ns: Some(200_000_000), ..engine() };
     let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
     assert_eq!(verdict.findings[0].text, "it waited for a processor for 20.0 % of the time, 10.0 % is allowed");
+}
+
+#[test]
+fn shares_of_a_moment_are_not_judged() {
+    let engine = EngineEvidence { elapsed_ns: 2_000_000, waited_ns: Some(1_900_000), ..engine() };
+    assert!(judge(&ALLOWED, &Evidence { engine, ..Evidence::default() }).as_described);
 }
 
 #[test]
@@ -159,7 +165,8 @@ fn a_dilation_that_no_lab_can_have_is_not_advised() {
 
 /// A node whose kernel ran and waited for these shares of a second, in percent.
 fn node_with(ran: u64, waited: u64) -> Evidence {
-    let processor = ProcessorShare { elapsed_ns: 100, ran_ns: ran, waited_ns: waited };
+    let processor =
+        ProcessorShare { elapsed_ns: 1_000_000_000, ran_ns: ran * 10_000_000, waited_ns: waited * 10_000_000 };
     let node = NodeEvidence { name: "a".into(), processor: Some(processor), ..NodeEvidence::default() };
     Evidence { nodes: vec![node], engine: engine(), clock: dilated(10), ..Evidence::default() }
 }
