@@ -6,7 +6,7 @@
 mod processors;
 
 use crate::render::{rate, span};
-use crate::{Finding, Verdict};
+use crate::{Finding, PortLoss, Verdict};
 use netloom_lab::{Bounds, Clock};
 pub(crate) use processors::ProcessorShare;
 use processors::{engine_starvation, node_processor};
@@ -80,6 +80,10 @@ pub(crate) struct EngineEvidence {
     pub(crate) lost_arriving: u64,
     /// Packets that the kernel did not take from the engine, or dropped behind it.
     pub(crate) lost_leaving: u64,
+    /// The port that lost most, if that is known.
+    pub(crate) worst_port: Option<PortLoss>,
+    /// Whether packets found no memory.
+    pub(crate) was_out_of_memory: bool,
     /// Why the kernel did not take the latest of them, if it said so.
     pub(crate) refusal: Option<String>,
     /// How long the run lasted in our own time, in nanoseconds.
@@ -184,15 +188,22 @@ fn achieved_rate(allowed: &Allowed, pipe: &PipeEvidence) -> Option<Finding> {
 }
 
 fn engine_losses(engine: &EngineEvidence) -> Option<Finding> {
-    let EngineEvidence { lost_arriving, lost_leaving, refusal, .. } = engine;
+    let EngineEvidence { lost_arriving, lost_leaving, refusal, worst_port, was_out_of_memory, .. } = engine;
     let reason = refusal.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
-    (lost_arriving + lost_leaving > 0).then(|| Finding {
+    let memory = if *was_out_of_memory { "; the engine had used all memory that it may use" } else { "" };
+    let most = worst_port.as_ref().map_or_else(String::new, most_of_them);
+    (lost_arriving + lost_leaving > 0 || *was_out_of_memory).then(|| Finding {
         subject: "engine".into(),
         text: format!(
-            "packets lost outside the models: {lost_arriving} on the way in, {lost_leaving} on the way out{reason}"
+            "packets lost outside the models: {lost_arriving} on the way in, {lost_leaving} on the way out{reason}{most}{memory}"
         ),
-        slowing: Some(SMALLEST_SLOWING),
+        // In a lab that is slower as many packets are on their way at once.
+        slowing: (!was_out_of_memory).then_some(SMALLEST_SLOWING),
     })
+}
+
+fn most_of_them(port: &PortLoss) -> String {
+    format!("; most between node {} and link {}: {}", port.node, port.link, port.packets())
 }
 
 fn node_losses(node: &NodeEvidence) -> Option<Finding> {
