@@ -86,7 +86,7 @@ fn what_a_full_ring_cost_is_counted_and_its_port_is_named() {
 fn a_node_that_never_reads_spoils_nothing_and_lets_nothing_grow() {
     for user in User::all() {
         let bed = Bed::new(user);
-        let deaf = "  - {at: 1 s, on: b, run: kill -STOP -1; sleep 3; cat /proc/net/snmp, as: deaf}\n";
+        let deaf = "  - {at: 1 s, on: b, run: kill -STOP -1; sleep 3; cat /proc/net/snmp6, as: deaf}\n";
         let lab = flood(", rate: 100 Mbit/s", deaf).replace("-b 0 -l 64", "-b 50M -l 500");
         bed.write("flood.yaml", &lab);
         let mut command = bed.command(&["run", "flood.yaml", "--json"]);
@@ -102,15 +102,14 @@ fn a_node_that_never_reads_spoils_nothing_and_lets_nothing_grow() {
         let commands = report["commands"].as_array().unwrap();
         let log = commands.iter().find(|command| command["name"] == "deaf").unwrap()["stdout"].as_str().unwrap();
         let said = fs::read_to_string(bed.latest("flood").join(log)).unwrap();
-        // Two lines begin with "Udp:", names and numbers; the sixth word counts full socket buffers.
-        let numbers = said.lines().filter(|line| line.starts_with("Udp:")).nth(1).unwrap();
-        let dropped: u64 = numbers.split_whitespace().nth(5).unwrap().parse().unwrap();
+        let dropped = said.lines().find_map(|line| line.strip_prefix("Udp6RcvbufErrors")).unwrap();
+        let dropped: u64 = dropped.trim().parse().unwrap();
         assert!(dropped > 1_000, "the node's own kernel dropped {dropped}");
         bed.assert_nothing_is_left("flood");
     }
 }
 
-/// 180 million packets a second, which no processor computes in a second.
+/// 60 million packets a second, which no processor computes in a second.
 #[test]
 fn a_rate_that_the_machine_cannot_carry_is_told_with_a_proposal() {
     for user in User::all() {
@@ -119,7 +118,7 @@ fn a_rate_that_the_machine_cannot_carry_is_told_with_a_proposal() {
             "fast.yaml",
             "name: fast
 nodes: [a, b]
-links: {l: {ends: [a, b], rate: 100 Gbit/s, cross: [{kind: constant, rate: 95 Gbit/s, size: 64 B}]}}
+links: {l: {ends: [a, b], rate: 100 Gbit/s, cross: [{kind: constant, rate: 95 Gbit/s, size: 200 B}]}}
 timeline:
   - {on: a, run: ping -c 10 -i 0.1 -W 5 b, as: ping, for: 3 s}
 ",
@@ -128,7 +127,9 @@ timeline:
         let report: Value = serde_json::from_str(&done.stdout).unwrap();
         let verdict = &report["verdict"];
         assert!(verdict["findings"][0]["subject"].as_str().unwrap().starts_with("l "), "{verdict:#}");
-        assert!(verdict["dilation"].as_u64().is_some_and(|dilation| dilation >= 2), "{verdict:#}");
+        assert!(engine_finding(verdict).unwrap().contains("of traffic it had computed"), "{verdict:#}");
+        let dilation = verdict["dilation"].as_u64().unwrap();
+        assert!((2..1_000).contains(&dilation), "{verdict:#}");
         bed.assert_nothing_is_left("fast");
     }
 }

@@ -180,8 +180,11 @@ impl Driver {
 
     /// Carries out a command; false ends the thread.
     fn obey(&mut self, command: Command) -> io::Result<bool> {
-        // What was due before a change leaves as it was before the change.
-        self.pass()?;
+        // What was due before a change leaves as it was before the change. Who is behind has not got to the change yet, and
+        // lets nobody wait for it.
+        if self.behind.is_none() {
+            self.pass()?;
+        }
         let now = self.behind.unwrap_or_else(|| self.clock.now());
         match command {
             Command::Change(pipe, change) => self.fabric.change(now, pipe, &change),
@@ -220,6 +223,7 @@ impl Driver {
         let (cpu_time, run_queue_wait) = scheduling();
         let mut report = EngineReport {
             ports: self.guests.reports().collect(),
+            behind: self.behind.map_or(Duration::ZERO, |reached| self.clock.now().since(reached)),
             was_out_of_memory: self.memory.was_full(),
             unheard: self.guests.unheard,
             ended_ports: self.guests.ended(),

@@ -91,6 +91,9 @@ pub struct EngineReport {
     /// Every port, in no particular order. What was lost because the ring was full is in `lost_receiving` only: the kernel
     /// does not tell which ports it came from.
     pub ports: Vec<PortReport>,
+    /// By how much the fabric is behind the present, because this machine does not compute in time what the links describe;
+    /// lab time.
+    pub behind: Duration,
     /// Whether packets were refused because the engine may use no more memory.
     pub was_out_of_memory: bool,
     /// Packets (segments) for guests that do not listen: not booted yet, interface never up, or powered off. As if the

@@ -176,6 +176,8 @@ pub(crate) fn engine_evidence(last: &Snapshot, spent: &Spent, losses: &[PortLoss
         lost_arriving: engine.lost_receiving,
         // A full queue behind the engine's interfaces drops packets that the kernel had taken.
         lost_leaving: engine.lost_sending.max(leaving),
+        lab_ns: last.at.as_nanos(),
+        behind_ns: engine.behind.as_nanos(),
         worst_port: losses.first().cloned(),
         was_out_of_memory: engine.was_out_of_memory,
         refusal: engine.last_send_error.clone(),

@@ -98,7 +98,7 @@ fn sibling() -> io::Result<PathBuf> {
 impl Soak {
     fn many(&mut self, arguments: &Arguments) -> io::Result<()> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let seed = arguments.seed.unwrap_or_else(|| now.as_secs());
+        let seed = arguments.seed.unwrap_or(now.as_secs());
         println!("seed {seed}");
         let stock = tempfile::tempdir()?;
         topology::fill_stock(stock.path())?;

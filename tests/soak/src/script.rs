@@ -126,12 +126,11 @@ fn actions(chance: &mut Chance, topology: &Topology, up: bool) -> Vec<Timed> {
 
 fn harmless(chance: &mut Chance, topology: &Topology) -> Action {
     let link = topology.links[chance.below(topology.links.len())].clone();
-    let node = |chance: &mut Chance| topology.nodes[chance.below(topology.nodes.len())].clone();
+    let [from, to] = [0, 1].map(|_| topology.nodes[chance.below(topology.nodes.len())].clone());
     match chance.below(10) {
         0..=3 => Action::Set { link, change: topology::change(chance) },
         4 => Action::Set { link, change: if chance.percent(50) { "state=down" } else { "state=up" }.into() },
         5 | 6 => {
-            let (from, to) = (node(chance), node(chance));
             let argv = ["ping", "-c", "5", "-i", "0.05", "-W", "1", &to].map(str::to_owned);
             Action::Exec { node: from, argv: argv.into() }
         }
@@ -163,7 +162,7 @@ mod tests {
     #[test]
     fn a_seed_and_a_number_say_everything() {
         let stock = tempfile::tempdir().expect("a folder");
-        crate::topology::fill_stock(stock.path()).expect("the repository's files");
+        topology::fill_stock(stock.path()).expect("the repository's files");
         for index in 0..60 {
             let [one, other] = [0, 1].map(|_| Script::draw(7, index, stock.path(), true));
             let text = serde_json::to_string(&one).expect("plain data");

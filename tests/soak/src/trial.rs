@@ -22,6 +22,8 @@ const MOST_MEMORY: u64 = 1 << 30;
 const LONGEST_CLEANUP: Duration = Duration::from_secs(20);
 /// Other commands than runs, and how long they may take after the lab has ended.
 const LONGEST_COMMAND: Duration = Duration::from_secs(30);
+/// Before this nothing is set up, not even the handling of signals, on a machine that is busy with other things, too.
+const AT_ONCE: Duration = Duration::from_millis(200);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// How a lab ended.
@@ -48,6 +50,8 @@ struct Trial<'a> {
     run: Option<Child>,
     others: Vec<(String, Child)>,
     ending: Option<Action>,
+    /// When that happened.
+    struck_at: Duration,
     outcome: Outcome,
 }
 
@@ -55,7 +59,17 @@ struct Trial<'a> {
 pub(crate) fn play(bed: &mut Bed, script: &Script) -> io::Result<Outcome> {
     let begun = Instant::now();
     let outcome = Outcome { ended_by: "by itself".into(), ..Outcome::default() };
-    let mut trial = Trial { bed, script, begun, guard: None, run: None, others: Vec::new(), ending: None, outcome };
+    let mut trial = Trial {
+        bed,
+        script,
+        begun,
+        guard: None,
+        run: None,
+        others: Vec::new(),
+        ending: None,
+        struck_at: Duration::ZERO,
+        outcome,
+    };
     trial.begin()?;
     for timed in &script.actions {
         if !trial.wait_until(Duration::from_millis(timed.at_ms))? {
@@ -146,6 +160,7 @@ impl Trial<'_> {
         self.outcome.log.push(format!("{at:.3} s: {}", serde_json::to_string(action)?));
         if action.may_end_the_lab() {
             self.ending.get_or_insert_with(|| action.clone());
+            self.struck_at = self.begun.elapsed();
         }
         match action {
             Action::Set { link, change } => self.other(&["set", NAME, link, change]),
@@ -215,6 +230,9 @@ impl Trial<'_> {
     /// Waits for the end; a lab that is up is taken down.
     fn end(&mut self) -> io::Result<()> {
         let until = self.begun + Duration::from_secs(self.script.patience_s);
+        if let Some(ending) = &self.ending {
+            self.outcome.ended_by = word(ending);
+        }
         if let Some(run) = self.run.take() {
             self.outcome.code = self.wait_for("run", run, until)?;
             self.judge_code();
@@ -226,9 +244,6 @@ impl Trial<'_> {
         } else if matches!(self.ending, Some(Action::Kill { victim: Victim::Program(_) })) {
             // The lab does not end by that, unless the program was its service.
             self.finish("down", &["down", NAME], LONGEST_COMMAND)?;
-        }
-        if let Some(ending) = &self.ending {
-            self.outcome.ended_by = word(ending);
         }
         for (word, child) in std::mem::take(&mut self.others) {
             let code = self.wait_for(&word, child, Instant::now() + LONGEST_COMMAND)?;
@@ -242,12 +257,16 @@ impl Trial<'_> {
 
     fn judge_code(&mut self) {
         let code = self.outcome.code;
-        let something_was_killed = matches!(self.ending, Some(Action::Kill { .. }));
+        // Whatever is too early for its victim strikes the guard, and a signal may come before it is held back.
+        let may_die = match &self.ending {
+            Some(Action::Kill { .. }) => true,
+            Some(Action::Interrupt | Action::Terminate) => self.struck_at < AT_ONCE,
+            _ => false,
+        };
         let fits = match (&self.ending, code) {
             (None, Some(code)) => UNDISTURBED.contains(&code),
             (Some(_), Some(code)) => DOCUMENTED.contains(&code),
-            // Whatever is too early for its victim strikes the guard.
-            (_, None) => something_was_killed,
+            (_, None) => may_die,
         };
         if !fits {
             self.problem(format!("`netloom run` ended with {code:?}, ended {}", self.outcome.ended_by));

@@ -80,6 +80,10 @@ pub(crate) struct EngineEvidence {
     pub(crate) lost_arriving: u64,
     /// Packets that the kernel did not take from the engine, or dropped behind it.
     pub(crate) lost_leaving: u64,
+    /// How long the engine has worked, in lab time.
+    pub(crate) lab_ns: u64,
+    /// By how much it was behind in the end, since it could not compute in time what the links describe. Lab time.
+    pub(crate) behind_ns: u64,
     /// The port that lost most, if that is known.
     pub(crate) worst_port: Option<PortLoss>,
     /// Whether packets found no memory.
@@ -118,6 +122,12 @@ pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
         findings.extend(lateness(allowed, pipe));
         findings.extend(delay(allowed, pipe));
         findings.extend(achieved_rate(allowed, pipe));
+    }
+    if let Some(behind) = engine_behind(&evidence.engine) {
+        // Lateness that grew all the time says how long the run was, not how fast the machine is.
+        let most = behind.slowing.unwrap_or(f64::MAX);
+        findings.iter_mut().for_each(|finding| finding.slowing = finding.slowing.map(|slowing| slowing.min(most)));
+        findings.push(behind);
     }
     findings.extend(engine_losses(&evidence.engine));
     findings.extend(engine_starvation(allowed, evidence.engine.elapsed_ns, evidence.engine.waited_ns));
@@ -184,6 +194,23 @@ fn achieved_rate(allowed: &Allowed, pipe: &PipeEvidence) -> Option<Finding> {
             rate(busy.bits_per_second)
         ),
         slowing: (share < 1.0).then(|| ratio(1.0, share)),
+    })
+}
+
+/// An engine that is behind by more than this does not catch up between two bursts, but falls back further and further.
+const FAR_BEHIND_NS: u64 = 200_000_000;
+
+/// Slowed by as much as it took too long, it would have no time left for anything else: hence twice that.
+fn engine_behind(engine: &EngineEvidence) -> Option<Finding> {
+    let EngineEvidence { lab_ns, behind_ns, .. } = *engine;
+    (behind_ns > FAR_BEHIND_NS).then(|| Finding {
+        subject: "engine".into(),
+        text: format!(
+            "of {} of traffic it had computed {} when they were over",
+            span(lab_ns),
+            span(lab_ns - behind_ns.min(lab_ns))
+        ),
+        slowing: Some(SMALLEST_SLOWING * ratio(lab_ns as f64, lab_ns.saturating_sub(behind_ns).max(1) as f64)),
     })
 }
 
