@@ -8,6 +8,7 @@ mod bed;
 mod captures;
 mod dilations;
 mod endings;
+mod faults;
 mod interactive;
 mod kernels;
 mod kills;

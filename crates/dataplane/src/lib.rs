@@ -19,6 +19,7 @@ mod clock;
 mod driver;
 mod engine;
 mod guests;
+mod memory;
 mod meter;
 mod receive;
 mod report;
@@ -29,5 +30,5 @@ mod wait;
 
 pub use engine::{Engine, EngineConfig, EngineError, PortConfig};
 pub use meter::Meters;
-pub use report::{Distribution, EngineReport, PipeReport, Snapshot};
+pub use report::{Distribution, EngineReport, PipeReport, PortReport, Snapshot};
 pub use wait::Precision;

@@ -6,7 +6,7 @@
 mod processors;
 
 use crate::render::{rate, span};
-use crate::{Finding, Verdict};
+use crate::{Finding, PortLoss, Verdict};
 use netloom_lab::{Bounds, Clock};
 pub(crate) use processors::ProcessorShare;
 use processors::{engine_starvation, node_processor};
@@ -80,6 +80,14 @@ pub(crate) struct EngineEvidence {
     pub(crate) lost_arriving: u64,
     /// Packets that the kernel did not take from the engine, or dropped behind it.
     pub(crate) lost_leaving: u64,
+    /// How long the engine has worked, in lab time.
+    pub(crate) lab_ns: u64,
+    /// By how much it was behind in the end, since it could not compute in time what the links describe. Lab time.
+    pub(crate) behind_ns: u64,
+    /// The port that lost most, if that is known.
+    pub(crate) worst_port: Option<PortLoss>,
+    /// Whether packets found no memory.
+    pub(crate) was_out_of_memory: bool,
     /// Why the kernel did not take the latest of them, if it said so.
     pub(crate) refusal: Option<String>,
     /// How long the run lasted in our own time, in nanoseconds.
@@ -114,6 +122,12 @@ pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
         findings.extend(lateness(allowed, pipe));
         findings.extend(delay(allowed, pipe));
         findings.extend(achieved_rate(allowed, pipe));
+    }
+    if let Some(behind) = engine_behind(&evidence.engine) {
+        // Lateness that grew all the time says how long the run was, not how fast the machine is.
+        let most = behind.slowing.unwrap_or(f64::MAX);
+        findings.iter_mut().for_each(|finding| finding.slowing = finding.slowing.map(|slowing| slowing.min(most)));
+        findings.push(behind);
     }
     findings.extend(engine_losses(&evidence.engine));
     findings.extend(engine_starvation(allowed, evidence.engine.elapsed_ns, evidence.engine.waited_ns));
@@ -183,16 +197,40 @@ fn achieved_rate(allowed: &Allowed, pipe: &PipeEvidence) -> Option<Finding> {
     })
 }
 
-fn engine_losses(engine: &EngineEvidence) -> Option<Finding> {
-    let EngineEvidence { lost_arriving, lost_leaving, refusal, .. } = engine;
-    let reason = refusal.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
-    (lost_arriving + lost_leaving > 0).then(|| Finding {
+/// An engine that is behind by more than this does not catch up between two bursts, but falls back further and further.
+const FAR_BEHIND_NS: u64 = 200_000_000;
+
+/// Slowed by as much as it took too long, it would have no time left for anything else: hence twice that.
+fn engine_behind(engine: &EngineEvidence) -> Option<Finding> {
+    let EngineEvidence { lab_ns, behind_ns, .. } = *engine;
+    (behind_ns > FAR_BEHIND_NS).then(|| Finding {
         subject: "engine".into(),
         text: format!(
-            "packets lost outside the models: {lost_arriving} on the way in, {lost_leaving} on the way out{reason}"
+            "of {} of traffic it had computed {} when they were over",
+            span(lab_ns),
+            span(lab_ns - behind_ns.min(lab_ns))
         ),
-        slowing: Some(SMALLEST_SLOWING),
+        slowing: Some(SMALLEST_SLOWING * ratio(lab_ns as f64, lab_ns.saturating_sub(behind_ns).max(1) as f64)),
     })
+}
+
+fn engine_losses(engine: &EngineEvidence) -> Option<Finding> {
+    let EngineEvidence { lost_arriving, lost_leaving, refusal, worst_port, was_out_of_memory, .. } = engine;
+    let reason = refusal.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+    let memory = if *was_out_of_memory { "; the engine had used all memory that it may use" } else { "" };
+    let most = worst_port.as_ref().map_or_else(String::new, most_of_them);
+    (lost_arriving + lost_leaving > 0 || *was_out_of_memory).then(|| Finding {
+        subject: "engine".into(),
+        text: format!(
+            "packets lost outside the models: {lost_arriving} on the way in, {lost_leaving} on the way out{reason}{most}{memory}"
+        ),
+        // In a lab that is slower as many packets are on their way at once.
+        slowing: (!was_out_of_memory).then_some(SMALLEST_SLOWING),
+    })
+}
+
+fn most_of_them(port: &PortLoss) -> String {
+    format!("; most between node {} and link {}: {}", port.node, port.link, port.packets())
 }
 
 fn node_losses(node: &NodeEvidence) -> Option<Finding> {

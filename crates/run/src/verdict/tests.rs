@@ -95,6 +95,29 @@ fn a_single_packet_lost_outside_the_models_is_fatal() {
 }
 
 #[test]
+fn the_port_that_lost_most_is_named() {
+    let port = PortLoss { link: "l".into(), node: "a".into(), lost_arriving_packets: 7, lost_leaving_packets: 2 };
+    let engine = EngineEvidence { lost_arriving: 8, lost_leaving: 2, worst_port: Some(port), ..engine() };
+    let verdict = judge(&ALLOWED, &Evidence { engine: engine.clone(), ..Evidence::default() });
+    let text = "packets lost outside the models: 8 on the way in, 2 on the way out; most between node a and link l: 9";
+    assert_eq!(verdict.findings[0].text, text);
+    let full = EngineEvidence { was_out_of_memory: true, ..engine };
+    let verdict = judge(&ALLOWED, &Evidence { engine: full, ..Evidence::default() });
+    assert_eq!(verdict.findings[0].text, format!("{text}; the engine had used all memory that it may use"));
+    assert_eq!(verdict.dilation, None);
+}
+
+/// In 10 s it did the work of 2 s, while every packet was later than the one before.
+#[test]
+fn an_engine_that_falls_behind_says_how_fast_it_is() {
+    let engine = EngineEvidence { lab_ns: 10_000_000_000, behind_ns: 8_000_000_000, ..engine() };
+    let late = PipeEvidence { lateness_p99_ns: 7_900_000_000, ..pipe() };
+    let verdict = judge(&ALLOWED, &Evidence { pipes: vec![late], engine, ..Evidence::default() });
+    assert_eq!(verdict.dilation, Some(10));
+    assert_eq!(verdict.findings[1].text, "of 10 s of traffic it had computed 2 s when they were over");
+}
+
+#[test]
 fn a_starved_engine_is_found() {
     let engine = EngineEvidence { elapsed_ns: 1_000_000_000, waited_ns: Some(200_000_000), ..engine() };
     let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
