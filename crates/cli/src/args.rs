@@ -222,6 +222,7 @@ fn clock(text: &str) -> Result<Clock, String> {
 #[command(after_help = "Examples:
   netloom check lab.yaml
   netloom check lab.yaml --json | jq '.nodes[].name'
+  netloom check lab.yaml --json | jq '.links[] | {name, joined_in_kernel, not_joined_because}'
   netloom check lab.yaml --clock virtual")]
 pub(crate) struct CheckArgs {
     /// The lab file

@@ -16,7 +16,7 @@ use crate::diagnostics::{Diagnostic, Spanned};
 use crate::keys::{BOUNDS, TOP};
 use crate::plan::{Bounds, Precision};
 use crate::resolve;
-use crate::spec::{LinkSpec, NodeSpec, Spec};
+use crate::spec::{BypassSpec, LinkSpec, NodeSpec, Spec};
 use crate::yaml::{Content, Node};
 use scalar::{duration, probability, seed, text, word};
 use std::collections::BTreeMap;
@@ -134,6 +134,8 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
         let items = list(expect, errors).iter();
         spec.expect = items.filter_map(|item| keep(text(item).map(|text| item.spanned(text)), errors)).collect();
     }
+    spec.bypass = fields.read("bypass", bypass, errors).unwrap_or_default();
+    spec.judged = fields.get("bounds").map_or_else(Vec::new, judged);
     spec.bounds = fields.get("bounds").map_or_else(Bounds::default, |node| bounds(node, errors));
     (spec, left_out)
 }
@@ -186,6 +188,16 @@ fn lab_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
 fn precision(node: &Node) -> Result<Spanned<Precision>, Diagnostic> {
     let words = [("eco", Precision::Eco), ("balanced", Precision::Balanced), ("exact", Precision::Exact)];
     word(node, &words).map(|precision| node.spanned(precision))
+}
+
+fn bypass(node: &Node) -> Result<BypassSpec, Diagnostic> {
+    word(node, &[("off", BypassSpec::Never), ("auto", BypassSpec::Possible)])
+}
+
+/// The bounds among these for which every link must be measured; a link without a rate has none that could be off.
+fn judged(node: &Node) -> Vec<&'static str> {
+    let Content::Map(entries) = &node.content else { return Vec::new() };
+    ["lateness", "delay"].into_iter().filter(|key| entries.iter().any(|entry| entry.name == *key)).collect()
 }
 
 fn bounds(node: &Node, errors: &mut Errors) -> Bounds {

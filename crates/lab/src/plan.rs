@@ -4,12 +4,14 @@
 //! `2 * link` forward, `2 * link + 1` backward; the further pipes of all directions follow behind them, see
 //! [`Plan::pipes`]. The port at a link's end has the number `2 * link + end`.
 
+mod bypass;
 mod capture;
 mod clock;
 mod pipes;
 mod timeline;
 mod traffic;
 
+pub use bypass::Bypass;
 pub use capture::CapturePlan;
 pub use clock::{Clock, Stack};
 pub use pipes::{PipePlan, Treatment};
@@ -191,6 +193,8 @@ pub struct LinkPlan {
     pub mtu: u32,
     /// Packets due within this time of one another may be handed out together.
     pub coalesce: Duration,
+    /// Whether it is joined in the kernel.
+    pub bypass: Bypass,
 }
 
 /// An end of a link.

@@ -1,6 +1,7 @@
 //! From the lab as it is written to the plan: every name becomes a place, every address and route is decided.
 
 mod addressing;
+mod bypass;
 mod capture;
 mod clock;
 mod downs;
@@ -16,7 +17,7 @@ pub(crate) use traffic::resolve_for;
 use crate::decode::{Errors, LeftOut};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::expect::{self, ExpectError, Expectation, Names};
-use crate::plan::{Action, Event, InterfacePlan, LinkPlan, NodePlan, Plan, RoutePlan, Stack, Treatment};
+use crate::plan::{Action, Bypass, Event, InterfacePlan, LinkPlan, NodePlan, Plan, RoutePlan, Stack, Treatment};
 use crate::spec::{LinkSpec, Spec};
 use ends::Ends;
 use names::{Index, index_of};
@@ -72,7 +73,8 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     if let Some(ends) = ends {
         let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
         let routes = routing::routes(&spec, &kinds, &ends, &addresses, &mut found.warnings);
-        plan.links = link_plans(&spec, &ends);
+        let bypass = bypass::settle(&spec, &stacks, &ends, &plan, &mut found.errors);
+        plan.links = link_plans(&spec, &ends, bypass);
         plan.nodes = node_plans(spec, &stacks, &ends, &addresses, routes);
     }
     plan
@@ -158,16 +160,17 @@ fn check_windows(
     }
 }
 
-fn link_plans(spec: &Spec, ends: &[Ends]) -> Vec<LinkPlan> {
-    let plan = |(link, joined): (&LinkSpec, &Ends)| LinkPlan {
+fn link_plans(spec: &Spec, ends: &[Ends], bypass: Vec<Bypass>) -> Vec<LinkPlan> {
+    let plan = |((link, joined), bypass): ((&LinkSpec, &Ends), Bypass)| LinkPlan {
         name: link.name.value.clone(),
         ends: joined.plans,
         pipes: link.pipes.clone(),
         treatments: link.treatments.clone(),
         mtu: link.mtu,
         coalesce: link.coalesce,
+        bypass,
     };
-    spec.links.iter().zip(ends).map(plan).collect()
+    spec.links.iter().zip(ends).zip(bypass).map(plan).collect()
 }
 
 fn node_plans(

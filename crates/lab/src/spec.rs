@@ -22,6 +22,19 @@ pub(crate) struct Spec {
     pub(crate) capture: Vec<CaptureSpec>,
     pub(crate) expect: Vec<Spanned<String>>,
     pub(crate) bounds: Bounds,
+    /// The bounds that are written and about each link's packets.
+    pub(crate) judged: Vec<&'static str>,
+    /// What holds for links that say nothing of it themselves.
+    pub(crate) bypass: BypassSpec,
+}
+
+/// Whether links are to be joined in the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum BypassSpec {
+    #[default]
+    Never,
+    Possible,
+    Always,
 }
 
 #[derive(Debug, Default)]
@@ -46,6 +59,7 @@ pub(crate) struct LinkSpec {
     pub(crate) mtu: u32,
     pub(crate) coalesce: Duration,
     pub(crate) cost: u32,
+    pub(crate) bypass: Option<Spanned<BypassSpec>>,
 }
 
 #[derive(Debug)]

@@ -16,15 +16,16 @@ use crate::signals::Signals;
 use crate::virtual_time;
 use crate::{Event, ExitCode, RunError};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
-use netloom_fabric::{Fabric, TapId};
+use netloom_fabric::{Fabric, PortId, TapId};
 use netloom_guest::node::Pump;
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::runtime::RuntimeDir;
 use netloom_lab::{Clock, Cpus, LinkPlan, NodeKind, NodePlan, Plan, Precision};
+use std::collections::BTreeSet;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::time::Duration as RealDuration;
+use std::time::{Duration as RealDuration, Instant};
 
 /// The lab process, from its beginning to its exit code.
 ///
@@ -77,9 +78,10 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let configs = configs(plan, &cgroups);
     let mut nodes = make_nodes(plan, &configs)?;
     let kernels = Kernels::prepare(job)?;
-    guard.step(format!("joining them with {} links", plan.links.len()));
+    guard.step(joining(plan));
     let ports = make_links(plan, &nodes, kernels.as_ref())?;
     configure(nodes.iter_mut().flatten())?;
+    await_joined(plan, &mut nodes)?;
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
     let mut links = start_engine(plan, ports, processor, epoch)?;
     let captures = start_captures(job, &mut links)?;
@@ -121,6 +123,12 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let captures = start_captures(job, &mut links)?;
     let notes = notes_of(&nodes).collect();
     Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None })
+}
+
+fn joining(plan: &Plan) -> String {
+    let in_kernel = plan.links.iter().filter(|link| link.bypass.is_joined()).count();
+    let of_them = if in_kernel > 0 { format!(", {in_kernel} of them in the kernel") } else { String::new() };
+    format!("joining them with {} links{of_them}", plan.links.len())
 }
 
 fn notes_of(nodes: &[LabNode]) -> impl Iterator<Item = String> {
@@ -200,12 +208,17 @@ fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeCon
 }
 
 /// A veth pair for every end of a link at a namespace node: one interface in the node, the other here, where the engine
-/// finds it. A socket for every end at a kernel node.
+/// finds it. A socket for every end at a kernel node. One pair for a link that is joined in the kernel.
 fn make_links(plan: &Plan, nodes: &[Option<LabNode>], kernels: Option<&Kernels>) -> Result<Vec<PortConfig>, RunError> {
     let mut pairs = Vec::new();
-    let mut joined = Vec::new();
+    let mut places = Vec::new();
     let mut ports = Vec::new();
     for (number, link) in plan.links.iter().enumerate() {
+        if link.bypass.is_joined() {
+            pairs.push(Veth { ends: [0, 1].map(|end| in_node(plan, nodes, link, end)), mtu: link.mtu });
+            places.push(None);
+            continue;
+        }
         for (end, place) in link.ends.iter().enumerate() {
             let port = port_id(number, end);
             let listener = kernels.map_or(Ok(None), |kernels| kernels.listen(place.node, place.interface))?;
@@ -213,22 +226,50 @@ fn make_links(plan: &Plan, nodes: &[Option<LabNode>], kernels: Option<&Kernels>)
                 ports.push(PortConfig::Guest { port, listener });
                 continue;
             }
-            let Some(LabNode::Namespace(node)) = &nodes[place.node] else { continue };
-            let interface = &plan.nodes[place.node].interfaces[place.interface];
             let here = VethEnd { name: format!("p{}", port.0), mac: None, namespace: None, up: true };
-            let there = VethEnd {
-                name: interface.name.clone(),
-                mac: Some(interface.mac),
-                namespace: Some(node.pid()),
-                up: false,
-            };
-            pairs.push(Veth { ends: [here, there], mtu: link.mtu });
-            joined.push(port);
+            pairs.push(Veth { ends: [here, in_node(plan, nodes, link, end)], mtu: link.mtu });
+            places.push(Some(port));
         }
     }
     let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs)).map_err(machine)?;
-    ports.extend(joined.into_iter().zip(indexes).map(|(port, ifindex)| PortConfig::Interface { port, ifindex }));
+    let interface = |(port, ifindex): (Option<PortId>, u32)| Some(PortConfig::Interface { port: port?, ifindex });
+    ports.extend(places.into_iter().zip(indexes).filter_map(interface));
     Ok(ports)
+}
+
+/// The interface at this end of a link between namespace nodes.
+fn in_node(plan: &Plan, nodes: &[Option<LabNode>], link: &LinkPlan, end: usize) -> VethEnd {
+    let place = link.ends[end];
+    let interface = &plan.nodes[place.node].interfaces[place.interface];
+    let Some(LabNode::Namespace(node)) = &nodes[place.node] else {
+        unreachable!("an interface pair ends at a node with namespaces");
+    };
+    VethEnd { name: interface.name.clone(), mac: Some(interface.mac), namespace: Some(node.pid()), up: false }
+}
+
+/// How long the kernel may take to notice that both ends of its pairs are up; it takes some milliseconds.
+const RUNNING_WITHIN: RealDuration = RealDuration::from_secs(10);
+
+/// Waits until the nodes whose links are joined in the kernel can send: what they sent before would be dropped.
+fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunError> {
+    let joined = plan.links.iter().filter(|link| link.bypass.is_joined());
+    let concerned: BTreeSet<usize> = joined.flat_map(|link| link.ends.map(|end| end.node)).collect();
+    let until = Instant::now() + RUNNING_WITHIN;
+    for place in concerned {
+        let Some(LabNode::Namespace(node)) = &mut nodes[place] else { continue };
+        while !node.is_running().map_err(machine)? {
+            if Instant::now() > until {
+                return Err(RunError::Machine(format!(
+                    "node {}: its interfaces are not running after {} s, although they and those that they are joined \
+                     to were brought up",
+                    node.name(),
+                    RUNNING_WITHIN.as_secs()
+                )));
+            }
+            std::thread::sleep(RealDuration::from_millis(1));
+        }
+    }
+    Ok(())
 }
 
 /// All nodes configure themselves at the same time.
@@ -263,6 +304,7 @@ fn links(plan: &Plan, driver: Driver, before: PortCounters) -> Links {
     let name = |link: &LinkPlan| LinkName {
         name: link.name.clone(),
         ends: link.ends.map(|end| plan.nodes[end.node].name.clone()),
+        joined: link.bypass.is_joined(),
     };
     let pipes = plan.pipes().map(|pipe| (PipePlace::of(&pipe), pipe.config.clone())).collect();
     Links::new(driver, plan.links.iter().map(name).collect(), pipes, before)

@@ -17,6 +17,8 @@ pub(crate) struct LinkName {
     pub(crate) name: String,
     /// The node at each end.
     pub(crate) ends: [String; 2],
+    /// Whether it is joined in the kernel, so that its pipes see nothing.
+    pub(crate) joined: bool,
 }
 
 impl LinkName {
@@ -98,6 +100,11 @@ impl Links {
     /// The number of the link with this name.
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|link| link.name == name)
+    }
+
+    /// The names of the links that are joined in the kernel.
+    pub(crate) fn joined(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().filter(|link| link.joined).map(|link| link.name.as_str())
     }
 
     /// The names of the further pipes of a link, or of one direction of it.
@@ -230,6 +237,7 @@ impl Links {
             pipe: further.clone(),
             from: from.to_owned(),
             to: to.to_owned(),
+            joined_in_kernel: link.joined,
             rate_bits_per_second: state.config.rate.nominal().map(Rate::as_bits_per_second),
             delay_ns: state.config.delay.mean().as_nanos(),
             up: state.up,

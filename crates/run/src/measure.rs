@@ -109,6 +109,7 @@ fn pipe_row(name: &LinkName, state: &PipeState, report: &PipeReport, flow: &Flow
         pipe: state.place.pipe.clone(),
         from: from.to_owned(),
         to: to.to_owned(),
+        joined_in_kernel: name.joined,
         rate_bits_per_second: rate,
         achieved_bits_per_second: rate.zip(telling_ratio(report)).map(|(rate, ratio)| rate as f64 * ratio),
         throughput_bits_per_second: flow.throughput(),

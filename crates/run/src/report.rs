@@ -55,6 +55,9 @@ pub struct PipeRow {
     pub from: String,
     /// The node where they leave.
     pub to: String,
+    /// Whether the link is joined in the kernel: nothing of it is measured, and all figures are zero or missing.
+    #[serde(default)]
+    pub joined_in_kernel: bool,
     /// The described rate at the end of the run; none: unlimited.
     pub rate_bits_per_second: Option<u64>,
     /// The rate while packets waited for the transmitter; none if they never did for long enough to tell.

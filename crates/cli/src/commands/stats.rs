@@ -72,28 +72,38 @@ fn table(now: &LabStats, before: &LabStats) -> String {
     let seconds = (now.at_ns.saturating_sub(before.at_ns)) as f64 / 1e9;
     for (pipe, earlier) in now.pipes.iter().zip(&before.pipes) {
         let effects = pipe.effects.headed();
-        let told = telling.iter().map(|column| effects[*column].1.to_string());
+        let told =
+            telling.iter().map(|column| if pipe.joined_in_kernel { dash() } else { effects[*column].1.to_string() });
         table.row(cells(pipe, earlier, seconds.max(f64::EPSILON)).into_iter().chain(told).collect());
     }
     table.to_string().trim_end().to_owned()
 }
 
 fn cells(pipe: &PipeStats, before: &PipeStats, seconds: f64) -> Vec<String> {
+    let name = pipe_name(&pipe.link, pipe.pipe.as_deref(), &pipe.from, &pipe.to);
+    if pipe.joined_in_kernel {
+        // Nothing of it is measured, and zeros would say that it is idle.
+        return [vec![name, "in the kernel".into()], vec![dash(); 8]].concat();
+    }
     let per_second = |after: u64, earlier: u64| after.saturating_sub(earlier) as f64 / seconds;
     let carries = per_second(pipe.departed_bytes, before.departed_bytes) * 8.0;
     let load = pipe.rate_bits_per_second.map(|described| carries / described as f64 * 100.0);
     vec![
-        pipe_name(&pipe.link, pipe.pipe.as_deref(), &pipe.from, &pipe.to),
+        name,
         if pipe.up { "up".into() } else { "down".into() },
-        pipe.rate_bits_per_second.map_or_else(|| "-".into(), |bits| rate(bits as f64)),
+        pipe.rate_bits_per_second.map_or_else(dash, |bits| rate(bits as f64)),
         span(pipe.delay_ns),
         rate(carries),
-        load.map_or_else(|| "-".into(), |percent| format!("{percent:.1} %")),
+        load.map_or_else(dash, |percent| format!("{percent:.1} %")),
         format!("{:.0}", per_second(pipe.departed_packets, before.departed_packets)),
         pipe.queued_packets.to_string(),
         format!("{:.0}", per_second(drops(pipe), drops(before))),
         drops(pipe).to_string(),
     ]
+}
+
+fn dash() -> String {
+    "-".into()
 }
 
 fn drops(pipe: &PipeStats) -> u64 {
@@ -117,6 +127,10 @@ mod tests {
         let text = table(&stats(3_000_000_000, &now), &stats(1_000_000_000, &before));
         let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
         assert_eq!(row.join(" "), "l a>b up 1 Mbit/s 0 ns 500 kbit/s 50.0 % 0 0 2 4");
+        let joined = PipeStats { joined_in_kernel: true, ..now.clone() };
+        let text = table(&stats(3_000_000_000, &joined), &stats(1_000_000_000, &before));
+        let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
+        assert_eq!(row.join(" "), "l a>b in the kernel - - - - - - - -");
         let mut crossed = now;
         crossed.effects.cross_arrived_packets = 77;
         let wider = table(&stats(3_000_000_000, &crossed), &stats(1_000_000_000, &before));

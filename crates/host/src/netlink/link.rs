@@ -12,6 +12,8 @@ pub struct Link {
     pub index: u32,
     /// Its name, such as `eth0`.
     pub name: String,
+    /// Whether it can send: it is up, so is what it is joined to, and the kernel has noticed both.
+    pub running: bool,
     /// Its counters since it was made.
     pub counters: InterfaceCounters,
 }
@@ -87,7 +89,12 @@ impl Netlink {
 }
 
 fn link(message: &LinkMessage) -> Link {
-    let mut link = Link { index: message.header.index, name: String::new(), counters: InterfaceCounters::default() };
+    let mut link = Link {
+        index: message.header.index,
+        name: String::new(),
+        running: message.header.flags.contains(LinkFlags::Running),
+        counters: InterfaceCounters::default(),
+    };
     for attribute in &message.attributes {
         match attribute {
             LinkAttribute::IfName(name) => link.name.clone_from(name),

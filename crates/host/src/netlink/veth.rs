@@ -10,7 +10,8 @@ use crate::error::KernelError;
 ///
 /// A kernel compares the numbers of both ends of a veth pair, although they belong to different namespaces, and when
 /// they are equal it announces the carrier up to a second late, which delays IPv6 (`linkwatch_urgent_event`). Nodes
-/// number their interfaces from 1, so the lab starts far above.
+/// number their interfaces from 1, so the lab starts far above. The same holds for a pair between two nodes, of which
+/// the first end gets a number from here.
 const FIRST_INDEX: u32 = 1 << 16;
 
 /// One end of a veth pair.

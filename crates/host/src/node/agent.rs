@@ -79,6 +79,7 @@ impl Agent {
             Request::Signal { process, signal } => done(self.programs.signal(process, signal)),
             Request::Listening { port } => inspect::listening(port).map_or_else(Reply::Refused, Reply::Listening),
             Request::Interfaces => inspect::interfaces().map_or_else(Reply::Refused, Reply::Interfaces),
+            Request::Running => inspect::running(&self.config.interfaces).map_or_else(Reply::Refused, Reply::Running),
             Request::CpuWait => self.programs.cpu_wait().map_or_else(Reply::Refused, Reply::CpuWait),
             Request::Stop { grace_ms } => done(self.stop(Duration::from_millis(grace_ms))),
         };

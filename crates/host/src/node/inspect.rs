@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::config::InterfaceConfig;
 use super::protocol::CpuWait;
 use crate::error::{Attempted, KernelError};
 use crate::netlink::{InterfaceCounters, Netlink};
@@ -36,6 +37,13 @@ pub(crate) fn interfaces() -> Result<Vec<(String, InterfaceCounters)>, KernelErr
     let mut links = Netlink::open()?.links()?;
     links.retain(|link| link.index != super::configure::LOOPBACK);
     Ok(links.into_iter().map(|link| (link.name, link.counters)).collect())
+}
+
+/// Whether all of these interfaces can send. Kernels give a node others, too, for example of tunnels, which stay down.
+pub(crate) fn running(interfaces: &[InterfaceConfig]) -> Result<bool, KernelError> {
+    let links = Netlink::open()?.links()?;
+    let is_running = |name: &str| links.iter().any(|link| link.name == name && link.running);
+    Ok(interfaces.iter().all(|interface| is_running(&interface.name)))
 }
 
 /// The sum over all threads of the node that are alive.

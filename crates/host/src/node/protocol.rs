@@ -46,6 +46,7 @@ pub(crate) enum Request {
         port: u16,
     },
     Interfaces,
+    Running,
     CpuWait,
     Stop {
         grace_ms: u64,
@@ -79,6 +80,7 @@ pub(crate) enum Reply {
     NoFolder,
     Listening(bool),
     Interfaces(Vec<(String, InterfaceCounters)>),
+    Running(bool),
     CpuWait(CpuWait),
     Refused(KernelError),
 }

@@ -1,12 +1,12 @@
 //! Links, their ends and their directions.
 
-use super::scalar::{address, duration_or_zero, filled, integer, mac, text};
+use super::scalar::{address, duration_or_zero, filled, integer, mac, text, word};
 use super::treatments;
 use super::{Errors, Fields, keep};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::keys::{CHANGE, DIRECTION, END, LINK};
 use crate::models;
-use crate::spec::{EndSpec, LinkSpec};
+use crate::spec::{BypassSpec, EndSpec, LinkSpec};
 use crate::yaml::{Content, Entry, Node};
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
@@ -99,8 +99,14 @@ pub(super) fn bare_links(node: &Node) -> Vec<Option<LinkSpec>> {
 fn bare_link(name: Spanned<String>, fields: &Fields<'_>, mtu: u32, errors: &mut Errors) -> Option<LinkSpec> {
     let coalesce = fields.read("coalesce", duration_or_zero, errors).unwrap_or(COALESCE);
     let cost = fields.read("cost", |value| number(value, 1, 65_535), errors).unwrap_or(1);
+    let bypass = fields.read("bypass", |value| bypass(value).map(|said| value.spanned(said)), errors);
     let ends = ends(fields.get("ends")?, errors)?;
-    Some(LinkSpec { name, ends, pipes: Default::default(), treatments: Default::default(), mtu, coalesce, cost })
+    let (pipes, treatments) = Default::default();
+    Some(LinkSpec { name, ends, pipes, treatments, mtu, coalesce, cost, bypass })
+}
+
+fn bypass(node: &Node) -> Result<BypassSpec, Diagnostic> {
+    word(node, &[("true", BypassSpec::Always), ("false", BypassSpec::Never), ("auto", BypassSpec::Possible)])
 }
 
 /// The change that a map like `{delay: 80 ms}` describes.

@@ -111,6 +111,8 @@ impl Plan {
             "backward": direction(link, Direction::Backward),
             "mtu_bytes": link.mtu,
             "coalesce_ns": link.coalesce.as_nanos(),
+            "joined_in_kernel": link.bypass.is_joined(),
+            "not_joined_because": link.bypass.hindrance(),
         })
     }
 

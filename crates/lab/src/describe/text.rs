@@ -16,6 +16,7 @@ impl Plan {
         let mut parts = vec![self.headline(), table(&self.node_rows())];
         for (title, rows) in [
             ("Links", self.link_rows()),
+            ("Not joined in the kernel", self.hindrance_rows()),
             ("Routes", self.route_rows()),
             ("Traffic (for `netloom sim`)", self.traffic_rows()),
             ("Captures", self.capture_rows()),
@@ -96,7 +97,16 @@ impl Plan {
         let from = direction.index();
         let mut row = vec![name, direction.to_string(), format!("{} to {}", node(from), node(1 - from))];
         row.extend(pipe_cells(pipe));
+        if link.bypass.is_joined() {
+            row.push("joined in the kernel, not measured".into());
+        }
         row
+    }
+
+    /// The links that were to be joined in the kernel if possible, and why they are not.
+    fn hindrance_rows(&self) -> Vec<Vec<String>> {
+        let hindered = self.links.iter().filter_map(|link| Some((link, link.bypass.hindrance()?)));
+        hindered.map(|(link, why)| vec![link.name.clone(), format!("because {why}")]).collect()
     }
 
     fn route_rows(&self) -> Vec<Vec<String>> {

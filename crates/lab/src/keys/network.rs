@@ -58,6 +58,13 @@ pub(crate) const LINK: Section = Section {
                 "10",
                 "What using the link costs the shortest-path routes, 1 to 65535. Default: 1.",
             ),
+            Key::new(
+                "bypass",
+                Kind::OneOf(&[Kind::Flag, Kind::Word(&["auto"])]),
+                "auto",
+                "Whether it is joined in the kernel, past the engine, which then measures nothing of it: true, false, or \
+                 auto, if nothing about it needs the engine. Default: as the lab's `bypass`.",
+            ),
         ],
     ],
 };

@@ -39,6 +39,13 @@ pub(crate) const TOP: Section = Section {
              always and takes a whole processor. Default: balanced.",
         ),
         Key::new(
+            "bypass",
+            Kind::Word(&["off", "auto"]),
+            "auto",
+            "Whether links that nothing impairs, changes or measures are joined in the kernel, past the engine: off or \
+             auto. Default: off.",
+        ),
+        Key::new(
             "duration",
             DURATION,
             "15 s",

@@ -148,6 +148,9 @@ pub struct PipeStats {
     pub from: String,
     /// The node where they leave.
     pub to: String,
+    /// Whether the link is joined in the kernel, so that nothing of it is measured and all figures are zero.
+    #[serde(default)]
+    pub joined_in_kernel: bool,
     /// The rate in force; none: unlimited.
     pub rate_bits_per_second: Option<u64>,
     /// The propagation delay in force.

@@ -97,7 +97,8 @@ fn pipes(rows: &[PipeRow]) -> String {
     let mut table = Table::new(&columns);
     for row in &shown {
         let effects = row.effects.headed();
-        let told = telling.iter().map(|column| effects[*column].1.to_string());
+        let told =
+            telling.iter().map(|column| if row.joined_in_kernel { dash() } else { effects[*column].1.to_string() });
         table.row(pipe_cells(row).into_iter().chain(told).collect());
     }
     let mut text = table.to_string();
@@ -118,8 +119,12 @@ fn worth_showing(rows: &[PipeRow]) -> Vec<&PipeRow> {
 }
 
 fn pipe_cells(row: &PipeRow) -> Vec<String> {
+    let name = pipe_name(&row.link, row.pipe.as_deref(), &row.from, &row.to);
+    if row.joined_in_kernel {
+        return [vec![name, "in the kernel".into()], vec![dash(); 6]].concat();
+    }
     vec![
-        pipe_name(&row.link, row.pipe.as_deref(), &row.from, &row.to),
+        name,
         row.rate_bits_per_second.map_or_else(dash, |bits| rate(bits as f64)),
         row.achieved_bits_per_second.map_or_else(dash, rate),
         span(row.delay_ns),

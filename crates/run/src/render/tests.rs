@@ -51,6 +51,15 @@ fn marks_and_cross_traffic_have_columns_where_there_are_any() {
 }
 
 #[test]
+fn a_link_in_the_kernel_has_no_figures() {
+    let lan =
+        PipeRow { link: "lan".into(), from: "a".into(), to: "b".into(), joined_in_kernel: true, ..PipeRow::default() };
+    let text = plain(&pipes(&[backbone(), lan]));
+    let row = text.lines().nth(2).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(row, "lan a>b in the kernel - - - - - -");
+}
+
+#[test]
 fn a_large_lab_shows_the_rows_that_say_something() {
     let mut rows = vec![PipeRow::default(); 100];
     rows[77] = backbone();

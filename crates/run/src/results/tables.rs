@@ -40,7 +40,9 @@ fn header() -> String {
     format!("{HEADER},{}\n", Effects::COLUMNS)
 }
 
+/// Of a link that is joined in the kernel nothing was measured, and its zeros are none.
 fn push_row(text: &mut String, row: &PipeRow) {
+    let counted = |value: u64| field(Some(value).filter(|_| !row.joined_in_kernel));
     let fields = [
         row.link.clone(),
         row.direction.clone(),
@@ -49,24 +51,24 @@ fn push_row(text: &mut String, row: &PipeRow) {
         row.to.clone(),
         field(row.rate_bits_per_second),
         field(row.achieved_bits_per_second.map(f64::round)),
-        field(Some(row.throughput_bits_per_second.round())),
+        field(Some(row.throughput_bits_per_second.round()).filter(|_| !row.joined_in_kernel)),
         field(Some(row.delay_ns)),
         field(row.measured_delay_mean_ns),
         field(row.measured_delay_p99_ns),
-        field(Some(row.queue_peak_packets)),
-        field(Some(row.arrived_packets)),
-        field(Some(row.arrived_bytes)),
-        field(Some(row.departed_packets)),
-        field(Some(row.departed_bytes)),
-        field(Some(row.dropped_queue_packets)),
-        field(Some(row.dropped_loss_packets)),
-        field(Some(row.dropped_early_packets)),
-        field(Some(row.dropped_down_packets)),
+        counted(row.queue_peak_packets),
+        counted(row.arrived_packets),
+        counted(row.arrived_bytes),
+        counted(row.departed_packets),
+        counted(row.departed_bytes),
+        counted(row.dropped_queue_packets),
+        counted(row.dropped_loss_packets),
+        counted(row.dropped_early_packets),
+        counted(row.dropped_down_packets),
         field(row.lateness_p50_ns),
         field(row.lateness_p99_ns),
         field(row.lateness_max_ns),
     ];
-    let effects = row.effects.values().map(|count| count.to_string());
+    let effects = row.effects.values().map(counted);
     writeln!(text, "{},{}", fields.join(","), effects.join(",")).expect("writing to a string");
 }
 
@@ -84,5 +86,13 @@ mod tests {
         push_row(&mut text, &PipeRow { link: "backbone".into(), ..PipeRow::default() });
         let counts: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
         assert_eq!(counts, [32, 32]);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_no_zero() {
+        let mut text = String::new();
+        let (link, direction) = ("lan".into(), "forward".into());
+        push_row(&mut text, &PipeRow { link, direction, joined_in_kernel: true, ..PipeRow::default() });
+        assert_eq!(text.replace(",", " ").split_whitespace().collect::<Vec<_>>(), ["lan", "forward", "0"], "{text}");
     }
 }

@@ -124,8 +124,18 @@ impl Session<'_> {
             pipes: pipe_evidence(self.links.names(), self.links.pipes(), last),
             engine: engine_evidence(last, spent, losses),
             nodes: self.node_evidence(spent)?,
-            notes: self.notes.clone(),
+            notes: self.notes.iter().cloned().chain(self.joined_links()).collect(),
         })
+    }
+
+    /// Which links nobody can judge, since the engine did not see their packets.
+    fn joined_links(&self) -> Option<String> {
+        const NAMED: usize = 5;
+        let joined: Vec<&str> = self.links.joined().collect();
+        let (count, named) = (joined.len(), joined.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "));
+        let more = if count > NAMED { format!(" and {} more", count - NAMED) } else { String::new() };
+        let of_all = self.links.names().len();
+        (count > 0).then(|| format!("{count} of {of_all} links, joined in the kernel and not measured: {named}{more}"))
     }
 
     /// What the nodes' interfaces dropped is lost outside all models.

@@ -106,7 +106,7 @@ impl Session<'_> {
         })
     }
 
-    pub(super) fn find_link(&self, name: &str) -> Result<usize, Refusal> {
+    fn find_link(&self, name: &str) -> Result<usize, Refusal> {
         self.links.find(name).ok_or_else(|| {
             let names: Vec<&str> =
                 self.links.names().iter().take(NAMES_LISTED).map(|link| link.name.as_str()).collect();
@@ -114,8 +114,21 @@ impl Session<'_> {
         })
     }
 
+    /// The link with this name, of which clients want what only the engine can give them.
+    pub(super) fn find_link_in_engine(&self, name: &str, wanted: &str) -> Result<usize, Refusal> {
+        let link = self.find_link(name)?;
+        if !self.links.names()[link].joined {
+            return Ok(link);
+        }
+        let message = format!(
+            "`{name}` is joined in the kernel, past the engine, and cannot be {wanted}: write `bypass: false` for it in the \
+             lab file and start the lab again"
+        );
+        Err((ExitCode::Usage, message))
+    }
+
     fn find_place(&self, set: &Set) -> Result<Place, Refusal> {
-        let link = self.find_link(&set.link)?;
+        let link = self.find_link_in_engine(&set.link, "changed")?;
         let direction = set.direction.as_deref().map(direction).transpose()?;
         let known = self.links.further_pipes(link, direction);
         match &set.pipe {

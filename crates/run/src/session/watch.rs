@@ -43,7 +43,7 @@ impl Session<'_> {
         }
         let [out]: [OwnedFd; 1] =
             fds.try_into().map_err(|_| (ExitCode::Usage, "a capture needs a file descriptor".to_owned()))?;
-        let link = self.find_link(&wanted.link)?;
+        let link = self.find_link_in_engine(&wanted.link, "captured")?;
         let direction = wanted.direction.as_deref().map(direction).transpose()?;
         let snaplen = wanted.snaplen_bytes.map(Bytes::new);
         Ok((CapturePlan { link, direction, snaplen, filter: None, file: String::new() }, out))

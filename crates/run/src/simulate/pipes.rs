@@ -28,6 +28,8 @@ fn row(plan: &Plan, place: &PipePlan<'_>, pipe: &PipeOutcome, seconds: f64) -> P
         pipe: place.treatment.map(|treatment| treatment.name.clone()),
         from: node(direction.index()),
         to: node(1 - direction.index()),
+        // A simulation has no kernel to join it in.
+        joined_in_kernel: false,
         rate_bits_per_second: rate,
         achieved_bits_per_second: rate.zip(telling_ratio(pipe)).map(|(rate, ratio)| rate as f64 * ratio),
         throughput_bits_per_second: counters.departed.bytes as f64 * 8.0 / seconds,

@@ -1,0 +1,28 @@
+//! Which links are joined in the kernel.
+
+/// Whether a link is joined in the kernel: by one veth pair whose ends are in its two nodes, past the packet engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Bypass {
+    /// Nobody asked for it.
+    #[default]
+    Off,
+    /// It is. Its pipes exist and stay empty: nothing of it is measured, changed or captured.
+    Joined,
+    /// It was to be if possible, and it is not possible: why, in words that go on after "it is not, because".
+    Hindered(String),
+}
+
+impl Bypass {
+    /// Whether the link is joined in the kernel.
+    pub fn is_joined(&self) -> bool {
+        *self == Self::Joined
+    }
+
+    /// Why it is not, though the lab file would have it.
+    pub fn hindrance(&self) -> Option<&str> {
+        match self {
+            Self::Hindered(why) => Some(why),
+            Self::Off | Self::Joined => None,
+        }
+    }
+}

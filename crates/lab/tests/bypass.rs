@@ -1,0 +1,130 @@
+//! Which links are joined in the kernel, and what is said of those that are not.
+
+use netloom_lab::{Bypass, Clock, Plan};
+use netloom_units::Dilation;
+
+fn plan(text: &str) -> Plan {
+    netloom_lab::parse(text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan
+}
+
+/// A lab of three nodes and two links, `l` and `m`, with `top` in front, `l` said about the first link and `rest` behind.
+fn lab(top: &str, l: &str, rest: &str) -> String {
+    format!(
+        "{top}\nnodes: [a, b, c]\nlinks:\n  l: {{ends: [a, b]{l}}}\n  m: {{ends: [b, c], delay: 1 ms, bypass: false}}\n{rest}\n"
+    )
+}
+
+/// What becomes of `l`.
+fn bypass(top: &str, l: &str, rest: &str) -> Bypass {
+    plan(&lab(top, l, rest)).links[0].bypass.clone()
+}
+
+/// Why `l` of a lab with `bypass: auto` is not joined.
+fn hindrance(l: &str, rest: &str) -> String {
+    match bypass("bypass: auto", l, rest) {
+        Bypass::Hindered(why) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn nothing_is_joined_unless_somebody_asks() {
+    assert_eq!(bypass("", "", ""), Bypass::Off);
+    assert_eq!(bypass("bypass: off", "", ""), Bypass::Off);
+    assert_eq!(bypass("bypass: auto", ", bypass: false", ""), Bypass::Off);
+}
+
+#[test]
+fn the_lab_or_the_link_asks() {
+    for (top, l) in
+        [("bypass: auto", ""), ("", ", bypass: auto"), ("", ", bypass: true"), ("bypass: auto", ", mtu: 9000")]
+    {
+        assert_eq!(bypass(top, l, ""), Bypass::Joined, "{top:?} {l:?}");
+    }
+    assert_eq!(plan(&lab("bypass: auto", "", "")).links[1].bypass, Bypass::Off);
+    // What is said explicitly and is the default is no impairment.
+    assert_eq!(bypass("bypass: auto", ", rate: unlimited, delay: 0, loss: 0, backward: {loss: 0}", ""), Bypass::Joined);
+}
+
+#[test]
+fn every_model_keeps_a_link_in_the_engine() {
+    assert_eq!(hindrance(", rate: 1 Gbit/s, loss: 1 %", ""), "it has `rate`, `loss`");
+    assert_eq!(hindrance(", backward: {delay: 1 us}", ""), "it has `delay` backward");
+    assert_eq!(hindrance(", delay: 1 us, backward: {delay: 2 us, rate: 1 Mbit/s}", ""), "it has `delay` forward");
+    assert_eq!(hindrance(", queue: 50 packets", ""), "it has `queue`");
+    for model in ["corrupt: 1 %", "duplicate: 1 %", "state: {flap: {up: 1 s, down: 1 s}}", "overhead: ethernet"] {
+        let key = model.split(':').next().unwrap();
+        assert_eq!(hindrance(&format!(", {model}"), ""), format!("it has `{key}`"));
+    }
+    let cross = ", cross: [{kind: constant, rate: 1 Mbit/s, size: 100 B}]";
+    assert_eq!(hindrance(cross, ""), "it has `cross`");
+    let pipes = ", backward: {pipes: {far: {match: {to: 10.0.9.0/24}, delay: 1 ms}}}";
+    assert_eq!(hindrance(pipes, ""), "it has further pipes backward");
+}
+
+#[test]
+fn whoever_changes_or_measures_a_link_keeps_it_in_the_engine() {
+    let set = "timeline:\n  - {at: 1 s, link: l, set: {delay: 1 ms}}";
+    assert_eq!(hindrance("", set), "the timeline changes it in line 7");
+    let down = "timeline:\n  - {at: 1 s, link: m, down: 1 s}\n  - {at: 1 s, link: l, down: 1 s}";
+    assert_eq!(hindrance("", down), "the timeline cuts it in line 8");
+    let partition = "timeline:\n  - {at: 1 s, partition: [[a]], for: 1 s}";
+    assert_eq!(hindrance("", partition), "the timeline cuts it in line 7");
+    assert_eq!(hindrance("", "capture: [l]"), "`capture` wants its packets, which no engine sees in the kernel");
+    assert_eq!(hindrance("", "expect: [l.forward.packets > 1 packets]"), "line 6 of `expect` wants it measured");
+    let others = "timeline: [{at: 1 s, link: m, down: 1 s}]\ncapture: [m]\nexpect: [m.packets > 1 packets]";
+    assert_eq!(bypass("bypass: auto", "", others), Bypass::Joined);
+}
+
+#[test]
+fn bounds_on_every_link_hold_unless_the_link_says_otherwise() {
+    let bounds = "bounds: {lateness: 100 us, delay: 2 %}";
+    assert!(hindrance("", bounds).starts_with("`bounds` has `lateness` or `delay`, for which it must be measured"));
+    assert_eq!(bypass("", ", bypass: true", bounds), Bypass::Joined);
+    assert_eq!(bypass("bypass: auto", "", "bounds: {starvation: 20 %, rate: 1 %}"), Bypass::Joined);
+}
+
+#[test]
+fn only_namespaces_in_real_time_are_joined() {
+    let kernel = "bypass: auto\nnodes: {a: {}, b: {stack: kernel}}\nlinks: {l: {ends: [a, b]}}\n";
+    assert_eq!(plan(kernel).links[0].bypass.hindrance(), Some("node `b` has a kernel of its own"));
+    let routers = "bypass: auto\nnodes: {a: {}, b: {kind: router}}\nlinks: {l: {ends: [a, b]}}\n";
+    assert!(plan(routers).links[0].bypass.is_joined());
+    let ten: Dilation = "10".parse().expect("a number");
+    for (clock, time) in [(Clock::Dilated(ten), "dilated"), (Clock::Virtual, "virtual")] {
+        let slow = |text: &str| netloom_lab::parse_with_clock(text, "test.yaml", clock);
+        let plan = slow("bypass: auto\nnodes: [a, b]\nlinks: {l: {ends: [a, b]}}\n").expect("a lab").plan;
+        let why = plan.links[0].bypass.hindrance().expect("a reason");
+        assert!(why.starts_with(&format!("in {time} time all packets pass")), "{why}");
+        let wrong = slow("nodes: [a, b]\nlinks: {l: {ends: [a, b], bypass: true}}\n").expect_err("it cannot be");
+        let line = wrong.lines().next().expect("an error");
+        assert!(
+            line.starts_with("test.yaml:2: links.l.bypass: this link cannot be joined in the kernel, because in"),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn the_plan_says_what_is_joined_and_why_others_are_not() {
+    let text = "bypass: auto
+nodes: [a, b, c]
+links:
+  lan: {ends: [a, b]}
+  wan: {ends: [b, c], delay: 1 ms}
+  own: {ends: [a, c], bypass: false}
+";
+    let plan = plan(text);
+    let shown = plan.to_text();
+    let line = |begin: &str| shown.lines().find(|line| line.trim_start().starts_with(begin)).unwrap_or_default();
+    assert!(line("lan").ends_with("joined in the kernel, not measured"), "{shown}");
+    assert_eq!(shown.matches("joined in the kernel, not measured").count(), 2, "{shown}");
+    assert!(shown.contains("\nNot joined in the kernel\n  wan  because it has `delay`\n"), "{shown}");
+    let json = plan.describe();
+    let of = |link: usize| {
+        (json["links"][link]["joined_in_kernel"].clone(), json["links"][link]["not_joined_because"].clone())
+    };
+    assert_eq!(of(0), (true.into(), serde_json::Value::Null));
+    assert_eq!(of(1), (false.into(), "it has `delay`".into()));
+    assert_eq!(of(2), (false.into(), serde_json::Value::Null));
+}
