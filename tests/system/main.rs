@@ -7,6 +7,7 @@
 mod bed;
 mod captures;
 mod dilations;
+mod doctor;
 mod endings;
 mod interactive;
 mod kernels;

@@ -20,6 +20,7 @@ mod driver;
 mod engine;
 mod guests;
 mod meter;
+pub mod probe;
 mod receive;
 mod report;
 mod ring;

@@ -124,6 +124,8 @@ impl Session<'_> {
         engine.lost_leaving = engine.lost_leaving.max(port_drops()?);
         Ok(Evidence {
             clock: self.job.plan.clock,
+            precision: self.job.plan.precision,
+            examination: self.job.examination.clone(),
             pipes: pipe_evidence(self.links.names(), self.links.pipes(), last),
             engine,
             nodes: self.node_evidence(spent)?,
