@@ -27,6 +27,16 @@ pub(super) struct Found<'a> {
     pub(super) missing_programs: Vec<&'static str>,
 }
 
+/// The load per processor at which somebody else was running all the time.
+const LOAD: f64 = 0.5;
+
+impl Found<'_> {
+    /// Whether other programs ran meanwhile, so that all figures are lower than they could be.
+    pub(super) fn is_busy(&self) -> bool {
+        self.facts.load.unwrap_or(0.0) > LOAD * self.processors as f64
+    }
+}
+
 /// All lines, in their order.
 pub(super) fn all(found: &Found<'_>) -> Vec<Check> {
     let mut checks = vec![namespaces(found)];
@@ -89,10 +99,11 @@ fn shares(found: &Found<'_>) -> Check {
                 Hierarchy::V1 { .. } => 1,
                 Hierarchy::V2 { .. } => 2,
             };
+            let base = hierarchy.base().display().to_string();
             fine(
                 "labs",
                 "shares of nodes",
-                format!("cgroups of version {version}, below {}", hierarchy.base().display()),
+                format!("cgroups of version {version}, below {}", base.trim_end_matches('/')),
             )
         }
         Err(reason) => {

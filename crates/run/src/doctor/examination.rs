@@ -18,6 +18,8 @@ pub struct Examination {
     pub machine: Machine,
     /// Whether it was measured by root; ordinary users have smaller buffers and less priority.
     pub root: bool,
+    /// Whether other programs ran meanwhile, so that all figures are lower than they could be.
+    pub busy: bool,
     /// How punctual it is.
     pub timing: Timing,
     /// How many packets the engine moves; none where no lab can be made.

@@ -84,6 +84,7 @@ pub fn examine(sink: &mut dyn FnMut(&str)) -> Result<Examined, RunError> {
         netloom_version: env!("CARGO_PKG_VERSION").to_owned(),
         machine: machine(),
         root: rights.root,
+        busy: found.is_busy(),
         checks: checks::all(&found),
         conclusion: conclusion::draw(&found),
         timing: timing.clone(),

@@ -36,6 +36,7 @@ pub(crate) fn quote(complaint: Complaint, asked: &Asked, known: Option<&Examinat
     };
     let date = examination.date_utc.split('T').next().unwrap_or_default();
     let said = match complaint {
+        _ if examination.busy => "measured this machine while it was busy: run it again when it is idle".into(),
         Complaint { late: true, .. } => lateness(asked, examination),
         Complaint { overrun: true, .. } => forwarding(examination),
         _ => processors(examination),
@@ -154,6 +155,13 @@ mod tests {
         let kept = line(Precision::Balanced, 1_000);
         assert!(kept.contains("other programs or too many packets"), "{kept}");
         assert!(kept.contains("312,000 packets/s without loss, 14.2 Gbit/s"), "{kept}");
+    }
+
+    #[test]
+    fn what_a_busy_machine_said_is_not_quoted() {
+        let known = Examination { busy: true, ..examination() };
+        let line = quote(LATE, &asked(Precision::Eco, 50), Some(&known)).unwrap();
+        assert!(line.ends_with("measured this machine while it was busy: run it again when it is idle"), "{line}");
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(super) struct Facts {
     /// How long programs with real-time priority may run in each period, in microseconds; -1: always.
     pub(super) realtime_runtime_us: Option<i64>,
     pub(super) realtime_period_us: Option<i64>,
+    /// The highest real-time priority that this process may ask for without a privilege; 0: none.
+    pub(super) realtime_priority: u64,
     /// Programs that wanted to run, as a mean of the last minute.
     pub(super) load: Option<f64>,
     pub(super) memory_total_bytes: Option<u64>,
@@ -83,6 +85,7 @@ impl Tree {
             clock_sources: words(self.line(&format!("{sources}/available_clocksource"))),
             realtime_runtime_us: self.line("proc/sys/kernel/sched_rt_runtime_us").and_then(|line| line.parse().ok()),
             realtime_period_us: self.line("proc/sys/kernel/sched_rt_period_us").and_then(|line| line.parse().ok()),
+            realtime_priority: hard_limit(&limits, "Max realtime priority").unwrap_or(0),
             load: self.line("proc/loadavg").and_then(|line| line.split(' ').next()?.parse().ok()),
             memory_total_bytes: kibibytes(&memory, "MemTotal:"),
             memory_available_bytes: kibibytes(&memory, "MemAvailable:"),
@@ -112,11 +115,16 @@ impl Tree {
         Ticks { all: ticks.iter().take(8).sum(), stolen: ticks.get(7).copied().unwrap_or(0) }
     }
 
-    /// The kernel's own memory and what nodes' first processes have, in bytes: what grows with nodes.
-    pub(super) fn memory_of_nodes(&self) -> Option<u64> {
+    /// The kernel's own memory, in bytes, as far as it grows with nodes.
+    pub(super) fn memory_of_kernel(&self) -> Option<u64> {
         let memory = self.text("proc/meminfo")?;
-        let grows = ["Slab:", "KernelStack:", "PageTables:", "Percpu:", "AnonPages:"];
+        let grows = ["Slab:", "KernelStack:", "PageTables:", "Percpu:"];
         grows.iter().map(|name| kibibytes(&memory, name)).sum()
+    }
+
+    /// The memory of a process, in bytes; what it shares with others counts in part.
+    pub(super) fn memory_of_process(&self, pid: i32) -> Option<u64> {
+        kibibytes(&self.text(&format!("proc/{pid}/smaps_rollup"))?, "Pss:")
     }
 
     fn governors(&self) -> BTreeMap<String, usize> {

@@ -55,6 +55,12 @@ fn push_conclusion(text: &mut String, examination: &Examination) {
     for line in wrapped(&format!("Precision: {}. {}.", conclusion.precision, capitalized(&conclusion.because))) {
         push_line(text, &line);
     }
+    if examination.busy {
+        push_line(
+            text,
+            &format!("{CAUTION}Other programs ran meanwhile:{CAUTION:#} measure again when the machine is idle."),
+        );
+    }
     if conclusion.capacities.is_empty() {
         return;
     }

@@ -93,7 +93,10 @@ fn of_a_good_machine_only_what_is_not_there_is_named() {
     assert_eq!(checks["namespaces"].result, "a lab of two nodes was made in 42 ms, as root");
     assert_eq!(checks["small packets"].result, "312,400/s without loss; 401,000/s came out of a flood");
     assert_eq!(checks["one TCP stream"].result, "14.2 Gbit/s, 0.71 of the 20 Gbit/s of a plain veth pair");
-    assert_eq!(checks["real-time limit"].result, "real-time programs rest 50 ms in 1 s; the engine is none");
+    assert_eq!(
+        checks["real-time limit"].result,
+        "real-time programs, which this user may start, rest 50 ms in 1 s; the engine is none"
+    );
     assert!(checks.values().all(|check| check.change.is_some() == (check.state != State::Fine)));
 }
 

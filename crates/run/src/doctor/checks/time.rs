@@ -16,8 +16,6 @@ const WAKING_NS: u64 = 400_000;
 const READING_NS: u64 = 200;
 /// A share of the processors' time; more is felt in every figure.
 const STOLEN: f64 = 0.01;
-/// The load per processor at which somebody else was running all the time.
-const LOAD: f64 = 0.5;
 /// Sources of time that need no system call to be read.
 const FAST_SOURCES: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
 
@@ -30,7 +28,7 @@ pub(super) fn all(found: &Found<'_>) -> Vec<Check> {
     ];
     checks.extend(timing.wake.map(|wake| waits(found, "waking a thread", wake, WAKING_NS)));
     checks.extend([priority(found), other_load(found), clock_source(found)]);
-    checks.extend([governor(found.facts), realtime(found.facts)].into_iter().flatten());
+    checks.extend([governor(found.facts), realtime(found)].into_iter().flatten());
     checks
 }
 
@@ -45,7 +43,7 @@ fn waits(found: &Found<'_>, name: &str, late: Lateness, bound_ns: u64) -> Check 
     if late.p99_ns <= bound_ns {
         return fine("time", name, result);
     }
-    let change = if is_loaded(found) {
+    let change = if found.is_busy() {
         "measure again when the machine is idle: see `other load`"
     } else if found.facts.is_virtual {
         "end other programs (`top` shows them), or give this virtual machine processors of its own"
@@ -78,15 +76,11 @@ fn other_load(found: &Found<'_>) -> Check {
     if stolen > STOLEN {
         return better("time", NAME, result, "ask for processors that this virtual machine does not share");
     }
-    if is_loaded(found) {
+    if found.is_busy() {
         let change = "measure again when the machine is idle: all figures are lower than they could be";
         return better("time", NAME, result, change);
     }
     fine("time", NAME, result)
-}
-
-fn is_loaded(found: &Found<'_>) -> bool {
-    found.facts.load.unwrap_or(0.0) > LOAD * found.processors as f64
 }
 
 fn clock_source(found: &Found<'_>) -> Check {
@@ -128,15 +122,16 @@ fn governor(facts: &Facts) -> Option<Check> {
 }
 
 /// The engine has ordinary priority, and so it is not throttled; programs of labs may be.
-fn realtime(facts: &Facts) -> Option<Check> {
+fn realtime(found: &Found<'_>) -> Option<Check> {
     const NAME: &str = "real-time limit";
-    let (runtime, period) = (facts.realtime_runtime_us?, facts.realtime_period_us?);
+    let (runtime, period) = (found.facts.realtime_runtime_us?, found.facts.realtime_period_us?);
+    let may = if found.rights.privileged || found.facts.realtime_priority > 0 { "may" } else { "may not" };
     let result = if runtime < 0 {
-        "none: a real-time program that spins can stop the engine".to_owned()
+        format!("none for real-time programs, which this user {may} start: one that spins can stop the engine")
     } else {
-        let stopped = u64::try_from(period - runtime).unwrap_or(0) * 1_000;
-        let period = span(u64::try_from(period).unwrap_or(0) * 1_000);
-        format!("real-time programs rest {} in {period}; the engine is none", span(stopped))
+        let nanoseconds = |microseconds: i64| u64::try_from(microseconds).unwrap_or(0) * 1_000;
+        let (rest, period) = (span(nanoseconds(period - runtime)), span(nanoseconds(period)));
+        format!("real-time programs, which this user {may} start, rest {rest} in {period}; the engine is none")
     };
     Some(fine("time", NAME, result))
 }

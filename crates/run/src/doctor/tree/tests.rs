@@ -16,7 +16,7 @@ fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, Tree) {
 fn a_machine_that_tells_nothing_has_no_facts() {
     let (_root, tree) = machine(&[]);
     assert_eq!(tree.facts(), Facts::default());
-    assert_eq!((tree.processor(), tree.ticks(), tree.memory_of_nodes()), (None, Ticks::default(), None));
+    assert_eq!((tree.processor(), tree.ticks(), tree.memory_of_kernel()), (None, Ticks::default(), None));
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_desktop_tells_everything() {
         ("proc/sys/net/core/rmem_max", "212992\n"),
         (
             "proc/self/limits",
-            "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024    524288    files\nMax processes   unlimited unlimited processes\n",
+            "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024    524288    files\nMax processes   unlimited unlimited processes\nMax realtime priority     0       95\n",
         ),
         ("proc/sys/user/max_net_namespaces", "31000\n"),
         ("etc/os-release", "NAME=\"Ubuntu\"\nID=ubuntu\nID_LIKE=\"debian other\"\n"),
@@ -50,7 +50,7 @@ fn a_desktop_tells_everything() {
     assert_eq!(facts.clock_source.as_deref(), Some("hpet"));
     assert_eq!(facts.clock_sources, ["tsc", "hpet", "acpi_pm"]);
     assert_eq!((facts.realtime_runtime_us, facts.realtime_period_us), (Some(950_000), Some(1_000_000)));
-    assert_eq!(facts.load, Some(1.52));
+    assert_eq!((facts.realtime_priority, facts.load), (95, Some(1.52)));
     assert_eq!(facts.memory_available_bytes, Some(4_000_000 * 1_024));
     assert_eq!((facts.receive_buffer_bytes, facts.send_buffer_bytes), (Some(212_992), None));
     assert_eq!((facts.open_files, facts.processes), (Some(524_288), None));
@@ -87,4 +87,14 @@ fn stolen_time_is_a_share_of_all() {
     assert_eq!(at("nonsense").ticks(), Ticks::default());
     let (earlier, later) = (Ticks { all: 1_000, stolen: 20 }, Ticks { all: 1_100, stolen: 25 });
     assert!((later.stolen_since(earlier) - 0.05).abs() < 1e-9);
+}
+
+#[test]
+fn the_memory_of_nodes_is_the_kernels_and_their_own() {
+    let (_root, tree) = machine(&[
+        ("proc/meminfo", "Slab:  100 kB\nKernelStack: 20 kB\nPageTables: 3 kB\nPercpu: 400 kB\nAnonPages: 9 kB\n"),
+        ("proc/7/smaps_rollup", "5581-7ffc ---p 00000000 00:00 0  [rollup]\nRss:  1800 kB\nPss:   300 kB\n"),
+    ]);
+    assert_eq!(tree.memory_of_kernel(), Some(523 * 1_024));
+    assert_eq!((tree.memory_of_process(7), tree.memory_of_process(8)), (Some(300 * 1_024), None));
 }
