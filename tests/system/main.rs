@@ -8,6 +8,7 @@ mod bed;
 mod bypass;
 mod captures;
 mod dilations;
+mod doctor;
 mod endings;
 mod faults;
 mod interactive;

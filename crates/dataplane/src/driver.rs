@@ -257,7 +257,7 @@ fn leave(
 }
 
 /// Asks for timers without slack and for the highest ordinary priority; says whether the priority was granted.
-fn raise_priority() -> bool {
+pub(crate) fn raise_priority() -> bool {
     // SAFETY: prctl() with these arguments and setpriority() take no pointers. Slack of one nanosecond is always granted.
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1);
@@ -266,7 +266,7 @@ fn raise_priority() -> bool {
 }
 
 /// Keeps this thread on a processor.
-fn stay_on(processor: usize) -> io::Result<()> {
+pub(crate) fn stay_on(processor: usize) -> io::Result<()> {
     // SAFETY: a set of processors is plain bits, the call reads as many bytes of it as it is told, and CPU_SET() writes
     // within it: the number is of a processor that exists.
     let done = unsafe {

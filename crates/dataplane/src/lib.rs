@@ -21,6 +21,7 @@ mod engine;
 mod guests;
 mod memory;
 mod meter;
+pub mod probe;
 mod receive;
 mod report;
 mod ring;

@@ -13,6 +13,7 @@ mod capture;
 mod chart;
 mod control;
 mod direction;
+pub mod doctor;
 mod driver;
 mod effects;
 mod effort;

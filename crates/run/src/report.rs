@@ -175,6 +175,9 @@ pub struct Verdict {
     /// The smallest whole dilation with which this machine would fit, as far as the figures tell; none if none is needed,
     /// if slowing would not help, and in virtual time.
     pub dilation: Option<u64>,
+    /// What `netloom doctor` says of the machine, where that explains the findings.
+    #[serde(default)]
+    pub machine: Option<String>,
     /// What could not be judged, and why.
     pub notes: Vec<String>,
 }

@@ -7,7 +7,7 @@ mod relay;
 use crate::job::{Job, Mode};
 use crate::results::{Folder, absolute, results_folder};
 use crate::signals::Signals;
-use crate::{Event, Report, RunError, assemble, kernels, preflight};
+use crate::{Event, Report, RunError, assemble, doctor, kernels, preflight};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, spawn_lab};
@@ -149,6 +149,7 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         cwd,
         kernel: kernel.map(|kernel| kernel.path),
         cpu_group: cpu_group(&request.plan),
+        examination: doctor::store::of_this_machine(),
         guard_pid: std::process::id().cast_signed(),
     })
 }

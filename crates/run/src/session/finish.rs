@@ -121,6 +121,8 @@ impl Session<'_> {
     fn evidence(&mut self, last: &Snapshot, spent: &Spent, losses: &[PortLoss]) -> Result<Evidence, RunError> {
         Ok(Evidence {
             clock: self.job.plan.clock,
+            precision: self.job.plan.precision,
+            examination: self.job.examination.clone(),
             pipes: pipe_evidence(self.links.names(), self.links.pipes(), last),
             engine: engine_evidence(last, spent, losses),
             nodes: self.node_evidence(spent)?,

@@ -5,9 +5,11 @@
 
 mod processors;
 
+use crate::doctor::Examination;
+use crate::doctor::quote::{Asked, Complaint, quote};
 use crate::render::{rate, span};
 use crate::{Finding, PortLoss, Verdict};
-use netloom_lab::{Bounds, Clock};
+use netloom_lab::{Bounds, Clock, Precision};
 pub(crate) use processors::ProcessorShare;
 use processors::{engine_starvation, node_processor};
 
@@ -40,6 +42,10 @@ impl From<Bounds> for Allowed {
 pub(crate) struct Evidence {
     /// The clock of the run, to which the proposed dilation is relative.
     pub(crate) clock: Clock,
+    /// How the engine waited.
+    pub(crate) precision: Precision,
+    /// What `netloom doctor` found out about this machine, if it was asked.
+    pub(crate) examination: Option<Examination>,
     pub(crate) pipes: Vec<PipeEvidence>,
     pub(crate) engine: EngineEvidence,
     pub(crate) nodes: Vec<NodeEvidence>,
@@ -117,21 +123,25 @@ const SMALLEST_SLOWING: f64 = 2.0;
 
 /// Judges a run.
 pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
-    let mut findings: Vec<Finding> = Vec::new();
-    for pipe in evidence.pipes.iter().filter(|pipe| pipe.carried) {
-        findings.extend(lateness(allowed, pipe));
-        findings.extend(delay(allowed, pipe));
-        findings.extend(achieved_rate(allowed, pipe));
-    }
+    let carrying = || evidence.pipes.iter().filter(|pipe| pipe.carried);
+    let late = carrying().flat_map(|pipe| lateness(allowed, pipe).into_iter().chain(delay(allowed, pipe)));
+    let mut findings: Vec<Finding> = late.collect();
+    let mut complaint = Complaint { late: !findings.is_empty(), ..Complaint::default() };
+    let lost = engine_losses(&evidence.engine).into_iter().chain(evidence.nodes.iter().filter_map(node_losses));
+    let mut overrun: Vec<Finding> = carrying().filter_map(|pipe| achieved_rate(allowed, pipe)).collect();
     if let Some(behind) = engine_behind(&evidence.engine) {
         // Lateness that grew all the time says how long the run was, not how fast the machine is.
         let most = behind.slowing.unwrap_or(f64::MAX);
-        findings.iter_mut().for_each(|finding| finding.slowing = finding.slowing.map(|slowing| slowing.min(most)));
-        findings.push(behind);
+        let judged = findings.iter_mut().chain(&mut overrun);
+        judged.for_each(|finding| finding.slowing = finding.slowing.map(|slowing| slowing.min(most)));
+        overrun.push(behind);
     }
-    findings.extend(engine_losses(&evidence.engine));
-    findings.extend(engine_starvation(allowed, evidence.engine.elapsed_ns, evidence.engine.waited_ns));
-    findings.extend(evidence.nodes.iter().filter_map(node_losses));
+    overrun.extend(lost);
+    complaint.overrun = overrun.iter().any(|finding| finding.slowing.is_some());
+    findings.extend(overrun);
+    let starved = engine_starvation(allowed, evidence.engine.elapsed_ns, evidence.engine.waited_ns);
+    complaint.starved = starved.is_some();
+    findings.extend(starved);
     findings.extend(evidence.nodes.iter().filter_map(unenforced_share));
     for node in &evidence.nodes {
         findings.extend(node.processor.as_ref().and_then(|processor| node_processor(allowed, &node.name, processor)));
@@ -144,7 +154,15 @@ pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
         notes
             .push("whether the engine waited for a processor: this kernel keeps no account (CONFIG_SCHED_INFO)".into());
     }
-    Verdict { as_described: findings.is_empty(), findings, dilation, notes }
+    let machine = about_the_machine(allowed, evidence, complaint);
+    Verdict { as_described: findings.is_empty(), findings, dilation, machine, notes }
+}
+
+/// What is known of the machine that explains the findings. In virtual time it makes no difference.
+fn about_the_machine(allowed: &Allowed, evidence: &Evidence, complaint: Complaint) -> Option<String> {
+    let Evidence { precision, examination, .. } = evidence;
+    let asked = Asked { precision: *precision, lateness_ns: allowed.lateness_ns, dilation: evidence.clock.dilation()? };
+    quote(complaint, &asked, examination.as_ref())
 }
 
 fn weight(finding: &Finding) -> f64 {

@@ -217,3 +217,17 @@ fn a_lab_may_allow_kernels_to_be_busy_and_starved() {
     let lax = Allowed { starvation: 1.0, ..ALLOWED };
     assert!(judge(&lax, &node_with(60, 40)).as_described);
 }
+
+#[test]
+fn the_doctor_is_quoted_where_the_machine_explains_the_findings() {
+    let late = with(PipeEvidence { lateness_p99_ns: 3_200_000, ..pipe() });
+    let said = |evidence: &Evidence| judge(&ALLOWED, evidence).machine;
+    assert!(said(&late).unwrap().contains("`netloom doctor`"));
+    let known = Examination { date_utc: "2026-11-21T20:00:00Z".into(), ..Examination::default() };
+    let quoted = said(&Evidence { examination: Some(known), ..late.clone() }).unwrap();
+    assert!(quoted.starts_with("netloom doctor of 2026-11-21 measured"), "{quoted}");
+    assert_eq!(said(&with(pipe())), None);
+    assert_eq!(said(&Evidence { clock: Clock::Virtual, ..late }), None);
+    let unenforced = NodeEvidence { unenforced_share: Some("no cgroup".into()), ..NodeEvidence::default() };
+    assert_eq!(said(&Evidence { nodes: vec![unenforced], engine: engine(), ..Evidence::default() }), None);
+}
