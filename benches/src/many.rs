@@ -45,7 +45,7 @@ pub(crate) fn pipes(settings: &Settings) -> Result<Vec<Row>, String> {
     let shares: Vec<f64> = rows
         .filter(|pipe| pipe["departed_packets"].as_u64().unwrap_or(0) > 100)
         .filter_map(|pipe| pipe["achieved_bits_per_second"].as_f64())
-        .map(|rate| rate / PIPE_RATE)
+        .map(|achieved| achieved / PIPE_RATE)
         .collect();
     let worst = shares.iter().map(|share| (share - 1.0).abs()).fold(0.0, f64::max);
     let described = report["exit_code"] == 0;
@@ -189,7 +189,7 @@ fn family(root: i32, parent: &dyn Fn(i32) -> Option<i32>) -> Result<Vec<i32>, St
     let mut place = 0;
     while place < found.len() {
         let of = found[place];
-        found.extend(pairs.iter().filter(|(_, parent)| *parent == of).map(|(pid, _)| *pid));
+        found.extend(pairs.iter().filter(|(_, above)| *above == of).map(|(pid, _)| *pid));
         place += 1;
     }
     Ok(found)

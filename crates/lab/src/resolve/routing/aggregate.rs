@@ -80,8 +80,8 @@ impl Tree {
                 let bit = 1_u128 << (self.bits - length - 1);
                 let (low, high) = leaves.split_at(leaves.partition_point(|leaf| leaf.first & bit == 0));
                 let halves = [low, high].map(|half| self.grow(half, length + 1));
-                let [low, high] = halves.map(|half| half.map_or(ANYWHERE, |half| self.branches[half].hops));
-                (if low & high == 0 { low | high } else { low & high }, halves)
+                let [one, other] = halves.map(|half| half.map_or(ANYWHERE, |half| self.branches[half].hops));
+                (if one & other == 0 { one | other } else { one & other }, halves)
             }
         };
         self.branches.push(Branch { first: leaves[0].first, length, hops, halves });
