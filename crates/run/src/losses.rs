@@ -107,7 +107,8 @@ mod tests {
     use netloom_dataplane::PortReport;
 
     fn names() -> Vec<LinkName> {
-        let name = |name: &str, ends: [&str; 2]| LinkName { name: name.into(), ends: ends.map(str::to_owned) };
+        let name =
+            |name: &str, ends: [&str; 2]| LinkName { name: name.into(), ends: ends.map(str::to_owned), joined: false };
         vec![name("first", ["a", "r"]), name("second", ["r", "b"])]
     }
 

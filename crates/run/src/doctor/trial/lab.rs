@@ -208,6 +208,7 @@ fn start_engine(ports: &[u32; 2]) -> Result<Engine, Failure> {
         processor: None,
         dilation: Dilation::ONE,
         epoch: None,
+        memory: None,
         ports: (0..).zip(ports).map(port).collect(),
     };
     Engine::start(fabric, config).map_err(|error| Failure::new(error.to_string()))
