@@ -23,9 +23,9 @@ fn it_tells_people_and_machines_what_labs_may_ask_for() {
             assert!(told.stdout.contains(line), "{line}: {told:#?}");
         }
         assert!(told.stderr.contains("doctor.json"), "{told:#?}");
-        let told = bed.netloom(&["doctor", "--json", "--quiet"]).expect_code(0);
-        assert_eq!(told.stderr, "");
-        let found: Value = serde_json::from_str(&told.stdout).unwrap();
+        let quiet = bed.netloom(&["doctor", "--json", "--quiet"]).expect_code(0);
+        assert_eq!(quiet.stderr, "");
+        let found: Value = serde_json::from_str(&quiet.stdout).unwrap();
         assert_eq!(found["conclusion"]["labs"], true);
         assert_eq!(found["root"], user == User::Own && is_root());
         let carried = &found["forwarding"];

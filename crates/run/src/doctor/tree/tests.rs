@@ -67,7 +67,7 @@ fn the_tightest_quota_counts() {
         ("sys/fs/cgroup/a/b/cpu.max", "max 100000\n"),
     ]);
     assert_eq!(tree.facts().quota, Some(1.5));
-    let (_root, old) = machine(&[
+    let (_old_root, old) = machine(&[
         ("proc/self/cgroup", "4:cpu,cpuacct:/docker/x\n1:name=systemd:/\n"),
         ("sys/fs/cgroup/cpu/docker/x/cpu.cfs_quota_us", "50000\n"),
         ("sys/fs/cgroup/cpu/docker/x/cpu.cfs_period_us", "100000\n"),
