@@ -102,9 +102,9 @@ fn the_port_that_lost_most_is_named() {
     let text = "packets lost outside the models: 8 on the way in, 2 on the way out; most between node a and link l: 9";
     assert_eq!(verdict.findings[0].text, text);
     let full = EngineEvidence { was_out_of_memory: true, ..engine };
-    let verdict = judge(&ALLOWED, &Evidence { engine: full, ..Evidence::default() });
-    assert_eq!(verdict.findings[0].text, format!("{text}; the engine had used all memory that it may use"));
-    assert_eq!(verdict.dilation, None);
+    let out_of_memory = judge(&ALLOWED, &Evidence { engine: full, ..Evidence::default() });
+    assert_eq!(out_of_memory.findings[0].text, format!("{text}; the engine had used all memory that it may use"));
+    assert_eq!(out_of_memory.dilation, None);
 }
 
 /// In 10 s it did the work of 2 s, while every packet was later than the one before.
