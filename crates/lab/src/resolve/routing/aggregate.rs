@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn both_families_are_alike() {
-        let net = |number: u32| (format!("fd00:6e6c:0:{number:x}::/64").parse().unwrap(), number / 100);
-        let all: Vec<(IpNet, u32)> = (0..1_000).map(net).collect();
+        let numbered = |number: u32| (format!("fd00:6e6c:0:{number:x}::/64").parse().unwrap(), number / 100);
+        let all: Vec<(IpNet, u32)> = (0..1_000).map(numbered).collect();
         let table = aggregate(Family::V6, &all).unwrap();
         assert!(table.len() < 60, "{}", table.len());
         assert!(all.iter().all(|(net, hop)| lookup(&table, net.addr()) == Some(*hop)));
