@@ -118,34 +118,34 @@ fn kernel_nodes(found: &Found<'_>) -> Check {
     const NAME: &str = "kernel of nodes";
     match &found.kernel {
         Ok(kernel) if kernel.time_travel => {
-            fine("beside", NAME, format!("Linux {}, for dilated and virtual time", kernel.version))
+            fine("extras", NAME, format!("Linux {}, for dilated and virtual time", kernel.version))
         }
         Ok(kernel) => {
-            better("beside", NAME, format!("Linux {}, for dilated time only", kernel.version), "netloom kernel build")
+            better("extras", NAME, format!("Linux {}, for dilated time only", kernel.version), "netloom kernel build")
         }
         Err(KernelMissing::None { .. }) => {
-            not_fine("beside", NAME, State::Missing, "none: labs in real time only", "netloom kernel build")
+            not_fine("extras", NAME, State::Missing, "none: labs in real time only", "netloom kernel build")
         }
-        Err(error) => not_fine("beside", NAME, State::Missing, error.to_string(), "netloom kernel build"),
+        Err(error) => not_fine("extras", NAME, State::Missing, error.to_string(), "netloom kernel build"),
     }
 }
 
 /// Nothing here needs it yet, so that nothing is missing without it.
 fn kvm(found: &Found<'_>) -> Check {
-    fine("beside", "KVM", if found.kvm { "/dev/kvm is there" } else { "none; kernel nodes do without" })
+    fine("extras", "KVM", if found.kvm { "/dev/kvm is there" } else { "none; kernel nodes do without" })
 }
 
 fn tools(found: &Found<'_>) -> Check {
     const NAME: &str = "programs";
     if found.missing_programs.is_empty() {
-        return fine("beside", NAME, programs::usual().join(", "));
+        return fine("extras", NAME, programs::usual().join(", "));
     }
     let there: Vec<&str> =
         programs::usual().into_iter().filter(|program| !found.missing_programs.contains(program)).collect();
     let there = if there.is_empty() { String::new() } else { format!("; {} are there", there.join(", ")) };
     let result = format!("no {}{there}; labs that call them need them", found.missing_programs.join(", no "));
     let change = programs::install(&found.missing_programs, &found.facts.distribution);
-    not_fine("beside", NAME, State::Missing, result, change)
+    not_fine("extras", NAME, State::Missing, result, change)
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ impl State {
 /// One line of the table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// What it belongs to: `labs`, `time`, `packets`, `size` or `beside`.
+    /// What it belongs to: `labs`, `time`, `packets`, `size` or `extras`.
     pub group: String,
     /// What was looked at.
     pub name: String,
