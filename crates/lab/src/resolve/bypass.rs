@@ -12,11 +12,11 @@ use crate::spec::{BypassSpec, LinkSpec, Spec};
 /// timeline, captures and expectations are known.
 pub(super) fn settle(spec: &Spec, stacks: &[Stack], ends: &[Ends], plan: &Plan, errors: &mut Errors) -> Vec<Bypass> {
     let mut settled = Vec::new();
-    for (number, (link, ends)) in spec.links.iter().zip(ends).enumerate() {
+    for (number, (link, joined)) in spec.links.iter().zip(ends).enumerate() {
         let wanted = link.bypass.as_ref().map_or(spec.bypass, |said| said.value);
         let hindrance = || {
             on_clock(spec.clock)
-                .or_else(|| on_nodes(spec, stacks, ends))
+                .or_else(|| on_nodes(spec, stacks, joined))
                 .or_else(|| on_models(link))
                 .or_else(|| on_timeline(plan, number))
                 .or_else(|| on_captures(plan, number))
@@ -63,7 +63,7 @@ fn on_models(link: &LinkSpec) -> Option<String> {
     if let Some(place) = link.treatments.iter().position(|further| !further.is_empty()) {
         return Some(format!("it has further pipes {}", Direction::BOTH[place]));
     }
-    let said = |keys: &[&str]| keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+    let said = |all: &[&str]| all.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
     match (forward.is_empty(), backward.is_empty()) {
         (true, true) => None,
         (false, _) if forward == backward => Some(format!("it has {}", said(&forward))),
