@@ -7,7 +7,7 @@ NETLOOM := $(or $(CARGO_TARGET_DIR),target)/release/netloom
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps kernel build demo test fmt fmt-check tidy lint doc unit manual deny advisories bench bench-quick clean
+.PHONY: help deps kernel build demo test fmt fmt-check tidy lint doc unit manual deny advisories bench bench-quick soak clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,10 @@ bench: deps ## accuracy and speed on this machine, as tables and pictures; takes
 bench-quick: deps ## the same with few and short measurements: do the benchmarks work?
 	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
 	$(dir $(NETLOOM))netloom-bench --quick
+
+soak: deps ## ten minutes of random labs, changes and kills: is anything left behind?
+	$(CARGO) build --release --locked --bin netloom --bin netloom-soak
+	$(dir $(NETLOOM))netloom-soak
 
 clean: ## remove what was built; results stay
 	$(CARGO) clean

@@ -6,13 +6,17 @@
 
 mod accuracy;
 mod capacity;
+mod chains;
 mod clocks;
+mod exactness;
 mod lab;
+mod many;
 mod picture;
 mod plain;
+mod probe;
 mod row;
 mod scale;
-mod speed;
+mod streams;
 mod transfer;
 mod wake;
 
@@ -24,8 +28,9 @@ use std::process::ExitCode;
 struct Settings {
     /// The program under test.
     netloom: PathBuf,
-    /// The comparison's script.
+    /// The scripts of what is compared with.
     plain_veth: PathBuf,
+    plain_chain: PathBuf,
     /// The lab files of the paper on time dilation.
     examples: PathBuf,
     /// Where figures, lab files and results of runs go.
@@ -49,15 +54,24 @@ type Case = (&'static str, &'static str, fn(&Settings) -> Result<Vec<Row>, Strin
 /// Stands for all cases of the module `clocks`.
 const CLOCKS: &str = "clocks";
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 10] = [
     ("delay", "GINE table 2: round-trip times over a constant one-way delay", accuracy::run),
     ("capacity", "GINE table 3: goodput over a line of given capacity", capacity::run),
-    ("unshaped", "One TCP stream without rate limit and delay, against a plain veth pair", speed::run),
+    ("streams", "TCP through one link, with and without limits, against a plain veth pair", streams::run),
+    ("packets-per-second", "The most small packets per second that one link carries", exactness::packets),
+    ("exactness", "How far the delay of each packet is off", exactness::delays),
+    ("chain", "vimage figure 6: a chain of routers, against plain veth pairs", chains::kernels),
+    ("pipes", "A thousand pipes at once", many::pipes),
+    ("idle", "What a lab takes while nobody uses it", many::idle),
+    ("nodes", "A thousand routers and two thousand links", many::nodes),
     ("star", "Setting up and removing 100 nodes around one router", scale::run),
 ];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(ended) = probe::main(&arguments) {
+        return ended;
+    }
     if let Some(unknown) = arguments.iter().find(|argument| !is_known(argument)) {
         let names = names().join(", ");
         eprintln!("unknown argument {unknown}: give --quick and the names of cases: {names}; {CLOCKS} is from pace on");
@@ -67,6 +81,7 @@ fn main() -> ExitCode {
     let settings = Settings {
         netloom: std::env::var_os("NETLOOM").map_or_else(sibling, PathBuf::from),
         plain_veth: root.join("plain-veth.sh"),
+        plain_chain: root.join("plain-chain.sh"),
         examples: root.join("../examples/time-warp"),
         output: PathBuf::from(OUTPUT),
         quick: arguments.iter().any(|argument| argument == QUICK),

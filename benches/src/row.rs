@@ -37,6 +37,13 @@ pub(crate) fn json(results: &[(&str, Vec<Row>)]) -> String {
     serde_json::to_string_pretty(&rows.collect::<Vec<_>>()).unwrap_or_default()
 }
 
+/// The least and the greatest value, in units of `unit`, for the table.
+pub(crate) fn range(values: &[f64], unit: f64) -> String {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min) / unit;
+    let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max) / unit;
+    format!("{least:.1} to {greatest:.1}")
+}
+
 /// The middle value; the lower of the two middle ones.
 pub(crate) fn median(mut values: Vec<f64>) -> Result<f64, String> {
     values.sort_by(f64::total_cmp);

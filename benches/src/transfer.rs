@@ -37,6 +37,11 @@ pub(crate) fn pinned_tcp(target: &str, seconds: u32) -> String {
     tcp(target, seconds).replace("--json", "-A 0,1 --json")
 }
 
+/// The client's command for several TCP streams at once.
+pub(crate) fn several(target: &str, seconds: u32, streams: u32) -> String {
+    tcp(target, seconds).replace("--json", &format!("-P {streams} --json"))
+}
+
 /// The client's command for UDP datagrams of 1,470 bytes, offered at `rate` bits per second. The receiver's socket gets
 /// room for 4 MB, so that a receiver without a processor for a moment loses nothing: the line is measured, not iperf3.
 pub(crate) fn udp(target: &str, seconds: u32, rate: f64) -> String {

@@ -116,7 +116,8 @@ impl Bed {
 
     fn as_user(&self, mut command: Command) -> Command {
         command.current_dir(self.work()).env("XDG_RUNTIME_DIR", self.path().join("runtime"));
-        command.env("HOME", self.work()).stdin(Stdio::null());
+        // What is kept for later runs belongs to the bed, too.
+        command.env("HOME", self.work()).env_remove("XDG_CACHE_HOME").stdin(Stdio::null());
         command.envs(self.kernel.iter().map(|path| ("NETLOOM_KERNEL", path)));
         if self.user == User::Nobody {
             command.uid(NOBODY).gid(NOBODY);

@@ -75,14 +75,18 @@ pub(super) fn play_text(
 }
 
 /// A lab file of `examples/time-warp`, with some of its text replaced.
-pub(super) fn example(settings: &Settings, name: &str, changes: &[(&str, &str)]) -> Result<PathBuf, String> {
+pub(super) fn example<T: AsRef<str>>(
+    settings: &Settings,
+    name: &str,
+    changes: &[(&str, T)],
+) -> Result<PathBuf, String> {
     let path = settings.examples.join(format!("{name}.yaml"));
     let mut text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     for (old, new) in changes {
         if !text.contains(old) {
             return Err(format!("{} lacks `{old}`, which is to be varied", path.display()));
         }
-        text = text.replace(old, new);
+        text = text.replace(old, new.as_ref());
     }
     written(settings, name, &text)
 }
@@ -137,13 +141,17 @@ impl Played {
 
     /// The throughput of each of a command's iperf3 flows at their receiver, in Mbit/s.
     pub(super) fn flows(&self, command: &str) -> Result<Vec<f64>, String> {
-        let json: Value =
-            serde_json::from_str(&self.stdout(command)?).map_err(|error| format!("iperf3's output: {error}"))?;
-        if let Some(error) = json.get("error") {
-            return Err(format!("iperf3: {error}"));
+        let mut flows = Vec::new();
+        // A command may have started several of them.
+        for json in serde_json::Deserializer::from_str(&self.stdout(command)?).into_iter::<Value>() {
+            let json = json.map_err(|error| format!("iperf3's output: {error}"))?;
+            if let Some(error) = json.get("error") {
+                return Err(format!("iperf3: {error}"));
+            }
+            let streams = json["end"]["streams"].as_array().ok_or("iperf3 told of no streams")?;
+            let rates = streams.iter().filter_map(|stream| stream["receiver"]["bits_per_second"].as_f64());
+            flows.extend(rates.map(|bits| bits / 1e6));
         }
-        let streams = json["end"]["streams"].as_array().ok_or("iperf3 told of no streams")?;
-        let rates = streams.iter().filter_map(|stream| stream["receiver"]["bits_per_second"].as_f64());
-        Ok(rates.map(|bits| bits / 1e6).collect())
+        Ok(flows)
     }
 }

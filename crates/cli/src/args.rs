@@ -1,9 +1,11 @@
 //! The command line of `netloom`.
 
+mod doctor;
 pub(crate) mod kernel;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+pub(crate) use doctor::DoctorArgs;
 use netloom_lab::Clock;
 use netloom_units::Dilation;
 use std::path::PathBuf;
@@ -22,6 +24,7 @@ Examples:
   netloom run examples/dumbbell.yaml      run a lab, judge it, keep the results
   netloom check examples/dumbbell.yaml    show what would be set up, without root
   netloom sim examples/sim-bottleneck.yaml  simulate its links in virtual time, without root
+  netloom doctor                          measure this machine: what labs it carries
   netloom up examples/star.yaml           bring a lab up for an interactive day
   netloom help exit-codes                 what the exit codes mean";
 
@@ -65,6 +68,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: kernel::KernelCommand,
     },
+    /// Measure this machine for a few seconds: what labs it carries, and what to change
+    Doctor(DoctorArgs),
     /// Print the completion script of a shell
     #[command(after_help = COMPLETION_EXAMPLES)]
     Completion {
@@ -80,6 +85,13 @@ pub(crate) enum Command {
         /// What the kernel passes on from its command line
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
         rest: Vec<String>,
+    },
+    /// A source or sink of traffic, which only `netloom doctor` starts
+    #[command(name = netloom_run::doctor::TRAFFIC_COMMAND, hide = true)]
+    DoctorTraffic {
+        /// What it is to do
+        #[arg(hide = true)]
+        words: Vec<String>,
     },
 }
 
@@ -185,6 +197,9 @@ pub(crate) struct Overrides {
     /// Another clock: real, virtual, or a number, by which lab time is slower than ours
     #[arg(long, value_parser = clock)]
     pub(crate) clock: Option<Clock>,
+    /// The kernel of kernel nodes; without it $NETLOOM_KERNEL, or the best that `netloom kernel list` shows
+    #[arg(long, value_name = "PATH")]
+    pub(crate) kernel: Option<PathBuf>,
 }
 
 /// The search for a dilation.

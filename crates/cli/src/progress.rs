@@ -1,8 +1,10 @@
 //! What a person sees while a lab works: a moving line on a terminal, plain lines elsewhere.
 
 mod build;
+mod steps;
 
 pub(crate) use build::BuildProgress;
+pub(crate) use steps::Steps;
 
 use crate::talk;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

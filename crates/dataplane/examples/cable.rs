@@ -48,6 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             processor: None,
             dilation: dilation.parse::<Dilation>()?,
             epoch: Some(RealDuration::from_nanos(epoch.parse()?)),
+            memory: None,
             ports: vec![guest(0, first)?, guest(1, second)?],
         },
     )?;

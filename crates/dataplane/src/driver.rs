@@ -3,14 +3,15 @@
 use crate::clock::Clock;
 use crate::engine::{Command, Mailbox};
 use crate::guests::Guests;
+use crate::memory::Memory;
 use crate::meter::Meters;
 use crate::receive::Receiver;
-use crate::report::{EngineReport, PipeReport, Snapshot};
+use crate::report::{EngineReport, PortReport, Snapshot};
 use crate::send::Sender;
 use crate::wait::{Waiter, sleep};
 use netloom_fabric::{Fabric, Handout, PortId, Tap, TapId};
 use netloom_packet::Pool;
-use netloom_units::Duration;
+use netloom_units::{Duration, Instant};
 use std::collections::HashMap;
 use std::io;
 use std::time::Duration as RealDuration;
@@ -19,6 +20,11 @@ use std::time::Duration as RealDuration;
 const NICE: i32 = -20;
 /// For how long after a packet a lab is taken to be in use.
 const LIVELY: RealDuration = RealDuration::from_secs(2);
+
+/// Of a fabric that is further behind than this, so much is played at a time: lab time.
+const PORTION: Duration = Duration::from_millis(10);
+/// After so long the driver looks after arrivals and commands again, though the fabric is still behind: our own time.
+const LONGEST_TURN: RealDuration = RealDuration::from_millis(20);
 
 /// Those who are shown all packets.
 pub(crate) type Taps = Vec<(TapId, Box<dyn Tap + Send>)>;
@@ -35,10 +41,13 @@ pub(crate) struct Driver {
     pub(crate) meters: Meters,
     pub(crate) taps: Taps,
     pub(crate) pool: Pool,
+    pub(crate) memory: Memory,
     pub(crate) mailbox: Mailbox,
     pub(crate) priority: bool,
     /// When a packet came from a node last. Our own time, since the epoch.
     pub(crate) last_arrival: RealDuration,
+    /// How far the fabric has got, while this machine cannot keep up with it.
+    pub(crate) behind: Option<Instant>,
 }
 
 /// Both directions of all ports that are interfaces.
@@ -117,17 +126,18 @@ impl Driver {
         let mut arrived = 0;
         let mut lively = false;
         if let Some(Interfaces { receiver, .. }) = &mut self.interfaces {
-            arrived += receiver.pass(&mut self.fabric, &mut self.pool, &mut self.taps);
+            arrived += receiver.pass(&mut self.fabric, &mut self.pool, &mut self.taps, self.behind);
             lively |= receiver.take_port_arrivals() > 0;
         }
         if !self.guests.is_empty() {
-            let count = self.guests.pass(&mut self.fabric, &mut self.pool, &mut self.taps);
+            let count = self.guests.pass(&mut self.fabric, &mut self.pool, &mut self.taps, self.behind);
             arrived += count;
             lively |= count > 0;
         }
         let real = self.clock.real();
         if lively {
             self.last_arrival = real;
+            self.memory.watch(real, &mut self.pool);
         }
         self.guests.attend_sometimes(real)?;
         self.hand_out();
@@ -139,14 +149,29 @@ impl Driver {
     }
 
     /// Packets that are due leave the fabric, to whatever kind of port.
+    ///
+    /// A link can describe more than this machine can compute in time, for example 100 Gbit/s of cross traffic. If all that is
+    /// due were played at once, that would take longer than the span that is played, the next turn longer again, and soon
+    /// nobody would listen to commands any more. So it is played in portions, and after a while the driver looks around.
+    /// What arrives meanwhile arrives when the fabric has got so far: that is late, and the meters see it.
     fn hand_out(&mut self) {
         let Self { fabric, interfaces, guests, meters, taps, pool, clock, .. } = self;
-        fabric.advance(clock.now(), |handout| {
-            for (_, tap) in taps.iter_mut() {
-                tap.leaves(&handout);
+        let (now, begun) = (clock.now(), clock.real());
+        self.behind = loop {
+            let portion = fabric.next_wake().map_or(now, |wake| now.min(wake + PORTION));
+            fabric.advance(portion, |handout| {
+                for (_, tap) in taps.iter_mut() {
+                    tap.leaves(&handout);
+                }
+                leave(handout, interfaces, guests, meters, pool);
+            });
+            if portion == now {
+                break None;
             }
-            leave(handout, interfaces, guests, meters, pool);
-        });
+            if clock.real().saturating_sub(begun) > LONGEST_TURN {
+                break Some(portion);
+            }
+        };
         if let Some(Interfaces { sender, .. }) = interfaces {
             sender.flush(meters, pool);
         }
@@ -155,9 +180,12 @@ impl Driver {
 
     /// Carries out a command; false ends the thread.
     fn obey(&mut self, command: Command) -> io::Result<bool> {
-        // What was due before a change leaves as it was before the change.
-        self.pass()?;
-        let now = self.clock.now();
+        // What was due before a change leaves as it was before the change. Who is behind has not got to the change yet, and
+        // lets nobody wait for it.
+        if self.behind.is_none() {
+            self.pass()?;
+        }
+        let now = self.behind.unwrap_or_else(|| self.clock.now());
         match command {
             Command::Change(pipe, change) => self.fabric.change(now, pipe, &change),
             Command::SetUp(pipe, up) => self.fabric.set_up(now, pipe, up),
@@ -181,20 +209,15 @@ impl Driver {
 
     fn snapshot(&mut self) -> Snapshot {
         let engine = self.report();
-        let pipes = self.fabric.counters().zip(self.meters.iter()).map(|(counters, meter)| PipeReport {
-            counters: *counters,
-            lateness: meter.lateness.clone(),
-            delay: meter.delay.clone(),
-            busy_described: meter.busy_described,
-            busy_measured: meter.busy_measured,
-        });
-        Snapshot { at: self.clock.now(), pipes: pipes.collect(), engine }
+        Snapshot { at: self.clock.now(), pipes: self.meters.reports(self.fabric.counters()), engine }
     }
 
     fn report(&mut self) -> EngineReport {
         let (cpu_time, run_queue_wait) = scheduling();
         let mut report = EngineReport {
-            lost_sending: self.guests.lost,
+            ports: self.guests.reports().collect(),
+            behind: self.behind.map_or(Duration::ZERO, |reached| self.clock.now().since(reached)),
+            was_out_of_memory: self.memory.was_full(),
             unheard: self.guests.unheard,
             ended_ports: self.guests.ended(),
             cpu_time,
@@ -205,10 +228,13 @@ impl Driver {
         };
         if let Some(Interfaces { receiver, sender }) = &mut self.interfaces {
             receiver.count_drops();
-            report.lost_receiving += receiver.lost;
-            report.lost_sending += sender.refused;
+            report.lost_receiving = receiver.overflowed;
+            let lost_sending = |port: PortReport| PortReport { lost_sending: sender.refused(port.port), ..port };
+            report.ports.extend(receiver.reports().map(lost_sending));
             report.last_send_error = sender.last_error.as_ref().map(io::Error::to_string);
         }
+        report.lost_receiving += report.ports.iter().map(|port| port.lost_receiving).sum::<u64>();
+        report.lost_sending = report.ports.iter().map(|port| port.lost_sending).sum();
         report
     }
 }
@@ -231,7 +257,7 @@ fn leave(
 }
 
 /// Asks for timers without slack and for the highest ordinary priority; says whether the priority was granted.
-fn raise_priority() -> bool {
+pub(crate) fn raise_priority() -> bool {
     // SAFETY: prctl() with these arguments and setpriority() take no pointers. Slack of one nanosecond is always granted.
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1);
@@ -240,7 +266,7 @@ fn raise_priority() -> bool {
 }
 
 /// Keeps this thread on a processor.
-fn stay_on(processor: usize) -> io::Result<()> {
+pub(crate) fn stay_on(processor: usize) -> io::Result<()> {
     // SAFETY: a set of processors is plain bits, the call reads as many bytes of it as it is told, and CPU_SET() writes
     // within it: the number is of a processor that exists.
     let done = unsafe {

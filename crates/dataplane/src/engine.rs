@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::driver::{Driver, Interfaces};
 use crate::guests::Guests;
+use crate::memory::Memory;
 use crate::meter::Meters;
 use crate::report::Snapshot;
 use crate::sys::{clear_event, event_fd, signal_event};
@@ -36,6 +37,9 @@ pub struct EngineConfig {
     pub dilation: Dilation,
     /// What `CLOCK_MONOTONIC` shows when the lab's time is zero: the epoch of the kernels that share it. None: now.
     pub epoch: Option<RealDuration>,
+    /// By how many bytes the process may grow while packets are on their way; none: without bound. What comes in beyond
+    /// that is lost, and counted as such.
+    pub memory: Option<u64>,
     /// Its ports.
     pub ports: Vec<PortConfig>,
 }
@@ -164,9 +168,11 @@ impl Engine {
             guests,
             taps: Vec::new(),
             pool: Pool::new(SMALL_FRAMES, LARGE_FRAMES),
+            memory: Memory::new(config.memory),
             mailbox: Mailbox { commands: inbox, bell: Arc::clone(&bell) },
             priority: false,
             last_arrival: RealDuration::ZERO,
+            behind: None,
         };
         let builder = std::thread::Builder::new().name("netloom-engine".into());
         let thread = builder.spawn(move || driver.run()).map_err(failed("starting the packet engine's thread"))?;

@@ -4,8 +4,10 @@ use crate::clock::Clock;
 use crate::driver::Taps;
 use crate::meter::Meters;
 use crate::receive::enter;
+use crate::report::PortReport;
 use netloom_fabric::{Fabric, Handout, PortId};
 use netloom_packet::{Packet, Pool};
+use netloom_units::Instant;
 use netloom_vhost::{Event, Listener, Poller, Port, Sent};
 use std::collections::VecDeque;
 use std::io;
@@ -37,8 +39,6 @@ pub(crate) struct Guests {
     /// How many guests have a backlog.
     behind: usize,
     attended: RealDuration,
-    /// Packets (segments) that did not fit into a backlog.
-    pub(crate) lost: u64,
     /// Packets (segments) for guests that do not listen.
     pub(crate) unheard: u64,
 }
@@ -50,6 +50,10 @@ struct Guest {
     backlog: VecDeque<Handout>,
     /// Their bytes.
     waiting: u64,
+    /// Packets (segments) that did not fit into it.
+    lost: u64,
+    /// Packets that it sent; a train counts once.
+    received: u64,
     /// Its queues have changed since the last flush.
     touched: bool,
 }
@@ -63,7 +67,7 @@ impl Guests {
         for (place, (id, listener)) in (0..).zip(ports) {
             places[id.0 as usize] = place;
             let port = Port::new(listener, &poller, place)?;
-            guests.push(Guest { id, port, backlog: VecDeque::new(), waiting: 0, touched: false });
+            guests.push(Guest { id, port, backlog: VecDeque::new(), waiting: 0, lost: 0, received: 0, touched: false });
         }
         Ok(Self {
             clock,
@@ -74,7 +78,6 @@ impl Guests {
             handed: Vec::new(),
             behind: 0,
             attended: RealDuration::ZERO,
-            lost: 0,
             unheard: 0,
         })
     }
@@ -126,7 +129,15 @@ impl Guests {
     ///
     /// They arrive when they are found. That is late by as long as the engine was busy or slept: below a microsecond
     /// while it spins, and as long as this machine takes to wake up when it slept. A ring tells no instant of its own.
-    pub(crate) fn pass(&mut self, fabric: &mut Fabric, pool: &mut Pool, taps: &mut Taps) -> usize {
+    ///
+    /// `behind`: how far the fabric has got if that is not the present.
+    pub(crate) fn pass(
+        &mut self,
+        fabric: &mut Fabric,
+        pool: &mut Pool,
+        taps: &mut Taps,
+        behind: Option<Instant>,
+    ) -> usize {
         let mut count = 0;
         let Self { clock, guests, found, .. } = self;
         for guest in guests {
@@ -135,8 +146,9 @@ impl Guests {
                 continue;
             }
             guest.touched = true;
+            guest.received += found.len() as u64;
             count += found.len();
-            let arrival = clock.now();
+            let arrival = behind.unwrap_or_else(|| clock.now());
             found.drain(..).for_each(|packet| enter(fabric, pool, taps, arrival, guest.id, packet));
         }
         count
@@ -154,7 +166,7 @@ impl Guests {
         }
         let size = handout.departure.packet.size().get();
         if guest.waiting + size > BACKLOG {
-            discard(handout, &mut self.lost, pool);
+            discard(handout, &mut guest.lost, pool);
         } else {
             guest.waiting += size;
             guest.backlog.push_back(handout);
@@ -202,6 +214,17 @@ impl Guests {
             meters.record(handout.pipe, &handout.departure, now);
             pool.recycle(handout.departure.packet);
         }
+    }
+
+    /// What each port has brought and lost.
+    pub(crate) fn reports(&self) -> impl Iterator<Item = PortReport> {
+        self.guests.iter().map(|guest| PortReport {
+            port: guest.id,
+            is_interface: false,
+            received: guest.received,
+            lost_receiving: 0,
+            lost_sending: guest.lost,
+        })
     }
 
     /// The ports that have ended, and why.

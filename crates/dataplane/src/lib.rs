@@ -19,7 +19,9 @@ mod clock;
 mod driver;
 mod engine;
 mod guests;
+mod memory;
 mod meter;
+pub mod probe;
 mod receive;
 mod report;
 mod ring;
@@ -29,5 +31,5 @@ mod wait;
 
 pub use engine::{Engine, EngineConfig, EngineError, PortConfig};
 pub use meter::Meters;
-pub use report::{Distribution, EngineReport, PipeReport, Snapshot};
+pub use report::{Distribution, EngineReport, PipeReport, PortReport, Snapshot};
 pub use wait::Precision;

@@ -33,10 +33,6 @@ impl Meters {
         Self(vec![Meter::default(); pipes])
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Meter> {
-        self.0.iter()
-    }
-
     /// A packet left its pipe, and was handed over at `handed`.
     ///
     /// # Panics

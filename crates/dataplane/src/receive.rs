@@ -2,6 +2,7 @@
 
 use crate::clock::{Clock, TimeOfDay};
 use crate::driver::Taps;
+use crate::report::PortReport;
 use crate::ring::{Body, Ring, Slot, fetch};
 use netloom_fabric::{Fabric, PortId};
 use netloom_packet::{LARGE_FRAME, Packet, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
@@ -21,8 +22,8 @@ pub(crate) struct Receiver {
     ring: Ring,
     day: TimeOfDay,
     ports: PortTable,
-    /// Packets lost on the way from the kernel: ring full, buffer full.
-    pub(crate) lost: u64,
+    /// Packets that the kernel dropped because the ring was full. It does not say from which ports.
+    pub(crate) overflowed: u64,
     /// Packets that came from ports since somebody asked.
     port_arrivals: u64,
 }
@@ -31,20 +32,31 @@ pub(crate) struct Receiver {
 #[derive(Debug)]
 struct PortTable {
     first: u32,
-    ports: Vec<Option<PortId>>,
+    ports: Vec<Option<Seen>>,
+}
+
+/// What the ring brought from a port. A train counts once.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    port: PortId,
+    /// All that the kernel handed over.
+    packets: u64,
+    /// Of these, how many were lost because the socket's buffer was full, or the engine's memory.
+    lost: u64,
 }
 
 impl PortTable {
     fn new(ports: &HashMap<u32, PortId>) -> Self {
         let first = ports.keys().min().copied().unwrap_or(0);
         let last = ports.keys().max().copied().unwrap_or(0);
-        let table = (first..=last).map(|index| ports.get(&index).copied());
+        let seen = |port: &PortId| Seen { port: *port, packets: 0, lost: 0 };
+        let table = (first..=last).map(|index| ports.get(&index).map(seen));
         Self { first, ports: table.collect() }
     }
 
-    fn get(&self, ifindex: u32) -> Option<PortId> {
+    fn get(&mut self, ifindex: u32) -> Option<&mut Seen> {
         let place = ifindex.checked_sub(self.first)? as usize;
-        self.ports.get(place).copied().flatten()
+        self.ports.get_mut(place)?.as_mut()
     }
 }
 
@@ -54,7 +66,7 @@ impl Receiver {
             ring: Ring::open()?,
             day: TimeOfDay::new(clock),
             ports: PortTable::new(ports),
-            lost: 0,
+            overflowed: 0,
             port_arrivals: 0,
         })
     }
@@ -63,27 +75,38 @@ impl Receiver {
         self.ring.as_raw_fd()
     }
 
-    /// Reads what has arrived, up to a batch, and returns how many packets that were.
-    pub(crate) fn pass(&mut self, fabric: &mut Fabric, pool: &mut Pool, taps: &mut Taps) -> usize {
+    /// Reads what has arrived, up to a batch, and returns how many packets that were. `behind`: how far the fabric has got
+    /// if that is not the present, and nothing arrives later than then.
+    pub(crate) fn pass(
+        &mut self,
+        fabric: &mut Fabric,
+        pool: &mut Pool,
+        taps: &mut Taps,
+        behind: Option<Instant>,
+    ) -> usize {
         let mut count = 0;
         while count < BATCH {
-            let Self { ring, day, ports, lost, .. } = self;
+            let Self { ring, day, ports, .. } = self;
             let found = ring.next(|socket, slot| {
                 if count == 0 {
                     day.follow();
                 }
-                let arrival = day.lab_time(slot.seconds, slot.nanoseconds);
-                let port = ports.get(slot.ifindex);
-                (arrival, port, read(socket, &slot, pool))
+                let stamp = day.lab_time(slot.seconds, slot.nanoseconds);
+                let arrival = behind.map_or(stamp, |behind| stamp.min(behind));
+                (arrival, slot.ifindex, read(socket, &slot, pool))
             });
-            let Some((arrival, port, packet)) = found else { break };
+            let Some((arrival, ifindex, packet)) = found else { break };
             count += 1;
-            match (port, packet) {
-                (Some(port), Some(packet)) => {
+            match (ports.get(ifindex), packet) {
+                (Some(seen), Some(packet)) => {
                     self.port_arrivals += 1;
-                    enter(fabric, pool, taps, arrival, port, packet);
+                    seen.packets += 1;
+                    enter(fabric, pool, taps, arrival, seen.port, packet);
                 }
-                (Some(_), None) => *lost += 1,
+                (Some(seen), None) => {
+                    seen.packets += 1;
+                    seen.lost += 1;
+                }
                 // The loopback interface and whatever else is not a port of the lab.
                 (None, Some(stray)) => pool.recycle(stray),
                 (None, None) => {}
@@ -97,9 +120,20 @@ impl Receiver {
         std::mem::take(&mut self.port_arrivals)
     }
 
-    /// Adds what the kernel dropped since the last call to `lost`.
+    /// Adds what the kernel dropped since the last call to `overflowed`.
     pub(crate) fn count_drops(&mut self) {
-        self.lost += self.ring.drops().unwrap_or(0);
+        self.overflowed += self.ring.drops().unwrap_or(0);
+    }
+
+    /// What each port has brought.
+    pub(crate) fn reports(&self) -> impl Iterator<Item = PortReport> {
+        self.ports.ports.iter().flatten().map(|seen| PortReport {
+            port: seen.port,
+            is_interface: true,
+            received: seen.packets,
+            lost_receiving: seen.lost,
+            lost_sending: 0,
+        })
     }
 }
 
@@ -129,6 +163,11 @@ fn read(socket: BorrowedFd<'_>, slot: &Slot<'_>, pool: &mut Pool) -> Option<Pack
             let mut virtio = [0; VIRTIO_HEADER_LEN];
             let mut header = VirtioHeader::COMPLETE;
             let vlan = slot.vlan;
+            if pool.is_short_of(LARGE_FRAME) {
+                // It has to leave the socket all the same: the next slot that is marked means the packet behind it.
+                let _ = fetch(socket, &mut virtio, &mut []);
+                return None;
+            }
             pool.fill_with(LARGE_FRAME, |buffer| {
                 let room = buffer.len() - VLAN_TAG;
                 let len = fetch(socket, &mut virtio, &mut buffer[..room])?;

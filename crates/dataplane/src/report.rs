@@ -84,10 +84,18 @@ impl PipeReport {
 /// The engine itself. Whatever it lost is an error, and none of the models' doing.
 #[derive(Clone, Debug, Default)]
 pub struct EngineReport {
-    /// Packets lost before the fabric saw them: ring or socket buffer full.
+    /// Packets lost before the fabric saw them: ring, socket buffer or memory full. A train counts once.
     pub lost_receiving: u64,
     /// Packets (segments) that the kernel refused to take, or that found no room in a guest for too long.
     pub lost_sending: u64,
+    /// Every port, in no particular order. What was lost because the ring was full is in `lost_receiving` only: the kernel
+    /// does not tell which ports it came from.
+    pub ports: Vec<PortReport>,
+    /// By how much the fabric is behind the present, because this machine does not compute in time what the links describe;
+    /// lab time.
+    pub behind: Duration,
+    /// Whether packets were refused because the engine may use no more memory.
+    pub was_out_of_memory: bool,
     /// Packets (segments) for guests that do not listen: not booted yet, interface never up, or powered off. As if the
     /// cable led to nobody; no error of the engine.
     pub unheard: u64,
@@ -103,6 +111,21 @@ pub struct EngineReport {
     pub priority: bool,
     /// How long before a packet is due the engine stops sleeping and spins, as it learned on this machine. Our own time.
     pub margin: Duration,
+}
+
+/// What came in at a port and what was lost there, outside the models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortReport {
+    /// The fabric's port.
+    pub port: PortId,
+    /// Whether it is an interface of this machine's kernel, which counts its packets, too.
+    pub is_interface: bool,
+    /// Packets that the engine has seen from there, lost ones included. A train counts once.
+    pub received: u64,
+    /// Of these, lost before the fabric saw them: the socket's buffer or the engine's memory was full.
+    pub lost_receiving: u64,
+    /// Packets (segments) for there that the kernel refused, or that found no room in a guest.
+    pub lost_sending: u64,
 }
 
 #[cfg(test)]

@@ -43,8 +43,8 @@ pub(crate) struct Sender {
     scratch: Box<Scratch>,
     /// When something was sent last, packet or frame to keep warm. Our own time, since the epoch.
     last_sent: RealDuration,
-    /// Packets (segments) that the kernel refused.
-    pub(crate) refused: u64,
+    /// Packets (segments) that the kernel refused, by port.
+    refused: Vec<u64>,
     /// The error of the latest refusal.
     pub(crate) last_error: Option<io::Error>,
 }
@@ -69,6 +69,7 @@ impl Sender {
         set_buffer(&socket, libc::SO_SNDBUFFORCE, libc::SO_SNDBUF, SEND_BUFFER)?;
         let last = ports.values().map(|port| port.0).max().unwrap_or(0);
         let mut ifindexes = vec![0; last as usize + 1];
+        let refused = vec![0; ifindexes.len()];
         for (&ifindex, port) in ports {
             ifindexes[port.0 as usize] = ifindex;
         }
@@ -80,7 +81,7 @@ impl Sender {
             pending_bytes: 0,
             scratch: Scratch::new(),
             last_sent: RealDuration::ZERO,
-            refused: 0,
+            refused,
             last_error: None,
         })
     }
@@ -138,6 +139,11 @@ impl Sender {
         self.pending_bytes = 0;
     }
 
+    /// Packets (segments) for this port that the kernel refused.
+    pub(crate) fn refused(&self, port: PortId) -> u64 {
+        self.refused.get(port.0 as usize).copied().unwrap_or(0)
+    }
+
     fn prepare(&mut self) {
         let Scratch { virtio, heads, addresses, parts, messages } = &mut *self.scratch;
         for (index, handout) in self.pending.iter().enumerate() {
@@ -163,7 +169,11 @@ impl Sender {
                 Ok(count) => sent += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    self.refused += u64::from(self.pending[sent].departure.packet.segments());
+                    let Handout { port, departure, .. } = &self.pending[sent];
+                    // A port without an interface is refused, too, and its packets are nobody's.
+                    if let Some(refused) = self.refused.get_mut(port.0 as usize) {
+                        *refused += u64::from(departure.packet.segments());
+                    }
                     self.last_error = Some(error);
                     sent += 1;
                 }

@@ -46,6 +46,7 @@ fn engine(dilation: u64) -> (Engine, [PathBuf; 2]) {
         processor: None,
         dilation: Dilation::from_whole(dilation).expect("within bounds"),
         epoch: None,
+        memory: None,
         ports: vec![port(0, &paths[0]), port(1, &paths[1])],
     };
     let fabric = Fabric::new(Seed::new(1), &[pipe("forward", 0, 1), pipe("backward", 1, 0)]);

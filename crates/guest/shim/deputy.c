@@ -59,11 +59,6 @@ long raw_write(int fd, const void *buffer, size_t length)
 	return put < 0 ? -errno : put;
 }
 
-uint64_t deputy_now(void)
-{
-	return deputy.now;
-}
-
 /* The scheduler has gone, and the kernel goes with it. */
 static _Noreturn void gone(void)
 {
@@ -168,19 +163,22 @@ static void answer(uint32_t op, uint32_t seq, uint64_t time)
 	deputy.count++;
 }
 
-/* Hands over all frames that are due now, and raises the interrupts; returns whether the kernel has heard of anything. */
-static int deliver(void)
+/* Hands over all frames that are due now, and raises the interrupts. */
+static void deliver(void)
 {
 	struct deck_frame *frame;
 
 	for (frame = next_frame(); frame && frame->at <= deputy.now; frame = next_frame()) {
 		const uint8_t *bytes = (const uint8_t *)(frame + 1);
 
-		if (device_deliver(frame->device, frame, bytes) == NO_ROOM && device_interrupt())
-			return 1; /* the kernel makes room first, at this same instant */
+		if (device_deliver(frame->device, frame, bytes) != DELIVERED) {
+			if (device_interrupt())
+				return; /* the kernel makes room first, at this same instant */
+			deputy.deck->unheard++;
+		}
 		deputy.taken += deck_frame_room(frame->length);
 	}
-	return device_interrupt() > 0;
+	device_interrupt();
 }
 
 /* The kernel waits: lets time pass up to what comes first, its wish or a frame, and lets it run then. */
@@ -322,6 +320,8 @@ EXPORT ssize_t read(int fd, void *buffer, size_t length)
 			return result(time_answer(buffer, length));
 		if (device_owns(fd))
 			return result(device_answer(fd, buffer, length));
+		if (interrupt_owns(fd))
+			return result(interrupt_read(fd, buffer, length));
 	}
 	return syscall(SYS_read, fd, buffer, length);
 }

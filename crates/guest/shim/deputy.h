@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 
 /* Of the layout below; the scheduler's side has the same number. */
 #define DECK_VERSION 1
@@ -47,7 +48,8 @@ struct deck {
 	uint32_t devices;
 	uint64_t start;     /* virtual time at which the kernel begins, nanoseconds */
 	uint64_t epoch;     /* time of day at virtual time 0, nanoseconds since 1970 */
-	uint64_t reserved[13];
+	uint64_t unheard;   /* frames for devices that had no room, because their interface was down */
+	uint64_t reserved[12];
 	struct deck_lane to_kernel;
 	struct deck_lane from_kernel;
 };
@@ -93,9 +95,6 @@ long raw_write(int fd, const void *buffer, size_t length);
 /* Looks whether the kernel can read what the deputy plays for it: false when none of the descriptors is the deputy's. */
 bool deputy_poll(struct pollfd *fds, nfds_t count, int *ready);
 
-/* The time that the kernel has reached. */
-uint64_t deputy_now(void);
-
 /* Room for a frame that the kernel sends now; waits for the scheduler when the deck is full. */
 struct deck_frame *deputy_room(uint32_t length);
 
@@ -106,6 +105,8 @@ void deputy_sent(struct deck_frame *frame);
 _Noreturn void deputy_broken(uint64_t what);
 
 /* The devices, see device.c. */
+#define MOST_DEVICES 64
+#define QUEUES 2
 
 /* Whether this descriptor is a device's socket. */
 int device_owns(int fd);
@@ -122,5 +123,19 @@ enum delivery { DELIVERED, NO_ROOM, NO_DEVICE };
 enum delivery device_deliver(unsigned place, const struct deck_frame *frame, const uint8_t *bytes);
 /* Raises the interrupts that deliveries and sending have caused; returns how many. */
 unsigned device_interrupt(void);
+
+/* Interrupts, see interrupt.c. */
+
+/* The device at this place may speak to the kernel on this descriptor. */
+void interrupt_open(unsigned place, int fd);
+/* Whether the kernel listens to this device; if so, interrupt_raise is to tell it of this queue. */
+bool interrupt_call(unsigned place, unsigned queue);
+/* Calls the handler of interrupts; it has done its work when this returns, or remembers to do it. */
+void interrupt_raise(void);
+/* Whether this is the descriptor on which the kernel hears a device, and reading it. */
+bool interrupt_owns(int fd);
+long interrupt_read(int fd, void *bytes, size_t length);
+/* What epoll is to say; false where the host's has to be asked. */
+bool interrupt_poll(struct epoll_event *events, int most, int *ready);
 
 #endif

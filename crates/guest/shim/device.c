@@ -15,8 +15,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MOST_DEVICES 64
-#define QUEUES 2
 #define RECEIVE 0
 #define TRANSMIT 1
 #define VIRTIO_HEADER 12
@@ -29,7 +27,6 @@ enum {
 	GET_PROTOCOL_FEATURES, SET_PROTOCOL_FEATURES, GET_QUEUE_NUM, SET_VRING_ENABLE,
 	SET_BACKEND_REQ_FD = 21, VRING_KICK = 35,
 };
-#define BACKEND_VRING_CALL 4
 #define FLAGS_VERSION 1u
 #define FLAG_REPLY 4u
 #define FLAG_NEED_REPLY 8u
@@ -79,7 +76,6 @@ struct queue {
 
 struct device {
 	int fd;                     /* the kernel's end; 0: there is no such device */
-	int requests;               /* our end for interrupts */
 	uint8_t *memory;            /* the kernel's memory, as its file has it */
 	uint64_t base, size;        /* which addresses of the kernel that is */
 	struct queue queues[QUEUES];
@@ -111,7 +107,7 @@ int device_connect(int fd, unsigned place)
 		return -ENODEV;
 	if (place >= device_count)
 		device_count = place + 1;
-	devices[place] = (struct device){ .fd = fd, .requests = -1 };
+	devices[place] = (struct device){ .fd = fd };
 	return 0;
 }
 
@@ -312,8 +308,15 @@ long device_message(int fd, const void *bytes, size_t length, const int *fds, un
 		queue->enabled = word >> 32 != 0;
 		break;
 	case SET_BACKEND_REQ_FD:
-		/* The kernel closes its copy. Far above what the kernel opens, so that its numbers stay the same. */
-		device->requests = count ? fcntl(fds[0], F_DUPFD_CLOEXEC, 500) : -1;
+		if (!count)
+			deputy_broken(message.request);
+		interrupt_open((unsigned)(device - devices), fds[0]);
+		/*
+		 * The kernel closes its copy, and would hear of the end of a channel without any other. Far above what the
+		 * kernel opens, so that its numbers stay the same.
+		 */
+		if (fcntl(fds[0], F_DUPFD_CLOEXEC, 500) < 0)
+			deputy_broken((uint64_t)errno);
 		break;
 	case VRING_KICK:
 		if (queue == &device->queues[TRANSMIT] && queue->available)
@@ -417,23 +420,18 @@ enum delivery device_deliver(unsigned place, const struct deck_frame *frame, con
 
 unsigned device_interrupt(void)
 {
-	unsigned place, raised = 0;
-	int number;
+	unsigned place, number, raised = 0;
 
 	for (place = 0; place < device_count; place++)
 		for (number = 0; number < QUEUES; number++) {
 			struct queue *queue = &devices[place].queues[number];
-			struct __attribute__((packed)) {
-				uint32_t request, flags, size, index, state;
-			} call = { BACKEND_VRING_CALL, FLAGS_VERSION, 8, (uint32_t)number, 0 };
 
-			if (!queue->interrupt || devices[place].requests < 0)
-				continue;
-			queue->interrupt = 0;
-			/* The kernel asked to be told of this by SIGIO, which comes before the write returns. */
-			if (raw_write(devices[place].requests, &call, sizeof(call)) != sizeof(call))
-				deputy_broken(place);
-			raised++;
+			if (queue->interrupt && interrupt_call(place, number)) {
+				queue->interrupt = 0;
+				raised++;
+			}
 		}
+	if (raised)
+		interrupt_raise();
 	return raised;
 }

@@ -43,6 +43,7 @@ struct shim_library {
 	int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *);
 	int (*epoll_wait)(int, struct epoll_event *, int, int);
 	int (*epoll_pwait)(int, struct epoll_event *, int, int, const sigset_t *);
+	int (*sigaction)(int, const struct sigaction *, struct sigaction *);
 	ssize_t (*getrandom)(void *, size_t, unsigned int);
 	int (*getentropy)(void *, size_t);
 	int (*rand)(void);

@@ -58,6 +58,7 @@ static void find_library(void)
 	FIND(pselect);
 	FIND(epoll_wait);
 	FIND(epoll_pwait);
+	FIND(sigaction);
 	FIND(getrandom);
 	FIND(getentropy);
 	FIND(rand);

@@ -79,6 +79,10 @@ static int host_milliseconds(int timeout)
 
 EXPORT int epoll_wait(int epoll, struct epoll_event *events, int most, int timeout)
 {
+	int ready;
+
+	if (interrupt_poll(events, most, &ready))
+		return ready;
 	return shim_library()->epoll_wait(epoll, events, most, host_milliseconds(timeout));
 }
 

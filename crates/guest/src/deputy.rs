@@ -17,7 +17,7 @@ use netloom_packet::Pool;
 use netloom_units::Instant;
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,6 +96,11 @@ impl Deputy {
         self.leash = leash;
     }
 
+    /// Frames that came while the interface was down, so that the kernel did not hear them.
+    pub fn unheard(&self) -> u64 {
+        self.deck.unheard()
+    }
+
     fn say(&mut self, kind: u32, until: u64) -> Result<(), MachineError> {
         let mut bytes = [0; turn::LENGTH];
         bytes[..4].copy_from_slice(&kind.to_ne_bytes());
@@ -122,7 +127,7 @@ impl Deputy {
         }
         self.waiting.extend(frames.drain(..));
         self.deck.clear();
-        self.deck.fill(&mut self.waiting, pool)?;
+        self.deck.fill(&mut self.waiting, pool);
         self.say(kind, until.as_nanos())
     }
 
@@ -183,7 +188,7 @@ impl Machine for Deputy {
                 }
                 answer::EMPTY => {
                     self.deck.clear();
-                    self.deck.fill(&mut self.waiting, pool)?;
+                    self.deck.fill(&mut self.waiting, pool);
                     self.say(turn::GO_ON, 0)?;
                 }
                 answer::BROKEN => {
@@ -192,12 +197,5 @@ impl Machine for Deputy {
                 other => return Err(MachineError::Protocol(format!("its deputy says {other}"))),
             }
         }
-    }
-}
-
-impl AsFd for Deputy {
-    /// Readable when the kernel has something to report, or has ended; only to be polled.
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
     }
 }

@@ -9,6 +9,7 @@ pub mod facts;
 pub mod fds;
 pub mod guest;
 pub mod lab;
+pub mod memory;
 pub mod netlink;
 pub mod node;
 pub mod processors;

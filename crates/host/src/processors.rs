@@ -29,6 +29,16 @@ pub fn allowed() -> Result<Vec<usize>, Errno> {
     Ok((0..CpuSet::count()).filter(|cpu| allowed.is_set(*cpu).unwrap_or(false)).collect())
 }
 
+/// Keeps the calling thread, and all that it starts from now on, on one processor.
+///
+/// # Errors
+/// What the kernel says.
+pub fn stay_on(processor: usize) -> Result<(), Errno> {
+    let mut only = CpuSet::new();
+    only.set(processor)?;
+    sched_setaffinity(THIS, &only)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

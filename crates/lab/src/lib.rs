@@ -31,6 +31,7 @@ pub use expect::{
     Window,
 };
 pub use foreign::{Dialect, ForeignError, Translation, translate};
+pub use models::EXAMPLES;
 pub use plan::{
     Action, Argv, Bounds, Bypass, CapturePlan, Clock, Cpus, Direction, EndPlan, Event, InterfacePlan, LinkPlan,
     NodeKind, NodePlan, PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Sends, Stack, TrafficPlan,

@@ -42,9 +42,9 @@ pub(crate) const KEYS: &[Key] = &[
     foreign::TBF,
 ];
 
-/// Every form that the value of each key can take, for tests.
-#[cfg(test)]
-pub(crate) const EXAMPLES: &[(&str, &[&str])] = &[
+/// Keys of a direction with values in every form that they can take, for tests and tools that make up lab files. Files that
+/// they name are found from the folder of this crate; a key comes once for each group of its models.
+pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("rate", rate::EXAMPLES),
     ("delay", delay::EXAMPLES),
     ("queue", queue::fifo::EXAMPLES),

@@ -160,7 +160,7 @@ fn check_windows(
     }
 }
 
-fn link_plans(spec: &Spec, ends: &[Ends], bypass: Vec<Bypass>) -> Vec<LinkPlan> {
+fn link_plans(spec: &Spec, ends: &[Ends], settled: Vec<Bypass>) -> Vec<LinkPlan> {
     let plan = |((link, joined), bypass): ((&LinkSpec, &Ends), Bypass)| LinkPlan {
         name: link.name.value.clone(),
         ends: joined.plans,
@@ -170,7 +170,7 @@ fn link_plans(spec: &Spec, ends: &[Ends], bypass: Vec<Bypass>) -> Vec<LinkPlan> 
         coalesce: link.coalesce,
         bypass,
     };
-    spec.links.iter().zip(ends).zip(bypass).map(plan).collect()
+    spec.links.iter().zip(ends).zip(settled).map(plan).collect()
 }
 
 fn node_plans(

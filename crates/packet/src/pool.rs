@@ -13,6 +13,8 @@ pub const LARGE_FRAME: usize = 66 * 1_024;
 pub struct Pool {
     small: Vec<Arc<Frame>>,
     large: Vec<Arc<Frame>>,
+    /// No buffer is made any more.
+    closed: bool,
 }
 
 impl Pool {
@@ -23,16 +25,31 @@ impl Pool {
             free.resize_with(count, || Arc::new(Frame::with_capacity(room)));
             free
         };
-        Self { small: frames(small, SMALL_FRAME), large: frames(large, LARGE_FRAME) }
+        Self { small: frames(small, SMALL_FRAME), large: frames(large, LARGE_FRAME), closed: false }
+    }
+
+    /// Whether it may grow. If not, packets that find no free buffer are refused by [`Pool::fill_with`].
+    pub fn set_growing(&mut self, growing: bool) {
+        self.closed = !growing;
+    }
+
+    /// Whether [`Pool::fill_with`] would refuse a packet of at most `room` bytes: no buffer is free, and none may be made.
+    pub fn is_short_of(&self, room: usize) -> bool {
+        let free = if room <= SMALL_FRAME { &self.small } else { &self.large };
+        self.closed && free.is_empty()
     }
 
     /// A packet of at most `room` bytes that `fill` writes into the buffer. It returns how many bytes it wrote and what
-    /// the sender left undone on them, or none if there is no packet after all.
+    /// the sender left undone on them, or none if there is no packet after all. None, too, if there is no free buffer and
+    /// the pool may not grow.
     pub fn fill_with(
         &mut self,
         room: usize,
         fill: impl FnOnce(&mut [u8]) -> Option<(usize, VirtioHeader)>,
     ) -> Option<Packet> {
+        if self.is_short_of(room) {
+            return None;
+        }
         let mut frame = self.take(room);
         let inner = Arc::get_mut(&mut frame).expect("free frames have one owner");
         let Some((len, virtio)) = fill(inner.buffer_mut()) else {
@@ -43,13 +60,13 @@ impl Pool {
         Some(Packet::whole(frame))
     }
 
-    /// A packet with these bytes.
+    /// A packet with these bytes, whether or not the pool may grow.
     pub fn packet(&mut self, virtio: VirtioHeader, bytes: &[u8]) -> Packet {
-        self.fill_with(bytes.len(), |buffer| {
-            buffer[..bytes.len()].copy_from_slice(bytes);
-            Some((bytes.len(), virtio))
-        })
-        .expect("a filled packet")
+        let mut frame = self.take(bytes.len());
+        let inner = Arc::get_mut(&mut frame).expect("free frames have one owner");
+        inner.buffer_mut()[..bytes.len()].copy_from_slice(bytes);
+        inner.assign(bytes.len(), virtio);
+        Packet::whole(frame)
     }
 
     fn take(&mut self, room: usize) -> Arc<Frame> {
@@ -59,6 +76,11 @@ impl Pool {
             Some(frame) if frame.capacity() >= room => frame,
             _ => Arc::new(Frame::with_capacity(capacity)),
         }
+    }
+
+    /// Whether a packet of some size would be refused; see [`Pool::is_short_of`].
+    pub fn is_short(&self) -> bool {
+        self.closed && (self.small.is_empty() || self.large.is_empty())
     }
 
     /// Takes a packet's buffer back if this was its last piece.

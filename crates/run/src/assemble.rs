@@ -7,6 +7,8 @@ use crate::driver::Driver;
 use crate::job::{Job, Mode};
 use crate::kernels::{Kernels, is_kernel};
 use crate::links::{LinkName, Links};
+use crate::losses::PortCounters;
+use crate::memory;
 use crate::node::LabNode;
 use crate::results::EventLog;
 use crate::session::{GuardLink, Parts, Session};
@@ -117,7 +119,7 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let mut nodes: Vec<LabNode> =
         kernels.into_iter().flatten().map(|kernel| LabNode::Kernel(Box::new(kernel))).collect();
     configure(nodes.iter_mut()).map_err(|error| time.explain(error))?;
-    let mut links = links(plan, Driver::Virtual(time));
+    let mut links = links(plan, Driver::Virtual(time), PortCounters::default());
     let captures = start_captures(job, &mut links)?;
     let notes = notes_of(&nodes).collect();
     Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None })
@@ -291,19 +293,21 @@ fn start_engine(
         Precision::Exact => netloom_dataplane::Precision::Exact,
     };
     let dilation = plan.clock.dilation().unwrap_or_default();
-    let config = EngineConfig { precision, processor, dilation, epoch, ports };
+    let memory = memory::engine_may_grow();
+    let before = PortCounters::read()?;
+    let config = EngineConfig { precision, processor, dilation, epoch, memory, ports };
     let engine = Engine::start(fabric, config).map_err(machine)?;
-    Ok(links(plan, Driver::Engine(engine)))
+    Ok(links(plan, Driver::Engine(engine), before))
 }
 
-fn links(plan: &Plan, driver: Driver) -> Links {
+fn links(plan: &Plan, driver: Driver, before: PortCounters) -> Links {
     let name = |link: &LinkPlan| LinkName {
         name: link.name.clone(),
         ends: link.ends.map(|end| plan.nodes[end.node].name.clone()),
         joined: link.bypass.is_joined(),
     };
     let pipes = plan.pipes().map(|pipe| (PipePlace::of(&pipe), pipe.config.clone())).collect();
-    Links::new(driver, plan.links.iter().map(name).collect(), pipes)
+    Links::new(driver, plan.links.iter().map(name).collect(), pipes, before)
 }
 
 /// A lab that stays up for days is not captured as a whole; its user captures what is of interest.

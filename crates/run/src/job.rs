@@ -1,5 +1,6 @@
 //! What the lab process is to do: everything that the guard decided before it forked.
 
+use crate::doctor::Examination;
 use crate::results::Folder;
 use netloom_host::cgroup::{LabGroup, Unavailable};
 use netloom_lab::Plan;
@@ -43,6 +44,8 @@ pub(crate) struct Job {
     pub(crate) kernel: Option<PathBuf>,
     /// The group for the nodes' CPU shares, or why there is none; none if no node has a share.
     pub(crate) cpu_group: Option<Result<LabGroup, Unavailable>>,
+    /// What `netloom doctor` found out about this machine, if it was asked.
+    pub(crate) examination: Option<Examination>,
     /// The guard's process id, as seen from outside.
     pub(crate) guard_pid: i32,
 }

@@ -209,13 +209,13 @@ pub(crate) fn seed(plan: &Plan, number: usize) -> u64 {
     plan.seed.derive("kernel").derive(&plan.nodes[number].name).get()
 }
 
-/// The kernel that the kernel nodes of a plan run on; none without such nodes.
-pub(crate) fn kernel_of(plan: &Plan) -> Result<Option<Kernel>, RunError> {
+/// The kernel that the kernel nodes of a plan run on, which the user may have `given`; none without such nodes.
+pub(crate) fn kernel_of(plan: &Plan, given: Option<&Path>) -> Result<Option<Kernel>, RunError> {
     if !plan.nodes.iter().any(is_kernel) {
         return Ok(None);
     }
     let need = if plan.clock == Clock::Virtual { Need::VirtualTime } else { Need::Clock };
-    kernel::find(need, None).map(Some).map_err(|error| RunError::Machine(error.to_string()))
+    kernel::find(need, given).map(Some).map_err(|error| RunError::Machine(error.to_string()))
 }
 
 fn bind(path: &Path) -> Result<Listener, RunError> {

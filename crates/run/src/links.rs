@@ -3,6 +3,7 @@
 use crate::control::PipeStats;
 use crate::direction::{PipePlace, pipe_id};
 use crate::driver::Driver;
+use crate::losses::{PortCounters, PortLoss, port_losses};
 use crate::{Effects, LabStats, RunError};
 use netloom_dataplane::Snapshot;
 use netloom_fabric::{Tap, TapId};
@@ -56,13 +57,20 @@ pub(crate) struct Links {
     driver: Driver,
     names: Vec<LinkName>,
     pipes: Vec<PipeState>,
+    /// What the kernel had counted of the ports before the driver listened.
+    before: PortCounters,
 }
 
 impl Links {
-    /// Takes over a driver with these pipes.
-    pub(crate) fn new(driver: Driver, names: Vec<LinkName>, pipes: Vec<(PipePlace, PipeConfig)>) -> Self {
+    /// Takes over a driver with these pipes, which listens since the kernel had counted `before`.
+    pub(crate) fn new(
+        driver: Driver,
+        names: Vec<LinkName>,
+        pipes: Vec<(PipePlace, PipeConfig)>,
+        before: PortCounters,
+    ) -> Self {
         let state = |(place, config)| PipeState { place, config, up: true, delay_changed: false };
-        Self { driver, names, pipes: pipes.into_iter().map(state).collect() }
+        Self { driver, names, pipes: pipes.into_iter().map(state).collect(), before }
     }
 
     /// Lab time.
@@ -195,6 +203,20 @@ impl Links {
     /// All that was measured.
     pub(crate) fn snapshot(&mut self) -> Result<Snapshot, RunError> {
         self.driver.snapshot()
+    }
+
+    /// What each port had lost outside the models when `last` was taken, the worst first.
+    pub(crate) fn port_losses(&mut self, last: &Snapshot) -> Result<Vec<PortLoss>, RunError> {
+        if matches!(self.driver, Driver::Virtual(_)) {
+            return Ok(Vec::new());
+        }
+        let mut engine = last.engine.clone();
+        // Its arrivals are compared with the kernel's of this moment. A driver that has died cannot be asked any more.
+        if let Ok(now) = self.driver.snapshot() {
+            let ports = engine.ports.iter_mut().zip(&now.engine.ports);
+            ports.for_each(|(port, latest)| port.received = latest.received);
+        }
+        Ok(port_losses(&self.names, &engine, &self.before, &PortCounters::read()?))
     }
 
     /// What every pipe has counted, for a client.

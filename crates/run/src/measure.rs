@@ -2,6 +2,7 @@
 
 use crate::effort::Spent;
 use crate::links::{LinkName, PipeState};
+use crate::losses::PortLoss;
 use crate::verdict::{Busy, EngineEvidence, PipeEvidence};
 use crate::{Effects, PipeRow};
 use netloom_dataplane::{Distribution, PipeReport, Snapshot};
@@ -169,11 +170,17 @@ pub(crate) fn pipe_evidence(names: &[LinkName], states: &[PipeState], last: &Sna
 }
 
 /// What the verdict wants to know of the engine. Its processor time is ours, and so is the time it is compared with.
-pub(crate) fn engine_evidence(last: &Snapshot, spent: &Spent) -> EngineEvidence {
+pub(crate) fn engine_evidence(last: &Snapshot, spent: &Spent, losses: &[PortLoss]) -> EngineEvidence {
     let engine = &last.engine;
+    let leaving: u64 = losses.iter().map(|loss| loss.lost_leaving_packets).sum();
     EngineEvidence {
         lost_arriving: engine.lost_receiving,
-        lost_leaving: engine.lost_sending,
+        // A full queue behind the engine's interfaces drops packets that the kernel had taken.
+        lost_leaving: engine.lost_sending.max(leaving),
+        lab_ns: last.at.as_nanos(),
+        behind_ns: engine.behind.as_nanos(),
+        worst_port: losses.first().cloned(),
+        was_out_of_memory: engine.was_out_of_memory,
         refusal: engine.last_send_error.clone(),
         elapsed_ns: spent.elapsed_ns,
         waited_ns: spent.engine_waited_ns,
@@ -205,7 +212,7 @@ mod tests {
         let at = Instant::from_nanos(10_000_000_000);
         let last = Snapshot { at, pipes: Vec::new(), engine: netloom_dataplane::EngineReport::default() };
         let spent = Spent { elapsed_ns: 100_000_000_000, engine_waited_ns: Some(7), ..Spent::default() };
-        let evidence = engine_evidence(&last, &spent);
+        let evidence = engine_evidence(&last, &spent, &[]);
         assert_eq!((evidence.elapsed_ns, evidence.waited_ns), (100_000_000_000, Some(7)));
     }
 

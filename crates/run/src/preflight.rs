@@ -17,6 +17,11 @@ pub(crate) fn programs_exist(plan: &Plan, lab_file: &Path) -> Result<(), RunErro
     if missing.is_empty() { Ok(()) } else { Err(RunError::MissingPrograms(missing)) }
 }
 
+/// Whether nodes would find `program`.
+pub(crate) fn is_here(program: &str) -> bool {
+    exists(program, &search_path())
+}
+
 /// The user's path and the folders of system programs, as nodes search them.
 fn search_path() -> OsString {
     let mut path = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());

@@ -2,7 +2,7 @@
 //!
 //! Every number carries its unit in its name.
 
-use crate::{Attempt, Effects, Effort};
+use crate::{Attempt, Effects, Effort, PortLoss};
 use netloom_units::Dilation;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -20,6 +20,9 @@ pub struct Report {
     pub duration_ns: u64,
     /// One row per link and direction, in the order of the lab file, forward before backward; then one per further pipe.
     pub pipes: Vec<PipeRow>,
+    /// Where packets were lost outside the models, the worst first; empty if none was.
+    #[serde(default)]
+    pub losses: Vec<PortLoss>,
     /// The commands and services of the timeline, in the order in which they started.
     pub commands: Vec<CommandRow>,
     /// The expectations of the lab file and whether they hold.
@@ -172,6 +175,9 @@ pub struct Verdict {
     /// The smallest whole dilation with which this machine would fit, as far as the figures tell; none if none is needed,
     /// if slowing would not help, and in virtual time.
     pub dilation: Option<u64>,
+    /// What `netloom doctor` says of the machine, where that explains the findings.
+    #[serde(default)]
+    pub machine: Option<String>,
     /// What could not be judged, and why.
     pub notes: Vec<String>,
 }

@@ -157,10 +157,11 @@ impl VirtualTime {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let world = self.0.borrow();
+        let world = &mut *self.0.borrow_mut();
         let pipes = world.meters.borrow().reports(world.scheduler.counters());
+        let unheard = world.scheduler.machines().map(|kernel| kernel.machine().unheard()).sum();
         // Nothing waits for a processor where time waits for all that is computed.
-        let engine = EngineReport { run_queue_wait: Some(Duration::ZERO), ..EngineReport::default() };
+        let engine = EngineReport { run_queue_wait: Some(Duration::ZERO), unheard, ..EngineReport::default() };
         Snapshot { at: world.scheduler.now(), pipes, engine }
     }
 

@@ -42,8 +42,10 @@ pub(crate) const OFFERED: u64 = VERSION_1
     | INDIRECT_DESC
     | PROTOCOL_FEATURES;
 
-/// The features of the protocol: answers to messages that ask for one.
-pub(crate) const PROTOCOL_OFFERED: u64 = PROTOCOL_REPLY_ACK;
+/// The features of the protocol: answers to messages that ask for one, and a back channel, on which this device says
+/// nothing. But User-Mode Linux 6.1 finds an interrupt for its queues only if it has one.
+pub(crate) const PROTOCOL_OFFERED: u64 = PROTOCOL_REPLY_ACK | PROTOCOL_BACK_CHANNEL;
+const PROTOCOL_BACK_CHANNEL: u64 = bit(5);
 pub(crate) const PROTOCOL_REPLY_ACK: u64 = bit(3);
 
 /// Without these there is one fixed form of frame less to support, and no guest of today lacks them.

@@ -34,7 +34,8 @@ pub(crate) struct Scratch {
 unsafe impl Send for Scratch {}
 
 impl Session {
-    /// Takes up to `limit` frames that the guest has sent, and returns how many these were.
+    /// Takes up to `limit` frames that the guest has sent, and returns how many these were. While the pool is short of
+    /// buffers they stay where they are.
     pub(crate) fn receive(
         &mut self,
         scratch: &mut Scratch,
@@ -48,7 +49,11 @@ impl Session {
         }
         // Who looks anyway need not be rung for.
         self.queues[FROM_GUEST].ask(false);
-        for _ in 0..count {
+        for taken in 0..count {
+            if pool.is_short() {
+                self.queues[FROM_GUEST].publish();
+                return Ok(usize::from(taken));
+            }
             sink(self.next(scratch, pool).map_err(|what| self.queues[FROM_GUEST].error(what))?);
         }
         self.queues[FROM_GUEST].publish();

@@ -114,6 +114,8 @@ pub(crate) enum Message {
         queue: usize,
         on: bool,
     },
+    /// A socket on which the device may speak first.
+    SetBackChannel,
     /// A request that no feature that was offered allows.
     Unknown(u32),
 }
@@ -146,6 +148,7 @@ impl Message {
             15 => Self::GetProtocolFeatures,
             16 => Self::SetProtocolFeatures(number()?),
             18 => state().map(|(queue, on)| Self::Enable { queue, on: on != 0 })?,
+            21 => Self::SetBackChannel,
             other => Self::Unknown(other),
         })
     }
@@ -160,10 +163,11 @@ fn addresses(payload: &[u8]) -> Option<Addresses> {
 
 fn regions(payload: &[u8]) -> Option<Vec<RegionSpec>> {
     let count = word(payload.get(..8)?, 0) as usize;
-    let body = &payload[8..];
-    if count > MOST_FILES || body.len() != count * 32 {
+    if count > MOST_FILES {
         return None;
     }
+    // Older kernels send room for two regions, whatever they say.
+    let body = payload[8..].get(..count * 32)?;
     let region = |bytes: &[u8]| {
         let [guest, size, user, offset] = [0, 8, 16, 24].map(|at| long(bytes, at));
         RegionSpec { guest, size, user, offset }
@@ -201,6 +205,8 @@ mod tests {
         payload[8..16].copy_from_slice(&7_u64.to_ne_bytes());
         let spec = RegionSpec { guest: 7, size: 0, user: 0, offset: 0 };
         assert_eq!(Message::parse(5, &payload), Ok(Message::SetMemory(vec![spec])));
+        let padded = [&payload[..], &[0; 32]].concat();
+        assert_eq!(Message::parse(5, &padded), Message::parse(5, &payload));
         payload[0] = 2;
         assert!(Message::parse(5, &payload).is_err());
         payload[3] = 255;

@@ -26,6 +26,8 @@ pub(crate) struct Session {
     token: u32,
     pub(crate) features: Features,
     acknowledges: bool,
+    /// Kept open, since the guest would take its end for a failure.
+    back_channel: Option<OwnedFd>,
     /// Whether there was ever room for a frame to the guest.
     pub(crate) was_up: bool,
     // Declared before the memory that they point into, and so dropped before it.
@@ -49,6 +51,7 @@ impl Session {
             token,
             features: Features::default(),
             acknowledges: false,
+            back_channel: None,
             was_up: false,
             queues: [Queue::new(TO_GUEST), Queue::new(FROM_GUEST)],
             memory: Memory::default(),
@@ -98,6 +101,7 @@ impl Session {
             Message::ResetOwner => self.queues.iter_mut().for_each(Queue::forget),
             Message::SetMemory(specs) => self.set_memory(specs, files).map_err(PortError::Message)?,
             Message::SetError { .. } => {}
+            Message::SetBackChannel => self.back_channel = files.pop(),
             Message::SetSize { queue, size } => self.with(queue, |queue, _| queue.set_size(size))?,
             Message::SetBase { queue, base } => self.with(queue, |queue, _| queue.set_base(base))?,
             Message::SetAddresses { queue, addresses } => {

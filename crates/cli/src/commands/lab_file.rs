@@ -46,6 +46,11 @@ pub(super) fn unused_traffic(lab: &Lab) -> Option<String> {
     Some(warning)
 }
 
+/// That this machine has too little memory for the lab, if so; it is said, too.
+pub(super) fn short_memory(lab: &Lab) -> Option<String> {
+    netloom_run::memory_warning(&lab.plan).inspect(|warning| talk::warning(warning))
+}
+
 /// What is to be run.
 pub(super) fn request(path: &Path, overrides: &Overrides, results: PathBuf) -> Result<RunRequest, Failure> {
     request_with(path, overrides, overrides.clock, results)
@@ -59,7 +64,7 @@ pub(super) fn request_with(
     results: PathBuf,
 ) -> Result<RunRequest, Failure> {
     let (lab, lab_text) = load(path, clock)?;
-    let warnings = lab.warnings.lines().chain(unused_traffic(&lab)).collect();
+    let warnings = lab.warnings.lines().chain(unused_traffic(&lab)).chain(short_memory(&lab)).collect();
     let mut plan = lab.plan;
     if let Some(name) = &overrides.name {
         plan.name = valid_name(name)?;
@@ -75,7 +80,8 @@ pub(super) fn request_with(
         };
     }
     let command_line = std::env::args().collect();
-    Ok(RunRequest { plan, lab_file: path.to_owned(), lab_text, warnings, results, command_line })
+    let kernel = overrides.kernel.clone();
+    Ok(RunRequest { plan, lab_file: path.to_owned(), lab_text, warnings, results, command_line, kernel })
 }
 
 /// A name that the command line gives obeys the rules of the lab file's.

@@ -3,6 +3,7 @@
 mod capture;
 mod check;
 mod dilate;
+mod doctor;
 mod down;
 mod exec;
 mod kernel;
@@ -67,9 +68,11 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Packets(args) => packets::packets(&args),
         Command::Down(args) => down::down(&args),
         Command::Kernel { command } => kernel::kernel(&command),
+        Command::Doctor(args) => doctor::doctor(&args),
         Command::Completion { shell } => completion(shell),
         Command::ExitCodes => exit_codes(),
         Command::GuestInit { .. } => guest_init(),
+        Command::DoctorTraffic { words } => doctor::traffic(&words),
     }
 }
 

@@ -128,9 +128,9 @@ mod tests {
         let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
         assert_eq!(row.join(" "), "l a>b up 1 Mbit/s 0 ns 500 kbit/s 50.0 % 0 0 2 4");
         let joined = PipeStats { joined_in_kernel: true, ..now.clone() };
-        let in_kernel = table(&stats(3_000_000_000, &joined), &stats(1_000_000_000, &before));
-        let words: Vec<&str> = in_kernel.lines().nth(1).unwrap().split_whitespace().collect();
-        assert_eq!(words.join(" "), "l a>b in the kernel - - - - - - - -");
+        let unseen = table(&stats(3_000_000_000, &joined), &stats(1_000_000_000, &before));
+        let unseen: Vec<&str> = unseen.lines().nth(1).unwrap().split_whitespace().collect();
+        assert_eq!(unseen.join(" "), "l a>b in the kernel - - - - - - - -");
         let mut crossed = now;
         crossed.effects.cross_arrived_packets = 77;
         let wider = table(&stats(3_000_000_000, &crossed), &stats(1_000_000_000, &before));

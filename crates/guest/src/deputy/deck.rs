@@ -16,6 +16,8 @@ const VERSION: u32 = 1;
 const ROOM: usize = 4 << 20;
 /// Bytes before the lanes: version, number of devices, start, epoch, reserve.
 const HEADER: usize = 128;
+/// Where the deputy counts frames that no device had room for.
+const UNHEARD: usize = 24;
 /// Bytes of a lane before its frames: how many are used, reserve.
 const LANE_HEADER: usize = 8;
 const TO_KERNEL: usize = HEADER;
@@ -89,6 +91,11 @@ impl Deck {
         unsafe { std::ptr::copy_nonoverlapping(self.memory.as_ptr().add(at), bytes.as_mut_ptr(), bytes.len()) };
     }
 
+    /// How many frames the kernel's devices had no room for, since it began.
+    pub(super) fn unheard(&self) -> u64 {
+        u64::from_ne_bytes(self.read(UNHEARD))
+    }
+
     fn used(&self, lane: usize) -> &AtomicU32 {
         // SAFETY: both lanes begin at a multiple of four bytes inside the mapping; the deputy reads and writes it, too,
         // hence the atomic.
@@ -101,7 +108,7 @@ impl Deck {
     }
 
     /// Puts as many frames behind those for the kernel as fit.
-    pub(super) fn fill(&mut self, frames: &mut VecDeque<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+    pub(super) fn fill(&mut self, frames: &mut VecDeque<Passage>, pool: &mut Pool) {
         let mut used = self.used(TO_KERNEL).load(Ordering::Acquire) as usize;
         while let Some(Passage { at, device, packet }) = frames.front() {
             let mut head = [0; MAX_HEAD];
@@ -127,7 +134,6 @@ impl Deck {
             }
         }
         self.used(TO_KERNEL).store(u32::try_from(used).expect("a deck is small"), Ordering::Release);
-        Ok(())
     }
 
     /// Takes all frames that the kernel has sent.
@@ -194,7 +200,7 @@ mod tests {
         let mut pool = Pool::new(0, 0);
         let (mut deck, _file) = Deck::create(3, 0, 0).unwrap();
         let mut frames: VecDeque<_> = [passage(5, 1, &[7; 61], &mut pool), passage(9, 2, &[8; 1500], &mut pool)].into();
-        deck.fill(&mut frames, &mut pool).unwrap();
+        deck.fill(&mut frames, &mut pool);
         assert!(frames.is_empty());
         echo(&mut deck);
         let mut sent = Vec::new();
@@ -208,11 +214,11 @@ mod tests {
         let mut pool = Pool::new(0, 0);
         let (mut deck, _file) = Deck::create(1, 0, 0).unwrap();
         let mut frames: VecDeque<_> = (0..100).map(|at| passage(at, 0, &[0; 60_000], &mut pool)).collect();
-        deck.fill(&mut frames, &mut pool).unwrap();
+        deck.fill(&mut frames, &mut pool);
         let left = frames.len();
         assert!(left > 0 && left < 100);
         deck.clear();
-        deck.fill(&mut frames, &mut pool).unwrap();
+        deck.fill(&mut frames, &mut pool);
         assert!(frames.len() < left);
     }
 

@@ -5,6 +5,7 @@
 //! distribution's source package is fetched with a package configuration of its own, beside the system's.
 
 mod apt;
+mod edits;
 mod error;
 mod interrupt;
 mod make;
@@ -157,7 +158,7 @@ impl Drop for Work {
 }
 
 fn configure(tree: &Path, runner: &mut Runner<'_>, tell: Listener<'_>) -> Result<(), BuildError> {
-    options::set_jiffies(tree)?;
+    let warnings = edits::make(tree)?;
     let fragment = tree.join("netloom.config");
     fs::write(&fragment, options::FRAGMENT).attempted(|| format!("write {}", fragment.display()))?;
     let mut command = make::make(tree);
@@ -165,7 +166,7 @@ fn configure(tree: &Path, runner: &mut Runner<'_>, tell: Listener<'_>) -> Result
     runner.run("configuring the kernel", command, &mut |_| ())?;
     let path = tree.join(".config");
     let config = fs::read_to_string(&path).attempted(|| format!("read {}", path.display()))?;
-    for warning in options::check(&config)? {
+    for warning in options::check(&config)?.into_iter().chain(warnings) {
         tell(Progress::Warning(&warning));
     }
     Ok(())

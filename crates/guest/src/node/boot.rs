@@ -85,6 +85,7 @@ const COMMON: &[&str] = &[
     "random.trust_cpu=on",
     // Interfaces that nobody described.
     "fb_tunnels=none",
+    "bonding.max_bonds=0",
     "dummy.numdummies=0",
     "ifb.numifbs=0",
     // A packet that was sent waits in the pipe's queue, not in the node, as behind a veth pair.

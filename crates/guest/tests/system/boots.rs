@@ -25,7 +25,7 @@ pub(crate) fn a_kernel_becomes_a_node() {
     with_nodes(&[router], |nodes| {
         let node = &mut nodes[0];
         assert_eq!(ok(node, "hostname; cat /proc/sys/net/ipv4/tcp_congestion_control"), "router\nbbr");
-        assert_eq!(ok(node, "ls /sys/class/net | xargs echo"), "eth1 left lo");
+        assert_eq!(ok(node, "cd /sys/class/net; ls -d */ | tr -d / | xargs echo"), "eth1 left lo");
         assert_eq!(
             ok(node, "cat /sys/class/net/left/address /sys/class/net/left/tx_queue_len"),
             "02:00:00:00:00:01\n1000"

@@ -82,6 +82,18 @@ impl Hierarchy {
     /// # Errors
     /// The reason why there is none.
     pub fn detect() -> Result<Self, Unavailable> {
+        Self::search(true)
+    }
+
+    /// The same, without changing anything: what [`Hierarchy::detect`] would find.
+    ///
+    /// # Errors
+    /// The reason why there is none.
+    pub fn look() -> Result<Self, Unavailable> {
+        Self::search(false)
+    }
+
+    fn search(turn_on: bool) -> Result<Self, Unavailable> {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mut mounts = mounts.lines().filter_map(Mount::parse).collect::<Vec<_>>();
@@ -91,7 +103,7 @@ impl Hierarchy {
             return v1(mount, &own);
         }
         let with_cpu = |mount: &&Mount| mount.version == Version::Two && lists_cpu(&mount.point, "cgroup.controllers");
-        mounts.iter().find(with_cpu).map_or(Err(Unavailable::NoController), |mount| v2(mount, &own))
+        mounts.iter().find(with_cpu).map_or(Err(Unavailable::NoController), |mount| v2(mount, &own, turn_on))
     }
 
     /// The group of a lab, which does not exist yet. `guard` is the process id of the netloom process that will clean
@@ -100,7 +112,8 @@ impl Hierarchy {
         super::LabGroup::planned(self.clone(), format!("{GROUP_PREFIX}{lab}-{guard}"))
     }
 
-    pub(super) fn base(&self) -> &Path {
+    /// The group under which labs get theirs.
+    pub fn base(&self) -> &Path {
         match self {
             Self::V1 { base } | Self::V2 { base } => base,
         }
@@ -156,7 +169,7 @@ fn v1(mount: &Mount, own: &str) -> Result<Hierarchy, Unavailable> {
     if may_write(&base) { Ok(Hierarchy::V1 { base }) } else { Err(Unavailable::RootOnly { group: base }) }
 }
 
-fn v2(mount: &Mount, own: &str) -> Result<Hierarchy, Unavailable> {
+fn v2(mount: &Mount, own: &str, turn_on: bool) -> Result<Hierarchy, Unavailable> {
     let path = own.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or("/");
     let lowest = mount.directory(path.as_ref()).unwrap_or_else(|| mount.point.clone());
     // The top first: there root's labs are nobody else's children. A user's own groups are further down.
@@ -164,7 +177,7 @@ fn v2(mount: &Mount, own: &str) -> Result<Hierarchy, Unavailable> {
     candidates.reverse();
     let mut reason = Unavailable::NotDelegated { group: lowest.clone() };
     for group in candidates {
-        match hand_down(group) {
+        match hand_down(group, turn_on) {
             Ok(()) => return Ok(Hierarchy::V2 { base: group.to_path_buf() }),
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
                 reason = Unavailable::Occupied { group: group.to_path_buf() };
@@ -176,13 +189,25 @@ fn v2(mount: &Mount, own: &str) -> Result<Hierarchy, Unavailable> {
 }
 
 /// Makes sure that children of `group` have the `cpu` controller, that this process may make some, and that it may
-/// move processes into them.
-fn hand_down(group: &Path) -> io::Result<()> {
+/// move processes into them. Without `turn_on` the controller is left as it is.
+fn hand_down(group: &Path, turn_on: bool) -> io::Result<()> {
     let writable = may_write(group) && may_write(&group.join("cgroup.procs"));
     if !writable || !lists_cpu(group, "cgroup.controllers") {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    if lists_cpu(group, SUBTREE) { Ok(()) } else { fs::write(group.join(SUBTREE), "+cpu") }
+    match (lists_cpu(group, SUBTREE), turn_on) {
+        (true, _) => Ok(()),
+        (false, true) => fs::write(group.join(SUBTREE), "+cpu"),
+        (false, false) if is_occupied(group) => Err(io::Error::from_raw_os_error(libc::EBUSY)),
+        (false, false) => Ok(()),
+    }
+}
+
+/// Whether the kernel would refuse to hand controllers down because the group has processes of its own. It never does
+/// so at the root of the whole hierarchy, which alone has no type.
+fn is_occupied(group: &Path) -> bool {
+    let processes = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    group.join("cgroup.type").exists() && !processes.trim().is_empty()
 }
 
 const SUBTREE: &str = "cgroup.subtree_control";
@@ -232,11 +257,11 @@ mod tests {
     fn the_highest_group_that_may_be_used_is_the_base() {
         let (folder, mount) = fake_v2("cpu memory");
         let base = folder.path().to_path_buf();
-        assert_eq!(v2(&mount, "0::/own\n"), Ok(Hierarchy::V2 { base: base.clone() }));
+        assert_eq!(v2(&mount, "0::/own\n", true), Ok(Hierarchy::V2 { base: base.clone() }));
         // Without a list of processes nobody can be moved here.
         fs::remove_file(base.join("cgroup.procs")).unwrap();
-        assert_eq!(v2(&mount, "0::/own\n"), Ok(Hierarchy::V2 { base: base.join("own") }));
-        let reason = v2(&mount, "0::/\n").unwrap_err();
+        assert_eq!(v2(&mount, "0::/own\n", true), Ok(Hierarchy::V2 { base: base.join("own") }));
+        let reason = v2(&mount, "0::/\n", true).unwrap_err();
         assert_eq!(reason, Unavailable::NotDelegated { group: base });
     }
 
@@ -244,10 +269,23 @@ mod tests {
     fn the_controller_is_handed_down_where_it_is_not_yet() {
         let (folder, mount) = fake_v2("memory");
         let base = folder.path().to_path_buf();
-        assert_eq!(v2(&mount, "0::/own\n"), Ok(Hierarchy::V2 { base: base.clone() }));
+        assert_eq!(v2(&mount, "0::/own\n", true), Ok(Hierarchy::V2 { base: base.clone() }));
         assert_eq!(fs::read_to_string(base.join("cgroup.subtree_control")).unwrap(), "+cpu");
         let plan = Hierarchy::V2 { base: base.clone() }.plan("lab", 7);
         assert_eq!(plan.path(), base.join("netloom-lab-7"));
+    }
+
+    #[test]
+    fn a_look_changes_nothing_and_foresees_a_refusal() {
+        let (folder, mount) = fake_v2("memory");
+        let base = folder.path().to_path_buf();
+        assert_eq!(v2(&mount, "0::/own\n", false), Ok(Hierarchy::V2 { base: base.clone() }));
+        assert_eq!(fs::read_to_string(base.join("cgroup.subtree_control")).unwrap(), "memory");
+        for group in [base.clone(), base.join("own")] {
+            fs::write(group.join("cgroup.type"), "domain\n").unwrap();
+            fs::write(group.join("cgroup.procs"), "17\n").unwrap();
+        }
+        assert_eq!(v2(&mount, "0::/own\n", false), Err(Unavailable::Occupied { group: base.join("own") }));
     }
 
     #[test]

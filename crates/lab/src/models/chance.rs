@@ -24,7 +24,6 @@ const CHANCE: Section =
 pub(crate) const KIND: Kind = Kind::OneOf(&[SHARE_OR_ZERO, Kind::Section(&CHANCE)]);
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] =
     &["0.1 %", "{probability: 0.1 %, correlation: 25 %}", "{probability: 3 %}", "{probability: 0, correlation: 0}"];
 

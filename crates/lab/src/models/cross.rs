@@ -122,7 +122,6 @@ pub(crate) const PCAP: Section = Section {
 const SHAPE: f64 = 1.5;
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "none",
     "[{kind: constant, rate: 300 Mbit/s, size: 1500 B}]",

@@ -36,7 +36,6 @@ pub(crate) const KEY: Key = Key::new(
 );
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "20 ms",
     "0",

@@ -14,7 +14,6 @@ pub(crate) const KEY: Key = Key::new(
 );
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = chance::EXAMPLES;
 
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<DuplicateConfig> {

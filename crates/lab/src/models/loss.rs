@@ -33,7 +33,6 @@ pub(crate) const KEY: Key = Key::new(
 );
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "0.1 %",
     "0",

@@ -32,7 +32,6 @@ const OVERHEAD: Section = Section {
 };
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "none",
     "ethernet",

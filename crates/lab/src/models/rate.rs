@@ -73,7 +73,6 @@ const DELIVERY_TRACE: Section = Section {
 };
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "100 Mbit/s",
     "unlimited",

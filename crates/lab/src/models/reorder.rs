@@ -36,7 +36,6 @@ const REORDER: Section = Section {
 };
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "1 %",
     "{probability: 1 %}",

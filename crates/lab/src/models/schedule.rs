@@ -55,7 +55,6 @@ const STEP: Section = Section {
 };
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "none",
     "{steps: [{at: 1 s, rate: 5 Mbit/s}, {at: 2 s, rate: 1 Mbit/s, delay: 50 ms}], repeat: true}",

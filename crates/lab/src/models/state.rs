@@ -57,7 +57,6 @@ const MEAN: Section = Section {
 };
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "none",
     "{on_cut: delivered}",

@@ -6,13 +6,13 @@
 
 mod family;
 
-pub(super) use family::Family;
+pub(super) use family::{Family, first, net};
 
 use super::Findings;
 use crate::decode::Errors;
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::spec::LinkSpec;
-use family::{Range, first, net, range};
+use family::{Range, range};
 use ipnet::IpNet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv6Addr};

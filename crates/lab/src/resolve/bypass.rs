@@ -63,7 +63,7 @@ fn on_models(link: &LinkSpec) -> Option<String> {
     if let Some(place) = link.treatments.iter().position(|further| !further.is_empty()) {
         return Some(format!("it has further pipes {}", Direction::BOTH[place]));
     }
-    let said = |all: &[&str]| all.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+    let said = |names: &[&str]| names.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
     match (forward.is_empty(), backward.is_empty()) {
         (true, true) => None,
         (false, _) if forward == backward => Some(format!("it has {}", said(&forward))),

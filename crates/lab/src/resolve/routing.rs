@@ -2,8 +2,10 @@
 //!
 //! Only routers forward. A subnet is reached through the nearer of its link's ends that is a router, since a host
 //! there would not pass a packet on to the other end. Every node has a route to every subnet that is not its own; if
-//! all of a host's routes (or those of a node with one link) share a gateway, one default route says the same.
+//! all of a host's routes (or those of a node with one link) share a gateway, one default route says the same, and large
+//! tables are made smaller by prefixes that several subnets share.
 
+mod aggregate;
 mod reach;
 
 use super::addressing::{Family, LinkAddresses};
@@ -108,8 +110,7 @@ impl<'a> Network<'a> {
             return forwards || self.around[gateway].len() == 1;
         }
         let mut is_complete = true;
-        let before = routes.len();
-        routes.reserve_exact(self.edges.len());
+        let mut subnets = Vec::with_capacity(self.edges.len());
         let (mut first_hop, mut is_shared) = (None, self.kinds[source] == NodeKind::Host);
         for edge in self.edges.iter().filter(|edge| !edge.nodes.contains(&source)) {
             let Some(label) = self.label_of(edge, labels) else {
@@ -117,11 +118,13 @@ impl<'a> Network<'a> {
                 continue;
             };
             is_shared &= *first_hop.get_or_insert(label.first) == label.first;
-            routes.extend(edge.subnets.iter().map(|subnet| self.route(source, label.first, *subnet)));
+            subnets.extend(edge.subnets.iter().map(|subnet| (*subnet, label.first)));
         }
         if let Some(first) = first_hop.filter(|_| is_shared) {
-            routes.truncate(before);
             routes.push(self.route(source, first, self.family.everything()));
+        } else {
+            let subnets = aggregate::aggregate(self.family, &subnets).unwrap_or(subnets);
+            routes.extend(subnets.into_iter().map(|(subnet, first)| self.route(source, first, subnet)));
         }
         is_complete
     }

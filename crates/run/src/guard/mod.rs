@@ -7,7 +7,7 @@ mod relay;
 use crate::job::{Job, Mode};
 use crate::results::{Folder, absolute, results_folder};
 use crate::signals::Signals;
-use crate::{Event, Report, RunError, assemble, kernels, preflight};
+use crate::{Event, Report, RunError, assemble, doctor, kernels, preflight};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, spawn_lab};
@@ -33,6 +33,8 @@ pub struct RunRequest {
     pub results: PathBuf,
     /// The command line, for the provenance.
     pub command_line: Vec<String>,
+    /// The kernel for kernel nodes, if not the one that would be found.
+    pub kernel: Option<PathBuf>,
 }
 
 /// Runs a lab to its judged end. The calling process must have one thread only.
@@ -127,7 +129,7 @@ fn cannot_acquire(error: RuntimeError) -> RunError {
 
 /// Makes the files that have to be there before the lab is.
 fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job, RunError> {
-    let kernel = kernels::kernel_of(&request.plan)?;
+    let kernel = kernels::kernel_of(&request.plan, request.kernel.as_deref())?;
     let folder = match mode {
         Mode::Run => results_folder(request, request.plan.clock, kernel.clone())?,
         Mode::Up => Folder::existing(runtime.path().to_owned())?,
@@ -147,6 +149,7 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         cwd,
         kernel: kernel.map(|kernel| kernel.path),
         cpu_group: cpu_group(&request.plan),
+        examination: doctor::store::of_this_machine(),
         guard_pid: std::process::id().cast_signed(),
     })
 }

@@ -2,6 +2,7 @@
 //!
 //! The text carries ANSI colours; whoever prints it strips them where they are not wanted.
 
+mod doctor;
 mod effort;
 mod quantity;
 mod simulation;
@@ -9,6 +10,8 @@ mod table;
 
 use crate::{CommandRow, ExpectationRow, PipeRow, Report, Verdict, telling_columns};
 use anstyle::{AnsiColor, Style};
+pub use doctor::examination;
+pub(crate) use quantity::grouped;
 pub use quantity::{rate, span};
 pub use simulation::simulation;
 use std::fmt::Write;
@@ -207,6 +210,9 @@ fn verdict(verdict: &Verdict) -> String {
     }
     if let Some(proposal) = verdict.proposal() {
         push_line(&mut text, &format!("  {proposal}"));
+    }
+    if let Some(machine) = &verdict.machine {
+        push_line(&mut text, &format!("  {machine}"));
     }
     for note in &verdict.notes {
         push_line(&mut text, &format!("  {FAINT}not judged: {note}{FAINT:#}"));

@@ -20,6 +20,19 @@ pub(super) fn bare(ns: u64, like: u64) -> String {
     digits(ns as f64 / scale)
 }
 
+/// A whole number with commas: `312,000`.
+pub(crate) fn grouped(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 && digits.as_bytes()[index - 1] != b'-' {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 fn in_units(value: f64, units: &[(f64, &str)]) -> String {
     let (scale, unit) = unit_for(value, units);
     format!("{} {unit}", digits(value / scale))
@@ -53,6 +66,8 @@ mod tests {
         assert_eq!(rate(0.0), "0 bit/s");
         assert_eq!(span(20_031_000), "20.03 ms");
         assert_eq!(span(0), "0 ns");
+        assert_eq!([grouped(0.0), grouped(999.4), grouped(1_000.0)], ["0", "999", "1,000"]);
+        assert_eq!(grouped(1_234_567.0), "1,234,567");
         assert_eq!(span(3_600_000_000_000), "3600 s");
         assert_eq!(bare(4_200, 31_000), "4.2");
         assert_eq!(bare(800, 1_200_000), "0.001");

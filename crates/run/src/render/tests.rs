@@ -87,12 +87,13 @@ fn the_verdict_names_the_worst_finding_and_what_would_help() {
         as_described: false,
         findings: vec![finding("backbone forward", "12 ms late"), finding("engine", "3 packets lost")],
         dilation: Some(12),
+        machine: Some("netloom doctor says why".into()),
         notes: vec!["the CPU share of r1: no controller".into()],
     };
     assert_eq!(
         plain(&verdict(&bad)),
         "verdict: NOT as described: backbone forward: 12 ms late (and 1 more)\n  engine: 3 packets lost\n  \
-         a dilation of 12 would fit: --clock 12, or --auto-dilate\n  not judged: the CPU share of r1: no controller\n"
+         a dilation of 12 would fit: --clock 12, or --auto-dilate\n  netloom doctor says why\n  not judged: the CPU share of r1: no controller\n"
     );
     let good = Verdict { as_described: true, ..Verdict::default() };
     assert_eq!(plain(&verdict(&good)), "verdict: as described\n");

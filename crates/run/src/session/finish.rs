@@ -8,9 +8,8 @@ use crate::expectations::{self, Measurements};
 use crate::job::Mode;
 use crate::measure::{engine_evidence, marks, pipe_evidence, pipe_rows};
 use crate::verdict::{Evidence, NodeEvidence, ProcessorShare, judge};
-use crate::{CommandRow, Event, ExitCode, ExpectationRow, Report, RunError};
+use crate::{CommandRow, Event, ExitCode, ExpectationRow, PortLoss, Report, RunError};
 use netloom_dataplane::Snapshot;
-use netloom_host::netlink::Netlink;
 use netloom_lab::Clock;
 use netloom_units::Instant;
 use std::collections::BTreeMap;
@@ -69,7 +68,7 @@ impl Session<'_> {
     }
 
     /// All that was found out. Of a run that never reached time zero that is little.
-    fn report(&mut self, why: &Why, played: Option<(Play, Snapshot)>) -> Result<Report, RunError> {
+    fn report(&mut self, why: &Why, played: Option<(Play, Box<Snapshot>)>) -> Result<Report, RunError> {
         let interrupted = matches!(why, Why::Interrupted);
         let mut report = Report {
             lab: self.job.plan.name.clone(),
@@ -108,7 +107,8 @@ impl Session<'_> {
         report.expectations = expectations::judge(&measurements);
         let nodes = self.job.plan.nodes.iter().map(|node| node.name.as_str());
         report.effort = Some(play.spent.effort(self.job.plan.clock, nodes));
-        report.verdict = judge(&self.job.plan.bounds.into(), &self.evidence(last, &play.spent)?);
+        report.losses = self.links.port_losses(last)?;
+        report.verdict = judge(&self.job.plan.bounds.into(), &self.evidence(last, &play.spent, &report.losses)?);
         Ok(())
     }
 
@@ -118,14 +118,13 @@ impl Session<'_> {
         started.into_iter().map(|command| command.row(zero.unwrap_or(Instant::ZERO))).collect()
     }
 
-    fn evidence(&mut self, last: &Snapshot, spent: &Spent) -> Result<Evidence, RunError> {
-        let mut engine = engine_evidence(last, spent);
-        // A full queue behind the engine's interfaces drops packets that the kernel had taken.
-        engine.lost_leaving = engine.lost_leaving.max(port_drops()?);
+    fn evidence(&mut self, last: &Snapshot, spent: &Spent, losses: &[PortLoss]) -> Result<Evidence, RunError> {
         Ok(Evidence {
             clock: self.job.plan.clock,
+            precision: self.job.plan.precision,
+            examination: self.job.examination.clone(),
             pipes: pipe_evidence(self.links.names(), self.links.pipes(), last),
-            engine,
+            engine: engine_evidence(last, spent, losses),
             nodes: self.node_evidence(spent)?,
             notes: self.notes.iter().cloned().chain(self.joined_links()).collect(),
         })
@@ -176,13 +175,6 @@ impl Session<'_> {
         let nodes = self.job.plan.nodes.iter().enumerate().filter(|(_, node)| node.cpus.is_some());
         nodes.map(|(index, _)| (index, reason.to_string())).collect()
     }
-}
-
-/// What the interfaces in the lab's own namespace dropped instead of handing it to the nodes.
-fn port_drops() -> Result<u64, RunError> {
-    let links = Netlink::open().and_then(|mut netlink| netlink.links());
-    let links = links.map_err(|error| RunError::Died(error.to_string()))?;
-    Ok(links.iter().map(|link| link.counters.tx_dropped + link.counters.tx_errors).sum())
 }
 
 /// The exit code of a run that came to its end. That the network was not as described comes first: over another network

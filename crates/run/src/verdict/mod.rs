@@ -5,9 +5,11 @@
 
 mod processors;
 
+use crate::doctor::Examination;
+use crate::doctor::quote::{Asked, Complaint, quote};
 use crate::render::{rate, span};
-use crate::{Finding, Verdict};
-use netloom_lab::{Bounds, Clock};
+use crate::{Finding, PortLoss, Verdict};
+use netloom_lab::{Bounds, Clock, Precision};
 pub(crate) use processors::ProcessorShare;
 use processors::{engine_starvation, node_processor};
 
@@ -40,6 +42,10 @@ impl From<Bounds> for Allowed {
 pub(crate) struct Evidence {
     /// The clock of the run, to which the proposed dilation is relative.
     pub(crate) clock: Clock,
+    /// How the engine waited.
+    pub(crate) precision: Precision,
+    /// What `netloom doctor` found out about this machine, if it was asked.
+    pub(crate) examination: Option<Examination>,
     pub(crate) pipes: Vec<PipeEvidence>,
     pub(crate) engine: EngineEvidence,
     pub(crate) nodes: Vec<NodeEvidence>,
@@ -80,6 +86,14 @@ pub(crate) struct EngineEvidence {
     pub(crate) lost_arriving: u64,
     /// Packets that the kernel did not take from the engine, or dropped behind it.
     pub(crate) lost_leaving: u64,
+    /// How long the engine has worked, in lab time.
+    pub(crate) lab_ns: u64,
+    /// By how much it was behind in the end, since it could not compute in time what the links describe. Lab time.
+    pub(crate) behind_ns: u64,
+    /// The port that lost most, if that is known.
+    pub(crate) worst_port: Option<PortLoss>,
+    /// Whether packets found no memory.
+    pub(crate) was_out_of_memory: bool,
     /// Why the kernel did not take the latest of them, if it said so.
     pub(crate) refusal: Option<String>,
     /// How long the run lasted in our own time, in nanoseconds.
@@ -109,15 +123,25 @@ const SMALLEST_SLOWING: f64 = 2.0;
 
 /// Judges a run.
 pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
-    let mut findings: Vec<Finding> = Vec::new();
-    for pipe in evidence.pipes.iter().filter(|pipe| pipe.carried) {
-        findings.extend(lateness(allowed, pipe));
-        findings.extend(delay(allowed, pipe));
-        findings.extend(achieved_rate(allowed, pipe));
+    let carrying = || evidence.pipes.iter().filter(|pipe| pipe.carried);
+    let late = carrying().flat_map(|pipe| lateness(allowed, pipe).into_iter().chain(delay(allowed, pipe)));
+    let mut findings: Vec<Finding> = late.collect();
+    let mut complaint = Complaint { late: !findings.is_empty(), ..Complaint::default() };
+    let lost = engine_losses(&evidence.engine).into_iter().chain(evidence.nodes.iter().filter_map(node_losses));
+    let mut overrun: Vec<Finding> = carrying().filter_map(|pipe| achieved_rate(allowed, pipe)).collect();
+    if let Some(behind) = engine_behind(&evidence.engine) {
+        // Lateness that grew all the time says how long the run was, not how fast the machine is.
+        let most = behind.slowing.unwrap_or(f64::MAX);
+        let judged = findings.iter_mut().chain(&mut overrun);
+        judged.for_each(|finding| finding.slowing = finding.slowing.map(|slowing| slowing.min(most)));
+        overrun.push(behind);
     }
-    findings.extend(engine_losses(&evidence.engine));
-    findings.extend(engine_starvation(allowed, evidence.engine.elapsed_ns, evidence.engine.waited_ns));
-    findings.extend(evidence.nodes.iter().filter_map(node_losses));
+    overrun.extend(lost);
+    complaint.overrun = overrun.iter().any(|finding| finding.slowing.is_some());
+    findings.extend(overrun);
+    let starved = engine_starvation(allowed, evidence.engine.elapsed_ns, evidence.engine.waited_ns);
+    complaint.starved = starved.is_some();
+    findings.extend(starved);
     findings.extend(evidence.nodes.iter().filter_map(unenforced_share));
     for node in &evidence.nodes {
         findings.extend(node.processor.as_ref().and_then(|processor| node_processor(allowed, &node.name, processor)));
@@ -130,7 +154,15 @@ pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
         notes
             .push("whether the engine waited for a processor: this kernel keeps no account (CONFIG_SCHED_INFO)".into());
     }
-    Verdict { as_described: findings.is_empty(), findings, dilation, notes }
+    let machine = about_the_machine(allowed, evidence, complaint);
+    Verdict { as_described: findings.is_empty(), findings, dilation, machine, notes }
+}
+
+/// What is known of the machine that explains the findings. In virtual time it makes no difference.
+fn about_the_machine(allowed: &Allowed, evidence: &Evidence, complaint: Complaint) -> Option<String> {
+    let Evidence { precision, examination, .. } = evidence;
+    let asked = Asked { precision: *precision, lateness_ns: allowed.lateness_ns, dilation: evidence.clock.dilation()? };
+    quote(complaint, &asked, examination.as_ref())
 }
 
 fn weight(finding: &Finding) -> f64 {
@@ -183,16 +215,40 @@ fn achieved_rate(allowed: &Allowed, pipe: &PipeEvidence) -> Option<Finding> {
     })
 }
 
-fn engine_losses(engine: &EngineEvidence) -> Option<Finding> {
-    let EngineEvidence { lost_arriving, lost_leaving, refusal, .. } = engine;
-    let reason = refusal.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
-    (lost_arriving + lost_leaving > 0).then(|| Finding {
+/// An engine that is behind by more than this does not catch up between two bursts, but falls back further and further.
+const FAR_BEHIND_NS: u64 = 200_000_000;
+
+/// Slowed by as much as it took too long, it would have no time left for anything else: hence twice that.
+fn engine_behind(engine: &EngineEvidence) -> Option<Finding> {
+    let EngineEvidence { lab_ns, behind_ns, .. } = *engine;
+    (behind_ns > FAR_BEHIND_NS).then(|| Finding {
         subject: "engine".into(),
         text: format!(
-            "packets lost outside the models: {lost_arriving} on the way in, {lost_leaving} on the way out{reason}"
+            "of {} of traffic it had computed {} when they were over",
+            span(lab_ns),
+            span(lab_ns - behind_ns.min(lab_ns))
         ),
-        slowing: Some(SMALLEST_SLOWING),
+        slowing: Some(SMALLEST_SLOWING * ratio(lab_ns as f64, lab_ns.saturating_sub(behind_ns).max(1) as f64)),
     })
+}
+
+fn engine_losses(engine: &EngineEvidence) -> Option<Finding> {
+    let EngineEvidence { lost_arriving, lost_leaving, refusal, worst_port, was_out_of_memory, .. } = engine;
+    let reason = refusal.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+    let memory = if *was_out_of_memory { "; the engine had used all memory that it may use" } else { "" };
+    let most = worst_port.as_ref().map_or_else(String::new, most_of_them);
+    (lost_arriving + lost_leaving > 0 || *was_out_of_memory).then(|| Finding {
+        subject: "engine".into(),
+        text: format!(
+            "packets lost outside the models: {lost_arriving} on the way in, {lost_leaving} on the way out{reason}{most}{memory}"
+        ),
+        // In a lab that is slower as many packets are on their way at once.
+        slowing: (!was_out_of_memory).then_some(SMALLEST_SLOWING),
+    })
+}
+
+fn most_of_them(port: &PortLoss) -> String {
+    format!("; most between node {} and link {}: {}", port.node, port.link, port.packets())
 }
 
 fn node_losses(node: &NodeEvidence) -> Option<Finding> {

@@ -6,6 +6,9 @@ use crate::Finding;
 /// A node that wants its processor for more than this share of the time has none left to be faster with.
 const BUSY: f64 = 0.9;
 
+/// In a shorter run, in nanoseconds of our time, a single turn of another program makes a large share.
+const ENOUGH_NS: u64 = 100_000_000;
+
 /// What a thread, or a kernel with all its programs, had of its processor in a stretch of our time, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProcessorShare {
@@ -32,11 +35,17 @@ fn share(part_ns: u64, whole_ns: u64) -> f64 {
 
 /// The engine, of which only the waiting counts: one that spins always runs, and means nothing by it.
 pub(super) fn engine_starvation(allowed: &Allowed, elapsed_ns: u64, waited_ns: Option<u64>) -> Option<Finding> {
+    if elapsed_ns < ENOUGH_NS {
+        return None;
+    }
     starvation(allowed, "engine".into(), share(waited_ns?, elapsed_ns))
 }
 
 /// A node on a kernel of its own. Each kernel has one core, which it may share with others and with the engine.
 pub(super) fn node_processor(allowed: &Allowed, name: &str, processor: &ProcessorShare) -> Option<Finding> {
+    if processor.elapsed_ns < ENOUGH_NS {
+        return None;
+    }
     let subject = format!("node {name}");
     let starved = starvation(allowed, subject.clone(), processor.waited());
     starved.or_else(|| saturation(allowed, subject, processor.ran() + processor.waited()))

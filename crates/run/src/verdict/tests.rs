@@ -95,10 +95,39 @@ fn a_single_packet_lost_outside_the_models_is_fatal() {
 }
 
 #[test]
+fn the_port_that_lost_most_is_named() {
+    let port = PortLoss { link: "l".into(), node: "a".into(), lost_arriving_packets: 7, lost_leaving_packets: 2 };
+    let engine = EngineEvidence { lost_arriving: 8, lost_leaving: 2, worst_port: Some(port), ..engine() };
+    let verdict = judge(&ALLOWED, &Evidence { engine: engine.clone(), ..Evidence::default() });
+    let text = "packets lost outside the models: 8 on the way in, 2 on the way out; most between node a and link l: 9";
+    assert_eq!(verdict.findings[0].text, text);
+    let full = EngineEvidence { was_out_of_memory: true, ..engine };
+    let out_of_memory = judge(&ALLOWED, &Evidence { engine: full, ..Evidence::default() });
+    assert_eq!(out_of_memory.findings[0].text, format!("{text}; the engine had used all memory that it may use"));
+    assert_eq!(out_of_memory.dilation, None);
+}
+
+/// In 10 s it did the work of 2 s, while every packet was later than the one before.
+#[test]
+fn an_engine_that_falls_behind_says_how_fast_it_is() {
+    let engine = EngineEvidence { lab_ns: 10_000_000_000, behind_ns: 8_000_000_000, ..engine() };
+    let late = PipeEvidence { lateness_p99_ns: 7_900_000_000, ..pipe() };
+    let verdict = judge(&ALLOWED, &Evidence { pipes: vec![late], engine, ..Evidence::default() });
+    assert_eq!(verdict.dilation, Some(10));
+    assert_eq!(verdict.findings[1].text, "of 10 s of traffic it had computed 2 s when they were over");
+}
+
+#[test]
 fn a_starved_engine_is_found() {
-    let engine = EngineEvidence { elapsed_ns: 1_000, waited_ns: Some(200), ..engine() };
+    let engine = EngineEvidence { elapsed_ns: 1_000_000_000, waited_ns: Some(200_000_000), ..engine() };
     let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
     assert_eq!(verdict.findings[0].text, "it waited for a processor for 20.0 % of the time, 10.0 % is allowed");
+}
+
+#[test]
+fn shares_of_a_moment_are_not_judged() {
+    let engine = EngineEvidence { elapsed_ns: 2_000_000, waited_ns: Some(1_900_000), ..engine() };
+    assert!(judge(&ALLOWED, &Evidence { engine, ..Evidence::default() }).as_described);
 }
 
 #[test]
@@ -159,7 +188,8 @@ fn a_dilation_that_no_lab_can_have_is_not_advised() {
 
 /// A node whose kernel ran and waited for these shares of a second, in percent.
 fn node_with(ran: u64, waited: u64) -> Evidence {
-    let processor = ProcessorShare { elapsed_ns: 100, ran_ns: ran, waited_ns: waited };
+    let processor =
+        ProcessorShare { elapsed_ns: 1_000_000_000, ran_ns: ran * 10_000_000, waited_ns: waited * 10_000_000 };
     let node = NodeEvidence { name: "a".into(), processor: Some(processor), ..NodeEvidence::default() };
     Evidence { nodes: vec![node], engine: engine(), clock: dilated(10), ..Evidence::default() }
 }
@@ -186,4 +216,18 @@ fn a_kernel_that_was_always_busy_is_found() {
 fn a_lab_may_allow_kernels_to_be_busy_and_starved() {
     let lax = Allowed { starvation: 1.0, ..ALLOWED };
     assert!(judge(&lax, &node_with(60, 40)).as_described);
+}
+
+#[test]
+fn the_doctor_is_quoted_where_the_machine_explains_the_findings() {
+    let late = with(PipeEvidence { lateness_p99_ns: 3_200_000, ..pipe() });
+    let said = |evidence: &Evidence| judge(&ALLOWED, evidence).machine;
+    assert!(said(&late).unwrap().contains("`netloom doctor`"));
+    let known = Examination { date_utc: "2026-11-21T20:00:00Z".into(), ..Examination::default() };
+    let quoted = said(&Evidence { examination: Some(known), ..late.clone() }).unwrap();
+    assert!(quoted.starts_with("netloom doctor of 2026-11-21 measured"), "{quoted}");
+    assert_eq!(said(&with(pipe())), None);
+    assert_eq!(said(&Evidence { clock: Clock::Virtual, ..late }), None);
+    let unenforced = NodeEvidence { unenforced_share: Some("no cgroup".into()), ..NodeEvidence::default() };
+    assert_eq!(said(&Evidence { nodes: vec![unenforced], engine: engine(), ..Evidence::default() }), None);
 }

@@ -74,7 +74,7 @@ impl Pair {
         // Before REPLY_ACK is agreed on, nothing is acknowledged; the message that does that is.
         self.guest.send(3, 1, &[], &[]);
         assert_eq!(self.ask(1), OFFERED);
-        assert_eq!(self.ask(15), 1 << 3);
+        assert_eq!(self.ask(15), (1 << 3) | (1 << 5));
         self.command(16, &(1_u64 << 3).to_ne_bytes(), &[]);
         self.command(2, &features.to_ne_bytes(), &[]);
     }

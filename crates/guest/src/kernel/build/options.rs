@@ -1,18 +1,12 @@
 //! Our configuration of a kernel, and what became of it.
 
-use super::error::Attempt;
-use super::{BUILDER_VERSION, BuildError};
+use super::edits::JIFFIES;
+use super::{BUILDER_VERSION, BuildError, edits};
 use crate::kernel::facts::options_of;
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 /// The options that differ from `make allnoconfig`.
 pub(super) const FRAGMENT: &str = include_str!("../../../kernel/config");
-
-/// Jiffies per second. TCP's coarse timers count in jiffies: with the usual 100 of User-Mode Linux a retransmission
-/// timer would be a multiple of 10 ms whatever the dilation. One millisecond is what servers' kernels use.
-const JIFFIES: u32 = 1_000;
 
 /// What no kernel node, or no virtual time, works without. All other options are ones that some kernels do not have.
 const ESSENTIAL: [&str; 19] = [
@@ -41,37 +35,12 @@ const ESSENTIAL: [&str; 19] = [
 ///
 /// It is FNV-1a (Fowler, Noll, Vo), which keeps its value over versions of Rust; nobody would gain from a collision.
 pub fn config_hash() -> String {
-    let parts = [FRAGMENT.as_bytes(), &JIFFIES.to_le_bytes(), &BUILDER_VERSION.to_le_bytes()];
+    let edits: String = edits::texts().collect();
+    let parts = [FRAGMENT.as_bytes(), edits.as_bytes(), &JIFFIES.to_le_bytes(), &BUILDER_VERSION.to_le_bytes()];
     let bytes = parts.into_iter().flatten();
     let hash =
         bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     format!("{hash:016x}")
-}
-
-/// Changes the number of jiffies per second, which User-Mode Linux fixes in its `Kconfig` and offers no option for.
-pub(super) fn set_jiffies(tree: &Path) -> Result<(), BuildError> {
-    let path = tree.join("arch/um/Kconfig");
-    let kconfig = fs::read_to_string(&path).attempted(|| format!("read {}", path.display()))?;
-    fs::write(&path, with_jiffies(&kconfig)).attempted(|| format!("write {}", path.display()))
-}
-
-/// The same `Kconfig` with another default of `HZ`. Where there is none to change, the check of the result tells.
-fn with_jiffies(kconfig: &str) -> String {
-    let mut inside = false;
-    let mut text = String::with_capacity(kconfig.len() + 1);
-    for line in kconfig.lines() {
-        if line.starts_with("config ") {
-            inside = line.trim_end() == "config HZ";
-        }
-        if inside && line.trim_start().starts_with("default ") {
-            text.push_str(&format!("\tdefault {JIFFIES}"));
-            inside = false;
-        } else {
-            text.push_str(line);
-        }
-        text.push('\n');
-    }
-    text
 }
 
 /// Compares the configuration that the kernel's build system made of ours, and words what is missing as warnings.
@@ -163,13 +132,5 @@ mod tests {
             Err(BuildError::Options { missing }) => assert_eq!(missing, ["UML_TIME_TRAVEL_SUPPORT", "HOSTFS"]),
             other => panic!("{other:?}"),
         }
-    }
-
-    #[test]
-    fn jiffies_are_changed_in_their_own_entry_alone() {
-        let before = "config STACK\n\tint\n\tdefault 1\n\nconfig HZ\n\tint\n\tdefault 100\n\nconfig SMP\n\tdefault n\n";
-        assert_eq!(with_jiffies(before), before.replace("default 100", "default 1000"));
-        assert_eq!(with_jiffies(&with_jiffies(before)), with_jiffies(before));
-        assert_eq!(with_jiffies("config SMP\n\tdefault n\n"), "config SMP\n\tdefault n\n");
     }
 }

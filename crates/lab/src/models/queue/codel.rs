@@ -51,7 +51,6 @@ pub(crate) const SECTION: Section = Section {
 };
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] =
     &["{kind: codel}", "{kind: codel, limit: 64 kB, target: 2500 us, interval: 50 ms, mtu: 9 kB, ecn: true}"];
 

@@ -28,7 +28,6 @@ pub(crate) const SECTION: Section = Section {
 };
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "{kind: drr}",
     "{kind: drr, quantum: 1 kB, flows: 64, limit: 64 kB}",

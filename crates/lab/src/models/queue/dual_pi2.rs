@@ -59,7 +59,6 @@ pub(crate) const SECTION: Section = Section {
 };
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "{kind: dualpi2}",
     "{kind: dualpi2, limit: 100 packets, target: 10 ms, update: 10 ms, rtt_max: 50 ms, coupling: 1}",

@@ -31,7 +31,6 @@ pub(super) const LIMIT: Key = Key::new(
 );
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] =
     &["50 ms", "{kind: fifo, limit: 64 kB}", "{limit: 7 packets}", "{kind: fifo, limit: 20 ms, drop: head}"];
 

@@ -51,7 +51,6 @@ pub(crate) const SECTION: Section = Section {
 };
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "{kind: fq_codel}",
     "{kind: fq_codel, limit: 500 packets, memory: 4 MB, flows: 64, quantum: 300 B, target: 1 ms, interval: 20 ms, \

@@ -51,7 +51,6 @@ pub(super) const TARGET: Key = Key::new(
 );
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "{kind: pie}",
     "{kind: pie, limit: 200 packets, target: 20 ms, update: 30 ms, burst: 0, ecn: true}",

@@ -15,7 +15,6 @@ pub(crate) const SECTION: Section = Section {
 };
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "{kind: priority, classes: {voip: {match: {dscp: 46}, limit: 50 packets}, \
      web: {match: {protocol: tcp, port: [80, 443]}}, rest: {limit: 64 kB}}}",

@@ -67,7 +67,6 @@ pub(super) const MEAN_PACKET: Key = Key::new(
 );
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "{kind: red}",
     "{kind: red, limit: 100 packets, min: 20 packets, max: 60 packets, probability: 10 %, weight: 0.1 %, gentle: true}",

@@ -15,7 +15,6 @@ pub(crate) const SECTION: Section = Section {
 };
 
 /// Every form that it can take.
-#[cfg(test)]
 pub(crate) const EXAMPLES: &[&str] = &[
     "{kind: wf2q}",
     "{kind: wf2q, flows: 16, limit: 10 packets}",

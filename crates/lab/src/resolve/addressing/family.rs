@@ -55,6 +55,14 @@ impl Family {
         }
     }
 
+    /// Bits of an address.
+    pub(in crate::resolve) fn bits(self) -> u8 {
+        match self {
+            Self::V4 => 32,
+            Self::V6 => 128,
+        }
+    }
+
     /// Everything: the destination of a default route.
     pub(in crate::resolve) fn everything(self) -> IpNet {
         net(self, 0, 0)
@@ -69,7 +77,7 @@ fn number(address: IpAddr) -> u128 {
 }
 
 /// The address of a net as a number.
-pub(super) fn first(net: &IpNet) -> u128 {
+pub(in crate::resolve) fn first(net: &IpNet) -> u128 {
     number(net.addr())
 }
 
@@ -89,7 +97,7 @@ pub(super) fn hosts(net: &IpNet) -> Range {
 }
 
 /// The net with this address.
-pub(super) fn net(family: Family, address: u128, prefix: u8) -> IpNet {
+pub(in crate::resolve) fn net(family: Family, address: u128, prefix: u8) -> IpNet {
     let address = match family {
         Family::V4 => IpAddr::V4(Ipv4Addr::from_bits(u32::try_from(address).expect("an IPv4 address has 32 bits"))),
         Family::V6 => IpAddr::V6(Ipv6Addr::from_bits(address)),

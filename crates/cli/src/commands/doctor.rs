@@ -1,0 +1,32 @@
+//! `netloom doctor`
+
+use super::{DONE, Failure, Outcome, print};
+use crate::args::DoctorArgs;
+use crate::progress::Steps;
+use crate::talk;
+use netloom_run::{ExitCode, doctor, render};
+
+pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
+    let steps = Steps::new(args.quiet);
+    let examined = doctor::examine(&mut |step| steps.show(step));
+    // The moving line goes before anything is said about the end.
+    drop(steps);
+    let doctor::Examined { examination, kept } = examined?;
+    if args.json {
+        print(&serde_json::to_string_pretty(&examination).expect("an examination has string keys only"))?;
+    } else {
+        print(render::examination(&examination).trim_end())?;
+    }
+    match kept {
+        Ok(path) if !args.quiet => talk::say(&format!("kept for later verdicts in {}", path.display())),
+        Ok(_) => {}
+        Err(why) => talk::warning(&why),
+    }
+    Ok(examination.exit_code)
+}
+
+/// What a node of the doctor's own lab runs.
+pub(super) fn traffic(words: &[String]) -> Outcome {
+    doctor::traffic(words).map_err(|error| Failure::new(ExitCode::Usage, error))?;
+    DONE
+}

@@ -1,0 +1,159 @@
+//! Fewer routes that lead to the same places: ORTC (Draves, King, Venkatachary and Zill, "Constructing optimal IP routing
+//! tables", INFOCOM 1999).
+//!
+//! A thousand routers with two thousand links need four million routes, one for every router and subnet; prefixes that
+//! several subnets share need a twentieth of that. Addresses that no link of the lab has are of no concern: they may
+//! follow any route. Subnets of a node's own interfaces are more specific than any prefix here, and of no concern either.
+
+use super::Family;
+use crate::resolve::addressing::{first, net};
+use ipnet::IpNet;
+
+/// A smaller table is left as it is, so that it can be read: one line says where one subnet is.
+pub(super) const SMALLEST: usize = 128;
+
+/// Where something may lead, as one bit per neighbour. All bits: anywhere.
+type Hops = u64;
+const ANYWHERE: Hops = Hops::MAX;
+
+/// A subnet by its first address and length, and the neighbour that it is reached by.
+struct Leaf {
+    first: u128,
+    length: u8,
+    hop: u32,
+}
+
+/// Prefixes and the neighbours that they are reached by: a longest-prefix match leads each of these subnets to where it
+/// was to go. None where the table is small already, a node has too many neighbours, or subnets lie within one another.
+pub(super) fn aggregate(family: Family, subnets: &[(IpNet, u32)]) -> Option<Vec<(IpNet, u32)>> {
+    if subnets.len() < SMALLEST || subnets.iter().any(|(_, hop)| *hop >= Hops::BITS) {
+        return None;
+    }
+    let mut leaves: Vec<Leaf> = subnets
+        .iter()
+        .map(|(net, hop)| Leaf { first: first(&net.trunc()), length: net.prefix_len(), hop: *hop })
+        .collect();
+    leaves.sort_unstable_by_key(|leaf| (leaf.first, leaf.length));
+    let bits = family.bits();
+    let overlap = |pair: &[Leaf]| common(pair[0].first, pair[1].first, bits) >= pair[0].length.min(pair[1].length);
+    if leaves.windows(2).any(overlap) {
+        return None;
+    }
+    let (one, other) = (leaves.first()?.first, leaves.last()?.first);
+    let mut tree = Tree { family, bits, branches: Vec::with_capacity(2 * leaves.len()) };
+    let root = tree.grow(&leaves, common(one, other, bits))?;
+    let mut routes = Vec::new();
+    tree.collect(root, None, &mut routes);
+    Some(routes)
+}
+
+/// How many leading bits two addresses of `bits` bits share.
+fn common(one: u128, other: u128, bits: u8) -> u8 {
+    let differ = (one ^ other) << (u128::BITS - u32::from(bits));
+    u8::try_from(differ.leading_zeros()).unwrap_or(u8::MAX).min(bits)
+}
+
+/// The prefixes above all leaves.
+struct Tree {
+    family: Family,
+    bits: u8,
+    branches: Vec<Branch>,
+}
+
+struct Branch {
+    /// An address within, and how long the prefix is.
+    first: u128,
+    length: u8,
+    /// Where it may lead, so that fewest routes are needed below.
+    hops: Hops,
+    /// The places of its halves; none: no leaf lies there.
+    halves: [Option<usize>; 2],
+}
+
+impl Tree {
+    /// The branch with the prefix of `length` bits that holds just these leaves; none if there are none.
+    fn grow(&mut self, leaves: &[Leaf], length: u8) -> Option<usize> {
+        let (hops, halves) = match leaves {
+            [] => return None,
+            [leaf] => (1 << leaf.hop, [None, None]),
+            _ => {
+                let bit = 1_u128 << (self.bits - length - 1);
+                let (low, high) = leaves.split_at(leaves.partition_point(|leaf| leaf.first & bit == 0));
+                let halves = [low, high].map(|half| self.grow(half, length + 1));
+                let [one, other] = halves.map(|half| half.map_or(ANYWHERE, |half| self.branches[half].hops));
+                (if one & other == 0 { one | other } else { one & other }, halves)
+            }
+        };
+        self.branches.push(Branch { first: leaves[0].first, length, hops, halves });
+        Some(self.branches.len() - 1)
+    }
+
+    /// Adds the routes of a branch whose surroundings lead to `outer`.
+    fn collect(&self, branch: usize, outer: Option<u32>, routes: &mut Vec<(IpNet, u32)>) {
+        let Branch { first, length, hops, halves } = &self.branches[branch];
+        let inner = outer.filter(|hop| hops & (1 << hop) != 0).unwrap_or_else(|| hops.trailing_zeros());
+        if outer != Some(inner) {
+            routes.push((net(self.family, *first, *length).trunc(), inner));
+        }
+        for half in halves.iter().flatten() {
+            self.collect(*half, Some(inner), routes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::IpAddr;
+
+    fn lookup(table: &[(IpNet, u32)], address: IpAddr) -> Option<u32> {
+        let matching = table.iter().filter(|(net, _)| net.contains(&address));
+        matching.max_by_key(|(net, _)| net.prefix_len()).map(|(_, hop)| *hop)
+    }
+
+    /// Subnets one after the other, whose neighbours follow from `hop`.
+    fn subnets(count: u32, hop: impl Fn(u32) -> u32) -> Vec<(IpNet, u32)> {
+        let subnet =
+            |number: u32| (format!("10.{}.{}.{}/30", number >> 14, number >> 6 & 255, number << 2 & 255), number);
+        (0..count).map(subnet).map(|(text, number)| (text.parse().unwrap(), hop(number))).collect()
+    }
+
+    #[test]
+    fn every_subnet_leads_to_where_it_did() {
+        // Runs of 1 to 9 subnets, neighbours that vary without a pattern, and gaps.
+        let scattered = |number: u32| (number / (1 + number % 9)).wrapping_mul(2_654_435_761) >> 29;
+        let all: Vec<(IpNet, u32)> = subnets(3_000, scattered).into_iter().filter(|(_, hop)| *hop != 7).collect();
+        let table = aggregate(Family::V4, &all).unwrap();
+        assert!(table.len() < all.len());
+        for (net, hop) in &all {
+            assert_eq!(lookup(&table, net.addr()), Some(*hop), "{net}");
+            assert_eq!(lookup(&table, net.broadcast()), Some(*hop), "{net}");
+        }
+    }
+
+    #[test]
+    fn what_leads_one_way_is_one_route() {
+        let table = aggregate(Family::V4, &subnets(512, |_| 3)).unwrap();
+        assert_eq!(table, [("10.0.0.0/21".parse().unwrap(), 3)]);
+        let two = aggregate(Family::V4, &subnets(512, |number| number / 256)).unwrap();
+        assert_eq!(two.len(), 2, "{two:?}");
+    }
+
+    #[test]
+    fn both_families_are_alike() {
+        let numbered = |number: u32| (format!("fd00:6e6c:0:{number:x}::/64").parse().unwrap(), number / 100);
+        let all: Vec<(IpNet, u32)> = (0..1_000).map(numbered).collect();
+        let table = aggregate(Family::V6, &all).unwrap();
+        assert!(table.len() < 60, "{}", table.len());
+        assert!(all.iter().all(|(net, hop)| lookup(&table, net.addr()) == Some(*hop)));
+    }
+
+    #[test]
+    fn small_tables_and_nested_subnets_stay_as_they_are() {
+        assert_eq!(aggregate(Family::V4, &subnets(20, |_| 0)), None);
+        let mut nested = subnets(300, |_| 0);
+        nested.push(("10.0.0.0/29".parse().unwrap(), 1));
+        assert_eq!(aggregate(Family::V4, &nested), None);
+        assert_eq!(aggregate(Family::V4, &subnets(300, |number| number)), None, "more neighbours than bits");
+    }
+}

@@ -1,0 +1,152 @@
+//! From figures and facts to the lines of the table: what is fine, what could be better, and with which command. Pure.
+
+mod packets;
+mod size;
+mod time;
+
+use super::examination::{Check, State, Timing};
+use super::programs;
+use super::tree::Facts;
+use super::trial::Outcome;
+use crate::render::span;
+use netloom_guest::kernel::{Kernel, KernelMissing};
+use netloom_host::cgroup::{Hierarchy, Unavailable};
+use netloom_host::facts::Facts as Rights;
+
+/// All that was looked up and measured.
+pub(super) struct Found<'a> {
+    pub(super) facts: &'a Facts,
+    pub(super) rights: &'a Rights,
+    /// How many processors this process may use.
+    pub(super) processors: usize,
+    pub(super) timing: &'a Timing,
+    pub(super) trial: &'a Outcome,
+    pub(super) cgroups: Result<Hierarchy, Unavailable>,
+    pub(super) kernel: Result<Kernel, KernelMissing>,
+    pub(super) kvm: bool,
+    pub(super) missing_programs: Vec<&'static str>,
+}
+
+/// The load per processor at which somebody else was running all the time.
+const LOAD: f64 = 0.5;
+
+impl Found<'_> {
+    /// Whether other programs ran meanwhile, so that all figures are lower than they could be.
+    pub(super) fn is_busy(&self) -> bool {
+        self.facts.load.unwrap_or(0.0) > LOAD * self.processors as f64
+    }
+}
+
+/// All lines, in their order.
+pub(super) fn all(found: &Found<'_>) -> Vec<Check> {
+    let mut checks = vec![namespaces(found)];
+    checks.extend(ordinary_users(found));
+    checks.push(shares(found));
+    checks.extend(time::all(found));
+    checks.extend(packets::all(found));
+    checks.extend(size::all(found));
+    checks.extend([kernel_nodes(found), kvm(found), tools(found)]);
+    checks
+}
+
+fn fine(group: &str, name: &str, result: impl Into<String>) -> Check {
+    Check { group: group.into(), name: name.into(), state: State::Fine, result: result.into(), change: None }
+}
+
+fn not_fine(group: &str, name: &str, state: State, result: impl Into<String>, change: impl Into<String>) -> Check {
+    Check { group: group.into(), name: name.into(), state, result: result.into(), change: Some(change.into()) }
+}
+
+fn better(group: &str, name: &str, result: impl Into<String>, change: impl Into<String>) -> Check {
+    not_fine(group, name, State::CouldBeBetter, result, change)
+}
+
+fn namespaces(found: &Found<'_>) -> Check {
+    match found.trial {
+        Outcome::Carried(forwarding) => {
+            let who = if found.rights.root { "root" } else { "an ordinary user" };
+            let setup = span((forwarding.setup_ms * 1e6) as u64);
+            fine("labs", "namespaces", format!("a lab of two nodes was made in {setup}, as {who}"))
+        }
+        Outcome::Refused { what, advice } => {
+            let change = advice.clone().unwrap_or_else(|| "see docs/troubleshooting.md".into());
+            not_fine("labs", "namespaces", State::Missing, what, change)
+        }
+    }
+}
+
+/// What root would not notice.
+fn ordinary_users(found: &Found<'_>) -> Option<Check> {
+    if !found.rights.privileged {
+        return None;
+    }
+    let user = Rights { root: false, privileged: false, ..*found.rights };
+    let forbidden = user.max_user_namespaces == Some(0)
+        || user.unprivileged_userns_clone == Some(0)
+        || user.apparmor_restrict_unprivileged_userns.is_some_and(|value| value > 0);
+    Some(if forbidden {
+        let change = user.advice(libc::EPERM).unwrap_or_default();
+        better("labs", "ordinary users", "only root can run labs here", change)
+    } else {
+        fine("labs", "ordinary users", "no setting keeps them from running labs")
+    })
+}
+
+fn shares(found: &Found<'_>) -> Check {
+    match &found.cgroups {
+        Ok(hierarchy) => {
+            let version = match hierarchy {
+                Hierarchy::V1 { .. } => 1,
+                Hierarchy::V2 { .. } => 2,
+            };
+            let base = hierarchy.base().display().to_string();
+            fine(
+                "labs",
+                "shares of nodes",
+                format!("cgroups of version {version}, below {}", base.trim_end_matches('/')),
+            )
+        }
+        Err(reason) => {
+            let text = reason.to_string();
+            let (what, change) = text.split_once(": ").unwrap_or((&text, "labs without `cpus` do not need them"));
+            better("labs", "shares of nodes", what, change)
+        }
+    }
+}
+
+fn kernel_nodes(found: &Found<'_>) -> Check {
+    const NAME: &str = "kernel of nodes";
+    match &found.kernel {
+        Ok(kernel) if kernel.time_travel => {
+            fine("beside", NAME, format!("Linux {}, for dilated and virtual time", kernel.version))
+        }
+        Ok(kernel) => {
+            better("beside", NAME, format!("Linux {}, for dilated time only", kernel.version), "netloom kernel build")
+        }
+        Err(KernelMissing::None { .. }) => {
+            not_fine("beside", NAME, State::Missing, "none: labs in real time only", "netloom kernel build")
+        }
+        Err(error) => not_fine("beside", NAME, State::Missing, error.to_string(), "netloom kernel build"),
+    }
+}
+
+/// Nothing here needs it yet, so that nothing is missing without it.
+fn kvm(found: &Found<'_>) -> Check {
+    fine("beside", "KVM", if found.kvm { "/dev/kvm is there" } else { "none; kernel nodes do without" })
+}
+
+fn tools(found: &Found<'_>) -> Check {
+    const NAME: &str = "programs";
+    if found.missing_programs.is_empty() {
+        return fine("beside", NAME, programs::usual().join(", "));
+    }
+    let there: Vec<&str> =
+        programs::usual().into_iter().filter(|program| !found.missing_programs.contains(program)).collect();
+    let there = if there.is_empty() { String::new() } else { format!("; {} are there", there.join(", ")) };
+    let result = format!("no {}{there}; labs that call them need them", found.missing_programs.join(", no "));
+    let change = programs::install(&found.missing_programs, &found.facts.distribution);
+    not_fine("beside", NAME, State::Missing, result, change)
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,173 @@
+use super::*;
+use crate::doctor::examination::{Forwarding, Lateness};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+pub(in crate::doctor) const ROOT: Rights = Rights {
+    root: true,
+    privileged: true,
+    max_user_namespaces: Some(15_000),
+    unprivileged_userns_clone: None,
+    apparmor_restrict_unprivileged_userns: None,
+    seccomp_filter: false,
+};
+
+pub(in crate::doctor) fn late(p99_us: u64) -> Lateness {
+    Lateness { count: 700, p50_ns: p99_us * 300, p99_ns: p99_us * 1_000, max_ns: p99_us * 9_000 }
+}
+
+pub(in crate::doctor) fn timing() -> Timing {
+    Timing {
+        eco: late(120),
+        balanced: late(40),
+        exact: late(12),
+        wake: Some(late(90)),
+        priority: true,
+        clock_reading_ns: 25,
+        stolen: 0.0,
+    }
+}
+
+pub(in crate::doctor) fn facts() -> Facts {
+    Facts {
+        is_virtual: true,
+        clock_source: Some("tsc".into()),
+        realtime_runtime_us: Some(950_000),
+        realtime_period_us: Some(1_000_000),
+        load: Some(0.1),
+        memory_total_bytes: Some(8_000_000_000),
+        memory_available_bytes: Some(4_000_000_000),
+        receive_buffer_bytes: Some(212_992),
+        send_buffer_bytes: Some(212_992),
+        open_files: Some(524_288),
+        highest_pid: Some(4_194_304),
+        network_namespaces: Some(30_000),
+        distribution: vec!["debian".into()],
+        ..Facts::default()
+    }
+}
+
+pub(in crate::doctor) fn carried() -> Outcome {
+    Outcome::Carried(Forwarding {
+        setup_ms: 42.0,
+        lossless_packets_per_second: 312_400.0,
+        flooded_packets_per_second: 401_000.0,
+        tcp_bits_per_second: 14.2e9,
+        plain_tcp_bits_per_second: 20e9,
+        mean_sent_bytes: 42_000.0,
+        mean_received_bytes: 40_000.0,
+        node_memory_bytes: Some(1_000_000),
+        files_per_node: 2.0,
+    })
+}
+
+/// A good machine, and what is wrong with it.
+pub(in crate::doctor) fn with<T>(
+    (facts, rights, timing, trial): (&Facts, &Rights, &Timing, &Outcome),
+    look: impl FnOnce(&Found<'_>) -> T,
+) -> T {
+    look(&Found {
+        facts,
+        rights,
+        processors: 2,
+        timing,
+        trial,
+        cgroups: Ok(Hierarchy::V2 { base: PathBuf::from("/sys/fs/cgroup") }),
+        kernel: Err(KernelMissing::None { need: netloom_guest::kernel::Need::Clock }),
+        kvm: false,
+        missing_programs: Vec::new(),
+    })
+}
+
+fn checks(facts: &Facts, rights: &Rights, timing: &Timing, trial: &Outcome) -> BTreeMap<String, Check> {
+    with((facts, rights, timing, trial), all).into_iter().map(|check| (check.name.clone(), check)).collect()
+}
+
+#[test]
+fn of_a_good_machine_only_what_is_not_there_is_named() {
+    let checks = checks(&facts(), &ROOT, &timing(), &carried());
+    let poor: Vec<&str> =
+        checks.values().filter(|check| check.state != State::Fine).map(|check| &*check.name).collect();
+    assert_eq!(poor, ["kernel of nodes"]);
+    assert_eq!(checks["kernel of nodes"].change.as_deref(), Some("netloom kernel build"));
+    assert_eq!(checks["namespaces"].result, "a lab of two nodes was made in 42 ms, as root");
+    assert_eq!(checks["small packets"].result, "312,400/s without loss; 401,000/s came out of a flood");
+    assert_eq!(checks["one TCP stream"].result, "14.2 Gbit/s, 0.71 of the 20 Gbit/s of a plain veth pair");
+    assert_eq!(
+        checks["real-time limit"].result,
+        "real-time programs, which this user may start, rest 50 ms in 1 s; the engine is none"
+    );
+    assert!(checks.values().all(|check| check.change.is_some() == (check.state != State::Fine)));
+}
+
+#[test]
+fn what_could_be_better_comes_with_its_command() {
+    let poor_facts = Facts {
+        governors: BTreeMap::from([("powersave".into(), 2)]),
+        clock_source: Some("hpet".into()),
+        clock_sources: vec!["hpet".into(), "tsc".into()],
+        open_files: Some(1_024),
+        load: Some(3.0),
+        quota: Some(1.5),
+        memory_available_bytes: Some(100_000_000),
+        ..facts()
+    };
+    let user = Rights { root: false, privileged: false, ..ROOT };
+    let poor_timing = Timing { priority: false, clock_reading_ns: 900, eco: late(900), ..timing() };
+    let checks = checks(&poor_facts, &user, &poor_timing, &carried());
+    let cases = [
+        ("processor speed", "echo performance | sudo tee"),
+        ("clock source", "echo tsc | sudo tee"),
+        ("open files", "nofile 65536"),
+        ("other load", "measure again"),
+        ("processors", "lift the limit"),
+        ("memory", "ps aux"),
+        ("socket buffers", "sudo sysctl -w net.core.rmem_max=67108864"),
+        ("priority", "nice -20"),
+        ("sleeps (eco)", "when the machine is idle"),
+    ];
+    for (name, command) in cases {
+        let check = &checks[name];
+        assert_eq!(check.state, State::CouldBeBetter, "{check:?}");
+        assert!(check.change.as_ref().unwrap().contains(command), "{check:?}");
+    }
+    assert!(!checks.contains_key("ordinary users"));
+}
+
+#[test]
+fn root_is_told_what_keeps_others_from_labs() {
+    let ubuntu = Rights { apparmor_restrict_unprivileged_userns: Some(1), ..ROOT };
+    let checks = checks(&facts(), &ubuntu, &timing(), &carried());
+    let users = &checks["ordinary users"];
+    assert_eq!(users.state, State::CouldBeBetter);
+    assert!(users.change.as_ref().unwrap().contains("kernel.apparmor_restrict_unprivileged_userns=0"), "{users:?}");
+}
+
+#[test]
+fn without_namespaces_the_advice_is_the_kernels() {
+    let refused = Outcome::Refused { what: "make namespaces: no".into(), advice: Some("ask root".into()) };
+    let checks = checks(&facts(), &ROOT, &timing(), &refused);
+    assert_eq!(checks["namespaces"].state, State::Missing);
+    assert_eq!(checks["namespaces"].change.as_deref(), Some("ask root"));
+    assert!(!checks.contains_key("small packets"));
+}
+
+#[test]
+fn programs_that_are_missing_are_installed_by_name() {
+    let (facts, timing, trial) = (facts(), timing(), carried());
+    let check = with((&facts, &ROOT, &timing, &trial), |found| {
+        tools(&Found {
+            missing_programs: vec!["ping"],
+            kernel: found_nothing(),
+            cgroups: found.cgroups.clone(),
+            ..*found
+        })
+    });
+    assert_eq!(check.state, State::Missing);
+    assert_eq!(check.change.as_deref(), Some("sudo apt-get install iputils-ping"));
+    assert!(check.result.starts_with("no ping; iperf3, tcpdump"), "{check:?}");
+}
+
+fn found_nothing() -> Result<Kernel, KernelMissing> {
+    Err(KernelMissing::None { need: netloom_guest::kernel::Need::Clock })
+}

@@ -1,0 +1,168 @@
+//! `netloom doctor`: measures this machine for a few seconds, and says what labs it carries and what to change.
+//!
+//! What is looked up is in [`tree`], what is measured in `netloom_dataplane::probe` (time) and in [`trial`] (packets, in a
+//! lab of its own). [`checks`] and [`conclusion`] are pure functions from that to words. The result is kept ([`store`]),
+//! so that verdicts can quote it ([`quote`]).
+
+mod checks;
+mod conclusion;
+mod examination;
+mod programs;
+pub(crate) mod quote;
+pub(crate) mod store;
+mod traffic;
+mod tree;
+mod trial;
+
+pub use examination::{Capacity, Check, Conclusion, Examination, Forwarding, Lateness, Machine, State, Timing};
+pub use traffic::{COMMAND as TRAFFIC_COMMAND, main as traffic};
+
+use crate::signals::Signals;
+use crate::{ExitCode, RunError};
+use checks::Found;
+use netloom_dataplane::{Distribution, Precision, probe};
+use netloom_guest::kernel::{self, Need};
+use netloom_host::cgroup::Hierarchy;
+use netloom_host::facts::Facts as Rights;
+use netloom_host::processors;
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime};
+use tree::Tree;
+
+/// Waits per precision, one every millisecond, as packets come in a lab of light traffic.
+const WAITS: u32 = 700;
+const PAUSE: Duration = Duration::from_millis(1);
+/// Wakes, and the rest before each: long enough for a processor to go to sleep.
+const WAKES: u32 = 60;
+const REST: Duration = Duration::from_millis(3);
+
+/// The user asked for the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Interrupted;
+
+/// An examination, and where it is kept or why it is not.
+#[derive(Debug)]
+pub struct Examined {
+    /// What was found out.
+    pub examination: Examination,
+    /// Where later verdicts find it, or a sentence that says why they will not.
+    pub kept: Result<PathBuf, String>,
+}
+
+/// Examines this machine and keeps the result. `sink` hears what is being done. The calling process must have one thread
+/// only, and is left with one.
+///
+/// # Errors
+/// When the kernel refuses a thread, and when the user interrupts. That no lab can be made is a result, and no error.
+pub fn examine(sink: &mut dyn FnMut(&str)) -> Result<Examined, RunError> {
+    let begun = Instant::now();
+    let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
+    let tree = Tree::machine();
+    let facts = tree.facts();
+    let ticks = tree.ticks();
+    let allowed =
+        processors::allowed().map_err(|errno| machine_error("finding the processors to use", &errno.into()))?;
+    let mut timing = timing(&allowed, &signals, sink)?;
+    alone();
+    let trial = trial::run(&allowed, &signals, sink).map_err(|Interrupted| interrupted())?;
+    timing.stolen = tree.ticks().stolen_since(ticks);
+    sink("looking at programs and settings");
+    let rights = Rights::gather();
+    let found = Found {
+        facts: &facts,
+        rights: &rights,
+        processors: allowed.len(),
+        timing: &timing,
+        trial: &trial,
+        cgroups: Hierarchy::look(),
+        kernel: kernel::find(Need::VirtualTime, None).or_else(|_| kernel::find(Need::Clock, None)),
+        kvm: tree.exists("dev/kvm"),
+        missing_programs: programs::missing(),
+    };
+    let labs = matches!(trial, trial::Outcome::Carried(_));
+    let mut examination = Examination {
+        netloom_version: env!("CARGO_PKG_VERSION").to_owned(),
+        machine: machine(),
+        root: rights.root,
+        busy: found.is_busy(),
+        checks: checks::all(&found),
+        conclusion: conclusion::draw(&found),
+        timing: timing.clone(),
+        forwarding: if let trial::Outcome::Carried(forwarding) = &trial { Some(forwarding.clone()) } else { None },
+        exit_code: if labs { ExitCode::Success } else { ExitCode::Machine }.number(),
+        ..Examination::default()
+    };
+    examination.date_utc = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    examination.took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let kept = store::keep(&examination);
+    Ok(Examined { examination, kept })
+}
+
+/// What tells this machine from others.
+pub(crate) fn machine() -> Machine {
+    let system = nix::sys::utsname::uname().ok();
+    let told = |field: fn(&nix::sys::utsname::UtsName) -> &std::ffi::OsStr| {
+        system.as_ref().map_or_else(String::new, |name| field(name).to_string_lossy().into_owned())
+    };
+    Machine {
+        host_name: told(|name| name.nodename()),
+        kernel: format!("{} {}", told(|name| name.sysname()), told(|name| name.release())),
+        processor: Tree::machine().processor(),
+        processors: processors::allowed().map_or(1, |allowed| allowed.len()),
+    }
+}
+
+fn timing(allowed: &[usize], signals: &Signals, sink: &mut dyn FnMut(&str)) -> Result<Timing, RunError> {
+    let (first, last) = (allowed.first().copied(), allowed.last().copied());
+    let mut waits = |precision, processor, what: &str| {
+        if signals.next().is_some() {
+            return Err(interrupted());
+        }
+        sink(what);
+        probe::waits(precision, WAITS, PAUSE, processor).map_err(|error| machine_error(what, &error))
+    };
+    let eco = waits(Precision::Eco, None, "measuring how late sleeps end")?;
+    let balanced = waits(Precision::Balanced, None, "measuring how late waits end that spin at their end")?;
+    let exact = waits(Precision::Exact, last, "measuring how late spinning is interrupted")?;
+    let wake = match (first, last) {
+        (Some(first), Some(last)) if first != last => {
+            let what = "measuring how long a thread takes to wake up";
+            sink(what);
+            Some(probe::wakes(WAKES, REST, [first, last]).map_err(|error| machine_error(what, &error))?)
+        }
+        _ => None,
+    };
+    Ok(Timing {
+        eco: lateness(&eco.lateness),
+        balanced: lateness(&balanced.lateness),
+        exact: lateness(&exact.lateness),
+        wake: wake.as_ref().map(lateness),
+        priority: balanced.priority,
+        clock_reading_ns: u64::try_from(probe::clock_reading().as_nanos()).unwrap_or(u64::MAX),
+        stolen: 0.0,
+    })
+}
+
+fn lateness(distribution: &Distribution) -> Lateness {
+    let at = |q: f64| distribution.quantile(q).map_or(0, netloom_units::Duration::as_nanos);
+    Lateness { count: distribution.count(), p50_ns: at(0.5), p99_ns: at(0.99), max_ns: at(1.0) }
+}
+
+/// Waits until the kernel has forgotten the threads that have ended: a lab is forked by a process with one thread.
+fn alone() {
+    let threads = || std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
+    for _ in 0..1_000 {
+        if threads() == 1 {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+fn interrupted() -> RunError {
+    RunError::Reported { code: ExitCode::Interrupted, message: "interrupted".into() }
+}
+
+fn machine_error(what: &str, error: &std::io::Error) -> RunError {
+    RunError::Machine(format!("{what}: {error}"))
+}

@@ -1,0 +1,137 @@
+//! A small lab of its own, in namespaces of its own, through which packets are pushed for two seconds.
+//!
+//! This is the side of the process that the user started. It only listens. If it is killed, the lab notices and ends; if
+//! the user interrupts it, or the lab takes too long, it ends the lab. Either way the kernel removes what was made.
+
+mod lab;
+mod memory;
+
+use super::Interrupted;
+use super::examination::Forwarding;
+use crate::jsonl::Lines;
+use crate::signals::Signals;
+use netloom_host::facts::Facts;
+use netloom_host::lab::{LabError, LabOptions, LabProcess, LabSide, spawn_lab};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use serde::{Deserialize, Serialize};
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// A lab that has not told its figures by then never will. It takes three seconds on a machine that has nothing else to do.
+const LONGEST: Duration = Duration::from_secs(12);
+/// How often signals and the time are looked at.
+const GLANCE_MS: u16 = 100;
+
+/// What the lab process tells.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Told {
+    /// What is being done now.
+    Step { text: String },
+    /// What it carried. The last line.
+    Carried { forwarding: Forwarding },
+    /// Why it carries nothing. The last line.
+    Failed { message: String, errno: Option<i32> },
+}
+
+/// How it went.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Outcome {
+    /// Packets went through.
+    Carried(Forwarding),
+    /// There is no lab on this machine.
+    Refused {
+        /// What was attempted, and the kernel's answer.
+        what: String,
+        /// What to change, if that is known.
+        advice: Option<String>,
+    },
+}
+
+/// Makes the lab and listens to its end. The calling process must have one thread only. `processors`: those that this
+/// process may use.
+pub(super) fn run(processors: &[usize], signals: &Signals, sink: &mut dyn FnMut(&str)) -> Result<Outcome, Interrupted> {
+    let options = LabOptions { name: "doctor".to_owned(), hosts_file: None };
+    let ends = [processors.first().copied(), processors.last().copied()];
+    match spawn_lab(&options, |side: LabSide| lab::main(side.channel, ends)) {
+        Ok((process, channel)) => listen(process, channel, signals, sink),
+        Err(LabError::Refused { error, advice }) => Ok(Outcome::Refused { what: error.to_string(), advice }),
+        Err(error) => Ok(Outcome::Refused { what: error.to_string(), advice: None }),
+    }
+}
+
+fn listen(
+    mut process: LabProcess,
+    mut channel: UnixStream,
+    signals: &Signals,
+    sink: &mut dyn FnMut(&str),
+) -> Result<Outcome, Interrupted> {
+    let begun = Instant::now();
+    let mut lines = Lines::default();
+    let mut outcome = Ok(failed("the lab ended without a word"));
+    'lab: loop {
+        if signals.next().is_some() {
+            outcome = Err(Interrupted);
+            break;
+        }
+        if begun.elapsed() > LONGEST {
+            outcome = Ok(failed("the lab took too long: this machine is busy with other things"));
+            break;
+        }
+        match hear(&mut channel, &mut lines) {
+            Heard::Nothing => {}
+            Heard::End => break,
+            Heard::Bytes => {
+                while let Some(told) = lines.next::<Told>() {
+                    match told.expect("the lab is this very program and speaks its language") {
+                        Told::Step { text } => sink(&text),
+                        Told::Carried { forwarding } => {
+                            outcome = Ok(Outcome::Carried(forwarding));
+                            break 'lab;
+                        }
+                        Told::Failed { message, errno } => {
+                            let advice = errno.and_then(|errno| Facts::gather().advice(errno));
+                            outcome = Ok(Outcome::Refused { what: message, advice });
+                            break 'lab;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    // Its work is done, and whatever it still has to remove the kernel removes faster. It cannot refuse to be killed, and
+    // it is this process's child, so that waiting for it cannot fail either.
+    let _ = process.kill();
+    let _ = process.wait();
+    outcome
+}
+
+fn failed(what: &str) -> Outcome {
+    Outcome::Refused { what: what.to_owned(), advice: None }
+}
+
+enum Heard {
+    Nothing,
+    Bytes,
+    End,
+}
+
+/// Waits for a moment for what the lab says.
+fn hear(channel: &mut UnixStream, lines: &mut Lines) -> Heard {
+    let mut fds = [PollFd::new(channel.as_fd(), PollFlags::POLLIN)];
+    match poll(&mut fds, PollTimeout::from(GLANCE_MS)) {
+        Ok(0) | Err(nix::errno::Errno::EINTR) => return Heard::Nothing,
+        Ok(_) => {}
+        Err(_) => return Heard::End,
+    }
+    let mut buffer = [0; 4_096];
+    match channel.read(&mut buffer) {
+        Ok(0) | Err(_) => Heard::End,
+        Ok(length) => {
+            lines.feed(&buffer[..length]);
+            Heard::Bytes
+        }
+    }
+}
