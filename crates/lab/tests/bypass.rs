@@ -53,7 +53,7 @@ fn every_model_keeps_a_link_in_the_engine() {
     assert_eq!(hindrance(", delay: 1 us, backward: {delay: 2 us, rate: 1 Mbit/s}", ""), "it has `delay` forward");
     assert_eq!(hindrance(", queue: 50 packets", ""), "it has `queue`");
     for model in ["corrupt: 1 %", "duplicate: 1 %", "state: {flap: {up: 1 s, down: 1 s}}", "overhead: ethernet"] {
-        let key = model.split(':').next().unwrap();
+        let key = model.split(':').next().expect("a key");
         assert_eq!(hindrance(&format!(", {model}"), ""), format!("it has `{key}`"));
     }
     let cross = ", cross: [{kind: constant, rate: 1 Mbit/s, size: 100 B}]";
