@@ -1,8 +1,8 @@
 //! `netloom doctor`: measures this machine for a few seconds, and says what labs it carries and what to change.
 //!
-//! What is looked up is in [`tree`], what is measured in `netloom_dataplane::probe` (time) and in [`trial`] (packets, in a
-//! lab of its own). [`checks`] and [`conclusion`] are pure functions from that to words. The result is kept ([`store`]),
-//! so that verdicts can quote it ([`quote`]).
+//! What is looked up is in `tree`, what is measured in `netloom_dataplane::probe` (time) and in `trial` (packets, in a
+//! lab of its own). `checks` and `conclusion` are pure functions from that to words. The result is kept (`store`),
+//! so that verdicts can quote it (`quote`).
 
 mod checks;
 mod conclusion;
