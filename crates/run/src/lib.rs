@@ -52,5 +52,5 @@ pub use exit::ExitCode;
 pub use guard::{RunRequest, run, up};
 pub use message::{Busiest, Event};
 pub use portrait::{PortraitRequest, portrait};
-pub use report::{CommandRow, ExpectationRow, Finding, PipeRow, Report, Verdict};
+pub use report::{CommandRow, ExpectationRow, Finding, PipeRow, Report, RouterRow, Verdict};
 pub use simulate::{SimReport, SimRequest, SourceRow, simulate};
