@@ -49,27 +49,27 @@ expect:
   - ping.stdout contains \"5 received\"
   - middle.stdout contains \"2 received\"
   - middle6.stdout contains \"2 received\"
-  - transfer.json.end.sum_received.bits_per_second > 1e7
+  - transfer.json.end.sum_received.bits_per_second > 1e6
   - l10.drops == 0
 ";
     for user in User::all() {
         let bed = Bed::new(user);
-        bed.write("chain.yaml", &format!("{}{timeline}", chain("chain", "", ROUTERS, "delay: 1 ms")));
+        bed.write("chain.yaml", &format!("{}{timeline}", chain("chain", "", ROUTERS, "rate: 50 Mbit/s, delay: 1 ms")));
         let run = bed.netloom(&["run", "chain.yaml"]).expect_code(0);
         assert!(run.stdout.contains("TTL expired"), "{run:#?}");
         let folder = bed.latest("chain");
-        let log = |name: &str| fs::read_to_string(folder.join(format!("logs/{name}.out"))).unwrap();
+        let log = |name: &str| fs::read_to_string(folder.join(format!("logs/{name}.stdout"))).unwrap();
         // The router before link i + 1 answers from its end of link i, which is the second.
         let wanted: Vec<String> = (0..=ROUTERS).map(|link| format!("10.0.0.{}", 4 * link + 2)).collect();
-        assert_eq!(hops(&log("trace")), wanted, "{}", log("trace"));
+        assert_eq!(hops(&log("02-client-trace")), wanted, "{}", log("02-client-trace"));
         let wanted: Vec<String> = (0..=ROUTERS)
             .map(|link| if link == 0 { "fd00:6e6c::2".into() } else { format!("fd00:6e6c:0:{link:x}::2") })
             .collect();
-        assert_eq!(hops(&log("trace6")), wanted, "{}", log("trace6"));
+        assert_eq!(hops(&log("03-client-trace6")), wanted, "{}", log("03-client-trace6"));
         // Twice 21 links of 1 ms.
-        let ping = log("ping");
+        let ping = log("04-client-ping");
         let least: f64 = ping.split("min/avg/max/mdev = ").nth(1).unwrap().split('/').next().unwrap().parse().unwrap();
-        assert!((42.0..60.0).contains(&least), "{ping}");
+        assert!(least >= 42.0, "{ping}");
         let routers = bed.json("chain", "routers.json");
         assert_eq!(routers.as_array().unwrap().len(), ROUTERS);
         assert!(routers[10]["forwarded_packets"].as_u64().unwrap() > 1_000, "{routers}");
@@ -105,9 +105,17 @@ timeline:
     let bed = Bed::with_kernel(User::Own);
     bed.write("exact.yaml", &format!("{}{timeline}", chain("exact", "clock: virtual", 10, "delay: 1 ms")));
     bed.netloom(&["run", "exact.yaml", "-q"]).expect_code(0);
-    let log = |name: &str| fs::read_to_string(bed.latest("exact").join(format!("logs/{name}.out"))).unwrap();
-    assert!(log("ping").contains("min/avg/max/mdev = 22.000/22.000/22.000/0.000 ms"), "{}", log("ping"));
-    assert!(log("middle").contains("min/avg/max/mdev = 10.000/10.000/10.000/0.000 ms"), "{}", log("middle"));
-    assert_eq!(hops(&log("trace")).len(), 11, "{}", log("trace"));
+    let log = |name: &str| fs::read_to_string(bed.latest("exact").join(format!("logs/{name}.stdout"))).unwrap();
+    assert!(
+        log("01-client-ping").contains("min/avg/max/mdev = 22.000/22.000/22.000/0.000 ms"),
+        "{}",
+        log("01-client-ping")
+    );
+    assert!(
+        log("02-client-middle").contains("min/avg/max/mdev = 10.000/10.000/10.000/0.000 ms"),
+        "{}",
+        log("02-client-middle")
+    );
+    assert_eq!(hops(&log("03-client-trace")).len(), 11, "{}", log("03-client-trace"));
     bed.assert_nothing_is_left("exact");
 }
