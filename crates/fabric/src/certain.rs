@@ -50,8 +50,13 @@ impl Fabric {
             let index = id.0 as usize;
             // What reaches a router is in order only as far as all that reaches it is known.
             let limit = until.min(self.transit.known_at_exit(id));
+            if wake >= limit {
+                self.wakes.set(id, None);
+                done.push(id);
+                continue;
+            }
             let known = self.transit.known_at_entrance(id);
-            if wake < limit && known.is_some_and(|known| wake < known) {
+            if known.is_some_and(|known| wake < known) {
                 // All is known that enters it: it goes on as it does on time.
                 if let Some(departure) = self.pipes[index].pop(wake, &mut self.waste) {
                     self.leave(id, departure, &mut sink);
