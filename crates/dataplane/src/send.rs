@@ -145,8 +145,8 @@ impl Sender {
         for (index, handout) in self.pending.iter().enumerate() {
             let packet = &handout.departure.packet;
             let head = packet.write_head(&mut heads[index]);
-            if let Some(addresses) = self.ethernet.of(handout.port, packet) {
-                heads[index][..addresses.len()].copy_from_slice(addresses);
+            if let Some(ethernet) = self.ethernet.of(handout.port, packet) {
+                heads[index][..ethernet.len()].copy_from_slice(ethernet);
             }
             virtio[index] = head.virtio.bytes();
             let payload = &packet.bytes()[head.payload];

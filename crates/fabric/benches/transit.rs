@@ -31,9 +31,9 @@ fn per_hop(payload: usize) -> time::Duration {
     let mut taken = time::Duration::ZERO;
     for round in 0..ROUNDS {
         let now = Instant::from_nanos(u64::from(round) * 1_000);
-        let packet = packet(&mut pool, payload);
+        let sent = packet(&mut pool, payload);
         let begin = time::Instant::now();
-        fabric.inject(now, PortId(0), packet).expect("a known port");
+        fabric.inject(now, PortId(0), sent).expect("a known port");
         fabric.advance(now, |handout| spent.push(handout.departure.packet));
         taken += begin.elapsed();
         assert_eq!(spent.len(), 1);
@@ -100,7 +100,7 @@ fn packet(pool: &mut Pool, payload: usize) -> Packet {
         VirtioHeader::COMPLETE
     };
     let len = HEADERS + payload;
-    let packet = pool.fill_with(len, |bytes| {
+    let filled = pool.fill_with(len, |bytes| {
         bytes[..6].copy_from_slice(&mac(1));
         bytes[12..16].copy_from_slice(&[8, 0, 0x45, 0]);
         bytes[16..18].copy_from_slice(&u16::try_from(len - 14).expect("shorter than a packet").to_be_bytes());
@@ -113,5 +113,5 @@ fn packet(pool: &mut Pool, payload: usize) -> Packet {
         bytes[34 + 12] = 8 << 4;
         Some((len, virtio))
     });
-    packet.expect("a filled packet")
+    filled.expect("a filled packet")
 }

@@ -223,12 +223,11 @@ impl Packet {
         let mut head = [0; MAX_HEAD];
         let Head { virtio, len, payload } = self.write_head(&mut head);
         head[..addresses.len()].copy_from_slice(addresses);
-        if self.span.count() == self.frame.segments() && len > 0 {
-            if let Some(frame) = Arc::get_mut(&mut self.frame) {
-                frame.buffer_mut()[..len].copy_from_slice(&head[..len]);
-                self.span = Span(self.span.0 & !(MARK | HOPS));
-                return self;
-            }
+        let is_whole = self.span.count() == self.frame.segments() && len > 0;
+        if let Some(frame) = Arc::get_mut(&mut self.frame).filter(|_| is_whole) {
+            frame.buffer_mut()[..len].copy_from_slice(&head[..len]);
+            self.span = Span(self.span.0 & !(MARK | HOPS));
+            return self;
         }
         let end = len + payload.len();
         let copied = pool.fill_with(end, |buffer| {

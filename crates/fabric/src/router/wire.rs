@@ -174,8 +174,8 @@ pub(super) fn icmp_frame(source: IpAddr, destination: IpAddr, hops: u8, class: u
                 [0x45, class, length[0], length[1], 0, 0, 0x40, 0, hops, ICMP, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
             header[12..16].copy_from_slice(&from.octets());
             header[16..].copy_from_slice(&to.octets());
-            let checksum = !sum(0, &header);
-            header[10..12].copy_from_slice(&checksum.to_be_bytes());
+            let own = !sum(0, &header);
+            header[10..12].copy_from_slice(&own.to_be_bytes());
             frame.extend(header);
         }
         (IpAddr::V6(from), IpAddr::V6(to)) => {

@@ -118,8 +118,8 @@ fn arp_and_neighbour_solicitations_are_answered() {
     let header = [0x60, 0, 0, 0, 0, 32, 58, 255];
     let frame =
         [&[0x33, 0x33, 0xff, 0xed, 0xee, 0xfe][..], &mac(0), &[0x86, 0xdd], &header, &from.octets(), &group, &message];
-    let answers = ask(&mut chain.fabric(), &frame.concat());
-    let [(_, port, answer)] = &answers[..] else { panic!("{answers:?}") };
+    let advertised = ask(&mut chain.fabric(), &frame.concat());
+    let [(_, port, answer)] = &advertised[..] else { panic!("{advertised:?}") };
     assert_eq!((*port, answer[54], answer[21]), (PortId(0), 136, 255));
     assert_eq!(answer[62..], [&asked.octets()[..], &[2, 1], &mac(1)].concat());
 }
@@ -129,11 +129,11 @@ fn what_cannot_go_on_is_told_why() {
     // A link that is narrower than the segments of a train: each of them is told so.
     let chain = Chain::plain(2, MS).with_mtu(1, 1_000);
     let mut fabric = chain.fabric();
-    let (virtio, frame) = stream(false, 1, 3_000).super_packet();
-    fabric.inject(Instant::ZERO, PortId(0), Pool::default().packet(virtio, &frame)).unwrap();
-    let answers = all(&mut fabric);
-    assert_eq!(answers.len(), 3);
-    for (_, port, packet) in &answers {
+    let (virtio, train) = stream(false, 1, 3_000).super_packet();
+    fabric.inject(Instant::ZERO, PortId(0), Pool::default().packet(virtio, &train)).unwrap();
+    let told = all(&mut fabric);
+    assert_eq!(told.len(), 3);
+    for (_, port, packet) in &told {
         assert_eq!((port.0, &packet.bytes()[34..36], &packet.bytes()[40..42]), (0, &[3, 4][..], &[0x03, 0xe8][..]));
     }
     let wanted = RouterCounters { too_big: 3, ..RouterCounters::default() };

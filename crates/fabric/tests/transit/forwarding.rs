@@ -58,8 +58,8 @@ proptest! {
         for (due, port, packet) in out {
             prop_assert_eq!(port, chain.end());
             prop_assert!(rate || due == Instant::ZERO + Duration::from_millis(u64::from(routers) + 1));
-            let (virtio, bytes) = written(&packet);
-            got.extend(received(&virtio, &bytes));
+            let (left, bytes) = written(&packet);
+            got.extend(received(&left, &bytes));
         }
         // The receiver's kernel of these tests writes headers of its own: only what follows them tells.
         let wanted: Vec<Vec<u8>> = stream.wire();
@@ -104,10 +104,10 @@ fn heads_are_written_without_a_copy() {
     while let Some(now) = fabric.next_wake() {
         fabric.advance(now, |handout| out.push(handout));
     }
-    let packet = &out[0].departure.packet;
-    assert_eq!(packet.hops(), 3);
-    let (_, mut bytes) = written(packet);
-    bytes[..12].copy_from_slice(fabric.ethernet().of(out[0].port, packet).unwrap());
+    let passed = &out[0].departure.packet;
+    assert_eq!(passed.hops(), 3);
+    let (_, mut bytes) = written(passed);
+    bytes[..12].copy_from_slice(fabric.ethernet().of(out[0].port, passed).unwrap());
     assert_eq!(bytes, behind(&frame, 3, chain.end()));
-    assert_eq!(packet.bytes(), &frame[..], "no byte of the frame was touched");
+    assert_eq!(passed.bytes(), &frame[..], "no byte of the frame was touched");
 }

@@ -58,9 +58,9 @@ fn source(
 ) -> Option<TrafficPlan> {
     let name = spec.name.map_or_else(|| free_name(&spec.from.value, &spec.to.value, taken), |name| name.value);
     let (from, to) = (place(nodes, &spec.from, errors), place(nodes, &spec.to, errors));
-    for (name, place) in [(&spec.from, from), (&spec.to, to)] {
+    for (node, place) in [(&spec.from, from), (&spec.to, to)] {
         let kind = place.and_then(|place| kinds.get(place));
-        errors.extend(kind.filter(|kind| **kind == NodeKind::Transit).map(|_| runs_nothing(name)));
+        errors.extend(kind.filter(|kind| **kind == NodeKind::Transit).map(|_| runs_nothing(node)));
     }
     if from.is_some() && from == to {
         errors.push(spec.to.error(format!("`{}` sends to itself: no link is crossed", spec.to.value)));

@@ -69,7 +69,7 @@ impl Session<'_> {
     }
 
     /// All that was found out. Of a run that never reached time zero that is little.
-    fn report(&mut self, why: &Why, played: Option<(Play, Snapshot)>) -> Result<Report, RunError> {
+    fn report(&mut self, why: &Why, played: Option<(Play, Box<Snapshot>)>) -> Result<Report, RunError> {
         let interrupted = matches!(why, Why::Interrupted);
         let mut report = Report {
             lab: self.job.plan.name.clone(),

@@ -348,7 +348,7 @@ impl<'a> Session<'a> {
             // Without the engine there is nothing to measure any more, and why it ended is known.
             Stage::Playing(mut play) => snapshot.ok().map(|snapshot| {
                 play.spent = self.accounts(&snapshot).since(&play.began);
-                (play, snapshot)
+                (play, Box::new(snapshot))
             }),
             Stage::Starting | Stage::Stopping(_) => None,
         };

@@ -38,7 +38,7 @@ pub(super) struct Play {
 pub(super) struct Stop {
     pub(super) why: Why,
     /// The part that was played, and all that was measured at its end; none if the services never became ready.
-    pub(super) played: Option<(Play, Snapshot)>,
+    pub(super) played: Option<(Play, Box<Snapshot>)>,
 }
 
 /// Why the lab ends.
