@@ -62,10 +62,10 @@ expect:
         // The router before link i + 1 answers from its end of link i, which is the second.
         let wanted: Vec<String> = (0..=ROUTERS).map(|link| format!("10.0.0.{}", 4 * link + 2)).collect();
         assert_eq!(hops(&log("02-client-trace")), wanted, "{}", log("02-client-trace"));
-        let wanted: Vec<String> = (0..=ROUTERS)
+        let wanted6: Vec<String> = (0..=ROUTERS)
             .map(|link| if link == 0 { "fd00:6e6c::2".into() } else { format!("fd00:6e6c:0:{link:x}::2") })
             .collect();
-        assert_eq!(hops(&log("03-client-trace6")), wanted, "{}", log("03-client-trace6"));
+        assert_eq!(hops(&log("03-client-trace6")), wanted6, "{}", log("03-client-trace6"));
         // Twice 21 links of 1 ms.
         let ping = log("04-client-ping");
         let least: f64 = ping.split("min/avg/max/mdev = ").nth(1).unwrap().split('/').next().unwrap().parse().unwrap();
