@@ -87,7 +87,7 @@ fn a_transit_router_runs_no_programs() {
     let bed = Bed::new(User::Own);
     bed.write("chain.yaml", &chain("refusing", "", 2, "delay: 1 ms"));
     bed.netloom(&["up", "chain.yaml", "-q"]).expect_code(0);
-    let refused = bed.netloom(&["exec", "refusing", "r1", "true"]);
+    let refused = bed.netloom(&["exec", "refusing", "r1", "--", "true"]);
     bed.netloom(&["down", "refusing"]).expect_code(0);
     assert_ne!(refused.code, Some(0));
     assert!(refused.stderr.contains("`r1` is a transit router and runs no programs"), "{refused:#?}");
