@@ -9,7 +9,7 @@ use crate::receive::Receiver;
 use crate::report::{EngineReport, PortReport, Snapshot};
 use crate::send::Sender;
 use crate::wait::{Waiter, sleep};
-use netloom_fabric::{Fabric, Handout, PortId, Tap, TapId};
+use netloom_fabric::{Ethernet, Fabric, Handout, PortId, Tap, TapId};
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant};
 use std::collections::HashMap;
@@ -57,11 +57,11 @@ pub(crate) struct Interfaces {
 }
 
 impl Interfaces {
-    pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>) -> io::Result<Option<Self>> {
+    pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>, ethernet: Ethernet) -> io::Result<Option<Self>> {
         if ports.is_empty() {
             return Ok(None);
         }
-        Ok(Some(Self { receiver: Receiver::open(clock, ports)?, sender: Sender::open(clock, ports)? }))
+        Ok(Some(Self { receiver: Receiver::open(clock, ports)?, sender: Sender::open(clock, ports, ethernet)? }))
     }
 }
 
@@ -172,6 +172,12 @@ impl Driver {
                 break Some(portion);
             }
         };
+        if !taps.is_empty() {
+            fabric.show_passes(pool, |pass| {
+                taps.iter_mut()
+                    .for_each(|(_, tap)| tap.packet(pass.port, pass.way, pass.first, pass.last, &pass.packet));
+            });
+        }
         if let Some(Interfaces { sender, .. }) = interfaces {
             sender.flush(meters, pool);
         }
@@ -190,8 +196,14 @@ impl Driver {
             Command::Change(pipe, change) => self.fabric.change(now, pipe, &change),
             Command::SetUp(pipe, up) => self.fabric.set_up(now, pipe, up),
             Command::ResetMeters => self.meters.reset(),
-            Command::AddTap(id, tap) => self.taps.push((id, tap)),
-            Command::RemoveTap(id) => self.taps.retain(|(other, _)| *other != id),
+            Command::AddTap(id, tap) => {
+                self.taps.push((id, tap));
+                self.fabric.watch_routers(true);
+            }
+            Command::RemoveTap(id) => {
+                self.taps.retain(|(other, _)| *other != id);
+                self.fabric.watch_routers(!self.taps.is_empty());
+            }
             Command::Counters(reply) => {
                 // Whoever asked may have gone; then nobody misses the answer.
                 let _ = reply.send((now, self.fabric.counters().copied().collect()));
@@ -209,7 +221,8 @@ impl Driver {
 
     fn snapshot(&mut self) -> Snapshot {
         let engine = self.report();
-        Snapshot { at: self.clock.now(), pipes: self.meters.reports(self.fabric.counters()), engine }
+        let routers = self.fabric.router_counters().copied().collect();
+        Snapshot { at: self.clock.now(), pipes: self.meters.reports(self.fabric.counters()), routers, engine }
     }
 
     fn report(&mut self) -> EngineReport {

@@ -153,8 +153,10 @@ impl Engine {
         let failed = |attempted| move |error| EngineError::System { attempted, error };
         let clock = Clock::start(config.epoch, config.dilation);
         let (interfaces, guests) = sorted(config.ports);
-        let interfaces = Interfaces::open(clock, &interfaces).map_err(failed("opening the packet sockets"))?;
-        let guests = Guests::open(clock, guests).map_err(failed("preparing the ports of kernels"))?;
+        let interfaces = Interfaces::open(clock, &interfaces, fabric.ethernet().clone())
+            .map_err(failed("opening the packet sockets"))?;
+        let guests =
+            Guests::open(clock, guests, fabric.ethernet().clone()).map_err(failed("preparing the ports of kernels"))?;
         let bell = event_fd().map_err(failed("opening an event counter for the packet engine"))?;
         let bell = Arc::new(Bell { rung: AtomicBool::new(false), event: bell });
         let (commands, inbox) = channel();

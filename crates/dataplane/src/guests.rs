@@ -5,7 +5,7 @@ use crate::driver::Taps;
 use crate::meter::Meters;
 use crate::receive::enter;
 use crate::report::PortReport;
-use netloom_fabric::{Fabric, Handout, PortId};
+use netloom_fabric::{Ethernet, Fabric, Handout, PortId};
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 use netloom_vhost::{Event, Listener, Poller, Port, Sent};
@@ -32,6 +32,7 @@ pub(crate) struct Guests {
     guests: Vec<Guest>,
     /// Which guest is behind each port of the fabric.
     places: Vec<u32>,
+    ethernet: Ethernet,
     /// Of one guest, within a pass.
     found: Vec<Packet>,
     /// What guests have got since the last flush.
@@ -59,7 +60,7 @@ struct Guest {
 }
 
 impl Guests {
-    pub(crate) fn open(clock: Clock, ports: Vec<(PortId, Listener)>) -> io::Result<Self> {
+    pub(crate) fn open(clock: Clock, ports: Vec<(PortId, Listener)>, ethernet: Ethernet) -> io::Result<Self> {
         let poller = Poller::new()?;
         let last = ports.iter().map(|(port, _)| port.0 + 1).max().unwrap_or(0);
         let mut places = vec![NOBODY; last as usize];
@@ -74,6 +75,7 @@ impl Guests {
             poller,
             guests,
             places,
+            ethernet,
             found: Vec::with_capacity(BATCH),
             handed: Vec::new(),
             behind: 0,
@@ -156,6 +158,7 @@ impl Guests {
 
     /// Hands a packet to a guest, or keeps it until there is room.
     pub(crate) fn push(&mut self, place: usize, mut handout: Handout, pool: &mut Pool) {
+        handout.departure.packet = self.ethernet.readdress(handout.port, handout.departure.packet, pool);
         let guest = &mut self.guests[place];
         if guest.backlog.is_empty() {
             match guest.offer(&mut handout) {

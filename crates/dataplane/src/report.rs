@@ -1,7 +1,7 @@
 //! What the engine tells of itself and of every pipe.
 
 use hdrhistogram::Histogram;
-use netloom_fabric::PortId;
+use netloom_fabric::{PortId, RouterCounters};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
 
@@ -54,6 +54,8 @@ pub struct Snapshot {
     pub at: Instant,
     /// One per pipe, in order of ids.
     pub pipes: Vec<PipeReport>,
+    /// What each transit router has counted since the engine started, in their order.
+    pub routers: Vec<RouterCounters>,
     /// The engine itself.
     pub engine: EngineReport,
 }

@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::meter::Meters;
 use crate::sys::{check, packet_socket, set_buffer, set_option};
-use netloom_fabric::{Handout, PortId};
+use netloom_fabric::{Ethernet, Handout, PortId};
 use netloom_packet::{MAX_HEAD, Pool, VIRTIO_HEADER_LEN};
 use netloom_units::Instant;
 use std::collections::HashMap;
@@ -38,6 +38,7 @@ pub(crate) struct Sender {
     clock: Clock,
     /// The interface index of each port, 0 where there is none.
     ifindexes: Vec<u32>,
+    ethernet: Ethernet,
     pending: Vec<Handout>,
     pending_bytes: usize,
     scratch: Box<Scratch>,
@@ -62,7 +63,7 @@ struct Scratch {
 unsafe impl Send for Scratch {}
 
 impl Sender {
-    pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>) -> io::Result<Self> {
+    pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>, ethernet: Ethernet) -> io::Result<Self> {
         let socket = packet_socket(0)?;
         set_option(&socket, libc::SOL_PACKET, PACKET_VNET_HDR, &1_i32)?;
         set_option(&socket, libc::SOL_PACKET, PACKET_QDISC_BYPASS, &1_i32)?;
@@ -77,6 +78,7 @@ impl Sender {
             socket,
             clock,
             ifindexes,
+            ethernet,
             pending: Vec::with_capacity(BATCH),
             pending_bytes: 0,
             scratch: Scratch::new(),
@@ -149,6 +151,9 @@ impl Sender {
         for (index, handout) in self.pending.iter().enumerate() {
             let packet = &handout.departure.packet;
             let head = packet.write_head(&mut heads[index]);
+            if let Some(ethernet) = self.ethernet.of(handout.port, packet) {
+                heads[index][..ethernet.len()].copy_from_slice(ethernet);
+            }
             virtio[index] = head.virtio.bytes();
             let payload = &packet.bytes()[head.payload];
             let ifindex = self.ifindexes.get(handout.port.0 as usize).copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! All pipes of a lab, joined: pure computation, no I/O, no clock.
+//! All pipes and transit routers of a lab, joined: pure computation, no I/O, no clock.
 //!
 //! This crate reads no clock, starts no thread and opens no file: it is `no_std`, and the compiler proves it. A driver
 //! calls three verbs: [`Fabric::inject`] when a packet enters from a node, [`Fabric::next_wake`] to know when it is
@@ -9,14 +9,19 @@
 extern crate alloc;
 
 mod certain;
+mod router;
 mod tap;
+mod transit;
 mod wakes;
 
 use alloc::{string::String, vec::Vec};
 use netloom_link::{Departure, Filter, Pipe, PipeChange, PipeConfig, PipeCounters, Waste};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant, Seed};
+pub use router::{RouterCounters, RouterInterface, RouterSpec};
 pub use tap::{Tap, TapId, Way};
+use transit::Transit;
+pub use transit::{Ethernet, Pass};
 use wakes::Wakes;
 
 /// Where a node's interface meets the fabric.
@@ -90,6 +95,7 @@ pub struct Fabric {
     entries: Vec<Entry>,
     wakes: Wakes,
     waste: Waste,
+    transit: Transit,
 }
 
 impl Fabric {
@@ -106,6 +112,7 @@ impl Fabric {
             entries: entries(specs),
             wakes: Wakes::new(specs.len()),
             waste: Waste::new(),
+            transit: Transit::new(specs, &[]),
         };
         // Pipes with cross traffic have something to do from the beginning.
         (0..specs.len()).for_each(|index| this.reschedule(PipeId(u32::try_from(index).expect("checked above"))));
@@ -137,10 +144,19 @@ impl Fabric {
             let index = id.0 as usize;
             // Asked at its own instant, a pipe answers a late driver as it would have answered a punctual one.
             if let Some(departure) = self.pipes[index].pop(wake, &mut self.waste) {
-                sink(Handout { pipe: id, port: self.exits[index], departure });
+                self.leave(id, departure, &mut sink);
             }
             self.reschedule(id);
         }
+    }
+
+    /// A packet comes out of a pipe, at a port or at a transit router.
+    #[inline]
+    fn leave(&mut self, id: PipeId, departure: Departure, sink: &mut impl FnMut(Handout)) {
+        if self.transit.is_at_exit(id) {
+            return self.pass(id, departure);
+        }
+        sink(Handout { pipe: id, port: self.exits[id.0 as usize], departure });
     }
 
     fn reschedule(&mut self, id: PipeId) {
@@ -175,6 +191,7 @@ impl Fabric {
         for dropped in self.waste.drain(..) {
             pool.recycle(dropped.packet);
         }
+        self.transit.recycle(pool);
     }
 }
 

@@ -26,6 +26,11 @@ pub trait Tap {
     /// driver got to it, which is not quite the order of instants.
     fn packet(&mut self, port: PortId, way: Way, first: Instant, last: Instant, packet: &Packet);
 
+    /// Whether it is shown packets at the ports of transit routers, too, which takes work that others need not do.
+    fn watches_routers(&self) -> bool {
+        true
+    }
+
     /// A packet enters the fabric. The segments of a train arrive together, since a kernel sends them together.
     fn enters(&mut self, port: PortId, at: Instant, packet: &Packet) {
         self.packet(port, Way::FromNode, at, at, packet);

@@ -85,7 +85,7 @@ impl Precision {
 pub struct NodePlan {
     /// Its name, which resolves to its address inside all nodes.
     pub name: String,
-    /// Whether it forwards packets.
+    /// Whether it forwards packets, and where.
     pub kind: NodeKind,
     /// Whose network stack it has.
     pub stack: Stack,
@@ -114,6 +114,8 @@ pub enum NodeKind {
     Host,
     /// Runs programs and forwards packets of both families.
     Router,
+    /// Forwards packets of both families inside the packet engine, and runs nothing.
+    Transit,
 }
 
 impl NodeKind {
@@ -122,7 +124,13 @@ impl NodeKind {
         match self {
             Self::Host => "host",
             Self::Router => "router",
+            Self::Transit => "transit",
         }
+    }
+
+    /// Whether it passes packets on that are for others.
+    pub fn forwards(self) -> bool {
+        self != Self::Host
     }
 }
 

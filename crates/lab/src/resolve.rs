@@ -47,7 +47,8 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
     let ends = ends::resolve(&spec.links, &node_index, &mut found.errors);
     let link_names: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
-    let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &mut found.errors);
+    let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
+    let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &kinds, &mut found.errors);
     let capture = capture::resolve(std::mem::take(&mut spec.capture), &link_index, &mut found.errors);
     let timeline =
         timeline::resolve(timeline, &timeline::Places { nodes: &node_index, links: &link_index, spec: &spec }, found);
@@ -71,7 +72,6 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let addresses = addressing::assign(&spec.links, found);
     // With an end that leads nowhere there is no network to route in; the errors are noted.
     if let Some(ends) = ends {
-        let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
         let routes = routing::routes(&spec, &kinds, &ends, &addresses, &mut found.warnings);
         let bypass = bypass::settle(&spec, &stacks, &ends, &plan, &mut found.errors);
         plan.links = link_plans(&spec, &ends, bypass);

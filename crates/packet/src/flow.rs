@@ -182,18 +182,31 @@ pub(crate) fn set_congested(frame: &mut [u8]) {
         frame[at + 1] |= 0b0011_0000;
         return;
     }
-    let before = word(frame, at);
-    frame[at + 1] |= 0b11;
-    let after = word(frame, at);
-    let checksum = word(frame, at + 10);
-    // RFC 1624, section 3, equation 3.
-    let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
-    let once = (sum & 0xffff) + (sum >> 16);
-    let folded = u16::try_from((once & 0xffff) + (once >> 16)).expect("two folds leave 16 bits");
-    frame[at + 10..at + 12].copy_from_slice(&(!folded).to_be_bytes());
+    change_v4(&mut frame[at..], 0, |word| word[1] |= 0b11);
 }
 
-/// How many bytes [`set_congested`] may change or must see: all up to the end of the fixed IP header.
+/// Takes `hops` from the time to live (IPv4) or the hop limit (IPv6) of a copied header, and completes the checksum of
+/// IPv4. RFC 1812, section 5.3.1; RFC 8200, section 3.
+pub(crate) fn age(frame: &mut [u8], hops: u8) {
+    match network(frame) {
+        Some((at, 6)) => frame[at + 7] = frame[at + 7].saturating_sub(hops),
+        Some((at, _)) if hops > 0 => change_v4(&mut frame[at..], 8, |word| word[0] = word[0].saturating_sub(hops)),
+        _ => {}
+    }
+}
+
+/// Changes the two bytes at `place` of a header of IPv4, and its checksum with them (RFC 1624, section 3, equation 3).
+fn change_v4(header: &mut [u8], place: usize, change: impl FnOnce(&mut [u8])) {
+    let before = word(header, place);
+    change(&mut header[place..place + 2]);
+    let after = word(header, place);
+    let sum = u32::from(!word(header, 10)) + u32::from(!before) + u32::from(after);
+    let once = (sum & 0xffff) + (sum >> 16);
+    let folded = u16::try_from((once & 0xffff) + (once >> 16)).expect("two folds leave 16 bits");
+    header[10..12].copy_from_slice(&(!folded).to_be_bytes());
+}
+
+/// How many bytes [`set_congested`] and [`age`] may change or must see: all up to the end of the fixed IP header.
 pub(crate) fn marked_head(frame: &[u8]) -> Option<usize> {
     network(frame).map(|(at, version)| at + if version == 4 { 20 } else { 40 })
 }

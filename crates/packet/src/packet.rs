@@ -1,10 +1,10 @@
 //! A run of segments of one frame.
 
 use crate::flip::flip;
-use crate::flow::{self, marked_head, set_congested};
+use crate::flow::{self, age, marked_head, set_congested};
 use crate::headers::{ETHERNET_HEADER, MAX_HEAD, complete_checksum};
-use crate::{Ecn, Flow, Frame, Segmentation, VirtioHeader};
-use alloc::{sync::Arc, vec::Vec};
+use crate::{Ecn, Flow, Frame, Pool, Segmentation, VirtioHeader};
+use alloc::{boxed::Box, sync::Arc, vec::Vec};
 use core::ops::Range;
 use netloom_units::Bytes;
 
@@ -17,7 +17,8 @@ pub struct Packet {
     span: Span,
 }
 
-/// Which segments of a frame: the first and how many, whether they are marked or phantoms, and their size, in one number.
+/// Which segments of a frame: the first and how many, whether they are marked or phantoms, how many routers they have
+/// passed, and their size, in one number.
 /// A packet is then two machine words, which move in registers; as more fields it goes through memory at every call, and
 /// costs twice as much. The size is asked for at every step of a packet's way: to know it without a look at the frame
 /// saves a tenth of what a packet costs.
@@ -26,12 +27,15 @@ struct Span(u64);
 
 const MARK: u64 = 1 << 32;
 const PHANTOM: u64 = 1 << 33;
-/// Above it, 30 bits of size.
-const SIZE_SHIFT: u32 = 34;
+/// Eight bits of hops: IP can count no more.
+const HOP: u64 = 1 << 34;
+const HOPS: u64 = 0xff * HOP;
+/// Above them, 22 bits of size.
+const SIZE_SHIFT: u32 = 42;
 
 impl Span {
     fn new(first: u16, count: u16, flags: u64, size: u64) -> Self {
-        assert!(size < 1 << (u64::BITS - SIZE_SHIFT), "packets are shorter than 1 GiB");
+        assert!(size < 1 << (u64::BITS - SIZE_SHIFT), "packets are shorter than 4 MiB");
         Self(size << SIZE_SHIFT | flags | u64::from(first) << 16 | u64::from(count))
     }
 
@@ -43,14 +47,22 @@ impl Span {
         u16::try_from(self.0 & 0xffff).expect("16 bits")
     }
 
-    /// [`MARK`] or zero.
-    fn mark(self) -> u64 {
-        self.0 & MARK
+    /// What its headers must say and the frame's do not: [`MARK`] and [`HOPS`], or what is set of them.
+    fn patches(self) -> u64 {
+        self.0 & (MARK | HOPS)
     }
 
-    /// [`MARK`] and [`PHANTOM`], or what is set of them.
+    /// All but size and place.
     fn flags(self) -> u64 {
-        self.0 & (MARK | PHANTOM)
+        self.0 & (MARK | PHANTOM | HOPS)
+    }
+
+    fn is_marked(self) -> bool {
+        self.0 & MARK != 0
+    }
+
+    fn hops(self) -> u8 {
+        u8::try_from((self.0 & HOPS) / HOP).expect("8 bits")
     }
 
     /// Length of all segments from their IP headers on.
@@ -131,12 +143,13 @@ impl Packet {
         Some(front)
     }
 
-    /// Whether `next` continues this packet: the segments behind it, of the same frame, and marked alike.
+    /// Whether `next` continues this packet: the segments behind it, of the same frame, marked alike and as far on
+    /// their way.
     #[inline]
     pub fn is_followed_by(&self, next: &Self) -> bool {
         self.span.range().end == next.span.first()
             && Arc::ptr_eq(&self.frame, &next.frame)
-            && self.span.mark() == next.span.mark()
+            && self.span.patches() == next.span.patches()
     }
 
     /// Joins `next` to the end of this packet.
@@ -151,7 +164,9 @@ impl Packet {
 
     /// Writes the headers that this packet needs into `head`, and says what follows them.
     ///
-    /// An uncut packet without a mark is sent as it came, with no new headers.
+    /// An uncut packet without a mark that no router has passed is sent as it came, with no new headers. What a router has
+    /// passed has new headers always: the link that it leaves by decides what Ethernet addresses belong at their
+    /// beginning (see [`Packet::hops`]).
     pub fn write_head(&self, head: &mut [u8; MAX_HEAD]) -> Head {
         let frame = &*self.frame;
         let plain = match frame.layout() {
@@ -163,24 +178,84 @@ impl Packet {
             }
             _ => Head { virtio: *frame.virtio(), len: 0, payload: 0..frame.bytes().len() },
         };
-        if self.span.mark() == MARK { self.mark_head(plain, head) } else { plain }
+        if self.span.patches() == 0 { plain } else { self.patch_head(plain, head) }
     }
 
-    /// Marks the head that was written, which an unmarked packet may not have needed.
-    fn mark_head(&self, plain: Head, head: &mut [u8; MAX_HEAD]) -> Head {
-        if plain.len > 0 {
-            set_congested(&mut head[..plain.len]);
-            return plain;
+    /// Marks and ages the head that was written, or the frame's own.
+    fn patch_head(&self, plain: Head, head: &mut [u8; MAX_HEAD]) -> Head {
+        let patched = match (plain.len, marked_head(self.bytes())) {
+            (0, None) => return plain,
+            (0, Some(len)) => {
+                head[..len].copy_from_slice(&self.bytes()[..len]);
+                Head { len, payload: len..plain.payload.end, ..plain }
+            }
+            _ => plain,
+        };
+        if self.span.is_marked() {
+            set_congested(&mut head[..patched.len]);
         }
-        let Some(len) = marked_head(self.bytes()) else { return plain };
-        head[..len].copy_from_slice(&self.bytes()[..len]);
-        set_congested(&mut head[..len]);
-        Head { len, payload: len..plain.payload.end, ..plain }
+        age(&mut head[..patched.len], self.hops());
+        patched
+    }
+
+    /// How many routers have passed it on since its frame was filled. Its Ethernet addresses are then no longer those of
+    /// the frame, but those of the ends of the link that it is on, which whoever hands it over has to write.
+    #[inline]
+    pub fn hops(&self) -> u8 {
+        self.span.hops()
+    }
+
+    /// A router passes it on: [`Packet::write_head`] takes one more from its time to live (IPv4) or hop limit (IPv6). No
+    /// byte is touched: the segments of a train that are further back on their way share them.
+    ///
+    /// # Panics
+    /// If 255 routers have passed it on already, which is more than IP can count.
+    #[inline]
+    pub fn pass_router(&mut self) {
+        assert!(self.hops() < u8::MAX, "a packet lives for 255 hops at most");
+        self.span = Span(self.span.0 + HOP);
+    }
+
+    /// This packet with the headers that it has by now written into its frame, and these Ethernet addresses (destination,
+    /// source). Of segments that share their frame with others, the bytes are copied.
+    #[must_use]
+    pub fn readdressed(mut self, addresses: &[u8; 12], pool: &mut Pool) -> Self {
+        let mut head = [0; MAX_HEAD];
+        let Head { virtio, len, payload } = self.write_head(&mut head);
+        head[..addresses.len()].copy_from_slice(addresses);
+        let is_whole = self.span.count() == self.frame.segments() && len > 0;
+        if let Some(frame) = Arc::get_mut(&mut self.frame).filter(|_| is_whole) {
+            frame.buffer_mut()[..len].copy_from_slice(&head[..len]);
+            self.span = Span(self.span.0 & !(MARK | HOPS));
+            return self;
+        }
+        let end = len + payload.len();
+        let copied = pool.fill_with(end, |buffer| {
+            buffer[..len].copy_from_slice(&head[..len]);
+            buffer[len..end].copy_from_slice(&self.bytes()[payload]);
+            if len == 0 {
+                buffer[..addresses.len()].copy_from_slice(addresses);
+            }
+            Some((end, virtio))
+        });
+        pool.recycle(self);
+        copied.expect("a filled packet")
+    }
+
+    /// A packet that is complete as it stands.
+    pub fn from_bytes(bytes: Box<[u8]>) -> Self {
+        Self::whole(Arc::new(Frame::complete(bytes)))
+    }
+
+    /// Whether only the receiver can cut it into the packets that its sender meant: it is then treated as one, longer
+    /// than any link's packets.
+    pub fn is_uncuttable(&self) -> bool {
+        self.frame.layout().is_none() && self.frame.virtio().segmentation != Segmentation::None
     }
 
     /// The bits of explicit congestion notification; none if this is no IP packet.
     pub fn ecn(&self) -> Option<Ecn> {
-        if self.span.mark() == MARK { Some(Ecn::Congested) } else { flow::ecn(self.bytes()) }
+        if self.span.is_marked() { Some(Ecn::Congested) } else { flow::ecn(self.bytes()) }
     }
 
     /// Marks all segments as having experienced congestion, if their sender understands that; says whether it does.
@@ -216,13 +291,16 @@ impl Packet {
     #[must_use]
     pub fn with_flipped_bit(&self, pick: u64) -> Option<Self> {
         assert!(self.segments() == 1 && !self.is_phantom(), "single segments of real bytes have bits");
-        if self.frame.layout().is_none() && self.frame.virtio().segmentation != Segmentation::None {
+        if self.is_uncuttable() {
             return None;
         }
         let mut bytes = Vec::new();
-        self.complete(&mut bytes);
+        // Its hops are still to be counted, so that it is known to have left the link whose addresses it bears.
+        Self { span: Span(self.span.0 & !HOPS), ..self.duplicate() }.complete(&mut bytes);
         flip(&mut bytes, pick);
-        Some(Self::whole(Arc::new(Frame::complete(bytes.into_boxed_slice()))))
+        let mut flipped = Self::from_bytes(bytes.into_boxed_slice());
+        flipped.span = Span(flipped.span.0 | self.span.0 & HOPS);
+        Some(flipped)
     }
 
     /// Writes this packet into `bytes` as a wire would carry it: from the Ethernet header on, its checksum complete. What
@@ -244,7 +322,7 @@ impl Packet {
     /// these headers, from the Ethernet header on.
     ///
     /// # Panics
-    /// If the size is 1 GiB or more.
+    /// If the size is 4 MiB or more.
     pub fn phantom(headers: &[u8], size: Bytes) -> Self {
         let len = usize::try_from(size.get()).unwrap_or(usize::MAX).saturating_add(ETHERNET_HEADER);
         Self::whole(Arc::new(Frame::phantom(headers.into(), len)))

@@ -5,7 +5,7 @@ use crate::control::Server;
 use crate::direction::{PipePlace, port_id};
 use crate::driver::Driver;
 use crate::job::{Job, Mode};
-use crate::kernels::{Kernels, is_kernel};
+use crate::kernels::Kernels;
 use crate::links::{LinkName, Links};
 use crate::losses::PortCounters;
 use crate::memory;
@@ -17,11 +17,11 @@ use crate::virtual_time;
 use crate::{Event, ExitCode, RunError};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
 use netloom_fabric::{Fabric, PortId, TapId};
-use netloom_guest::node::Pump;
+use netloom_guest::node::{KernelNode, Pump};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::runtime::RuntimeDir;
-use netloom_lab::{Clock, Cpus, LinkPlan, NodeKind, NodePlan, Plan, Precision};
+use netloom_lab::{Clock, Cpus, LinkPlan, NodePlan, Plan, Precision, Stack};
 use std::collections::BTreeSet;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -113,11 +113,15 @@ fn add_kernels(
 /// Kernels, links and their time are one: the scheduler.
 fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let plan = &job.plan;
-    let kernels = Kernels::prepare(job)?.ok_or_else(|| machine("a lab needs a node"))?;
+    let kernels =
+        Kernels::prepare(job)?.ok_or_else(|| machine("a lab in virtual time needs a node that runs programs"))?;
     let configs = configs(plan, &vec![None; plan.nodes.len()]);
     let (kernels, time) = virtual_time::boot(job, &kernels, &configs, guard, &signals)?;
-    let mut nodes: Vec<LabNode> =
-        kernels.into_iter().flatten().map(|kernel| LabNode::Kernel(Box::new(kernel))).collect();
+    let node = |(kernel, node): (Option<KernelNode>, &NodePlan)| match kernel {
+        Some(kernel) => LabNode::Kernel(Box::new(kernel)),
+        None => LabNode::Transit(node.name.clone()),
+    };
+    let mut nodes: Vec<LabNode> = kernels.into_iter().zip(&plan.nodes).map(node).collect();
     configure(nodes.iter_mut()).map_err(|error| time.explain(error))?;
     let mut links = links(plan, Driver::Virtual(time), PortCounters::default());
     let captures = start_captures(job, &mut links)?;
@@ -175,12 +179,18 @@ fn configs(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Vec<NodeConfig> {
     each.map(|(node, cgroup)| node_config(plan, node, cgroup.clone())).collect()
 }
 
-/// The namespace nodes, at their places in the plan.
+/// The namespace nodes and transit routers, at their places in the plan.
 fn make_nodes(plan: &Plan, configs: &[NodeConfig]) -> Result<Vec<Option<LabNode>>, RunError> {
+    let is_own = |node: &NodePlan| node.stack == Stack::Namespace;
     let own: Vec<NodeConfig> =
-        plan.nodes.iter().zip(configs).filter(|(node, _)| !is_kernel(node)).map(|(_, config)| config.clone()).collect();
+        plan.nodes.iter().zip(configs).filter(|(node, _)| is_own(node)).map(|(_, config)| config.clone()).collect();
     let mut made = Node::create_all(&own).map_err(machine)?.into_iter().map(LabNode::Namespace);
-    Ok(plan.nodes.iter().map(|node| if is_kernel(node) { None } else { made.next() }).collect())
+    let place = |node: &NodePlan| match node.stack {
+        Stack::Namespace => made.next(),
+        Stack::Kernel => None,
+        Stack::Engine => Some(LabNode::Transit(node.name.clone())),
+    };
+    Ok(plan.nodes.iter().map(place).collect())
 }
 
 fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeConfig {
@@ -199,7 +209,7 @@ fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeCon
     NodeConfig {
         lab: plan.name.clone(),
         name: node.name.clone(),
-        forwarding: node.kind == NodeKind::Router,
+        forwarding: node.kind.forwards(),
         sysctls: node.sysctls.clone(),
         interfaces: node.interfaces.iter().map(interface).collect(),
         routes: node.routes.iter().map(route).collect(),
@@ -285,8 +295,7 @@ fn start_engine(
     processor: Option<usize>,
     epoch: Option<RealDuration>,
 ) -> Result<Links, RunError> {
-    let specs = netloom_sim::pipe_specs(plan);
-    let fabric = Fabric::new(plan.seed, &specs);
+    let fabric = fabric_of(plan);
     let precision = match plan.precision {
         Precision::Eco => netloom_dataplane::Precision::Eco,
         Precision::Balanced => netloom_dataplane::Precision::Balanced,
@@ -298,6 +307,12 @@ fn start_engine(
     let config = EngineConfig { precision, processor, dilation, epoch, memory, ports };
     let engine = Engine::start(fabric, config).map_err(machine)?;
     Ok(links(plan, Driver::Engine(engine), before))
+}
+
+/// All pipes and transit routers of a plan.
+pub(crate) fn fabric_of(plan: &Plan) -> Fabric {
+    let pipes = netloom_sim::pipe_specs(plan);
+    Fabric::new(plan.seed, &pipes).with_routers(&pipes, &netloom_sim::router_specs(plan))
 }
 
 fn links(plan: &Plan, driver: Driver, before: PortCounters) -> Links {

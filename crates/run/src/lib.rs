@@ -57,5 +57,5 @@ pub use losses::PortLoss;
 pub use memory::memory_warning;
 pub use message::{Busiest, Event};
 pub use portrait::{PortraitRequest, portrait};
-pub use report::{CommandRow, ExpectationRow, Finding, PipeRow, Report, Verdict};
+pub use report::{CommandRow, ExpectationRow, Finding, PipeRow, Report, RouterRow, Verdict};
 pub use simulate::{SimReport, SimRequest, SourceRow, simulate};

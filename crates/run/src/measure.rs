@@ -210,7 +210,8 @@ mod tests {
     #[test]
     fn the_engines_wait_is_judged_in_our_own_time() {
         let at = Instant::from_nanos(10_000_000_000);
-        let last = Snapshot { at, pipes: Vec::new(), engine: netloom_dataplane::EngineReport::default() };
+        let last =
+            Snapshot { at, pipes: Vec::new(), routers: Vec::new(), engine: netloom_dataplane::EngineReport::default() };
         let spent = Spent { elapsed_ns: 100_000_000_000, engine_waited_ns: Some(7), ..Spent::default() };
         let evidence = engine_evidence(&last, &spent, &[]);
         assert_eq!((evidence.elapsed_ns, evidence.waited_ns), (100_000_000_000, Some(7)));

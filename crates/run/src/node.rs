@@ -14,6 +14,8 @@ pub(crate) enum LabNode {
     Namespace(Node),
     /// On a kernel of its own.
     Kernel(Box<KernelNode>),
+    /// In the packet engine, with nothing to be done here but to know its name.
+    Transit(String),
 }
 
 /// A program that is being started.
@@ -25,11 +27,15 @@ pub(crate) enum Begun {
     Asked(Spawning),
 }
 
+/// Lab files and requests that would run something there are refused.
+const RUNS_NOTHING: &str = "transit routers run no programs";
+
 impl LabNode {
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Namespace(node) => node.name(),
             Self::Kernel(node) => node.name(),
+            Self::Transit(name) => name,
         }
     }
 
@@ -38,6 +44,7 @@ impl LabNode {
         match self {
             Self::Namespace(node) => node.notes(),
             Self::Kernel(node) => node.notes(),
+            Self::Transit(_) => &[],
         }
     }
 
@@ -45,6 +52,7 @@ impl LabNode {
         match self {
             Self::Namespace(node) => node.begin_configure(),
             Self::Kernel(node) => node.begin_configure(),
+            Self::Transit(_) => Ok(()),
         }
     }
 
@@ -52,6 +60,7 @@ impl LabNode {
         match self {
             Self::Namespace(node) => node.finish_configure(),
             Self::Kernel(node) => node.finish_configure(),
+            Self::Transit(_) => Ok(()),
         }
     }
 
@@ -59,6 +68,7 @@ impl LabNode {
         match self {
             Self::Namespace(node) => node.spawn(spawn),
             Self::Kernel(node) => node.spawn(spawn),
+            Self::Transit(_) => unreachable!("{RUNS_NOTHING}"),
         }
     }
 
@@ -68,6 +78,7 @@ impl LabNode {
         match self {
             Self::Namespace(node) => node.spawn(spawn).map(Begun::Started),
             Self::Kernel(node) => node.begin_spawn(spawn).map(Begun::Asked),
+            Self::Transit(_) => unreachable!("{RUNS_NOTHING}"),
         }
     }
 
@@ -75,14 +86,14 @@ impl LabNode {
         match (self, begun) {
             (_, Begun::Started(process)) => Ok(process),
             (Self::Kernel(node), Begun::Asked(spawning)) => node.finish_spawn(spawning),
-            (Self::Namespace(_), Begun::Asked(_)) => unreachable!("only kernels are asked"),
+            (Self::Namespace(_) | Self::Transit(_), Begun::Asked(_)) => unreachable!("only kernels are asked"),
         }
     }
 
     /// When a program that has ended did so, in lab time, if that is known better than by the time of hearing of it.
     pub(crate) fn take_ending(&mut self, process: ProcessId) -> Option<Instant> {
         match self {
-            Self::Namespace(_) => None,
+            Self::Namespace(_) | Self::Transit(_) => None,
             Self::Kernel(node) => node.take_ending(process),
         }
     }
@@ -91,6 +102,7 @@ impl LabNode {
         match self {
             Self::Namespace(node) => node.signal(process, signal),
             Self::Kernel(node) => node.signal(process, signal),
+            Self::Transit(_) => Ok(()),
         }
     }
 
@@ -98,6 +110,7 @@ impl LabNode {
         match self {
             Self::Namespace(node) => node.listening(port),
             Self::Kernel(node) => node.listening(port),
+            Self::Transit(_) => Ok(false),
         }
     }
 
@@ -105,6 +118,7 @@ impl LabNode {
     pub(crate) fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {
         match self {
             Self::Namespace(_) => Ok(path.exists()),
+            Self::Transit(_) => Ok(false),
             Self::Kernel(node) => node.has_file(path),
         }
     }
@@ -113,13 +127,14 @@ impl LabNode {
         match self {
             Self::Namespace(node) => node.interface_counters(),
             Self::Kernel(node) => node.interface_counters(),
+            Self::Transit(_) => Ok(Vec::new()),
         }
     }
 
     /// What a kernel node has used of its processor, in our own time; none of others.
     pub(crate) fn processor_use(&self) -> Option<ProcessorUse> {
         match self {
-            Self::Namespace(_) => None,
+            Self::Namespace(_) | Self::Transit(_) => None,
             Self::Kernel(node) => node.processor_use(),
         }
     }
@@ -128,6 +143,7 @@ impl LabNode {
         match self {
             Self::Namespace(node) => node.next_event(),
             Self::Kernel(node) => node.next_event(),
+            Self::Transit(_) => None,
         }
     }
 
@@ -139,16 +155,16 @@ impl LabNode {
                 let how = node.obituary().unwrap_or_else(|| "its kernel ended".to_owned());
                 format!("node `{}`: {how}", node.name())
             }
+            Self::Transit(name) => format!("transit router `{name}`: the packet engine ended"),
         }
     }
-}
 
-impl AsFd for LabNode {
-    /// Readable when [`LabNode::next_event`] has something to do.
-    fn as_fd(&self) -> BorrowedFd<'_> {
+    /// Readable when [`LabNode::next_event`] has something to do; none if it never has.
+    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
-            Self::Namespace(node) => node.as_fd(),
-            Self::Kernel(node) => node.as_fd(),
+            Self::Namespace(node) => Some(node.as_fd()),
+            Self::Kernel(node) => Some(node.as_fd()),
+            Self::Transit(_) => None,
         }
     }
 }

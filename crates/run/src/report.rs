@@ -3,6 +3,7 @@
 //! Every number carries its unit in its name.
 
 use crate::{Attempt, Effects, Effort, PortLoss};
+use netloom_fabric::RouterCounters;
 use netloom_units::Dilation;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -23,6 +24,9 @@ pub struct Report {
     /// Where packets were lost outside the models, the worst first; empty if none was.
     #[serde(default)]
     pub losses: Vec<PortLoss>,
+    /// One row per transit router, in the order of the lab file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub routers: Vec<RouterRow>,
     /// The commands and services of the timeline, in the order in which they started.
     pub commands: Vec<CommandRow>,
     /// The expectations of the lab file and whether they hold.
@@ -99,6 +103,25 @@ pub struct PipeRow {
     pub lateness_max_ns: Option<u64>,
 }
 
+/// What a transit router did since the lab began. Packets are segments.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RouterRow {
+    /// The node.
+    pub node: String,
+    /// Passed on.
+    pub forwarded_packets: u64,
+    /// For the router itself, and answered.
+    pub answered_packets: u64,
+    /// Dropped because they had passed as many routers as they may.
+    pub expired_packets: u64,
+    /// Dropped because no route leads to their destination, or because nobody has that address.
+    pub unroutable_packets: u64,
+    /// Dropped because the next link carries only smaller ones.
+    pub too_big_packets: u64,
+    /// Dropped for anything else: without an answer, for everybody, or no IP at all.
+    pub ignored_packets: u64,
+}
+
 /// One command or service of the timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandRow {
@@ -128,6 +151,25 @@ pub struct CommandRow {
     pub stdout: PathBuf,
     /// What it wrote to its standard error, relative to the results folder.
     pub stderr: PathBuf,
+}
+
+impl RouterRow {
+    pub(crate) fn new(node: String, counted: &RouterCounters) -> Self {
+        Self {
+            node,
+            forwarded_packets: counted.forwarded,
+            answered_packets: counted.answered,
+            expired_packets: counted.expired,
+            unroutable_packets: counted.unroutable,
+            too_big_packets: counted.too_big,
+            ignored_packets: counted.ignored,
+        }
+    }
+
+    /// Packets dropped for a cause that a user may want to know.
+    pub(crate) fn dropped_packets(&self) -> u64 {
+        self.expired_packets + self.unroutable_packets + self.too_big_packets
+    }
 }
 
 impl PipeRow {

@@ -38,7 +38,7 @@ pub(crate) struct VirtualTime(Rc<RefCell<World>>);
 struct World {
     scheduler: Scheduler<Kernel>,
     meters: Rc<RefCell<Meters>>,
-    /// One per node.
+    /// One per kernel.
     inboxes: Vec<Inbox>,
     names: Vec<String>,
     /// How long kernels are waited for.
@@ -85,7 +85,7 @@ impl VirtualTime {
         Ok(Self(Rc::new(RefCell::new(World { scheduler, meters, inboxes, names, leash: Arc::new(leash), end: None }))))
     }
 
-    /// The kernel of the node at this place runs in a process by now.
+    /// The kernel at this place runs in a process by now.
     fn watch(&self, node: usize, vitals: Vitals) {
         let world = &mut *self.0.borrow_mut();
         if let Some(kernel) = world.scheduler.machines().nth(node) {
@@ -93,7 +93,7 @@ impl VirtualTime {
         }
     }
 
-    /// The channel to the agent of the node at this place.
+    /// The channel to the agent of the kernel at this place.
     fn channel(&self, node: usize) -> io::Result<VirtualChannel> {
         VirtualChannel::new(self.clone(), node)
     }
@@ -162,7 +162,8 @@ impl VirtualTime {
         let unheard = world.scheduler.machines().map(|kernel| kernel.machine().unheard()).sum();
         // Nothing waits for a processor where time waits for all that is computed.
         let engine = EngineReport { run_queue_wait: Some(Duration::ZERO), unheard, ..EngineReport::default() };
-        Snapshot { at: world.scheduler.now(), pipes, engine }
+        let routers = world.scheduler.router_counters().copied().collect();
+        Snapshot { at: world.scheduler.now(), pipes, routers, engine }
     }
 
     /// Why time does not go on any more; none while it does.

@@ -5,6 +5,7 @@ use crate::flow::Hop;
 use ipnet::IpNet;
 use netloom_fabric::{PipeSpec, PortId};
 use netloom_lab::{InterfacePlan, NodeKind, NodePlan, PipePlan, Plan};
+use netloom_units::Duration;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// The pipes of `plan` in the order of [`Plan::pipes`]. Their names are those from which a run draws chance, too.
@@ -12,7 +13,7 @@ pub fn pipe_specs(plan: &Plan) -> Vec<PipeSpec> {
     let spec = |pipe: PipePlan<'_>| PipeSpec {
         name: pipe.to_string(),
         config: pipe.config.clone(),
-        coalesce: plan.links[pipe.link].coalesce,
+        coalesce: coalesce(plan, &pipe),
         from: port(pipe.link, pipe.direction.index()),
         filter: pipe.treatment.map(|treatment| treatment.filter.clone()),
         to: port(pipe.link, 1 - pipe.direction.index()),
@@ -20,7 +21,14 @@ pub fn pipe_specs(plan: &Plan) -> Vec<PipeSpec> {
     plan.pipes().map(spec).collect()
 }
 
-fn port(link: usize, end: usize) -> PortId {
+/// A transit router has no network card whose interrupts are moderated: it takes every segment when it is due.
+fn coalesce(plan: &Plan, pipe: &PipePlan<'_>) -> Duration {
+    let link = &plan.links[pipe.link];
+    let end = &link.ends[1 - pipe.direction.index()];
+    if plan.nodes[end.node].kind == NodeKind::Transit { Duration::ZERO } else { link.coalesce }
+}
+
+pub(crate) fn port(link: usize, end: usize) -> PortId {
     PortId(u32::try_from(link * 2 + end).expect("a lab has fewer than 2^31 links"))
 }
 
@@ -40,7 +48,7 @@ pub(crate) fn path(plan: &Plan, from: usize, to: usize) -> Result<Vec<Hop>, SimE
     let mut here = from;
     while here != to {
         let node = &plan.nodes[here];
-        let forwards = here == from || node.kind == NodeKind::Router;
+        let forwards = here == from || node.kind.forwards();
         let out = towards(node, IpAddr::V4(target)).filter(|_| forwards && hops.len() < plan.nodes.len());
         let Some(out) = out else {
             let (from, to) = (&plan.nodes[from].name, &plan.nodes[to].name);

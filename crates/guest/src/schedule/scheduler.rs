@@ -2,7 +2,7 @@
 
 use super::member::{Grant, INSTANT, Member};
 use super::{Device, Machine, MachineError, MachineStatistics, Passage, Statistics, Wish};
-use netloom_fabric::{Fabric, Handout, PipeId, PortId, Tap, TapId};
+use netloom_fabric::{Fabric, Handout, PipeId, PortId, RouterCounters, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
@@ -150,12 +150,23 @@ impl<M: Machine> Scheduler<M> {
         let id = TapId(self.taps_so_far);
         self.taps_so_far += 1;
         self.taps.push((id, tap));
+        self.watch_routers();
         id
     }
 
     /// Drops a tap.
     pub fn remove_tap(&mut self, id: TapId) {
         self.taps.retain(|(other, _)| *other != id);
+        self.watch_routers();
+    }
+
+    fn watch_routers(&mut self) {
+        self.fabric.watch_routers(self.taps.iter().any(|(_, tap)| tap.watches_routers()));
+    }
+
+    /// What each transit router has counted, in their order.
+    pub fn router_counters(&self) -> impl Iterator<Item = &RouterCounters> {
+        self.fabric.router_counters()
     }
 
     /// The instant that is reached: everything before it has been played.
@@ -266,6 +277,7 @@ impl<M: Machine> Scheduler<M> {
         if until > begin {
             self.receive(|fabric, sink| fabric.advance_certain(until, sink), begin);
             self.run_machines(Grant { begin, until, alone: false })?;
+            self.fabric.catch_up(until - INSTANT);
             (self.now, self.rounds) = (until, 0);
             return Ok(());
         }
@@ -298,6 +310,7 @@ impl<M: Machine> Scheduler<M> {
     /// Puts what the fabric hands out into the inboxes.
     fn receive(&mut self, advance: impl FnOnce(&mut Fabric, &mut dyn FnMut(Handout)), begin: Instant) {
         let Self { fabric, taps, pool, members, places, statistics, .. } = self;
+        let ethernet = fabric.ethernet().clone();
         advance(fabric, &mut |handout| {
             taps.iter_mut().for_each(|(_, tap)| tap.leaves(&handout));
             let Handout { port, departure, .. } = handout;
@@ -308,7 +321,8 @@ impl<M: Machine> Scheduler<M> {
                     statistics.packets += u64::from(departure.packet.segments());
                     // A train whose last segment was lost on the way leaves when that shows, which is now.
                     let at = departure.due.max(begin);
-                    members[machine].inbox.push(Passage { at, device, packet: departure.packet });
+                    let packet = ethernet.readdress(port, departure.packet, pool);
+                    members[machine].inbox.push(Passage { at, device, packet });
                 }
                 None => {
                     statistics.lost += 1;
@@ -390,7 +404,12 @@ impl<M: Machine> Scheduler<M> {
             }
         }
         self.fabric.recycle(&mut self.pool);
-        self.taps.iter_mut().for_each(|(_, tap)| tap.settle(&mut self.pool));
+        let Self { fabric, taps, pool, .. } = self;
+        fabric.show_passes(pool, |pass| {
+            let watching = taps.iter_mut().filter(|(_, tap)| tap.watches_routers());
+            watching.for_each(|(_, tap)| tap.packet(pass.port, pass.way, pass.first, pass.last, &pass.packet));
+        });
+        taps.iter_mut().for_each(|(_, tap)| tap.settle(pool));
     }
 
     /// Changes a pipe now, before anything else that happens now.

@@ -60,11 +60,25 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
         spec.sysctls.push((CONGESTION.to_owned(), said.value.clone()));
     }
     spec.env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
+    if spec.kind == NodeKind::Transit {
+        errors.extend(settings_of_a_machine(&fields));
+    }
     spec
 }
 
+/// Errors about settings of a transit router that only nodes have that run programs.
+fn settings_of_a_machine(fields: &Fields<'_>) -> Vec<Diagnostic> {
+    let machine = ["stack", "memory", "cpus", "cpu", "congestion", "sysctl", "env"];
+    let error = |key: &&str| {
+        let message =
+            format!("a transit router is no machine and has no `{key}`: leave it out, or write `kind: router`");
+        fields.get(key).map(|value| value.error(message))
+    };
+    machine.iter().filter_map(error).collect()
+}
+
 fn kind(node: &Node) -> Result<NodeKind, Diagnostic> {
-    word(node, &[("host", NodeKind::Host), ("router", NodeKind::Router)])
+    word(node, &[("host", NodeKind::Host), ("router", NodeKind::Router), ("transit", NodeKind::Transit)])
 }
 
 fn stack(node: &Node) -> Result<Spanned<Stack>, Diagnostic> {

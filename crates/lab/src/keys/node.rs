@@ -10,9 +10,10 @@ pub(crate) const NODE: Section = Section {
     groups: &[&[
         Key::new(
             "kind",
-            Kind::Word(&["host", "router"]),
+            Kind::Word(&["host", "router", "transit"]),
             "router",
-            "host runs programs and forwards nothing, router forwards IPv4 and IPv6 as well. Default: host.",
+            "host runs programs and forwards nothing, router forwards IPv4 and IPv6 as well; transit forwards inside the \
+             packet engine, fast and in no time, and runs no programs. Default: host.",
         ),
         Key::new(
             "stack",

@@ -58,6 +58,8 @@ pub enum Stack {
     Namespace,
     /// That of a Linux kernel of its own, which runs as a process.
     Kernel,
+    /// None but what the packet engine has of one: that of a transit router.
+    Engine,
 }
 
 impl Stack {
@@ -66,6 +68,7 @@ impl Stack {
         match self {
             Self::Namespace => "namespace",
             Self::Kernel => "kernel",
+            Self::Engine => "engine",
         }
     }
 }

@@ -52,7 +52,11 @@ fn on_clock(clock: Clock) -> Option<String> {
 fn on_nodes(spec: &Spec, stacks: &[Stack], ends: &Ends) -> Option<String> {
     let mut nodes = ends.plans.iter().map(|end| end.node);
     let other = nodes.find(|node| stacks[*node] != Stack::Namespace)?;
-    Some(format!("node `{}` has a kernel of its own", spec.nodes[other].name.value))
+    let name = &spec.nodes[other].name.value;
+    Some(match stacks[other] {
+        Stack::Engine => format!("transit router `{name}` is inside the packet engine"),
+        _ => format!("node `{name}` has a kernel of its own"),
+    })
 }
 
 /// A model that changes nothing without another, as a queue does without a rate, counts as well: what a user describes is

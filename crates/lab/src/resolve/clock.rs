@@ -3,7 +3,7 @@
 use super::Findings;
 use crate::decode::Errors;
 use crate::diagnostics::{Diagnostic, Spanned, nearest, one_of};
-use crate::plan::{Clock, Stack};
+use crate::plan::{Clock, NodeKind, Stack};
 use crate::spec::{NodeSpec, Spec};
 use netloom_units::Bytes;
 
@@ -41,6 +41,10 @@ pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
     spec.nodes
         .iter_mut()
         .map(|node| {
+            if node.kind == NodeKind::Transit {
+                // What it cannot have was noted when it was read.
+                return Stack::Engine;
+            }
             let stack = stack(node, clock, &mut found.errors);
             settle_memory(node, stack, found);
             settle_processor(node, clock, found);

@@ -103,7 +103,7 @@ impl<'a> Network<'a> {
         if let [(edge, end)] = around[..] {
             // A node with one link sends everything there: no paths need to be computed.
             let gateway = self.edges[edge].nodes[1 - end];
-            let forwards = self.kinds[gateway] == NodeKind::Router;
+            let forwards = self.kinds[gateway].forwards();
             if forwards && self.around[gateway].len() > 1 {
                 routes.push(self.route(source, 0, self.family.everything()));
             }
@@ -131,10 +131,11 @@ impl<'a> Network<'a> {
 
     /// The nearer end of an edge that forwards; a host's only if neither does.
     fn label_of(&self, edge: &Edge, labels: &[Option<Label>]) -> Option<Label> {
-        let nearest = |kind: NodeKind| {
-            edge.nodes.iter().filter(|node| self.kinds[**node] == kind).filter_map(|node| labels[*node]).min()
+        let nearest = |forwards: bool| {
+            let meant = edge.nodes.iter().filter(|node| self.kinds[**node].forwards() == forwards);
+            meant.filter_map(|node| labels[*node]).min()
         };
-        nearest(NodeKind::Router).or_else(|| nearest(NodeKind::Host))
+        nearest(true).or_else(|| nearest(false))
     }
 
     /// A route that leaves `source` by the edge at place `first` around it.
@@ -162,7 +163,7 @@ impl<'a> Network<'a> {
                 continue;
             }
             labels[node] = Some(label);
-            if self.kinds[node] != NodeKind::Router {
+            if !self.kinds[node].forwards() {
                 continue;
             }
             for &(edge, end) in &self.around[node] {

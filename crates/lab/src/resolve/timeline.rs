@@ -5,7 +5,7 @@ use super::partitions::{healed, partitions};
 use super::{Findings, downs, place};
 use crate::decode::{Errors, keep};
 use crate::diagnostics::{Diagnostic, Span, Spanned, nearest};
-use crate::plan::{Action, Argv, Direction, Event, RunCommand, Treatment};
+use crate::plan::{Action, Argv, Direction, Event, NodeKind, RunCommand, Treatment};
 use crate::spec::{ActionSpec, EntrySpec, LinkSpec, RunSpec, Spec};
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::Bytes;
@@ -34,6 +34,8 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                     run.name.as_ref().map_or_else(|| free_name(&run.command, links, &taken), |name| name.value.clone());
                 taken.insert(name.clone());
                 let node = place(nodes, &run.on, errors).unwrap_or(usize::MAX);
+                let kind = spec.nodes.get(node).map(|node| node.kind);
+                errors.extend(kind.filter(|kind| *kind == NodeKind::Transit).map(|_| runs_nothing(&run.on)));
                 vec![Action::Run(command(run, name, node))]
             }
             ActionSpec::Set { link, direction, pipe, change } => {
@@ -62,6 +64,14 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
     }
     downs::settle(&mut events);
     events
+}
+
+/// The error of something that is to run on a transit router.
+pub(super) fn runs_nothing(node: &Spanned<String>) -> Diagnostic {
+    node.error(format!(
+        "`{0}` is a transit router and runs no programs: choose another node, or write `{0}: {{kind: router}}`",
+        node.value
+    ))
 }
 
 /// The error of a change of what is not there, or after which the link's largest packets could not be sent.

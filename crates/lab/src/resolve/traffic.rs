@@ -2,14 +2,20 @@
 
 use super::names::Index;
 use super::place;
+use super::timeline::runs_nothing;
 use crate::decode::Errors;
 use crate::diagnostics::{Span, Spanned};
-use crate::plan::{Plan, TrafficPlan};
+use crate::plan::{NodeKind, Plan, TrafficPlan};
 use crate::spec::TrafficSpec;
 use std::collections::BTreeSet;
 
 /// The sources; those that refer to what does not exist are noted and left out.
-pub(super) fn resolve(specs: Vec<TrafficSpec>, nodes: &Index<'_>, errors: &mut Errors) -> Vec<TrafficPlan> {
+pub(super) fn resolve(
+    specs: Vec<TrafficSpec>,
+    nodes: &Index<'_>,
+    kinds: &[NodeKind],
+    errors: &mut Errors,
+) -> Vec<TrafficPlan> {
     // Given names go first, so that a made one never takes one of them.
     let mut taken = BTreeSet::new();
     for name in specs.iter().filter_map(|spec| spec.name.as_ref()) {
@@ -18,7 +24,7 @@ pub(super) fn resolve(specs: Vec<TrafficSpec>, nodes: &Index<'_>, errors: &mut E
     }
     let mut sources = Vec::new();
     for spec in specs {
-        if let Some(source) = source(spec, nodes, &taken, errors) {
+        if let Some(source) = source(spec, (nodes, kinds), &taken, errors) {
             taken.insert(source.name.clone());
             sources.push(source);
         }
@@ -34,7 +40,8 @@ pub(crate) fn resolve_for(plan: &Plan, spec: TrafficSpec, errors: &mut Errors) -
     if let Some(name) = &spec.name {
         check_unique(name, &taken, errors);
     }
-    source(spec, &Index::new("node", names.iter(), false), &taken, errors)
+    let kinds: Vec<NodeKind> = plan.nodes.iter().map(|node| node.kind).collect();
+    source(spec, (&Index::new("node", names.iter(), false), &kinds), &taken, errors)
 }
 
 fn check_unique(name: &Spanned<String>, taken: &BTreeSet<String>, errors: &mut Errors) {
@@ -43,9 +50,18 @@ fn check_unique(name: &Spanned<String>, taken: &BTreeSet<String>, errors: &mut E
     }
 }
 
-fn source(spec: TrafficSpec, nodes: &Index<'_>, taken: &BTreeSet<String>, errors: &mut Errors) -> Option<TrafficPlan> {
+fn source(
+    spec: TrafficSpec,
+    (nodes, kinds): (&Index<'_>, &[NodeKind]),
+    taken: &BTreeSet<String>,
+    errors: &mut Errors,
+) -> Option<TrafficPlan> {
     let name = spec.name.map_or_else(|| free_name(&spec.from.value, &spec.to.value, taken), |name| name.value);
     let (from, to) = (place(nodes, &spec.from, errors), place(nodes, &spec.to, errors));
+    for (node, place) in [(&spec.from, from), (&spec.to, to)] {
+        let kind = place.and_then(|place| kinds.get(place));
+        errors.extend(kind.filter(|kind| **kind == NodeKind::Transit).map(|_| runs_nothing(node)));
+    }
     if from.is_some() && from == to {
         errors.push(spec.to.error(format!("`{}` sends to itself: no link is crossed", spec.to.value)));
         return None;

@@ -36,6 +36,16 @@ impl Prefix {
         Self { address, length: bits(address).1 }
     }
 
+    /// The first of its addresses.
+    pub fn address(&self) -> IpAddr {
+        self.address
+    }
+
+    /// How many first bits they share.
+    pub fn length(&self) -> u8 {
+        self.length
+    }
+
     /// Whether it is one of IPv6.
     pub fn is_ipv6(&self) -> bool {
         self.address.is_ipv6()

@@ -35,6 +35,18 @@ impl Pipe {
         certain.min(change.unwrap_or(Instant::MAX)).max(now)
     }
 
+    /// The instant before which all hand-outs will be known at `now` once every packet is known that enters before `from`;
+    /// at least `from`. It holds until the pipe is changed, cut or joined by hand, and does nothing to the pipe.
+    ///
+    /// An answer may be earlier than what could be proved, never later.
+    pub fn certain_behind(&self, now: Instant, from: Instant) -> Instant {
+        // Whoever may still join a train that is known, is due within the window of its head.
+        let least = Duration::from_nanos(self.least_delay(now).as_nanos().saturating_sub(self.coalesce.as_nanos()));
+        let unknown = if self.cuts.is_up() { from + least } else { Instant::MAX };
+        let change = self.clockwork.as_ref().and_then(|clockwork| clockwork.next_change(true));
+        unknown.min(change.unwrap_or(Instant::MAX)).max(from)
+    }
+
     /// Nothing that is not on its way at `now` is due before this.
     fn first_unknown(&self, now: Instant) -> Instant {
         if !self.cuts.is_up() {

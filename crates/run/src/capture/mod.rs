@@ -117,7 +117,7 @@ where
     let ((batch_sender, batches), (spent_sender, spent)) = (sync_channel(room), sync_channel(SPENT));
     let writer = Writer::new(pace, Arc::clone(&shared), batches, spent_sender, targets);
     let thread = std::thread::Builder::new().name("netloom-capture".into()).spawn(move || writer.run())?;
-    let tap = Recorder::new(rules(plan, captures), pace, Arc::clone(&shared), batch_sender, spent);
+    let tap = Recorder::new(rules(plan, captures), macs(plan), pace, Arc::clone(&shared), batch_sender, spent);
     Ok((shared, thread, Box::new(tap)))
 }
 
@@ -138,6 +138,12 @@ fn interfaces(plan: &Plan, link: usize) -> Vec<Interface> {
         Interface { name: format!("{}:{}", node.name, interface.name), mac: interface.mac }
     };
     plan.links[link].ends.map(end).into()
+}
+
+/// The hardware address of each port.
+fn macs(plan: &Plan) -> Vec<[u8; 6]> {
+    let ends = plan.links.iter().flat_map(|link| link.ends);
+    ends.map(|end| plan.nodes[end.node].interfaces[end.interface].mac).collect()
 }
 
 /// What is to be captured at each port.

@@ -26,6 +26,7 @@ pub(super) struct Segment {
     pub(super) interface: u32,
     pub(super) bound: Bound,
     pub(super) packet: Packet,
+    pub(super) ethernet: Option<[u8; 12]>,
     /// Whether the others of its train have gone before.
     pub(super) is_last: bool,
 }
@@ -68,7 +69,7 @@ pub(super) struct Order {
 impl Order {
     /// Takes a packet or train, segment by segment.
     pub(super) fn push(&mut self, shown: Shown) {
-        let Shown { capture, interface, bound, first, last, mut packet } = shown;
+        let Shown { capture, interface, bound, first, last, mut packet, ethernet } = shown;
         self.newest = self.newest.max(last);
         self.held_bytes += packet.bytes().len();
         let instants = instants(&packet, first, last);
@@ -80,7 +81,16 @@ impl Order {
             };
             let number = self.shown;
             self.shown += 1;
-            self.held.push(Reverse(Segment { at, number, capture, interface, bound, packet: segment, is_last }));
+            self.held.push(Reverse(Segment {
+                at,
+                number,
+                capture,
+                interface,
+                bound,
+                packet: segment,
+                ethernet,
+                is_last,
+            }));
         }
     }
 

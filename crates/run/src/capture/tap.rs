@@ -46,6 +46,8 @@ impl Rule {
 pub(super) struct Recorder {
     /// By the port's number.
     pub(super) rules: Vec<Vec<Rule>>,
+    /// The hardware address of each port.
+    macs: Vec<[u8; 6]>,
     pub(super) pace: Pace,
     pub(super) shared: Arc<Shared>,
     pub(super) writer: SyncSender<Batch>,
@@ -59,12 +61,13 @@ pub(super) struct Recorder {
 impl Recorder {
     pub(super) fn new(
         rules: Vec<Vec<Rule>>,
+        macs: Vec<[u8; 6]>,
         pace: Pace,
         shared: Arc<Shared>,
         writer: SyncSender<Batch>,
         spent: Receiver<Vec<Packet>>,
     ) -> Self {
-        Self { rules, pace, shared, writer, spent, batch: Batch::default(), left_out: Vec::new() }
+        Self { rules, macs, pace, shared, writer, spent, batch: Batch::default(), left_out: Vec::new() }
     }
 
     fn hand_over(&mut self) {
@@ -89,14 +92,33 @@ impl Recorder {
     }
 }
 
+/// Destination and source of what passes a port: the ends of a link are neighbours by number.
+fn ethernet(macs: &[[u8; 6]], port: PortId, way: Way) -> [u8; 12] {
+    let (here, there) = (macs[port.0 as usize], macs[port.0 as usize ^ 1]);
+    let [destination, source] = if way == Way::ToNode { [here, there] } else { [there, here] };
+    let mut addresses = [0; 12];
+    addresses[..6].copy_from_slice(&destination);
+    addresses[6..].copy_from_slice(&source);
+    addresses
+}
+
 impl Tap for Recorder {
     fn packet(&mut self, port: PortId, way: Way, first: Instant, last: Instant, packet: &Packet) {
         let Some(rules) = self.rules.get(port.0 as usize) else { return };
         let bound = if way == Way::FromNode { Bound::Out } else { Bound::In };
         for Rule { capture, interface, .. } in rules.iter().filter(|rule| rule.wants(way, packet)) {
+            let ethernet = if packet.hops() == 0 { None } else { Some(ethernet(&self.macs, port, way)) };
             let packet = packet.duplicate();
             self.batch.bytes += packet.bytes().len() + OVERHEAD;
-            self.batch.packets.push(Shown { capture: *capture, interface: *interface, bound, first, last, packet });
+            self.batch.packets.push(Shown {
+                capture: *capture,
+                interface: *interface,
+                bound,
+                first,
+                last,
+                packet,
+                ethernet,
+            });
         }
         if self.batch.packets.len() >= BATCH || self.batch.bytes >= BATCH_BYTES {
             self.hand_over();

@@ -27,6 +27,8 @@ pub(super) struct Shown {
     pub(super) first: Instant,
     pub(super) last: Instant,
     pub(super) packet: Packet,
+    /// The Ethernet addresses that it bears on this link, if its own are those of another.
+    pub(super) ethernet: Option<[u8; 12]>,
 }
 
 /// Several of them, on their way to the writer.
@@ -163,6 +165,9 @@ impl<W: Write> Writer<W> {
         let Target { file, failed } = &mut targets[segment.capture];
         let (Some(at_ns), None) = (shared.lab_time(segment.at), &failed) else { return };
         segment.packet.complete(bytes);
+        if let Some(addresses) = &segment.ethernet {
+            bytes[..addresses.len()].copy_from_slice(addresses);
+        }
         let Segment { interface, bound, .. } = *segment;
         *failed = file.packet(Stamp { interface, at_ns, bound }, bytes).err();
     }

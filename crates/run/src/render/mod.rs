@@ -8,7 +8,7 @@ mod quantity;
 mod simulation;
 mod table;
 
-use crate::{CommandRow, ExpectationRow, PipeRow, Report, Verdict, telling_columns};
+use crate::{CommandRow, ExpectationRow, PipeRow, Report, RouterRow, Verdict, telling_columns};
 use anstyle::{AnsiColor, Style};
 pub use doctor::examination;
 pub(crate) use quantity::grouped;
@@ -32,6 +32,7 @@ const FINDINGS_SHOWN: usize = 10;
 pub fn report(report: &Report) -> String {
     let mut text = String::new();
     text.push_str(&pipes(&report.pipes));
+    section(&mut text, "transit routers", &routers(&report.routers));
     section(&mut text, "commands", &commands(&report.commands));
     section(&mut text, "expectations", &expectations(&report.expectations));
     for warning in &report.warnings {
@@ -165,6 +166,34 @@ fn lateness(row: &PipeRow) -> String {
         (Some(median), Some(tail)) => format!("{}/{}", quantity::bare(median, tail), span(tail)),
         _ => dash(),
     }
+}
+
+/// What each transit router did; of many, those that dropped most and then those that carried most.
+fn routers(rows: &[RouterRow]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut kept: Vec<(usize, &RouterRow)> = rows.iter().enumerate().collect();
+    kept.sort_by_key(|(_, row)| std::cmp::Reverse((row.dropped_packets(), row.forwarded_packets)));
+    kept.truncate(ROWS_SHOWN);
+    kept.sort_by_key(|(index, _)| *index);
+    let heads = ["forwarded", "answered", "TTL expired", "no route", "too big"].map(|head| (head, Align::Right));
+    let mut table = Table::new(&[&[("router", Align::Left)][..], &heads].concat());
+    for (_, row) in &kept {
+        let counted = [
+            row.forwarded_packets,
+            row.answered_packets,
+            row.expired_packets,
+            row.unroutable_packets,
+            row.too_big_packets,
+        ];
+        table.row([row.node.clone()].into_iter().chain(counted.map(|count| count.to_string())).collect());
+    }
+    let mut text = table.to_string();
+    if kept.len() < rows.len() {
+        push_line(&mut text, &format!("... {} more in routers.json", rows.len() - kept.len()));
+    }
+    text
 }
 
 fn commands(rows: &[CommandRow]) -> String {

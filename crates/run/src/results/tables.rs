@@ -23,6 +23,9 @@ impl Folder {
     pub(crate) fn write_tables(&self, report: &Report) -> Result<(), RunError> {
         write_pipe_table(self, &report.pipes)?;
         self.write_json("pipes.json", &report.pipes)?;
+        if !report.routers.is_empty() {
+            self.write_json("routers.json", &report.routers)?;
+        }
         self.write_json("commands.json", &report.commands)?;
         self.write_json("expectations.json", &report.expectations)?;
         self.write_json("verdict.json", &report.verdict)

@@ -8,9 +8,9 @@ use crate::expectations::{self, Measurements};
 use crate::job::Mode;
 use crate::measure::{engine_evidence, marks, pipe_evidence, pipe_rows};
 use crate::verdict::{Evidence, NodeEvidence, ProcessorShare, judge};
-use crate::{CommandRow, Event, ExitCode, ExpectationRow, PortLoss, Report, RunError};
+use crate::{CommandRow, Event, ExitCode, ExpectationRow, PortLoss, Report, RouterRow, RunError};
 use netloom_dataplane::Snapshot;
-use netloom_lab::Clock;
+use netloom_lab::{Clock, NodeKind};
 use netloom_units::Instant;
 use std::collections::BTreeMap;
 
@@ -93,6 +93,9 @@ impl Session<'_> {
         let (names, pipes) = (self.links.names(), self.links.pipes());
         report.duration_ns = last.at.since(play.zero).as_nanos();
         report.pipes = pipe_rows(names, pipes, &play.first, last);
+        let routers = self.job.plan.nodes.iter().filter(|node| node.kind == NodeKind::Transit);
+        report.routers =
+            routers.zip(&last.routers).map(|(node, counted)| RouterRow::new(node.name.clone(), counted)).collect();
         let measurements = Measurements {
             plan: &self.job.plan,
             folder: &self.job.folder,

@@ -62,10 +62,7 @@ impl Session<'_> {
         let plan = &self.job.plan;
         let node = |node: &netloom_lab::NodePlan| NodeInfo {
             name: node.name.clone(),
-            kind: match node.kind {
-                NodeKind::Host => "host".into(),
-                NodeKind::Router => "router".into(),
-            },
+            kind: node.kind.name().into(),
             addresses: node.interfaces.iter().flat_map(|i| i.addresses.iter().map(ToString::to_string)).collect(),
         };
         LabInfo {
@@ -83,6 +80,9 @@ impl Session<'_> {
     fn exec(&mut self, id: ClientId, exec: Exec, fds: Vec<OwnedFd>) -> Result<(), Refusal> {
         let Exec { node: name, argv, env, cwd, terminal } = exec;
         let node = self.find_node(&name)?;
+        if self.job.plan.nodes[node].kind == NodeKind::Transit {
+            return Err((ExitCode::Usage, format!("`{name}` is a transit router and runs no programs")));
+        }
         let stdio: [OwnedFd; 3] =
             fds.try_into().map_err(|_| (ExitCode::Usage, "exec needs three file descriptors".to_owned()))?;
         if self.processes.key_of(Purpose::Client(id)).is_some() {

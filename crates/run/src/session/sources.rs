@@ -94,7 +94,7 @@ impl Session<'_> {
         let fixed = [(Source::Signals, self.signals.as_fd(), false), (Source::Listener, self.server.listener(), false)];
         let clients = self.server.connections().map(|(id, fd, writes)| (Source::Client(id), fd, writes));
         let nodes = self.nodes.iter().enumerate().filter(|(index, _)| !self.gone.contains(index));
-        let nodes = nodes.map(|(index, node)| (Source::Node(index), node.as_fd(), false));
+        let nodes = nodes.filter_map(|(index, node)| Some((Source::Node(index), node.fd()?, false)));
         guard.into_iter().chain(fixed).chain(clients).chain(nodes)
     }
 }

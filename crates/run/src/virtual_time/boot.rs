@@ -1,20 +1,20 @@
 //! Boots the kernels of a lab in virtual time.
 
 use super::{Kernel, VirtualTime};
+use crate::assemble::fabric_of;
 use crate::direction::port_id;
 use crate::job::Job;
-use crate::kernels::{Kernels, become_nodes, seed};
+use crate::kernels::{Kernels, become_nodes, is_kernel, seed};
 use crate::session::{GuardLink, Heard};
 use crate::signals::Signals;
 use crate::{ExitCode, RunError};
-use netloom_fabric::Fabric;
 use netloom_guest::deputy::{Deputy, DeputyEnds, Leash, Vitals};
 use netloom_guest::node::KernelNode;
 use netloom_guest::schedule::{Device, Paced, Plug};
 use netloom_guest::shim::Orders;
 use netloom_host::node::NodeConfig;
 use netloom_host::processors;
-use netloom_lab::{InterfacePlan, NodePlan, Plan};
+use netloom_lab::{InterfacePlan, Plan};
 use netloom_units::Instant;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
@@ -42,35 +42,36 @@ pub(crate) fn boot(
     signals: &Signals,
 ) -> Result<(Vec<Option<KernelNode>>, VirtualTime), RunError> {
     let plan = &job.plan;
-    let fabric = Fabric::new(plan.seed, &netloom_sim::pipe_specs(plan));
-    let (decks, ends) = decks(plan)?;
-    let names = plan.nodes.iter().map(|node| node.name.clone()).collect();
+    let fabric = fabric_of(plan);
+    let places: Vec<usize> = (0..plan.nodes.len()).filter(|place| is_kernel(&plan.nodes[*place])).collect();
+    let (decks, ends) = decks(plan, &places)?;
+    let names = places.iter().map(|place| plan.nodes[*place].name.clone()).collect();
     let alarms = [guard.as_fd(), signals.as_fd()].into_iter().map(|fd| fd.try_clone_to_owned());
     let leash = Leash::new(alarms.collect::<io::Result<_>>().map_err(machine)?);
-    let time = VirtualTime::new(fabric, decks, &plugs(plan), names, leash).map_err(machine)?;
+    let time = VirtualTime::new(fabric, decks, &plugs(plan, &places), names, leash).map_err(machine)?;
     let processors = processors::allowed().map_err(machine)?;
-    let mut nodes = Vec::new();
-    for (number, (config, own)) in configs.iter().zip(&ends).enumerate() {
-        let folder = kernels.folder(number).expect("in virtual time, all nodes are kernels");
-        let processor = processors.get(number % processors.len().max(1)).copied();
+    let mut nodes: Vec<Option<KernelNode>> = configs.iter().map(|_| None).collect();
+    for (machine_number, (number, own)) in places.iter().copied().zip(&ends).enumerate() {
+        let config = &configs[number];
+        let folder = kernels.folder(number).expect("every kernel has a folder");
+        let processor = processors.get(machine_number % processors.len().max(1)).copied();
         let mut boot = kernels.boot_of(job, number, config, folder, processor);
         boot.devices = (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
         boot.arguments.extend(ARGUMENTS.map(String::from));
         let orders = Orders { lapse: None, seed: Some(seed(plan, number)) };
-        let channel = Box::new(time.channel(number).map_err(machine)?);
+        let channel = Box::new(time.channel(machine_number).map_err(machine)?);
         let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, own))?;
-        time.watch(number, Vitals::new(node.pid().as_raw(), boot.console));
-        nodes.push(Some(node));
+        time.watch(machine_number, Vitals::new(node.pid().as_raw(), boot.console));
+        nodes[number] = Some(node);
     }
     drop(ends);
-    for (number, node) in nodes.iter_mut().enumerate() {
-        let node = node.as_mut().expect("in virtual time, all nodes are kernels");
+    for (machine_number, node) in nodes.iter_mut().flatten().enumerate() {
         while !node.is_up().map_err(machine)? {
             if guard.listen() != Heard::Nothing {
                 let message = "interrupted while its kernels booted".to_owned();
                 return Err(RunError::Reported { code: ExitCode::Interrupted, message });
             }
-            time.play_until_heard(number, UP_WITHIN)?;
+            time.play_until_heard(machine_number, UP_WITHIN)?;
         }
     }
     become_nodes(job, configs, &mut nodes, guard).map_err(|error| time.explain(error))?;
@@ -78,13 +79,14 @@ pub(crate) fn boot(
 }
 
 /// The deck of every kernel: our end, and what its process inherits.
-fn decks(plan: &Plan) -> Result<(Vec<Kernel>, Vec<DeputyEnds>), RunError> {
-    let deck = |node: &NodePlan| -> io::Result<(Kernel, DeputyEnds)> {
+fn decks(plan: &Plan, places: &[usize]) -> Result<(Vec<Kernel>, Vec<DeputyEnds>), RunError> {
+    let deck = |place: &usize| -> io::Result<(Kernel, DeputyEnds)> {
+        let node = &plan.nodes[*place];
         let devices = u16::try_from(node.interfaces.len() + 1).map_err(io::Error::other)?;
         let (deputy, ends) = Deputy::create(devices, Instant::ZERO, WALL_CLOCK_NS)?;
         Ok((Paced::new(deputy, node.cpu.unwrap_or_default()), ends))
     };
-    plan.nodes.iter().map(deck).collect::<io::Result<_>>().map_err(machine)
+    places.iter().map(deck).collect::<io::Result<_>>().map_err(machine)
 }
 
 /// Lets the process of `command` find its deck.
@@ -105,16 +107,16 @@ fn hand_over(command: &mut Command, ends: &DeputyEnds) {
 }
 
 /// The plugs of a plan: interface i of a node is its kernel's device i + 1.
-fn plugs(plan: &Plan) -> Vec<Plug> {
-    let of_node = |(machine, node): (usize, &NodePlan)| -> Vec<Plug> {
+fn plugs(plan: &Plan, places: &[usize]) -> Vec<Plug> {
+    let of_node = |(machine, place): (usize, &usize)| -> Vec<Plug> {
         let plug = |(index, interface): (usize, &InterfacePlan)| Plug {
             machine,
             device: Device(u16::try_from(index + 1).expect("a node has fewer than 65,536 interfaces")),
             port: port_id(interface.link, interface.end),
         };
-        node.interfaces.iter().enumerate().map(plug).collect()
+        plan.nodes[*place].interfaces.iter().enumerate().map(plug).collect()
     };
-    plan.nodes.iter().enumerate().flat_map(of_node).collect()
+    places.iter().enumerate().flat_map(of_node).collect()
 }
 
 fn machine(error: impl std::fmt::Display) -> RunError {

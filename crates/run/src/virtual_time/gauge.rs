@@ -13,6 +13,10 @@ pub(super) struct Gauge(pub(super) Rc<RefCell<Meters>>);
 impl Tap for Gauge {
     fn packet(&mut self, _: PortId, _: Way, _: Instant, _: Instant, _: &Packet) {}
 
+    fn watches_routers(&self) -> bool {
+        false
+    }
+
     fn leaves(&mut self, handout: &Handout) {
         self.0.borrow_mut().record(handout.pipe, &handout.departure, handout.departure.due);
     }

@@ -1,0 +1,318 @@
+//! A transit router: forwards packets by its table, and does nothing else but what a router has to say for itself.
+//!
+//! It takes no time. What it is given, it passes on at the same instant with one hop less to live (RFC 1812, section
+//! 5.2.1; RFC 8200, section 3), as trains if they came as trains. It answers what is asked of its own addresses: ARP
+//! and neighbour solicitations, echo requests, and UDP with *port unreachable*; and it says why a packet goes no further
+//! ([`answers`]). It does not fragment, keeps no connection, and ignores what is for nobody or for everybody.
+
+mod answers;
+mod limit;
+mod table;
+mod wire;
+
+use crate::PortId;
+use alloc::vec::Vec;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use limit::Limit;
+use netloom_link::Prefix;
+use netloom_packet::Packet;
+use netloom_units::{Bytes, Instant};
+use table::Table;
+use wire::{ARP, IPV6, NEIGHBOR_SOLICITATION, Network};
+
+/// A transit router.
+#[derive(Clone, Debug, Default)]
+pub struct RouterSpec {
+    /// Its interfaces.
+    pub interfaces: Vec<RouterInterface>,
+    /// Its routes, beside those to the subnets of its interfaces: where to, and by which interface. Of equal prefixes the
+    /// first holds.
+    pub routes: Vec<(Prefix, usize)>,
+}
+
+/// An interface of a transit router. There is one neighbour at the other end of its link.
+#[derive(Clone, Debug)]
+pub struct RouterInterface {
+    /// Where its packets enter and leave the pipes of its link.
+    pub port: PortId,
+    /// Its hardware address.
+    pub mac: [u8; 6],
+    /// The neighbour's.
+    pub neighbor_mac: [u8; 6],
+    /// The largest IP packet that it sends.
+    pub mtu: Bytes,
+    /// Its addresses but for the link-local one, which follows from its hardware address.
+    pub addresses: Vec<IpAddr>,
+    /// The neighbour's addresses.
+    pub neighbors: Vec<IpAddr>,
+    /// The subnets of its link, in which there are these two and nobody else.
+    pub subnets: Vec<Prefix>,
+}
+
+impl RouterInterface {
+    /// The address that follows from the hardware address (RFC 4291, appendix A).
+    fn link_local(&self) -> Ipv6Addr {
+        let [a, b, c, d, e, f] = self.mac.map(u16::from);
+        Ipv6Addr::new(0xfe80, 0, 0, 0, ((a ^ 2) << 8) | b, (c << 8) | 0xff, 0xfe00 | d, (e << 8) | f)
+    }
+
+    /// Whether it is asked for the hardware address that belongs to `address`.
+    fn owns(&self, address: IpAddr) -> bool {
+        self.addresses.contains(&address) || IpAddr::V6(self.link_local()) == address
+    }
+
+    /// Ethernet addresses of what it sends: destination, source.
+    pub(crate) fn ethernet(&self) -> [u8; 12] {
+        let mut addresses = [0; 12];
+        addresses[..6].copy_from_slice(&self.neighbor_mac);
+        addresses[6..].copy_from_slice(&self.mac);
+        addresses
+    }
+}
+
+/// What a transit router did, in packets: the segments of a train count one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RouterCounters {
+    /// Passed on.
+    pub forwarded: u64,
+    /// For the router itself, and answered.
+    pub answered: u64,
+    /// Dropped because they had passed as many routers as they may.
+    pub expired: u64,
+    /// Dropped because no route leads to their destination, or because nobody has that address.
+    pub unroutable: u64,
+    /// Dropped because the next link carries only smaller ones.
+    pub too_big: u64,
+    /// Dropped for anything else: for the router itself without an answer, for everybody, or no IP at all.
+    pub ignored: u64,
+}
+
+/// Where a packet goes by its destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    /// To the interface at this place.
+    Out(u16),
+    /// To the router itself.
+    Own,
+    /// To an address of a link that neither end has.
+    Nobody,
+    /// There is no route.
+    Unknown,
+    /// To an address that is never routed.
+    Never,
+}
+
+/// What a router looks at in a packet that it passes on.
+struct Glance {
+    destination: u128,
+    /// As the frame has it.
+    time_to_live: u8,
+    is_bound_to_link: bool,
+}
+
+/// What becomes of a packet that reaches a router.
+#[derive(Debug)]
+pub(crate) enum Passage {
+    /// It goes on.
+    On(PortId, Packet),
+    /// It ends here, and this is what the router has to say.
+    End(Packet, Vec<(PortId, Packet)>),
+}
+
+/// Why a packet goes no further, as far as its sender is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    Expired,
+    NoRoute,
+    NoHost,
+    TooBig(u16),
+    NoPort,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Router {
+    interfaces: Vec<RouterInterface>,
+    table: Table<Target>,
+    limit: Limit,
+    pub(crate) counters: RouterCounters,
+}
+
+impl Router {
+    pub(crate) fn new(spec: &RouterSpec) -> Self {
+        Self {
+            interfaces: spec.interfaces.clone(),
+            table: Table::new(targets(spec), Target::Unknown),
+            limit: Limit::default(),
+            counters: RouterCounters::default(),
+        }
+    }
+
+    /// A packet reaches the interface at this place at `now`.
+    #[inline]
+    pub(crate) fn take(&mut self, now: Instant, interface: usize, mut packet: Packet) -> Passage {
+        let Some(glance) = self.glance(interface, &packet) else { return self.for_itself(interface, packet) };
+        let target = self.table.find(glance.destination);
+        let Target::Out(out) = target else { return self.keep(now, interface, packet, target) };
+        if glance.is_bound_to_link {
+            return self.ignore(packet);
+        }
+        if glance.time_to_live <= packet.hops().saturating_add(1) {
+            self.counters.expired += u64::from(packet.segments());
+            return self.refuse(now, interface, packet, Refusal::Expired);
+        }
+        let out = &self.interfaces[usize::from(out)];
+        if is_above(&packet, out.mtu) {
+            let mtu = u16::try_from(out.mtu.get()).unwrap_or(u16::MAX);
+            self.counters.too_big += u64::from(packet.segments());
+            return self.refuse(now, interface, packet, Refusal::TooBig(mtu));
+        }
+        self.counters.forwarded += u64::from(packet.segments());
+        packet.pass_router();
+        Passage::On(out.port, packet)
+    }
+
+    /// What counts of an IP packet that is handed to this router; none if it is not, or is no IP packet.
+    #[inline]
+    fn glance(&self, interface: usize, packet: &Packet) -> Option<Glance> {
+        let bytes = packet.bytes();
+        // What a router has passed on is addressed to the next one, whatever its frame says.
+        if packet.hops() == 0 && bytes.get(..6)? != self.interfaces[interface].mac {
+            return None;
+        }
+        let network = Network::of(bytes)?;
+        Some(Glance {
+            destination: network.destination(),
+            time_to_live: network.time_to_live(),
+            is_bound_to_link: network.is_bound_to_link(),
+        })
+    }
+
+    /// A packet that goes no further, by its destination.
+    #[cold]
+    fn keep(&mut self, now: Instant, interface: usize, packet: Packet, target: Target) -> Passage {
+        let refusal = match target {
+            Target::Own => return self.receive(now, interface, packet),
+            Target::Nobody => Refusal::NoHost,
+            Target::Unknown => Refusal::NoRoute,
+            Target::Never | Target::Out(_) => return self.for_itself(interface, packet),
+        };
+        self.counters.unroutable += u64::from(packet.segments());
+        self.refuse(now, interface, packet, refusal)
+    }
+
+    fn ignore(&mut self, packet: Packet) -> Passage {
+        self.counters.ignored += u64::from(packet.segments());
+        Passage::End(packet, Vec::new())
+    }
+
+    /// The neighbour asks for the hardware address of this interface, or it is nothing for us.
+    fn for_itself(&mut self, interface: usize, packet: Packet) -> Passage {
+        let own = &self.interfaces[interface];
+        let answer = match wire::ethertype(packet.bytes()) {
+            Some(ARP) => answers::arp(own, packet.bytes()),
+            Some(IPV6) => answers::neighbor(own, &wire::complete(&packet)),
+            _ => None,
+        };
+        let Some(answer) = answer else { return self.ignore(packet) };
+        self.counters.answered += 1;
+        Passage::End(packet, Vec::from([(own.port, answer)]))
+    }
+
+    /// A packet for one of the router's own addresses.
+    fn receive(&mut self, now: Instant, interface: usize, packet: Packet) -> Passage {
+        let asked = Network::of(packet.bytes());
+        if asked.is_some_and(Network::is_for_a_port) {
+            self.counters.answered += u64::from(packet.segments());
+            return self.refuse(now, interface, packet, Refusal::NoPort);
+        }
+        if asked.and_then(Network::icmp) == Some(NEIGHBOR_SOLICITATION) {
+            return self.for_itself(interface, packet);
+        }
+        match answers::echo(&wire::complete(&packet)) {
+            Some(reply) => self.reply(packet, reply),
+            None => self.ignore(packet),
+        }
+    }
+
+    fn reply(&mut self, packet: Packet, reply: Vec<u8>) -> Passage {
+        let Some(sent) = self.send(reply) else { return self.ignore(packet) };
+        self.counters.answered += u64::from(packet.segments());
+        Passage::End(packet, Vec::from([sent]))
+    }
+
+    /// Tells the sender of each segment why it goes no further, as often as the limit allows.
+    #[cold]
+    fn refuse(&mut self, now: Instant, interface: usize, mut packet: Packet, refusal: Refusal) -> Passage {
+        let mut answers = Vec::new();
+        while let Some(first) = packet.split_front(1) {
+            answers.extend(self.refusal(now, interface, &first, refusal));
+        }
+        answers.extend(self.refusal(now, interface, &packet, refusal));
+        Passage::End(packet, answers)
+    }
+
+    fn refusal(
+        &mut self,
+        now: Instant,
+        interface: usize,
+        packet: &Packet,
+        refusal: Refusal,
+    ) -> Option<(PortId, Packet)> {
+        let message = answers::error(&self.interfaces[interface], &wire::complete(packet), refusal)?;
+        if self.limit.take(now) { self.send(message) } else { None }
+    }
+
+    /// Sends a packet of its own, whose Ethernet addresses are still missing.
+    fn send(&mut self, mut frame: Vec<u8>) -> Option<(PortId, Packet)> {
+        let Target::Out(out) = self.table.find(Network::of(&frame)?.destination()) else { return None };
+        let out = &self.interfaces[usize::from(out)];
+        frame[..12].copy_from_slice(&out.ethernet());
+        let packet = Packet::from_bytes(frame.into_boxed_slice());
+        (packet.size() <= out.mtu).then_some((out.port, packet))
+    }
+}
+
+/// Whether a link of this MTU cannot carry it, or a segment of it. What nobody but the receiver can cut is taken to fit.
+#[inline]
+fn is_above(packet: &Packet, mtu: Bytes) -> bool {
+    packet.size() > mtu && packet.segment_size(0) > mtu && !packet.is_uncuttable()
+}
+
+/// All that a router knows of addresses.
+fn targets(spec: &RouterSpec) -> Vec<(Prefix, Target)> {
+    let mut targets = Vec::new();
+    for (interface, place) in spec.interfaces.iter().zip(0..) {
+        let own = interface.addresses.iter().copied().chain([IpAddr::V6(interface.link_local())]);
+        targets.extend(own.map(|address| (Prefix::host(address), Target::Own)));
+        let others = interface.neighbors.iter().filter(|address| !is_link_local(address));
+        targets.extend(others.map(|address| (Prefix::host(*address), Target::Out(place))));
+    }
+    let subnets = spec.interfaces.iter().flat_map(|interface| &interface.subnets);
+    targets.extend(subnets.map(|subnet| (*subnet, Target::Nobody)));
+    let place = |interface: usize| u16::try_from(interface).expect("a node has fewer than 65,536 interfaces");
+    targets.extend(spec.routes.iter().map(|(prefix, interface)| (*prefix, Target::Out(place(*interface)))));
+    targets.extend(NEVER.iter().map(|(address, length)| (unrouted(*address, *length), Target::Never)));
+    targets
+}
+
+fn is_link_local(address: &IpAddr) -> bool {
+    matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local())
+}
+
+/// RFC 1812, sections 5.3.3 and 5.3.7: this network, loopback, multicast, broadcast. RFC 4291, section 2: unspecified and
+/// loopback, link-local, multicast.
+const NEVER: [(IpAddr, u8); 8] = [
+    (IpAddr::V4(Ipv4Addr::UNSPECIFIED), 8),
+    (IpAddr::V4(Ipv4Addr::new(127, 0, 0, 0)), 8),
+    (IpAddr::V4(Ipv4Addr::new(224, 0, 0, 0)), 4),
+    (IpAddr::V4(Ipv4Addr::BROADCAST), 32),
+    (IpAddr::V6(Ipv6Addr::UNSPECIFIED), 128),
+    (IpAddr::V6(Ipv6Addr::LOCALHOST), 128),
+    (IpAddr::V6(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0)), 10),
+    (IpAddr::V6(Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0)), 8),
+];
+
+fn unrouted(address: IpAddr, length: u8) -> Prefix {
+    Prefix::new(address, length).expect("these have no bits behind their prefixes")
+}

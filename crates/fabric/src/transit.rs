@@ -1,0 +1,242 @@
+//! The transit routers of a fabric: where they are, and what is known of the packets that reach them.
+
+use crate::router::{Passage, Router};
+use crate::{Fabric, PipeId, PipeSpec, PortId, RouterCounters, RouterSpec, Way};
+use alloc::collections::BinaryHeap;
+use alloc::{sync::Arc, vec, vec::Vec};
+use core::cmp::Reverse;
+use netloom_link::Departure;
+use netloom_packet::{Packet, Pool};
+use netloom_units::Instant;
+
+/// No router.
+const NONE: u32 = u32::MAX;
+
+/// Which Ethernet addresses packets bear that a transit router has passed on, by the port at which they leave: those of
+/// the port and of the router before it. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Ethernet(Arc<[Option<[u8; 12]>]>);
+
+impl Ethernet {
+    /// Destination and source of a packet that leaves by `port`; none if its own are right, since no router has passed it.
+    #[inline]
+    pub fn of(&self, port: PortId, packet: &Packet) -> Option<&[u8; 12]> {
+        if packet.hops() == 0 { None } else { self.0.get(port.0 as usize)?.as_ref() }
+    }
+
+    /// The packet with its addresses of this port in its frame.
+    #[inline]
+    #[must_use]
+    pub fn readdress(&self, port: PortId, packet: Packet, pool: &mut Pool) -> Packet {
+        match self.of(port, &packet) {
+            Some(addresses) => packet.readdressed(addresses, pool),
+            None => packet,
+        }
+    }
+}
+
+/// A packet passed a port of a transit router.
+#[derive(Debug)]
+pub struct Pass {
+    /// The router's port.
+    pub port: PortId,
+    /// Into the router (as into a node), or out of it.
+    pub way: Way,
+    /// When its first segment did.
+    pub first: Instant,
+    /// When its last segment did.
+    pub last: Instant,
+    /// The packet.
+    pub packet: Packet,
+}
+
+/// An interface of a router.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    router: u32,
+    interface: u32,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Transit {
+    routers: Vec<Router>,
+    /// By pipe: whose packets enter it, and whom they reach.
+    entrances: Vec<u32>,
+    exits: Vec<Place>,
+    /// By router: the pipes that its packets enter.
+    leaving: Vec<Vec<u32>>,
+    ethernet: Ethernet,
+    /// Before when all packets are known that reach a router, by router; as of the last question.
+    known: Vec<Instant>,
+    /// Where that is found out.
+    reaching: BinaryHeap<Reverse<(Instant, u32)>>,
+    /// Packets that ended at a router.
+    spent: Vec<Packet>,
+    /// Whether passes are written down, and those that were.
+    is_watched: bool,
+    passes: Vec<Pass>,
+}
+
+impl Transit {
+    pub(crate) fn new(pipes: &[PipeSpec], routers: &[RouterSpec]) -> Self {
+        let ports = pipes.iter().map(|pipe| pipe.from.0.max(pipe.to.0) as usize + 1).max().unwrap_or(0);
+        let mut places = vec![Place { router: NONE, interface: 0 }; ports];
+        for (spec, router) in routers.iter().zip(0..) {
+            for (own, interface) in spec.interfaces.iter().zip(0..) {
+                places[own.port.0 as usize] = Place { router, interface };
+            }
+        }
+        let mut ethernet = vec![None; if routers.is_empty() { 0 } else { ports }];
+        let mut leaving = vec![Vec::new(); routers.len()];
+        for (pipe, number) in pipes.iter().zip(0..) {
+            let Place { router, interface } = places[pipe.from.0 as usize];
+            if router != NONE {
+                leaving[router as usize].push(number);
+                let own = &routers[router as usize].interfaces[interface as usize];
+                ethernet[pipe.to.0 as usize] = Some(own.ethernet());
+            }
+        }
+        Self {
+            routers: routers.iter().map(Router::new).collect(),
+            entrances: pipes.iter().map(|pipe| places[pipe.from.0 as usize].router).collect(),
+            exits: pipes.iter().map(|pipe| places[pipe.to.0 as usize]).collect(),
+            leaving,
+            ethernet: Ethernet(ethernet.into()),
+            known: vec![Instant::ZERO; routers.len()],
+            reaching: BinaryHeap::new(),
+            spent: Vec::new(),
+            is_watched: false,
+            passes: Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.routers.is_empty()
+    }
+
+    /// Whether a router is at the end of this pipe.
+    #[inline]
+    pub(crate) fn is_at_exit(&self, pipe: PipeId) -> bool {
+        self.exits[pipe.0 as usize].router != NONE
+    }
+
+    /// Before when everything is known that reaches the router at the end of this pipe; without end if there is none.
+    pub(crate) fn known_at_exit(&self, pipe: PipeId) -> Instant {
+        self.known.get(self.exits[pipe.0 as usize].router as usize).copied().unwrap_or(Instant::MAX)
+    }
+
+    /// Before when everything is known that enters this pipe, if that comes from a router.
+    pub(crate) fn known_at_entrance(&self, pipe: PipeId) -> Option<Instant> {
+        self.known.get(self.entrances[pipe.0 as usize] as usize).copied()
+    }
+
+    pub(crate) fn recycle(&mut self, pool: &mut Pool) {
+        self.spent.drain(..).for_each(|packet| pool.recycle(packet));
+    }
+
+    fn note(&mut self, port: PortId, way: Way, first: Instant, last: Instant, packet: &Packet) {
+        if self.is_watched {
+            self.passes.push(Pass { port, way, first, last, packet: packet.duplicate() });
+        }
+    }
+}
+
+impl Fabric {
+    /// The same fabric with these transit routers, each at the ends of its pipes. What leaves a pipe there is not handed
+    /// out, but passed on at the same instant.
+    ///
+    /// # Panics
+    /// If a router has a port that no pipe has.
+    #[must_use]
+    pub fn with_routers(mut self, pipes: &[PipeSpec], routers: &[RouterSpec]) -> Self {
+        self.transit = Transit::new(pipes, routers);
+        self
+    }
+
+    /// What each transit router has counted, in their order.
+    pub fn router_counters(&self) -> impl Iterator<Item = &RouterCounters> {
+        self.transit.routers.iter().map(|router| &router.counters)
+    }
+
+    /// The Ethernet addresses that packets bear when they leave the fabric.
+    pub fn ethernet(&self) -> &Ethernet {
+        &self.transit.ethernet
+    }
+
+    /// From now on, what passes the ports of transit routers is written down, or no longer: for taps.
+    pub fn watch_routers(&mut self, is_watched: bool) {
+        self.transit.is_watched = is_watched;
+    }
+
+    /// Shows what has passed the ports of transit routers while they were watched, in order.
+    pub fn show_passes(&mut self, pool: &mut Pool, mut show: impl FnMut(&Pass)) {
+        for pass in self.transit.passes.drain(..) {
+            show(&pass);
+            pool.recycle(pass.packet);
+        }
+    }
+
+    /// A packet reaches the router at the end of its pipe, and what follows from that enters other pipes.
+    pub(crate) fn pass(&mut self, id: PipeId, departure: Departure) {
+        let Departure { packet, due, first_due, .. } = departure;
+        let Place { router, interface } = self.transit.exits[id.0 as usize];
+        self.transit.note(self.exits[id.0 as usize], Way::ToNode, first_due, due, &packet);
+        match self.transit.routers[router as usize].take(due, interface as usize, packet) {
+            Passage::On(port, packet) => self.enter(due, port, packet),
+            Passage::End(spent, answers) => {
+                self.transit.spent.push(spent);
+                answers.into_iter().for_each(|(port, answer)| self.enter(due, port, answer));
+            }
+        }
+    }
+
+    fn enter(&mut self, at: Instant, port: PortId, packet: Packet) {
+        self.transit.note(port, Way::FromNode, at, at, &packet);
+        if let Err((_, lost)) = self.inject(at, port, packet) {
+            self.transit.spent.push(lost);
+        }
+    }
+
+    /// [`Fabric::certain_until`] with transit routers. What leaves a pipe behind a router is known for as long as all that
+    /// reaches the router, and then for the least time that the pipe takes: paths add up.
+    pub(crate) fn certain_beyond_routers(&mut self, now: Instant) -> Instant {
+        let mut certain = Instant::MAX;
+        let transit = &mut self.transit;
+        transit.known.fill(Instant::MAX);
+        transit.reaching.clear();
+        for (index, pipe) in self.pipes.iter_mut().enumerate() {
+            if transit.entrances[index] == NONE {
+                let until = pipe.certain_until(now, &mut self.waste);
+                transit.reaches(index, until, &mut certain);
+            }
+        }
+        // Dijkstra's algorithm: of all that reach a router, the first that is unknown counts.
+        while let Some(Reverse((until, router))) = transit.reaching.pop() {
+            if transit.known[router as usize] < until {
+                continue;
+            }
+            for place in 0..transit.leaving[router as usize].len() {
+                let pipe = transit.leaving[router as usize][place] as usize;
+                let beyond = self.pipes[pipe].certain_behind(now, until);
+                transit.reaches(pipe, beyond, &mut certain);
+            }
+        }
+        certain.max(now)
+    }
+}
+
+impl Transit {
+    /// What leaves a pipe is known before `until`.
+    fn reaches(&mut self, pipe: usize, until: Instant, certain: &mut Instant) {
+        let router = self.exits[pipe].router;
+        match self.known.get_mut(router as usize) {
+            None => *certain = until.min(*certain),
+            Some(known) if until < *known => {
+                *known = until;
+                self.reaching.push(Reverse((until, router)));
+            }
+            Some(_) => {}
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What routers say.
+
+use crate::kernel::ones_complement;
+use crate::network::{Chain, RECEIVER, SENDER, addresses, all, mac, plain, stream};
+use netloom_fabric::{Fabric, PortId, RouterCounters};
+use netloom_packet::Pool;
+use netloom_units::{Duration, Instant};
+use std::net::{IpAddr, Ipv4Addr};
+
+const MS: Duration = Duration::from_millis(1);
+
+fn ask(fabric: &mut Fabric, frame: &[u8]) -> Vec<(Instant, PortId, Vec<u8>)> {
+    fabric.inject(Instant::ZERO, PortId(0), plain(&mut Pool::default(), frame)).unwrap();
+    all(fabric).into_iter().map(|(due, port, packet)| (due, port, packet.bytes().to_vec())).collect()
+}
+
+/// The stream's first packet with so many hops to live.
+fn with_ttl(v6: bool, ttl: u8) -> Vec<u8> {
+    let mut frame = stream(v6, 5, 1_000).wire().remove(0);
+    frame[if v6 { 21 } else { 22 }] = ttl;
+    if !v6 {
+        fix(&mut frame);
+    }
+    frame
+}
+
+fn fix(frame: &mut [u8]) {
+    frame[24..26].fill(0);
+    let sum = !ones_complement(&frame[14..34]);
+    frame[24..26].copy_from_slice(&sum.to_be_bytes());
+}
+
+fn source(frame: &[u8]) -> IpAddr {
+    if frame[12] == 0x86 {
+        IpAddr::from(<[u8; 16]>::try_from(&frame[22..38]).unwrap())
+    } else {
+        IpAddr::from(<[u8; 4]>::try_from(&frame[26..30]).unwrap())
+    }
+}
+
+/// An echo request from the sender, padded to the shortest frame of Ethernet.
+fn echo(to: Ipv4Addr) -> Vec<u8> {
+    let mut frame =
+        [&mac(1)[..], &mac(0), &[8, 0, 0x45, 0, 0, 36, 0, 1, 0, 0, 64, 1, 0, 0], &SENDER.octets(), &to.octets()]
+            .concat();
+    fix(&mut frame);
+    let mut message = vec![8, 0, 0, 0, 1, 2, 3, 4, b'p', b'i', b'n', b'g', 0, 0, 0, 1];
+    let sum = !ones_complement(&message);
+    message[2..4].copy_from_slice(&sum.to_be_bytes());
+    frame.extend(message);
+    frame.resize(60, 0);
+    frame
+}
+
+/// Every hop says that it was here, in order and as far away as it is: what traceroute reads.
+#[test]
+fn a_packet_that_has_lived_long_enough_names_the_router() {
+    for v6 in [false, true] {
+        for hop in 1..=20_u8 {
+            let chain = Chain::plain(20, MS);
+            let mut fabric = chain.fabric();
+            let sent = with_ttl(v6, hop);
+            let answers = ask(&mut fabric, &sent);
+            let [(due, port, answer)] = &answers[..] else { panic!("{answers:?}") };
+            assert_eq!((*due, *port), (Instant::ZERO + Duration::from_millis(2 * u64::from(hop)), PortId(0)));
+            assert_eq!(source(answer), addresses(20, usize::from(hop) - 1, 1)[usize::from(v6)]);
+            let message = if v6 { 54 } else { 34 };
+            assert_eq!(answer[message..message + 2], if v6 { [3, 0] } else { [11, 0] });
+            let quote = &answer[message + 8..];
+            assert_eq!(quote[..7], sent[14..21], "the quote is the packet's beginning");
+            assert_eq!(quote[if v6 { 7 } else { 8 }], 1, "as it reached the router");
+            assert_eq!(answer.len() - 14, if v6 { 40 + 8 + sent.len() - 14 } else { 576 });
+            let expired = fabric.router_counters().map(|counters| counters.expired).collect::<Vec<_>>();
+            assert_eq!((expired.iter().sum::<u64>(), expired[usize::from(hop) - 1]), (1, 1));
+        }
+    }
+}
+
+#[test]
+fn a_router_answers_echo_requests_to_all_its_addresses() {
+    let chain = Chain::plain(3, MS);
+    for (link, end) in [(0, 1), (1, 0), (4, 1)] {
+        let IpAddr::V4(to) = addresses(3, link, end)[0] else { unreachable!("IPv4 comes first") };
+        let answers = ask(&mut chain.fabric(), &echo(to));
+        let [(due, port, answer)] = &answers[..] else { panic!("{answers:?}") };
+        assert_eq!((*due, *port, source(answer)), (Instant::ZERO + MS + MS, PortId(0), to.into()));
+        assert_eq!((answer[34], ones_complement(&answer[14..34]), ones_complement(&answer[34..])), (0, 0xffff, 0xffff));
+        assert_eq!(answer[38..], echo(to)[38..50], "the same, without the padding");
+        assert_eq!(answer[..12], [mac(0), mac(1)].concat());
+    }
+    let mut corrupted = echo(Ipv4Addr::new(10, 0, 0, 2));
+    corrupted[45] ^= 1;
+    let mut fabric = chain.fabric();
+    assert_eq!(ask(&mut fabric, &corrupted), []);
+    assert_eq!(fabric.router_counters().next().unwrap().ignored, 1);
+}
+
+#[test]
+fn arp_and_neighbour_solicitations_are_answered() {
+    let chain = Chain::plain(1, MS);
+    let arp = |asked: [u8; 4]| {
+        let target = [0; 6];
+        [&[0xff; 6][..], &mac(0), &[8, 6, 0, 1, 8, 0, 6, 4, 0, 1], &mac(0), &SENDER.octets(), &target, &asked].concat()
+    };
+    let answers = ask(&mut chain.fabric(), &arp([10, 0, 0, 2]));
+    let wanted =
+        [&mac(0)[..], &mac(1), &[8, 6, 0, 1, 8, 0, 6, 4, 0, 2], &mac(1), &[10, 0, 0, 2], &mac(0), &SENDER.octets()];
+    assert_eq!(answers, [(Instant::ZERO + MS + MS, PortId(0), wanted.concat())]);
+    assert_eq!(ask(&mut chain.fabric(), &arp([10, 0, 0, 3])), [], "an address of nobody");
+
+    let [IpAddr::V6(from), IpAddr::V6(asked)] = [addresses(1, 0, 0)[1], addresses(1, 0, 1)[1]] else { unreachable!() };
+    let mut message = [&[135, 0, 0, 0, 0, 0, 0, 0][..], &asked.octets(), &[1, 1], &mac(0)].concat();
+    let group =
+        [0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, asked.octets()[13], asked.octets()[14], asked.octets()[15]];
+    let pseudo = [&from.octets()[..], &group, &[0, 0, 0, 32, 0, 0, 0, 58], &message].concat();
+    let sum = !ones_complement(&pseudo);
+    message[2..4].copy_from_slice(&sum.to_be_bytes());
+    let header = [0x60, 0, 0, 0, 0, 32, 58, 255];
+    let frame =
+        [&[0x33, 0x33, 0xff, 0xed, 0xee, 0xfe][..], &mac(0), &[0x86, 0xdd], &header, &from.octets(), &group, &message];
+    let advertised = ask(&mut chain.fabric(), &frame.concat());
+    let [(_, port, answer)] = &advertised[..] else { panic!("{advertised:?}") };
+    assert_eq!((*port, answer[54], answer[21]), (PortId(0), 136, 255));
+    assert_eq!(answer[62..], [&asked.octets()[..], &[2, 1], &mac(1)].concat());
+}
+
+#[test]
+fn what_cannot_go_on_is_told_why() {
+    // A link that is narrower than the segments of a train: each of them is told so.
+    let chain = Chain::plain(2, MS).with_mtu(1, 1_000);
+    let mut fabric = chain.fabric();
+    let (virtio, train) = stream(false, 1, 3_000).super_packet();
+    fabric.inject(Instant::ZERO, PortId(0), Pool::default().packet(virtio, &train)).unwrap();
+    let told = all(&mut fabric);
+    assert_eq!(told.len(), 3);
+    for (_, port, packet) in &told {
+        assert_eq!((port.0, &packet.bytes()[34..36], &packet.bytes()[40..42]), (0, &[3, 4][..], &[0x03, 0xe8][..]));
+    }
+    let wanted = RouterCounters { too_big: 3, ..RouterCounters::default() };
+    assert_eq!(fabric.router_counters().nth(1), Some(&wanted));
+
+    let to = |destination: Ipv4Addr| {
+        let mut frame = with_ttl(false, 64);
+        frame[30..34].copy_from_slice(&destination.octets());
+        fix(&mut frame);
+        frame
+    };
+    for (destination, code) in [(Ipv4Addr::new(192, 0, 2, 1), 0), (Ipv4Addr::from(RECEIVER.to_bits() + 1), 1)] {
+        let mut own = Chain::plain(2, MS).fabric();
+        let answers = ask(&mut own, &to(destination));
+        assert_eq!((answers.len(), &answers[0].2[34..36]), (1, &[3, code][..]), "{destination}");
+    }
+    // Loopback, multicast, broadcast: not a word.
+    for destination in [[127, 0, 0, 1], [224, 0, 0, 5], [255; 4]] {
+        assert_eq!(ask(&mut Chain::plain(2, MS).fabric(), &to(destination.into())), []);
+    }
+    // Frames for another machine, and with a tag.
+    let mut other = with_ttl(false, 64);
+    other[5] = 9;
+    let tagged = [&with_ttl(false, 64)[..12], &[0x81, 0, 0, 1], &with_ttl(false, 64)[12..]].concat();
+    for frame in [other, tagged] {
+        assert_eq!(ask(&mut Chain::plain(2, MS).fabric(), &frame), []);
+    }
+}
+
+/// No error about an error: two routers would keep each other busy.
+#[test]
+fn errors_are_not_answered() {
+    let mut frame = with_ttl(false, 1);
+    frame[23] = 1;
+    frame[34..36].copy_from_slice(&[11, 0]);
+    fix(&mut frame);
+    let mut fabric = Chain::plain(1, MS).fabric();
+    assert_eq!(ask(&mut fabric, &frame), []);
+    assert_eq!(fabric.router_counters().next().unwrap().expired, 1);
+}

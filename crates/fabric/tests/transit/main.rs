@@ -1,0 +1,14 @@
+//! Transit routers: what they pass on is what a router would, at the instant at which it reaches them.
+
+#[path = "../../../link/tests/common/mod.rs"]
+mod common;
+#[path = "../../../packet/tests/common/mod.rs"]
+mod kernel;
+#[path = "../../../link/tests/common/models.rs"]
+#[expect(dead_code, reason = "the packets of other tests are not for routers")]
+mod models;
+mod network;
+
+mod ahead;
+mod answers;
+mod forwarding;

@@ -1,0 +1,40 @@
+//! From the plan: the transit routers of the fabric.
+
+use crate::route::port;
+use ipnet::IpNet;
+use netloom_fabric::{RouterInterface, RouterSpec};
+use netloom_lab::{InterfacePlan, NodeKind, NodePlan, Plan};
+use netloom_link::Prefix;
+use netloom_units::Bytes;
+
+/// The transit routers of `plan`, in the order of its nodes.
+pub fn router_specs(plan: &Plan) -> Vec<RouterSpec> {
+    let routers = plan.nodes.iter().filter(|node| node.kind == NodeKind::Transit);
+    routers.map(|node| router_spec(plan, node)).collect()
+}
+
+fn router_spec(plan: &Plan, node: &NodePlan) -> RouterSpec {
+    RouterSpec {
+        interfaces: node.interfaces.iter().map(|interface| router_interface(plan, interface)).collect(),
+        routes: node.routes.iter().map(|route| (prefix(&route.destination), route.interface)).collect(),
+    }
+}
+
+fn router_interface(plan: &Plan, interface: &InterfacePlan) -> RouterInterface {
+    let there = plan.links[interface.link].ends[1 - interface.end];
+    let beyond = &plan.nodes[there.node].interfaces[there.interface];
+    let nets = || interface.addresses.iter().chain(&beyond.addresses);
+    RouterInterface {
+        port: port(interface.link, interface.end),
+        mac: interface.mac,
+        neighbor_mac: beyond.mac,
+        mtu: Bytes::new(u64::from(interface.mtu)),
+        addresses: interface.addresses.iter().map(IpNet::addr).collect(),
+        neighbors: interface.neighbors.iter().map(|(address, _)| *address).collect(),
+        subnets: nets().map(prefix).collect(),
+    }
+}
+
+fn prefix(net: &IpNet) -> Prefix {
+    Prefix::new(net.network(), net.prefix_len()).expect("a network has no bits behind its prefix")
+}

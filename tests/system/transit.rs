@@ -1,0 +1,121 @@
+//! Transit routers: what ping, traceroute and iperf3 see of them.
+
+use crate::bed::{Bed, User};
+use std::fmt::Write;
+use std::fs;
+
+/// A client, a chain of transit routers, and a server; all links are alike.
+fn chain(name: &str, top: &str, routers: usize, link: &str) -> String {
+    let mut nodes = String::from("client: {}, server: {}");
+    let mut links = String::new();
+    for router in 1..=routers {
+        write!(nodes, ", r{router}: {{kind: transit}}").unwrap();
+    }
+    for number in 0..=routers {
+        let left = if number == 0 { "client".to_owned() } else { format!("r{number}") };
+        let right = if number == routers { "server".to_owned() } else { format!("r{}", number + 1) };
+        writeln!(links, "  l{number}: {{ends: [{left}, {right}], {link}}}").unwrap();
+    }
+    format!(
+        "name: {name}\n{top}\nbounds: {{lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %}}\n\
+         nodes: {{{nodes}}}\nlinks:\n{links}"
+    )
+}
+
+/// The addresses that traceroute lists, in order.
+fn hops(text: &str) -> Vec<String> {
+    let hop = |line: &str| {
+        let mut words = line.split_whitespace();
+        let is_hop = words.next().is_some_and(|word| word.parse::<u32>().is_ok());
+        if is_hop { words.next().map(str::to_owned) } else { None }
+    };
+    text.lines().filter_map(hop).collect()
+}
+
+#[test]
+fn every_hop_of_a_chain_shows_in_order() {
+    const ROUTERS: usize = 20;
+    let timeline = "
+timeline:
+  - {on: server, run: iperf3 -s, as: sink, ready: {tcp: 5201}}
+  - {on: client, run: traceroute -n -q 1 -w 3 -N 4 server, as: trace}
+  - {on: client, run: traceroute -6 -n -q 1 -w 3 -N 4 $(getent ahostsv6 server | head -1 | cut -d' ' -f1), as: trace6}
+  - {at: 1 s, on: client, run: ping -c 5 -i 0.2 server, as: ping}
+  - {at: 1 s, on: client, run: ping -c 2 -i 0.2 r11, as: middle}
+  - {at: 1 s, on: client, run: ping -6 -c 2 -i 0.2 r20, as: middle6}
+  - {at: 2500 ms, on: client, run: iperf3 -c server -t 2 --json, as: transfer, save: transfer.json}
+capture: [l0, l10]
+expect:
+  - ping.stdout contains \"5 received\"
+  - middle.stdout contains \"2 received\"
+  - middle6.stdout contains \"2 received\"
+  - transfer.json.end.sum_received.bits_per_second > 1e6
+  - l10.drops == 0
+";
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("chain.yaml", &format!("{}{timeline}", chain("chain", "", ROUTERS, "rate: 50 Mbit/s, delay: 1 ms")));
+        let run = bed.netloom(&["run", "chain.yaml"]).expect_code(0);
+        assert!(run.stdout.contains("TTL expired"), "{run:#?}");
+        let folder = bed.latest("chain");
+        let log = |name: &str| fs::read_to_string(folder.join(format!("logs/{name}.stdout"))).unwrap();
+        // The router before link i + 1 answers from its end of link i, which is the second.
+        let wanted: Vec<String> = (0..=ROUTERS).map(|link| format!("10.0.0.{}", 4 * link + 2)).collect();
+        assert_eq!(hops(&log("02-client-trace")), wanted, "{}", log("02-client-trace"));
+        let wanted6: Vec<String> = (0..=ROUTERS)
+            .map(|link| if link == 0 { "fd00:6e6c::2".into() } else { format!("fd00:6e6c:0:{link:x}::2") })
+            .collect();
+        assert_eq!(hops(&log("03-client-trace6")), wanted6, "{}", log("03-client-trace6"));
+        // Twice 21 links of 1 ms.
+        let ping = log("04-client-ping");
+        let least: f64 = ping.split("min/avg/max/mdev = ").nth(1).unwrap().split('/').next().unwrap().parse().unwrap();
+        assert!(least >= 42.0, "{ping}");
+        let routers = bed.json("chain", "routers.json");
+        assert_eq!(routers.as_array().unwrap().len(), ROUTERS);
+        assert!(routers[10]["forwarded_packets"].as_u64().unwrap() > 1_000, "{routers}");
+        assert!(routers[10]["expired_packets"].as_u64().unwrap() >= 2, "{routers}");
+        // A capture between two routers has packets of both directions.
+        let captured = fs::read(folder.join("captures/l10.pcapng")).unwrap();
+        let between: Vec<u8> = [[0x02, 0x6e, 0x6c, 0, 0, 21], [0x02, 0x6e, 0x6c, 0, 0, 20]].concat();
+        assert!(captured.windows(12).any(|window| window == between), "a frame from r10 to r11");
+        bed.assert_nothing_is_left("chain");
+    }
+}
+
+#[test]
+fn a_transit_router_runs_no_programs() {
+    let bed = Bed::new(User::Own);
+    bed.write("chain.yaml", &chain("refusing", "", 2, "delay: 1 ms"));
+    bed.netloom(&["up", "chain.yaml", "-q"]).expect_code(0);
+    let refused = bed.netloom(&["exec", "refusing", "r1", "--", "true"]);
+    bed.netloom(&["down", "refusing"]).expect_code(0);
+    assert_ne!(refused.code, Some(0));
+    assert!(refused.stderr.contains("`r1` is a transit router and runs no programs"), "{refused:#?}");
+}
+
+/// In virtual time nothing but the links takes time: eleven of 1 ms there and back.
+#[test]
+fn in_virtual_time_round_trips_are_the_sum_of_the_links() {
+    let timeline = "
+timeline:
+  - {on: client, run: ping -c 3 -i 0.1 server, as: ping}
+  - {on: client, run: ping -c 3 -i 0.1 r5, as: middle}
+  - {on: client, run: traceroute -n -q 1 server, as: trace}
+";
+    let bed = Bed::with_kernel(User::Own);
+    bed.write("exact.yaml", &format!("{}{timeline}", chain("exact", "clock: virtual", 10, "delay: 1 ms")));
+    bed.netloom(&["run", "exact.yaml", "-q"]).expect_code(0);
+    let log = |name: &str| fs::read_to_string(bed.latest("exact").join(format!("logs/{name}.stdout"))).unwrap();
+    assert!(
+        log("01-client-ping").contains("min/avg/max/mdev = 22.000/22.000/22.000/0.000 ms"),
+        "{}",
+        log("01-client-ping")
+    );
+    assert!(
+        log("02-client-middle").contains("min/avg/max/mdev = 10.000/10.000/10.000/0.000 ms"),
+        "{}",
+        log("02-client-middle")
+    );
+    assert_eq!(hops(&log("03-client-trace")).len(), 11, "{}", log("03-client-trace"));
+    bed.assert_nothing_is_left("exact");
+}
