@@ -54,13 +54,14 @@ type Case = (&'static str, &'static str, fn(&Settings) -> Result<Vec<Row>, Strin
 /// Stands for all cases of the module `clocks`.
 const CLOCKS: &str = "clocks";
 
-const CASES: [Case; 10] = [
+const CASES: [Case; 11] = [
     ("delay", "GINE table 2: round-trip times over a constant one-way delay", accuracy::run),
     ("capacity", "GINE table 3: goodput over a line of given capacity", capacity::run),
     ("streams", "TCP through one link, with and without limits, against a plain veth pair", streams::run),
     ("packets-per-second", "The most small packets per second that one link carries", exactness::packets),
     ("exactness", "How far the delay of each packet is off", exactness::delays),
     ("chain", "vimage figure 6: a chain of routers, against plain veth pairs", chains::kernels),
+    ("transit", "GINE figures 11 and 12: a chain of transit routers", chains::transit),
     ("pipes", "A thousand pipes at once", many::pipes),
     ("idle", "What a lab takes while nobody uses it", many::idle),
     ("nodes", "A thousand routers and two thousand links", many::nodes),
