@@ -33,7 +33,7 @@ fn warning(plan: &Plan, most: u64, bound: &str) -> Option<String> {
     if total <= most {
         return None;
     }
-    let (largest, pipe) = pipes.iter().max_by_key(|(full, _)| full.bytes())?;
+    let (largest, pipe) = pipes.iter().rev().max_by_key(|(full, _)| full.bytes())?;
     Some(format!(
         "full queues and delay lines would take {} of memory, and the engine may use {} (three quarters of {bound}): what \
          comes in beyond that is lost, and the run is then not as described. Most of it is link `{}` {}: {} packets in the \
