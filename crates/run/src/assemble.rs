@@ -236,6 +236,10 @@ fn make_links(plan: &Plan, nodes: &[Option<LabNode>], kernels: Option<&Kernels>)
                 ports.push(PortConfig::Guest { port, listener });
                 continue;
             }
+            if plan.nodes[place.node].stack == Stack::Engine {
+                // A transit router is inside the engine, and needs no interface.
+                continue;
+            }
             let here = VethEnd { name: format!("p{}", port.0), mac: None, namespace: None, up: true };
             pairs.push(Veth { ends: [here, in_node(plan, nodes, link, end)], mtu: link.mtu });
             places.push(Some(port));
