@@ -135,7 +135,7 @@ fn plain_transfer(settings: &Settings) -> Result<Row, String> {
     let perl = "perl -MIO::Socket::INET -e";
     let receive = format!(
         "{perl} '$l = IO::Socket::INET->new(LocalPort => 5201, Listen => 1, ReuseAddr => 1); $s = $l->accept; \
-         1 while sysread $s, $b, 1 << 20; print $s 1'"
+         1 while sysread $s, $b, 1 << 20; print $s 1; sleep'"
     );
     let send = format!(
         "{perl} '$s = IO::Socket::INET->new(PeerAddr => \"b\", PeerPort => 5201) or die $!; $b = \"x\" x 131072; \
