@@ -14,6 +14,7 @@ mod many;
 mod picture;
 mod plain;
 mod probe;
+mod processes;
 mod row;
 mod scale;
 mod streams;

@@ -3,6 +3,7 @@
 use crate::Settings;
 use crate::lab::Lab;
 use crate::probe::{Load, RECEIVE};
+use crate::processes::usage;
 use crate::row::{Row, median};
 use serde_json::Value;
 use std::fmt::Write;
@@ -90,7 +91,7 @@ pub(crate) fn nodes(settings: &Settings) -> Result<Vec<Row>, String> {
         let begin = Instant::now();
         let lab = Lab::up(settings, "torus", &yaml)?;
         up.push(begin.elapsed().as_secs_f64());
-        let own = resident(lab.pid()?)?;
+        let own = usage(lab.pid()?).values().map(|process| process.megabytes * 1e6).sum::<f64>();
         memory.push((own / count, (used_memory()? - before) / count));
         lab.shell("n0x0", "ping -c 1 -W 5 n3x3")?;
         ended.push(lab.down()?.as_secs_f64());
@@ -133,9 +134,9 @@ pub(crate) fn idle(settings: &Settings) -> Result<Vec<Row>, String> {
         // What belongs to setting up is over, and the engine naps as in an idle lab.
         sleep(Duration::from_secs(3));
         let pid = lab.pid()?;
-        let before = processor_seconds(pid)?;
+        let before = processor_seconds(pid);
         sleep(Duration::from_secs(seconds));
-        let share = (processor_seconds(pid)? - before) / seconds as f64;
+        let share = (processor_seconds(pid) - before) / seconds as f64;
         rows.push(Row {
             what: what.to_owned(),
             goal: format!("under {:.0} % of a core", goal * 100.0),
@@ -154,45 +155,8 @@ fn write_file(path: &Path, text: &str) -> Result<(), String> {
 }
 
 /// Processor time of a process and of all that descend from it, in seconds.
-fn processor_seconds(root: i32) -> Result<f64, String> {
-    // SAFETY: sysconf only reads.
-    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
-    let stat = |pid: i32| -> Option<(i32, f64)> {
-        let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
-        let time = |place: usize| fields.get(place)?.parse::<f64>().ok();
-        Some((fields.get(1)?.parse().ok()?, (time(11)? + time(12)?) / ticks))
-    };
-    let family = family(root, &|pid| stat(pid).map(|(parent, _)| parent))?;
-    Ok(family.into_iter().filter_map(stat).map(|(_, seconds)| seconds).sum())
-}
-
-/// What a process and all that descend from it take of memory, each its share of what they share, in bytes.
-fn resident(root: i32) -> Result<f64, String> {
-    let parent = |pid: i32| -> Option<i32> {
-        let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        text.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
-    };
-    let pss = |pid: i32| -> Option<f64> {
-        let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
-        let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
-        line.split_ascii_whitespace().next()?.parse::<f64>().ok()
-    };
-    Ok(family(root, &parent)?.into_iter().filter_map(pss).sum::<f64>() * 1024.0)
-}
-
-fn family(root: i32, parent: &dyn Fn(i32) -> Option<i32>) -> Result<Vec<i32>, String> {
-    let folder = std::fs::read_dir("/proc").map_err(|error| format!("reading /proc: {error}"))?;
-    let pids: Vec<i32> = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    let pairs: Vec<(i32, i32)> = pids.iter().filter_map(|pid| Some((*pid, parent(*pid)?))).collect();
-    let mut found = vec![root];
-    let mut place = 0;
-    while place < found.len() {
-        let of = found[place];
-        found.extend(pairs.iter().filter(|(_, above)| *above == of).map(|(pid, _)| *pid));
-        place += 1;
-    }
-    Ok(found)
+fn processor_seconds(root: i32) -> f64 {
+    usage(root).values().map(|process| process.seconds).sum()
 }
 
 /// Memory of the machine that is not free, in bytes.
