@@ -20,6 +20,7 @@ use netloom_fabric::{Fabric, PortId, TapId};
 use netloom_guest::node::{KernelNode, Pump};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
+use netloom_host::processors::{self, Claim};
 use netloom_host::runtime::RuntimeDir;
 use netloom_lab::{Clock, Cpus, LinkPlan, NodePlan, Plan, Precision, Stack};
 use std::collections::BTreeSet;
@@ -72,7 +73,7 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
         return assemble_in_virtual_time(job, signals, guard);
     }
     let mut notes = Vec::new();
-    let processor = own_processor(plan, &mut notes)?;
+    let claim = own_processor(plan, &mut notes)?;
     guard.step(format!("making {} nodes", plan.nodes.len()));
     let cgroups = cpu_shares(job)?;
     let configs = configs(plan, &cgroups);
@@ -83,7 +84,7 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     configure(nodes.iter_mut().flatten())?;
     await_joined(plan, &mut nodes)?;
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
-    let mut links = start_engine(plan, ports, processor, epoch)?;
+    let mut links = start_engine(plan, ports, claim.as_ref().map(|claim| claim.processor), epoch)?;
     let captures = start_captures(job, &mut links)?;
     let pump = match kernels {
         Some(kernels) => Some(add_kernels(job, &kernels, &configs, &mut nodes, guard)?),
@@ -91,7 +92,7 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     };
     let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
     notes.extend(notes_of(&nodes));
-    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump })
+    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump, claim })
 }
 
 /// Boots the kernel nodes, at their places in the plan, and gives them their interfaces.
@@ -126,7 +127,7 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let mut links = links(plan, Driver::Virtual(time), PortCounters::default());
     let captures = start_captures(job, &mut links)?;
     let notes = notes_of(&nodes).collect();
-    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None })
+    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None, claim: None })
 }
 
 fn joining(plan: &Plan) -> String {
@@ -144,17 +145,27 @@ fn listen(job: &Job) -> Result<Server, RunError> {
         .map_err(|error| RunError::Machine(format!("listening at {}: {error}", job.control_socket.display())))
 }
 
-/// An engine that always spins gets a processor that no program of the lab runs on.
-fn own_processor(plan: &Plan, notes: &mut Vec<String>) -> Result<Option<usize>, RunError> {
-    if plan.precision != Precision::Exact {
+/// The processor on which the engine stays: one that no other lab's engine has, if there are several. If it always spins,
+/// no program of the lab runs there. None: wherever the kernel puts it.
+///
+/// An engine that stays is near the programs that it wakes, and finds its caches warm. One that the kernel moves follows
+/// the sender from processor to processor: it then has to wake the receiver on the other one, which costs more than to
+/// hand over 64 KiB. Beside kernels that stay on processors themselves, the engine fits in where there is room.
+fn own_processor(plan: &Plan, notes: &mut Vec<String>) -> Result<Option<Claim>, RunError> {
+    let is_exact = plan.precision == Precision::Exact;
+    if plan.precision == Precision::Eco || (plan.clock != Clock::Real && !is_exact) {
         return Ok(None);
     }
-    let failed = |error| RunError::Machine(format!("reserving a processor for the engine: {error}"));
-    let processor = netloom_host::processors::reserve().map_err(failed)?;
-    if processor.is_none() {
-        notes.push("precision exact: there is one processor only, and the engine shares it with all programs".into());
+    let failed = |error| RunError::Machine(format!("choosing a processor for the engine: {error}"));
+    let claim = processors::claim().map_err(failed)?;
+    match &claim {
+        Some(claim) if is_exact => processors::avoid(claim.processor).map_err(failed)?,
+        None if is_exact => notes.push(
+            "precision exact: no processor is left for this lab alone, and the engine shares one with programs".into(),
+        ),
+        _ => {}
     }
-    Ok(processor)
+    Ok(claim)
 }
 
 /// The cgroup of every node that has a CPU share; none where that cannot be enforced, which the verdict will say.
