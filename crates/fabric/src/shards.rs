@@ -167,14 +167,14 @@ impl Fabric {
         self.pipes[pipe.0 as usize].next_known()
     }
 
-    /// Hands out, ahead of time, what leaves this pipe for certain whatever enters it from `now` on, and returns the
-    /// instant before which that is all. Everything that enters it before `now` must have entered it.
+    /// Hands out, ahead of time, what leaves this pipe for certain whatever enters it from `now` on, as far as that is before
+    /// `end`, and returns the instant before which that is all. Everything that enters it before `now` must have entered it.
     ///
     /// # Panics
     /// If there is no such pipe.
-    pub fn take_certain(&mut self, now: Instant, id: PipeId, mut sink: impl FnMut(Handout)) -> Instant {
+    pub fn take_certain(&mut self, now: Instant, id: PipeId, end: Instant, mut sink: impl FnMut(Handout)) -> Instant {
         let index = id.0 as usize;
-        let until = self.pipes[index].certain_until(now, &mut self.waste);
+        let until = self.pipes[index].certain_until(now, &mut self.waste).min(end);
         while let Some(leave) = self.pipes[index].next_certain().filter(|leave| *leave < until) {
             let Some(departure) = self.pipes[index].pop_certain(leave, &mut self.waste) else { break };
             sink(Handout { pipe: id, port: self.exits[index], departure });

@@ -106,8 +106,7 @@ impl<T> Taker<T> {
     /// Whether there is nothing to take now.
     #[inline]
     pub(super) fn is_empty(&mut self) -> bool {
-        // In one order with what else both sides tell each other before one of them goes to sleep.
-        self.given = self.shared.given.0.load(Ordering::SeqCst);
+        self.given = self.shared.given.0.load(Ordering::Acquire);
         self.taken == self.given
     }
 }

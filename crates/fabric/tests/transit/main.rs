@@ -4,6 +4,7 @@
 mod common;
 #[path = "../../../packet/tests/common/mod.rs"]
 mod kernel;
+mod mesh;
 #[path = "../../../link/tests/common/models.rs"]
 #[expect(dead_code, reason = "the packets of other tests are not for routers")]
 mod models;
@@ -12,3 +13,4 @@ mod network;
 mod ahead;
 mod answers;
 mod forwarding;
+mod sharded;
