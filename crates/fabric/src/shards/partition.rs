@@ -31,9 +31,16 @@ pub struct Partition {
 
 impl Partition {
     /// Shares pipes and routers out over at most `most` shards, so that each has about the same work. There are fewer if there
-    /// are fewer independent parts; none is empty. They are numbered in the order of their first pipes.
-    pub fn new(pipes: &[PipeSpec], routers: &[RouterSpec], most: usize, cuts: Cuts) -> Self {
-        let mut parts = Parts::new(pipes, routers, cuts);
+    /// are fewer independent parts; none is empty. They are numbered in the order of their first pipes. `is_idle`: which pipes
+    /// will carry nothing, so that they are no work.
+    pub fn new(
+        pipes: &[PipeSpec],
+        routers: &[RouterSpec],
+        most: usize,
+        cuts: Cuts,
+        is_idle: impl Fn(PipeId) -> bool,
+    ) -> Self {
+        let mut parts = Parts::new(pipes, routers, cuts, is_idle);
         let total: u64 = parts.weights.iter().sum();
         let fair = total.div_ceil(most.max(1) as u64);
         parts.join_up_to(fair);
@@ -85,7 +92,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn new(pipes: &[PipeSpec], routers: &[RouterSpec], cuts: Cuts) -> Self {
+    fn new(pipes: &[PipeSpec], routers: &[RouterSpec], cuts: Cuts, is_idle: impl Fn(PipeId) -> bool) -> Self {
         let ports = pipes.iter().map(|pipe| pipe.from.0.max(pipe.to.0) as usize + 1).max().unwrap_or(0);
         let mut this = Self { parents: (0..ports).collect(), weights: vec![0; ports], bonds: Vec::new() };
         let mut is_routed = vec![false; ports];
@@ -94,11 +101,11 @@ impl Parts {
             own().for_each(|port| is_routed[port] = true);
             own().zip(own().skip(1)).for_each(|(one, other)| this.join(one, other));
         }
-        for pipe in pipes {
+        for (pipe, id) in pipes.iter().zip(0..) {
             let ends = [pipe.from, pipe.to].map(|port| port.0 as usize);
             let interfaces = ends.iter().filter(|port| !is_routed[**port]).count() as u64;
             let delay = pipe.config.least_delay().as_nanos();
-            let weight = weight(pipe, interfaces);
+            let weight = if is_idle(PipeId(id)) { 0 } else { weight(pipe, interfaces) };
             if interfaces == 0 && delay > 0 && cuts == Cuts::WhereDelayed {
                 this.bonds.push(Bond { delay: delay.ilog2(), weight, ends });
             } else {
@@ -163,7 +170,9 @@ impl Parts {
             }
             let at_home = (0..most).filter(|shard| traffic[*shard] > 0 && loads[*shard] + weight <= fair);
             let home = at_home.max_by_key(|shard| (traffic[*shard], Reverse(*shard)));
-            let shard = home.or_else(|| (0..most).min_by_key(|shard| loads[*shard])).unwrap_or(0);
+            let emptiest = || (0..most).min_by_key(|shard| loads[*shard]);
+            // What is no work needs no shard of its own.
+            let shard = if weight == 0 { 0 } else { home.or_else(emptiest).unwrap_or(0) };
             loads[shard] += weight;
             shards.insert(part, shard);
         }

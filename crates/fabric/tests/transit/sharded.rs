@@ -154,7 +154,7 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     fn new(case: &'a Case, most: usize) -> Self {
         let Mesh { pipes, routers } = &case.mesh;
-        let partition = Partition::new(pipes, routers, most, Cuts::WhereDelayed);
+        let partition = Partition::new(pipes, routers, most, Cuts::WhereDelayed, |_| false);
         let mut this = Self { case, parts: Vec::new(), crossings: Vec::new(), crossed: 0 };
         for shard in shards(Seed::new(7), pipes, routers, &partition) {
             let is_here = |number: &usize| shard.ports.contains(&port(case.sendings[*number].from, 0));

@@ -15,7 +15,7 @@ fn pipe() -> PipeEvidence {
 
 /// An engine that never waited.
 fn engine() -> EngineEvidence {
-    EngineEvidence { waited_ns: Some(0), ..EngineEvidence::default() }
+    EngineEvidence { waited_ns: vec![Some(0)], ..EngineEvidence::default() }
 }
 
 fn with(pipe: PipeEvidence) -> Evidence {
@@ -119,14 +119,14 @@ fn an_engine_that_falls_behind_says_how_fast_it_is() {
 
 #[test]
 fn a_starved_engine_is_found() {
-    let engine = EngineEvidence { elapsed_ns: 1_000_000_000, waited_ns: Some(200_000_000), ..engine() };
+    let engine = EngineEvidence { elapsed_ns: 1_000_000_000, waited_ns: vec![Some(200_000_000)], ..engine() };
     let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
     assert_eq!(verdict.findings[0].text, "it waited for a processor for 20.0 % of the time, 10.0 % is allowed");
 }
 
 #[test]
 fn shares_of_a_moment_are_not_judged() {
-    let engine = EngineEvidence { elapsed_ns: 2_000_000, waited_ns: Some(1_900_000), ..engine() };
+    let engine = EngineEvidence { elapsed_ns: 2_000_000, waited_ns: vec![Some(1_900_000)], ..engine() };
     assert!(judge(&ALLOWED, &Evidence { engine, ..Evidence::default() }).as_described);
 }
 

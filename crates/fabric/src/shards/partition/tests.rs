@@ -48,7 +48,7 @@ impl Network {
 
     fn partition(&self, most: usize, cuts: Cuts) -> Partition {
         let (pipes, routers) = self.specs();
-        Partition::new(&pipes, &routers, most, cuts)
+        Partition::new(&pipes, &routers, most, cuts, |_| false)
     }
 }
 
@@ -79,6 +79,15 @@ fn links_between_nodes_are_shared_out_evenly() {
     assert_eq!(network.partition(9, Cuts::Never).count(), 4, "no shard is empty");
     assert_eq!(network.partition(1, Cuts::Never).count(), 1);
     assert_eq!(Network { routers: 0, links: vec![] }.partition(4, Cuts::Never).count(), 1);
+}
+
+#[test]
+fn links_without_work_need_no_shard() {
+    let network = Network { routers: 0, links: vec![([0, 1], 0, 0), ([2, 3], 0, 0), ([4, 5], 10, 0)] };
+    let (pipes, routers) = network.specs();
+    let of = |idle: fn(PipeId) -> bool| of_links(&Partition::new(&pipes, &routers, 3, Cuts::Never, idle));
+    assert_eq!(of(|pipe| pipe.0 < 4), [0, 0, 0]);
+    assert_eq!(of(|pipe| pipe.0 < 2), [0, 0, 1]);
 }
 
 #[test]
@@ -128,15 +137,15 @@ proptest! {
     fn what_cannot_be_cut_is_never_cut(network in networks(), most in 1..6_usize) {
         let (pipes, routers) = network.specs();
         for cuts in [Cuts::Never, Cuts::WhereDelayed] {
-            let partition = Partition::new(&pipes, &routers, most, cuts);
-            prop_assert_eq!(&partition, &Partition::new(&pipes, &routers, most, cuts));
+            let partition = Partition::new(&pipes, &routers, most, cuts, |_| false);
+            prop_assert_eq!(&partition, &Partition::new(&pipes, &routers, most, cuts, |_| false));
             prop_assert!((1..=most).contains(&partition.count()));
             prop_assert_eq!(partition.of_pipes.len(), pipes.len());
             let used = |shard: usize| partition.of_pipes.contains(&shard);
             prop_assert!((0..partition.count()).all(used), "no shard is empty: {:?}", partition);
             let total: u64 = partition.weights.iter().sum();
             let heaviest = *partition.weights.iter().max().unwrap();
-            let mut parts = Parts::new(&pipes, &routers, cuts);
+            let mut parts = Parts::new(&pipes, &routers, cuts, |_| false);
             parts.join_up_to(total.div_ceil(most as u64));
             let largest = *parts.weights.iter().max().unwrap();
             // Graham's bound for handing out the heaviest first, with a little for parts that are at home elsewhere.
