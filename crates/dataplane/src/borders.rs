@@ -104,8 +104,7 @@ struct Entrance {
 
 /// The borders of each shard, whose threads these bells wake; none for a shard without.
 pub(crate) fn connect(shards: &[Shard], bells: &[Arc<Bell>]) -> Vec<Option<Borders>> {
-    let door = |bell: &Arc<Bell>| Arc::new(Door { sleeps_until: AtomicU64::new(AWAKE), bell: Arc::clone(bell) });
-    let mut all: Vec<Borders> = shards.iter().zip(bells).map(|(shard, bell)| Borders::new(shard, door(bell))).collect();
+    let mut all: Vec<Borders> = shards.iter().zip(bells).map(|(shard, bell)| Borders::new(shard, bell)).collect();
     for (number, shard) in shards.iter().enumerate() {
         let mut exits: BTreeMap<usize, Vec<PipeId>> = BTreeMap::new();
         for border in &shard.borders {
@@ -130,7 +129,8 @@ pub(crate) fn connect(shards: &[Shard], bells: &[Arc<Bell>]) -> Vec<Option<Borde
 }
 
 impl Borders {
-    fn new(shard: &Shard, door: Arc<Door>) -> Self {
+    fn new(shard: &Shard, bell: &Arc<Bell>) -> Self {
+        let door = Arc::new(Door { sleeps_until: AtomicU64::new(AWAKE), bell: Arc::clone(bell) });
         let places = vec![None; shard.pipes.len()];
         Self { door, places, crossings: Vec::new(), exits: Vec::new(), entrances: Vec::new() }
     }

@@ -202,18 +202,15 @@ impl Driver {
         let (now, begun) = (clock.now(), clock.real());
         self.behind = loop {
             let portion = fabric.next_wake().map_or(now, |wake| now.min(wake + PORTION));
-            let mut hand_over = |handout: Handout, pool: &mut Pool| {
-                for (_, tap) in taps.iter_mut() {
-                    tap.leaves(&handout);
-                }
-                leave(handout, interfaces, guests, meters, pool);
-            };
             match borders {
-                None => fabric.advance(portion, |handout| hand_over(handout, pool)),
-                // Whoever takes it beyond the border shows it to the taps.
-                Some(borders) => fabric.advance(portion, |handout| match borders.lead_away(&handout) {
-                    true => borders.give(handout, pool),
-                    false => hand_over(handout, pool),
+                None => fabric.advance(portion, |handout| leave(handout, taps, interfaces, guests, meters, pool)),
+                // Whoever takes it in beyond the border shows it to the taps.
+                Some(borders) => fabric.advance(portion, |handout| {
+                    if borders.lead_away(&handout) {
+                        borders.give(handout, pool);
+                    } else {
+                        leave(handout, taps, interfaces, guests, meters, pool);
+                    }
                 }),
             }
             if portion == now {
@@ -310,11 +307,15 @@ impl Driver {
 #[inline]
 fn leave(
     handout: Handout,
+    taps: &mut Taps,
     interfaces: &mut Option<Interfaces>,
     guests: &mut Guests,
     meters: &mut Meters,
     pool: &mut Pool,
 ) {
+    for (_, tap) in taps {
+        tap.leaves(&handout);
+    }
     match (guests.place(handout.port), interfaces) {
         (Some(place), _) => guests.push(place, handout, pool),
         (None, Some(Interfaces { sender, .. })) => sender.push(handout, meters, pool),

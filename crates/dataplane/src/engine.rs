@@ -119,12 +119,12 @@ impl Engine {
         let clock = Clock::start(config.epoch, config.dilation);
         let places = Places::new(&shards);
         let ports = sorted(config.ports, &shards);
-        let interfaces = open_interfaces(clock, &ports, &shards).map_err(failed("opening the packet sockets"))?;
+        let opened = open_interfaces(clock, &ports, &shards).map_err(failed("opening the packet sockets"))?;
         let bells: io::Result<Vec<Arc<Bell>>> = shards.iter().map(|_| Bell::new().map(Arc::new)).collect();
         let bells = bells.map_err(failed("opening an event counter for the packet engine"))?;
-        let borders = connect(&shards, &bells);
+        let connected = connect(&shards, &bells);
         let mut prepared: Vec<(Driver, Outbox<Command>)> = Vec::new();
-        let parts = shards.into_iter().zip(ports).zip(interfaces).zip(borders).zip(bells);
+        let parts = shards.into_iter().zip(ports).zip(opened).zip(connected).zip(bells);
         for ((((shard, (_, guests)), interfaces), borders), bell) in parts {
             let guests = Guests::open(clock, guests, shard.fabric.ethernet().clone())
                 .map_err(failed("preparing the ports of kernels"))?;
@@ -203,8 +203,8 @@ impl Engine {
     pub fn add_tap(&mut self, tap: Box<dyn Tap + Send>) -> Result<TapId, EngineError> {
         let id = TapId(self.taps);
         self.taps += 1;
-        for (worker, tap) in self.workers.iter().zip(taps::for_each(tap, self.workers.len())) {
-            worker.send(Command::AddTap(id, tap));
+        for (worker, own) in self.workers.iter().zip(taps::for_each(tap, self.workers.len())) {
+            worker.send(Command::AddTap(id, own));
         }
         self.alive().map(|()| id)
     }
@@ -307,9 +307,8 @@ fn sorted(ports: Vec<PortConfig>, shards: &[Shard]) -> Vec<Ports> {
 /// The packet sockets of each shard, which divide what arrives among them.
 fn open_interfaces(clock: Clock, ports: &[Ports], shards: &[Shard]) -> io::Result<Vec<Option<Interfaces>>> {
     let is_divided = shards.len() > 1;
-    let open = |((ports, _), shard): (&Ports, &Shard)| {
-        Interfaces::open(clock, ports, shard.fabric.ethernet().clone(), is_divided)
-    };
+    let open =
+        |((own, _), shard): (&Ports, &Shard)| Interfaces::open(clock, own, shard.fabric.ethernet().clone(), is_divided);
     let opened: Vec<Option<Interfaces>> = ports.iter().zip(shards).map(open).collect::<io::Result<_>>()?;
     if is_divided {
         let members = opened.iter().zip(ports).filter_map(|(interfaces, (own, _))| Some((interfaces.as_ref()?, own)));

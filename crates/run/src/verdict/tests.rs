@@ -24,9 +24,19 @@ fn with(pipe: PipeEvidence) -> Evidence {
 
 #[test]
 fn what_the_kernel_does_not_tell_is_noted() {
-    let verdict = judge(&ALLOWED, &Evidence::default());
+    let engine = EngineEvidence { waited_ns: vec![None], ..EngineEvidence::default() };
+    let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
     assert!(verdict.as_described);
     assert_eq!(verdict.notes.len(), 1);
+}
+
+#[test]
+fn each_shard_of_the_engine_is_judged_by_itself() {
+    let waited_ns = vec![Some(10_000_000), Some(400_000_000)];
+    let engine = EngineEvidence { elapsed_ns: 1_000_000_000, waited_ns, ..EngineEvidence::default() };
+    let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
+    let subjects: Vec<&str> = verdict.findings.iter().map(|finding| finding.subject.as_str()).collect();
+    assert_eq!(subjects, ["engine, shard 1"]);
 }
 
 #[test]
