@@ -92,7 +92,7 @@ impl Accounts {
             let waited = now.run_queue_wait.zip(before.run_queue_wait);
             ThreadSpent {
                 ran_ns: now.cpu_time.as_nanos().saturating_sub(before.cpu_time.as_nanos()),
-                waited_ns: waited.map(|(now, before)| now.as_nanos().saturating_sub(before.as_nanos())),
+                waited_ns: waited.map(|(later, sooner)| later.as_nanos().saturating_sub(sooner.as_nanos())),
             }
         };
         Spent {
