@@ -118,6 +118,7 @@ pub(crate) enum PrecisionArg {
   netloom run lab.yaml
   netloom run lab.yaml --seed 7 --results /tmp/results
   netloom run lab.yaml --clock 10
+  netloom run lab.yaml --shards 4
   netloom run lab.yaml --clock virtual
   netloom run lab.yaml --auto-dilate
   netloom run lab.yaml --json | jq .verdict

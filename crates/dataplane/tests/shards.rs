@@ -192,8 +192,8 @@ fn a_stream_each_way_arrives_whole() {
     let (engine, mut guests) = start(2, Precision::Balanced);
     let mut sent = [0_u32; 2];
     let mut places: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
-    for (guest, places) in guests.iter_mut().zip(&mut places) {
-        places.extend((0..4).map(|_| guest.make_room(1_000)));
+    for (guest, own) in guests.iter_mut().zip(&mut places) {
+        own.extend((0..4).map(|_| guest.make_room(1_000)));
     }
     let mut received = [0_u32; 2];
     wait_for("all datagrams", || {

@@ -9,6 +9,11 @@ const ENOUGH_PROCESSORS: usize = 4;
 /// Nobody asked for more, and each takes some 45 MB for its receive ring and its first buffers.
 const MOST_UNASKED: usize = 16;
 
+/// How many threads a machine with so many processors can spare.
+pub(crate) fn most_unasked(processors: usize) -> usize {
+    if processors < ENOUGH_PROCESSORS { 1 } else { (processors / 2).min(MOST_UNASKED) }
+}
+
 /// The lab's links, shared out.
 #[derive(Debug)]
 pub(crate) struct Sharing {
@@ -27,10 +32,7 @@ impl Sharing {
         let room = if plan.precision == Precision::Exact { processors.saturating_sub(1).max(1) } else { usize::MAX };
         match plan.shards {
             _ if plan.clock == Clock::Virtual => Self { partition: into(1, Cuts::Never), note: None },
-            Shards::Auto => {
-                let most = if processors < ENOUGH_PROCESSORS { 1 } else { (processors / 2).min(MOST_UNASKED) };
-                Self { partition: into(most.min(room), Cuts::Never), note: None }
-            }
+            Shards::Auto => Self { partition: into(most_unasked(processors).min(room), Cuts::Never), note: None },
             Shards::Count(count) => {
                 let asked = count as usize;
                 let partition = into(asked.min(room), Cuts::WhereDelayed);

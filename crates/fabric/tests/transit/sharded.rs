@@ -77,9 +77,9 @@ fn cases() -> impl Strategy<Value = Case> {
         1..6_000_usize,
         prop_oneof![3 => Just(64_u8), 1 => 1..4_u8],
     );
-    let deed =
+    let act =
         prop_oneof![changes().prop_map(|change| Deed::Change(Box::new(change))), any::<bool>().prop_map(Deed::Up),];
-    let deeds = vec((0..60_000_000_u64, any::<prop::sample::Index>(), deed), 0..6);
+    let deeds = vec((0..60_000_000_u64, any::<prop::sample::Index>(), act), 0..6);
     (between(), vec(models(), 1..40), vec(sending, 1..60), deeds).prop_map(|((routers, links), models, sent, deeds)| {
         let mut models = models.into_iter().cycle();
         let mesh = Mesh::new(routers, &links, |is_between| {
@@ -200,8 +200,8 @@ impl<'a> Parts<'a> {
     fn turn(&mut self, number: usize, until: Instant) -> Instant {
         let Self { case, parts, crossings, crossed } = self;
         let part = &mut parts[number];
-        let known = part.inlets.iter().map(|(crossing, _)| crossings[*crossing].known).min();
-        let bound = known.unwrap_or(Instant::MAX).min(until);
+        let all_known = part.inlets.iter().map(|(crossing, _)| crossings[*crossing].known).min();
+        let bound = all_known.unwrap_or(Instant::MAX).min(until);
         for (crossing, inlet) in &part.inlets {
             for departure in crossings[*crossing].coming.drain(..) {
                 *crossed += 1;
