@@ -92,6 +92,8 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     };
     let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
     notes.extend(notes_of(&nodes));
+    drop(configs);
+    netloom_host::memory::give_back();
     Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump, claim })
 }
 
@@ -193,9 +195,8 @@ fn configs(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Vec<NodeConfig> {
 /// The namespace nodes and transit routers, at their places in the plan.
 fn make_nodes(plan: &Plan, configs: &[NodeConfig]) -> Result<Vec<Option<LabNode>>, RunError> {
     let is_own = |node: &NodePlan| node.stack == Stack::Namespace;
-    let own: Vec<NodeConfig> =
-        plan.nodes.iter().zip(configs).filter(|(node, _)| is_own(node)).map(|(_, config)| config.clone()).collect();
-    let mut made = Node::create_all(&own).map_err(machine)?.into_iter().map(LabNode::Namespace);
+    let own = plan.nodes.iter().zip(configs).filter(|(node, _)| is_own(node)).map(|(_, config)| config);
+    let mut made = Node::create_all(own).map_err(machine)?.into_iter().map(LabNode::Namespace);
     let place = |node: &NodePlan| match node.stack {
         Stack::Namespace => made.next(),
         Stack::Kernel => None,
