@@ -76,8 +76,7 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let claim = own_processor(plan, &mut notes)?;
     guard.step(format!("making {} nodes", plan.nodes.len()));
     let cgroups = cpu_shares(job)?;
-    let configs = configs(plan, &cgroups);
-    let mut nodes = make_nodes(plan, &configs)?;
+    let mut nodes = make_nodes(plan, &cgroups)?;
     let kernels = Kernels::prepare(job)?;
     guard.step(joining(plan));
     let ports = make_links(plan, &nodes, kernels.as_ref())?;
@@ -87,12 +86,11 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let mut links = start_engine(plan, ports, claim.as_ref().map(|claim| claim.processor), epoch)?;
     let captures = start_captures(job, &mut links)?;
     let pump = match kernels {
-        Some(kernels) => Some(add_kernels(job, &kernels, &configs, &mut nodes, guard)?),
+        Some(kernels) => Some(add_kernels(job, &kernels, &configs(plan, &cgroups), &mut nodes, guard)?),
         None => None,
     };
     let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
     notes.extend(notes_of(&nodes));
-    drop(configs);
     netloom_host::memory::give_back();
     Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump, claim })
 }
@@ -193,9 +191,10 @@ fn configs(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Vec<NodeConfig> {
 }
 
 /// The namespace nodes and transit routers, at their places in the plan.
-fn make_nodes(plan: &Plan, configs: &[NodeConfig]) -> Result<Vec<Option<LabNode>>, RunError> {
+fn make_nodes(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Result<Vec<Option<LabNode>>, RunError> {
     let is_own = |node: &NodePlan| node.stack == Stack::Namespace;
-    let own = plan.nodes.iter().zip(configs).filter(|(node, _)| is_own(node)).map(|(_, config)| config);
+    let own = plan.nodes.iter().zip(cgroups).filter(|(node, _)| is_own(node));
+    let own = own.map(|(node, cgroup)| node_config(plan, node, cgroup.clone()));
     let mut made = Node::create_all(own).map_err(machine)?.into_iter().map(LabNode::Namespace);
     let place = |node: &NodePlan| match node.stack {
         Stack::Namespace => made.next(),

@@ -1,5 +1,6 @@
 //! The lab process's side of a node.
 
+use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
@@ -150,19 +151,20 @@ impl Node {
     ///
     /// # Panics
     /// If the process has more than one thread: locks held by the others would stay locked in the nodes forever.
-    pub fn create_all<'a>(configs: impl IntoIterator<Item = &'a NodeConfig>) -> Result<Vec<Self>, NodeError> {
+    pub fn create_all<C: Borrow<NodeConfig>>(configs: impl IntoIterator<Item = C>) -> Result<Vec<Self>, NodeError> {
         let threads = crate::clone::thread_count().unwrap_or(1);
         assert!(threads == 1, "nodes are made before any thread, not beside {} others", threads - 1);
-        let configs: Vec<&NodeConfig> = configs.into_iter().collect();
-        // What is free here would be copied into the page tables of every node.
+        // What is free here would be copied into the page tables of every node; so would configurations of others.
         memory::give_back();
-        let mut nodes = configs.iter().copied().map(Self::fork).collect::<Result<Vec<_>, _>>()?;
+        let make = |config: C| Ok((Self::fork(config.borrow())?, config.borrow().cgroup.clone()));
+        let made: Vec<(Self, Option<PathBuf>)> = configs.into_iter().map(make).collect::<Result<_, NodeError>>()?;
         // One right after the other: the first change to a control group waits some 10 ms for the whole kernel to
         // take note, and those that follow at once need not.
-        for (node, config) in nodes.iter().zip(configs) {
-            let joined = config.cgroup.as_ref().map_or(Ok(()), |group| crate::cgroup::join(group, node.pid));
+        for (node, group) in &made {
+            let joined = group.as_ref().map_or(Ok(()), |group| crate::cgroup::join(group, node.pid));
             joined.map_err(|error| NodeError::Refused { node: node.name.clone(), error })?;
         }
+        let mut nodes: Vec<Self> = made.into_iter().map(|(node, _)| node).collect();
         for node in &mut nodes {
             match node.reply()? {
                 Reply::Prepared { notes } => node.notes = notes,
