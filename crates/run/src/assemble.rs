@@ -186,8 +186,15 @@ fn cpu_shares(job: &Job) -> Result<Vec<Option<PathBuf>>, RunError> {
 }
 
 fn configs(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Vec<NodeConfig> {
-    let each = plan.nodes.iter().zip(cgroups);
-    each.map(|(node, cgroup)| node_config(plan, node, cgroup.clone())).collect()
+    let joined = plan.links.iter().filter(|link| link.bypass.is_joined());
+    let joined: BTreeSet<(usize, usize)> =
+        joined.flat_map(|link| link.ends).map(|end| (end.node, end.interface)).collect();
+    let each = plan.nodes.iter().zip(cgroups).enumerate();
+    let config = |(place, (node, cgroup)): (usize, (&NodePlan, &Option<PathBuf>))| {
+        let is_led = |interface| node.stack == Stack::Namespace && !joined.contains(&(place, interface));
+        node_config(plan, node, cgroup.clone(), is_led)
+    };
+    each.map(config).collect()
 }
 
 /// The namespace nodes and transit routers, at their places in the plan.
@@ -204,8 +211,10 @@ fn make_nodes(plan: &Plan, configs: &[NodeConfig]) -> Result<Vec<Option<LabNode>
     Ok(plan.nodes.iter().map(place).collect())
 }
 
-fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeConfig {
-    let interface = |interface: &netloom_lab::InterfacePlan| InterfaceConfig {
+/// `is_led`: whether what the interface of this number sends goes through a packet socket to the engine.
+fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl Fn(usize) -> bool) -> NodeConfig {
+    let interface = |(number, interface): (usize, &netloom_lab::InterfacePlan)| InterfaceConfig {
+        engine: is_led(number),
         name: interface.name.clone(),
         mac: interface.mac,
         mtu: interface.mtu,
@@ -222,7 +231,7 @@ fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeCon
         name: node.name.clone(),
         forwarding: node.kind.forwards(),
         sysctls: node.sysctls.clone(),
-        interfaces: node.interfaces.iter().map(interface).collect(),
+        interfaces: node.interfaces.iter().enumerate().map(interface).collect(),
         routes: node.routes.iter().map(route).collect(),
         cgroup,
     }
