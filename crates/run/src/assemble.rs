@@ -202,7 +202,7 @@ fn make_nodes(plan: &Plan, configs: &[NodeConfig]) -> Result<Vec<Option<LabNode>
     let is_own = |node: &NodePlan| node.stack == Stack::Namespace;
     let own: Vec<NodeConfig> =
         plan.nodes.iter().zip(configs).filter(|(node, _)| is_own(node)).map(|(_, config)| config.clone()).collect();
-    let mut made = Node::create_all(&own).map_err(machine)?.into_iter().map(LabNode::Namespace);
+    let mut made = Node::create_all(&own).map_err(RunError::of_node)?.into_iter().map(LabNode::Namespace);
     let place = |node: &NodePlan| match node.stack {
         Stack::Namespace => made.next(),
         Stack::Kernel => None,
@@ -265,7 +265,8 @@ fn make_links(plan: &Plan, nodes: &[Option<LabNode>], kernels: Option<&Kernels>)
             places.push(Some(port));
         }
     }
-    let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs)).map_err(machine)?;
+    let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs));
+    let indexes = indexes.map_err(|error| RunError::in_set_up(&error))?;
     let interface = |(port, ifindex): (Option<PortId>, u32)| Some(PortConfig::Interface { port: port?, ifindex });
     ports.extend(places.into_iter().zip(indexes).filter_map(interface));
     Ok(ports)
@@ -291,7 +292,7 @@ fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunErr
     let until = Instant::now() + RUNNING_WITHIN;
     for place in concerned {
         let Some(LabNode::Namespace(node)) = &mut nodes[place] else { continue };
-        while !node.is_running().map_err(machine)? {
+        while !node.is_running().map_err(RunError::of_node)? {
             if Instant::now() > until {
                 return Err(RunError::Machine(format!(
                     "node {}: its interfaces are not running after {} s, although they and those that they are joined \
@@ -309,8 +310,8 @@ fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunErr
 /// All nodes configure themselves at the same time.
 fn configure<'a>(nodes: impl Iterator<Item = &'a mut LabNode>) -> Result<(), RunError> {
     let mut nodes: Vec<_> = nodes.collect();
-    nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(machine))?;
-    nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(machine))
+    nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(RunError::of_node))?;
+    nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(RunError::of_node))
 }
 
 fn start_engine(
