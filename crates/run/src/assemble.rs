@@ -186,8 +186,15 @@ fn cpu_shares(job: &Job) -> Result<Vec<Option<PathBuf>>, RunError> {
 }
 
 fn configs(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Vec<NodeConfig> {
-    let each = plan.nodes.iter().zip(cgroups);
-    each.map(|(node, cgroup)| node_config(plan, node, cgroup.clone())).collect()
+    let joined = plan.links.iter().filter(|link| link.bypass.is_joined());
+    let joined: BTreeSet<(usize, usize)> =
+        joined.flat_map(|link| link.ends).map(|end| (end.node, end.interface)).collect();
+    let each = plan.nodes.iter().zip(cgroups).enumerate();
+    let config = |(place, (node, cgroup)): (usize, (&NodePlan, &Option<PathBuf>))| {
+        let is_led = |interface| node.stack == Stack::Namespace && !joined.contains(&(place, interface));
+        node_config(plan, node, cgroup.clone(), is_led)
+    };
+    each.map(config).collect()
 }
 
 /// The namespace nodes and transit routers, at their places in the plan.
@@ -195,7 +202,7 @@ fn make_nodes(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Result<Vec<Option<Lab
     let is_own = |node: &NodePlan| node.stack == Stack::Namespace;
     let own = plan.nodes.iter().zip(cgroups).filter(|(node, _)| is_own(node));
     let own = own.map(|(node, cgroup)| node_config(plan, node, cgroup.clone()));
-    let mut made = Node::create_all(own).map_err(machine)?.into_iter().map(LabNode::Namespace);
+    let mut made = Node::create_all(own).map_err(RunError::of_node)?.into_iter().map(LabNode::Namespace);
     let place = |node: &NodePlan| match node.stack {
         Stack::Namespace => made.next(),
         Stack::Kernel => None,
@@ -204,8 +211,10 @@ fn make_nodes(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Result<Vec<Option<Lab
     Ok(plan.nodes.iter().map(place).collect())
 }
 
-fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeConfig {
-    let interface = |interface: &netloom_lab::InterfacePlan| InterfaceConfig {
+/// `is_led`: whether what the interface of this number sends goes through a packet socket to the engine.
+fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl Fn(usize) -> bool) -> NodeConfig {
+    let interface = |(number, interface): (usize, &netloom_lab::InterfacePlan)| InterfaceConfig {
+        engine: is_led(number),
         name: interface.name.clone(),
         mac: interface.mac,
         mtu: interface.mtu,
@@ -222,7 +231,7 @@ fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeCon
         name: node.name.clone(),
         forwarding: node.kind.forwards(),
         sysctls: node.sysctls.clone(),
-        interfaces: node.interfaces.iter().map(interface).collect(),
+        interfaces: node.interfaces.iter().enumerate().map(interface).collect(),
         routes: node.routes.iter().map(route).collect(),
         cgroup,
     }
@@ -256,7 +265,8 @@ fn make_links(plan: &Plan, nodes: &[Option<LabNode>], kernels: Option<&Kernels>)
             places.push(Some(port));
         }
     }
-    let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs)).map_err(machine)?;
+    let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs));
+    let indexes = indexes.map_err(|error| RunError::in_set_up(&error))?;
     let interface = |(port, ifindex): (Option<PortId>, u32)| Some(PortConfig::Interface { port: port?, ifindex });
     ports.extend(places.into_iter().zip(indexes).filter_map(interface));
     Ok(ports)
@@ -282,7 +292,7 @@ fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunErr
     let until = Instant::now() + RUNNING_WITHIN;
     for place in concerned {
         let Some(LabNode::Namespace(node)) = &mut nodes[place] else { continue };
-        while !node.is_running().map_err(machine)? {
+        while !node.is_running().map_err(RunError::of_node)? {
             if Instant::now() > until {
                 return Err(RunError::Machine(format!(
                     "node {}: its interfaces are not running after {} s, although they and those that they are joined \
@@ -300,8 +310,8 @@ fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunErr
 /// All nodes configure themselves at the same time.
 fn configure<'a>(nodes: impl Iterator<Item = &'a mut LabNode>) -> Result<(), RunError> {
     let mut nodes: Vec<_> = nodes.collect();
-    nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(machine))?;
-    nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(machine))
+    nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(RunError::of_node))?;
+    nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(RunError::of_node))
 }
 
 fn start_engine(

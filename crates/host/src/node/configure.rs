@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::config::{InterfaceConfig, NodeConfig};
+use super::offloads;
 use crate::error::{Attempted, KernelError};
 use crate::netlink::{Netlink, Request, add_address, add_neighbor, add_route, set_up};
 use crate::{mount, sysctl};
@@ -63,6 +64,7 @@ pub(crate) fn configure(config: &NodeConfig) -> Result<(), KernelError> {
         let interface = &config.interfaces[route.interface];
         requests.push(add_route(indexes[route.interface], &interface.name, route.destination, route.via));
     }
+    offloads::keep_what_the_engine_cannot_be_told(&config.interfaces)?;
     netlink.transact(requests)
 }
 

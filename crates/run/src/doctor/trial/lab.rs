@@ -162,6 +162,7 @@ fn busy(node: u8) -> NodeConfig {
         mtu: MTU,
         addresses: vec![format!("{}/24", address(network, node)).parse().expect("an address and its prefix")],
         neighbors: vec![(address(network, 1 - node).into(), mac(network, 1 - node))],
+        engine: false,
     };
     NodeConfig {
         lab: "doctor".into(),
