@@ -5,19 +5,35 @@ use serde_json::Value;
 /// Where the server listens.
 pub(crate) const START_SERVER: &str = "iperf3 --server --daemon --json";
 
+/// A TCP segment of 1,448 bytes with timestamps is 1,500 bytes of IP.
+pub(crate) const TCP_SHARE: f64 = 1_448.0 / 1_500.0;
+
 /// The goodput at the receiver in bits per second.
 ///
 /// The first and the last of the receiver's one-second intervals are left out: they hold the beginning and the end.
 pub(crate) fn received(json: &str) -> Result<f64, String> {
+    let sums = inner(json)?;
+    let (bytes, seconds) = sums.iter().fold((0.0, 0.0), |(bytes, seconds), sum| (bytes + sum.0, seconds + sum.1));
+    if seconds > 0.0 { Ok(bytes * 8.0 / seconds) } else { Err("the transfer was too short".to_owned()) }
+}
+
+/// The same for each of these intervals.
+pub(crate) fn seconds(json: &str) -> Result<Vec<f64>, String> {
+    Ok(inner(json)?.iter().map(|(bytes, seconds)| bytes * 8.0 / seconds).collect())
+}
+
+/// Bytes and seconds of the receiver's inner intervals; of a transfer without any, of all that it has.
+fn inner(json: &str) -> Result<Vec<(f64, f64)>, String> {
     let root: Value = serde_json::from_str(json).map_err(|error| format!("iperf3's output: {error}"))?;
     if let Some(error) = root.get("error") {
         return Err(format!("iperf3: {error}"));
     }
     let intervals = root["server_output_json"]["intervals"].as_array().ok_or("iperf3 gave no server output")?;
-    let sums: Vec<(f64, f64)> = intervals.iter().filter_map(sum).collect();
-    let inner = sums.get(1..sums.len().saturating_sub(1)).unwrap_or_default();
-    let (bytes, seconds) = inner.iter().fold((0.0, 0.0), |(bytes, seconds), sum| (bytes + sum.0, seconds + sum.1));
-    if seconds > 0.0 { Ok(bytes * 8.0 / seconds) } else { Err("the transfer was too short".to_owned()) }
+    let sums: Vec<(f64, f64)> = intervals.iter().filter_map(sum).filter(|(_, seconds)| *seconds > 0.0).collect();
+    match sums.len() {
+        0..3 => Ok(sums),
+        count => Ok(sums[1..count - 1].to_vec()),
+    }
 }
 
 fn sum(interval: &Value) -> Option<(f64, f64)> {
