@@ -44,12 +44,12 @@ pub(crate) fn packets(settings: &Settings) -> Result<Vec<Row>, String> {
     let (rates, seconds) = if settings.quick { (&RATES[..1], 0.5) } else { (&RATES[..], 1.5) };
     let mut best = Vec::new();
     let mut points = Vec::new();
-    for round in 0..settings.rounds(3) {
+    for _ in 0..settings.rounds(3) {
         let mut highest = 0.0;
         for &rate in rates {
             let load = Load { rate, burst: 25, seconds, payload: SMALL, ports: 1 };
             let share = arrivals(&lab, load)?.count as f64 / load.packets();
-            points.push((f64::from(round), rate / 1e3, (1.0 - share).max(0.0) * 100.0));
+            points.push((rate / 1e3, (1.0 - share).max(0.0) * 100.0));
             if share < ARRIVE {
                 break;
             }
@@ -62,15 +62,17 @@ pub(crate) fn packets(settings: &Settings) -> Result<Vec<Row>, String> {
     Ok(vec![row.goal(Goal::AtLeast(RATE_GOAL / 1e3))])
 }
 
-fn losses(points: &[(f64, f64, f64)]) -> Panel {
-    let points = points.iter().map(|(_, rate, lost)| (*rate, *lost, 0.0)).collect();
+/// Of each measurement its rate and what was lost.
+fn losses(points: &[(f64, f64)]) -> Panel {
+    let most = points.iter().map(|(_, lost)| *lost).fold(0.0, f64::max) * 1.1;
+    let points = points.iter().map(|(rate, lost)| (*rate, *lost, 0.0)).collect();
     Panel {
         title: "64-byte packets through one link".to_owned(),
         x: "offered (kpps)",
         y: "lost (%)",
         ticks: [0.0, 100.0].into_iter().chain(RATES[..].iter().map(|rate| rate / 1e3)).collect(),
         by_ratio: false,
-        top: None,
+        top: Some(most.max(0.2)),
         bottom: 0.0,
         series: vec![Series { name: "each round".to_owned(), colour: BLUE, stroke: Stroke::Points, points }],
         names: SeriesLabelPosition::UpperLeft,

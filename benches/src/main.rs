@@ -15,6 +15,7 @@ mod lab;
 mod machine;
 mod many;
 mod page;
+mod peers;
 mod picture;
 mod plain;
 mod probe;
@@ -42,6 +43,7 @@ struct Settings {
     /// The scripts of what is compared with.
     plain_veth: PathBuf,
     plain_chain: PathBuf,
+    peer: PathBuf,
     /// The lab files of the paper on time dilation.
     examples: PathBuf,
     /// Where figures, lab files and results of runs go.
@@ -92,7 +94,7 @@ const fn case(
 /// How many times shorter a quick measurement is.
 const QUICKER: u32 = 7;
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 12] = [
     case("streams", "TCP through one link, with and without limits", 120, streams::run),
     case("packets-per-second", "The most small packets per second that one link carries", 40, exactness::packets),
     case("exactness", "How far the delay of each packet is off", 45, exactness::delays),
@@ -104,6 +106,7 @@ const CASES: [Case; 11] = [
     case("idle", "What a lab takes while nobody uses it", 25, many::idle),
     case("nodes", "A thousand routers and two thousand links", 25, many::nodes),
     case("star", "Setting up and removing 100 nodes around one router", 8, scale::run),
+    case("peers", "The same on other emulators, where they are installed", 60, peers::run),
 ];
 
 fn main() -> ExitCode {
@@ -140,6 +143,7 @@ fn settings(quick: bool) -> Settings {
         netloom: std::env::var_os("NETLOOM").map_or_else(sibling, PathBuf::from),
         plain_veth: root.join("plain-veth.sh"),
         plain_chain: root.join("plain-chain.sh"),
+        peer: root.join("peer.sh"),
         examples: root.join("../examples/time-warp"),
         output: PathBuf::from(OUTPUT),
         quick,
