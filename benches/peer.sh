@@ -2,7 +2,7 @@
 # A path made by another emulator, without Netloom, to measure the same things on it.
 # Usage: peer.sh PEER DELAY RATE SERVER CLIENT: PEER is netem, mahimahi, rattan or mininet; DELAY in milliseconds each way
 # and RATE in Mbit/s, or - for none. SERVER and CLIENT are shell commands; CLIENT finds SERVER's address in $SERVER.
-# Standard output is theirs. Everything is made inside namespaces of this script's own and vanishes with it; all but
+# Standard output is theirs; with PEER_WAIT=yes the end of SERVER is waited for. Everything is made inside namespaces of this script's own and vanishes with it; all but
 # netem need root.
 set -eu
 if [ "${PEER_INSIDE:-}" != yes ]; then
@@ -37,29 +37,41 @@ netem)
         ip netns exec $node tc qdisc add dev eth0 root netem "$@"
     done
     ip netns exec b sh -c "$roomy; $server" &
+    serving=$!
     sleep 0.5
     SERVER=$server_at ip netns exec a sh -c "$client"
     ;;
 mahimahi)
-    # It refuses to be root, and makes namespaces of its own as the owner of its program.
+    # It refuses to be root, and makes namespaces of its own as the owner of its program. Those are as bare as new ones
+    # are; a shell in each says where it is, and waits until this loop, which is root, has made it ready.
     echo 1 > /proc/sys/net/ipv4/ip_forward
     sh -c "$roomy; $server" &
-    sleep 0.5
-    set -- mm-delay "$([ "$delay" = - ] && echo 0 || echo "$delay")"
+    serving=$!
+    : > /run/here
+    chmod 666 /run/here
+    while sleep 0.05; do
+        if [ -s /run/here ]; then
+            nsenter --target "$(cat /run/here)" --net sh -c "$roomy; echo 1 > /proc/sys/net/ipv4/ip_forward"
+            : > /run/here
+        fi
+    done &
+    here='echo $$ > /run/here; while [ -s /run/here ]; do sleep 0.05; done'
+    link=
     if [ "$rate" != - ]; then
         # A line for each packet of 1,504 bytes: when it may leave, in milliseconds; the file repeats.
         awk -v rate="$rate" 'BEGIN { for (n = 1; n * 12.032 <= rate * 1000; n++) print int(n * 12.032 / rate) + 1 }' \
             > /run/trace
-        limit="--uplink-queue=droptail --uplink-queue-args=packets=$queue"
-        limit="$limit --downlink-queue=droptail --downlink-queue-args=packets=$queue"
-        # shellcheck disable=SC2086
-        set -- "$@" mm-link $limit /run/trace /run/trace --
+        link="mm-link --uplink-queue=droptail --uplink-queue-args=packets=$queue"
+        link="$link --downlink-queue=droptail --downlink-queue-args=packets=$queue /run/trace /run/trace --"
     fi
     # shellcheck disable=SC2016
-    setpriv --reuid=65534 --regid=65534 --clear-groups "$@" sh -c "SERVER=\$MAHIMAHI_BASE; $client"
+    CLIENT="$here; SERVER=\$MAHIMAHI_BASE; $client" HERE=$here LINK=$link \
+        setpriv --reuid=65534 --regid=65534 --clear-groups \
+        mm-delay "$([ "$delay" = - ] && echo 0 || echo "$delay")" sh -c 'eval "$HERE"; exec $LINK sh -c "$CLIENT"'
     ;;
 rattan)
     sh -c "$roomy; $server" &
+    serving=$!
     sleep 0.5
     set --
     for way in uplink downlink; do
@@ -73,7 +85,9 @@ rattan)
     rattan link "$@" -- sh -c "SERVER=\$RATTAN_BASE; $client"
     ;;
 mininet)
-    python3 "$(dirname "$0")/peer-mininet.py" "$delay" "$rate" "$roomy; $server" "$client"
+    # Mininet's own interpreter knows where its modules are.
+    "$(sed -n '1s/^#! *//p' "$(command -v mn)")" "$(dirname "$0")/peer-mininet.py" "$delay" "$rate" "$roomy; $server" "$client"
+    exit
     ;;
 *)
     echo "$0: no peer $peer" >&2
@@ -81,4 +95,4 @@ mininet)
     ;;
 esac
 # What the server has to say, it says when nothing more comes.
-wait
+if [ "${PEER_WAIT:-}" = yes ]; then wait "$serving"; fi

@@ -61,15 +61,11 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
         rows.push(Row::number(format!("{}: netloom", link.what), "Gbit/s", ours.clone())?);
         for (peer, version) in &present {
             let what = format!("{}: {version}", link.what);
-            rows.push(match peer.misses(link, &has_netem) {
-                Some(reason) => Row::absent(what, reason),
-                None => {
-                    theirs(settings, peer, link).and_then(|theirs| Row::number(&what, "Gbit/s", theirs)).map_or_else(
-                        |error| Row::absent(&what, failed(&error)),
-                        |row| row.against("netloom", ours.clone()),
-                    )
-                }
-            });
+            let row = match peer.misses(link, &has_netem) {
+                Some(reason) => Ok(Row::absent(&what, reason)),
+                None => theirs(settings, peer, link, &what, ours.clone()),
+            };
+            rows.push(row.unwrap_or_else(|error| Row::absent(what, failed(&error))));
         }
     }
     rows.extend(delays(settings, &present, &has_netem)?);
@@ -91,6 +87,9 @@ impl Peer {
     fn play(&self, settings: &Settings, link: &Link, server: &str, client: &str) -> Result<String, String> {
         let word = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
         let mut command = Command::new(&settings.peer);
+        if server.contains(RECEIVE) {
+            command.env("PEER_WAIT", "yes");
+        }
         output(command.args([self.name, &word(link.delay), &word(link.rate), server, client]))
     }
 }
@@ -108,10 +107,18 @@ fn ours(settings: &Settings, link: &Link) -> Result<Vec<f64>, String> {
     (0..settings.rounds(3)).map(|_| gbit(&lab.shell("a", &transfer::pinned_tcp("b", seconds(settings)))?)).collect()
 }
 
-fn theirs(settings: &Settings, peer: &Peer, link: &Link) -> Result<Vec<f64>, String> {
+/// A row of a peer beside ours.
+fn theirs(settings: &Settings, peer: &Peer, link: &Link, what: &str, ours: Vec<f64>) -> Result<Row, String> {
     let client = transfer::pinned_tcp("$SERVER", seconds(settings));
-    let server = "iperf3 --server --one-off --json > /dev/null";
-    (0..settings.rounds(3)).map(|_| gbit(&peer.play(settings, link, server, &client)?)).collect()
+    let (mut rates, mut governed) = (Vec::new(), String::new());
+    for _ in 0..settings.rounds(3) {
+        let json = peer.play(settings, link, "iperf3 --server --json > /dev/null", &client)?;
+        rates.push(gbit(&json)?);
+        governed = transfer::congestion_control(&json);
+    }
+    let row = Row::number(what, "Gbit/s", rates)?.against("netloom", ours);
+    // Where the peer lets nobody choose.
+    Ok(if governed == "cubic" { row } else { row.remark(format!("by TCP {governed}")) })
 }
 
 /// How far delays are off, at the median and where one in a hundred is worse.

@@ -41,10 +41,19 @@ fn sum(interval: &Value) -> Option<(f64, f64)> {
 }
 
 /// The client's command for a TCP transfer. CUBIC where the kernel allows it to be chosen, since BBR probes below the
-/// rate on purpose.
+/// rate on purpose; iperf3 that may not choose it says so in its output, and ends as if all were well.
 pub(crate) fn tcp(target: &str, seconds: u32) -> String {
-    let options = format!("-t {seconds} --json --get-server-output");
-    format!("iperf3 -4 -c {target} -C cubic {options} || iperf3 -4 -c {target} {options}")
+    let transfer = format!("iperf3 -4 -c {target} -t {seconds} --json --get-server-output");
+    format!(
+        "told=$({transfer} -C cubic); \
+         case $told in *TCP_CONGESTION*) {transfer} ;; *) printf '%s\\n' \"$told\" ;; esac"
+    )
+}
+
+/// What governed the sender, as iperf3 tells it.
+pub(crate) fn congestion_control(json: &str) -> String {
+    let root: Value = serde_json::from_str(json).unwrap_or_default();
+    root["end"]["sender_tcp_congestion"].as_str().unwrap_or("unknown").to_owned()
 }
 
 /// The same with the client on one processor and the server on another: where the scheduler puts them decides more than
@@ -62,4 +71,28 @@ pub(crate) fn several(target: &str, seconds: u32, streams: u32) -> String {
 /// room for 4 MB, so that a receiver without a processor for a moment loses nothing: the line is measured, not iperf3.
 pub(crate) fn udp(target: &str, seconds: u32, rate: f64) -> String {
     format!("iperf3 -4 -c {target} -u -l 1470 -w 4M -b {rate:.0} -t {seconds} --json --get-server-output")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_and_the_last_second_do_not_count_where_there_are_others() {
+        let transfer = |bytes: &[u64]| {
+            let sums: Vec<Value> =
+                bytes.iter().map(|bytes| serde_json::json!({"sum": {"bytes": bytes, "seconds": 1.0}})).collect();
+            serde_json::json!({
+                "server_output_json": {"intervals": sums},
+                "end": {"sender_tcp_congestion": "cubic"},
+            })
+            .to_string()
+        };
+        assert_eq!(received(&transfer(&[1, 1_000, 3_000, 7])), Ok(16_000.0));
+        assert_eq!(seconds(&transfer(&[1, 1_000, 3_000, 7])), Ok(vec![8_000.0, 24_000.0]));
+        assert_eq!(received(&transfer(&[1_000, 2_000])), Ok(12_000.0));
+        assert!(received(&transfer(&[])).is_err());
+        assert_eq!(congestion_control(&transfer(&[])), "cubic");
+        assert!(received("{\"error\": \"no route\"}").is_err_and(|said| said.contains("no route")));
+    }
 }
