@@ -59,7 +59,7 @@ fn errors_us(settings: &Settings, lab: &Lab, delay: u32) -> Result<(Vec<f64>, f6
 }
 
 fn count(settings: &Settings) -> u32 {
-    if settings.quick { 3 } else { 13 }
+    if settings.quick { 3 } else { 9 }
 }
 
 fn pings(count: u32, target: &str, rest_us: u32) -> String {

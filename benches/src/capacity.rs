@@ -28,11 +28,10 @@ const fn both(kbps: u32) -> Capacity {
     Capacity { kbps, queue: "100 packets", udp: true, tcp: Some(0.95), quick: false }
 }
 
-const CAPACITIES: [Capacity; 7] = [
+const CAPACITIES: [Capacity; 6] = [
     Capacity { tcp: None, ..both(100) },
     both(1_000),
     Capacity { quick: true, ..both(10_000) },
-    both(100_000),
     Capacity { queue: "1000 packets", ..both(150_000) },
     Capacity { queue: "1000 packets", quick: true, ..both(1_000_000) },
     Capacity { queue: "4000 packets", udp: false, tcp: Some(0.98), ..both(5_000_000) },

@@ -81,7 +81,7 @@ fn losses(points: &[(f64, f64)]) -> Panel {
 
 /// How far delays are off.
 pub(crate) fn delays(settings: &Settings) -> Result<Vec<Row>, String> {
-    let (rounds, seconds) = (settings.rounds(3), if settings.quick { 0.5 } else { 4.0 });
+    let (rounds, seconds) = (settings.rounds(3), if settings.quick { 0.5 } else { 3.0 });
     let (mut rows, mut series) = (Vec::new(), Vec::new());
     for (Exactness { precision, rate, burst, goals }, colour) in EXACTNESS.iter().zip([ORANGE, BLUE, GREEN]) {
         let yaml = format!("precision: {precision}\nnodes: [a, b]\nlinks:\n  line: {{ends: [a, b], delay: 10 ms}}\n");

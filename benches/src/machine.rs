@@ -99,7 +99,7 @@ impl Load {
 }
 
 /// Of all processors since the start of the machine, in seconds.
-fn busy_seconds() -> f64 {
+pub(crate) fn busy_seconds() -> f64 {
     // SAFETY: sysconf takes no pointers.
     let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
     busy_ticks(&fs::read_to_string("/proc/stat").unwrap_or_default()) / ticks_per_second

@@ -10,7 +10,9 @@ mod bare;
 mod capacity;
 mod chains;
 mod clocks;
+mod docs;
 mod exactness;
+mod growth;
 mod lab;
 mod machine;
 mod many;
@@ -23,6 +25,7 @@ mod processes;
 mod report;
 mod row;
 mod scale;
+mod server;
 mod streams;
 mod transfer;
 mod wake;
@@ -114,8 +117,8 @@ fn main() -> ExitCode {
     if let Some(ended) = probe::main(&arguments).or_else(|| bare::main(&arguments)) {
         return ended;
     }
-    let (cases, quick) = match args::parse(&arguments) {
-        Ok(Asked::Measure { cases, quick }) => (cases, quick),
+    let (cases, quick, write_docs) = match args::parse(&arguments) {
+        Ok(Asked::Measure { cases, quick, write_docs }) => (cases, quick, write_docs),
         Ok(Asked::Help(text)) => {
             print!("{text}");
             return ExitCode::SUCCESS;
@@ -127,7 +130,9 @@ fn main() -> ExitCode {
     };
     let report = measure(&settings(quick), &cases);
     println!("\n{}", report.table());
-    match report.write() {
+    let written =
+        report.write().and_then(|said| if write_docs { docs::write(&report).map(|_| said) } else { Ok(said) });
+    match written {
         Ok(said) => eprintln!("{said}"),
         Err(error) => {
             eprintln!("netloom-bench: {error}");

@@ -127,7 +127,7 @@ fn delays(
     present: &[(&Peer, String)],
     has_netem: &Result<String, String>,
 ) -> Result<Vec<Row>, String> {
-    let load = Load { rate: 1e3, burst: 1, seconds: f64::from(seconds(settings)), payload: SMALL, ports: 1 };
+    let load = Load { rate: 1e3, burst: 1, seconds: 1.0, payload: SMALL, ports: 1 };
     let yaml = "nodes: [a, b]\nlinks:\n  line: {ends: [a, b], delay: 10 ms}\n";
     let lab = Lab::up(settings, "peers", yaml)?;
     let ours = (0..settings.rounds(3)).map(|_| exactness::arrivals(&lab, load)).collect::<Result<Vec<_>, _>>()?;

@@ -17,7 +17,13 @@ pub(crate) fn received(json: &str) -> Result<f64, String> {
     if seconds > 0.0 { Ok(bytes * 8.0 / seconds) } else { Err("the transfer was too short".to_owned()) }
 }
 
-/// The same for each of these intervals.
+/// All bytes that the receiver got.
+pub(crate) fn bytes(json: &str) -> Result<f64, String> {
+    let root: Value = serde_json::from_str(json).map_err(|error| format!("iperf3's output: {error}"))?;
+    root["end"]["sum_received"]["bytes"].as_f64().ok_or_else(|| format!("iperf3: {}", root["error"]))
+}
+
+/// The goodput in each of the inner intervals.
 pub(crate) fn seconds(json: &str) -> Result<Vec<f64>, String> {
     Ok(inner(json)?.iter().map(|(bytes, seconds)| bytes * 8.0 / seconds).collect())
 }
