@@ -43,6 +43,11 @@ pub(crate) struct Load {
 }
 
 impl Load {
+    /// How many datagrams are sent.
+    pub(crate) fn packets(&self) -> f64 {
+        (self.rate * self.seconds / self.burst as f64).round() * self.burst as f64
+    }
+
     /// The sender's arguments.
     pub(crate) fn arguments(&self, target: &str) -> Vec<String> {
         let Self { rate, burst, seconds, payload, ports } = self;

@@ -1,0 +1,94 @@
+//! Tables and plots of `docs/performance.md`: between `<!-- bench: NAME -->` and `<!-- end -->` stands what the last run of
+//! that case with `--write-docs` measured.
+
+use crate::report::{Outcome, Report};
+use crate::{OUTPUT, server};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const BEGIN: &str = "<!-- bench: ";
+const CLOSED: &str = " -->\n";
+const END: &str = "<!-- end -->";
+/// Besides those of cases: what was measured on, and what that means for larger machines.
+const MACHINE: &str = "machine";
+const SERVER: &str = "server";
+
+/// Writes what this run measured into the manual; the rest stays as it was.
+pub(crate) fn write(report: &Report) -> Result<(), String> {
+    let docs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let page = docs.join("performance.md");
+    let failed = |error: std::io::Error| format!("writing {}: {error}", page.display());
+    let text = fs::read_to_string(&page).map_err(failed)?;
+    fs::write(&page, filled(&text, |name| section(report, name))?).map_err(failed)?;
+    for outcome in &report.outcomes {
+        let name = format!("{}.svg", outcome.case.name);
+        let (from, to) = (Path::new(OUTPUT).join(&name), docs.join("images").join(&name));
+        if !outcome.figures.is_empty() {
+            fs::copy(&from, &to).map_err(|error| format!("copying {}: {error}", from.display()))?;
+        }
+    }
+    eprintln!("written: {}", page.display());
+    Ok(())
+}
+
+/// What stands between the marks of this name; none if this run has not measured it.
+fn section(report: &Report, name: &str) -> Option<String> {
+    match name {
+        MACHINE => Some(format!("{}\n", report.machine.words())),
+        SERVER => server::arithmetic(report),
+        case => report.outcomes.iter().find(|outcome| outcome.case.name == case && outcome.rows.is_ok()).map(table),
+    }
+}
+
+fn table(outcome: &Outcome) -> String {
+    let mut text = String::from("| case | goal | measured | ratio | spread | |\n|---|---|---|---|---|---|\n");
+    for row in outcome.rows() {
+        let cells = row.cells().map(|cell| cell.replace('|', "\\|"));
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    if !outcome.figures.is_empty() {
+        let _ = writeln!(text, "\n![{}](images/{}.svg)", outcome.case.title, outcome.case.name);
+    }
+    text
+}
+
+/// The text with new contents between marks.
+fn filled(text: &str, contents: impl Fn(&str) -> Option<String>) -> Result<String, String> {
+    let mut result = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(BEGIN) {
+        let (name, body) = after.split_once(CLOSED).ok_or("a mark `<!-- bench: NAME -->` does not end its line")?;
+        let (old, next) = body.split_once(END).ok_or_else(|| format!("no {END} follows the mark of {name}"))?;
+        let new = contents(name).unwrap_or_else(|| old.to_owned());
+        let _ = write!(result, "{before}{BEGIN}{name}{CLOSED}{new}{END}");
+        rest = next;
+    }
+    Ok(result + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_measured_is_replaced() {
+        let page = "# A\n<!-- bench: one -->\nold\n<!-- end -->\nwords\n<!-- bench: two -->\n<!-- end -->\n";
+        let new = |name: &str| (name == "two").then(|| "new\n".to_owned());
+        let expected = "# A\n<!-- bench: one -->\nold\n<!-- end -->\nwords\n<!-- bench: two -->\nnew\n<!-- end -->\n";
+        assert_eq!(filled(page, new).as_deref(), Ok(expected));
+        assert!(filled("<!-- bench: one -->\n", new).is_err());
+    }
+
+    #[test]
+    fn the_manual_has_a_place_for_every_case_but_those_of_the_clocks() {
+        let page = include_str!("../../docs/performance.md");
+        for case in crate::CASES.iter().chain(&crate::growth::CASES) {
+            assert!(page.contains(&format!("{BEGIN}{}{CLOSED}", case.name)), "no mark for {}", case.name);
+        }
+        for name in [MACHINE, SERVER] {
+            assert!(page.contains(&format!("{BEGIN}{name}{CLOSED}")), "no mark for {name}");
+        }
+        assert!(filled(page, |_| None).is_ok_and(|filled| filled == page));
+    }
+}
