@@ -86,7 +86,9 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let mut links = start_engine(plan, ports, claim.as_ref().map(|claim| claim.processor), epoch)?;
     let captures = start_captures(job, &mut links)?;
     let pump = match kernels {
-        Some(kernels) => Some(add_kernels(job, &kernels, &configs(plan, &cgroups), &mut nodes, guard)?),
+        Some(kernels) => {
+            Some(add_kernels(job, &kernels, &configs(plan, &cgroups).collect::<Vec<_>>(), &mut nodes, guard)?)
+        }
         None => None,
     };
     let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
@@ -116,7 +118,7 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let plan = &job.plan;
     let kernels =
         Kernels::prepare(job)?.ok_or_else(|| machine("a lab in virtual time needs a node that runs programs"))?;
-    let configs = configs(plan, &vec![None; plan.nodes.len()]);
+    let configs: Vec<NodeConfig> = configs(plan, &vec![None; plan.nodes.len()]).collect();
     let (kernels, time) = virtual_time::boot(job, &kernels, &configs, guard, &signals)?;
     let node = |(kernel, node): (Option<KernelNode>, &NodePlan)| match kernel {
         Some(kernel) => LabNode::Kernel(Box::new(kernel)),
@@ -185,23 +187,23 @@ fn cpu_shares(job: &Job) -> Result<Vec<Option<PathBuf>>, RunError> {
     job.plan.nodes.iter().map(share).collect::<Result<_, _>>().map_err(machine)
 }
 
-fn configs(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Vec<NodeConfig> {
+/// What each node is to be, made when it is asked for: with all of their routes, a thousand routers take tens of megabytes.
+fn configs(plan: &Plan, cgroups: &[Option<PathBuf>]) -> impl Iterator<Item = NodeConfig> {
     let joined = plan.links.iter().filter(|link| link.bypass.is_joined());
     let joined: BTreeSet<(usize, usize)> =
         joined.flat_map(|link| link.ends).map(|end| (end.node, end.interface)).collect();
     let each = plan.nodes.iter().zip(cgroups).enumerate();
-    let config = |(place, (node, cgroup)): (usize, (&NodePlan, &Option<PathBuf>))| {
+    let config = move |(place, (node, cgroup)): (usize, (&NodePlan, &Option<PathBuf>))| {
         let is_led = |interface| node.stack == Stack::Namespace && !joined.contains(&(place, interface));
         node_config(plan, node, cgroup.clone(), is_led)
     };
-    each.map(config).collect()
+    each.map(config)
 }
 
 /// The namespace nodes and transit routers, at their places in the plan.
 fn make_nodes(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Result<Vec<Option<LabNode>>, RunError> {
     let is_own = |node: &NodePlan| node.stack == Stack::Namespace;
-    let own = plan.nodes.iter().zip(cgroups).filter(|(node, _)| is_own(node));
-    let own = own.map(|(node, cgroup)| node_config(plan, node, cgroup.clone()));
+    let own = plan.nodes.iter().zip(configs(plan, cgroups)).filter(|(node, _)| is_own(node)).map(|(_, config)| config);
     let mut made = Node::create_all(own).map_err(RunError::of_node)?.into_iter().map(LabNode::Namespace);
     let place = |node: &NodePlan| match node.stack {
         Stack::Namespace => made.next(),
