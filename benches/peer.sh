@@ -81,8 +81,9 @@ rattan)
             set -- "$@" "--$way-queue-args" "{\"packet_limit\":$queue}"
         fi
     done
+    # It writes what it does to its standard output, among what the client writes.
     # shellcheck disable=SC2016
-    rattan link "$@" -- sh -c "SERVER=\$RATTAN_BASE; $client"
+    rattan link "$@" -- sh -c "exec >&3; SERVER=\$RATTAN_BASE; $client" 3>&1 >&2
     ;;
 mininet)
     # Mininet's own interpreter knows where its modules are.
