@@ -1,8 +1,9 @@
 //! A running lab, driven through the command line as a user drives it.
 
 use crate::Settings;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// A lab that is up; dropping it takes it down.
@@ -10,6 +11,34 @@ pub(crate) struct Lab {
     netloom: PathBuf,
     name: String,
     file: PathBuf,
+}
+
+/// Takes down what labs are left when this program ends, however it ends: a process of its own, which outlives it.
+pub(crate) struct Guard(Child);
+
+impl Guard {
+    pub(crate) fn start(netloom: &Path) -> Result<Self, String> {
+        // Its standard input ends when nobody holds the other end any more.
+        let script = format!(
+            "cat > /dev/null; \"$0\" ps --json | grep -o 'bench-[a-z0-9-]*-{}' | sort -u | \
+             while read -r lab; do \"$0\" down \"$lab\"; rm -f \"{}/$lab.yaml\"; done",
+            std::process::id(),
+            std::env::temp_dir().display()
+        );
+        let mut command = Command::new("sh");
+        // What ends this program by a key would end its whole group.
+        command.args(["-c", &script]).arg(netloom).process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().map(Self).map_err(|error| format!("starting a guard of labs: {error}"))
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        // What it says is of no use to anybody any more.
+        let _ = self.0.wait();
+    }
 }
 
 /// Runs a program and gives its standard output; an error tells what it wrote to the other.
