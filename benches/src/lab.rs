@@ -1,6 +1,7 @@
 //! A running lab, driven through the command line as a user drives it.
 
 use crate::Settings;
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -13,15 +14,21 @@ pub(crate) struct Lab {
     file: PathBuf,
 }
 
-/// Takes down what labs are left when this program ends, however it ends: a process of its own, which outlives it.
+/// Takes down what labs are left when this program is ended: a process of its own, which outlives it.
 pub(crate) struct Guard(Child);
+
+/// Told to the guard when all is well.
+const DONE: &[u8] = b"done\n";
 
 impl Guard {
     pub(crate) fn start(netloom: &Path) -> Result<Self, String> {
-        // Its standard input ends when nobody holds the other end any more.
+        // Its standard input ends when nobody holds the other end any more. A lab that is just being set up can be taken
+        // down when it is up.
         let script = format!(
-            "cat > /dev/null; \"$0\" ps --json | grep -o 'bench-[a-z0-9-]*-{}' | sort -u | \
-             while read -r lab; do \"$0\" down \"$lab\"; rm -f \"{}/$lab.yaml\"; done",
+            "read -r word; if [ \"$word\" = done ]; then exit; fi; \
+             for round in 1 2 3 4 5 6 7 8 9; do sleep 1; \
+             \"$0\" ps --json | grep -o 'bench-[a-z0-9-]*-{}' | sort -u | \
+             while read -r lab; do \"$0\" down \"$lab\"; rm -f \"{}/$lab.yaml\"; done; done",
             std::process::id(),
             std::env::temp_dir().display()
         );
@@ -35,8 +42,8 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        // What it says is of no use to anybody any more.
+        // A guard that is gone already has nothing to be told.
+        let _ = self.0.stdin.take().map(|mut pipe| pipe.write_all(DONE));
         let _ = self.0.wait();
     }
 }
