@@ -25,6 +25,9 @@ const HEAD: usize = 8;
 const BATCH: usize = 64;
 /// The receiver ends when nothing has come for so long.
 const QUIET: Duration = Duration::from_millis(700);
+/// How long the receiver sleeps between its looks: woken by every packet, it would take the sender's processor in the
+/// middle of a burst, and measure itself.
+const NAP: Duration = Duration::from_millis(20);
 /// The room that the receiver asks for, so that it loses nothing while it waits for a processor.
 const RECEIVE_BUFFER: libc::c_int = 32 << 20;
 
@@ -138,12 +141,17 @@ fn send(target: &str, load: Load) -> io::Result<()> {
     Ok(())
 }
 
-/// Sleeps while there is time for it, then looks again and again.
+/// Sleeps, and after a long sleep looks again and again for a while, so that the processor is warm when it sends. Between
+/// bursts that follow one another closely it only sleeps: the receiver needs the processor, too, and a sender that has
+/// just woken up keeps it between stamp and call. A burst that begins late is stamped late.
 fn wait_until(at: Instant) {
     const SPIN: Duration = Duration::from_micros(150);
+    const WORTH_A_SLEEP: Duration = Duration::from_micros(50);
     let left = at.saturating_duration_since(Instant::now());
-    if left > SPIN {
+    if left > SPIN * 2 {
         std::thread::sleep(left - SPIN);
+    } else if left > WORTH_A_SLEEP {
+        std::thread::sleep(left);
     }
     while Instant::now() < at {
         std::hint::spin_loop();
@@ -218,17 +226,19 @@ fn receive(ports: u16, told: Told) -> io::Result<()> {
     if set_option(socket, libc::SO_RCVBUFFORCE, RECEIVE_BUFFER).is_err() {
         set_option(socket, libc::SO_RCVBUF, RECEIVE_BUFFER)?;
     }
-    // Longer for the first, for which the sender has to be started.
-    socket.set_read_timeout(Some(QUIET * 8))?;
+    socket.set_nonblocking(true)?;
     let mut times = Vec::with_capacity(1 << 20);
-    while let Some((sent, arrived)) = next_times(socket)? {
-        if times.is_empty() {
-            socket.set_read_timeout(Some(QUIET))?;
+    // Longer for the first, for which the sender has to be started.
+    let mut until = Instant::now() + QUIET * 8;
+    while Instant::now() < until {
+        while let Some((sent, arrived)) = next_times(socket)? {
+            times.push(match told {
+                Told::Delays => arrived - sent,
+                Told::Instants => arrived,
+            });
+            until = Instant::now() + QUIET;
         }
-        times.push(match told {
-            Told::Delays => arrived - sent,
-            Told::Instants => arrived,
-        });
+        std::thread::sleep(NAP);
     }
     let text: Vec<String> = times.iter().map(i64::to_string).collect();
     println!("{}", text.join(" "));
@@ -243,7 +253,7 @@ fn set_option(socket: &UdpSocket, option: libc::c_int, value: libc::c_int) -> io
     if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// When the next datagram was sent and when it arrived; none when no more comes.
+/// When the next datagram was sent and when it arrived; none when no more is there.
 fn next_times(socket: &UdpSocket) -> io::Result<Option<(i64, i64)>> {
     let mut head = [0_u8; HEAD];
     let mut control = [0_u64; 16];

@@ -16,6 +16,7 @@ mod kernels;
 mod kills;
 mod refusals;
 mod runs;
+mod trains;
 mod transit;
 mod treatments;
 mod virtual_faults;

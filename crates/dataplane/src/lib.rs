@@ -16,6 +16,7 @@
 //! itself (a full ring, a refused send) is an error of the engine, counted apart.
 
 mod clock;
+mod distribution;
 mod driver;
 mod engine;
 mod guests;
@@ -29,7 +30,8 @@ mod send;
 mod sys;
 mod wait;
 
+pub use distribution::Distribution;
 pub use engine::{Engine, EngineConfig, EngineError, PortConfig};
 pub use meter::Meters;
-pub use report::{Distribution, EngineReport, PipeReport, PortReport, Snapshot};
+pub use report::{EngineReport, PipeReport, PortReport, Snapshot};
 pub use wait::Precision;

@@ -1,23 +1,46 @@
 //! Which processors programs may use.
 
 use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
+use std::fs::File;
 
 /// The calling thread: in Linux, every thread has an affinity of its own.
 const THIS: Pid = Pid::from_raw(0);
 
-/// Takes the last of the processors that the calling thread may use away from it, and from all threads and processes
-/// that it starts from now on. None if it has only one.
+/// A processor that no other lab on this machine stays on, for as long as this value or a child of this process lives.
+#[derive(Debug)]
+pub struct Claim {
+    /// Its number.
+    pub processor: usize,
+    /// A lock on what describes the processor in sysfs: other users see it, it leaves nothing behind, and dies with us.
+    _lock: Flock<File>,
+}
+
+/// Claims the last of the processors that the calling thread may use and no other lab has claimed. None if there is only
+/// one, or none is left.
 ///
 /// # Errors
 /// What the kernel says.
-pub fn reserve() -> Result<Option<usize>, Errno> {
-    let [_, .., last] = allowed()?[..] else { return Ok(None) };
+pub fn claim() -> Result<Option<Claim>, Errno> {
+    let allowed = allowed()?;
+    let several = if allowed.len() > 1 { &*allowed } else { &[] };
+    Ok(several.iter().rev().find_map(|&processor| {
+        let folder = File::open(format!("/sys/devices/system/cpu/cpu{processor}")).ok()?;
+        let lock = Flock::lock(folder, FlockArg::LockExclusiveNonblock).ok()?;
+        Some(Claim { processor, _lock: lock })
+    }))
+}
+
+/// Takes a processor away from the calling thread, and from all threads and processes that it starts from now on.
+///
+/// # Errors
+/// What the kernel says.
+pub fn avoid(processor: usize) -> Result<(), Errno> {
     let mut allowed = sched_getaffinity(THIS)?;
-    allowed.unset(last)?;
-    sched_setaffinity(THIS, &allowed)?;
-    Ok(Some(last))
+    allowed.unset(processor)?;
+    sched_setaffinity(THIS, &allowed)
 }
 
 /// The processors that the calling thread may use.
@@ -44,16 +67,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_processor_is_taken_from_the_thread_and_from_what_it_starts() {
+    fn no_processor_is_claimed_twice() {
+        // Labs of other tests may have claims at the same time, so that not all are to be had.
+        let claims: Vec<Claim> = std::iter::from_fn(|| claim().expect("the kernel tells")).collect();
+        assert!(claims.is_sorted_by(|one, next| one.processor != next.processor), "{claims:?}");
+        assert!(claims.len() <= allowed().expect("a thread has an affinity").len());
+    }
+
+    #[test]
+    fn what_a_thread_avoids_it_and_what_it_starts_do_not_use() {
         // A thread of its own, so that no other test loses a processor.
         let check = || {
-            let before = sched_getaffinity(THIS).expect("a thread has an affinity");
-            let count = (0..CpuSet::count()).filter(|cpu| before.is_set(*cpu).unwrap_or(false)).count();
-            let reserved = reserve().expect("a thread may give processors away");
-            assert_eq!(reserved.is_some(), count > 1);
+            let [_, .., last] = allowed().expect("a thread has an affinity")[..] else { return };
+            avoid(last).expect("a thread may give processors away");
             let child = std::thread::spawn(|| sched_getaffinity(THIS)).join().expect("it does not panic");
             let after = child.expect("a thread has an affinity");
-            assert!(reserved.is_none_or(|cpu| !after.is_set(cpu).expect("a processor that exists")));
+            assert!(!after.is_set(last).expect("a processor that exists"));
         };
         std::thread::spawn(check).join().expect("the check holds");
     }

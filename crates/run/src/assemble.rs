@@ -20,6 +20,7 @@ use netloom_fabric::{Fabric, PortId, TapId};
 use netloom_guest::node::{KernelNode, Pump};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
+use netloom_host::processors::{self, Claim};
 use netloom_host::runtime::RuntimeDir;
 use netloom_lab::{Clock, Cpus, LinkPlan, NodePlan, Plan, Precision, Stack};
 use std::collections::BTreeSet;
@@ -72,26 +73,28 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
         return assemble_in_virtual_time(job, signals, guard);
     }
     let mut notes = Vec::new();
-    let processor = own_processor(plan, &mut notes)?;
+    let claim = own_processor(plan, &mut notes)?;
     guard.step(format!("making {} nodes", plan.nodes.len()));
     let cgroups = cpu_shares(job)?;
-    let configs = configs(plan, &cgroups);
-    let mut nodes = make_nodes(plan, &configs)?;
+    let mut nodes = make_nodes(plan, &cgroups)?;
     let kernels = Kernels::prepare(job)?;
     guard.step(joining(plan));
     let ports = make_links(plan, &nodes, kernels.as_ref())?;
     configure(nodes.iter_mut().flatten())?;
     await_joined(plan, &mut nodes)?;
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
-    let mut links = start_engine(plan, ports, processor, epoch)?;
+    let mut links = start_engine(plan, ports, claim.as_ref().map(|claim| claim.processor), epoch)?;
     let captures = start_captures(job, &mut links)?;
     let pump = match kernels {
-        Some(kernels) => Some(add_kernels(job, &kernels, &configs, &mut nodes, guard)?),
+        Some(kernels) => {
+            Some(add_kernels(job, &kernels, &configs(plan, &cgroups).collect::<Vec<_>>(), &mut nodes, guard)?)
+        }
         None => None,
     };
     let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
     notes.extend(notes_of(&nodes));
-    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump })
+    netloom_host::memory::give_back();
+    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump, claim })
 }
 
 /// Boots the kernel nodes, at their places in the plan, and gives them their interfaces.
@@ -115,7 +118,7 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let plan = &job.plan;
     let kernels =
         Kernels::prepare(job)?.ok_or_else(|| machine("a lab in virtual time needs a node that runs programs"))?;
-    let configs = configs(plan, &vec![None; plan.nodes.len()]);
+    let configs: Vec<NodeConfig> = configs(plan, &vec![None; plan.nodes.len()]).collect();
     let (kernels, time) = virtual_time::boot(job, &kernels, &configs, guard, &signals)?;
     let node = |(kernel, node): (Option<KernelNode>, &NodePlan)| match kernel {
         Some(kernel) => LabNode::Kernel(Box::new(kernel)),
@@ -126,7 +129,7 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let mut links = links(plan, Driver::Virtual(time), PortCounters::default());
     let captures = start_captures(job, &mut links)?;
     let notes = notes_of(&nodes).collect();
-    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None })
+    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None, claim: None })
 }
 
 fn joining(plan: &Plan) -> String {
@@ -144,17 +147,27 @@ fn listen(job: &Job) -> Result<Server, RunError> {
         .map_err(|error| RunError::Machine(format!("listening at {}: {error}", job.control_socket.display())))
 }
 
-/// An engine that always spins gets a processor that no program of the lab runs on.
-fn own_processor(plan: &Plan, notes: &mut Vec<String>) -> Result<Option<usize>, RunError> {
-    if plan.precision != Precision::Exact {
+/// The processor on which the engine stays: one that no other lab's engine has, if there are several. If it always spins,
+/// no program of the lab runs there. None: wherever the kernel puts it.
+///
+/// An engine that stays is near the programs that it wakes, and finds its caches warm. One that the kernel moves follows
+/// the sender from processor to processor: it then has to wake the receiver on the other one, which costs more than to
+/// hand over 64 KiB. Beside kernels that stay on processors themselves, the engine fits in where there is room.
+fn own_processor(plan: &Plan, notes: &mut Vec<String>) -> Result<Option<Claim>, RunError> {
+    let is_exact = plan.precision == Precision::Exact;
+    if plan.precision == Precision::Eco || (plan.clock != Clock::Real && !is_exact) {
         return Ok(None);
     }
-    let failed = |error| RunError::Machine(format!("reserving a processor for the engine: {error}"));
-    let processor = netloom_host::processors::reserve().map_err(failed)?;
-    if processor.is_none() {
-        notes.push("precision exact: there is one processor only, and the engine shares it with all programs".into());
+    let failed = |error| RunError::Machine(format!("choosing a processor for the engine: {error}"));
+    let claim = processors::claim().map_err(failed)?;
+    match &claim {
+        Some(claim) if is_exact => processors::avoid(claim.processor).map_err(failed)?,
+        None if is_exact => notes.push(
+            "precision exact: no processor is left for this lab alone, and the engine shares one with programs".into(),
+        ),
+        _ => {}
     }
-    Ok(processor)
+    Ok(claim)
 }
 
 /// The cgroup of every node that has a CPU share; none where that cannot be enforced, which the verdict will say.
@@ -174,17 +187,24 @@ fn cpu_shares(job: &Job) -> Result<Vec<Option<PathBuf>>, RunError> {
     job.plan.nodes.iter().map(share).collect::<Result<_, _>>().map_err(machine)
 }
 
-fn configs(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Vec<NodeConfig> {
-    let each = plan.nodes.iter().zip(cgroups);
-    each.map(|(node, cgroup)| node_config(plan, node, cgroup.clone())).collect()
+/// What each node is to be, made when it is asked for: with all of their routes, a thousand routers take tens of megabytes.
+fn configs(plan: &Plan, cgroups: &[Option<PathBuf>]) -> impl Iterator<Item = NodeConfig> {
+    let joined = plan.links.iter().filter(|link| link.bypass.is_joined());
+    let joined: BTreeSet<(usize, usize)> =
+        joined.flat_map(|link| link.ends).map(|end| (end.node, end.interface)).collect();
+    let each = plan.nodes.iter().zip(cgroups).enumerate();
+    let config = move |(place, (node, cgroup)): (usize, (&NodePlan, &Option<PathBuf>))| {
+        let is_led = |interface| node.stack == Stack::Namespace && !joined.contains(&(place, interface));
+        node_config(plan, node, cgroup.clone(), is_led)
+    };
+    each.map(config)
 }
 
 /// The namespace nodes and transit routers, at their places in the plan.
-fn make_nodes(plan: &Plan, configs: &[NodeConfig]) -> Result<Vec<Option<LabNode>>, RunError> {
+fn make_nodes(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Result<Vec<Option<LabNode>>, RunError> {
     let is_own = |node: &NodePlan| node.stack == Stack::Namespace;
-    let own: Vec<NodeConfig> =
-        plan.nodes.iter().zip(configs).filter(|(node, _)| is_own(node)).map(|(_, config)| config.clone()).collect();
-    let mut made = Node::create_all(&own).map_err(machine)?.into_iter().map(LabNode::Namespace);
+    let own = plan.nodes.iter().zip(configs(plan, cgroups)).filter(|(node, _)| is_own(node)).map(|(_, config)| config);
+    let mut made = Node::create_all(own).map_err(RunError::of_node)?.into_iter().map(LabNode::Namespace);
     let place = |node: &NodePlan| match node.stack {
         Stack::Namespace => made.next(),
         Stack::Kernel => None,
@@ -193,8 +213,10 @@ fn make_nodes(plan: &Plan, configs: &[NodeConfig]) -> Result<Vec<Option<LabNode>
     Ok(plan.nodes.iter().map(place).collect())
 }
 
-fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeConfig {
-    let interface = |interface: &netloom_lab::InterfacePlan| InterfaceConfig {
+/// `is_led`: whether what the interface of this number sends goes through a packet socket to the engine.
+fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl Fn(usize) -> bool) -> NodeConfig {
+    let interface = |(number, interface): (usize, &netloom_lab::InterfacePlan)| InterfaceConfig {
+        engine: is_led(number),
         name: interface.name.clone(),
         mac: interface.mac,
         mtu: interface.mtu,
@@ -211,7 +233,7 @@ fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeCon
         name: node.name.clone(),
         forwarding: node.kind.forwards(),
         sysctls: node.sysctls.clone(),
-        interfaces: node.interfaces.iter().map(interface).collect(),
+        interfaces: node.interfaces.iter().enumerate().map(interface).collect(),
         routes: node.routes.iter().map(route).collect(),
         cgroup,
     }
@@ -245,7 +267,8 @@ fn make_links(plan: &Plan, nodes: &[Option<LabNode>], kernels: Option<&Kernels>)
             places.push(Some(port));
         }
     }
-    let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs)).map_err(machine)?;
+    let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs));
+    let indexes = indexes.map_err(|error| RunError::in_set_up(&error))?;
     let interface = |(port, ifindex): (Option<PortId>, u32)| Some(PortConfig::Interface { port: port?, ifindex });
     ports.extend(places.into_iter().zip(indexes).filter_map(interface));
     Ok(ports)
@@ -271,7 +294,7 @@ fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunErr
     let until = Instant::now() + RUNNING_WITHIN;
     for place in concerned {
         let Some(LabNode::Namespace(node)) = &mut nodes[place] else { continue };
-        while !node.is_running().map_err(machine)? {
+        while !node.is_running().map_err(RunError::of_node)? {
             if Instant::now() > until {
                 return Err(RunError::Machine(format!(
                     "node {}: its interfaces are not running after {} s, although they and those that they are joined \
@@ -289,8 +312,8 @@ fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunErr
 /// All nodes configure themselves at the same time.
 fn configure<'a>(nodes: impl Iterator<Item = &'a mut LabNode>) -> Result<(), RunError> {
     let mut nodes: Vec<_> = nodes.collect();
-    nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(machine))?;
-    nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(machine))
+    nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(RunError::of_node))?;
+    nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(RunError::of_node))
 }
 
 fn start_engine(

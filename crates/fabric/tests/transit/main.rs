@@ -5,7 +5,6 @@ mod common;
 #[path = "../../../packet/tests/common/mod.rs"]
 mod kernel;
 #[path = "../../../link/tests/common/models.rs"]
-#[expect(dead_code, reason = "the packets of other tests are not for routers")]
 mod models;
 mod network;
 

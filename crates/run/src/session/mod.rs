@@ -35,6 +35,7 @@ pub(crate) use guard_link::Heard;
 use netloom_dataplane::Snapshot;
 use netloom_fabric::TapId;
 use netloom_guest::node::Pump;
+use netloom_host::processors::Claim;
 use netloom_units::{Duration, Instant};
 use processes::{Processes, Purpose};
 use requests::Place;
@@ -84,6 +85,7 @@ pub(crate) struct Session<'a> {
     warnings: Vec<String>,
     /// Behind the nodes, which speak to their kernels through it.
     _pump: Option<Pump>,
+    _claim: Option<Claim>,
 }
 
 /// What the lab was made of before it began.
@@ -97,12 +99,14 @@ pub(crate) struct Parts {
     pub(crate) notes: Vec<String>,
     /// What serves the agents of kernels, in real and dilated time.
     pub(crate) pump: Option<Pump>,
+    /// That no other lab's engine stays where this one does.
+    pub(crate) claim: Option<Claim>,
 }
 
 impl<'a> Session<'a> {
     /// A lab that was just assembled.
     pub(crate) fn new(job: &'a Job, guard: GuardLink, parts: Parts, events: EventLog) -> Self {
-        let Parts { nodes, links, captures, server, signals, notes, pump } = parts;
+        let Parts { nodes, links, captures, server, signals, notes, pump, claim } = parts;
         let timeline = match job.mode {
             Mode::Run => Timeline::of(&job.plan, &crate::expectations::instants(&job.plan)),
             Mode::Up => Timeline::default(),
@@ -130,6 +134,7 @@ impl<'a> Session<'a> {
             commands_ended: 0,
             notes,
             _pump: pump,
+            _claim: claim,
             warnings: job.warnings.clone(),
         }
     }
