@@ -1,6 +1,7 @@
 #!/bin/sh
 # A path made by another emulator, without Netloom, to measure the same things on it.
-# Usage: peer.sh PEER DELAY RATE SERVER CLIENT: PEER is netem, mahimahi, rattan or mininet; DELAY in milliseconds each way
+# Usage: peer.sh netem-version: says so if the kernel has netem; or
+# peer.sh PEER DELAY RATE SERVER CLIENT: PEER is netem, mahimahi, rattan or mininet; DELAY in milliseconds each way
 # and RATE in Mbit/s, or - for none. SERVER and CLIENT are shell commands; CLIENT finds SERVER's address in $SERVER.
 # Standard output is theirs; with PEER_WAIT=yes the end of SERVER is waited for. Everything is made inside namespaces of this script's own and vanishes with it; all but
 # netem need root.
@@ -12,7 +13,7 @@ if [ "${PEER_INSIDE:-}" != yes ]; then
     fi
     exec unshare --user --map-root-user --net --mount --pid --fork --kill-child --mount-proc "$0" "$@"
 fi
-peer=$1 delay=$2 rate=$3 server=$4 client=$5
+peer=$1 delay=${2:--} rate=${3:--} server=${4:-} client=${5:-}
 # Packets that wait in front of a rate.
 queue=4000
 # Room for the bandwidth-delay product, where the peer lets nodes have it.
@@ -21,6 +22,11 @@ client="$roomy; $client"
 mount -t tmpfs none /run
 ip link set lo up
 case $peer in
+netem-version)
+    # Only where the kernel has it.
+    tc qdisc add dev lo root netem delay 1ms
+    tc -V
+    ;;
 netem)
     server_at=10.77.0.2
     ip netns add a
@@ -81,8 +87,9 @@ rattan)
             set -- "$@" "--$way-queue-args" "{\"packet_limit\":$queue}"
         fi
     done
+    # It writes what it does to its standard output, among what the client writes.
     # shellcheck disable=SC2016
-    rattan link "$@" -- sh -c "SERVER=\$RATTAN_BASE; $client"
+    rattan link "$@" -- sh -c "exec >&3; SERVER=\$RATTAN_BASE; $client" 3>&1 >&2
     ;;
 mininet)
     # Mininet's own interpreter knows where its modules are.

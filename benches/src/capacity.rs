@@ -3,14 +3,18 @@
 //! Each second of a transfer is a round of its own; the first and the last hold its beginning and its end.
 
 use crate::Settings;
+use crate::exactness;
 use crate::lab::Lab;
 use crate::picture::{BLUE, ORANGE, Panel, Series, Stroke};
+use crate::probe::{ARRIVALS, Load};
 use crate::row::{Goal, Row, median};
 use crate::transfer::{self, TCP_SHARE};
 use plotters::prelude::SeriesLabelPosition;
 
 /// A UDP datagram of 1,470 bytes is 1,498 bytes of IP.
-const UDP_SHARE: f64 = 1_470.0 / 1_498.0;
+const UDP_PAYLOAD: f64 = 1_470.0;
+const UDP_BYTES: f64 = 1_498.0;
+const UDP_SHARE: f64 = UDP_PAYLOAD / UDP_BYTES;
 /// Of TCP, what carries nothing new may be measured as well.
 const MOST: f64 = 1.003;
 
@@ -78,21 +82,14 @@ fn udp(lab: &Lab, capacity: &Capacity, seconds: u32) -> Result<Vec<f64>, String>
     Ok(goodputs.iter().map(|goodput| goodput / 1e6).collect())
 }
 
-/// At low rates one-second intervals hold too few packets: the time between packets that arrive at the other node
-/// counts, as tcpdump saw them there; each third of them is a round.
+/// At low rates one-second intervals hold too few packets: the time between the arrivals of datagrams of the same size
+/// counts, sent and received by programs of our own; each third of them is a round.
 fn goodputs_by_arrivals(lab: &Lab, bits: f64, seconds: u32) -> Result<Vec<f64>, String> {
-    let capture = "timeout 60 tcpdump -i eth0 -n -tt --time-stamp-precision=nano -Z root \
-                   'udp and src host a and greater 1000' > /tmp/netloom-bench-capture-$NETLOOM_LAB 2>/dev/null & \
-                   echo $!";
-    lab.shell("b", capture)?;
-    lab.shell("a", &format!("sleep 0.5; {}; sleep 0.2", transfer::udp("b", seconds, bits * 1.2)))?;
-    let text = lab.shell(
-        "b",
-        "pkill -x tcpdump; sleep 0.3; cat /tmp/netloom-bench-capture-$NETLOOM_LAB; \
-         rm /tmp/netloom-bench-capture-$NETLOOM_LAB",
-    )?;
-    let times: Vec<f64> = text.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect();
-    let goodput = |part: &[f64]| (part.len() - 1) as f64 * 1_470.0 * 8.0 / (part[part.len() - 1] - part[0]);
+    let rate = bits * 1.2 / (8.0 * UDP_BYTES);
+    let load = Load { rate, burst: 1, seconds: f64::from(seconds), payload: 1_470, ports: 1 };
+    let text = exactness::received(lab, load, &[ARRIVALS])?;
+    let times: Vec<f64> = text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let goodput = |part: &[f64]| (part.len() - 1) as f64 * UDP_PAYLOAD * 8e9 / (part[part.len() - 1] - part[0]);
     match times.len() / 3 {
         0..2 => Err("no datagram arrived".to_owned()),
         third => Ok((0..3).map(|place| goodput(&times[place * third..(place + 1) * third])).collect()),

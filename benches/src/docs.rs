@@ -2,7 +2,9 @@
 //! that case with `--write-docs` measured.
 
 use crate::report::{Outcome, Report};
+use crate::row::{Figure, Finding, Row};
 use crate::{OUTPUT, server};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,15 +44,56 @@ fn section(report: &Report, name: &str) -> Option<String> {
 }
 
 fn table(outcome: &Outcome) -> String {
-    let mut text = String::from("| case | goal | measured | ratio | spread | |\n|---|---|---|---|---|---|\n");
-    for row in outcome.rows() {
-        let cells = row.cells().map(|cell| cell.replace('|', "\\|"));
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
+    let mut text = pivoted(outcome.rows()).unwrap_or_else(|| plain(outcome.rows()));
     if !outcome.figures.is_empty() {
         let _ = writeln!(text, "\n![{}](images/{}.svg)", outcome.case.title, outcome.case.name);
     }
     text
+}
+
+/// A line for each row, without columns that are empty.
+fn plain(rows: &[Row]) -> String {
+    let heads = ["case", "goal", "measured", "ratio", "spread", "met"].map(str::to_owned);
+    let cells: Vec<[String; 6]> = rows.iter().map(Row::cells).collect();
+    let used = |column: &usize| cells.iter().any(|line| !line[*column].is_empty());
+    let columns: Vec<usize> = (0..heads.len()).filter(used).collect();
+    let picked = |line: &[String; 6]| columns.iter().map(|column| line[*column].clone()).collect::<Vec<_>>();
+    markdown(&picked(&heads), cells.iter().map(picked))
+}
+
+/// Of figures without goals that are called "WHERE, WHAT": a line for each WHERE, and a column for each WHAT.
+fn pivoted(rows: &[Row]) -> Option<String> {
+    let (mut places, mut heads): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
+    let mut cells = BTreeMap::new();
+    for row in rows {
+        let Finding::Number(Figure { goal: None, against: None, unit, .. }) = &row.finding else { return None };
+        let (place, what) = row.what.split_once(", ")?;
+        let head = format!("{what} ({unit})");
+        if !places.contains(&place) {
+            places.push(place);
+        }
+        if !heads.contains(&head) {
+            heads.push(head.clone());
+        }
+        let [_, _, measured, _, spread, _] = row.cells();
+        let median = measured.trim_end_matches(unit).trim_end();
+        // The number of rounds is the same everywhere.
+        let ends = spread.split(" (").next().unwrap_or_default();
+        cells.insert((place, head), format!("{median} ({ends})"));
+    }
+    let lines = places.iter().map(|place| {
+        let of = |head: &String| cells.get(&(*place, head.clone())).cloned().unwrap_or_default();
+        std::iter::once((*place).to_owned()).chain(heads.iter().map(of)).collect()
+    });
+    let head: Vec<String> = std::iter::once("with".to_owned()).chain(heads.iter().cloned()).collect();
+    Some(markdown(&head, lines))
+}
+
+fn markdown(head: &[String], lines: impl Iterator<Item = Vec<String>>) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let escaped = |cells: Vec<String>| cells.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>();
+    let body: String = lines.map(|cells| line(&escaped(cells))).collect();
+    format!("{}|{}\n{body}", line(head), "---|".repeat(head.len()))
 }
 
 /// The text with new contents between marks.
@@ -78,6 +121,19 @@ mod tests {
         let expected = "# A\n<!-- bench: one -->\nold\n<!-- end -->\nwords\n<!-- bench: two -->\nnew\n<!-- end -->\n";
         assert_eq!(filled(page, new).as_deref(), Ok(expected));
         assert!(filled("<!-- bench: one -->\n", new).is_err());
+    }
+
+    #[test]
+    fn figures_of_growth_become_a_line_for_each_size() {
+        let row = |what: &str, samples: &[f64]| Row::number(what, "ns", samples.to_vec()).unwrap();
+        let rows = [row("1 pipe, cost", &[5.0, 4.0, 6.0]), row("2 pipes, cost", &[7.0]), row("1 pipe, lost", &[0.0])];
+        let table = pivoted(&rows).unwrap();
+        assert_eq!(
+            table,
+            "| with | cost (ns) | lost (ns) |\n|---|---|---|\n| 1 pipe | 5 (4 to 6) | 0 (one round) |\n\
+             | 2 pipes | 7 (one round) |  |\n"
+        );
+        assert!(pivoted(&[Row::absent("a peer", "not installed")]).is_none());
     }
 
     #[test]

@@ -120,16 +120,22 @@ fn quantiles(series: Vec<Series>) -> Panel {
     }
 }
 
-/// Sends from node a to node b.
+/// Sends from node a to node b and takes how long each datagram was on its way.
 pub(crate) fn arrivals(lab: &Lab, load: Load) -> Result<Arrivals, String> {
+    Arrivals::parse(&received(lab, load, &[RECEIVE, "1"])?)
+}
+
+/// What the receiver with these arguments wrote.
+pub(crate) fn received(lab: &Lab, load: Load, receiver: &[&str]) -> Result<String, String> {
     let program = std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
     let program = program.to_string_lossy();
-    let receiver = lab.exec("b", &[&program, RECEIVE, "1"]).stdout(Stdio::piped()).spawn();
-    let receiver = receiver.map_err(|error| format!("starting the receiver: {error}"))?;
+    let words: Vec<&str> = std::iter::once(&*program).chain(receiver.iter().copied()).collect();
+    let running = lab.exec("b", &words).stdout(Stdio::piped()).spawn();
+    let running = running.map_err(|error| format!("starting the receiver: {error}"))?;
     sleep(Duration::from_millis(400));
     let arguments = load.arguments("b");
-    let words: Vec<&str> = std::iter::once(&*program).chain(arguments.iter().map(String::as_str)).collect();
-    crate::lab::output(&mut lab.exec("a", &words))?;
-    let output = receiver.wait_with_output().map_err(|error| format!("waiting for the receiver: {error}"))?;
-    Arrivals::parse(&String::from_utf8_lossy(&output.stdout))
+    let sender: Vec<&str> = std::iter::once(&*program).chain(arguments.iter().map(String::as_str)).collect();
+    crate::lab::output(&mut lab.exec("a", &sender))?;
+    let output = running.wait_with_output().map_err(|error| format!("waiting for the receiver: {error}"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

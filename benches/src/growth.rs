@@ -98,13 +98,17 @@ fn series(name: &str, colour: RGBColor, curve: &Curve) -> Series {
     Series { name: name.to_owned(), colour, stroke: Stroke::Bars, points: points.collect() }
 }
 
+/// Above the highest point there is room for the names of the series.
+const HEADROOM: f64 = 1.3;
+
 /// A plot over an axis of ratios.
 fn panel(title: &str, x: &'static str, y: &'static str, series: Vec<Series>) -> Panel {
     let mut ticks: Vec<f64> = series.iter().flat_map(|series| &series.points).map(|(at, ..)| *at).collect();
     ticks.sort_by(f64::total_cmp);
     ticks.dedup();
-    let names = SeriesLabelPosition::UpperLeft;
-    Panel { title: title.to_owned(), x, y, ticks, by_ratio: true, top: None, bottom: 0.0, series, names }
+    let most = series.iter().flat_map(|series| &series.points).map(|(_, at, bar)| at + bar).fold(0.0, f64::max);
+    let (names, top) = (SeriesLabelPosition::UpperRight, Some(most.max(f64::MIN_POSITIVE) * HEADROOM));
+    Panel { title: title.to_owned(), x, y, ticks, by_ratio: true, top, bottom: 0.0, series, names }
 }
 
 /// All of the values, or the first few where it is quick.

@@ -128,7 +128,16 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let report = measure(&settings(quick), &cases);
+    let settings = settings(quick);
+    let guard = match lab::Guard::start(&settings.netloom) {
+        Ok(guard) => guard,
+        Err(error) => {
+            eprintln!("netloom-bench: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let report = measure(&settings, &cases);
+    drop(guard);
     println!("\n{}", report.table());
     let written =
         report.write().and_then(|said| if write_docs { docs::write(&report).map(|_| said) } else { Ok(said) });

@@ -18,12 +18,14 @@ pub(crate) fn html(report: &Report) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>Netloom benchmarks</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>Netloom benchmarks</h1>\n\
-         <p class=\"soft\">{}; the whole run took {:.0} s</p>\n\
-         <p class=\"goals\"><span class=\"{}\">{met} of {total}</span> goals met</p>\n",
+         <p class=\"soft\">{}; the whole run took {:.0} s</p>\n",
         escaped(&report.machine.words()),
         report.seconds,
-        if met == total { "good" } else { "bad" }
     );
+    if total > 0 {
+        let side = if met == total { "good" } else { "bad" };
+        let _ = writeln!(page, "<p class=\"goals\"><span class=\"{side}\">{met} of {total}</span> goals met</p>");
+    }
     if report.quick {
         page.push_str(
             "<p class=\"note\">Few and short measurements: this shows that all cases run, not how good they are.</p>\n",

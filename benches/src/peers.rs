@@ -16,7 +16,7 @@ use std::process::Command;
 struct Peer {
     name: &'static str,
     /// Its version, or why it cannot run.
-    presence: fn() -> Result<String, String>,
+    presence: fn(&Settings) -> Result<String, String>,
     /// Whether it delays and limits by the kernel's netem.
     needs_netem: bool,
 }
@@ -47,7 +47,7 @@ const DELAYS: &str = "1 kpps over 10 ms";
 pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     let (mut present, mut rows) = (Vec::new(), Vec::new());
     for peer in &PEERS {
-        match (peer.presence)() {
+        match (peer.presence)(settings) {
             Ok(version) => present.push((peer, version)),
             Err(reason) => rows.push(Row::absent(peer.name, reason)),
         }
@@ -55,7 +55,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     if present.is_empty() {
         return Ok(rows);
     }
-    let has_netem = netem();
+    let has_netem = netem(settings);
     for link in &LINKS {
         let ours = ours(settings, link)?;
         rows.push(Row::number(format!("{}: netloom", link.what), "Gbit/s", ours.clone())?);
@@ -159,21 +159,19 @@ fn error_rows(name: &str, runs: &[Arrivals]) -> Result<Vec<Row>, String> {
 }
 
 /// The kernel's netem, tried in a fresh network namespace.
-fn netem() -> Result<String, String> {
-    let script = "ip link set lo up && tc qdisc add dev lo root netem delay 1ms && tc -V";
-    let user = if is_root() { &[][..] } else { &["--user", "--map-root-user"][..] };
-    let tried = told(Command::new("unshare").args(user).args(["--net", "sh", "-c", script]));
+fn netem(settings: &Settings) -> Result<String, String> {
+    let tried = told(Command::new(&settings.peer).arg("netem-version"));
     let version = tried.map_err(|_| "this kernel has no netem, or tc is not installed".to_owned())?;
     Ok(format!("netem ({})", version_of(&version)))
 }
 
-fn mininet() -> Result<String, String> {
+fn mininet(_: &Settings) -> Result<String, String> {
     let version = told(Command::new("mn").arg("--version")).map_err(|_| NOT_INSTALLED.to_owned())?;
     needs_root()?;
     Ok(format!("mininet {}", version_of(&version)))
 }
 
-fn mahimahi() -> Result<String, String> {
+fn mahimahi(_: &Settings) -> Result<String, String> {
     // It has no word for its version: only what it says of its use is known.
     let text = Command::new("mm-delay").output().map_err(|_| NOT_INSTALLED.to_owned())?;
     drop(text);
@@ -181,7 +179,7 @@ fn mahimahi() -> Result<String, String> {
     Ok("mahimahi".to_owned())
 }
 
-fn rattan() -> Result<String, String> {
+fn rattan(_: &Settings) -> Result<String, String> {
     let version = told(Command::new("rattan").arg("--version")).map_err(|_| NOT_INSTALLED.to_owned())?;
     needs_root()?;
     Ok(format!("rattan {}", version_of(&version)))
@@ -238,8 +236,9 @@ mod tests {
 
     #[test]
     fn every_peer_is_present_or_says_why_not() {
+        let settings = crate::settings(true);
         for peer in &PEERS {
-            let said = (peer.presence)().unwrap_or_else(|reason| reason);
+            let said = (peer.presence)(&settings).unwrap_or_else(|reason| reason);
             assert!(!said.is_empty() && !said.contains('\n'), "{}: {said:?}", peer.name);
         }
     }
