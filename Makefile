@@ -7,7 +7,7 @@ NETLOOM := $(or $(CARGO_TARGET_DIR),target)/release/netloom
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps kernel build demo test fmt fmt-check tidy lint doc unit manual deny advisories bench bench-quick soak clean
+.PHONY: help deps kernel build demo test fmt fmt-check tidy lint doc unit manual deny advisories bench bench-clocks bench-growth bench-docs bench-quick soak clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,11 +57,23 @@ deny: ## licences, sources and duplicates among the dependencies
 advisories: ## known vulnerabilities; not part of `make test`, because it downloads a database
 	"$$(scripts/install-cargo-deny)" deny --locked check advisories
 
-bench: deps ## accuracy and speed on this machine, as tables and pictures; takes two hours
+bench: deps ## accuracy and speed on this machine, as a table and a page with plots; under ten minutes
 	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
 	$(dir $(NETLOOM))netloom-bench
 
-bench-quick: deps ## the same with few and short measurements: do the benchmarks work?
+bench-clocks: kernel ## the clocks of kernel nodes and the paper on time dilation; two hours
+	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
+	$(dir $(NETLOOM))netloom-bench clocks
+
+bench-growth: deps ## how cost grows with packets, hops, pipes, streams and nodes; seven minutes
+	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
+	$(dir $(NETLOOM))netloom-bench growth
+
+bench-docs: deps ## measure everything in docs/performance.md and write it there; 16 minutes on a quiet machine
+	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
+	$(dir $(NETLOOM))netloom-bench goals growth --write-docs
+
+bench-quick: deps ## few and short measurements, under 90 seconds: do the benchmarks work?
 	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
 	$(dir $(NETLOOM))netloom-bench --quick
 

@@ -13,16 +13,16 @@ mod play;
 mod shares;
 mod statistics;
 
-use crate::Case;
+use crate::{Case, case};
 
 /// All cases, in the order in which a newcomer would want to know them; the word `clocks` stands for all of them.
 pub(crate) const CASES: [Case; 8] = [
-    ("pace", "Clocks of kernel nodes: slope, sleep and ping", pace::run),
-    ("repetition", "Virtual time repeats runs", exact::repetition),
-    ("speed", "Wall time of virtual time", exact::speed),
-    ("kernels", "Kernel nodes: time to be ready, memory and processor", idle::run),
-    ("packets", "Figures 2 to 4 and table 3: packet times of one TCP connection", packets::run),
-    ("shares", "Table 2: dilation and processor shares scaled together", shares::run),
-    ("groups", "Figure 5: 60 flows in three groups of round-trip times", groups::run),
-    ("beyond", "Figure 9: 50 flows of TCP and of BIC, 80 ms, up to 100 Gbit/s", beyond::run),
+    case("pace", "Clocks of kernel nodes: slope, sleep and ping", 300, pace::run),
+    case("repetition", "Virtual time repeats runs", 20, exact::repetition),
+    case("speed", "Wall time of virtual time", 120, exact::speed),
+    case("kernels", "Kernel nodes: time to be ready, memory and processor", 60, idle::run),
+    case("packets", "Figures 2 to 4 and table 3: packet times of one TCP connection", 540, packets::run),
+    case("shares", "Table 2: dilation and processor shares scaled together", 780, shares::run),
+    case("groups", "Figure 5: 60 flows in three groups of round-trip times", 900, groups::run),
+    case("beyond", "Figure 9: 50 flows of TCP and of BIC, 80 ms, up to 100 Gbit/s", 3600, beyond::run),
 ];

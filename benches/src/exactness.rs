@@ -2,18 +2,22 @@
 
 use crate::Settings;
 use crate::lab::Lab;
+use crate::picture::{BLUE, GREEN, ORANGE, Panel, Series, Stroke};
 use crate::probe::{Arrivals, Load, RECEIVE};
-use crate::row::{Row, median, range};
+use crate::row::{Goal, Row, median};
+use plotters::prelude::SeriesLabelPosition;
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
 /// 22 bytes of payload make a frame of 64 bytes with its checksum.
-const SMALL: usize = 22;
-const DELAY_US: f64 = 10_000.0;
+pub(crate) const SMALL: usize = 22;
+pub(crate) const DELAY_US: f64 = 10_000.0;
 /// Packets per second that are offered, from few to many.
-const RATES: [f64; 7] = [100e3, 200e3, 300e3, 350e3, 400e3, 450e3, 500e3];
+const RATES: [f64; 6] = [200e3, 300e3, 350e3, 400e3, 450e3, 500e3];
 const RATE_GOAL: f64 = 400e3;
+/// At least so many offered packets must arrive.
+const ARRIVE: f64 = 0.999;
 
 /// How exact a delay is to be: medians over the runs of a median and of quantiles, in microseconds.
 struct Exactness {
@@ -37,67 +41,101 @@ const EXACTNESS: [Exactness; 3] = [
 /// The highest rate without loss.
 pub(crate) fn packets(settings: &Settings) -> Result<Vec<Row>, String> {
     let lab = Lab::up(settings, "packets", "nodes: [a, b]\nlinks:\n  line: {ends: [a, b]}\n")?;
-    let rounds = if settings.quick { 1 } else { 3 };
+    let (rates, seconds) = if settings.quick { (&RATES[..1], 0.5) } else { (&RATES[..], 1.5) };
     let mut best = Vec::new();
-    for _ in 0..rounds {
+    let mut points = Vec::new();
+    for _ in 0..settings.rounds(3) {
         let mut highest = 0.0;
-        for rate in RATES {
-            let load = Load { rate, burst: 25, seconds: 1.5, payload: SMALL, ports: 1 };
-            let offered = (rate * load.seconds / 25.0).round() * 25.0;
-            let arrived = arrivals(&lab, load)?.count as f64;
-            if arrived < offered * 0.999 {
+        for &rate in rates {
+            let load = Load { rate, burst: 25, seconds, payload: SMALL, ports: 1 };
+            let share = arrivals(&lab, load)?.count as f64 / load.packets();
+            points.push((rate / 1e3, (1.0 - share).max(0.0) * 100.0));
+            if share < ARRIVE {
                 break;
             }
             highest = rate;
         }
-        best.push(highest);
+        best.push(highest / 1e3);
     }
-    let spread = range(&best, 1e3);
-    let highest = median(best)?;
-    Ok(vec![Row {
-        what: "64-byte packets, lost less than 0.1 %".to_owned(),
-        goal: format!("at least {:.0} kpps", RATE_GOAL / 1e3),
-        measured: format!("{:.0} kpps, {spread}", highest / 1e3),
-        met: Some(highest >= RATE_GOAL),
-    }])
+    settings.draw("packets-per-second", &[losses(&points)])?;
+    let row = Row::number("64-byte packets, lost less than 0.1 %", "kpps", best)?;
+    Ok(vec![row.goal(Goal::AtLeast(RATE_GOAL / 1e3))])
+}
+
+/// Of each measurement its rate and what was lost.
+fn losses(points: &[(f64, f64)]) -> Panel {
+    let most = points.iter().map(|(_, lost)| *lost).fold(0.0, f64::max) * 1.1;
+    let points = points.iter().map(|(rate, lost)| (*rate, *lost, 0.0)).collect();
+    Panel {
+        title: "64-byte packets through one link".to_owned(),
+        x: "offered (kpps)",
+        y: "lost (%)",
+        ticks: [0.0, 100.0].into_iter().chain(RATES[..].iter().map(|rate| rate / 1e3)).collect(),
+        by_ratio: false,
+        top: Some(most.max(0.2)),
+        bottom: 0.0,
+        series: vec![Series { name: "each round".to_owned(), colour: BLUE, stroke: Stroke::Points, points }],
+        names: SeriesLabelPosition::UpperLeft,
+    }
 }
 
 /// How far delays are off.
 pub(crate) fn delays(settings: &Settings) -> Result<Vec<Row>, String> {
-    let (rounds, seconds) = if settings.quick { (1, 1.0) } else { (5, 4.0) };
-    let mut rows = Vec::new();
-    for Exactness { precision, rate, burst, goals } in &EXACTNESS {
+    let (rounds, seconds) = (settings.rounds(3), if settings.quick { 0.5 } else { 3.0 });
+    let (mut rows, mut series) = (Vec::new(), Vec::new());
+    for (Exactness { precision, rate, burst, goals }, colour) in EXACTNESS.iter().zip([ORANGE, BLUE, GREEN]) {
         let yaml = format!("precision: {precision}\nnodes: [a, b]\nlinks:\n  line: {{ends: [a, b], delay: 10 ms}}\n");
         let lab = Lab::up(settings, precision, &yaml)?;
         let mut runs = Vec::new();
         for _ in 0..rounds {
             runs.push(arrivals(&lab, Load { rate: *rate, burst: *burst, seconds, payload: SMALL, ports: 1 })?);
         }
-        for (share, name, goal) in *goals {
-            let errors: Vec<f64> = runs.iter().map(|run| run.quantile_us(*share) - DELAY_US).collect();
-            let spread = range(&errors, 1.0);
-            let error = median(errors)?;
-            rows.push(Row {
-                what: format!("{precision}, {:.0} kpps, {name}", rate / 1e3),
-                goal: format!("at most {goal:.0} us over 10 ms"),
-                measured: format!("{error:.1} us, {spread}"),
-                met: Some(error <= *goal),
-            });
+        let name = format!("{precision}, {:.0} kpps", rate / 1e3);
+        for (share, quantile, goal) in *goals {
+            let errors = runs.iter().map(|run| run.quantile_us(*share) - DELAY_US).collect();
+            rows.push(Row::number(format!("{name}, {quantile}, over 10 ms"), "us", errors)?.goal(Goal::AtMost(*goal)));
         }
+        let at = |share: f64| median(&runs.iter().map(|run| run.quantile_us(share) - DELAY_US).collect::<Vec<_>>());
+        let points =
+            SHARES.iter().map(|share| Ok((*share * 100.0, at(*share)?, 0.0))).collect::<Result<_, String>>()?;
+        series.push(Series { name, colour, stroke: Stroke::Bars, points });
     }
+    settings.draw("exactness", &[quantiles(series)])?;
     Ok(rows)
 }
 
-/// Sends from node a to node b.
-fn arrivals(lab: &Lab, load: Load) -> Result<Arrivals, String> {
+const SHARES: [f64; 11] = [0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99];
+
+fn quantiles(series: Vec<Series>) -> Panel {
+    Panel {
+        title: "How far delays of 10 ms are off".to_owned(),
+        x: "share of the packets that were at most so late (%)",
+        y: "error (us)",
+        ticks: vec![0.0, 20.0, 40.0, 60.0, 80.0, 100.0],
+        by_ratio: false,
+        top: Some(100.0),
+        bottom: 0.0,
+        series,
+        names: SeriesLabelPosition::UpperLeft,
+    }
+}
+
+/// Sends from node a to node b and takes how long each datagram was on its way.
+pub(crate) fn arrivals(lab: &Lab, load: Load) -> Result<Arrivals, String> {
+    Arrivals::parse(&received(lab, load, &[RECEIVE, "1"])?)
+}
+
+/// What the receiver with these arguments wrote.
+pub(crate) fn received(lab: &Lab, load: Load, receiver: &[&str]) -> Result<String, String> {
     let program = std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
     let program = program.to_string_lossy();
-    let receiver = lab.exec("b", &[&program, RECEIVE, "1"]).stdout(Stdio::piped()).spawn();
-    let receiver = receiver.map_err(|error| format!("starting the receiver: {error}"))?;
+    let words: Vec<&str> = std::iter::once(&*program).chain(receiver.iter().copied()).collect();
+    let running = lab.exec("b", &words).stdout(Stdio::piped()).spawn();
+    let running = running.map_err(|error| format!("starting the receiver: {error}"))?;
     sleep(Duration::from_millis(400));
     let arguments = load.arguments("b");
-    let words: Vec<&str> = std::iter::once(&*program).chain(arguments.iter().map(String::as_str)).collect();
-    crate::lab::output(&mut lab.exec("a", &words))?;
-    let output = receiver.wait_with_output().map_err(|error| format!("waiting for the receiver: {error}"))?;
-    Arrivals::parse(&String::from_utf8_lossy(&output.stdout))
+    let sender: Vec<&str> = std::iter::once(&*program).chain(arguments.iter().map(String::as_str)).collect();
+    crate::lab::output(&mut lab.exec("a", &sender))?;
+    let output = running.wait_with_output().map_err(|error| format!("waiting for the receiver: {error}"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -1,8 +1,10 @@
 //! A running lab, driven through the command line as a user drives it.
 
 use crate::Settings;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// A lab that is up; dropping it takes it down.
@@ -10,6 +12,40 @@ pub(crate) struct Lab {
     netloom: PathBuf,
     name: String,
     file: PathBuf,
+}
+
+/// Takes down what labs are left when this program is ended: a process of its own, which outlives it.
+pub(crate) struct Guard(Child);
+
+/// Told to the guard when all is well.
+const DONE: &[u8] = b"done\n";
+
+impl Guard {
+    pub(crate) fn start(netloom: &Path) -> Result<Self, String> {
+        // Its standard input ends when nobody holds the other end any more. A lab that is just being set up can be taken
+        // down when it is up.
+        let script = format!(
+            "read -r word; if [ \"$word\" = done ]; then exit; fi; \
+             for round in 1 2 3 4 5 6 7 8 9; do sleep 1; \
+             \"$0\" ps --json | grep -o 'bench-[a-z0-9-]*-{}' | sort -u | \
+             while read -r lab; do \"$0\" down \"$lab\"; rm -f \"{}/$lab.yaml\"; done; done",
+            std::process::id(),
+            std::env::temp_dir().display()
+        );
+        let mut command = Command::new("sh");
+        // What ends this program by a key would end its whole group.
+        command.args(["-c", &script]).arg(netloom).process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().map(Self).map_err(|error| format!("starting a guard of labs: {error}"))
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // A guard that is gone already has nothing to be told.
+        let _ = self.0.stdin.take().map(|mut pipe| pipe.write_all(DONE));
+        let _ = self.0.wait();
+    }
 }
 
 /// Runs a program and gives its standard output; an error tells what it wrote to the other.

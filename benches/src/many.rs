@@ -4,7 +4,7 @@ use crate::Settings;
 use crate::lab::Lab;
 use crate::probe::{Load, RECEIVE};
 use crate::processes::usage;
-use crate::row::{Row, median};
+use crate::row::{Goal, Row, median};
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;
@@ -17,7 +17,7 @@ const PIPE_RATE: f64 = 1e6;
 
 /// A thousand pipes of one link, each offered a fifth more than its rate.
 pub(crate) fn pipes(settings: &Settings) -> Result<Vec<Row>, String> {
-    let seconds = if settings.quick { 3.0 } else { 10.0 };
+    let seconds = if settings.quick { 2.0 } else { 6.0 };
     let program = std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
     let payload = 1_000;
     let rate = f64::from(PIPES) * PIPE_RATE * 1.2 / (8.0 * (payload + 28) as f64);
@@ -37,40 +37,59 @@ pub(crate) fn pipes(settings: &Settings) -> Result<Vec<Row>, String> {
     );
     let file = settings.output.join("pipes.yaml");
     write_file(&file, &format!("name: bench-pipes\n{yaml}"))?;
+    let (mut worst, mut carried, mut as_described) = (Vec::new(), Vec::new(), true);
+    for _ in 0..settings.rounds(3) {
+        let report = played(settings, &file)?;
+        let rows = report["pipes"].as_array().into_iter().flatten();
+        let shares: Vec<f64> = rows
+            .filter(|pipe| pipe["departed_packets"].as_u64().unwrap_or(0) > 100)
+            .filter_map(|pipe| pipe["achieved_bits_per_second"].as_f64())
+            .map(|achieved| achieved / PIPE_RATE)
+            .collect();
+        worst.push(shares.iter().map(|share| (share - 1.0).abs()).fold(0.0, f64::max) * 100.0);
+        carried.push(shares.len() as f64);
+        as_described &= report["exit_code"] == 0;
+    }
+    let verdict = if as_described { "as described" } else { "NOT as described" };
+    let all = f64::from(PIPES);
+    Ok(vec![
+        Row::number(format!("{PIPES} pipes at 1 Mbit/s, the worst off by"), "%", worst)?.goal(Goal::AtMost(1.0)),
+        Row::number("pipes that carried something", "pipes", carried)?.goal(Goal::Within(all, all)),
+        Row::told("verdict of all runs", "as described", verdict, Some(as_described)),
+    ])
+}
+
+/// The report of a run.
+fn played(settings: &Settings, file: &Path) -> Result<Value, String> {
     let mut command = Command::new(&settings.netloom);
-    command.arg("run").arg(&file).args(["--json", "--quiet", "--results"]).arg(settings.output.join("runs"));
+    command.arg("run").arg(file).args(["--json", "--quiet", "--results"]).arg(settings.output.join("runs"));
     let done = command.stderr(Stdio::piped()).output().map_err(|error| format!("{command:?}: {error}"))?;
-    let report: Value = serde_json::from_slice(&done.stdout)
-        .map_err(|error| format!("{command:?}: {error}: {}", String::from_utf8_lossy(&done.stderr)))?;
-    let rows = report["pipes"].as_array().into_iter().flatten();
-    let shares: Vec<f64> = rows
-        .filter(|pipe| pipe["departed_packets"].as_u64().unwrap_or(0) > 100)
-        .filter_map(|pipe| pipe["achieved_bits_per_second"].as_f64())
-        .map(|achieved| achieved / PIPE_RATE)
-        .collect();
-    let worst = shares.iter().map(|share| (share - 1.0).abs()).fold(0.0, f64::max);
-    let described = report["exit_code"] == 0;
-    Ok(vec![Row {
-        what: format!("{PIPES} pipes at 1 Mbit/s"),
-        goal: "each within 1 % of its rate, as described".to_owned(),
-        measured: format!(
-            "{} pipes, worst {:.2} % off, {}",
-            shares.len(),
-            worst * 100.0,
-            if described { "as described" } else { "NOT as described" }
-        ),
-        met: Some(shares.len() == usize::from(PIPES) && worst <= 0.01 && described),
-    }])
+    serde_json::from_slice(&done.stdout)
+        .map_err(|error| format!("{command:?}: {error}: {}", String::from_utf8_lossy(&done.stderr)))
+}
+
+/// Up, down and memory of routers on a torus.
+pub(crate) fn nodes(settings: &Settings) -> Result<Vec<Row>, String> {
+    let (across, along) = if settings.quick { (10, 5) } else { (40, 25) };
+    let count = across * along;
+    let TorusCosts { up, down, own_kilobytes, all_kilobytes } =
+        torus_costs(settings, &torus(across, along), f64::from(count))?;
+    let what = |what: &str| format!("{count} nodes, {} links, {what}", count * 2);
+    Ok(vec![
+        Row::number(what("up"), "s", up)?.goal(Goal::AtMost(5.0)),
+        Row::number(what("down"), "s", down)?.goal(Goal::AtMost(2.0)),
+        Row::number(what("memory of processes per node"), "KB", own_kilobytes)?
+            .goal(Goal::AtMost(400.0))
+            .remark(format!("{:.0} KB with the kernel's", median(&all_kilobytes)?)),
+    ])
 }
 
 /// A torus of routers: each has four neighbours.
-pub(crate) fn nodes(settings: &Settings) -> Result<Vec<Row>, String> {
-    let (across, down) = if settings.quick { (10, 5) } else { (40, 25) };
-    let rounds = if settings.quick { 1 } else { 3 };
+pub(crate) fn torus(across: u32, along: u32) -> String {
     let mut yaml = String::from("nodes:\n");
-    let name = |x: u32, y: u32| format!("n{}x{}", x % across, y % down);
+    let name = |x: u32, y: u32| format!("n{}x{}", x % across, y % along);
     let mut links = String::from("links:\n");
-    for y in 0..down {
+    for y in 0..along {
         for x in 0..across {
             let _ = writeln!(yaml, "  {}: {{kind: router}}", name(x, y));
             for (number, (to_x, to_y)) in [(x + 1, y), (x, y + 1)].into_iter().enumerate() {
@@ -83,43 +102,36 @@ pub(crate) fn nodes(settings: &Settings) -> Result<Vec<Row>, String> {
             }
         }
     }
-    yaml.push_str(&links);
-    let count = f64::from(across * down);
-    let (mut up, mut ended, mut memory) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..rounds {
+    yaml + &links
+}
+
+/// Of each round: seconds, and memory for a node, of processes alone and with the kernel's.
+pub(crate) struct TorusCosts {
+    pub(crate) up: Vec<f64>,
+    pub(crate) down: Vec<f64>,
+    pub(crate) own_kilobytes: Vec<f64>,
+    pub(crate) all_kilobytes: Vec<f64>,
+}
+
+/// Sets a lab of so many nodes up and removes it, and looks whether it works.
+pub(crate) fn torus_costs(settings: &Settings, yaml: &str, count: f64) -> Result<TorusCosts, String> {
+    let [mut up, mut down, mut own, mut all] = [const { Vec::new() }; 4];
+    for _ in 0..settings.rounds(3) {
         let before = used_memory()?;
         let begin = Instant::now();
-        let lab = Lab::up(settings, "torus", &yaml)?;
+        let lab = Lab::up(settings, "torus", yaml)?;
         up.push(begin.elapsed().as_secs_f64());
-        let own = usage(lab.pid()?).values().map(|process| process.megabytes * 1e6).sum::<f64>();
-        memory.push((own / count, (used_memory()? - before) / count));
-        lab.shell("n0x0", "ping -c 1 -W 5 n3x3")?;
-        ended.push(lab.down()?.as_secs_f64());
+        own.push(usage(lab.pid()?).values().map(|process| process.megabytes * 1e3).sum::<f64>() / count);
+        all.push((used_memory()? - before) / 1e3 / count);
+        lab.shell("n0x0", "ping -c 1 -W 5 n2x2")?;
+        down.push(lab.down()?.as_secs_f64());
     }
-    let own = median(memory.iter().map(|(own, _)| *own).collect())?;
-    let all = median(memory.iter().map(|(_, all)| *all).collect())?;
-    let (up, ended) = (median(up)?, median(ended)?);
-    let row = |what: &str, goal: String, measured: String, met: bool| Row {
-        what: format!("{} nodes, {} links, {what}", across * down, across * down * 2),
-        goal,
-        measured,
-        met: Some(met),
-    };
-    Ok(vec![
-        row("up", "at most 5 s".to_owned(), format!("{up:.1} s"), up <= 5.0),
-        row("down", "at most 2 s".to_owned(), format!("{ended:.1} s"), ended <= 2.0),
-        row(
-            "memory per node",
-            "at most 400 KB beside the kernel's".to_owned(),
-            format!("{:.0} KB of processes; {:.0} KB with the kernel's", own / 1e3, all / 1e3),
-            own <= 400e3,
-        ),
-    ])
+    Ok(TorusCosts { up, down, own_kilobytes: own, all_kilobytes: all })
 }
 
 /// An idle lab, and one whose cross traffic needs no kernel.
 pub(crate) fn idle(settings: &Settings) -> Result<Vec<Row>, String> {
-    let seconds = if settings.quick { 3 } else { 10 };
+    let (rest, seconds) = if settings.quick { (1, 1) } else { (3, 3) };
     let quiet = "nodes: [a, b]\nlinks:\n  line: {ends: [a, b], rate: 1 Gbit/s, delay: 10 ms}\n";
     let source = "{kind: constant, rate: 1 Gbit/s, size: 1500 B}";
     let busy = format!(
@@ -128,21 +140,19 @@ pub(crate) fn idle(settings: &Settings) -> Result<Vec<Row>, String> {
     );
     let mut rows = Vec::new();
     for (what, yaml, goal) in
-        [("idle, balanced", quiet, 0.01), ("two sources of cross traffic, 1 Gbit/s each", &busy, 0.15)]
+        [("idle, balanced", quiet, 1.0), ("two sources of cross traffic, 1 Gbit/s each", &busy, 15.0)]
     {
         let lab = Lab::up(settings, "idle", yaml)?;
         // What belongs to setting up is over, and the engine naps as in an idle lab.
-        sleep(Duration::from_secs(3));
+        sleep(Duration::from_secs(rest));
         let pid = lab.pid()?;
-        let before = processor_seconds(pid);
-        sleep(Duration::from_secs(seconds));
-        let share = (processor_seconds(pid) - before) / seconds as f64;
-        rows.push(Row {
-            what: what.to_owned(),
-            goal: format!("under {:.0} % of a core", goal * 100.0),
-            measured: format!("{:.2} %", share * 100.0),
-            met: Some(share < goal),
-        });
+        let mut shares = Vec::new();
+        for _ in 0..settings.rounds(3) {
+            let before = processor_seconds(pid);
+            sleep(Duration::from_secs(seconds));
+            shares.push((processor_seconds(pid) - before) / seconds as f64 * 100.0);
+        }
+        rows.push(Row::number(what, "% of a core", shares)?.goal(Goal::AtMost(goal)));
     }
     Ok(rows)
 }

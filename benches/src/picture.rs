@@ -2,7 +2,6 @@
 
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::prelude::*;
-use std::path::Path;
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
@@ -51,18 +50,18 @@ pub(crate) struct Panel {
     pub(crate) by_ratio: bool,
     /// The y axis ends here; none: above the highest point.
     pub(crate) top: Option<f64>,
+    /// Where the y axis begins.
+    pub(crate) bottom: f64,
     pub(crate) series: Vec<Series>,
     /// In this corner nothing is drawn that the names of the series could hide.
     pub(crate) names: SeriesLabelPosition,
 }
 
-/// Writes the figure with these panels side by side.
-pub(crate) fn save(path: &Path, panels: &[Panel]) -> Result<(), String> {
+/// The figure with these panels side by side, as SVG.
+pub(crate) fn svg(panels: &[Panel]) -> Result<String, String> {
     let mut svg = String::new();
-    draw(&mut svg, panels).map_err(|error| format!("drawing {}: {error}", path.display()))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, svg));
-    written.map_err(|error| format!("writing {}: {error}", path.display()))
+    draw(&mut svg, panels).map_err(|error| format!("drawing {}: {error}", panels[0].title))?;
+    Ok(svg)
 }
 
 fn draw(svg: &mut String, panels: &[Panel]) -> Drawn {
@@ -96,7 +95,7 @@ impl Panel {
             .caption(&self.title, ("sans-serif", 16))
             .x_label_area_size(38)
             .y_label_area_size(58)
-            .build_cartesian_2d(across, 0.0..top)?;
+            .build_cartesian_2d(across, self.bottom..top)?;
         let of_x = |at: &f64| number(if self.by_ratio { 10_f64.powf(*at) } else { *at });
         let of_y = |at: &f64| number(*at);
         chart
@@ -125,7 +124,7 @@ impl Panel {
                 .label(series.name.clone())
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], sample));
             if !matches!(series.stroke, Stroke::Line(_)) {
-                chart.draw_series(points.iter().flat_map(|point| bar(*point, cap, style)))?;
+                chart.draw_series(points.iter().flat_map(|point| bar(*point, self.bottom, cap, style)))?;
                 chart.draw_series(points.iter().map(|(x, y, _)| Circle::new((*x, *y), 3, series.colour.filled())))?;
             }
         }
@@ -165,8 +164,8 @@ impl Ranged for Across {
 }
 
 /// One bar: up and down by a standard deviation, with caps.
-fn bar((x, y, length): (f64, f64, f64), cap: f64, style: ShapeStyle) -> [PathElement<(f64, f64)>; 3] {
-    let (low, high) = ((y - length).max(0.0), y + length);
+fn bar((x, y, length): (f64, f64, f64), bottom: f64, cap: f64, style: ShapeStyle) -> [PathElement<(f64, f64)>; 3] {
+    let (low, high) = ((y - length).max(bottom), y + length);
     [[(x, low), (x, high)], [(x - cap, low), (x + cap, low)], [(x - cap, high), (x + cap, high)]]
         .map(|line| PathElement::new(line, style))
 }
@@ -219,6 +218,7 @@ mod tests {
             ticks: vec![1.0, 10.0],
             by_ratio,
             top: None,
+            bottom: 0.0,
             series: vec![series("first", Stroke::Line(2)), series("second", Stroke::Bars)],
             names: SeriesLabelPosition::UpperLeft,
         };

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 /// Names of the two programs on the command line.
 pub(crate) const SEND: &str = "send";
 pub(crate) const RECEIVE: &str = "receive";
+/// The receiver, to tell of each datagram when it came instead of how long it was on its way.
+pub(crate) const ARRIVALS: &str = "arrivals";
 
 /// The port that datagrams go to; the first, if there are several.
 const PORT: u16 = 9_000;
@@ -43,6 +45,11 @@ pub(crate) struct Load {
 }
 
 impl Load {
+    /// How many datagrams are sent.
+    pub(crate) fn packets(&self) -> f64 {
+        (self.rate * self.seconds / self.burst as f64).round() * self.burst as f64
+    }
+
     /// The sender's arguments.
     pub(crate) fn arguments(&self, target: &str) -> Vec<String> {
         let Self { rate, burst, seconds, payload, ports } = self;
@@ -94,7 +101,8 @@ pub(crate) fn main(arguments: &[String]) -> Option<ExitCode> {
         Some((command, [target, load @ ..])) if command == SEND => {
             Load::parse(load).map_or(Err(io::ErrorKind::InvalidInput.into()), |load| send(target, load))
         }
-        Some((command, [ports])) if command == RECEIVE => receive(ports.parse().unwrap_or(1)),
+        Some((command, [ports])) if command == RECEIVE => receive(ports.parse().unwrap_or(1), Told::Delays),
+        Some((command, [])) if command == ARRIVALS => receive(1, Told::Instants),
         _ => return None,
     };
     Some(match done {
@@ -199,8 +207,17 @@ fn send_all(socket: &UdpSocket, targets: &[libc::sockaddr_in], payloads: &mut [V
     Ok(())
 }
 
-/// Writes the delay of each datagram in nanoseconds. With several ports it only keeps them open.
-fn receive(ports: u16) -> io::Result<()> {
+/// What the receiver writes of each datagram, in nanoseconds.
+#[derive(Clone, Copy)]
+enum Told {
+    /// How long it was on its way.
+    Delays,
+    /// When it arrived, since 1970.
+    Instants,
+}
+
+/// Of several ports it only keeps all but the first open.
+fn receive(ports: u16, told: Told) -> io::Result<()> {
     let sockets =
         (0..ports).map(|port| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, PORT + port))).collect::<io::Result<Vec<_>>>()?;
     let socket = &sockets[0];
@@ -210,17 +227,20 @@ fn receive(ports: u16) -> io::Result<()> {
         set_option(socket, libc::SO_RCVBUF, RECEIVE_BUFFER)?;
     }
     socket.set_nonblocking(true)?;
-    let mut delays = Vec::with_capacity(1 << 20);
+    let mut times = Vec::with_capacity(1 << 20);
     // Longer for the first, for which the sender has to be started.
     let mut until = Instant::now() + QUIET * 8;
     while Instant::now() < until {
-        while let Some(delay) = next_delay(socket)? {
-            delays.push(delay);
+        while let Some((sent, arrived)) = next_times(socket)? {
+            times.push(match told {
+                Told::Delays => arrived - sent,
+                Told::Instants => arrived,
+            });
             until = Instant::now() + QUIET;
         }
         std::thread::sleep(NAP);
     }
-    let text: Vec<String> = delays.iter().map(i64::to_string).collect();
+    let text: Vec<String> = times.iter().map(i64::to_string).collect();
     println!("{}", text.join(" "));
     Ok(())
 }
@@ -233,8 +253,8 @@ fn set_option(socket: &UdpSocket, option: libc::c_int, value: libc::c_int) -> io
     if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// How long the next datagram was on its way; none when no more is there.
-fn next_delay(socket: &UdpSocket) -> io::Result<Option<i64>> {
+/// When the next datagram was sent and when it arrived; none when no more is there.
+fn next_times(socket: &UdpSocket) -> io::Result<Option<(i64, i64)>> {
     let mut head = [0_u8; HEAD];
     let mut control = [0_u64; 16];
     let mut piece = libc::iovec { iov_base: head.as_mut_ptr().cast(), iov_len: HEAD };
@@ -258,5 +278,5 @@ fn next_delay(socket: &UdpSocket) -> io::Result<Option<i64>> {
         }
         libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned()
     };
-    Ok(Some(arrived.tv_sec * 1_000_000_000 + arrived.tv_nsec - i64::from_ne_bytes(head)))
+    Ok(Some((i64::from_ne_bytes(head), arrived.tv_sec * 1_000_000_000 + arrived.tv_nsec)))
 }

@@ -2,17 +2,16 @@
 
 use crate::Settings;
 use crate::lab::Lab;
-use crate::row::{Row, median};
+use crate::row::{Goal, Row};
 use std::fmt::Write;
 use std::time::Instant;
 
 const NODES: usize = 100;
 
 pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
-    let rounds = if settings.quick { 1 } else { 5 };
     let yaml = star();
     let (mut up, mut down) = (Vec::new(), Vec::new());
-    for _ in 0..rounds {
+    for _ in 0..settings.rounds(5) {
         let begin = Instant::now();
         let lab = Lab::up(settings, "star", &yaml)?;
         up.push(begin.elapsed().as_secs_f64());
@@ -20,16 +19,10 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
         assert!(lab.file().exists(), "the lab file stays while the lab is up");
         down.push(lab.down()?.as_secs_f64());
     }
-    Ok(vec![row("up", median(up)?, 1.0), row("down", median(down)?, 0.5)])
-}
-
-fn row(what: &str, seconds: f64, goal: f64) -> Row {
-    Row {
-        what: what.to_owned(),
-        goal: format!("under {goal} s"),
-        measured: format!("{seconds:.2} s"),
-        met: Some(seconds < goal),
-    }
+    Ok(vec![
+        Row::number("up", "s", up)?.goal(Goal::AtMost(1.0)),
+        Row::number("down", "s", down)?.goal(Goal::AtMost(0.5)),
+    ])
 }
 
 fn star() -> String {

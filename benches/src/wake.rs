@@ -1,16 +1,15 @@
 //! What bounds a sleeping engine: how long this machine takes to wake a thread that waits for an event on another
 //! processor, as the kernel places an engine that slept while a program sends.
 
-use crate::row::median;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The median time from writing into a pipe to the reader's running on, in microseconds, after pauses as between pings.
+/// The times from writing into a pipe to the reader's running on, in microseconds, after pauses as between pings.
 ///
 /// Both threads are of its own: one that the caller would have to release from its processor could pass that on to every
 /// program that it starts later.
-pub(crate) fn latency_us(rounds: u32) -> Result<f64, String> {
+pub(crate) fn latencies_us(rounds: u32) -> Result<Vec<f64>, String> {
     let failed = |error: std::io::Error| format!("measuring how long a thread takes to wake up: {error}");
     let last = thread::available_parallelism().map_or(0, |count| count.get() - 1);
     let (reader, writer) = pipe().map_err(failed)?;
@@ -27,7 +26,7 @@ pub(crate) fn latency_us(rounds: u32) -> Result<f64, String> {
     let panicked = |_| "a thread panicked that measured how long threads take to wake up".to_owned();
     let waits = waker.join().map_err(panicked)?.map_err(failed)?;
     sleeper.join().map_err(panicked)?.map_err(failed)?;
-    median(waits)
+    Ok(waits)
 }
 
 /// Keeps this thread on one processor; where that is refused, the figure may be better than an engine's.

@@ -123,9 +123,13 @@ fn kill_at_many_moments(user: User, times: usize, seed: u64) {
         let mut child = start(&bed);
         sleep(moment);
         let killed = strike(victim, child.id().cast_signed());
-        child.wait().unwrap();
+        let code = child.wait().unwrap().code();
         let what = format!("round {round}: {victim:?} killed after {moment:?}");
         eprintln!("{what}");
+        let is_set_up = round % 2 == 0;
+        if is_set_up && !killed.contains(&child.id().cast_signed()) {
+            assert_eq!(code, Some(8), "{what}");
+        }
         if matches!(victim, Victim::Both) {
             sweep(&bed, &killed);
         }

@@ -17,6 +17,7 @@ mod kills;
 mod refusals;
 mod runs;
 mod shards;
+mod trains;
 mod transit;
 mod treatments;
 mod virtual_faults;

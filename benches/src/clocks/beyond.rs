@@ -47,10 +47,10 @@ pub(super) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
                 let Spread { mean, deviation } = kinds[place];
                 format!("{} {mean:.0} ± {deviation:.0}", KINDS[place].1)
             };
-            rows.push(Row {
-                what: format!("{rate} Gbit/s, {}", clock.name()),
-                goal: "runs".to_owned(),
-                measured: format!(
+            rows.push(Row::told(
+                format!("{rate} Gbit/s, {}", clock.name()),
+                "runs",
+                format!(
                     "Mbit/s per flow: {}, {}; {:.0} s of wall time for {:.1} s{}",
                     text(0),
                     text(1),
@@ -58,14 +58,14 @@ pub(super) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
                     played.lab_seconds(),
                     played.remark()
                 ),
-                met: Some(kinds.iter().all(|spread| spread.mean > 0.0)),
-            });
+                Some(kinds.iter().all(|spread| spread.mean > 0.0)),
+            ));
             points.push(Point { clock: *clock, rate: *rate, kinds });
         }
     }
     rows.extend(compare(&points));
     if points.len() > 1 {
-        picture::save(&settings.figure("beyond"), &panels(&points))?;
+        settings.draw("beyond", &panels(&points))?;
     }
     Ok(rows)
 }
@@ -77,15 +77,15 @@ fn compare(points: &[Point]) -> Vec<Row> {
         let is_same = |point: &&Point| point.clock == Clock::Virtual && point.rate == dilated.rate;
         let Some(exact) = points.iter().find(is_same) else { continue };
         for ((one, other), (_, kind)) in exact.kinds.iter().zip(&dilated.kinds).zip(KINDS) {
-            rows.push(Row {
-                what: format!("{} Gbit/s, {kind}", dilated.rate),
-                goal: "both clocks within one standard deviation".to_owned(),
-                measured: format!(
+            rows.push(Row::told(
+                format!("{} Gbit/s, {kind}", dilated.rate),
+                "both clocks within one standard deviation",
+                format!(
                     "{:.0} ± {:.0} at dilation {DILATION}, {:.0} ± {:.0} in virtual time",
                     other.mean, other.deviation, one.mean, one.deviation
                 ),
-                met: Some((one.mean - other.mean).abs() <= one.deviation.max(other.deviation)),
-            });
+                Some((one.mean - other.mean).abs() <= one.deviation.max(other.deviation)),
+            ));
         }
     }
     rows
@@ -99,6 +99,7 @@ fn panels(points: &[Point]) -> Vec<Panel> {
         ticks: RATES.map(f64::from).to_vec(),
         by_ratio: true,
         top: share.then_some(105.0),
+        bottom: 0.0,
         series: series(points, share),
         names: if share { SeriesLabelPosition::LowerLeft } else { SeriesLabelPosition::UpperLeft },
     };

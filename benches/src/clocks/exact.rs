@@ -2,7 +2,7 @@
 
 use super::play::{self, Clock, Played};
 use crate::Settings;
-use crate::row::{Row, median};
+use crate::row::{Goal, Row, median};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -24,12 +24,12 @@ pub(super) fn repetition(settings: &Settings) -> Result<Vec<Row>, String> {
     Ok(vec![
         identical("the same seed again", &first, &again),
         identical("the same seed beside busy loops on all processors", &first, &beside),
-        Row {
-            what: "another seed".to_owned(),
-            goal: "another capture".to_owned(),
-            measured: if captures(&first) == captures(&other) { "the same" } else { "differs" }.to_owned(),
-            met: Some(captures(&first) != captures(&other)),
-        },
+        Row::told(
+            "another seed",
+            "another capture",
+            if captures(&first) == captures(&other) { "the same" } else { "differs" },
+            Some(captures(&first) != captures(&other)),
+        ),
     ])
 }
 
@@ -38,16 +38,16 @@ fn identical(what: &str, one: &BTreeMap<String, Vec<u8>>, other: &BTreeMap<Strin
     let differ: Vec<&str> =
         names.iter().filter(|name| one.get(**name) != other.get(**name)).map(|n| n.as_str()).collect();
     let bytes: usize = one.values().map(Vec::len).sum();
-    Row {
-        what: what.to_owned(),
-        goal: "captures, logs and tables byte for byte".to_owned(),
-        measured: if differ.is_empty() {
+    Row::told(
+        what.to_owned(),
+        "captures, logs and tables byte for byte",
+        if differ.is_empty() {
             format!("{} files, {:.1} MB, identical", names.len(), bytes as f64 / 1e6)
         } else {
             format!("{} of {} files differ: {}", differ.len(), names.len(), differ.join(", "))
         },
-        met: Some(differ.is_empty()),
-    }
+        Some(differ.is_empty()),
+    )
 }
 
 /// All files of a results folder but those about the run itself, by their path in it.
@@ -123,9 +123,9 @@ fn transfer(
          timeline:\n  - {{on: b, run: iperf3 -s, ready: {{tcp: 5201}}}}\n  \
          - {{on: a, run: iperf3 -4 -c b -C cubic {amount} --json, as: transfer}}\n"
     );
-    let (wall, played) = repeated(settings, &yaml)?;
+    let (walls, played) = repeated(settings, &yaml)?;
     let carried = played.flows("transfer")?.first().copied().unwrap_or_default();
-    Ok(duration(format!("TCP over {what}"), wall, goal(&played), carried / 1e3, &played))
+    duration(format!("TCP over {what}"), walls, goal(&played), carried / 1e3, &played)
 }
 
 /// The same at 1 Gbit/s between programs that send and receive and do nothing else: iperf3 makes five system calls for each
@@ -147,35 +147,35 @@ fn plain_transfer(settings: &Settings) -> Result<Row, String> {
          timeline:\n  - on: b\n    ready: {{tcp: 5201}}\n    run: |\n      {receive}\n  \
          - on: a\n    as: transfer\n    run: |\n      {send}\n"
     );
-    let (wall, played) = repeated(settings, &yaml)?;
+    let (walls, played) = repeated(settings, &yaml)?;
     let gbit = BYTES * 8.0 / 1e9 / played.lab_seconds();
-    Ok(duration("the same, read in blocks".to_owned(), wall, played.lab_seconds(), gbit, &played))
+    duration("the same, read in blocks".to_owned(), walls, played.lab_seconds(), gbit, &played)
 }
 
-/// The median of the wall times, in seconds, and one of the runs: in virtual time they differ in nothing else.
-fn repeated(settings: &Settings, yaml: &str) -> Result<(f64, Played), String> {
+/// The wall times, in seconds, and one of the runs: in virtual time they differ in nothing else.
+fn repeated(settings: &Settings, yaml: &str) -> Result<(Vec<f64>, Played), String> {
     let rounds = if settings.quick { 1 } else { 3 };
     let mut played = Vec::new();
     for _ in 0..rounds {
         played.push(play::play_text(settings, "speed", yaml, Clock::Virtual, 1)?);
     }
-    let wall = median(played.iter().map(Played::wall_seconds).collect())?;
-    Ok((wall, played.swap_remove(0)))
+    let walls = played.iter().map(Played::wall_seconds).collect();
+    Ok((walls, played.swap_remove(0)))
 }
 
 /// `limit`: seconds of wall time that are allowed.
-fn duration(what: String, wall: f64, limit: f64, gbit: f64, played: &Played) -> Row {
-    Row {
-        what,
-        goal: if limit.is_finite() { format!("under {limit:.1} s of wall time") } else { "runs".to_owned() },
-        measured: format!(
-            "{wall:.2} s for {:.2} s of the lab, {gbit:.2} Gbit/s, {:.0} packets per s{}",
-            played.lab_seconds(),
-            played.packets() / wall,
-            played.remark()
-        ),
-        met: Some(wall <= limit && gbit > 0.0),
+fn duration(what: String, walls: Vec<f64>, limit: f64, gbit: f64, played: &Played) -> Result<Row, String> {
+    if gbit <= 0.0 {
+        return Err(format!("{what}: nothing was carried"));
     }
+    let typical = median(&walls)?;
+    let row = Row::number(what, "s of wall time", walls)?.remark(format!(
+        "{:.2} s of the lab, {gbit:.2} Gbit/s, {:.0} packets per s{}",
+        played.lab_seconds(),
+        played.packets() / typical,
+        played.remark()
+    ));
+    Ok(if limit.is_finite() { row.goal(Goal::AtMost(limit)) } else { row })
 }
 
 /// 20 kernels in a ring, with the routes that the lab file implies: ping half around it, and a transfer.
@@ -198,16 +198,16 @@ fn ring(settings: &Settings) -> Result<Row, String> {
     let played = play::play_text(settings, "ring", &yaml, Clock::Virtual, 1)?;
     let answered = played.stdout("ping")?.contains(" 0% packet loss");
     let rate = played.flows("transfer")?.first().copied().unwrap_or_default();
-    Ok(Row {
-        what: format!("{NODES} kernels on a ring"),
-        goal: "ping and TCP across ten hops".to_owned(),
-        measured: format!(
+    Ok(Row::told(
+        format!("{NODES} kernels on a ring"),
+        "ping and TCP across ten hops",
+        format!(
             "{:.1} s for {:.2} s of the lab, {rate:.0} Mbit/s, {:.0} packets per s{}",
             played.wall_seconds(),
             played.lab_seconds(),
             played.packets() / played.wall_seconds(),
             played.remark()
         ),
-        met: Some(answered && rate > 0.0),
-    })
+        Some(answered && rate > 0.0),
+    ))
 }

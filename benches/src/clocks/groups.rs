@@ -45,18 +45,18 @@ pub(super) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
         }
         let remark =
             if wrong.is_empty() { String::new() } else { format!(", not as described at {}", wrong.join(", ")) };
-        rows.push(Row {
-            what: format!("{}, {} rates", clock.name(), rates.len()),
-            goal: "none".to_owned(),
-            measured: format!("{wall:.0} s of wall time in all{remark}"),
-            met: None,
-        });
+        rows.push(Row::told(
+            format!("{}, {} rates", clock.name(), rates.len()),
+            "none",
+            format!("{wall:.0} s of wall time in all{remark}"),
+            None,
+        ));
     }
     for rate in rates {
         rows.extend(compare(&points, *rate));
     }
     if rates.len() > 1 {
-        picture::save(&settings.figure("groups"), &panels(&points))?;
+        settings.draw("groups", &panels(&points))?;
     }
     Ok(rows)
 }
@@ -76,12 +76,12 @@ fn compare(points: &[Point], rate: u32) -> Vec<Row> {
                 format!("{rtt} ms: {:.2} ± {:.2} for {a:.2} ± {b:.2}", other.mean, other.deviation)
             })
             .collect();
-        rows.push(Row {
-            what: format!("{rate} Mbit/s, {}", point.clock.name()),
-            goal: "within one standard deviation of dilation 1".to_owned(),
-            measured: format!("Mbit/s per flow at {}", texts.join("; ")),
-            met: Some(agrees),
-        });
+        rows.push(Row::told(
+            format!("{rate} Mbit/s, {}", point.clock.name()),
+            "within one standard deviation of dilation 1",
+            format!("Mbit/s per flow at {}", texts.join("; ")),
+            Some(agrees),
+        ));
     }
     rows
 }
@@ -94,6 +94,7 @@ fn panels(points: &[Point]) -> Vec<Panel> {
         ticks: (0..=6).map(|n| f64::from(n) * 100.0).collect(),
         by_ratio: false,
         top: None,
+        bottom: 0.0,
         series: CLOCKS.iter().map(|clock| series(points, group, *clock)).collect(),
         names: SeriesLabelPosition::UpperLeft,
     };

@@ -3,7 +3,7 @@
 use crate::Settings;
 use crate::lab::Lab;
 use crate::processes::usage;
-use crate::row::{Row, median};
+use crate::row::{Goal, Row};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -45,13 +45,7 @@ fn ready(settings: &Settings, clock: &str) -> Result<Row, String> {
         times.push(begin.elapsed().as_secs_f64());
         lab.shell("n1", "ping -4 -c 1 -W 2 n19")?;
     }
-    let seconds = median(times)?;
-    Ok(Row {
-        what: format!("{READY} kernels ready, clock: {clock}"),
-        goal: format!("under {MOST_SECONDS} s"),
-        measured: format!("{seconds:.2} s"),
-        met: Some(seconds < MOST_SECONDS),
-    })
+    Ok(Row::number(format!("{READY} kernels ready, clock: {clock}"), "s", times)?.goal(Goal::AtMost(MOST_SECONDS)))
 }
 
 fn idle(settings: &Settings) -> Result<Vec<Row>, String> {
@@ -72,21 +66,11 @@ fn idle(settings: &Settings) -> Result<Vec<Row>, String> {
     }
     let share = |used: f64| used / seconds as f64;
     Ok(vec![
-        Row {
-            what: format!("{IDLE} idle kernels, memory (PSS)"),
-            goal: format!("under {MOST_MEMORY_MB} MB"),
-            measured: format!("{kernels_mb:.0} MB; netloom itself {lab_mb:.0} MB"),
-            met: Some(kernels_mb < MOST_MEMORY_MB && kernels_mb > 0.0),
-        },
-        Row {
-            what: format!("{IDLE} idle kernels, processor"),
-            goal: "not measurable".to_owned(),
-            measured: format!(
-                "{:.2} % of a core; netloom itself {:.2} %",
-                share(kernels_s) * 100.0,
-                share(lab_s) * 100.0
-            ),
-            met: Some(share(kernels_s) <= MOST_SHARE),
-        },
+        Row::number(format!("{IDLE} idle kernels, memory (PSS)"), "MB", vec![kernels_mb])?
+            .goal(Goal::Within(1.0, MOST_MEMORY_MB))
+            .remark(format!("netloom itself {lab_mb:.0} MB")),
+        Row::number(format!("{IDLE} idle kernels, processor"), "% of a core", vec![share(kernels_s) * 100.0])?
+            .goal(Goal::AtMost(MOST_SHARE * 100.0))
+            .remark(format!("netloom itself {:.2} %", share(lab_s) * 100.0)),
     ])
 }

@@ -4,7 +4,7 @@ use super::play::{self, Clock, Played};
 use super::statistics::{Spread, gaps, off};
 use crate::lab::output;
 use crate::picture::{self, Panel, Series, Stroke};
-use crate::row::Row;
+use crate::row::{Goal, Row};
 use crate::{Settings, picture::thinned};
 use plotters::prelude::{BLACK, RGBColor, SeriesLabelPosition};
 use serde_json::Value;
@@ -73,12 +73,12 @@ pub(super) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
                 remark = played.remark();
             }
         }
-        rows.push(Row {
-            what: format!("{}, runs", clock.name()),
-            goal: "none".to_owned(),
-            measured: format!("{count}, {:.1} s of wall time each, {again} repeated{remark}", wall / *count as f64),
-            met: None,
-        });
+        rows.push(Row::told(
+            format!("{}, runs", clock.name()),
+            "none",
+            format!("{count}, {:.1} s of wall time each, {again} repeated{remark}", wall / *count as f64),
+            None,
+        ));
         runs.push(Runs { clock: *clock, times });
     }
     for connection in 0..CONNECTIONS.len() {
@@ -139,22 +139,18 @@ fn compare(runs: &[Runs], connection: usize, place: usize) -> Result<Vec<Row>, S
             } else {
                 format!("{offs}, curve off by {distance:.2} ms")
             };
-            rows.push(Row { what, goal: "none".to_owned(), measured, met: None });
+            rows.push(Row::told(what, "none", measured, None));
             continue;
         };
-        rows.push(Row {
-            what: what.clone(),
-            goal: format!("mean within {MEAN_PERCENT} %, CoV within {VARIATION_PERCENT} % of virtual"),
-            measured: offs,
-            met: Some(mean_off.abs() <= MEAN_PERCENT && variation_off.abs() <= VARIATION_PERCENT),
-        });
+        rows.push(Row::told(
+            what.clone(),
+            format!("mean within {MEAN_PERCENT} %, CoV within {VARIATION_PERCENT} % of virtual"),
+            offs,
+            Some(mean_off.abs() <= MEAN_PERCENT && variation_off.abs() <= VARIATION_PERCENT),
+        ));
         let has_goal = dilation >= EXACT_FROM;
-        rows.push(Row {
-            what: format!("{what}, curve"),
-            goal: if has_goal { format!("within {CURVE_MS} ms of virtual on average") } else { "none".to_owned() },
-            measured: format!("{distance:.3} ms"),
-            met: has_goal.then_some(distance <= CURVE_MS),
-        });
+        let curve = Row::number(format!("{what}, curve"), "ms from virtual", vec![distance])?;
+        rows.push(if has_goal { curve.goal(Goal::AtMost(CURVE_MS)) } else { curve });
     }
     Ok(rows)
 }
@@ -193,9 +189,9 @@ fn apart(one: &[f64], other: &[f64]) -> f64 {
 
 fn figures(settings: &Settings, runs: &[Runs]) -> Result<(), String> {
     let curves: Vec<Panel> = (0..2).map(|connection| curve_panel(runs, connection)).collect();
-    picture::save(&settings.figure("packet-times"), &curves)?;
+    settings.draw("packet-times", &curves)?;
     let gaps: Vec<Panel> = (0..2).map(|connection| gap_panel(runs, connection)).collect();
-    picture::save(&settings.figure("packet-gaps"), &gaps)
+    settings.draw("packet-gaps", &gaps)
 }
 
 fn curve_panel(runs: &[Runs], connection: usize) -> Panel {
@@ -211,6 +207,7 @@ fn curve_panel(runs: &[Runs], connection: usize) -> Panel {
         ticks: vec![0.0, 0.2, 0.4, 0.6, 0.8, 1.0],
         by_ratio: false,
         top: None,
+        bottom: 0.0,
         series: series.collect(),
         names: SeriesLabelPosition::UpperLeft,
     }
@@ -237,6 +234,7 @@ fn gap_panel(runs: &[Runs], connection: usize) -> Panel {
         ticks: (0..=5).map(|n| f64::from(n) * right / 5.0).collect(),
         by_ratio: false,
         top: Some(104.0),
+        bottom: 0.0,
         series: series.collect(),
         names: SeriesLabelPosition::LowerRight,
     }

@@ -19,18 +19,18 @@ pub(super) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
         let spread = Spread::of(&played.flows("transfer")?);
         let base = *first.get_or_insert(spread);
         let is_first = dilations[0] == *dilation;
-        rows.push(Row {
-            what: format!("{}, {:.0} % of a core", clock.name(), 100.0 / f64::from(*dilation)),
-            goal: if is_first { "none" } else { "within one standard deviation of dilation 2" }.to_owned(),
-            measured: format!(
+        rows.push(Row::told(
+            format!("{}, {:.0} % of a core", clock.name(), 100.0 / f64::from(*dilation)),
+            if is_first { "none" } else { "within one standard deviation of dilation 2" },
+            format!(
                 "{:.2} ± {:.2} Mbit/s per flow; {:.0} s of wall time{}",
                 spread.mean,
                 spread.deviation,
                 played.wall_seconds(),
                 played.remark()
             ),
-            met: (!is_first).then_some((spread.mean - base.mean).abs() <= spread.deviation.max(base.deviation)),
-        });
+            (!is_first).then_some((spread.mean - base.mean).abs() <= spread.deviation.max(base.deviation)),
+        ));
     }
     Ok(rows)
 }

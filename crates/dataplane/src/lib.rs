@@ -20,6 +20,7 @@
 
 mod borders;
 mod clock;
+mod distribution;
 mod driver;
 mod engine;
 mod fanout;
@@ -37,7 +38,8 @@ mod taps;
 mod wait;
 mod worker;
 
+pub use distribution::Distribution;
 pub use engine::{Engine, EngineConfig, EngineError, PortConfig};
 pub use meter::Meters;
-pub use report::{Distribution, EngineReport, PipeReport, PortReport, Snapshot, ThreadReport};
+pub use report::{EngineReport, PipeReport, PortReport, Snapshot, ThreadReport};
 pub use wait::Precision;

@@ -1,6 +1,7 @@
 //! What is measured of each pipe while packets are handed over.
 
-use crate::report::{Distribution, PipeReport};
+use crate::distribution::Distribution;
+use crate::report::PipeReport;
 use netloom_fabric::PipeId;
 use netloom_link::{Departure, PipeCounters};
 use netloom_units::{Duration, Instant};

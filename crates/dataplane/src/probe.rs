@@ -4,8 +4,8 @@
 //! cannot take its priority back.
 
 use crate::clock::Clock;
+use crate::distribution::Distribution;
 use crate::driver::{raise_priority, stay_on};
-use crate::report::Distribution;
 use crate::sys::{clear_event, event_fd, signal_event};
 use crate::wait::{Precision, Waiter, sleep};
 use netloom_units::{Dilation, Duration};

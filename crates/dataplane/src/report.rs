@@ -1,51 +1,9 @@
 //! What the engine tells of itself and of every pipe.
 
-use hdrhistogram::Histogram;
+use crate::distribution::Distribution;
 use netloom_fabric::{PortId, RouterCounters};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
-
-/// How often which duration was seen; within 1 % of the value.
-#[derive(Clone, Debug, Default)]
-pub struct Distribution {
-    /// Made with the first value: an idle pipe needs none.
-    histogram: Option<Box<Histogram<u64>>>,
-    sum_ns: u128,
-}
-
-impl Distribution {
-    /// Adds a value, `times` times.
-    pub fn record(&mut self, value: Duration, times: u32) {
-        let histogram = self
-            .histogram
-            .get_or_insert_with(|| Box::new(Histogram::new(2).expect("two significant digits are allowed")));
-        // The histogram grows to hold any value, so recording cannot fail.
-        let _ = histogram.record_n(value.as_nanos(), u64::from(times));
-        self.sum_ns += u128::from(value.as_nanos()) * u128::from(times);
-    }
-
-    /// How many values there are.
-    pub fn count(&self) -> u64 {
-        self.histogram.as_ref().map_or(0, |histogram| histogram.len())
-    }
-
-    /// The value that the fraction `q` (0 to 1) of all values does not exceed; none without values.
-    pub fn quantile(&self, q: f64) -> Option<Duration> {
-        let histogram = self.histogram.as_ref()?;
-        Some(Duration::from_nanos(histogram.value_at_quantile(q).min(histogram.max())))
-    }
-
-    /// The mean; none without values.
-    pub fn mean(&self) -> Option<Duration> {
-        let mean = self.sum_ns.checked_div(u128::from(self.count()))?;
-        Some(Duration::from_nanos(u64::try_from(mean).unwrap_or(u64::MAX)))
-    }
-
-    /// The largest value, within 1 %; none without values.
-    pub fn max(&self) -> Option<Duration> {
-        self.histogram.as_ref().map(|histogram| Duration::from_nanos(histogram.max()))
-    }
-}
 
 /// All of it at one instant.
 #[derive(Clone, Debug)]

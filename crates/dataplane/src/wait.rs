@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(span(Precision::Exact, 1_000), None);
         assert_eq!(span(Precision::Balanced, 80), None);
         assert_eq!(span(Precision::Balanced, 100), Some(Duration::from_micros(20)));
-        assert_eq!(span(Precision::Balanced, 50_000), Some(Duration::from_millis(49)));
+        assert_eq!(span(Precision::Balanced, 50_000), Some(Duration::from_micros(49_750)));
         assert_eq!(span(Precision::Eco, 50), Some(Duration::from_micros(50)));
         assert_eq!(span(Precision::Eco, 0), None);
         assert_eq!(Waiter::new(Precision::Balanced).sleep(None, false), Some(IDLE - APPROACH));

@@ -1,60 +1,11 @@
 //! Ports of kernels in the engine, with front-ends that this test plays. Nothing here needs a privilege.
 
-mod common;
+mod bed;
 
-use common::frontend::{FROM_GUEST, Frontend, TO_GUEST};
-use common::{boot, wait_for};
-use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision, Snapshot};
-use netloom_fabric::{Fabric, PipeSpec, PortId};
-use netloom_link::{DelayConfig, Distribution, PipeConfig};
-use netloom_units::{Dilation, Duration, Seed};
-use netloom_vhost::Listener;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-const DELAY: Duration = Duration::from_millis(5);
-
-/// A link of 5 ms between two guests.
-fn engine(dilation: u64) -> (Engine, [PathBuf; 2]) {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let pipe = |name: &str, from: u32, to: u32| PipeSpec {
-        name: name.to_owned(),
-        config: PipeConfig {
-            delay: DelayConfig { distribution: Distribution::Constant(DELAY), ..DelayConfig::default() },
-            ..PipeConfig::default()
-        },
-        coalesce: Duration::ZERO,
-        from: PortId(from),
-        filter: None,
-        to: PortId(to),
-    };
-    let paths = [0, 1].map(|_| {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        std::env::temp_dir().join(format!("netloom-guests-{}-{number}", std::process::id()))
-    });
-    let port = |number: u32, path: &PathBuf| PortConfig::Guest {
-        port: PortId(number),
-        listener: Listener::bind(path).expect("a free path"),
-    };
-    let config = EngineConfig {
-        precision: Precision::Balanced,
-        processors: Vec::new(),
-        dilation: Dilation::from_whole(dilation).expect("within bounds"),
-        epoch: None,
-        memory: None,
-        ports: vec![port(0, &paths[0]), port(1, &paths[1])],
-    };
-    let fabric = Fabric::new(Seed::new(1), &[pipe("forward", 0, 1), pipe("backward", 1, 0)]);
-    (Engine::start(fabric, config).expect("no privilege is needed"), paths)
-}
-
-fn booted(paths: &[PathBuf; 2]) -> [Frontend; 2] {
-    paths.each_ref().map(|path| boot(path))
-}
-
-fn snapshot_when(engine: &mut Engine, what: &str, is_it: impl Fn(&Snapshot) -> bool) -> Snapshot {
-    wait_for(what, || Some(engine.snapshot().expect("a running engine")).filter(&is_it))
-}
+use bed::frontend::{FROM_GUEST, TO_GUEST};
+use bed::{DELAY, boot, booted, engine, snapshot_when, wait_for};
+use netloom_fabric::PortId;
+use netloom_units::Duration;
 
 #[test]
 fn frames_cross_after_the_described_delay_of_the_lab() {

@@ -1,11 +1,11 @@
 //! A link, a transit router, a link that is cut, another router, another link: an engine in two shards, between two kernels
 //! that this test plays. Nothing here needs a privilege.
 
-mod common;
+mod bed;
 
-use common::frontend::{FROM_GUEST, Frontend, TO_GUEST};
-use common::{boot, wait_for};
-use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision, Snapshot};
+use bed::frontend::{FROM_GUEST, Frontend, TO_GUEST};
+use bed::{boot, snapshot_when, wait_for};
+use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision};
 use netloom_fabric::{
     Cuts, Fabric, Partition, PipeId, PipeSpec, PortId, RouterInterface, RouterSpec, Shard, Tap, Way, shards,
 };
@@ -111,10 +111,6 @@ fn datagram(from: u8, number: u8) -> Vec<u8> {
     frame[26..30].copy_from_slice(&source.octets());
     frame[30..34].copy_from_slice(&destination.octets());
     frame
-}
-
-fn snapshot_when(engine: &mut Engine, what: &str, is_it: impl Fn(&Snapshot) -> bool) -> Snapshot {
-    wait_for(what, || Some(engine.snapshot().expect("a running engine")).filter(&is_it))
 }
 
 struct Witness(Sender<(PortId, Way)>);

@@ -121,6 +121,10 @@ pub fn spawn_lab(
             Err(refused(error))
         }
         Err(error) => {
+            // What is refused to a process that was killed is no refusal.
+            if let Some(status) = lab.try_wait().map_err(LabError::Channel)? {
+                return Err(LabError::Died { status });
+            }
             lab.kill().map_err(LabError::Channel)?;
             let status = lab.wait().map_err(LabError::Channel)?;
             Err(if matches!(error, LabError::Channel(_)) { LabError::Died { status } } else { error })

@@ -21,6 +21,15 @@ pub fn available() -> Option<Available> {
     machine().into_iter().chain(groups).chain(own_limits()).min_by_key(|available| available.bytes)
 }
 
+/// Gives the memory that this process has freed back to the kernel, which the allocator would keep for later.
+pub fn give_back() {
+    // SAFETY: the call takes a number, and only touches what belongs to the allocator.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 fn machine() -> Option<Available> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     Some(Available { bytes: kilobytes(&text, "MemAvailable:")?, bound: "this machine's free memory".into() })

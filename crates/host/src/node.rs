@@ -5,6 +5,7 @@ mod config;
 pub(crate) mod configure;
 mod handle;
 pub(crate) mod inspect;
+mod offloads;
 mod outbox;
 pub(crate) mod program;
 pub(crate) mod programs;

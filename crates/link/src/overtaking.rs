@@ -24,8 +24,8 @@ pub(crate) struct Overtaking {
     order: BinaryHeap<Reverse<(Instant, usize)>>,
     /// The slots after the open one.
     later: BTreeMap<u64, Slot>,
-    /// Empty room of a slot that is over.
-    spare: Vec<Option<Departure>>,
+    /// Empty room of slots that are over: as many as there were at once.
+    spare: Vec<Vec<Option<Departure>>>,
 }
 
 #[derive(Debug)]
@@ -47,7 +47,8 @@ impl Overtaking {
             return;
         }
         let spare = &mut self.spare;
-        let slot = self.later.entry(slot).or_insert_with(|| Slot { first: due, departures: core::mem::take(spare) });
+        let new = || Slot { first: due, departures: spare.pop().unwrap_or_default() };
+        let slot = self.later.entry(slot).or_insert_with(new);
         slot.first = slot.first.min(due);
         slot.departures.push(Some(departure));
     }
@@ -88,7 +89,7 @@ impl Overtaking {
         self.slot = number;
         let mut over = core::mem::replace(&mut self.open, slot.departures);
         over.clear();
-        self.spare = over;
+        self.spare.push(over);
         let mut order = core::mem::take(&mut self.order).into_vec();
         order.extend(self.open.iter().zip(0..).filter_map(|(one, place)| Some(Reverse((one.as_ref()?.due, place)))));
         self.order = order.into();

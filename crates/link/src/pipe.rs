@@ -28,6 +28,8 @@ pub struct Pipe {
     coalesce: Duration,
     cuts: Cuts,
     impairments: Impairments,
+    /// Room for what the impairments let through of one packet; empty in between.
+    passed: Vec<Packet>,
     queue: Queue,
     /// What the queue was told to be.
     discipline: QueueConfig,
@@ -60,6 +62,7 @@ impl Pipe {
             coalesce,
             cuts: Cuts::default(),
             impairments: Impairments::new(config, seed),
+            passed: Vec::new(),
             queue: Queue::new(&config.queue, seed.derive("queue")),
             discipline: config.queue.clone(),
             transmitter: Transmitter::new(&config.rate, config.overhead),
@@ -106,11 +109,12 @@ impl Pipe {
         if self.impairments.are_idle() {
             return self.accept(train, waste);
         }
-        let mut passed = Vec::new();
+        let mut passed = core::mem::take(&mut self.passed);
         self.impairments.pass(train, &mut passed, &mut ledger);
-        for piece in passed {
+        for piece in passed.drain(..) {
             self.accept(piece, waste);
         }
+        self.passed = passed;
     }
 
     /// What the impairments let through goes to the transmitter, or waits for it.

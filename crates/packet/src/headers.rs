@@ -5,8 +5,8 @@ use core::ops::Range;
 
 /// Length of an Ethernet header without a VLAN tag, in bytes.
 pub(crate) const ETHERNET_HEADER: usize = 14;
-/// The longest headers that are cut: Ethernet with two VLAN tags (22), IPv4 or IPv6 with options (60 and more), TCP
-/// with options (60), rounded up.
+/// The longest headers that are cut: Ethernet with two VLAN tags (22), IPv4 or IPv6 with options (60, or 40 and up to 70 of
+/// extension headers), TCP with options (60), rounded up.
 pub const MAX_HEAD: usize = 192;
 
 pub(crate) const ETHERTYPE_IPV4: u16 = 0x0800;
@@ -16,6 +16,12 @@ const ETHERTYPE_QINQ: u16 = 0x88a8;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 const UDP_HEADER: usize = 8;
+/// Length of an IPv6 header without extension headers, in bytes.
+const V6_HEADER: usize = 40;
+// RFC 8200, sections 4.3, 4.4 and 4.6.
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const DESTINATION_OPTIONS: u8 = 60;
 // RFC 9293, section 3.1.
 const TCP_FIN: u8 = 0x01;
 const TCP_PSH: u8 = 0x08;
@@ -45,8 +51,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Finds the headers; none when the frame is not what its virtio header says, or cannot be cut safely (IPv6 with
-    /// extension headers, tunnels): it is then passed on whole.
+    /// Finds the headers; none when the frame is not what its virtio header says, or cannot be cut safely (fragments,
+    /// extension headers of IPv6 whose contents depend on what follows, tunnels): it is then passed on whole.
     pub(crate) fn find(frame: &[u8], virtio: &VirtioHeader) -> Option<Self> {
         let (network_at, ethertype) = ethernet(frame)?;
         let (network, transport) = match (ethertype, virtio.segmentation) {
@@ -103,11 +109,15 @@ impl Layout {
         let transport_len = upper.len() + payload;
         self.network.patch(&mut lower[self.network_at..], transport_len, segments.start);
         match self.transport {
-            Transport::Tcp => self.patch_tcp(upper, &segments, total),
+            Transport::Tcp => self.patch_tcp(upper, &segments, total, virtio.ecn),
             Transport::Udp => put(upper, 4, wire_len(transport_len)),
         }
-        let pseudo = self.network.pseudo_sum(&lower[self.network_at..], transport_len, self.transport.protocol());
-        put(upper, self.transport.checksum_at(), pseudo);
+        // The sum that stands there covers addresses, protocol and length (RFC 9293, section 3.1; RFC 8200, section 8.1).
+        // Only the length differs; with a routing header, the address is not the one of the IP header (same section).
+        let at = self.transport.checksum_at();
+        let whole = word(upper, at).expect("within the header");
+        let before = wire_len(frame.len() - self.transport_at);
+        put(upper, at, fold(u32::from(whole) + u32::from(!before) + u32::from(wire_len(transport_len))));
         let several = segments.len() > 1;
         VirtioHeader {
             segmentation: if several { virtio.segmentation } else { Segmentation::None },
@@ -119,15 +129,16 @@ impl Layout {
     }
 
     /// Sequence number and flags of a piece, as the kernel's own segmentation sets them.
-    fn patch_tcp(&self, tcp: &mut [u8], segments: &Range<u16>, total: u16) {
+    fn patch_tcp(&self, tcp: &mut [u8], segments: &Range<u16>, total: u16, ecn: bool) {
         let sequence = u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
         let skipped = u32::try_from(usize::from(segments.start) * self.segment_size).expect("below a frame's length");
         tcp[4..8].copy_from_slice(&sequence.wrapping_add(skipped).to_be_bytes());
         if segments.end < total {
             tcp[13] &= !(TCP_FIN | TCP_PSH);
         }
-        // RFC 3168, section 6.1.2: CWR goes with the first segment only.
-        if segments.start > 0 {
+        // RFC 3168, section 6.1.2: CWR goes with the first segment only. Without the kernel's word that it is meant so, it
+        // is a part of a counter that all segments carry (RFC 9768, section 3.2.2).
+        if segments.start > 0 && ecn {
             tcp[13] &= !TCP_CWR;
         }
     }
@@ -150,9 +161,13 @@ impl Network {
         match self {
             Self::V4 => {
                 let len = usize::from(bytes.first()? & 0x0f) * 4;
-                (len >= 20 && bytes.len() >= len).then(|| (len, bytes[9]))
+                let is_header = len >= 20 && bytes.len() >= len;
+                // More fragments follow, or this is not the first.
+                let is_fragment = is_header && word(bytes, 6)? & 0x3fff != 0;
+                (is_header && !is_fragment).then(|| (len, bytes[9]))
             }
-            Self::V6 => (bytes.len() >= 40).then(|| (40, bytes[6])),
+            // Zero: longer than the field can say (RFC 2675, section 3).
+            Self::V6 => extended(bytes).filter(|_| word(bytes, 4) != Some(0)),
         }
     }
 
@@ -168,19 +183,20 @@ impl Network {
                 let sum = fold(sum(header));
                 put(header, 10, !sum);
             }
-            Self::V6 => put(header, 4, wire_len(transport_len)),
+            Self::V6 => put(header, 4, wire_len(header.len() - V6_HEADER + transport_len)),
         }
     }
+}
 
-    /// The sum that the kernel expects where it is to complete a checksum: addresses, protocol and length, not
-    /// inverted. RFC 9293 section 3.1, RFC 8200 section 8.1.
-    fn pseudo_sum(self, header: &[u8], transport_len: usize, protocol: u8) -> u16 {
-        let addresses = match self {
-            Self::V4 => &header[12..20],
-            Self::V6 => &header[8..40],
-        };
-        fold(sum(addresses) + u32::from(protocol) + u32::from(wire_len(transport_len)))
+/// Length of an IPv6 header with those extension headers behind it that every segment repeats as they are, and the
+/// protocol above. None: too short.
+fn extended(bytes: &[u8]) -> Option<(usize, u8)> {
+    let (mut len, mut protocol) = (V6_HEADER, *bytes.get(6)?);
+    while matches!(protocol, HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS) {
+        protocol = *bytes.get(len)?;
+        len += (usize::from(*bytes.get(len + 1)?) + 1) * 8;
     }
+    (bytes.len() >= len).then_some((len, protocol))
 }
 
 impl Transport {

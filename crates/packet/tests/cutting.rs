@@ -14,12 +14,14 @@ fn stream() -> Stream {
         vlans: Vec::new(),
         v6: false,
         ip_options: 0,
+        extensions: Vec::new(),
         id: 0xfffe,
         tcp: true,
         tcp_options: 3,
         sequence: u32::MAX - 1_500,
         // CWR, ACK, PSH and FIN.
         flags: 0x99,
+        accurate_ecn: false,
         payload: (0..3_500_u32).map(|at| u8::try_from(at % 251).expect("below 251")).collect(),
         segment_size: 1_000,
     }
@@ -81,6 +83,31 @@ fn vlan_tags() {
     check(&Stream { vlans: vec![(0x88a8, 7), (0x8100, 42)], v6: true, ..stream() }, &[2, 1]);
 }
 
+/// Each segment repeats them; only the length of the whole differs.
+#[test]
+fn extension_headers() {
+    for extensions in [vec![0], vec![43], vec![60], vec![0, 60, 43, 60]] {
+        let tcp = Stream { v6: true, extensions, ..stream() };
+        check(&tcp, &[1, 1, 1]);
+        check(&tcp, &[2]);
+        check(&Stream { tcp: false, tcp_options: 0, sequence: 0, flags: 0, ..tcp }, &[1, 2]);
+    }
+}
+
+/// CWR with the kernel's word that it is for the first segment alone, and as a part of a counter.
+#[test]
+fn the_flags_of_both_kinds_of_congestion_notification() {
+    for accurate_ecn in [false, true] {
+        let marked = Stream { accurate_ecn, ..stream() };
+        for lengths in [&[1, 1, 1][..], &[2], &[1, 2]] {
+            check(&marked, lengths);
+        }
+        let cwr = cut(Pool::default().packet(marked.super_packet().0, &marked.super_packet().1), &[1, 1, 1]);
+        let seen: Vec<bool> = cwr.iter().map(|piece| written(piece).1[47] & 0x80 != 0).collect();
+        assert_eq!(seen, [true, accurate_ecn, accurate_ecn, accurate_ecn]);
+    }
+}
+
 /// The headers of every piece, by hand: four segments of 1,000, 1,000, 1,000 and 500 bytes.
 #[test]
 fn headers_of_single_segments() {
@@ -123,12 +150,19 @@ fn what_cannot_be_cut_safely_stays_whole() {
     let (start, offset) = virtio.checksum.expect("a checksum to complete");
     let udp = Stream { tcp: false, ..stream() }.super_packet();
     let v6 = Stream { v6: true, ..stream() }.super_packet();
-    let mut extension = v6.1.clone();
-    // A hop-by-hop header follows.
-    extension[20] = 0;
+    // A header that says how a packet was fragmented, and one whose contents depend on what follows it.
+    let [fragment, authentication] = [44, 51].map(|kind| {
+        let mut frame = v6.1.clone();
+        frame[20] = kind;
+        frame
+    });
+    let mut jumbogram = v6.1.clone();
+    jumbogram[18..20].fill(0);
+    let first_fragment = with(&bytes, 20, 0x20);
+    let later_fragment = with(&bytes, 21, 0x08);
     let no_payload = bytes[..66].to_vec();
     let jumbo = [bytes.clone(), vec![0; 65_536]].concat();
-    let whole: [(&str, VirtioHeader, &[u8]); 13] = [
+    let whole: [(&str, VirtioHeader, &[u8]); 17] = [
         ("no offload", VirtioHeader { segmentation: Segmentation::None, ..virtio }, &bytes),
         ("an unknown kind", VirtioHeader { segmentation: Segmentation::Other(3), ..virtio }, &bytes),
         ("a complete checksum", VirtioHeader { checksum: None, ..virtio }, &bytes),
@@ -139,7 +173,11 @@ fn what_cannot_be_cut_safely_stays_whole() {
         ("TCP that calls itself UDP", VirtioHeader { segmentation: Segmentation::Udp, ..virtio }, &bytes),
         ("IPv6 that calls itself IPv4", VirtioHeader { segmentation: Segmentation::Tcp4, ..v6.0 }, &v6.1),
         ("IPv4 that calls itself IPv6", VirtioHeader { segmentation: Segmentation::Tcp6, ..virtio }, &bytes),
-        ("IPv6 extension headers", v6.0, &extension),
+        ("a fragment header", v6.0, &fragment),
+        ("an authentication header", v6.0, &authentication),
+        ("a jumbogram", v6.0, &jumbogram),
+        ("a first fragment", virtio, &first_fragment),
+        ("a later fragment", virtio, &later_fragment),
         ("no payload", virtio, &no_payload),
         ("more than an IP header can say", virtio, &jumbo),
     ];
@@ -150,6 +188,13 @@ fn what_cannot_be_cut_safely_stays_whole() {
         assert_eq!(packet.size().get(), frame.len() as u64 - 14, "{what}");
         assert_eq!(written(&packet), (header, frame.to_vec()), "{what}");
     }
+}
+
+/// The same bytes, one of them changed.
+fn with(bytes: &[u8], at: usize, value: u8) -> Vec<u8> {
+    let mut changed = bytes.to_vec();
+    changed[at] = value;
+    changed
 }
 
 #[test]
@@ -168,12 +213,21 @@ fn only_neighbours_of_one_frame_follow_each_other() {
 
 fn streams() -> impl Strategy<Value = Stream> {
     let vlans = vec((prop_oneof![Just(0x8100_u16), Just(0x88a8_u16)], any::<u16>()), 0..3);
-    let network = (any::<bool>(), 0..=10_usize, any::<u16>());
-    let transport = (any::<bool>(), 0..=10_usize, any::<u32>(), any::<u8>());
+    let behind_v6 = vec(prop_oneof![Just(0_u8), Just(43), Just(60)], 0..3);
+    let network = (any::<bool>(), behind_v6, 0..=10_usize, any::<u16>());
+    let transport = (any::<bool>(), 0..=10_usize, any::<u32>(), any::<u8>(), any::<bool>());
     (vlans, network, transport, vec(any::<u8>(), 1..4_000), 1..1_500_usize).prop_map(
-        |(vlans, (v6, ip_options, id), (tcp, tcp_options, sequence, flags), payload, segment_size)| Stream {
+        |(
+            vlans,
+            (v6, extensions, ip_options, id),
+            (tcp, tcp_options, sequence, flags, accurate_ecn),
+            payload,
+            segment_size,
+        )| Stream {
             vlans,
             v6,
+            extensions: if v6 { extensions } else { Vec::new() },
+            accurate_ecn,
             ip_options: if v6 { 0 } else { ip_options },
             id: if v6 { 0 } else { id },
             tcp,

@@ -13,11 +13,13 @@ fn tcp() -> Stream {
         vlans: Vec::new(),
         v6: false,
         ip_options: 0,
+        extensions: Vec::new(),
         id: 7,
         tcp: true,
         tcp_options: 3,
         sequence: 1,
         flags: 0x18,
+        accurate_ecn: false,
         payload: (0..250_u8).collect(),
         segment_size: 100,
     }

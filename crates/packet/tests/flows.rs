@@ -188,12 +188,14 @@ fn stream(v6: bool, tcp: bool) -> Stream {
     Stream {
         vlans: vec![(0x8100, 42)],
         v6,
+        extensions: Vec::new(),
         ip_options: if v6 { 0 } else { 2 },
         id: 0xfffe,
         tcp,
         tcp_options: if tcp { 3 } else { 0 },
         sequence: 1,
         flags: if tcp { 0x18 } else { 0 },
+        accurate_ecn: false,
         payload: (0..250_u8).cycle().take(1_050).collect(),
         segment_size: 100,
     }

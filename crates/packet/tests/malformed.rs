@@ -37,11 +37,13 @@ fn streams() -> Vec<Stream> {
         vlans: vec![(0x8100, 1)],
         v6: false,
         ip_options: 2,
+        extensions: Vec::new(),
         id: 9,
         tcp: true,
         tcp_options: 3,
         sequence: 1,
         flags: 0x10,
+        accurate_ecn: false,
         payload: vec![7; 300],
         segment_size: 100,
     };

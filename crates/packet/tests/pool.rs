@@ -41,11 +41,13 @@ fn only_the_last_piece_gives_the_buffer_back() {
         vlans: Vec::new(),
         v6: false,
         ip_options: 0,
+        extensions: Vec::new(),
         id: 1,
         tcp: true,
         tcp_options: 0,
         sequence: 1,
         flags: 0x10,
+        accurate_ecn: false,
         payload: vec![3; 900],
         segment_size: 300,
     };

@@ -79,8 +79,7 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let claims = own_processors(plan, sharing.count(), &mut notes)?;
     guard.step(format!("making {} nodes", plan.nodes.len()));
     let cgroups = cpu_shares(job)?;
-    let configs = configs(plan, &cgroups);
-    let mut nodes = make_nodes(plan, &configs)?;
+    let mut nodes = make_nodes(plan, &cgroups)?;
     let kernels = Kernels::prepare(job)?;
     guard.step(joining(plan));
     let ports = make_links(plan, &sharing, &nodes, kernels.as_ref())?;
@@ -91,11 +90,14 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let mut links = start_engine(plan, &sharing, ports, own, epoch)?;
     let captures = start_captures(job, &mut links)?;
     let pump = match kernels {
-        Some(kernels) => Some(add_kernels(job, &kernels, &configs, &mut nodes, guard)?),
+        Some(kernels) => {
+            Some(add_kernels(job, &kernels, &configs(plan, &cgroups).collect::<Vec<_>>(), &mut nodes, guard)?)
+        }
         None => None,
     };
     let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
     notes.extend(notes_of(&nodes));
+    netloom_host::memory::give_back();
     Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump, claims })
 }
 
@@ -120,7 +122,7 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let plan = &job.plan;
     let kernels =
         Kernels::prepare(job)?.ok_or_else(|| machine("a lab in virtual time needs a node that runs programs"))?;
-    let configs = configs(plan, &vec![None; plan.nodes.len()]);
+    let configs: Vec<NodeConfig> = configs(plan, &vec![None; plan.nodes.len()]).collect();
     let (kernels, time) = virtual_time::boot(job, &kernels, &configs, guard, &signals)?;
     let node = |(kernel, node): (Option<KernelNode>, &NodePlan)| match kernel {
         Some(kernel) => LabNode::Kernel(Box::new(kernel)),
@@ -199,17 +201,24 @@ fn cpu_shares(job: &Job) -> Result<Vec<Option<PathBuf>>, RunError> {
     job.plan.nodes.iter().map(share).collect::<Result<_, _>>().map_err(machine)
 }
 
-fn configs(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Vec<NodeConfig> {
-    let each = plan.nodes.iter().zip(cgroups);
-    each.map(|(node, cgroup)| node_config(plan, node, cgroup.clone())).collect()
+/// What each node is to be, made when it is asked for: with all of their routes, a thousand routers take tens of megabytes.
+fn configs(plan: &Plan, cgroups: &[Option<PathBuf>]) -> impl Iterator<Item = NodeConfig> {
+    let joined = plan.links.iter().filter(|link| link.bypass.is_joined());
+    let joined: BTreeSet<(usize, usize)> =
+        joined.flat_map(|link| link.ends).map(|end| (end.node, end.interface)).collect();
+    let each = plan.nodes.iter().zip(cgroups).enumerate();
+    let config = move |(place, (node, cgroup)): (usize, (&NodePlan, &Option<PathBuf>))| {
+        let is_led = |interface| node.stack == Stack::Namespace && !joined.contains(&(place, interface));
+        node_config(plan, node, cgroup.clone(), is_led)
+    };
+    each.map(config)
 }
 
 /// The namespace nodes and transit routers, at their places in the plan.
-fn make_nodes(plan: &Plan, configs: &[NodeConfig]) -> Result<Vec<Option<LabNode>>, RunError> {
+fn make_nodes(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Result<Vec<Option<LabNode>>, RunError> {
     let is_own = |node: &NodePlan| node.stack == Stack::Namespace;
-    let own: Vec<NodeConfig> =
-        plan.nodes.iter().zip(configs).filter(|(node, _)| is_own(node)).map(|(_, config)| config.clone()).collect();
-    let mut made = Node::create_all(&own).map_err(machine)?.into_iter().map(LabNode::Namespace);
+    let own = plan.nodes.iter().zip(configs(plan, cgroups)).filter(|(node, _)| is_own(node)).map(|(_, config)| config);
+    let mut made = Node::create_all(own).map_err(RunError::of_node)?.into_iter().map(LabNode::Namespace);
     let place = |node: &NodePlan| match node.stack {
         Stack::Namespace => made.next(),
         Stack::Kernel => None,
@@ -218,8 +227,10 @@ fn make_nodes(plan: &Plan, configs: &[NodeConfig]) -> Result<Vec<Option<LabNode>
     Ok(plan.nodes.iter().map(place).collect())
 }
 
-fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeConfig {
-    let interface = |interface: &netloom_lab::InterfacePlan| InterfaceConfig {
+/// `is_led`: whether what the interface of this number sends goes through a packet socket to the engine.
+fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl Fn(usize) -> bool) -> NodeConfig {
+    let interface = |(number, interface): (usize, &netloom_lab::InterfacePlan)| InterfaceConfig {
+        engine: is_led(number),
         name: interface.name.clone(),
         mac: interface.mac,
         mtu: interface.mtu,
@@ -236,7 +247,7 @@ fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>) -> NodeCon
         name: node.name.clone(),
         forwarding: node.kind.forwards(),
         sysctls: node.sysctls.clone(),
-        interfaces: node.interfaces.iter().map(interface).collect(),
+        interfaces: node.interfaces.iter().enumerate().map(interface).collect(),
         routes: node.routes.iter().map(route).collect(),
         cgroup,
     }
@@ -279,7 +290,8 @@ fn make_links(
     made.sort_by_key(|(shard, ..)| *shard);
     let (places, pairs): (Vec<Option<PortId>>, Vec<Veth>) =
         made.into_iter().map(|(_, port, pair)| (port, pair)).unzip();
-    let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs)).map_err(machine)?;
+    let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs));
+    let indexes = indexes.map_err(|error| RunError::in_set_up(&error))?;
     let interface = |(port, ifindex): (Option<PortId>, u32)| Some(PortConfig::Interface { port: port?, ifindex });
     ports.extend(places.into_iter().zip(indexes).filter_map(interface));
     Ok(ports)
@@ -305,7 +317,7 @@ fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunErr
     let until = Instant::now() + RUNNING_WITHIN;
     for place in concerned {
         let Some(LabNode::Namespace(node)) = &mut nodes[place] else { continue };
-        while !node.is_running().map_err(machine)? {
+        while !node.is_running().map_err(RunError::of_node)? {
             if Instant::now() > until {
                 return Err(RunError::Machine(format!(
                     "node {}: its interfaces are not running after {} s, although they and those that they are joined \
@@ -323,8 +335,8 @@ fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunErr
 /// All nodes configure themselves at the same time.
 fn configure<'a>(nodes: impl Iterator<Item = &'a mut LabNode>) -> Result<(), RunError> {
     let mut nodes: Vec<_> = nodes.collect();
-    nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(machine))?;
-    nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(machine))
+    nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(RunError::of_node))?;
+    nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(RunError::of_node))
 }
 
 fn start_engine(

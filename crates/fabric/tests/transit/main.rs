@@ -6,7 +6,6 @@ mod common;
 mod kernel;
 mod mesh;
 #[path = "../../../link/tests/common/models.rs"]
-#[expect(dead_code, reason = "the packets of other tests are not for routers")]
 mod models;
 mod network;
 

@@ -135,11 +135,13 @@ pub(crate) fn stream(v6: bool, id: u16, payload: usize) -> Stream {
         vlans: Vec::new(),
         v6,
         ip_options: 0,
+        extensions: Vec::new(),
         id,
         tcp: true,
         tcp_options: 3,
         sequence: 77,
         flags: 0x18,
+        accurate_ecn: false,
         payload: (0..payload).map(|at| u8::try_from(at % 251).unwrap()).collect(),
         segment_size: 1_000,
     }

@@ -93,6 +93,7 @@ pub(crate) fn interface(name: &str, number: u8, addresses: &[&str]) -> Interface
         mtu: 1500,
         addresses: addresses.iter().map(|address| address.parse().unwrap()).collect(),
         neighbors: Vec::new(),
+        engine: false,
     }
 }
 

@@ -17,17 +17,18 @@ use super::programs::Programs;
 use super::protocol::{Event, Program, Reply, Request, receive, send};
 use super::{configure, inspect, program};
 use crate::error::{Attempted, KernelError};
+use crate::memory;
 
 /// How long killed processes may take to go. Only one that hangs in the kernel takes longer, and nobody can help it.
 pub(crate) const KILLED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Serves the lab process until that is gone. Its sockets are the only open descriptors that the node keeps.
-pub(super) fn run(config: NodeConfig, control: OwnedFd, events: OwnedFd) -> i32 {
+pub(super) fn run(config: &NodeConfig, control: OwnedFd, events: OwnedFd) -> i32 {
     let Ok((control, events)) = keep_only(control, events) else { return 1 };
     // Only the name that `ps` shows depends on it.
     let _ = nix::sys::prctl::set_name(c"netloom-node");
     let Ok(signals) = watch_children() else { return 1 };
-    let prepared = configure::prepare(&config);
+    let prepared = configure::prepare(config);
     let failed = prepared.is_err();
     let reply = prepared.map_or_else(Reply::Refused, |notes| Reply::Prepared { notes });
     if send(&control, &reply, &[]).is_err() || failed {
@@ -38,15 +39,15 @@ pub(super) fn run(config: NodeConfig, control: OwnedFd, events: OwnedFd) -> i32 
     0
 }
 
-struct Agent {
-    config: NodeConfig,
+struct Agent<'a> {
+    config: &'a NodeConfig,
     control: OwnedFd,
     signals: SignalFd,
     outbox: Outbox,
     programs: Programs,
 }
 
-impl Agent {
+impl Agent<'_> {
     /// Waits for something to do and does it; false when the lab process is gone.
     fn turn(&mut self, timeout: PollTimeout) -> io::Result<bool> {
         let (asked, ended) = {
@@ -74,7 +75,7 @@ impl Agent {
     fn answer(&mut self) -> io::Result<bool> {
         let Some((request, fds)) = receive(&self.control)? else { return Ok(false) };
         let reply = match request {
-            Request::Configure => done(configure::configure(&self.config)),
+            Request::Configure => done(self.configure()),
             Request::Spawn(program) => self.spawn(&program, fds),
             Request::Signal { process, signal } => done(self.programs.signal(process, signal)),
             Request::Listening { port } => inspect::listening(port).map_or_else(Reply::Refused, Reply::Listening),
@@ -87,8 +88,15 @@ impl Agent {
         Ok(true)
     }
 
+    fn configure(&self) -> Result<(), KernelError> {
+        configure::configure(self.config)?;
+        // A node with a thousand routes has just written a long letter to the kernel, and will write none again.
+        memory::give_back();
+        Ok(())
+    }
+
     fn spawn(&mut self, program: &Program, streams: Vec<OwnedFd>) -> Reply {
-        match program::start(&self.config, program, streams) {
+        match program::start(self.config, program, streams) {
             Ok(pid) => Reply::Started(self.programs.add(pid)),
             Err(reply) => reply,
         }

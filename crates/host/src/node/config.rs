@@ -37,6 +37,8 @@ pub struct InterfaceConfig {
     pub addresses: Vec<IpNet>,
     /// Neighbors known for good.
     pub neighbors: Vec<(IpAddr, [u8; 6])>,
+    /// Whether a packet engine takes what it sends from a packet socket, which cannot be told of tunnels in super-packets.
+    pub engine: bool,
 }
 
 /// A route of a node.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::config::{InterfaceConfig, NodeConfig};
+use super::offloads;
 use crate::error::{Attempted, KernelError};
 use crate::netlink::{Netlink, Request, add_address, add_neighbor, add_route, set_up};
 use crate::{mount, sysctl};
@@ -63,6 +64,7 @@ pub(crate) fn configure(config: &NodeConfig) -> Result<(), KernelError> {
         let interface = &config.interfaces[route.interface];
         requests.push(add_route(indexes[route.interface], &interface.name, route.destination, route.via));
     }
+    offloads::keep_what_the_engine_cannot_be_told(&config.interfaces)?;
     netlink.transact(requests)
 }
 
@@ -119,10 +121,13 @@ fn indexes(netlink: &mut Netlink, interfaces: &[InterfaceConfig]) -> Result<Vec<
     interfaces.iter().map(index).collect()
 }
 
-/// Neighbors come behind "up", which empties the neighbor table.
+/// Neighbors come behind "up", which empties the neighbor table. So do addresses: of those that are there already, "up"
+/// makes routes without being able to wait for memory, and where a thousand nodes are made at once on a busy machine, the
+/// kernel then drops an IPv6 address for want of it (`addrconf_permanent_addr` of net/ipv6/addrconf.c), and tells nobody
+/// but its log.
 fn configure_interface(requests: &mut Vec<Request>, index: u32, interface: &InterfaceConfig) {
     let name = &interface.name;
-    requests.extend(interface.addresses.iter().map(|address| add_address(index, name, *address)));
     requests.push(set_up(index, name));
+    requests.extend(interface.addresses.iter().map(|address| add_address(index, name, *address)));
     requests.extend(interface.neighbors.iter().map(|(address, mac)| add_neighbor(index, name, *address, *mac)));
 }

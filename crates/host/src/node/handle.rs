@@ -1,5 +1,6 @@
 //! The lab process's side of a node.
 
+use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
@@ -19,6 +20,7 @@ use super::protocol::{CpuWait, Event, ProcessId, Program, Reply, Request, receiv
 use crate::clone::{Cloned, OWN_NAMESPACES, clone_process};
 use crate::error::{Attempted, KernelError};
 use crate::fds::try_receive_with_fds;
+use crate::memory;
 use crate::netlink::InterfaceCounters;
 
 /// A node of the running lab. Dropping it ends the node and everything in it.
@@ -149,16 +151,20 @@ impl Node {
     ///
     /// # Panics
     /// If the process has more than one thread: locks held by the others would stay locked in the nodes forever.
-    pub fn create_all(configs: &[NodeConfig]) -> Result<Vec<Self>, NodeError> {
+    pub fn create_all<C: Borrow<NodeConfig>>(configs: impl IntoIterator<Item = C>) -> Result<Vec<Self>, NodeError> {
         let threads = crate::clone::thread_count().unwrap_or(1);
         assert!(threads == 1, "nodes are made before any thread, not beside {} others", threads - 1);
-        let mut nodes = configs.iter().map(Self::fork).collect::<Result<Vec<_>, _>>()?;
+        // What is free here would be copied into the page tables of every node; so would configurations of others.
+        memory::give_back();
+        let make = |config: C| Ok((Self::fork(config.borrow())?, config.borrow().cgroup.clone()));
+        let made: Vec<(Self, Option<PathBuf>)> = configs.into_iter().map(make).collect::<Result<_, NodeError>>()?;
         // One right after the other: the first change to a control group waits some 10 ms for the whole kernel to
         // take note, and those that follow at once need not.
-        for (node, config) in nodes.iter().zip(configs) {
-            let joined = config.cgroup.as_ref().map_or(Ok(()), |group| crate::cgroup::join(group, node.pid));
+        for (node, group) in &made {
+            let joined = group.as_ref().map_or(Ok(()), |group| crate::cgroup::join(group, node.pid));
             joined.map_err(|error| NodeError::Refused { node: node.name.clone(), error })?;
         }
+        let mut nodes: Vec<Self> = made.into_iter().map(|(node, _)| node).collect();
         for node in &mut nodes {
             match node.reply()? {
                 Reply::Prepared { notes } => node.notes = notes,
@@ -176,7 +182,7 @@ impl Node {
     /// # Panics
     /// As for [`Node::create_all`].
     pub fn create(config: &NodeConfig) -> Result<Self, NodeError> {
-        Ok(Self::create_all(std::slice::from_ref(config))?.remove(0))
+        Ok(Self::create_all([config])?.remove(0))
     }
 
     fn fork(config: &NodeConfig) -> Result<Self, NodeError> {
@@ -187,11 +193,9 @@ impl Node {
         };
         let (control, agent_control) = pair().map_err(refused)?;
         let (events, agent_events) = pair().map_err(refused)?;
-        let for_agent = config.clone();
-        let Cloned { pid, .. } =
-            clone_process(OWN_NAMESPACES, move || agent::run(for_agent, agent_control, agent_events))
-                .attempted(|| "make the namespaces")
-                .map_err(refused)?;
+        let Cloned { pid, .. } = clone_process(OWN_NAMESPACES, move || agent::run(config, agent_control, agent_events))
+            .attempted(|| "make the namespaces")
+            .map_err(refused)?;
         Ok(Self { name: config.name.clone(), pid, control, events, notes: Vec::new(), gone: false })
     }
 

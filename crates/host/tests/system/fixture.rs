@@ -43,6 +43,7 @@ pub(crate) fn host(name: &str, interfaces: &[&[&str]]) -> NodeConfig {
         mtu: 1500,
         addresses: addresses.iter().map(|address| address.parse().unwrap()).collect(),
         neighbors: Vec::new(),
+        engine: false,
     });
     NodeConfig { interfaces: interfaces.collect(), ..node(name) }
 }

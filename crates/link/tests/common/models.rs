@@ -1,12 +1,14 @@
 //! Random combinations of all models, described as in lab files.
 
+#![allow(dead_code, reason = "each test binary uses its own part of this module")]
+
 use crate::common::{Load, Transport};
 use netloom_link::{PipeChange, PipeConfig};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// Keys and values of a direction: each model in a form that does something within the few milliseconds of a case.
-const MODELS: &[(&str, &[&str])] = &[
+pub(crate) const MODELS: &[(&str, &[&str])] = &[
     (
         "rate",
         &[

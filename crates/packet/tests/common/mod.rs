@@ -6,6 +6,7 @@ use netloom_packet::{MAX_HEAD, Packet, Segmentation, VirtioHeader};
 const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;
 const CWR: u8 = 0x80;
+const ROUTING: u8 = 43;
 
 /// What a program sends at once.
 #[derive(Clone, Debug)]
@@ -13,6 +14,9 @@ pub(crate) struct Stream {
     /// Type and tag of each VLAN header.
     pub(crate) vlans: Vec<(u16, u16)>,
     pub(crate) v6: bool,
+    /// The extension headers of IPv6, by their protocol numbers: hop-by-hop options (0), routing (43), destination options
+    /// (60).
+    pub(crate) extensions: Vec<u8>,
     /// Option bytes of the IPv4 header in words of four.
     pub(crate) ip_options: usize,
     pub(crate) id: u16,
@@ -21,13 +25,16 @@ pub(crate) struct Stream {
     pub(crate) tcp_options: usize,
     pub(crate) sequence: u32,
     pub(crate) flags: u8,
+    /// Whether CWR is a part of a counter that all segments carry (RFC 9768), and not for the first alone (RFC 3168).
+    pub(crate) accurate_ecn: bool,
     pub(crate) payload: Vec<u8>,
     pub(crate) segment_size: usize,
 }
 
 impl Stream {
     fn transport_at(&self) -> usize {
-        let network = if self.v6 { 40 } else { 20 + 4 * self.ip_options };
+        let extensions: usize = self.extensions.iter().map(|kind| extension(*kind, 0).len()).sum();
+        let network = if self.v6 { 40 + extensions } else { 20 + 4 * self.ip_options };
         14 + 4 * self.vlans.len() + network
     }
 
@@ -55,9 +62,23 @@ impl Stream {
             frame.extend(tag.to_be_bytes());
         }
         frame.extend(if self.v6 { [0x86, 0xdd] } else { [0x08, 0x00] });
-        frame.extend(if self.v6 { ipv6(protocol, transport.len()) } else { self.ipv4(id, protocol, transport.len()) });
+        let len = transport.len();
+        frame.extend(if self.v6 { self.ipv6(protocol, len) } else { self.ipv4(id, protocol, len) });
         frame.extend(transport);
         frame
+    }
+
+    fn ipv6(&self, protocol: u8, transport_len: usize) -> Vec<u8> {
+        let mut behind = Vec::new();
+        for (number, kind) in self.extensions.iter().enumerate() {
+            behind.extend(extension(*kind, self.extensions.get(number + 1).copied().unwrap_or(protocol)));
+        }
+        let mut header = vec![0x60, 1, 2, 3];
+        header.extend(u16::try_from(behind.len() + transport_len).unwrap().to_be_bytes());
+        header.extend([self.extensions.first().copied().unwrap_or(protocol), 64]);
+        header.extend((0..32).map(|at| 0xf0 ^ at));
+        header.extend(behind);
+        header
     }
 
     fn ipv4(&self, id: u16, protocol: u8, transport_len: usize) -> Vec<u8> {
@@ -80,7 +101,7 @@ impl Stream {
             if index + 1 < chunks.len() {
                 flags &= !(FIN | PSH);
             }
-            if index > 0 {
+            if index > 0 && !self.accurate_ecn {
                 flags &= !CWR;
             }
             let id = self.id.wrapping_add(u16::try_from(index).unwrap());
@@ -110,7 +131,7 @@ impl Stream {
         let virtio = VirtioHeader {
             checksum: Some((u16::try_from(start).unwrap(), u16::try_from(at - start).unwrap())),
             segmentation,
-            ecn: self.tcp && self.flags & CWR != 0,
+            ecn: self.tcp && self.flags & CWR != 0 && !self.accurate_ecn,
             segment_size: u16::try_from(self.segment_size).unwrap(),
             header_len: 0,
         };
@@ -118,12 +139,33 @@ impl Stream {
     }
 }
 
-fn ipv6(protocol: u8, transport_len: usize) -> Vec<u8> {
-    let mut header = vec![0x60, 1, 2, 3];
-    header.extend(u16::try_from(transport_len).unwrap().to_be_bytes());
-    header.extend([protocol, 64]);
-    header.extend((0..32).map(|at| 0xf0 ^ at));
+/// An extension header before `next`. RFC 8200, sections 4.3 to 4.6; RFC 8754, section 2.
+fn extension(kind: u8, next: u8) -> Vec<u8> {
+    if kind == ROUTING {
+        // One segment is left: the address at the end.
+        let mut header = vec![next, 2, 4, 1, 0, 0, 0, 0];
+        header.extend(0xa0..0xb0);
+        return header;
+    }
+    // Options that fill 16 bytes.
+    let mut header = vec![next, 1, 1, 12];
+    header.resize(16, 0);
     header
+}
+
+/// What is behind an IPv6 header of this length: its extension headers, the protocol, and the address of a routing header.
+fn behind(header: &[u8]) -> (Vec<u8>, u8, Option<&[u8]>) {
+    let (mut at, mut kind, mut kinds, mut last) = (40, header[6], Vec::new(), None);
+    while at < header.len() {
+        let len = 8 * (usize::from(header[at + 1]) + 1);
+        if kind == ROUTING {
+            last = Some(&header[at + 8..at + 24]);
+        }
+        kinds.push(kind);
+        kind = header[at];
+        at += len;
+    }
+    (kinds, kind, last)
 }
 
 /// Addresses, length and protocol as RFC 9293 section 3.1 and RFC 8200 section 8.1 lay them out.
@@ -132,7 +174,8 @@ fn pseudo_header(frame: &[u8], transport_at: usize) -> Vec<u8> {
     let (network_at, v6) = network(frame);
     let header = &frame[network_at..transport_at];
     if v6 {
-        [&header[8..40], &len, &[0, 0, 0, header[6]]].concat()
+        let (_, protocol, last) = behind(header);
+        [&header[8..24], last.unwrap_or(&header[24..40]), &len, &[0, 0, 0, protocol]].concat()
     } else {
         [&header[12..20], &[0, header[9]], &len[2..]].concat()
     }
@@ -191,19 +234,21 @@ pub(crate) fn received(virtio: &VirtioHeader, frame: &[u8]) -> Vec<Vec<u8>> {
         return vec![complete];
     }
     let has_cwr = tcp && frame[start + 13] & CWR != 0;
-    assert_eq!(virtio.ecn, has_cwr, "the ECN bit says that the first segment carries CWR");
+    assert!(has_cwr || !virtio.ecn, "the ECN bit says that the first segment alone carries CWR");
     // What the super-packet says, sent as a stream of its own.
     let word = |position: usize| u16::from_be_bytes([frame[position], frame[position + 1]]);
     let tags = frame[12..network_at - 2].chunks(4);
     let stream = Stream {
         vlans: tags.map(|tag| (u16::from_be_bytes([tag[0], tag[1]]), u16::from_be_bytes([tag[2], tag[3]]))).collect(),
         v6,
+        extensions: if v6 { behind(&frame[network_at..start]).0 } else { Vec::new() },
         ip_options: if v6 { 0 } else { usize::from(frame[network_at] & 0x0f) - 5 },
         id: if v6 { 0 } else { word(network_at + 4) },
         tcp,
         tcp_options: (payload_at - start).saturating_sub(20) / 4,
         sequence: if tcp { u32::from(word(start + 4)) << 16 | u32::from(word(start + 6)) } else { 0 },
         flags: if tcp { frame[start + 13] } else { 0 },
+        accurate_ecn: !virtio.ecn,
         payload: frame[payload_at..].to_vec(),
         segment_size: usize::from(virtio.segment_size),
     };
@@ -214,7 +259,7 @@ fn check_lengths(frame: &[u8], start: usize, tcp: bool) {
     let word = |at: usize| usize::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
     let (at, v6) = network(frame);
     if v6 {
-        assert_eq!(word(at + 4), frame.len() - start, "IPv6 payload length");
+        assert_eq!(word(at + 4), frame.len() - at - 40, "IPv6 payload length");
     } else {
         assert_eq!(word(at + 2), frame.len() - at, "IPv4 total length");
         assert_eq!(ones_complement(&frame[at..start]), 0xffff, "IPv4 header checksum");

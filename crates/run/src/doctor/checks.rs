@@ -5,6 +5,7 @@ mod size;
 mod time;
 
 use super::examination::{Check, State, Timing};
+use super::kvm::Kvm;
 use super::programs;
 use super::tree::Facts;
 use super::trial::Outcome;
@@ -23,7 +24,7 @@ pub(super) struct Found<'a> {
     pub(super) trial: &'a Outcome,
     pub(super) cgroups: Result<Hierarchy, Unavailable>,
     pub(super) kernel: Result<Kernel, KernelMissing>,
-    pub(super) kvm: bool,
+    pub(super) kvm: Kvm,
     pub(super) missing_programs: Vec<&'static str>,
 }
 
@@ -130,9 +131,14 @@ fn kernel_nodes(found: &Found<'_>) -> Check {
     }
 }
 
-/// Nothing here needs it yet, so that nothing is missing without it.
+/// Nothing here needs it yet, so that nothing is missing without it; but who has it wants to know that it does not work.
 fn kvm(found: &Found<'_>) -> Check {
-    fine("extras", "KVM", if found.kvm { "/dev/kvm is there" } else { "none; kernel nodes do without" })
+    const NAME: &str = "KVM";
+    match &found.kvm {
+        Kvm::Works => fine("extras", NAME, "a virtual machine was made"),
+        Kvm::None => fine("extras", NAME, "none; kernel nodes do without"),
+        Kvm::Fails { why, change } => better("extras", NAME, format!("{why}; kernel nodes do without"), change),
+    }
 }
 
 fn tools(found: &Found<'_>) -> Check {

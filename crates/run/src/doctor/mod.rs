@@ -1,12 +1,13 @@
 //! `netloom doctor`: measures this machine for a few seconds, and says what labs it carries and what to change.
 //!
-//! What is looked up is in `tree`, what is measured in `netloom_dataplane::probe` (time) and in `trial` (packets, in a
+//! What is looked up is in `tree`, what is tried in `kvm`, what is measured in `netloom_dataplane::probe` (time) and in `trial` (packets, in a
 //! lab of its own). `checks` and `conclusion` are pure functions from that to words. The result is kept (`store`),
 //! so that verdicts can quote it (`quote`).
 
 mod checks;
 mod conclusion;
 mod examination;
+mod kvm;
 mod programs;
 pub(crate) mod quote;
 pub(crate) mod store;
@@ -76,7 +77,7 @@ pub fn examine(sink: &mut dyn FnMut(&str)) -> Result<Examined, RunError> {
         trial: &trial,
         cgroups: Hierarchy::look(),
         kernel: kernel::find(Need::VirtualTime, None).or_else(|_| kernel::find(Need::Clock, None)),
-        kvm: tree.exists("dev/kvm"),
+        kvm: kvm::attempt(),
         missing_programs: programs::missing(),
     };
     let labs = matches!(trial, trial::Outcome::Carried(_));

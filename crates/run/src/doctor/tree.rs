@@ -67,10 +67,6 @@ impl Tree {
         self.line(path)?.parse().ok()
     }
 
-    pub(super) fn exists(&self, path: &str) -> bool {
-        self.0.join(path).exists()
-    }
-
     /// Everything at once.
     pub(super) fn facts(&self) -> Facts {
         let memory = self.text("proc/meminfo").unwrap_or_default();

@@ -94,7 +94,7 @@ fn guarded(
     let options = LabOptions { name: job.plan.name.clone(), hosts_file: Some(job.hosts_file.clone()) };
     // The lab has a copy of everything here, the runtime folder's lock included, and removes it if this process dies.
     let body = |side: LabSide| assemble::lab_main(side.channel, &job, runtime.take());
-    let (process, channel) = spawn_lab(&options, body).map_err(|error| RunError::Machine(error.to_string()))?;
+    let (process, channel) = spawn_lab(&options, body).map_err(|error| RunError::of_lab(&error))?;
     state.lab_pid = Some(process.pid().as_raw());
     if let Some(folder) = runtime {
         folder.write_state(&state).map_err(refused)?;

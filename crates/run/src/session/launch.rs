@@ -10,7 +10,7 @@ use crate::control::Reply;
 use crate::driver::Driver;
 use crate::node::Begun;
 use crate::{Event, RunError};
-use netloom_host::node::{NodeEvent, Spawn, SpawnError};
+use netloom_host::node::{NodeError, NodeEvent, Spawn, SpawnError};
 use netloom_lab::{Ready, ReadyWhen};
 use netloom_units::{Duration, Instant};
 use serde_json::json;
@@ -129,11 +129,11 @@ impl Session<'_> {
     fn cannot_start(&self, number: usize, error: &SpawnError) -> RunError {
         let command = &self.commands[number];
         let line = self.job.plan.timeline[command.event].line;
-        RunError::Command(format!(
-            "{}:{line}: starting `{}`: {error}",
-            self.job.lab_file.display(),
-            command.described.name
-        ))
+        let text = format!("{}:{line}: starting `{}`: {error}", self.job.lab_file.display(), command.described.name);
+        match error {
+            SpawnError::Node(NodeError::Gone { .. } | NodeError::Kernel { .. }) => RunError::Died(text),
+            _ => RunError::Command(text),
+        }
     }
 
     /// The lab file's environment: the node's, then the command's.

@@ -74,7 +74,7 @@ pub(in crate::doctor) fn with<T>(
         trial,
         cgroups: Ok(Hierarchy::V2 { base: PathBuf::from("/sys/fs/cgroup") }),
         kernel: Err(KernelMissing::None { need: netloom_guest::kernel::Need::Clock }),
-        kvm: false,
+        kvm: Kvm::None,
         missing_programs: Vec::new(),
     })
 }
@@ -153,11 +153,28 @@ fn without_namespaces_the_advice_is_the_kernels() {
 }
 
 #[test]
+fn what_is_there_and_does_not_work_is_named_with_its_reason() {
+    let (facts, timing, trial) = (facts(), timing(), carried());
+    let told = |tried: Kvm| {
+        with((&facts, &ROOT, &timing, &trial), |found| {
+            let cgroups = found.cgroups.clone();
+            kvm(&Found { kvm: tried, kernel: found_nothing(), cgroups, missing_programs: Vec::new(), ..*found })
+        })
+    };
+    assert_eq!(told(Kvm::Works).result, "a virtual machine was made");
+    assert_eq!(told(Kvm::None).state, State::Fine);
+    let fails = told(Kvm::Fails { why: "/dev/kvm is there, but".into(), change: "do this".into() });
+    assert_eq!((fails.state, fails.change.as_deref()), (State::CouldBeBetter, Some("do this")));
+    assert_eq!(fails.result, "/dev/kvm is there, but; kernel nodes do without");
+}
+
+#[test]
 fn programs_that_are_missing_are_installed_by_name() {
     let (facts, timing, trial) = (facts(), timing(), carried());
     let check = with((&facts, &ROOT, &timing, &trial), |found| {
         tools(&Found {
             missing_programs: vec!["ping"],
+            kvm: Kvm::None,
             kernel: found_nothing(),
             cgroups: found.cgroups.clone(),
             ..*found

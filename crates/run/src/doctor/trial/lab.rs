@@ -79,7 +79,7 @@ fn trial(channel: &UnixStream, ends: [Option<usize>; 2]) -> Result<Forwarding, F
     tell("making a lab of two nodes");
     let begun = Instant::now();
     let before = Mark::now();
-    let mut nodes = Node::create_all(&configs())?;
+    let mut nodes = Node::create_all(configs())?;
     let ports = join(&nodes)?;
     nodes[..2].iter_mut().try_for_each(Node::begin_configure)?;
     nodes[..2].iter_mut().try_for_each(Node::finish_configure)?;
@@ -162,6 +162,7 @@ fn busy(node: u8) -> NodeConfig {
         mtu: MTU,
         addresses: vec![format!("{}/24", address(network, node)).parse().expect("an address and its prefix")],
         neighbors: vec![(address(network, 1 - node).into(), mac(network, 1 - node))],
+        engine: false,
     };
     NodeConfig {
         lab: "doctor".into(),

@@ -1,0 +1,47 @@
+//! What captures packets, and reads captures.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// `netloom capture`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom capture dumbbell backbone -w backbone.pcapng
+  netloom capture dumbbell backbone.forward --snaplen 128 | tcpdump -n -r -
+
+Times are lab time since time zero. Ctrl-C ends it.")]
+pub(crate) struct CaptureArgs {
+    /// The lab
+    pub(crate) lab: String,
+    /// The link, or one direction of it
+    #[arg(value_name = "LINK[.DIRECTION]")]
+    pub(crate) link: String,
+    /// Where to write, in the format pcapng; - is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub(crate) write: PathBuf,
+    /// Keep so many bytes of each packet
+    #[arg(short, long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(14..=262_144))]
+    pub(crate) snaplen: Option<u64>,
+}
+
+/// `netloom packets`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom packets results/dumbbell/latest/captures/backbone.pcapng
+  netloom packets backbone.pcapng --at server:eth0 --plot packets.svg
+  netloom packets backbone.pcapng --json | jq '.[0].times_ns[:10]'
+
+One row per direction of a connection and interface. Only packets with data count; times begin at the SYN.")]
+pub(crate) struct PacketsArgs {
+    /// The capture, in the format pcapng
+    pub(crate) file: PathBuf,
+    /// Only what this interface saw, as the capture names it: NODE:INTERFACE
+    #[arg(long, value_name = "INTERFACE")]
+    pub(crate) at: Option<String>,
+    /// Draw the number of packets over time as SVG; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Print as JSON, with the time of every packet
+    #[arg(long)]
+    pub(crate) json: bool,
+}

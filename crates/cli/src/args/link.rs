@@ -1,0 +1,70 @@
+//! The command line of `netloom link`.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// `netloom link`
+#[derive(Debug, Args)]
+#[command(
+    group = clap::ArgGroup::new("string").required(true),
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Examples:
+  netloom link --netem 'delay 100ms 10ms 25% distribution normal loss 0.1% rate 10mbit'
+  netloom link --dummynet 'bw 2.6Mbit/s delay 45ms queue 30 plr 0.01'
+  netloom link --tbf 'rate 50mbit burst 4542 latency 50ms' --json
+  netloom link plot 'delay={kind: normal, mean: 20 ms, deviation: 3 ms}'
+
+What is printed can stand in a link of a lab file. The same strings are accepted there under the keys
+netem, dummynet and tbf. Where the meaning differs, a comment says how and why."
+)]
+pub(crate) struct LinkArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<LinkCommand>,
+    /// What follows `netem` in a tc command
+    #[arg(long, value_name = "STRING", group = "string")]
+    pub(crate) netem: Option<String>,
+    /// What follows `config` in an ipfw command
+    #[arg(long, value_name = "STRING", group = "string")]
+    pub(crate) dummynet: Option<String>,
+    /// What follows `tbf` in a tc command
+    #[arg(long, value_name = "STRING", group = "string")]
+    pub(crate) tbf: Option<String>,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What else can be done with a link.
+#[derive(Debug, Subcommand)]
+pub(crate) enum LinkCommand {
+    /// Draw the distribution or the trace of models as SVG, to look before you run
+    Plot(PlotArgs),
+}
+
+/// `netloom link plot`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom link plot 'delay={kind: exponential, shift: 10 ms, mean: 10 ms, correlation: 80 %}'
+  netloom link plot 'loss={kind: gilbert, share: 1 %, burst: 5 packets}' --packets 100000
+  netloom link plot 'rate={kind: delivery-trace, file: cell.trace}' --for 30s --out cell.svg
+  netloom link plot 'netem=delay 100ms 10ms 25% distribution normal loss 1%'
+
+Keys and values are those of a link in a lab file. Figures go to standard output.")]
+pub(crate) struct PlotArgs {
+    /// What to draw, as a lab file would have it
+    #[arg(required = true, value_name = "KEY=VALUE")]
+    pub(crate) models: Vec<String>,
+    /// Where to write the picture; - is standard output
+    #[arg(long, value_name = "FILE", default_value = "link.svg")]
+    pub(crate) out: PathBuf,
+    /// How many packets are sent through delay and loss
+    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
+    pub(crate) packets: u32,
+    /// For how long the rate is looked at
+    #[arg(long = "for", value_name = "TIME", default_value = "10 s")]
+    pub(crate) span: String,
+    /// Where chance begins
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+}

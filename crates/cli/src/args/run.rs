@@ -1,0 +1,201 @@
+//! What runs a lab from its file, simulates it, or checks it.
+
+use clap::{Args, ValueEnum};
+use netloom_lab::{Clock, Shards};
+use netloom_units::Dilation;
+use std::path::PathBuf;
+
+/// `netloom run`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom run lab.yaml
+  netloom run lab.yaml --seed 7 --results /tmp/results
+  netloom run lab.yaml --clock 10
+  netloom run lab.yaml --shards 4
+  netloom run lab.yaml --clock virtual
+  netloom run lab.yaml --auto-dilate
+  netloom run lab.yaml --json | jq .verdict
+
+--auto-dilate reruns a lab that was not as described on Linux kernels of its own, in time that is slower by the factor
+that its verdict proposes, at most 5 times in all. The last report shows all runs; the exit code is the last run's.
+
+Results go to RESULTS/<lab>/<time>-<id>/. Ctrl-C stops the run and still leaves them; a second Ctrl-C kills it.")]
+pub(crate) struct RunArgs {
+    /// The lab file
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    #[command(flatten)]
+    pub(crate) dilate: AutoDilate,
+    /// The folder that holds the results of all labs
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// Print the whole report as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Say nothing but the verdict while it works
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// `netloom sim`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom sim examples/sim-bottleneck.yaml
+  netloom sim lab.yaml --for 60s --seed 7 --json | jq '.sources[].delay_p99_ns'
+  netloom sim lab.yaml --traffic 'from: client, to: server, kind: constant, rate: 5 Mbit/s, size: 1200 B'
+  netloom sim lab.yaml --traffic 'from: client, to: server, kind: window, window: 64 kB, amount: 10 MB'
+
+Sources are those of `traffic:` in the lab file and those of --traffic, which has the same keys: kind is constant,
+poisson, on-off, pcap or window (a sender with a fixed window, which is not TCP). Changes of links in the timeline
+happen at their instants; its programs are left out. The same seed gives the same figures. Results go to
+RESULTS/<lab>/<time>-<id>/, plots among them.")]
+pub(crate) struct SimArgs {
+    /// The lab file
+    pub(crate) file: PathBuf,
+    /// One source more, as an entry of `traffic:` in a lab file; may be given several times
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) traffic: Vec<String>,
+    /// For how long sources send; without it the lab file's duration, or else 10 s
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) duration: Option<String>,
+    /// Another seed for everything random
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// The folder that holds the results of all labs
+    #[arg(long, visible_alias = "out", value_name = "DIR", default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// Draw no plots
+    #[arg(long)]
+    pub(crate) no_plots: bool,
+    /// Print the whole report as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Say nothing while it works
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// `netloom check`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom check lab.yaml
+  netloom check lab.yaml --json | jq '.nodes[].name'
+  netloom check lab.yaml --json | jq '.links[] | {name, joined_in_kernel, not_joined_because}'
+  netloom check lab.yaml --clock virtual")]
+pub(crate) struct CheckArgs {
+    /// The lab file
+    pub(crate) file: PathBuf,
+    /// Another clock: real, virtual, or a number, by which lab time is slower than ours
+    #[arg(long, value_parser = clock)]
+    pub(crate) clock: Option<Clock>,
+    /// Print the plan as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What the command line may say instead of the lab file.
+#[derive(Debug, Args)]
+pub(crate) struct Overrides {
+    /// Another name, so that the same file can be up several times
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Another seed for everything random
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// Another precision
+    #[arg(long, value_enum)]
+    pub(crate) precision: Option<PrecisionArg>,
+    /// Another number of threads of the packet engine, or auto
+    #[arg(long, value_name = "N", value_parser = shards)]
+    pub(crate) shards: Option<Shards>,
+    /// Another clock: real, virtual, or a number, by which lab time is slower than ours
+    #[arg(long, value_parser = clock)]
+    pub(crate) clock: Option<Clock>,
+    /// The kernel of kernel nodes; without it $NETLOOM_KERNEL, or the best that `netloom kernel list` shows
+    #[arg(long, value_name = "PATH")]
+    pub(crate) kernel: Option<PathBuf>,
+}
+
+/// How precisely packets are released.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum PrecisionArg {
+    /// Sleep only; late by 35 to 100 us
+    Eco,
+    /// Sleep, then spin for the last microseconds
+    Balanced,
+    /// Spin always; takes a whole processor
+    Exact,
+}
+
+/// The search for a dilation.
+#[derive(Debug, Args)]
+pub(crate) struct AutoDilate {
+    /// If this machine is too slow for the lab, rerun it with the smallest dilation that will fit
+    #[arg(long)]
+    pub(crate) auto_dilate: bool,
+    /// The largest dilation to rerun it with
+    #[arg(long, value_name = "N", default_value = "100", requires = "auto_dilate", value_parser = dilation)]
+    pub(crate) dilate_at_most: Dilation,
+}
+
+fn dilation(text: &str) -> Result<Dilation, String> {
+    text.parse::<Dilation>().map_err(|error| error.to_string())
+}
+
+/// What `--shards` says.
+fn shards(text: &str) -> Result<Shards, String> {
+    if text == "auto" {
+        return Ok(Shards::Auto);
+    }
+    let count = text.parse().ok().filter(|count| (1..=Shards::MOST).contains(count));
+    count.map(Shards::Count).ok_or_else(|| format!("write auto, or a number from 1 to {}", Shards::MOST))
+}
+
+/// What `--clock` says.
+fn clock(text: &str) -> Result<Clock, String> {
+    match text {
+        "real" => Ok(Clock::Real),
+        "virtual" => Ok(Clock::Virtual),
+        _ if text.starts_with(|first: char| first.is_ascii_digit()) => {
+            text.parse::<Dilation>().map(Clock::Dilated).map_err(|error| error.to_string())
+        }
+        _ => Err("write real, virtual, or how many times slower than ours lab time passes, for example 10".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    #[test]
+    fn a_clock_is_a_word_or_a_number() {
+        let clock_of = |text: &str| {
+            let cli = Cli::try_parse_from(["netloom", "run", "lab.yaml", "--clock", text]).ok()?;
+            let Command::Run(args) = cli.command else { panic!("a run was asked for") };
+            args.overrides.clock
+        };
+        assert_eq!(clock_of("real"), Some(Clock::Real));
+        assert_eq!(clock_of("virtual"), Some(Clock::Virtual));
+        assert_eq!(clock_of("2.5"), Dilation::from_millionths(2_500_000).map(Clock::Dilated));
+        for wrong in ["fast", "0", "0.5", "-1", "20000", "", "{dilation: 10}"] {
+            assert_eq!(clock_of(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_limit_belongs_to_a_search() {
+        let run = |words: &[&str]| {
+            let cli = Cli::try_parse_from(["netloom", "run", "lab.yaml"].iter().chain(words)).ok()?;
+            let Command::Run(args) = cli.command else { panic!("a run was asked for") };
+            Some((args.dilate.auto_dilate, args.dilate.dilate_at_most))
+        };
+        let whole = |factor| Dilation::from_whole(factor).unwrap();
+        assert_eq!(run(&[]), Some((false, whole(100))));
+        assert_eq!(run(&["--auto-dilate", "--dilate-at-most", "20"]), Some((true, whole(20))));
+        assert_eq!(run(&["--dilate-at-most", "20"]), None);
+        assert_eq!(run(&["--auto-dilate", "--dilate-at-most", "0"]), None);
+    }
+}

@@ -1,0 +1,109 @@
+//! How late packets are, and how long they take: many values in little memory.
+
+use hdrhistogram::Histogram;
+use netloom_units::Duration;
+use std::borrow::Cow;
+
+/// So many values are kept as they are. A pipe that only sees what kernels say to their neighbors now and then needs no
+/// histogram, which takes 10 to 20 KB.
+const FEW: usize = 32;
+
+/// How often which duration was seen; within 1 % of the value.
+#[derive(Clone, Debug, Default)]
+pub struct Distribution {
+    /// The first values and how often each was seen; empty when there is a histogram.
+    few: Vec<(u64, u32)>,
+    histogram: Option<Box<Histogram<u64>>>,
+    sum_ns: u128,
+}
+
+impl Distribution {
+    /// Adds a value, `times` times.
+    pub fn record(&mut self, value: Duration, times: u32) {
+        let value = value.as_nanos();
+        self.sum_ns += u128::from(value) * u128::from(times);
+        match &mut self.histogram {
+            Some(histogram) => add(histogram, value, times),
+            None if self.few.len() < FEW => self.few.push((value, times)),
+            None => {
+                let mut histogram = Box::new(histogram_of(&std::mem::take(&mut self.few)));
+                add(&mut histogram, value, times);
+                self.histogram = Some(histogram);
+            }
+        }
+    }
+
+    /// How many values there are.
+    pub fn count(&self) -> u64 {
+        let few = self.few.iter().map(|&(_, times)| u64::from(times)).sum::<u64>();
+        few + self.histogram.as_ref().map_or(0, |histogram| histogram.len())
+    }
+
+    /// The value that the fraction `q` (0 to 1) of all values does not exceed; none without values.
+    pub fn quantile(&self, q: f64) -> Option<Duration> {
+        let histogram = self.histogram()?;
+        Some(Duration::from_nanos(histogram.value_at_quantile(q).min(histogram.max())))
+    }
+
+    /// The mean; none without values.
+    pub fn mean(&self) -> Option<Duration> {
+        let mean = self.sum_ns.checked_div(u128::from(self.count()))?;
+        Some(Duration::from_nanos(u64::try_from(mean).unwrap_or(u64::MAX)))
+    }
+
+    /// The largest value, within 1 %; none without values.
+    pub fn max(&self) -> Option<Duration> {
+        self.histogram().map(|histogram| Duration::from_nanos(histogram.max()))
+    }
+
+    fn histogram(&self) -> Option<Cow<'_, Histogram<u64>>> {
+        match &self.histogram {
+            Some(histogram) => Some(Cow::Borrowed(histogram)),
+            None => (!self.few.is_empty()).then(|| Cow::Owned(histogram_of(&self.few))),
+        }
+    }
+}
+
+fn histogram_of(values: &[(u64, u32)]) -> Histogram<u64> {
+    let mut histogram = Histogram::new(2).expect("two significant digits are allowed");
+    values.iter().for_each(|&(value, times)| add(&mut histogram, value, times));
+    histogram
+}
+
+/// The histogram grows to hold any value, so this cannot fail.
+fn add(histogram: &mut Histogram<u64>, value: u64, times: u32) {
+    let _ = histogram.record_n(value, u64::from(times));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spread(count: u32) -> Distribution {
+        let mut distribution = Distribution::default();
+        (1..=count).for_each(|us| distribution.record(Duration::from_micros(us.into()), 2));
+        distribution
+    }
+
+    /// Around the number from which on there is a histogram.
+    #[test]
+    fn few_values_say_the_same_as_many() {
+        for count in [1, 31, 32, 33, 34, 100] {
+            let distribution = spread(count);
+            assert_eq!(distribution.count(), u64::from(count) * 2);
+            assert_eq!(distribution.mean(), Some(Duration::from_nanos(u64::from(count + 1) * 500)));
+            let within = |measured: Option<Duration>, us: u32| {
+                let (measured, exact) = (measured.expect("there are values").as_nanos(), u64::from(us) * 1_000);
+                measured.abs_diff(exact) * 100 <= exact
+            };
+            assert!(within(distribution.max(), count), "{count}: {:?}", distribution.max());
+            assert!(within(distribution.quantile(0.5), count.div_ceil(2)), "{count}: {:?}", distribution.quantile(0.5));
+        }
+    }
+
+    #[test]
+    fn no_values_have_no_mean() {
+        let none = Distribution::default();
+        assert_eq!((none.count(), none.mean(), none.max(), none.quantile(0.5)), (0, None, None, None));
+    }
+}
