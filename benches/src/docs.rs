@@ -53,7 +53,7 @@ fn table(outcome: &Outcome) -> String {
 
 /// A line for each row, without columns that are empty.
 fn plain(rows: &[Row]) -> String {
-    let heads = ["case", "goal", "measured", "ratio", "spread", "met"].map(str::to_owned);
+    let heads = ["case", "goal", "measured", "ratio", "spread", ""].map(str::to_owned);
     let cells: Vec<[String; 6]> = rows.iter().map(Row::cells).collect();
     let used = |column: &usize| cells.iter().any(|line| !line[*column].is_empty());
     let columns: Vec<usize> = (0..heads.len()).filter(used).collect();
