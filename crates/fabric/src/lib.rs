@@ -11,6 +11,7 @@ extern crate alloc;
 mod certain;
 mod entry;
 mod router;
+mod shards;
 mod tap;
 mod transit;
 mod wakes;
@@ -21,6 +22,7 @@ use netloom_link::{Departure, Filter, Pipe, PipeChange, PipeConfig, PipeCounters
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant, Seed};
 pub use router::{RouterCounters, RouterInterface, RouterSpec};
+pub use shards::{Border, Cuts, Partition, Place, Shard, shards};
 pub use tap::{Tap, TapId, Way};
 use transit::Transit;
 pub use transit::{Ethernet, Pass};

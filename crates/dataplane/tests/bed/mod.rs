@@ -43,7 +43,7 @@ pub(crate) fn engine(dilation: u64) -> (Engine, [PathBuf; 2]) {
     };
     let config = EngineConfig {
         precision: Precision::Balanced,
-        processor: None,
+        processors: Vec::new(),
         dilation: Dilation::from_whole(dilation).expect("within bounds"),
         epoch: None,
         memory: None,

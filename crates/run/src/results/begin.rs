@@ -1,6 +1,7 @@
 //! The beginning of a results folder: where it comes from, and of what.
 
 use super::{Folder, NamedFile, Origin, Provenance};
+use crate::shards::Sharing;
 use crate::{RunError, RunRequest};
 use netloom_guest::kernel::Kernel;
 use netloom_lab::Clock;
@@ -21,6 +22,7 @@ pub(crate) fn results_folder(request: &RunRequest, clock: Clock, kernel: Option<
         clock,
         node_kernel: kernel,
         precision: plan.precision.name(),
+        shards: (clock != Clock::Virtual).then(|| Sharing::here(plan).count()),
         command_line: command_line.clone(),
         files: files.clone(),
         started,
