@@ -136,6 +136,8 @@ fn a_datagram_crosses_the_border_and_everybody_sees_it_once() {
         let (mut engine, [mut left, mut right]) = start(most, precision);
         let (told, seen) = channel();
         let tap = engine.add_tap(Box::new(Witness(told))).expect("a running engine");
+        // Commands are obeyed in order, and when this one is, the tap is there.
+        engine.counters().expect("a running engine");
         let place = right.make_room(2_000);
         let before = engine.now();
         left.transmit(&[0; 12], &datagram(0, 7));
@@ -171,6 +173,7 @@ fn each_pipe_is_changed_by_its_own_shard() {
     // The way back is the other shard's, and is cut into by nobody.
     let delay = Some(DelayConfig::constant(Duration::ZERO));
     engine.change(PipeId(3), PipeChange { delay, ..PipeChange::default() }).expect("a running engine");
+    engine.counters().expect("a running engine");
     left.make_room(2_000);
     right.transmit(&[0; 12], &datagram(1, 1));
     right.kick(FROM_GUEST);
