@@ -16,6 +16,7 @@ mod kernels;
 mod kills;
 mod refusals;
 mod runs;
+mod shards;
 mod trains;
 mod transit;
 mod treatments;

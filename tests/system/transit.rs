@@ -119,3 +119,47 @@ timeline:
     assert_eq!(hops(&log("03-client-trace")).len(), 11, "{}", log("03-client-trace"));
     bed.assert_nothing_is_left("exact");
 }
+
+/// Four links of 5 ms there and back, in lab time.
+#[test]
+fn in_dilated_time_paths_add_up_too() {
+    let timeline = "
+timeline:
+  - {on: server, run: iperf3 -s, as: sink, ready: {tcp: 5201}}
+  - {on: client, run: ping -c 5 -i 0.1 server, as: ping}
+  - {on: client, run: traceroute -n -q 1 -w 3 server, as: trace}
+  - {on: client, run: iperf3 -c server -t 1 --json, as: transfer, save: transfer.json}
+expect:
+  - transfer.json.end.sum_received.bits_per_second > 1e6
+  - l3.forward.delay >= 5 ms
+";
+    let bed = Bed::with_kernel(User::Own);
+    let lab = chain("slow", "clock: {dilation: 4}", 3, "rate: 20 Mbit/s, delay: 5 ms");
+    bed.write("slow.yaml", &format!("{lab}{timeline}"));
+    bed.netloom(&["run", "slow.yaml", "-q"]).expect_code(0);
+    let log = |name: &str| fs::read_to_string(bed.latest("slow").join(format!("logs/{name}.stdout"))).unwrap();
+    let ping = log("02-client-ping");
+    let least: f64 = ping.split("min/avg/max/mdev = ").nth(1).unwrap().split('/').next().unwrap().parse().unwrap();
+    assert!((40.0..80.0).contains(&least), "{ping}");
+    assert_eq!(hops(&log("03-client-trace")).len(), 4, "{}", log("03-client-trace"));
+    assert!(bed.json("slow", "routers.json")[1]["forwarded_packets"].as_u64().unwrap() > 100);
+    bed.assert_nothing_is_left("slow");
+}
+
+#[test]
+fn nothing_is_measured_at_the_end_of_a_link_that_leads_to_a_router() {
+    let timeline = "
+timeline:
+  - {on: client, run: ping -c 3 -i 0.1 server, as: ping}
+expect:
+  - l1.forward.delay >= 5 ms
+  - l0.forward.delay >= 5 ms
+  - l0.forward.lateness_p99 < 50 ms
+";
+    let bed = Bed::new(User::Own);
+    bed.write("chain.yaml", &format!("{}{timeline}", chain("silent", "", 1, "delay: 5 ms")));
+    let done = bed.netloom(&["run", "chain.yaml", "-q"]).expect_code(1);
+    let reason = "not measured: a transit router is at its end";
+    assert_eq!(done.stdout.matches(reason).count(), 2, "{done:#?}");
+    assert!(!done.stdout.contains("NOT met  l1"), "{done:#?}");
+}

@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         fabric,
         EngineConfig {
             precision: Precision::Balanced,
-            processor: None,
+            processors: Vec::new(),
             dilation: dilation.parse::<Dilation>()?,
             epoch: Some(RealDuration::from_nanos(epoch.parse()?)),
             memory: None,

@@ -1,19 +1,22 @@
 //! The engine's thread: read what arrived, hand over what is due, wait.
 
+use crate::borders::Borders;
 use crate::clock::Clock;
-use crate::engine::{Command, Mailbox};
 use crate::guests::Guests;
 use crate::memory::Memory;
 use crate::meter::Meters;
 use crate::receive::Receiver;
-use crate::report::{EngineReport, PortReport, Snapshot};
+use crate::report::{EngineReport, PortReport, Snapshot, ThreadReport};
 use crate::send::Sender;
+use crate::taps::Taps;
 use crate::wait::{Waiter, sleep};
-use netloom_fabric::{Ethernet, Fabric, Handout, PortId, Tap, TapId};
+use crate::worker::{Command, Mailbox};
+use netloom_fabric::{Ethernet, Fabric, Handout, PortId};
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant};
 use std::collections::HashMap;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::time::Duration as RealDuration;
 
 /// The priority that the thread asks for; it falls back to the ordinary one.
@@ -26,9 +29,6 @@ const PORTION: Duration = Duration::from_millis(10);
 /// After so long the driver looks after arrivals and commands again, though the fabric is still behind: our own time.
 const LONGEST_TURN: RealDuration = RealDuration::from_millis(20);
 
-/// Those who are shown all packets.
-pub(crate) type Taps = Vec<(TapId, Box<dyn Tap + Send>)>;
-
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
     pub(crate) waiter: Waiter,
@@ -38,6 +38,8 @@ pub(crate) struct Driver {
     /// None in a lab without: then no packet socket is opened either.
     pub(crate) interfaces: Option<Interfaces>,
     pub(crate) guests: Guests,
+    /// None if no packet comes from another shard or goes to one.
+    pub(crate) borders: Option<Borders>,
     pub(crate) meters: Meters,
     pub(crate) taps: Taps,
     pub(crate) pool: Pool,
@@ -57,11 +59,23 @@ pub(crate) struct Interfaces {
 }
 
 impl Interfaces {
-    pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>, ethernet: Ethernet) -> io::Result<Option<Self>> {
+    /// None without ports. `is_divided`: the receiver is deaf until `fanout::divide` has told it what to hear.
+    pub(crate) fn open(
+        clock: Clock,
+        ports: &HashMap<u32, PortId>,
+        ethernet: Ethernet,
+        is_divided: bool,
+    ) -> io::Result<Option<Self>> {
         if ports.is_empty() {
             return Ok(None);
         }
-        Ok(Some(Self { receiver: Receiver::open(clock, ports)?, sender: Sender::open(clock, ports, ethernet)? }))
+        let receiver = Receiver::open(clock, ports, is_divided)?;
+        Ok(Some(Self { receiver, sender: Sender::open(clock, ports, ethernet)? }))
+    }
+
+    /// The socket that receives.
+    pub(crate) fn socket(&self) -> BorrowedFd<'_> {
+        self.receiver.as_fd()
     }
 }
 
@@ -90,7 +104,7 @@ impl Driver {
     fn wait(&mut self) -> io::Result<()> {
         let real = self.clock.real();
         let lively = real.saturating_sub(self.last_arrival) < LIVELY;
-        let wake = self.fabric.next_wake();
+        let wake = self.next_event();
         let Some(span) = self.waiter.sleep(wake.map(|wake| self.clock.until(wake, real)), lively) else {
             // Without a margin to spin in, the packet is due now, and warming up would only keep it waiting.
             self.keep_warm(real);
@@ -100,8 +114,14 @@ impl Driver {
         if self.guests.listen() {
             return Ok(());
         }
+        if !self.may_sleep(real, span) {
+            return Ok(());
+        }
         let ring = self.interfaces.as_ref().map_or(-1, |interfaces| interfaces.receiver.as_raw_fd());
         let undisturbed = sleep(span, [ring, self.mailbox.as_raw_fd(), self.guests.as_raw_fd()])?;
+        if let Some(borders) = &mut self.borders {
+            borders.wake();
+        }
         let end = self.clock.real();
         if undisturbed && wake.is_some() {
             self.waiter.learn(end.saturating_sub(real + span));
@@ -113,6 +133,21 @@ impl Driver {
             self.guests.attend(end)?;
         }
         Ok(())
+    }
+
+    /// When the fabric wants to be called, or something comes from another shard; who waits for something from here is told
+    /// when that will come.
+    fn next_event(&mut self) -> Option<Instant> {
+        let own = self.fabric.next_wake();
+        let Some(borders) = &mut self.borders else { return own };
+        let coming = borders.announce(&self.fabric, self.clock.now());
+        own.into_iter().chain(coming).min()
+    }
+
+    /// Whether nothing has come from another shard in the meantime.
+    fn may_sleep(&mut self, real: RealDuration, span: RealDuration) -> bool {
+        let Self { borders, clock, .. } = self;
+        borders.as_mut().is_none_or(|borders| borders.may_sleep(clock.at(real), clock.at(real + span)))
     }
 
     fn keep_warm(&mut self, real: RealDuration) {
@@ -134,6 +169,11 @@ impl Driver {
             arrived += count;
             lively |= count > 0;
         }
+        if let Some(borders) = &mut self.borders {
+            let count = borders.receive(&mut self.fabric, &mut self.meters, &self.clock);
+            arrived += count;
+            lively |= count > 0;
+        }
         let real = self.clock.real();
         if lively {
             self.last_arrival = real;
@@ -145,6 +185,9 @@ impl Driver {
         for (_, tap) in &mut self.taps {
             tap.settle(&mut self.pool);
         }
+        if let Some(borders) = &mut self.borders {
+            borders.exchange(&mut self.pool);
+        }
         Ok(arrived)
     }
 
@@ -155,16 +198,21 @@ impl Driver {
     /// nobody would listen to commands any more. So it is played in portions, and after a while the driver looks around.
     /// What arrives meanwhile arrives when the fabric has got so far: that is late, and the meters see it.
     fn hand_out(&mut self) {
-        let Self { fabric, interfaces, guests, meters, taps, pool, clock, .. } = self;
+        let Self { fabric, interfaces, guests, borders, meters, taps, pool, clock, .. } = self;
         let (now, begun) = (clock.now(), clock.real());
         self.behind = loop {
             let portion = fabric.next_wake().map_or(now, |wake| now.min(wake + PORTION));
-            fabric.advance(portion, |handout| {
-                for (_, tap) in taps.iter_mut() {
-                    tap.leaves(&handout);
-                }
-                leave(handout, interfaces, guests, meters, pool);
-            });
+            match borders {
+                None => fabric.advance(portion, |handout| leave(handout, taps, interfaces, guests, meters, pool)),
+                // Whoever takes it in beyond the border shows it to the taps.
+                Some(borders) => fabric.advance(portion, |handout| {
+                    if borders.lead_away(&handout) {
+                        borders.give(handout, pool);
+                    } else {
+                        leave(handout, taps, interfaces, guests, meters, pool);
+                    }
+                }),
+            }
             if portion == now {
                 break None;
             }
@@ -182,6 +230,9 @@ impl Driver {
             sender.flush(meters, pool);
         }
         guests.flush(meters, pool);
+        if let Some(borders) = borders {
+            borders.knock();
+        }
     }
 
     /// Carries out a command; false ends the thread.
@@ -233,8 +284,7 @@ impl Driver {
             was_out_of_memory: self.memory.was_full(),
             unheard: self.guests.unheard,
             ended_ports: self.guests.ended(),
-            cpu_time,
-            run_queue_wait,
+            threads: vec![ThreadReport { cpu_time, run_queue_wait }],
             priority: self.priority,
             margin: Duration::from_nanos(u64::try_from(self.waiter.margin().as_nanos()).unwrap_or(u64::MAX)),
             ..EngineReport::default()
@@ -246,6 +296,7 @@ impl Driver {
             report.ports.extend(receiver.reports().map(lost_sending));
             report.last_send_error = sender.last_error.as_ref().map(io::Error::to_string);
         }
+        report.ports.extend(self.borders.iter().flat_map(Borders::reports));
         report.lost_receiving += report.ports.iter().map(|port| port.lost_receiving).sum::<u64>();
         report.lost_sending = report.ports.iter().map(|port| port.lost_sending).sum();
         report
@@ -256,11 +307,15 @@ impl Driver {
 #[inline]
 fn leave(
     handout: Handout,
+    taps: &mut Taps,
     interfaces: &mut Option<Interfaces>,
     guests: &mut Guests,
     meters: &mut Meters,
     pool: &mut Pool,
 ) {
+    for (_, tap) in taps {
+        tap.leaves(&handout);
+    }
     match (guests.place(handout.port), interfaces) {
         (Some(place), _) => guests.push(place, handout, pool),
         (None, Some(Interfaces { sender, .. })) => sender.push(handout, meters, pool),

@@ -1,28 +1,29 @@
 //! The handle by which the rest of Netloom starts, changes, asks and stops the engine.
 
+use crate::borders::connect;
 use crate::clock::Clock;
 use crate::driver::{Driver, Interfaces};
+use crate::fanout;
 use crate::guests::Guests;
 use crate::memory::Memory;
+use crate::merge::Places;
 use crate::meter::Meters;
 use crate::report::Snapshot;
-use crate::sys::{clear_event, event_fd, signal_event};
+use crate::taps;
 use crate::wait::{Precision, Waiter};
-use netloom_fabric::{Fabric, PipeId, PortId, Tap, TapId};
+use crate::worker::{Bell, Command, Mailbox, Worker};
+use netloom_fabric::{Fabric, PipeId, PortId, Shard, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::Pool;
 use netloom_units::{Dilation, Instant};
 use netloom_vhost::Listener;
 use std::collections::HashMap;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver as Inbox, Sender as Outbox, channel};
-use std::thread::JoinHandle;
 use std::time::Duration as RealDuration;
 use std::{fmt, io};
 
-/// Buffers made before the first packet; the pool grows when more packets are on their way at once.
+/// Buffers that each thread makes before the first packet; the pool grows when more packets are on their way at once.
 const SMALL_FRAMES: usize = 2_048;
 const LARGE_FRAMES: usize = 128;
 
@@ -31,8 +32,9 @@ const LARGE_FRAMES: usize = 128;
 pub struct EngineConfig {
     /// How it waits.
     pub precision: Precision,
-    /// The processor on which it stays; none: wherever the kernel puts it.
-    pub processor: Option<usize>,
+    /// The processors on which its threads stay, the first on the first; those for which there is none run wherever the
+    /// kernel puts them.
+    pub processors: Vec<usize>,
     /// By how much lab time is slower than ours.
     pub dilation: Dilation,
     /// What `CLOCK_MONOTONIC` shows when the lab's time is zero: the epoch of the kernels that share it. None: now.
@@ -89,96 +91,74 @@ impl fmt::Display for EngineError {
 
 impl std::error::Error for EngineError {}
 
-pub(crate) enum Command {
-    Change(PipeId, Box<PipeChange>),
-    SetUp(PipeId, bool),
-    ResetMeters,
-    AddTap(TapId, Box<dyn Tap + Send>),
-    RemoveTap(TapId),
-    Counters(Outbox<(Instant, Vec<PipeCounters>)>),
-    Snapshot(Outbox<Snapshot>),
-    Stop(Outbox<Snapshot>),
-}
-
-/// Where the engine's thread finds its commands.
-pub(crate) struct Mailbox {
-    commands: Inbox<Command>,
-    bell: Arc<Bell>,
-}
-
-/// Wakes the engine, at the price of one memory read per round while nobody rings.
-struct Bell {
-    rung: AtomicBool,
-    event: OwnedFd,
-}
-
-impl Mailbox {
-    pub(crate) fn next(&mut self) -> Option<Command> {
-        if !self.bell.rung.load(Ordering::Acquire) {
-            return None;
-        }
-        if let Ok(command) = self.commands.try_recv() {
-            return Some(command);
-        }
-        self.bell.rung.store(false, Ordering::Release);
-        clear_event(&self.bell.event);
-        // A command may have come between the look and the reset, and another behind it: then look again next time.
-        let late = self.commands.try_recv().ok();
-        if late.is_some() {
-            self.bell.rung.store(true, Ordering::Release);
-        }
-        late
-    }
-
-    pub(crate) fn as_raw_fd(&self) -> RawFd {
-        self.bell.event.as_raw_fd()
-    }
-}
-
 /// A running engine. Dropping it stops it.
 pub struct Engine {
     clock: Clock,
-    commands: Outbox<Command>,
-    bell: Arc<Bell>,
-    thread: Option<JoinHandle<io::Result<()>>>,
+    /// One by shard.
+    workers: Vec<Worker>,
+    places: Places,
     taps: u64,
 }
 
 impl Engine {
-    /// Opens the sockets in the current network namespace and starts the thread.
+    /// Opens the sockets in the current network namespace and starts a single thread.
     ///
     /// # Errors
     /// When the kernel refuses a socket, its ring, or the thread.
     pub fn start(fabric: Fabric, config: EngineConfig) -> Result<Self, EngineError> {
+        Self::start_shards(vec![Shard::whole(fabric)], config)
+    }
+
+    /// Opens the sockets in the current network namespace and starts a thread for every shard. Pipes and routers are
+    /// numbered, from now on, as in the whole that the shards are parts of.
+    ///
+    /// # Errors
+    /// When the kernel refuses a socket, its ring, or a thread.
+    pub fn start_shards(shards: Vec<Shard>, config: EngineConfig) -> Result<Self, EngineError> {
         let failed = |attempted| move |error| EngineError::System { attempted, error };
         let clock = Clock::start(config.epoch, config.dilation);
-        let (interfaces, guests) = sorted(config.ports);
-        let interfaces = Interfaces::open(clock, &interfaces, fabric.ethernet().clone())
-            .map_err(failed("opening the packet sockets"))?;
-        let guests =
-            Guests::open(clock, guests, fabric.ethernet().clone()).map_err(failed("preparing the ports of kernels"))?;
-        let bell = event_fd().map_err(failed("opening an event counter for the packet engine"))?;
-        let bell = Arc::new(Bell { rung: AtomicBool::new(false), event: bell });
-        let (commands, inbox) = channel();
-        let driver = Driver {
-            clock,
-            waiter: Waiter::new(config.precision),
-            processor: config.processor,
-            meters: Meters::new(fabric.counters().count()),
-            fabric,
-            interfaces,
-            guests,
-            taps: Vec::new(),
-            pool: Pool::new(SMALL_FRAMES, LARGE_FRAMES),
-            memory: Memory::new(config.memory),
-            mailbox: Mailbox { commands: inbox, bell: Arc::clone(&bell) },
-            priority: false,
-            last_arrival: RealDuration::ZERO,
-            behind: None,
-        };
-        let builder = std::thread::Builder::new().name("netloom-engine".into());
-        let thread = builder.spawn(move || driver.run()).map_err(failed("starting the packet engine's thread"))?;
-        Ok(Self { clock, commands, bell, thread: Some(thread), taps: 0 })
+        let places = Places::new(&shards);
+        let ports = sorted(config.ports, &shards);
+        let opened = open_interfaces(clock, &ports, &shards).map_err(failed("opening the packet sockets"))?;
+        let bells: io::Result<Vec<Arc<Bell>>> = shards.iter().map(|_| Bell::new().map(Arc::new)).collect();
+        let bells = bells.map_err(failed("opening an event counter for the packet engine"))?;
+        let connected = connect(&shards, &bells);
+        let mut prepared: Vec<(Driver, Outbox<Command>)> = Vec::new();
+        let parts = shards.into_iter().zip(ports).zip(opened).zip(connected).zip(bells);
+        for ((((shard, (_, guests)), interfaces), borders), bell) in parts {
+            let guests = Guests::open(clock, guests, shard.fabric.ethernet().clone())
+                .map_err(failed("preparing the ports of kernels"))?;
+            let (commands, inbox) = channel();
+            let processor = config.processors.get(prepared.len()).copied();
+            let waiter = Waiter::new(config.precision);
+            let driver = Driver {
+                clock,
+                waiter,
+                processor,
+                meters: Meters::new(shard.fabric.counters().count()),
+                fabric: shard.fabric,
+                interfaces,
+                guests,
+                borders,
+                taps: Vec::new(),
+                pool: Pool::new(SMALL_FRAMES, LARGE_FRAMES),
+                memory: Memory::new(config.memory),
+                mailbox: Mailbox { commands: inbox, bell },
+                priority: false,
+                last_arrival: RealDuration::ZERO,
+                behind: None,
+            };
+            prepared.push((driver, commands));
+        }
+        // From here on, whatever fails stops the threads that were started.
+        let is_alone = prepared.len() == 1;
+        let mut engine = Self { clock, workers: Vec::new(), places, taps: 0 };
+        for (number, (driver, commands)) in prepared.into_iter().enumerate() {
+            let name = if is_alone { "netloom-engine".into() } else { format!("netloom-engine-{number}") };
+            let worker = Worker::start(name, driver, commands);
+            engine.workers.push(worker.map_err(failed("starting the packet engine's thread"))?);
+        }
+        Ok(engine)
     }
 
     /// The engine's time: nanoseconds of lab time since the epoch.
@@ -186,19 +166,13 @@ impl Engine {
         self.clock.now()
     }
 
-    fn send(&self, command: Command) {
-        // A dead engine takes no commands; whoever waits for its answer learns that.
-        let _ = self.commands.send(command);
-        self.bell.rung.store(true, Ordering::Release);
-        signal_event(&self.bell.event);
-    }
-
     /// Changes a pipe with packets inside.
     ///
     /// # Errors
     /// When the engine has died.
     pub fn change(&mut self, pipe: PipeId, change: PipeChange) -> Result<(), EngineError> {
-        self.send(Command::Change(pipe, Box::new(change)));
+        let (shard, pipe) = self.places.find(pipe);
+        self.workers[shard].send(Command::Change(pipe, Box::new(change)));
         self.alive()
     }
 
@@ -207,7 +181,8 @@ impl Engine {
     /// # Errors
     /// When the engine has died.
     pub fn set_up(&mut self, pipe: PipeId, up: bool) -> Result<(), EngineError> {
-        self.send(Command::SetUp(pipe, up));
+        let (shard, pipe) = self.places.find(pipe);
+        self.workers[shard].send(Command::SetUp(pipe, up));
         self.alive()
     }
 
@@ -216,18 +191,21 @@ impl Engine {
     /// # Errors
     /// When the engine has died.
     pub fn reset_meters(&mut self) -> Result<(), EngineError> {
-        self.send(Command::ResetMeters);
+        self.workers.iter().for_each(|worker| worker.send(Command::ResetMeters));
         self.alive()
     }
 
-    /// Shows `tap` every packet from now on. Without taps, packets do not even pay for the question.
+    /// Shows `tap` every packet from now on. Without taps, packets do not even pay for the question. Several threads take
+    /// turns with it.
     ///
     /// # Errors
     /// When the engine has died.
     pub fn add_tap(&mut self, tap: Box<dyn Tap + Send>) -> Result<TapId, EngineError> {
         let id = TapId(self.taps);
         self.taps += 1;
-        self.send(Command::AddTap(id, tap));
+        for (worker, own) in self.workers.iter().zip(taps::for_each(tap, self.workers.len())) {
+            worker.send(Command::AddTap(id, own));
+        }
         self.alive().map(|()| id)
     }
 
@@ -236,7 +214,7 @@ impl Engine {
     /// # Errors
     /// When the engine has died.
     pub fn remove_tap(&mut self, id: TapId) -> Result<(), EngineError> {
-        self.send(Command::RemoveTap(id));
+        self.workers.iter().for_each(|worker| worker.send(Command::RemoveTap(id)));
         self.alive()
     }
 
@@ -245,9 +223,7 @@ impl Engine {
     /// # Errors
     /// When the engine has died.
     pub fn counters(&mut self) -> Result<(Instant, Vec<PipeCounters>), EngineError> {
-        let (reply, answer) = channel();
-        self.send(Command::Counters(reply));
-        answer.recv().map_err(|_| self.reason())
+        self.ask(Command::Counters).map(|answers| self.places.merge_counters(&answers))
     }
 
     /// Everything that the engine knows.
@@ -255,9 +231,7 @@ impl Engine {
     /// # Errors
     /// When the engine has died.
     pub fn snapshot(&mut self) -> Result<Snapshot, EngineError> {
-        let (reply, answer) = channel();
-        self.send(Command::Snapshot(reply));
-        answer.recv().map_err(|_| self.reason())
+        self.ask(Command::Snapshot).map(|answers| self.places.merge(answers))
     }
 
     /// Stops the engine; packets on their way are gone.
@@ -265,55 +239,81 @@ impl Engine {
     /// # Errors
     /// When the engine had died.
     pub fn stop(mut self) -> Result<Snapshot, EngineError> {
-        let (reply, answer) = channel();
-        self.send(Command::Stop(reply));
-        let last = answer.recv().map_err(|_| self.reason());
-        self.join();
+        let last = self.ask(Command::Stop).map(|answers| self.places.merge(answers));
+        self.end();
         last
     }
 
+    /// Asks all threads at once, and waits for all answers.
+    fn ask<A>(&mut self, question: impl Fn(Outbox<A>) -> Command) -> Result<Vec<A>, EngineError> {
+        let ask = |worker: &Worker| {
+            let (reply, answer) = channel();
+            worker.send(question(reply));
+            answer
+        };
+        let asked: Vec<Inbox<A>> = self.workers.iter().map(ask).collect();
+        let answers: Result<Vec<A>, _> = asked.into_iter().map(|answer| answer.recv()).collect();
+        answers.map_err(|_| self.reason())
+    }
+
     fn alive(&mut self) -> Result<(), EngineError> {
-        if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) { Ok(()) } else { Err(self.reason()) }
+        if self.workers.iter().all(Worker::is_alive) { Ok(()) } else { Err(self.reason()) }
     }
 
-    fn join(&mut self) -> Option<String> {
-        match self.thread.take()?.join() {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(panic) => Some(match panic.downcast_ref::<String>() {
-                Some(text) => text.clone(),
-                None => {
-                    panic.downcast_ref::<&str>().map_or_else(|| "it panicked".to_owned(), |text| (*text).to_owned())
-                }
-            }),
-        }
-    }
-
+    /// Why one of the threads has ended.
     fn reason(&mut self) -> EngineError {
-        EngineError::Died(self.join())
+        let ended = self.workers.iter_mut().filter(|worker| !worker.is_alive());
+        EngineError::Died(ended.filter_map(Worker::join).next())
     }
-}
 
-/// Ports by their kinds: interfaces by their index, and guests.
-fn sorted(ports: Vec<PortConfig>) -> (HashMap<u32, PortId>, Vec<(PortId, Listener)>) {
-    let (mut interfaces, mut guests) = (HashMap::new(), Vec::new());
-    for port in ports {
-        match port {
-            PortConfig::Interface { port, ifindex } => {
-                interfaces.insert(ifindex, port);
+    fn end(&mut self) {
+        for worker in &mut self.workers {
+            if worker.is_joinable() {
+                let (reply, _) = channel();
+                worker.send(Command::Stop(reply));
             }
-            PortConfig::Guest { port, listener } => guests.push((port, listener)),
         }
+        self.workers.iter_mut().for_each(|worker| drop(worker.join()));
     }
-    (interfaces, guests)
 }
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        if self.thread.is_some() {
-            let (reply, _) = channel();
-            self.send(Command::Stop(reply));
-            self.join();
+        self.end();
+    }
+}
+
+/// Interfaces by their index, and guests.
+type Ports = (HashMap<u32, PortId>, Vec<(PortId, Listener)>);
+
+/// The ports of each shard.
+fn sorted(ports: Vec<PortConfig>, shards: &[Shard]) -> Vec<Ports> {
+    let owners: HashMap<PortId, usize> =
+        shards.iter().enumerate().flat_map(|(shard, own)| own.ports.iter().map(move |port| (*port, shard))).collect();
+    // What no shard knows leads nowhere, whoever reads it.
+    let owner = |port: &PortId| owners.get(port).copied().unwrap_or(0);
+    let mut sorted: Vec<Ports> = shards.iter().map(|_| Ports::default()).collect();
+    for port in ports {
+        match port {
+            PortConfig::Interface { port, ifindex } => {
+                sorted[owner(&port)].0.insert(ifindex, port);
+            }
+            PortConfig::Guest { port, listener } => sorted[owner(&port)].1.push((port, listener)),
         }
     }
+    sorted
+}
+
+/// The packet sockets of each shard, which divide what arrives among them.
+fn open_interfaces(clock: Clock, ports: &[Ports], shards: &[Shard]) -> io::Result<Vec<Option<Interfaces>>> {
+    let is_divided = shards.len() > 1;
+    let open =
+        |((own, _), shard): (&Ports, &Shard)| Interfaces::open(clock, own, shard.fabric.ethernet().clone(), is_divided);
+    let opened: Vec<Option<Interfaces>> = ports.iter().zip(shards).map(open).collect::<io::Result<_>>()?;
+    if is_divided {
+        let members = opened.iter().zip(ports).filter_map(|(interfaces, (own, _))| Some((interfaces.as_ref()?, own)));
+        let members: Vec<_> = members.map(|(interfaces, own)| (interfaces.socket(), own.keys().copied())).collect();
+        fanout::divide(members)?;
+    }
+    Ok(opened)
 }

@@ -1,10 +1,10 @@
 //! The ports of kernels that run as processes.
 
 use crate::clock::Clock;
-use crate::driver::Taps;
 use crate::meter::Meters;
 use crate::receive::enter;
 use crate::report::PortReport;
+use crate::taps::Taps;
 use netloom_fabric::{Ethernet, Fabric, Handout, PortId};
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;

@@ -1,10 +1,13 @@
 //! Drives the fabric in real or dilated time: packets come from and go to the interfaces of the lab's own network
 //! namespace, and the network devices of kernels that run as processes.
 //!
-//! One thread moves all packets. It reads those of interfaces from one packet socket that is bound to every interface,
+//! One thread moves all packets of a fabric. It reads those of interfaces from one packet socket that is bound to every interface,
 //! with the kernel's receive timestamps, and those of kernels from memory that is shared with them; it asks the fabric
 //! what is due, and hands that over in batches. Between two events it sleeps, and spins for the last microseconds before
 //! a packet is due ([`Precision`]).
+//!
+//! Several shards ([`Engine::start_shards`]) have a thread each, with sockets and ports of its own; packets pass from one to
+//! another only where a pipe between two transit routers was cut.
 //!
 //! In dilated time only the clock differs: it shows an instant of the lab for every instant of ours. Sleeps, margins and
 //! whatever else has to do with this machine are spans of our own time ([`std::time::Duration`]); instants and spans of
@@ -15,12 +18,15 @@
 //! This crate decides nothing about a packet: what is dropped, delayed or cut is the fabric's business. What it loses
 //! itself (a full ring, a refused send) is an error of the engine, counted apart.
 
+mod borders;
 mod clock;
 mod distribution;
 mod driver;
 mod engine;
+mod fanout;
 mod guests;
 mod memory;
+mod merge;
 mod meter;
 pub mod probe;
 mod receive;
@@ -28,10 +34,12 @@ mod report;
 mod ring;
 mod send;
 mod sys;
+mod taps;
 mod wait;
+mod worker;
 
 pub use distribution::Distribution;
 pub use engine::{Engine, EngineConfig, EngineError, PortConfig};
 pub use meter::Meters;
-pub use report::{EngineReport, PipeReport, PortReport, Snapshot};
+pub use report::{EngineReport, PipeReport, PortReport, Snapshot, ThreadReport};
 pub use wait::Precision;

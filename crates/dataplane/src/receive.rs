@@ -1,9 +1,9 @@
 //! From the ring into the fabric.
 
 use crate::clock::{Clock, TimeOfDay};
-use crate::driver::Taps;
 use crate::report::PortReport;
 use crate::ring::{Body, Ring, Slot, fetch};
+use crate::taps::Taps;
 use netloom_fabric::{Fabric, PortId};
 use netloom_packet::{LARGE_FRAME, Packet, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
 use netloom_units::Instant;
@@ -61,9 +61,10 @@ impl PortTable {
 }
 
 impl Receiver {
-    pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>) -> io::Result<Self> {
+    /// `is_deaf`: nothing is received until the socket gets another filter.
+    pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>, is_deaf: bool) -> io::Result<Self> {
         Ok(Self {
-            ring: Ring::open()?,
+            ring: Ring::open(is_deaf)?,
             day: TimeOfDay::new(clock),
             ports: PortTable::new(ports),
             overflowed: 0,
@@ -73,6 +74,10 @@ impl Receiver {
 
     pub(crate) fn as_raw_fd(&self) -> RawFd {
         self.ring.as_raw_fd()
+    }
+
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.ring.as_fd()
     }
 
     /// Reads what has arrived, up to a batch, and returns how many packets that were. `behind`: how far the fabric has got

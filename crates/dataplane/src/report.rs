@@ -34,6 +34,11 @@ pub struct PipeReport {
 }
 
 impl PipeReport {
+    /// The report of a pipe that hands packets over to another thread, with what that measured when it took them.
+    pub(crate) fn measured_beyond(&mut self, beyond: Self) {
+        *self = Self { counters: self.counters, ..beyond };
+    }
+
     /// Achieved rate by described rate, while the transmitter was busy; none if it never was.
     pub fn rate_ratio(&self) -> Option<f64> {
         let measured = self.busy_measured.as_nanos();
@@ -46,9 +51,10 @@ impl PipeReport {
 pub struct EngineReport {
     /// Packets lost before the fabric saw them: ring, socket buffer or memory full. A train counts once.
     pub lost_receiving: u64,
-    /// Packets (segments) that the kernel refused to take, or that found no room in a guest for too long.
+    /// Packets (segments) that the kernel refused to take, that found no room in a guest for too long, or none between two
+    /// threads.
     pub lost_sending: u64,
-    /// Every port, in no particular order. What was lost because the ring was full is in `lost_receiving` only: the kernel
+    /// Every port, in no particular order, and the ports of transit routers where packets pass from one thread to another. What was lost because the ring was full is in `lost_receiving` only: the kernel
     /// does not tell which ports it came from.
     pub ports: Vec<PortReport>,
     /// By how much the fabric is behind the present, because this machine does not compute in time what the links describe;
@@ -63,14 +69,22 @@ pub struct EngineReport {
     pub ended_ports: Vec<(PortId, String)>,
     /// Why it refused the latest of them.
     pub last_send_error: Option<String>,
-    /// Processor time of the engine's thread since it started. Our own time.
-    pub cpu_time: Duration,
-    /// How long the thread was ready to run and had no processor, in our own time; none where the kernel does not tell.
-    pub run_queue_wait: Option<Duration>,
-    /// Whether the thread got the scheduling priority it asked for.
+    /// Its threads, one by shard.
+    pub threads: Vec<ThreadReport>,
+    /// Whether all threads got the scheduling priority they asked for.
     pub priority: bool,
-    /// How long before a packet is due the engine stops sleeping and spins, as it learned on this machine. Our own time.
+    /// How long before a packet is due the engine stops sleeping and spins, as it learned on this machine; of several
+    /// threads the longest. Our own time.
     pub margin: Duration,
+}
+
+/// A thread of the engine, since it started. Times are our own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadReport {
+    /// Its processor time.
+    pub cpu_time: Duration,
+    /// How long it was ready to run and had no processor; none where the kernel does not tell.
+    pub run_queue_wait: Option<Duration>,
 }
 
 /// What came in at a port and what was lost there, outside the models.
@@ -84,7 +98,7 @@ pub struct PortReport {
     pub received: u64,
     /// Of these, lost before the fabric saw them: the socket's buffer or the engine's memory was full.
     pub lost_receiving: u64,
-    /// Packets (segments) for there that the kernel refused, or that found no room in a guest.
+    /// Packets (segments) for there that the kernel refused, or that found no room in a guest or in another thread's queue.
     pub lost_sending: u64,
 }
 

@@ -4,6 +4,7 @@
 //! queued whole on the socket, where one `recvmsg` fetches it (`PACKET_COPY_THRESH`). So small packets cost no system
 //! call, super-packets cost one per 64 KiB, and the ring needs no slots of 64 KiB.
 
+use crate::fanout;
 use crate::sys::{check, packet_socket, set_buffer, set_option};
 use netloom_packet::VIRTIO_HEADER_LEN;
 use std::io;
@@ -92,9 +93,13 @@ pub(crate) struct Ring {
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// Opens the ring; it receives from every interface of the current network namespace.
-    pub(crate) fn open() -> io::Result<Self> {
+    /// Opens the ring; it receives from every interface of the current network namespace, or if it is deaf, nothing until
+    /// its socket gets another filter.
+    pub(crate) fn open(is_deaf: bool) -> io::Result<Self> {
         let socket = packet_socket(0)?;
+        if is_deaf {
+            fanout::deafen(socket.as_fd())?;
+        }
         set_option(&socket, libc::SOL_PACKET, PACKET_VERSION, &TPACKET_V2)?;
         set_option(&socket, libc::SOL_PACKET, PACKET_VNET_HDR, &1_i32)?;
         set_option(&socket, libc::SOL_PACKET, PACKET_COPY_THRESH, &1_i32)?;
@@ -164,6 +169,10 @@ impl Ring {
 
     pub(crate) fn as_raw_fd(&self) -> RawFd {
         self.socket.as_raw_fd()
+    }
+
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

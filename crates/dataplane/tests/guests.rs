@@ -1,106 +1,11 @@
 //! Ports of kernels in the engine, with front-ends that this test plays. Nothing here needs a privilege.
 
-#[path = "../../vhost/tests/ports/frontend.rs"]
-#[allow(dead_code, reason = "the tests of ports use more of it")]
-mod frontend;
+mod bed;
 
-use frontend::{FROM_GUEST, Frontend, OFFERED, SIZE, TO_GUEST};
-use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision, Snapshot};
-use netloom_fabric::{Fabric, PipeSpec, PortId};
-use netloom_link::{DelayConfig, Distribution, PipeConfig};
-use netloom_units::{Dilation, Duration, Seed};
-use netloom_vhost::Listener;
-use std::os::fd::{AsRawFd, RawFd};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration as RealDuration;
-
-/// How long anything may take on a machine that is busy with other things.
-const PATIENCE: u32 = 20_000;
-const DELAY: Duration = Duration::from_millis(5);
-
-/// A link of 5 ms between two guests.
-fn engine(dilation: u64) -> (Engine, [PathBuf; 2]) {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let pipe = |name: &str, from: u32, to: u32| PipeSpec {
-        name: name.to_owned(),
-        config: PipeConfig {
-            delay: DelayConfig { distribution: Distribution::Constant(DELAY), ..DelayConfig::default() },
-            ..PipeConfig::default()
-        },
-        coalesce: Duration::ZERO,
-        from: PortId(from),
-        filter: None,
-        to: PortId(to),
-    };
-    let paths = [0, 1].map(|_| {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        std::env::temp_dir().join(format!("netloom-guests-{}-{number}", std::process::id()))
-    });
-    let port = |number: u32, path: &PathBuf| PortConfig::Guest {
-        port: PortId(number),
-        listener: Listener::bind(path).expect("a free path"),
-    };
-    let config = EngineConfig {
-        precision: Precision::Balanced,
-        processor: None,
-        dilation: Dilation::from_whole(dilation).expect("within bounds"),
-        epoch: None,
-        memory: None,
-        ports: vec![port(0, &paths[0]), port(1, &paths[1])],
-    };
-    let fabric = Fabric::new(Seed::new(1), &[pipe("forward", 0, 1), pipe("backward", 1, 0)]);
-    (Engine::start(fabric, config).expect("no privilege is needed"), paths)
-}
-
-fn booted(paths: &[PathBuf; 2]) -> [Frontend; 2] {
-    paths.each_ref().map(|path| boot(path))
-}
-
-/// Does all that User-Mode Linux does when it boots.
-fn boot(path: &Path) -> Frontend {
-    let mut guest = Frontend::connect(path);
-    guest.socket.set_nonblocking(false).expect("a socket");
-    guest.send(3, 1, &[], &[]);
-    guest.send(1, 1, &[], &[]);
-    assert_eq!(guest.answer(1), OFFERED);
-    command(&mut guest, 16, &8_u64.to_ne_bytes(), None);
-    command(&mut guest, 2, &OFFERED.to_ne_bytes(), None);
-    let (table, file) = (guest.memory_table(), guest.file.as_raw_fd());
-    command(&mut guest, 5, &table, Some(file));
-    for (queue, number) in [(TO_GUEST, 0_u32), (FROM_GUEST, 1)] {
-        let state = |value: u16| [number, u32::from(value)].map(u32::to_ne_bytes).concat();
-        let name = u64::from(number).to_ne_bytes();
-        let (call, kick) = (guest.calls[queue].as_raw_fd(), guest.kicks[queue].as_raw_fd());
-        command(&mut guest, 13, &name, Some(call));
-        command(&mut guest, 8, &state(SIZE), None);
-        command(&mut guest, 10, &state(0), None);
-        command(&mut guest, 9, &Frontend::addresses(queue), None);
-        command(&mut guest, 12, &name, Some(kick));
-        command(&mut guest, 18, &state(1), None);
-    }
-    guest
-}
-
-fn command(guest: &mut Frontend, request: u32, payload: &[u8], file: Option<RawFd>) {
-    guest.send(request, 9, payload, file.as_slice());
-    assert_eq!(guest.answer(request), 0, "request {request}");
-}
-
-/// Looks again and again until there is something.
-fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    for _ in 0..PATIENCE {
-        if let Some(found) = look() {
-            return found;
-        }
-        std::thread::park_timeout(RealDuration::from_millis(1));
-    }
-    panic!("{what} never came");
-}
-
-fn snapshot_when(engine: &mut Engine, what: &str, is_it: impl Fn(&Snapshot) -> bool) -> Snapshot {
-    wait_for(what, || Some(engine.snapshot().expect("a running engine")).filter(&is_it))
-}
+use bed::frontend::{FROM_GUEST, TO_GUEST};
+use bed::{DELAY, boot, booted, engine, snapshot_when, wait_for};
+use netloom_fabric::PortId;
+use netloom_units::Duration;
 
 #[test]
 fn frames_cross_after_the_described_delay_of_the_lab() {

@@ -9,16 +9,20 @@
 extern crate alloc;
 
 mod certain;
+mod entry;
 mod router;
+mod shards;
 mod tap;
 mod transit;
 mod wakes;
 
 use alloc::{string::String, vec::Vec};
+use entry::{Entry, entries};
 use netloom_link::{Departure, Filter, Pipe, PipeChange, PipeConfig, PipeCounters, Waste};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant, Seed};
 pub use router::{RouterCounters, RouterInterface, RouterSpec};
+pub use shards::{Border, Cuts, Partition, Place, Shard, shards};
 pub use tap::{Tap, TapId, Way};
 use transit::Transit;
 pub use transit::{Ethernet, Pass};
@@ -65,27 +69,6 @@ pub struct Handout {
 #[derive(Debug, PartialEq, Eq)]
 pub struct UnknownPort(pub PortId);
 
-/// The pipes behind a port.
-#[derive(Clone, Debug, Default)]
-struct Entry {
-    /// The first whose filter matches takes a packet.
-    filtered: Vec<(Filter, PipeId)>,
-    /// Takes what no filter matches.
-    rest: Option<PipeId>,
-}
-
-impl Entry {
-    /// The pipe that this packet enters. The segments of a train are of one flow, and so a train stays whole.
-    fn pipe_for(&self, packet: &Packet) -> Option<PipeId> {
-        if self.filtered.is_empty() {
-            return self.rest;
-        }
-        let flow = packet.flow();
-        let taker = self.filtered.iter().find(|(filter, _)| filter.matches(flow.as_ref()));
-        taker.map(|(_, pipe)| *pipe).or(self.rest)
-    }
-}
-
 /// See the crate's documentation.
 #[derive(Debug)]
 pub struct Fabric {
@@ -124,7 +107,7 @@ impl Fabric {
     /// # Errors
     /// Gives the packet back if no pipe begins at that port.
     pub fn inject(&mut self, now: Instant, port: PortId, packet: Packet) -> Result<(), (UnknownPort, Packet)> {
-        let Some(id) = self.entries.get(port.0 as usize).and_then(|entry| entry.pipe_for(&packet)) else {
+        let Some(id) = self.entries.get_mut(port.0 as usize).and_then(|entry| entry.pipe_for(&packet)) else {
             return Err((UnknownPort(port), packet));
         };
         self.pipes[id.0 as usize].push(now, packet, &mut self.waste);
@@ -193,26 +176,4 @@ impl Fabric {
         }
         self.transit.recycle(pool);
     }
-}
-
-/// What is behind each port.
-fn entries(specs: &[PipeSpec]) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
-    for (index, spec) in specs.iter().enumerate() {
-        let port = spec.from.0 as usize;
-        if entries.len() <= port {
-            entries.resize(port + 1, Entry::default());
-        }
-        let id = PipeId(u32::try_from(index).expect("fewer than 2^32 pipes"));
-        match &spec.filter {
-            Some(filter) => entries[port].filtered.push((filter.clone(), id)),
-            None => {
-                assert!(entries[port].rest.is_none(), "two pipes take packets from {:?}", spec.from);
-                entries[port].rest = Some(id);
-            }
-        }
-    }
-    let is_incomplete = |entry: &Entry| entry.rest.is_none() && !entry.filtered.is_empty();
-    assert!(!entries.iter().any(is_incomplete), "behind a port, no pipe takes what no filter matches");
-    entries
 }

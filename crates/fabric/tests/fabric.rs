@@ -231,6 +231,23 @@ fn the_first_filter_that_matches_takes_a_packet() {
     assert_eq!(arrived, [3, 3, 2]);
 }
 
+/// With many filters flows are remembered; more of them come, in turns, than there are places to remember them.
+#[test]
+fn many_filters_take_what_each_is_for_however_many_flows_there_are() {
+    const PIPES: u16 = 100;
+    let each = |pipe: u16| behind_port_zero(&format!("p{pipe}"), to_port(1_000 + pipe, 1_000 + pipe), 1);
+    let specs: Vec<_> = std::iter::once(behind_port_zero("rest", None, 1)).chain((0..PIPES).map(each)).collect();
+    let mut fabric = Fabric::new(Seed::new(0), &specs);
+    let (mut pool, mut expected) = (Pool::default(), vec![0_u64; specs.len()]);
+    for port in (0..3).flat_map(|_| 500..10_000) {
+        let packet = datagrams(&mut pool, u32::from(port), port, 1);
+        fabric.inject(Instant::ZERO, PortId(0), packet).expect("a known port");
+        expected[port.checked_sub(1_000).filter(|pipe| *pipe < PIPES).map_or(0, |pipe| usize::from(pipe) + 1)] += 1;
+    }
+    let arrived: Vec<u64> = fabric.counters().map(|counters| counters.arrived.packets).collect();
+    assert_eq!(arrived, expected);
+}
+
 /// A train is of one flow: all its segments take one pipe, and every one is counted there.
 #[test]
 fn a_train_takes_one_pipe() {

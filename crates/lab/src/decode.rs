@@ -14,7 +14,7 @@ pub(crate) use timeline::{command_name, file_name, link_name};
 
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::keys::{BOUNDS, TOP};
-use crate::plan::{Bounds, Precision};
+use crate::plan::{Bounds, Precision, Shards};
 use crate::resolve;
 use crate::spec::{BypassSpec, LinkSpec, NodeSpec, Spec};
 use crate::yaml::{Content, Node};
@@ -111,6 +111,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     spec.seed = fields.read("seed", seed, errors);
     spec.clock = fields.get("clock").and_then(|node| clock::decode(node, errors)).unwrap_or_default();
     spec.precision = fields.read("precision", precision, errors);
+    spec.shards = fields.read("shards", shards, errors);
     spec.duration = fields.read("duration", scalar::positive_duration, errors);
     if let Some(nodes) = fields.get("nodes") {
         spec.nodes = node::nodes(nodes, errors, &mut left_out.nodes);
@@ -188,6 +189,16 @@ fn lab_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
 fn precision(node: &Node) -> Result<Spanned<Precision>, Diagnostic> {
     let words = [("eco", Precision::Eco), ("balanced", Precision::Balanced), ("exact", Precision::Exact)];
     word(node, &words).map(|precision| node.spanned(precision))
+}
+
+fn shards(node: &Node) -> Result<Spanned<Shards>, Diagnostic> {
+    if text(node).is_ok_and(|text| text == "auto") {
+        return Ok(node.spanned(Shards::Auto));
+    }
+    let most = u64::from(Shards::MOST);
+    let count = scalar::integer(node, 1, most)
+        .map_err(|_| node.error(format!("write `auto`, or how many threads the packet engine has: 1 to {most}")))?;
+    Ok(node.spanned(Shards::Count(u32::try_from(count).unwrap_or(Shards::MOST))))
 }
 
 fn bypass(node: &Node) -> Result<BypassSpec, Diagnostic> {

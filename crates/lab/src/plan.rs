@@ -37,6 +37,8 @@ pub struct Plan {
     pub clock: Clock,
     /// How precisely packets are released; without meaning in virtual time.
     pub precision: Precision,
+    /// How many threads share the links out among themselves; without meaning in virtual time.
+    pub shards: Shards,
     /// When the run ends at the latest, after time zero; none: when all commands have ended.
     pub duration: Option<Duration>,
     /// The nodes, in the order of the lab file.
@@ -76,6 +78,31 @@ impl Precision {
             Self::Eco => "eco",
             Self::Balanced => "balanced",
             Self::Exact => "exact",
+        }
+    }
+}
+
+/// How many threads the packet engine has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shards {
+    /// As many as the machine can spare and the lab has parts for, and never so that links between transit routers are cut.
+    #[default]
+    Auto,
+    /// So many, if the lab can be cut into so many parts.
+    Count(u32),
+}
+
+impl Shards {
+    /// There is a processor for each, or they stand in one another's way.
+    pub const MOST: u32 = 64;
+}
+
+impl fmt::Display for Shards {
+    /// As the lab file has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.pad("auto"),
+            Self::Count(count) => count.fmt(f),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::{
 };
 use alloc::{format, string::String, vec::Vec};
 use core::fmt;
-use netloom_units::Bytes;
+use netloom_units::{Bytes, Duration};
 
 /// The description of one direction of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,6 +49,13 @@ impl PipeConfig {
             let message = format!("the queue cannot have a limit of {limit}: leave `queue` out of the schedule");
             Err(ConfigError::new("schedule", message))
         })
+    }
+
+    /// No packet travels through the pipe in less than this, unless the pipe is changed by hand. Zero where packets
+    /// overtake one another and where a schedule changes the delay, without a proof.
+    pub fn least_delay(&self) -> Duration {
+        let is_steady = self.reorder == ReorderConfig::default() && !self.schedule.changes_delay();
+        if is_steady { self.delay.least() } else { Duration::ZERO }
     }
 }
 

@@ -13,6 +13,8 @@ pub const LARGE_FRAME: usize = 66 * 1_024;
 pub struct Pool {
     small: Vec<Arc<Frame>>,
     large: Vec<Arc<Frame>>,
+    /// How many of each size it had from the beginning.
+    stock: [usize; 2],
     /// No buffer is made any more.
     closed: bool,
 }
@@ -25,7 +27,8 @@ impl Pool {
             free.resize_with(count, || Arc::new(Frame::with_capacity(room)));
             free
         };
-        Self { small: frames(small, SMALL_FRAME), large: frames(large, LARGE_FRAME), closed: false }
+        let stock = [small, large];
+        Self { small: frames(small, SMALL_FRAME), large: frames(large, LARGE_FRAME), stock, closed: false }
     }
 
     /// Whether it may grow. If not, packets that find no free buffer are refused by [`Pool::fill_with`].
@@ -86,6 +89,20 @@ impl Pool {
     /// Takes a packet's buffer back if this was its last piece.
     pub fn recycle(&mut self, packet: Packet) {
         self.put(packet.into_frame());
+    }
+
+    /// A free buffer beyond those that the pool had from the beginning, for another pool that runs out of them because its
+    /// packets end here. What is in it means nothing; [`Pool::recycle`] takes it in.
+    pub fn take_surplus(&mut self) -> Option<Packet> {
+        let [small, large] = self.stock;
+        let frame = if self.large.len() > large {
+            self.large.pop()
+        } else if self.small.len() > small {
+            self.small.pop()
+        } else {
+            None
+        };
+        frame.map(Packet::whole)
     }
 
     fn put(&mut self, frame: Arc<Frame>) {

@@ -12,6 +12,7 @@ use crate::memory;
 use crate::node::LabNode;
 use crate::results::EventLog;
 use crate::session::{GuardLink, Parts, Session};
+use crate::shards::Sharing;
 use crate::signals::Signals;
 use crate::virtual_time;
 use crate::{Event, ExitCode, RunError};
@@ -73,17 +74,20 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
         return assemble_in_virtual_time(job, signals, guard);
     }
     let mut notes = Vec::new();
-    let claim = own_processor(plan, &mut notes)?;
+    let sharing = Sharing::here(plan);
+    notes.extend(sharing.note.clone());
+    let claims = own_processors(plan, sharing.count(), &mut notes)?;
     guard.step(format!("making {} nodes", plan.nodes.len()));
     let cgroups = cpu_shares(job)?;
     let mut nodes = make_nodes(plan, &cgroups)?;
     let kernels = Kernels::prepare(job)?;
     guard.step(joining(plan));
-    let ports = make_links(plan, &nodes, kernels.as_ref())?;
+    let ports = make_links(plan, &sharing, &nodes, kernels.as_ref())?;
     configure(nodes.iter_mut().flatten())?;
     await_joined(plan, &mut nodes)?;
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
-    let mut links = start_engine(plan, ports, claim.as_ref().map(|claim| claim.processor), epoch)?;
+    let own = claims.iter().map(|claim| claim.processor).collect();
+    let mut links = start_engine(plan, &sharing, ports, own, epoch)?;
     let captures = start_captures(job, &mut links)?;
     let pump = match kernels {
         Some(kernels) => {
@@ -94,7 +98,7 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
     notes.extend(notes_of(&nodes));
     netloom_host::memory::give_back();
-    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump, claim })
+    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump, claims })
 }
 
 /// Boots the kernel nodes, at their places in the plan, and gives them their interfaces.
@@ -129,7 +133,7 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let mut links = links(plan, Driver::Virtual(time), PortCounters::default());
     let captures = start_captures(job, &mut links)?;
     let notes = notes_of(&nodes).collect();
-    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None, claim: None })
+    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None, claims: Vec::new() })
 }
 
 fn joining(plan: &Plan) -> String {
@@ -147,27 +151,37 @@ fn listen(job: &Job) -> Result<Server, RunError> {
         .map_err(|error| RunError::Machine(format!("listening at {}: {error}", job.control_socket.display())))
 }
 
-/// The processor on which the engine stays: one that no other lab's engine has, if there are several. If it always spins,
-/// no program of the lab runs there. None: wherever the kernel puts it.
+/// The processors on which the engine's threads stay: such that no other lab's engine has, if there are several. If it always
+/// spins, no program of the lab runs there. Threads for which none is left run wherever the kernel puts them.
 ///
 /// An engine that stays is near the programs that it wakes, and finds its caches warm. One that the kernel moves follows
 /// the sender from processor to processor: it then has to wake the receiver on the other one, which costs more than to
 /// hand over 64 KiB. Beside kernels that stay on processors themselves, the engine fits in where there is room.
-fn own_processor(plan: &Plan, notes: &mut Vec<String>) -> Result<Option<Claim>, RunError> {
+fn own_processors(plan: &Plan, threads: usize, notes: &mut Vec<String>) -> Result<Vec<Claim>, RunError> {
     let is_exact = plan.precision == Precision::Exact;
     if plan.precision == Precision::Eco || (plan.clock != Clock::Real && !is_exact) {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let failed = |error| RunError::Machine(format!("choosing a processor for the engine: {error}"));
-    let claim = processors::claim().map_err(failed)?;
-    match &claim {
-        Some(claim) if is_exact => processors::avoid(claim.processor).map_err(failed)?,
-        None if is_exact => notes.push(
-            "precision exact: no processor is left for this lab alone, and the engine shares one with programs".into(),
-        ),
-        _ => {}
+    let mut claims = Vec::new();
+    while claims.len() < threads
+        && let Some(claim) = processors::claim().map_err(failed)?
+    {
+        claims.push(claim);
     }
-    Ok(claim)
+    if is_exact {
+        claims.iter().try_for_each(|claim| processors::avoid(claim.processor)).map_err(failed)?;
+    }
+    if is_exact && claims.len() < threads {
+        notes.push(match threads {
+            1 => "precision exact: no processor is left for this lab alone, and the engine shares one with programs".into(),
+            _ => format!(
+                "precision exact: {} of {threads} shards have a processor for themselves, the others share with programs",
+                claims.len()
+            ),
+        });
+    }
+    Ok(claims)
 }
 
 /// The cgroup of every node that has a CPU share; none where that cannot be enforced, which the verdict will say.
@@ -241,14 +255,20 @@ fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>, is_led: im
 
 /// A veth pair for every end of a link at a namespace node: one interface in the node, the other here, where the engine
 /// finds it. A socket for every end at a kernel node. One pair for a link that is joined in the kernel.
-fn make_links(plan: &Plan, nodes: &[Option<LabNode>], kernels: Option<&Kernels>) -> Result<Vec<PortConfig>, RunError> {
-    let mut pairs = Vec::new();
-    let mut places = Vec::new();
+///
+/// The interfaces of a shard are made one after the other, so that the kernel can tell by their numbers whose they are.
+fn make_links(
+    plan: &Plan,
+    sharing: &Sharing,
+    nodes: &[Option<LabNode>],
+    kernels: Option<&Kernels>,
+) -> Result<Vec<PortConfig>, RunError> {
+    let mut made = Vec::new();
     let mut ports = Vec::new();
     for (number, link) in plan.links.iter().enumerate() {
         if link.bypass.is_joined() {
-            pairs.push(Veth { ends: [0, 1].map(|end| in_node(plan, nodes, link, end)), mtu: link.mtu });
-            places.push(None);
+            let pair = Veth { ends: [0, 1].map(|end| in_node(plan, nodes, link, end)), mtu: link.mtu };
+            made.push((0, None, pair));
             continue;
         }
         for (end, place) in link.ends.iter().enumerate() {
@@ -263,10 +283,13 @@ fn make_links(plan: &Plan, nodes: &[Option<LabNode>], kernels: Option<&Kernels>)
                 continue;
             }
             let here = VethEnd { name: format!("p{}", port.0), mac: None, namespace: None, up: true };
-            pairs.push(Veth { ends: [here, in_node(plan, nodes, link, end)], mtu: link.mtu });
-            places.push(Some(port));
+            let pair = Veth { ends: [here, in_node(plan, nodes, link, end)], mtu: link.mtu };
+            made.push((sharing.of_end(number, end), Some(port), pair));
         }
     }
+    made.sort_by_key(|(shard, ..)| *shard);
+    let (places, pairs): (Vec<Option<PortId>>, Vec<Veth>) =
+        made.into_iter().map(|(_, port, pair)| (port, pair)).unzip();
     let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs));
     let indexes = indexes.map_err(|error| RunError::in_set_up(&error))?;
     let interface = |(port, ifindex): (Option<PortId>, u32)| Some(PortConfig::Interface { port: port?, ifindex });
@@ -318,11 +341,11 @@ fn configure<'a>(nodes: impl Iterator<Item = &'a mut LabNode>) -> Result<(), Run
 
 fn start_engine(
     plan: &Plan,
+    sharing: &Sharing,
     ports: Vec<PortConfig>,
-    processor: Option<usize>,
+    processors: Vec<usize>,
     epoch: Option<RealDuration>,
 ) -> Result<Links, RunError> {
-    let fabric = fabric_of(plan);
     let precision = match plan.precision {
         Precision::Eco => netloom_dataplane::Precision::Eco,
         Precision::Balanced => netloom_dataplane::Precision::Balanced,
@@ -331,8 +354,8 @@ fn start_engine(
     let dilation = plan.clock.dilation().unwrap_or_default();
     let memory = memory::engine_may_grow();
     let before = PortCounters::read()?;
-    let config = EngineConfig { precision, processor, dilation, epoch, memory, ports };
-    let engine = Engine::start(fabric, config).map_err(machine)?;
+    let config = EngineConfig { precision, processors, dilation, epoch, memory, ports };
+    let engine = Engine::start_shards(sharing.fabric(plan), config).map_err(machine)?;
     Ok(links(plan, Driver::Engine(engine), before))
 }
 

@@ -2,11 +2,10 @@
 //! that two runs have in common.
 
 use crate::verdict::ProcessorShare;
-use netloom_dataplane::EngineReport;
+use netloom_dataplane::{EngineReport, ThreadReport};
 use netloom_guest::node::ProcessorUse;
 use netloom_guest::schedule::Statistics;
 use netloom_lab::Clock;
-use netloom_units::Duration;
 use serde::{Deserialize, Serialize};
 use std::time;
 
@@ -19,8 +18,11 @@ pub struct Effort {
     pub dilation: Option<f64>,
     /// How long it took.
     pub wall_ns: u64,
-    /// The share of a processor that the engine used; none in virtual time, which has no engine.
+    /// The share of a processor that the engine used, all its threads together; none in virtual time, which has no engine.
     pub engine_cpu_share: Option<f64>,
+    /// The same by thread: one for each shard. Empty in virtual time.
+    #[serde(default)]
+    pub engine_thread_shares: Vec<f64>,
     /// The nodes with kernels of their own.
     pub nodes: Vec<NodeEffort>,
     /// The scheduler of virtual time.
@@ -61,8 +63,7 @@ pub struct SchedulerEffort {
 #[derive(Clone, Debug)]
 pub(crate) struct Accounts {
     pub(crate) at: time::Instant,
-    pub(crate) engine_ran: Duration,
-    pub(crate) engine_waited: Option<Duration>,
+    pub(crate) engine: Vec<ThreadReport>,
     /// By the nodes' places.
     pub(crate) nodes: Vec<Option<ProcessorUse>>,
     /// In virtual time.
@@ -72,8 +73,7 @@ pub(crate) struct Accounts {
 impl Accounts {
     /// The accounts now, when the engine said this of itself.
     pub(crate) fn now(engine: &EngineReport, nodes: Vec<Option<ProcessorUse>>, scheduler: Option<Statistics>) -> Self {
-        let (engine_ran, engine_waited) = (engine.cpu_time, engine.run_queue_wait);
-        Self { at: time::Instant::now(), engine_ran, engine_waited, nodes, scheduler }
+        Self { at: time::Instant::now(), engine: engine.threads.clone(), nodes, scheduler }
     }
 
     /// What was added to `earlier`.
@@ -88,11 +88,16 @@ impl Accounts {
                 waited_ns: nanos(now.waited.saturating_sub(before.waited)),
             })
         };
-        let waited = self.engine_waited.zip(earlier.engine_waited);
+        let thread = |(now, before): (&ThreadReport, &ThreadReport)| {
+            let waited = now.run_queue_wait.zip(before.run_queue_wait);
+            ThreadSpent {
+                ran_ns: now.cpu_time.as_nanos().saturating_sub(before.cpu_time.as_nanos()),
+                waited_ns: waited.map(|(later, sooner)| later.as_nanos().saturating_sub(sooner.as_nanos())),
+            }
+        };
         Spent {
             elapsed_ns,
-            engine_ran_ns: self.engine_ran.as_nanos().saturating_sub(earlier.engine_ran.as_nanos()),
-            engine_waited_ns: waited.map(|(now, before)| now.as_nanos().saturating_sub(before.as_nanos())),
+            engine: self.engine.iter().zip(&earlier.engine).map(thread).collect(),
             nodes: self.nodes.iter().zip(&earlier.nodes).map(node).collect(),
             scheduler: self.scheduler.zip(earlier.scheduler).map(|(now, before)| scheduler(&now, &before, wall)),
         }
@@ -104,11 +109,19 @@ impl Accounts {
 pub(crate) struct Spent {
     /// Our time.
     pub(crate) elapsed_ns: u64,
-    pub(crate) engine_ran_ns: u64,
-    pub(crate) engine_waited_ns: Option<u64>,
+    /// By the engine's threads.
+    pub(crate) engine: Vec<ThreadSpent>,
     /// By the nodes' places; none of nodes without a kernel of their own.
     pub(crate) nodes: Vec<Option<ProcessorShare>>,
     pub(crate) scheduler: Option<SchedulerEffort>,
+}
+
+/// What a thread of the engine took. Our own time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ThreadSpent {
+    pub(crate) ran_ns: u64,
+    /// None if the kernel does not tell.
+    pub(crate) waited_ns: Option<u64>,
 }
 
 impl Spent {
@@ -118,12 +131,16 @@ impl Spent {
             let share = (*share)?;
             Some(NodeEffort { node: name.to_owned(), ran_share: share.ran(), waited_share: share.waited() })
         };
-        let engine = ProcessorShare { elapsed_ns: self.elapsed_ns, ran_ns: self.engine_ran_ns, waited_ns: 0 };
+        let thread = |thread: &ThreadSpent| {
+            ProcessorShare { elapsed_ns: self.elapsed_ns, ran_ns: thread.ran_ns, waited_ns: 0 }.ran()
+        };
+        let threads: Vec<f64> = self.engine.iter().filter(|_| clock != Clock::Virtual).map(thread).collect();
         Effort {
             clock: clock.to_string(),
             dilation: clock.dilation().map(netloom_units::Dilation::as_f64),
             wall_ns: self.elapsed_ns,
-            engine_cpu_share: (clock != Clock::Virtual).then(|| engine.ran()),
+            engine_cpu_share: (clock != Clock::Virtual).then(|| threads.iter().sum()),
+            engine_thread_shares: threads,
             nodes: names.zip(&self.nodes).filter_map(node).collect(),
             scheduler: self.scheduler,
         }
@@ -150,14 +167,16 @@ fn nanos(span: time::Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netloom_units::Dilation;
+    use netloom_units::{Dilation, Duration};
 
     fn after(begin: time::Instant, seconds: u64, ran_ms: u64) -> Accounts {
         let used = ProcessorUse { ran: time::Duration::from_millis(ran_ms), waited: time::Duration::from_millis(100) };
         Accounts {
             at: begin + time::Duration::from_secs(seconds),
-            engine_ran: Duration::from_millis(ran_ms),
-            engine_waited: Some(Duration::from_millis(ran_ms / 2)),
+            engine: vec![ThreadReport {
+                cpu_time: Duration::from_millis(ran_ms),
+                run_queue_wait: Some(Duration::from_millis(ran_ms / 2)),
+            }],
             nodes: vec![None, Some(used)],
             scheduler: Some(Statistics { packets: ran_ms * 2, ..Statistics::default() }),
         }
@@ -168,10 +187,12 @@ mod tests {
     fn what_is_counted_in_our_time_is_related_to_our_time() {
         let begin = time::Instant::now();
         let spent = after(begin, 20, 11_000).since(&after(begin, 0, 1_000));
-        assert_eq!((spent.elapsed_ns, spent.engine_waited_ns), (20_000_000_000, Some(5_000_000_000)));
+        let thread = ThreadSpent { ran_ns: 10_000_000_000, waited_ns: Some(5_000_000_000) };
+        assert_eq!((spent.elapsed_ns, &spent.engine[..]), (20_000_000_000, &[thread][..]));
         let clock = Clock::Dilated(Dilation::from_whole(10).unwrap());
         let effort = spent.effort(clock, ["a", "b"].into_iter());
         assert_eq!((effort.engine_cpu_share, effort.dilation), (Some(0.5), Some(10.0)));
+        assert_eq!(effort.engine_thread_shares, [0.5]);
         assert_eq!(effort.nodes, [NodeEffort { node: "b".into(), ran_share: 0.5, waited_share: 0.0 }]);
         let scheduler = effort.scheduler.unwrap();
         assert_eq!((scheduler.packets, scheduler.packets_per_wall_second), (20_000, 1_000.0));

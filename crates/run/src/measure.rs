@@ -183,13 +183,14 @@ pub(crate) fn engine_evidence(last: &Snapshot, spent: &Spent, losses: &[PortLoss
         was_out_of_memory: engine.was_out_of_memory,
         refusal: engine.last_send_error.clone(),
         elapsed_ns: spent.elapsed_ns,
-        waited_ns: spent.engine_waited_ns,
+        waited_ns: spent.engine.iter().map(|thread| thread.waited_ns).collect(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::effort::ThreadSpent;
 
     #[test]
     fn a_flow_is_the_difference_of_two_marks() {
@@ -212,9 +213,10 @@ mod tests {
         let at = Instant::from_nanos(10_000_000_000);
         let last =
             Snapshot { at, pipes: Vec::new(), routers: Vec::new(), engine: netloom_dataplane::EngineReport::default() };
-        let spent = Spent { elapsed_ns: 100_000_000_000, engine_waited_ns: Some(7), ..Spent::default() };
+        let threads = [Some(7), None].map(|waited_ns| ThreadSpent { ran_ns: 0, waited_ns });
+        let spent = Spent { elapsed_ns: 100_000_000_000, engine: threads.to_vec(), ..Spent::default() };
         let evidence = engine_evidence(&last, &spent, &[]);
-        assert_eq!((evidence.elapsed_ns, evidence.waited_ns), (100_000_000_000, Some(7)));
+        assert_eq!((evidence.elapsed_ns, evidence.waited_ns), (100_000_000_000, vec![Some(7), None]));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::{ExitCode, RunError};
 pub(crate) use boot::boot;
 use channel::{Inbox, VirtualChannel};
 use gauge::Gauge;
-use netloom_dataplane::{EngineReport, Meters, Snapshot};
+use netloom_dataplane::{EngineReport, Meters, Snapshot, ThreadReport};
 use netloom_fabric::{Fabric, PipeId, Tap, TapId};
 use netloom_guest::deputy::{Deputy, Leash, Vitals};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
@@ -161,7 +161,8 @@ impl VirtualTime {
         let pipes = world.meters.borrow().reports(world.scheduler.counters());
         let unheard = world.scheduler.machines().map(|kernel| kernel.machine().unheard()).sum();
         // Nothing waits for a processor where time waits for all that is computed.
-        let engine = EngineReport { run_queue_wait: Some(Duration::ZERO), unheard, ..EngineReport::default() };
+        let thread = ThreadReport { run_queue_wait: Some(Duration::ZERO), ..ThreadReport::default() };
+        let engine = EngineReport { threads: vec![thread], unheard, ..EngineReport::default() };
         let routers = world.scheduler.router_counters().copied().collect();
         Snapshot { at: world.scheduler.now(), pipes, routers, engine }
     }

@@ -1,7 +1,7 @@
 //! What runs a lab from its file, simulates it, or checks it.
 
 use clap::{Args, ValueEnum};
-use netloom_lab::Clock;
+use netloom_lab::{Clock, Shards};
 use netloom_units::Dilation;
 use std::path::PathBuf;
 
@@ -11,6 +11,7 @@ use std::path::PathBuf;
   netloom run lab.yaml
   netloom run lab.yaml --seed 7 --results /tmp/results
   netloom run lab.yaml --clock 10
+  netloom run lab.yaml --shards 4
   netloom run lab.yaml --clock virtual
   netloom run lab.yaml --auto-dilate
   netloom run lab.yaml --json | jq .verdict
@@ -105,6 +106,9 @@ pub(crate) struct Overrides {
     /// Another precision
     #[arg(long, value_enum)]
     pub(crate) precision: Option<PrecisionArg>,
+    /// Another number of threads of the packet engine, or auto
+    #[arg(long, value_name = "N", value_parser = shards)]
+    pub(crate) shards: Option<Shards>,
     /// Another clock: real, virtual, or a number, by which lab time is slower than ours
     #[arg(long, value_parser = clock)]
     pub(crate) clock: Option<Clock>,
@@ -137,6 +141,15 @@ pub(crate) struct AutoDilate {
 
 fn dilation(text: &str) -> Result<Dilation, String> {
     text.parse::<Dilation>().map_err(|error| error.to_string())
+}
+
+/// What `--shards` says.
+fn shards(text: &str) -> Result<Shards, String> {
+    if text == "auto" {
+        return Ok(Shards::Auto);
+    }
+    let count = text.parse().ok().filter(|count| (1..=Shards::MOST).contains(count));
+    count.map(Shards::Count).ok_or_else(|| format!("write auto, or a number from 1 to {}", Shards::MOST))
 }
 
 /// What `--clock` says.

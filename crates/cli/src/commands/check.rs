@@ -6,5 +6,11 @@ use crate::args::CheckArgs;
 pub(super) fn check(args: &CheckArgs) -> Outcome {
     let (lab, _) = lab_file::load(&args.file, args.clock)?;
     lab_file::short_memory(&lab);
-    if args.json { print(&format!("{:#}", lab.plan.describe())) } else { print(lab.plan.to_text().trim_end()) }
+    if args.json {
+        let mut plan = lab.plan.describe();
+        plan["shards_here"] = netloom_run::shards_json(&lab.plan);
+        return print(&format!("{plan:#}"));
+    }
+    let text = format!("{}{}", lab.plan.to_text(), netloom_run::shards_text(&lab.plan));
+    print(text.trim_end())
 }

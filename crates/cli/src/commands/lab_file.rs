@@ -79,6 +79,9 @@ pub(super) fn request_with(
             PrecisionArg::Exact => Precision::Exact,
         };
     }
+    if let Some(shards) = overrides.shards {
+        plan.shards = shards;
+    }
     let command_line = std::env::args().collect();
     let kernel = overrides.kernel.clone();
     Ok(RunRequest { plan, lab_file: path.to_owned(), lab_text, warnings, results, command_line, kernel })

@@ -4,6 +4,7 @@
 mod common;
 #[path = "../../../packet/tests/common/mod.rs"]
 mod kernel;
+mod mesh;
 #[path = "../../../link/tests/common/models.rs"]
 mod models;
 mod network;
@@ -11,3 +12,4 @@ mod network;
 mod ahead;
 mod answers;
 mod forwarding;
+mod sharded;

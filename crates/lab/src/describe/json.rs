@@ -3,7 +3,7 @@
 use crate::models;
 use crate::plan::{
     Action, Argv, CapturePlan, Clock, Cpus, Direction, Event, InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen,
-    RunCommand, TrafficPlan,
+    RunCommand, Shards, TrafficPlan,
 };
 use crate::traffic;
 use crate::yaml::yaml_value;
@@ -20,6 +20,7 @@ impl Plan {
             "clock": self.clock.name(),
             "dilation": dilation(self.clock),
             "precision": self.precision.name(),
+            "shards": shards(self.shards),
             "duration_ns": self.duration.map(Duration::as_nanos),
             "nodes": self.nodes.iter().map(|node| self.node(node)).collect::<Vec<_>>(),
             "links": self.links.iter().map(|link| self.link(link)).collect::<Vec<_>>(),
@@ -153,6 +154,13 @@ impl Plan {
             "env": settings(&run.env),
             "may_fail": run.may_fail,
         })
+    }
+}
+
+fn shards(shards: Shards) -> Value {
+    match shards {
+        Shards::Auto => json!("auto"),
+        Shards::Count(count) => json!(count),
     }
 }
 

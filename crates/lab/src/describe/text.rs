@@ -2,8 +2,8 @@
 
 use crate::models;
 use crate::plan::{
-    Action, CapturePlan, Clock, Direction, Event, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand, Stack, TrafficPlan,
-    Treatment,
+    Action, CapturePlan, Clock, Direction, Event, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand, Shards, Stack,
+    TrafficPlan, Treatment,
 };
 use crate::{capture, traffic};
 use netloom_link::{PipeChange, PipeConfig};
@@ -39,11 +39,21 @@ impl Plan {
         let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let (nodes, links) = (counted(self.nodes.len(), "node"), counted(self.links.len(), "link"));
         let clock = match self.clock {
-            Clock::Real => self.precision.name().to_owned(),
-            Clock::Dilated(factor) => format!("dilation {factor}, {}", self.precision.name()),
+            Clock::Real => self.engine(),
+            Clock::Dilated(factor) => format!("dilation {factor}, {}", self.engine()),
             Clock::Virtual => "virtual time".to_owned(),
         };
         format!("Lab {}: {nodes}, {links}, seed {}, {clock}{until}\n\nNodes", self.name, self.seed)
+    }
+
+    /// How the packet engine works, as far as that is said.
+    fn engine(&self) -> String {
+        let precision = self.precision.name();
+        match self.shards {
+            Shards::Auto => precision.to_owned(),
+            Shards::Count(1) => format!("{precision}, 1 shard"),
+            Shards::Count(count) => format!("{precision}, {count} shards"),
+        }
     }
 
     fn node_rows(&self) -> Vec<Vec<String>> {

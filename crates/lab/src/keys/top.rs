@@ -4,6 +4,7 @@ use super::network::{DURATION, LINK, NODE_REFERENCE, SHARE};
 use super::node::NODE;
 use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, UP};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
+use crate::plan::Shards;
 use crate::{capture, traffic};
 use netloom_units::Dilation;
 
@@ -37,6 +38,14 @@ pub(crate) const TOP: Section = Section {
             "balanced",
             "How precisely packets are released: eco sleeps, balanced spins for the last microseconds, exact spins \
              always and takes a whole processor. Default: balanced.",
+        ),
+        Key::new(
+            "shards",
+            Kind::OneOf(&[Kind::Word(&["auto"]), Kind::Integer { least: 1, most: Shards::MOST as u64 }]),
+            "2",
+            "How many threads the packet engine has, which share the links out among themselves: auto, as many as the \
+             machine can spare and the lab has independent parts for; or a number, for which links between transit routers \
+             are cut if need be. Default: auto.",
         ),
         Key::new(
             "bypass",

@@ -38,6 +38,9 @@ pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
     if let (Clock::Virtual, Some(precision)) = (clock, &spec.precision) {
         found.warnings.push(precision.error("in virtual time every packet leaves at its exact instant: leave it out"));
     }
+    if let (Clock::Virtual, Some(shards)) = (clock, &spec.shards) {
+        found.warnings.push(shards.error("in virtual time there is no packet engine to divide: leave it out"));
+    }
     spec.nodes
         .iter_mut()
         .map(|node| {

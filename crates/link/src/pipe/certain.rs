@@ -81,6 +81,11 @@ impl Pipe {
         self.line.next_leave(self.coalesce, self.coming())
     }
 
+    /// When the first packet that is on its way or on the transmitter leaves, as far as that is known now.
+    pub fn next_known(&self) -> Option<Instant> {
+        self.next_certain().or_else(|| self.coming().map(|(_, due)| due))
+    }
+
     /// Takes what leaves at `leave`, the answer of [`Pipe::next_certain`], ahead of time. `leave`: before what
     /// [`Pipe::certain_until`] told last.
     ///

@@ -100,8 +100,24 @@ fn capacities(found: &Found<'_>, forwarding: &Forwarding) -> Vec<Capacity> {
             ),
         });
     }
+    capacities.extend(in_shards(found.processors, packets));
     capacities.extend(nodes(found, forwarding));
     capacities
+}
+
+/// What several threads of the engine carry together. Nothing of it was measured: the trial is a single link, and so has a
+/// single thread.
+fn in_shards(processors: usize, packets: f64) -> Option<Capacity> {
+    let threads = crate::shards::most_unasked(processors);
+    (threads > 1).then(|| Capacity {
+        what: "packets, over links that share no router".into(),
+        value: rounded(packets * threads as f64),
+        unit: "packets/s".into(),
+        arithmetic: format!(
+            "{} x {threads} shards on {processors} processors; by arithmetic, not measured",
+            grouped(packets)
+        ),
+    })
 }
 
 /// How many nodes the machine has room for: the scarcest thing decides.

@@ -106,11 +106,12 @@ impl Measurements<'_> {
     fn of_pipe(&self, pipe: usize, metric: PipeMetric, window: Option<Window>) -> Value {
         let flow = Flow::between(&self.mark(pipe, window.map(|w| w.from))?, &self.mark_at_end(pipe, window)?);
         let report = &self.last.pipes[pipe];
-        let known = |duration: Option<Duration>| duration.map(|d| d.as_nanos() as f64).ok_or_else(no_packets);
+        let unmeasured = || flow.why_unmeasured();
+        let known = |duration: Option<Duration>| duration.map(|d| d.as_nanos() as f64).ok_or_else(unmeasured);
         let number = match metric {
             PipeMetric::Throughput => flow.throughput(),
             PipeMetric::Offered => flow.offered(),
-            PipeMetric::Delay => flow.delay_ns.ok_or_else(no_packets)?,
+            PipeMetric::Delay => flow.delay_ns.ok_or_else(unmeasured)?,
             PipeMetric::DelayP50 => known(report.delay.quantile(0.5))?,
             PipeMetric::DelayP99 => known(report.delay.quantile(0.99))?,
             PipeMetric::QueueMax => self.queue_max(pipe, window) as f64,
@@ -150,6 +151,14 @@ impl Measurements<'_> {
     }
 }
 
-fn no_packets() -> String {
-    "no packet was handed out".into()
+impl Flow {
+    /// Why there is no delay and no lateness.
+    fn why_unmeasured(&self) -> String {
+        let why = if self.departed_packets > 0 {
+            "a transit router is at its end, where packets go on in computed time and nothing is measured"
+        } else {
+            "no packet was handed out"
+        };
+        why.into()
+    }
 }

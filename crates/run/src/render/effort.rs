@@ -14,6 +14,10 @@ pub(super) fn effort(effort: &Effort, duration_ns: u64) -> String {
         let engine = effort.engine_cpu_share.map_or_else(String::new, |share| format!("; engine {}", percent(share)));
         push_line(&mut text, &format!("dilation {dilation}: {took}{engine}{}", busiest(effort)));
     }
+    if let [_, _, ..] = &effort.engine_thread_shares[..] {
+        let shares: Vec<String> = effort.engine_thread_shares.iter().map(|share| percent(*share)).collect();
+        push_line(&mut text, &format!("engine: {} shards, {} of a processor", shares.len(), shares.join(" + ")));
+    }
     text
 }
 
@@ -122,5 +126,7 @@ mod tests {
         );
         let real = Effort { clock: "real".into(), dilation: Some(1.0), ..Effort::default() };
         assert_eq!(effort(&real, 2_000_000_000), "");
+        let sharded = Effort { engine_thread_shares: vec![0.25, 0.013], ..real };
+        assert_eq!(effort(&sharded, 2_000_000_000), "engine: 2 shards, 25 % + 1.3 % of a processor\n");
     }
 }

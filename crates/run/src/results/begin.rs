@@ -1,6 +1,7 @@
 //! The beginning of a results folder: where it comes from, and of what.
 
 use super::{Folder, NamedFile, Origin, Provenance};
+use crate::shards::Sharing;
 use crate::{RunError, RunRequest};
 use netloom_guest::kernel::Kernel;
 use netloom_lab::Clock;
@@ -21,11 +22,13 @@ pub(crate) fn results_folder(request: &RunRequest, clock: Clock, kernel: Option<
         clock,
         node_kernel: kernel,
         precision: plan.precision.name(),
+        shards: (clock != Clock::Virtual).then(|| Sharing::here(plan).count()),
         command_line: command_line.clone(),
         files: files.clone(),
         started,
     };
     folder.write_json("provenance.json", &Provenance::gather(&origin))?;
+    folder.become_latest()?;
     folder.write("lab.yaml", lab_text)?;
     folder.keep(lab_file, lab_text, &files)?;
     folder.write_json("plan.json", &plan.describe())?;

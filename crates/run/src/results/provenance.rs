@@ -19,6 +19,8 @@ pub(crate) struct Origin {
     /// What kernel nodes run on, if there are any.
     pub(crate) node_kernel: Option<Kernel>,
     pub(crate) precision: &'static str,
+    /// None in virtual time.
+    pub(crate) shards: Option<usize>,
     pub(crate) command_line: Vec<String>,
     pub(crate) files: Vec<NamedFile>,
     pub(crate) started: SystemTime,
@@ -38,6 +40,8 @@ pub(crate) struct Provenance {
     /// Null without kernel nodes.
     node_kernel: Option<NodeKernel>,
     precision: &'static str,
+    /// How many threads the engine has; null in virtual time.
+    shards: Option<usize>,
     command_line: Vec<String>,
     /// What the lab file names, and where the copies are.
     files: Vec<NamedFile>,
@@ -88,6 +92,7 @@ impl Provenance {
             dilation: origin.clock.dilation().map(netloom_units::Dilation::as_f64),
             node_kernel: origin.node_kernel.clone().map(NodeKernel::from),
             precision: origin.precision,
+            shards: origin.shards,
             command_line: origin.command_line.clone(),
             files: origin.files.clone(),
             started_utc: humantime::format_rfc3339_millis(origin.started).to_string(),
@@ -138,6 +143,7 @@ mod tests {
             clock: Clock::Dilated(netloom_units::Dilation::from_millionths(2_500_000).unwrap()),
             node_kernel: Some(node_kernel),
             precision: "balanced",
+            shards: Some(1),
             command_line: vec!["netloom".into(), "run".into()],
             files: vec![],
             started: UNIX_EPOCH,

@@ -85,7 +85,7 @@ pub(crate) struct Session<'a> {
     warnings: Vec<String>,
     /// Behind the nodes, which speak to their kernels through it.
     _pump: Option<Pump>,
-    _claim: Option<Claim>,
+    _claims: Vec<Claim>,
 }
 
 /// What the lab was made of before it began.
@@ -100,13 +100,13 @@ pub(crate) struct Parts {
     /// What serves the agents of kernels, in real and dilated time.
     pub(crate) pump: Option<Pump>,
     /// That no other lab's engine stays where this one does.
-    pub(crate) claim: Option<Claim>,
+    pub(crate) claims: Vec<Claim>,
 }
 
 impl<'a> Session<'a> {
     /// A lab that was just assembled.
     pub(crate) fn new(job: &'a Job, guard: GuardLink, parts: Parts, events: EventLog) -> Self {
-        let Parts { nodes, links, captures, server, signals, notes, pump, claim } = parts;
+        let Parts { nodes, links, captures, server, signals, notes, pump, claims } = parts;
         let timeline = match job.mode {
             Mode::Run => Timeline::of(&job.plan, &crate::expectations::instants(&job.plan)),
             Mode::Up => Timeline::default(),
@@ -134,7 +134,7 @@ impl<'a> Session<'a> {
             commands_ended: 0,
             notes,
             _pump: pump,
-            _claim: claim,
+            _claims: claims,
             warnings: job.warnings.clone(),
         }
     }

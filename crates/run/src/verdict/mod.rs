@@ -98,8 +98,9 @@ pub(crate) struct EngineEvidence {
     pub(crate) refusal: Option<String>,
     /// How long the run lasted in our own time, in nanoseconds.
     pub(crate) elapsed_ns: u64,
-    /// How long of that it was ready to run and waited for a processor, in nanoseconds; none if the kernel does not tell.
-    pub(crate) waited_ns: Option<u64>,
+    /// How long of that each of its threads was ready to run and waited for a processor, in nanoseconds; none if the kernel
+    /// does not tell.
+    pub(crate) waited_ns: Vec<Option<u64>>,
 }
 
 /// One node.
@@ -139,8 +140,8 @@ pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     overrun.extend(lost);
     complaint.overrun = overrun.iter().any(|finding| finding.slowing.is_some());
     findings.extend(overrun);
-    let starved = engine_starvation(allowed, evidence.engine.elapsed_ns, evidence.engine.waited_ns);
-    complaint.starved = starved.is_some();
+    let starved = engine_starvation(allowed, evidence.engine.elapsed_ns, &evidence.engine.waited_ns);
+    complaint.starved = !starved.is_empty();
     findings.extend(starved);
     findings.extend(evidence.nodes.iter().filter_map(unenforced_share));
     for node in &evidence.nodes {
@@ -150,7 +151,7 @@ pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     let slowing = findings.iter().filter_map(|finding| finding.slowing).max_by(f64::total_cmp);
     let dilation = slowing.and_then(|slowing| smallest_dilation(evidence.clock, slowing));
     let mut notes = evidence.notes.clone();
-    if evidence.engine.waited_ns.is_none() {
+    if evidence.engine.waited_ns.contains(&None) {
         notes
             .push("whether the engine waited for a processor: this kernel keeps no account (CONFIG_SCHED_INFO)".into());
     }

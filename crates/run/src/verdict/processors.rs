@@ -33,12 +33,16 @@ fn share(part_ns: u64, whole_ns: u64) -> f64 {
     part_ns as f64 / whole_ns.max(1) as f64
 }
 
-/// The engine, of which only the waiting counts: one that spins always runs, and means nothing by it.
-pub(super) fn engine_starvation(allowed: &Allowed, elapsed_ns: u64, waited_ns: Option<u64>) -> Option<Finding> {
+/// The engine, of which only the waiting counts: one that spins always runs, and means nothing by it. Each of its threads has
+/// links that depend on nobody else, and so each is judged by itself.
+pub(super) fn engine_starvation(allowed: &Allowed, elapsed_ns: u64, waited_ns: &[Option<u64>]) -> Vec<Finding> {
     if elapsed_ns < ENOUGH_NS {
-        return None;
+        return Vec::new();
     }
-    starvation(allowed, "engine".into(), share(waited_ns?, elapsed_ns))
+    let subject = |shard: usize| if waited_ns.len() > 1 { format!("engine, shard {shard}") } else { "engine".into() };
+    let judged =
+        |(shard, waited): (usize, &Option<u64>)| starvation(allowed, subject(shard), share((*waited)?, elapsed_ns));
+    waited_ns.iter().enumerate().filter_map(judged).collect()
 }
 
 /// A node on a kernel of its own. Each kernel has one core, which it may share with others and with the engine.

@@ -15,7 +15,7 @@ fn pipe() -> PipeEvidence {
 
 /// An engine that never waited.
 fn engine() -> EngineEvidence {
-    EngineEvidence { waited_ns: Some(0), ..EngineEvidence::default() }
+    EngineEvidence { waited_ns: vec![Some(0)], ..EngineEvidence::default() }
 }
 
 fn with(pipe: PipeEvidence) -> Evidence {
@@ -24,9 +24,19 @@ fn with(pipe: PipeEvidence) -> Evidence {
 
 #[test]
 fn what_the_kernel_does_not_tell_is_noted() {
-    let verdict = judge(&ALLOWED, &Evidence::default());
+    let engine = EngineEvidence { waited_ns: vec![None], ..EngineEvidence::default() };
+    let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
     assert!(verdict.as_described);
     assert_eq!(verdict.notes.len(), 1);
+}
+
+#[test]
+fn each_shard_of_the_engine_is_judged_by_itself() {
+    let waited_ns = vec![Some(10_000_000), Some(400_000_000)];
+    let engine = EngineEvidence { elapsed_ns: 1_000_000_000, waited_ns, ..EngineEvidence::default() };
+    let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
+    let subjects: Vec<&str> = verdict.findings.iter().map(|finding| finding.subject.as_str()).collect();
+    assert_eq!(subjects, ["engine, shard 1"]);
 }
 
 #[test]
@@ -119,14 +129,14 @@ fn an_engine_that_falls_behind_says_how_fast_it_is() {
 
 #[test]
 fn a_starved_engine_is_found() {
-    let engine = EngineEvidence { elapsed_ns: 1_000_000_000, waited_ns: Some(200_000_000), ..engine() };
+    let engine = EngineEvidence { elapsed_ns: 1_000_000_000, waited_ns: vec![Some(200_000_000)], ..engine() };
     let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
     assert_eq!(verdict.findings[0].text, "it waited for a processor for 20.0 % of the time, 10.0 % is allowed");
 }
 
 #[test]
 fn shares_of_a_moment_are_not_judged() {
-    let engine = EngineEvidence { elapsed_ns: 2_000_000, waited_ns: Some(1_900_000), ..engine() };
+    let engine = EngineEvidence { elapsed_ns: 2_000_000, waited_ns: vec![Some(1_900_000)], ..engine() };
     assert!(judge(&ALLOWED, &Evidence { engine, ..Evidence::default() }).as_described);
 }
 

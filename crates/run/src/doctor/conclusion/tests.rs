@@ -44,6 +44,13 @@ fn capacities_show_their_arithmetic() {
 }
 
 #[test]
+fn several_threads_carry_more_by_arithmetic() {
+    let shards = |processors| in_shards(processors, 240_000.0).map(|shared| (shared.value, shared.arithmetic));
+    assert_eq!([1, 2, 3].map(shards), [None, None, None]);
+    assert_eq!(shards(8), Some((960_000.0, "240,000 x 4 shards on 8 processors; by arithmetic, not measured".into())));
+}
+
+#[test]
 fn the_scarcest_thing_bounds_the_nodes() {
     let (timing, trial) = (timing(), carried());
     let nodes = |facts: &Facts| {

@@ -206,7 +206,7 @@ fn start_engine(ports: &[u32; 2]) -> Result<Engine, Failure> {
     let port = |(port, ifindex): (u32, &u32)| PortConfig::Interface { port: PortId(port), ifindex: *ifindex };
     let config = EngineConfig {
         precision: Precision::default(),
-        processor: None,
+        processors: Vec::new(),
         dilation: Dilation::ONE,
         epoch: None,
         memory: None,

@@ -1,0 +1,117 @@
+//! A thread of the engine as its handle sees it: where commands go, and how it ends.
+
+use crate::driver::Driver;
+use crate::report::Snapshot;
+use crate::sys::{clear_event, event_fd, signal_event};
+use netloom_fabric::{PipeId, Tap, TapId};
+use netloom_link::{PipeChange, PipeCounters};
+use netloom_units::Instant;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver as Inbox, Sender as Outbox};
+use std::thread::JoinHandle;
+
+/// What a thread is told; pipes are numbered as its fabric numbers them.
+pub(crate) enum Command {
+    Change(PipeId, Box<PipeChange>),
+    SetUp(PipeId, bool),
+    ResetMeters,
+    AddTap(TapId, Box<dyn Tap + Send>),
+    RemoveTap(TapId),
+    Counters(Outbox<(Instant, Vec<PipeCounters>)>),
+    Snapshot(Outbox<Snapshot>),
+    Stop(Outbox<Snapshot>),
+}
+
+/// Where the engine's thread finds its commands.
+pub(crate) struct Mailbox {
+    pub(crate) commands: Inbox<Command>,
+    pub(crate) bell: Arc<Bell>,
+}
+
+/// Wakes the engine, at the price of one memory read per round while nobody rings.
+pub(crate) struct Bell {
+    rung: AtomicBool,
+    event: OwnedFd,
+}
+
+impl Bell {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self { rung: AtomicBool::new(false), event: event_fd()? })
+    }
+
+    pub(crate) fn ring(&self) {
+        self.rung.store(true, Ordering::Release);
+        signal_event(&self.event);
+    }
+}
+
+impl Mailbox {
+    pub(crate) fn next(&mut self) -> Option<Command> {
+        if !self.bell.rung.load(Ordering::Acquire) {
+            return None;
+        }
+        if let Ok(command) = self.commands.try_recv() {
+            return Some(command);
+        }
+        self.bell.rung.store(false, Ordering::Release);
+        clear_event(&self.bell.event);
+        // A command may have come between the look and the reset, and another behind it: then look again next time.
+        let late = self.commands.try_recv().ok();
+        if late.is_some() {
+            self.bell.rung.store(true, Ordering::Release);
+        }
+        late
+    }
+
+    pub(crate) fn as_raw_fd(&self) -> RawFd {
+        self.bell.event.as_raw_fd()
+    }
+}
+
+/// See the module.
+pub(crate) struct Worker {
+    commands: Outbox<Command>,
+    bell: Arc<Bell>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl Worker {
+    /// Starts the thread of this driver, whose mailbox has the other end of `commands`.
+    pub(crate) fn start(name: String, driver: Driver, commands: Outbox<Command>) -> io::Result<Self> {
+        let bell = Arc::clone(&driver.mailbox.bell);
+        let thread = std::thread::Builder::new().name(name).spawn(move || driver.run())?;
+        Ok(Self { commands, bell, thread: Some(thread) })
+    }
+
+    pub(crate) fn send(&self, command: Command) {
+        // A dead engine takes no commands; whoever waits for its answer learns that.
+        let _ = self.commands.send(command);
+        self.bell.ring();
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// Whether it was not waited for yet.
+    pub(crate) fn is_joinable(&self) -> bool {
+        self.thread.is_some()
+    }
+
+    /// Waits until the thread has ended; why it did, if it was not told to.
+    pub(crate) fn join(&mut self) -> Option<String> {
+        match self.thread.take()?.join() {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(panic) => Some(match panic.downcast_ref::<String>() {
+                Some(text) => text.clone(),
+                None => {
+                    panic.downcast_ref::<&str>().map_or_else(|| "it panicked".to_owned(), |text| (*text).to_owned())
+                }
+            }),
+        }
+    }
+}
