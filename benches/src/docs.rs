@@ -2,7 +2,7 @@
 //! that case with `--write-docs` measured.
 
 use crate::report::{Outcome, Report};
-use crate::row::{Figure, Finding, Row};
+use crate::row::{Figure, Finding, Row, ends, median, number};
 use crate::{OUTPUT, server};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -37,10 +37,22 @@ pub(crate) fn write(report: &Report) -> Result<(), String> {
 /// What stands between the marks of this name; none if this run has not measured it.
 fn section(report: &Report, name: &str) -> Option<String> {
     match name {
-        MACHINE => Some(format!("{}\n", report.machine.words())),
+        MACHINE => Some(machine(report)),
         SERVER => server::arithmetic(report),
         case => report.outcomes.iter().find(|outcome| outcome.case.name == case && outcome.rows.is_ok()).map(table),
     }
+}
+
+/// What was measured on, and how quiet it was.
+fn machine(report: &Report) -> String {
+    let busy: Vec<f64> = report.outcomes.iter().map(|outcome| outcome.load.busy).collect();
+    let (typical, most) = (median(&busy).unwrap_or(f64::NAN), ends(&busy).1);
+    format!(
+        "{}. Just before each case something else kept {} processors busy at the median, and {} at most.\n",
+        report.machine.words(),
+        number(typical),
+        number(most)
+    )
 }
 
 fn table(outcome: &Outcome) -> String {
@@ -53,7 +65,7 @@ fn table(outcome: &Outcome) -> String {
 
 /// A line for each row, without columns that are empty.
 fn plain(rows: &[Row]) -> String {
-    let heads = ["case", "goal", "measured", "ratio", "spread", "met"].map(str::to_owned);
+    let heads = ["case", "goal", "measured", "ratio", "spread", ""].map(str::to_owned);
     let cells: Vec<[String; 6]> = rows.iter().map(Row::cells).collect();
     let used = |column: &usize| cells.iter().any(|line| !line[*column].is_empty());
     let columns: Vec<usize> = (0..heads.len()).filter(used).collect();

@@ -56,7 +56,9 @@ fn carry(lab: &Lab, load: Load) -> Result<Carried, String> {
 
 /// The same so many times, without what a load takes that has hardly a packet.
 fn carry_all(settings: &Settings, lab: &Lab, load: Load) -> Result<Vec<Carried>, String> {
-    let none = carry(lab, Load { seconds: load.burst as f64 / load.rate, ..load })?;
+    // So few that each port gets one.
+    let few = load.burst as f64 + f64::from(load.ports);
+    let none = carry(lab, Load { seconds: few / load.rate, ..load })?;
     let beyond = |_| Ok(Carried { fixed: (none.engine, none.machine), ..carry(lab, load)? });
     (0..settings.rounds(ROUNDS)).map(beyond).collect()
 }

@@ -28,6 +28,7 @@ mod scale;
 mod server;
 mod streams;
 mod transfer;
+mod wait;
 mod wake;
 
 use args::Asked;

@@ -110,15 +110,30 @@ fn ours(settings: &Settings, link: &Link) -> Result<Vec<f64>, String> {
 /// A row of a peer beside ours.
 fn theirs(settings: &Settings, peer: &Peer, link: &Link, what: &str, ours: Vec<f64>) -> Result<Row, String> {
     let client = transfer::pinned_tcp("$SERVER", seconds(settings));
-    let (mut rates, mut governed) = (Vec::new(), String::new());
-    for _ in 0..settings.rounds(3) {
-        let json = peer.play(settings, link, "iperf3 --server --json > /dev/null", &client)?;
-        rates.push(gbit(&json)?);
-        governed = transfer::congestion_control(&json);
+    let (mut rates, mut governed, mut broken) = (Vec::new(), String::new(), None);
+    let rounds = settings.rounds(3);
+    for _ in 0..rounds {
+        let json = peer.play(settings, link, "iperf3 --server --json > /dev/null", &client);
+        match json.and_then(|json| Ok((gbit(&json)?, transfer::congestion_control(&json)))) {
+            Ok((rate, by)) => {
+                rates.push(rate);
+                governed = by;
+            }
+            Err(error) => broken = Some(error),
+        }
     }
-    let row = Row::number(what, "Gbit/s", rates)?.against("netloom", ours);
-    // Where the peer lets nobody choose.
-    Ok(if governed == "cubic" { row } else { row.remark(format!("by TCP {governed}")) })
+    let mut remarks = Vec::new();
+    if let Some(error) = broken {
+        if rates.is_empty() {
+            return Err(error);
+        }
+        remarks.push(format!("{} of {rounds} rounds {}", rounds as usize - rates.len(), failed(&error)));
+    }
+    if governed != "cubic" {
+        // Where the peer lets nobody choose.
+        remarks.push(format!("by TCP {governed}"));
+    }
+    Ok(Row::number(what, "Gbit/s", rates)?.against("netloom", ours).remark(remarks.join("; ")))
 }
 
 /// How far delays are off, at the median and where one in a hundred is worse.

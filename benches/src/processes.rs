@@ -75,10 +75,13 @@ fn threads_seconds(pid: i32, name: &str) -> Option<f64> {
     Some(sum)
 }
 
-/// Memory that is shared counts for each in equal parts.
+/// Memory that is shared counts for each in equal parts; page tables belong to a process, too.
 fn pss_megabytes(pid: i32) -> f64 {
-    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
-    let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
-    kilobytes.unwrap_or_default() * 1024.0 / 1e6
+    let kilobytes = |file: &str, field: &str| {
+        let text = fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        let value =
+            text.lines().find_map(|line| line.strip_prefix(field)?.split_whitespace().next()?.parse::<f64>().ok());
+        value.unwrap_or_default()
+    };
+    (kilobytes("smaps_rollup", "Pss:") + kilobytes("status", "VmPTE:")) * 1024.0 / 1e6
 }

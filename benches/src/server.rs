@@ -19,9 +19,9 @@ const SEGMENT_BITS: f64 = 1_448.0 * 8.0;
 /// None if the run has not measured all that it takes.
 pub(crate) fn arithmetic(report: &Report) -> Option<String> {
     let small = costs(report, PACKETS, &format!("{KPPS} kpps"), packets::ENGINE, packets::MACHINE)?;
-    let segment = costs(report, FLOWS, &format!("{STREAMS} streams"), many::ENGINE, many::MACHINE)?;
-    let up = figure(report, NODES, &format!("{COUNT} nodes, {}", many::UP))?;
-    let memory = figure(report, NODES, &format!("{COUNT} nodes, {}", many::MEMORY))?;
+    let segment = costs(report, FLOWS, &format!("streams: {STREAMS}"), many::ENGINE, many::MACHINE)?;
+    let up = figure(report, NODES, &format!("nodes: {COUNT}, {}", many::UP))?;
+    let memory = figure(report, NODES, &format!("nodes: {COUNT}, {}", many::MEMORY))?;
     let packet_lines = lines(&format!("A packet of 64 bytes at {KPPS} kpps"), small, |per_second| {
         format!("{} million packets per second", number(per_second / 1e6))
     });

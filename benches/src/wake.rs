@@ -30,7 +30,7 @@ pub(crate) fn latencies_us(rounds: u32) -> Result<Vec<f64>, String> {
 }
 
 /// Keeps this thread on one processor; where that is refused, the figure may be better than an engine's.
-fn run_on(cpu: usize) {
+pub(crate) fn run_on(cpu: usize) {
     // SAFETY: an all-zero set is empty, and both calls get a set that lives through them.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();

@@ -25,8 +25,8 @@ pub(super) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
             cost.push((f64::from(count), runs.iter().map(Carried::cost_ns).collect()));
             late.push((f64::from(count), runs.iter().map(|run| run.late_us(0.5)).collect()));
         }
-        all.extend(rows(&cost, "ns", |count| format!("{count} {name}, the engine's time for a packet"))?);
-        all.extend(rows(&late, "us", |count| format!("{count} {name}, late, median"))?);
+        all.extend(rows(&cost, "ns", |count| format!("{name}: {count}, the engine's time for a packet"))?);
+        all.extend(rows(&late, "us", |count| format!("{name}: {count}, late, median"))?);
         costs.push(series(name, colour, &cost));
         lates.push(series(name, colour, &late));
     }

@@ -52,8 +52,8 @@ pub(super) fn pipes(settings: &Settings) -> Result<Vec<Row>, String> {
             vec![series("one pipe carries all", BLUE, &idle), series("all take turns", ORANGE, &active)],
         )],
     )?;
-    let mut all = rows(&idle, "ns", |count| format!("{count} pipes, one carries all, {}", super::packets::ENGINE))?;
-    all.extend(rows(&active, "ns", |count| format!("{count} pipes, all take turns, {}", super::packets::ENGINE))?);
+    let mut all = rows(&idle, "ns", |count| format!("pipes: {count}, one carries all, {}", super::packets::ENGINE))?;
+    all.extend(rows(&active, "ns", |count| format!("pipes: {count}, all take turns, {}", super::packets::ENGINE))?);
     Ok(all)
 }
 
@@ -92,9 +92,9 @@ pub(super) fn flows(settings: &Settings) -> Result<Vec<Row>, String> {
             ),
         ],
     )?;
-    let mut all = rows(&rates, "Gbit/s", |count| format!("{count} streams, goodput"))?;
-    all.extend(rows(&engines, "ns", |count| format!("{count} streams, {ENGINE}"))?);
-    all.extend(rows(&machines, "ns", |count| format!("{count} streams, {MACHINE}"))?);
+    let mut all = rows(&rates, "Gbit/s", |count| format!("streams: {count}, goodput"))?;
+    all.extend(rows(&engines, "ns", |count| format!("streams: {count}, {ENGINE}"))?);
+    all.extend(rows(&machines, "ns", |count| format!("streams: {count}, {MACHINE}"))?);
     Ok(all)
 }
 
@@ -122,9 +122,9 @@ pub(super) fn nodes(settings: &Settings) -> Result<Vec<Row>, String> {
             ),
         ],
     )?;
-    let mut all = rows(&up, "s", |count| format!("{count} nodes, {UP}"))?;
-    all.extend(rows(&down, "s", |count| format!("{count} nodes, down"))?);
-    all.extend(rows(&own, "KB", |count| format!("{count} nodes, memory of processes for a node"))?);
-    all.extend(rows(&memory, "KB", |count| format!("{count} nodes, {MEMORY}"))?);
+    let mut all = rows(&up, "s", |count| format!("nodes: {count}, {UP}"))?;
+    all.extend(rows(&down, "s", |count| format!("nodes: {count}, down"))?);
+    all.extend(rows(&own, "KB", |count| format!("nodes: {count}, memory of processes for a node"))?);
+    all.extend(rows(&memory, "KB", |count| format!("nodes: {count}, {MEMORY}"))?);
     Ok(all)
 }

@@ -27,8 +27,8 @@ const FIRST_MARGIN: Duration = Duration::from_micros(80);
 const RISE: Duration = Duration::from_micros(10);
 const FALL: Duration = Duration::from_nanos(50);
 /// A processor that slept for long wakes up later still, 200 us and more on virtual machines, whose host has given it
-/// away. So a long sleep ends this much before the instant, and a short one follows.
-const APPROACH: Duration = Duration::from_micros(250);
+/// away. So a long sleep ends so much before the instant, and a shorter one follows.
+const APPROACHES: [Duration; 2] = [Duration::from_millis(1), Duration::from_micros(250)];
 /// How long a wait lasts when nothing is due.
 const IDLE: Duration = Duration::from_millis(500);
 /// How long a wait lasts at most in a lab that is in use.
@@ -59,8 +59,10 @@ impl Waiter {
         let until = wake.unwrap_or(IDLE);
         let span = match self.precision {
             Precision::Exact => return None,
-            Precision::Balanced if until > APPROACH * 2 => until - APPROACH,
-            Precision::Balanced => until.saturating_sub(self.margin),
+            Precision::Balanced => {
+                let approach = APPROACHES.into_iter().find(|approach| until > *approach * 2);
+                until.saturating_sub(approach.unwrap_or(self.margin))
+            }
             Precision::Eco => until,
         };
         (!span.is_zero()).then_some(span.min(longest))
@@ -109,10 +111,11 @@ mod tests {
         assert_eq!(span(Precision::Exact, 1_000), None);
         assert_eq!(span(Precision::Balanced, 80), None);
         assert_eq!(span(Precision::Balanced, 100), Some(Duration::from_micros(20)));
-        assert_eq!(span(Precision::Balanced, 50_000), Some(Duration::from_micros(49_750)));
+        assert_eq!(span(Precision::Balanced, 50_000), Some(Duration::from_millis(49)));
+        assert_eq!(span(Precision::Balanced, 1_000), Some(Duration::from_micros(750)));
         assert_eq!(span(Precision::Eco, 50), Some(Duration::from_micros(50)));
         assert_eq!(span(Precision::Eco, 0), None);
-        assert_eq!(Waiter::new(Precision::Balanced).sleep(None, false), Some(IDLE - APPROACH));
+        assert_eq!(Waiter::new(Precision::Balanced).sleep(None, false), Some(IDLE - APPROACHES[0]));
         assert_eq!(Waiter::new(Precision::Balanced).sleep(None, true), Some(LIVELY_NAP));
         assert_eq!(Waiter::new(Precision::Eco).sleep(None, true), Some(IDLE));
     }

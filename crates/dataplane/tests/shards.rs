@@ -4,8 +4,8 @@
 mod bed;
 
 use bed::frontend::{FROM_GUEST, Frontend, TO_GUEST};
-use bed::{boot, snapshot_when, wait_for};
-use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision};
+use bed::{boot, wait_for};
+use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision, Snapshot};
 use netloom_fabric::{
     Cuts, Fabric, Partition, PipeId, PipeSpec, PortId, RouterInterface, RouterSpec, Shard, Tap, Way, shards,
 };
@@ -113,6 +113,10 @@ fn datagram(from: u8, number: u8) -> Vec<u8> {
     frame
 }
 
+fn snapshot_when(engine: &mut Engine, what: &str, is_it: impl Fn(&Snapshot) -> bool) -> Snapshot {
+    wait_for(what, || Some(engine.snapshot().expect("a running engine")).filter(&is_it))
+}
+
 struct Witness(Sender<(PortId, Way)>);
 
 impl Tap for Witness {
@@ -132,8 +136,8 @@ fn a_datagram_crosses_the_border_and_everybody_sees_it_once() {
         let (mut engine, [mut left, mut right]) = start(most, precision);
         let (told, seen) = channel();
         let tap = engine.add_tap(Box::new(Witness(told))).expect("a running engine");
-        // Commands are obeyed in order: what is answered behind them says that they were.
-        engine.snapshot().expect("a running engine");
+        // Commands are obeyed in order, and when this one is, the tap is there.
+        engine.counters().expect("a running engine");
         let place = right.make_room(2_000);
         let before = engine.now();
         left.transmit(&[0; 12], &datagram(0, 7));
@@ -169,7 +173,7 @@ fn each_pipe_is_changed_by_its_own_shard() {
     // The way back is the other shard's, and is cut into by nobody.
     let delay = Some(DelayConfig::constant(Duration::ZERO));
     engine.change(PipeId(3), PipeChange { delay, ..PipeChange::default() }).expect("a running engine");
-    engine.snapshot().expect("a running engine");
+    engine.counters().expect("a running engine");
     left.make_room(2_000);
     right.transmit(&[0; 12], &datagram(1, 1));
     right.kick(FROM_GUEST);

@@ -16,7 +16,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Makes `root/<lab>/<YYYYMMDDTHHMMSS>-<id>/` (UTC) and points `root/<lab>/latest` to it.
+    /// Makes `root/<lab>/<YYYYMMDDTHHMMSS>-<id>/` (UTC).
     pub(crate) fn create(root: &Path, lab: &str, now: SystemTime) -> Result<Self, RunError> {
         let parent = root.join(lab);
         fs::create_dir_all(&parent).map_err(RunError::results(&parent))?;
@@ -25,8 +25,13 @@ impl Folder {
         let folder = Self { path: parent.join(&name) };
         fs::create_dir(&folder.path).map_err(RunError::results(&folder.path))?;
         folder.make_folder("logs")?;
-        point_latest(&parent, &name).map_err(RunError::results(&parent.join("latest")))?;
         Ok(folder)
+    }
+
+    /// Points `latest`, beside this folder, to it. Once it says where it comes from: a run may be killed at any moment.
+    pub(crate) fn become_latest(&self) -> Result<(), RunError> {
+        let latest = self.path.with_file_name("latest");
+        point_latest(&self.path, &latest).map_err(RunError::results(&latest))
     }
 
     /// Uses `path`, which exists, for the logs of a lab that is not a run.
@@ -73,10 +78,11 @@ impl Folder {
 }
 
 /// A link under another name is renamed into place, so that `latest` exists at every moment.
-fn point_latest(parent: &Path, name: &str) -> io::Result<()> {
-    let fresh = parent.join(format!(".latest-{name}"));
+fn point_latest(folder: &Path, latest: &Path) -> io::Result<()> {
+    let name = folder.file_name().unwrap_or_default();
+    let fresh = folder.with_file_name(format!(".latest-{}", name.display()));
     symlink(name, &fresh)?;
-    fs::rename(&fresh, parent.join("latest"))
+    fs::rename(&fresh, latest)
 }
 
 /// `20261121T093153` for 2026-11-21T09:31:53Z.
@@ -106,6 +112,10 @@ mod tests {
         assert!(second.path().join("logs").is_dir());
         let name = second.path().file_name().unwrap().to_str().unwrap();
         assert!(name.starts_with("20261121T093153-"), "{name}");
+        assert!(!root.path().join("dumbbell/latest").exists());
+        for folder in [&first, &second] {
+            folder.become_latest().unwrap();
+        }
         let latest = root.path().join("dumbbell/latest").canonicalize().unwrap();
         assert_eq!(latest, second.path().canonicalize().unwrap());
     }
