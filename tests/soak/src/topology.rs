@@ -25,11 +25,13 @@ pub(crate) struct Topology {
     pub(crate) clock: &'static str,
     pub(crate) kernels: bool,
     precision: &'static str,
+    shards: &'static str,
 }
 
 impl Topology {
     pub(crate) fn summary(&self) -> String {
-        format!("{}/{}, {} nodes, {} links", self.clock, self.precision, self.nodes.len(), self.links.len())
+        let Self { clock, precision, shards, nodes, links, .. } = self;
+        format!("{clock}/{precision}/{shards}, {} nodes, {} links", nodes.len(), links.len())
     }
 }
 
@@ -78,10 +80,12 @@ pub(crate) fn draw(chance: &mut Chance, stock: &Path, kernels: bool) -> Topology
     let count = 2 + chance.below(most - 1);
     let pairs = pairs(chance, count);
     let precision = chance.pick(&["eco", "balanced", "exact"]);
+    let shards = chance.pick(&["auto", "1", "2", "3"]);
     let links: Vec<String> = (0..pairs.len()).map(|number| format!("l{number}")).collect();
     let nodes: Vec<String> = (0..count).map(|number| format!("n{number}")).collect();
+    let seed = chance.below(1_000);
     let mut head =
-        format!("name: {NAME}\nseed: {}\nclock: {clock}\nprecision: {precision}\nnodes:\n", chance.below(1_000));
+        format!("name: {NAME}\nseed: {seed}\nclock: {clock}\nprecision: {precision}\nshards: {shards}\nnodes:\n");
     for (number, node) in nodes.iter().enumerate() {
         let degree = pairs.iter().filter(|(a, b)| *a == number || *b == number).count();
         let kind = if degree > 1 { "kind: router" } else { "kind: host" };
@@ -93,7 +97,7 @@ pub(crate) fn draw(chance: &mut Chance, stock: &Path, kernels: bool) -> Topology
         head.push_str(&link_line(chance, &head, link, &nodes[*a], &nodes[*b], stock));
     }
     let text = head + &programs(chance, &nodes, own_kernels);
-    Topology { text, nodes, links, clock, kernels: own_kernels, precision }
+    Topology { text, nodes, links, clock, kernels: own_kernels, precision, shards }
 }
 
 /// A tree, and sometimes a few links beside it.
