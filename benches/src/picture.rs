@@ -175,7 +175,7 @@ fn number(value: f64) -> String {
     if (value - value.round()).abs() < 1e-9 {
         format!("{value:.0}")
     } else {
-        format!("{value:.2}").trim_end_matches('0').to_owned()
+        format!("{value:.3}").trim_end_matches('0').to_owned()
     }
 }
 
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn numbers_have_no_needless_digits() {
-        assert_eq!(["0", "0.2", "0.25", "100"], [0.0, 0.2, 0.25, 100.0].map(number));
+        assert_eq!(["0", "0.001", "0.2", "0.25", "100"], [0.0, 0.001, 0.2, 0.25, 100.0].map(number));
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(crate) fn arithmetic(report: &Report) -> Option<String> {
     let (many, gigabytes) = (MEMORY_GB * 1e6 / memory, COUNT * memory / 1e6);
     Some(format!(
         "{packet_lines}{segment_lines}- **{COUNT} nodes with {} links** are up after {} s and take {} GB, {} KB each: {} GB \
-         would hold {} thousand of them, and setting them up would take {} times as long if it went on one after another \
+         would hold {} thousand of them, and setting them up would take at least {} times as long if it went on one after another \
          as it does here.\n",
         COUNT * 2.0,
         number(up),
