@@ -313,7 +313,9 @@ fn open_interfaces(clock: Clock, ports: &[Ports], shards: &[Shard]) -> io::Resul
     if is_divided {
         let members = opened.iter().zip(ports).filter_map(|(interfaces, (own, _))| Some((interfaces.as_ref()?, own)));
         let members: Vec<_> = members.map(|(interfaces, own)| (interfaces.socket(), own.keys().copied())).collect();
-        fanout::divide(members)?;
+        let advice =
+            |error| io::Error::other(format!("dividing packets among shards: {error}; one shard needs none of it"));
+        fanout::divide(members).map_err(advice)?;
     }
     Ok(opened)
 }

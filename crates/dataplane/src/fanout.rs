@@ -82,7 +82,7 @@ fn chooser(owners: &[(u32, u32)]) -> io::Result<Vec<Instruction>> {
     if program.len() > MOST_INSTRUCTIONS {
         let message = format!(
             "the ports of different shards alternate {} times, more often than a filter of {MOST_INSTRUCTIONS} \
-             instructions can tell apart: use one shard",
+             instructions can tell apart",
             turns.len()
         );
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
