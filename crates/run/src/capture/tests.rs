@@ -52,7 +52,12 @@ fn train(pool: &mut Pool) -> Packet {
         segment_size: 1_000,
         header_len: 54,
     };
-    pool.packet(virtio, &frame(1, 3_000))
+    let mut bytes = frame(1, 3_000);
+    // The kernel leaves the sum of addresses, protocol and length where it wants the checksum.
+    let length = u32::try_from(bytes.len() - 34).unwrap();
+    let pseudo = u16::try_from(checksum(&bytes[26..34], 6 + length)).unwrap();
+    bytes[50..52].copy_from_slice(&pseudo.to_be_bytes());
+    pool.packet(virtio, &bytes)
 }
 
 fn us(value: u64) -> Instant {
