@@ -16,6 +16,7 @@ pub(crate) enum Wait {
 
 /// The priority that a packet engine asks for.
 const NICE: i32 = -20;
+const SETTLES: Duration = Duration::from_millis(300);
 const MARGIN: Duration = Duration::from_micros(200);
 
 /// How late the thread saw instants that are `pause` apart, sorted, in microseconds. It stays on the first processor, since
@@ -28,6 +29,8 @@ pub(crate) fn lateness_us(wait: Wait, pause: Duration, span: Duration) -> Result
             libc::setpriority(libc::PRIO_PROCESS, 0, NICE);
             libc::prctl(libc::PR_SET_TIMERSLACK, 1);
         }
+        // What ran before has something left to clear away.
+        thread::sleep(SETTLES);
         let (begin, mut late) = (Instant::now(), Vec::new());
         let mut due = begin + pause;
         while due < begin + span {
