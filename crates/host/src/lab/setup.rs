@@ -11,7 +11,6 @@ pub(super) fn set_up(options: &LabOptions) -> Result<(), KernelError> {
     let _ = nix::sys::prctl::set_name(c"netloom-lab");
     // Control-C on the user's terminal goes to the process that forked this one; it then ends the lab in order.
     nix::unistd::setsid().attempted(|| "start a session")?;
-    rank_session();
     nix::unistd::sethostname(&options.name).attempted(|| "set the host name of the lab")?;
     mount::detach_from_host()?;
     mount::fresh_proc()?;
@@ -23,17 +22,6 @@ pub(super) fn set_up(options: &LabOptions) -> Result<(), KernelError> {
     // A lab has a few descriptors per node and port. What its nodes run gets the usual limit again.
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).attempted(|| "read the limit on open files")?;
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard).attempted(|| "raise the limit on open files")
-}
-
-/// Gives this session the highest ordinary priority among sessions, where that is granted: root's.
-///
-/// Where the kernel groups processes by session (sched(7), "The autogroup feature"), the nice value of a thread only counts
-/// within its session. The packet engine's would then do nothing against programs, which have sessions of their own: on
-/// a busy machine it got a share as any of them did, and handed packets over 200 ms late. What stays in this session beside
-/// the engine needs little.
-fn rank_session() {
-    // A kernel without groups has no such file, and ordinary users may not ask.
-    let _ = std::fs::write("/proc/self/autogroup", "-20");
 }
 
 /// The lab's own network namespace only holds the far ends of the nodes' interfaces: it must send nothing of itself.
