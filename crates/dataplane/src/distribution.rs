@@ -8,6 +8,9 @@ use std::borrow::Cow;
 /// histogram, which takes 10 to 20 KB.
 const FEW: usize = 32;
 
+/// A histogram has room for these durations from the beginning, so that it need not grow step by step while packets wait.
+const ROOM_NS: u64 = 1 << 27;
+
 /// How often which duration was seen; within 1 % of the value.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
@@ -65,7 +68,8 @@ impl Distribution {
 }
 
 fn histogram_of(values: &[(u64, u32)]) -> Histogram<u64> {
-    let mut histogram = Histogram::new(2).expect("two significant digits are allowed");
+    let mut histogram = Histogram::new_with_bounds(1, ROOM_NS, 2).expect("two significant digits are allowed");
+    histogram.auto(true);
     values.iter().for_each(|&(value, times)| add(&mut histogram, value, times));
     histogram
 }
