@@ -45,7 +45,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     let yaml = "nodes: [a, b]\nlinks:\n  line: {ends: [a, b], rate: 100 kbit/s}\n";
     let lab = Lab::up(settings, "capacity", yaml)?;
     lab.shell("b", transfer::START_SERVER)?;
-    let seconds = if settings.quick { 1 } else { 5 };
+    let seconds = if settings.quick { 1 } else { 4 };
     let (mut rows, mut udp_points, mut tcp_points) = (Vec::new(), Vec::new(), Vec::new());
     for capacity in CAPACITIES.iter().filter(|capacity| capacity.quick || !settings.quick) {
         let mbps = f64::from(capacity.kbps) / 1e3;

@@ -17,7 +17,7 @@ const PIPE_RATE: f64 = 1e6;
 
 /// A thousand pipes of one link, each offered a fifth more than its rate.
 pub(crate) fn pipes(settings: &Settings) -> Result<Vec<Row>, String> {
-    let seconds = if settings.quick { 2.0 } else { 12.0 };
+    let seconds = if settings.quick { 2.0 } else { 9.0 };
     let program = std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
     let payload = 1_000;
     let rate = f64::from(PIPES) * PIPE_RATE * 1.2 / (8.0 * (payload + 28) as f64);
