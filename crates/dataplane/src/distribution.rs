@@ -5,7 +5,7 @@ use netloom_units::Duration;
 use std::borrow::Cow;
 
 /// So many values are kept as they are. A pipe that only sees what kernels say to their neighbors now and then needs no
-/// histogram, which takes 10 to 20 KB.
+/// histogram, which takes some 20 KB.
 const FEW: usize = 32;
 
 /// A histogram has room for these durations from the beginning, so that it need not grow step by step while packets wait.

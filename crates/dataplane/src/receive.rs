@@ -14,7 +14,8 @@ use std::os::fd::{BorrowedFd, RawFd};
 /// Packets that one pass reads at most, so that what is due is not kept waiting by a flood.
 const BATCH: usize = 64;
 /// Bytes that one pass reads at most: super-packets that leave at once are then still in the processor's caches, and the
-/// next ones take their room. A chain of routers carries a quarter less without it.
+/// next ones take their room. The benchmarks' bare loop took a third more time in a chain with batches of 64 super-packets
+/// than with six; for the engine this was not measured by itself.
 const BATCH_BYTES: usize = 384 * 1_024;
 const VLAN_TAG: usize = 4;
 const MAC_ADDRESSES: usize = 12;
