@@ -19,6 +19,7 @@ const RECEIVE_BUFFER: usize = 64 * 1024;
 const HEADER: usize = 16;
 
 /// A request to the kernel and the words for its failure.
+#[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) message: RouteNetlinkMessage,
     /// Beside `NLM_F_REQUEST` and `NLM_F_ACK`.
@@ -50,39 +51,51 @@ impl Netlink {
 
     /// Carries out all requests in order and waits until they are done. The first failure is returned; the requests
     /// behind it have been carried out or not.
-    pub(crate) fn transact(&mut self, requests: Vec<Request>) -> Result<(), KernelError> {
-        let mut rest = requests.into_iter();
-        loop {
-            let batch: Vec<Request> = rest.by_ref().take(BATCH).collect();
-            if batch.is_empty() {
-                return Ok(());
+    ///
+    /// A request is made when it is needed, and once more for the words of its failure: what a node with hundreds of
+    /// routes kept of them meanwhile would lie among the memory that it shares with all other nodes, and take a page of
+    /// its own here and there.
+    pub(crate) fn transact<I>(&mut self, requests: I) -> Result<(), KernelError>
+    where
+        I: IntoIterator<Item = Request, IntoIter: Clone>,
+    {
+        let mut rest = requests.into_iter().peekable();
+        let mut buffer = Vec::with_capacity(BATCH * 128);
+        while rest.peek().is_some() {
+            let batch = rest.clone();
+            let first = self.sequence.wrapping_add(1);
+            let mut count = 0;
+            buffer.clear();
+            while let Some(request) = rest.next() {
+                count += 1;
+                let is_last = count == BATCH || rest.peek().is_none();
+                // Failures are always answered; of successes only the last one, since it comes behind all others.
+                let ack = if is_last { NLM_F_ACK } else { 0 };
+                self.append(&mut buffer, request.message, NLM_F_REQUEST | ack | request.flags);
+                if is_last {
+                    break;
+                }
             }
-            self.transact_batch(batch)?;
+            let attempted = |place| batch.clone().nth(place).map(|request| request.attempted).unwrap_or_default();
+            self.send(&buffer, || attempted(0))?;
+            self.hear(first, count, attempted)?;
         }
+        Ok(())
     }
 
-    /// Failures are always answered; of successes only the last one is asked for, since it comes behind all others.
-    fn transact_batch(&mut self, batch: Vec<Request>) -> Result<(), KernelError> {
-        let first = self.sequence.wrapping_add(1);
-        let last = batch.len() - 1;
-        let mut buffer = Vec::with_capacity(batch.len() * 128);
-        let mut attempts = Vec::with_capacity(batch.len());
-        for (index, request) in batch.into_iter().enumerate() {
-            let ack = if index == last { NLM_F_ACK } else { 0 };
-            self.append(&mut buffer, request.message, NLM_F_REQUEST | ack | request.flags);
-            attempts.push(request.attempted);
-        }
-        self.send(&buffer, &attempts[0])?;
-
+    /// Waits for the answers to a batch, whose requests have the sequence numbers from `first` on.
+    fn hear(&self, first: u32, count: usize, attempted: impl Fn(usize) -> String) -> Result<(), KernelError> {
         let mut outcome = Ok(());
         let mut done = false;
         while !done {
             self.receive("read the kernel's answer", |header, payload| {
-                let index = header.sequence_number.wrapping_sub(first) as usize;
-                if let (NetlinkPayload::Error(error), Some(attempted)) = (payload, attempts.get(index)) {
-                    done |= index == last;
+                let place = header.sequence_number.wrapping_sub(first) as usize;
+                if let NetlinkPayload::Error(error) = payload
+                    && place < count
+                {
+                    done |= place == count - 1;
                     if error.code.is_some() && outcome.is_ok() {
-                        outcome = Err(refusal(attempted, error.raw_code(), &error.header));
+                        outcome = Err(refusal(&attempted(place), error.raw_code(), &error.header));
                     }
                 }
                 Ok(())
@@ -101,7 +114,7 @@ impl Netlink {
         let mut buffer = Vec::new();
         self.append(&mut buffer, message, NLM_F_REQUEST | NLM_F_DUMP);
         let sequence = self.sequence;
-        self.send(&buffer, attempted)?;
+        self.send(&buffer, || attempted)?;
         let mut done = false;
         while !done {
             self.receive(attempted, |header, payload| {
@@ -132,8 +145,8 @@ impl Netlink {
         message.serialize(&mut buffer[start..]);
     }
 
-    fn send(&self, buffer: &[u8], attempted: &str) -> Result<(), KernelError> {
-        send(self.socket.as_raw_fd(), buffer, MsgFlags::empty()).attempted(|| attempted)?;
+    fn send<S: Into<String>>(&self, buffer: &[u8], attempted: impl FnOnce() -> S) -> Result<(), KernelError> {
+        send(self.socket.as_raw_fd(), buffer, MsgFlags::empty()).attempted(attempted)?;
         Ok(())
     }
 

@@ -45,8 +45,7 @@ impl Netlink {
     pub fn create_veths(&mut self, pairs: &[Veth]) -> Result<Vec<u32>, KernelError> {
         let highest = self.links()?.iter().map(|link| link.index).max().unwrap_or(0);
         let indexes: Vec<u32> = (highest.max(FIRST_INDEX) + 1..).take(pairs.len()).collect();
-        let requests = pairs.iter().zip(&indexes).map(|(pair, index)| create(pair, *index)).collect();
-        self.transact(requests)?;
+        self.transact(pairs.iter().zip(&indexes).map(|(pair, index)| create(pair, *index)))?;
         Ok(indexes)
     }
 }

@@ -1,6 +1,7 @@
 //! How a node's init makes its namespaces into the node.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use super::config::{InterfaceConfig, NodeConfig};
 use super::offloads;
@@ -56,16 +57,14 @@ pub(crate) fn configure(config: &NodeConfig) -> Result<(), KernelError> {
     }
     let mut netlink = Netlink::open()?;
     let indexes = indexes(&mut netlink, &config.interfaces)?;
-    let mut requests = Vec::new();
-    for (interface, index) in config.interfaces.iter().zip(&indexes) {
-        configure_interface(&mut requests, *index, interface);
-    }
-    for route in &config.routes {
+    let interfaces = config.interfaces.iter().zip(&indexes);
+    let interfaces = interfaces.flat_map(|(interface, index)| of_interface(*index, interface));
+    let routes = config.routes.iter().map(|route| {
         let interface = &config.interfaces[route.interface];
-        requests.push(add_route(indexes[route.interface], &interface.name, route.destination, route.via));
-    }
+        add_route(indexes[route.interface], &interface.name, route.destination, route.via)
+    });
     offloads::keep_what_the_engine_cannot_be_told(&config.interfaces)?;
-    netlink.transact(requests)
+    netlink.transact(interfaces.chain(routes))
 }
 
 /// Parameters that must not depend on the machine's own: a new namespace inherits the IPv4 ones from it.
@@ -125,9 +124,9 @@ fn indexes(netlink: &mut Netlink, interfaces: &[InterfaceConfig]) -> Result<Vec<
 /// makes routes without being able to wait for memory, and where a thousand nodes are made at once on a busy machine, the
 /// kernel then drops an IPv6 address for want of it (`addrconf_permanent_addr` of net/ipv6/addrconf.c), and tells nobody
 /// but its log.
-fn configure_interface(requests: &mut Vec<Request>, index: u32, interface: &InterfaceConfig) {
+fn of_interface(index: u32, interface: &InterfaceConfig) -> impl Iterator<Item = Request> + Clone {
     let name = &interface.name;
-    requests.push(set_up(index, name));
-    requests.extend(interface.addresses.iter().map(|address| add_address(index, name, *address)));
-    requests.extend(interface.neighbors.iter().map(|(address, mac)| add_neighbor(index, name, *address, *mac)));
+    let addresses = interface.addresses.iter().map(move |address| add_address(index, name, *address));
+    let neighbors = interface.neighbors.iter().map(move |(address, mac)| add_neighbor(index, name, *address, *mac));
+    iter::once(set_up(index, name)).chain(addresses).chain(neighbors)
 }
