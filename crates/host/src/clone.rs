@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
@@ -50,7 +51,32 @@ fn exit_with(body: impl FnOnce() -> i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// How many threads this process has.
-pub(crate) fn thread_count() -> io::Result<usize> {
-    Ok(std::fs::read_dir("/proc/self/task")?.count())
+/// Makes sure that this process has one thread, as it must before it forks: locks held by others would stay locked in the
+/// child forever.
+///
+/// # Panics
+/// If there are others; `what` is to be made from this one.
+pub(crate) fn assert_one_thread(what: &str) {
+    let others = || std::fs::read_dir("/proc/self/task").map_or(0, |threads| threads.count() - 1);
+    // One that has been joined may be seen for a moment longer.
+    let patience = Instant::now() + Duration::from_secs(1);
+    while others() > 0 {
+        assert!(Instant::now() < patience, "{what} made before any thread, not beside {} others", others());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "labs are made before any thread")]
+    fn other_threads_are_noticed() {
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let other = std::thread::spawn(move || stopped.recv());
+        assert_one_thread("labs are");
+        drop(stop);
+        let _ = other.join();
+    }
 }

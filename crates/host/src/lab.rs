@@ -12,9 +12,10 @@ use std::process::ExitStatus;
 
 use nix::unistd::{Pid, getegid, geteuid};
 
-use crate::clone::{Cloned, OWN_NAMESPACES, PANICKED, clone_process, thread_count};
+use crate::clone::{Cloned, OWN_NAMESPACES, PANICKED, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
 use crate::facts::Facts;
+use crate::memory;
 
 /// What a lab process is to be.
 #[derive(Debug, Clone)]
@@ -93,8 +94,9 @@ pub fn spawn_lab(
     options: &LabOptions,
     body: impl FnOnce(LabSide) -> i32,
 ) -> Result<(LabProcess, UnixStream), LabError> {
-    let threads = thread_count().unwrap_or(1);
-    assert!(threads == 1, "a lab is forked before any thread, not beside {} others", threads - 1);
+    assert_one_thread("a lab is");
+    // What is free here would stay so in two processes.
+    memory::give_back();
     let facts = Facts::gather();
     let refused = |error: KernelError| LabError::Refused { advice: facts.advice(error.errno()), error };
     let (ours, theirs) = UnixStream::pair().map_err(LabError::Channel)?;

@@ -6,6 +6,7 @@ use netloom_host::cgroup::{LabGroup, Unavailable};
 use netloom_lab::Plan;
 use std::fmt;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// Whether a lab is run to its end, or stays for an interactive day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ impl fmt::Display for Mode {
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) mode: Mode,
-    pub(crate) plan: Plan,
+    pub(crate) plan: Rc<Plan>,
     pub(crate) lab_file: PathBuf,
     pub(crate) warnings: Vec<String>,
     /// Where results and logs go.

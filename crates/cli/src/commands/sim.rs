@@ -38,7 +38,7 @@ fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
     }
     let duration = duration(args, &plan)?;
     let run = RunRequest {
-        plan,
+        plan: plan.into(),
         lab_file: args.file.clone(),
         lab_text,
         warnings,

@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 use super::agent;
 use super::config::NodeConfig;
 use super::protocol::{CpuWait, Event, ProcessId, Program, Reply, Request, receive, send};
-use crate::clone::{Cloned, OWN_NAMESPACES, clone_process};
+use crate::clone::{Cloned, OWN_NAMESPACES, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
 use crate::fds::try_receive_with_fds;
 use crate::memory;
@@ -152,8 +152,7 @@ impl Node {
     /// # Panics
     /// If the process has more than one thread: locks held by the others would stay locked in the nodes forever.
     pub fn create_all<C: Borrow<NodeConfig>>(configs: impl IntoIterator<Item = C>) -> Result<Vec<Self>, NodeError> {
-        let threads = crate::clone::thread_count().unwrap_or(1);
-        assert!(threads == 1, "nodes are made before any thread, not beside {} others", threads - 1);
+        assert_one_thread("nodes are");
         // What is free here would be copied into the page tables of every node; so would configurations of others.
         memory::give_back();
         let make = |config: C| Ok((Self::fork(config.borrow())?, config.borrow().cgroup.clone()));

@@ -67,6 +67,7 @@ pub(super) fn routes(
             }
             is_complete &= network.routes_of(node, &labels, own);
         }
+        own.shrink_to_fit();
     }
     reach::warn(spec, kinds, ends, is_complete, warnings);
     routes

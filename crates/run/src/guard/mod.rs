@@ -16,13 +16,14 @@ use netloom_lab::{Clock, Plan};
 use relay::Relay;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A lab to run or to bring up.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
-    /// The lab.
-    pub plan: Plan,
+    /// The lab; shared, since the plan of a large one takes tens of megabytes, in whose page tables every node has a part.
+    pub plan: Rc<Plan>,
     /// Its file.
     pub lab_file: PathBuf,
     /// The file's text, which is kept with the results.
@@ -140,7 +141,7 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         std::env::current_dir().map_err(|error| RunError::Machine(format!("finding the current folder: {error}")))?;
     Ok(Job {
         mode,
-        plan: request.plan.clone(),
+        plan: Rc::clone(&request.plan),
         lab_file: absolute(&request.lab_file),
         warnings: request.warnings.clone(),
         folder,

@@ -11,7 +11,7 @@ const LAB: &str = "name: chain\nnodes: {a: {}, r: {kind: router}, b: {}}\nlinks:
 fn request(lab: &str, results: &Path) -> SimRequest {
     let plan = netloom_lab::parse(lab, "chain.yaml").expect("a lab").plan;
     let run = RunRequest {
-        plan,
+        plan: plan.into(),
         lab_file: "chain.yaml".into(),
         lab_text: lab.into(),
         warnings: Vec::new(),
