@@ -117,12 +117,12 @@ pub(crate) struct TorusCosts {
 pub(crate) fn torus_costs(settings: &Settings, yaml: &str, count: f64) -> Result<TorusCosts, String> {
     let [mut up, mut down, mut own, mut all] = [const { Vec::new() }; 4];
     for _ in 0..settings.rounds(3) {
-        let before = used_memory()?;
+        let before = settled_memory()?;
         let begin = Instant::now();
         let lab = Lab::up(settings, "torus", yaml)?;
         up.push(begin.elapsed().as_secs_f64());
         own.push(usage(lab.pid()?).values().map(|process| process.megabytes * 1e3).sum::<f64>() / count);
-        all.push((used_memory()? - before) / 1e3 / count);
+        all.push((settled_memory()? - before) / 1e3 / count);
         lab.shell("n0x0", "ping -c 1 -W 5 n2x2")?;
         down.push(lab.down()?.as_secs_f64());
     }
@@ -170,6 +170,20 @@ fn processor_seconds(root: i32) -> f64 {
 }
 
 /// Memory of the machine that is not free, in bytes.
+/// The memory in use, once nothing changes it: the kernel removes namespaces long after their last process has gone.
+fn settled_memory() -> Result<f64, String> {
+    let patience = Instant::now() + Duration::from_secs(10);
+    let mut last = used_memory()?;
+    loop {
+        sleep(Duration::from_millis(500));
+        let now = used_memory()?;
+        if (now - last).abs() < 1e6 || Instant::now() > patience {
+            return Ok(now);
+        }
+        last = now;
+    }
+}
+
 fn used_memory() -> Result<f64, String> {
     let text = std::fs::read_to_string("/proc/meminfo").map_err(|error| format!("reading /proc/meminfo: {error}"))?;
     let value = |name: &str| -> Option<f64> {
