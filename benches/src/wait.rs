@@ -10,20 +10,21 @@ use std::time::{Duration, Instant};
 pub(crate) enum Wait {
     /// It looks at the clock again and again.
     Spin,
-    /// It sleeps until 200 us before the instant, then spins.
+    /// It sleeps until 250 us before the instant, then spins.
     SleepThenSpin,
 }
 
 /// The priority that a packet engine asks for.
 const NICE: i32 = -20;
 const SETTLES: Duration = Duration::from_millis(300);
-const MARGIN: Duration = Duration::from_micros(200);
+const MARGIN: Duration = Duration::from_micros(250);
 
-/// How late the thread saw instants that are `pause` apart, sorted, in microseconds. It stays on the first processor, since
-/// engines stay on the last one.
+/// How late the thread saw instants that are `pause` apart, sorted, in microseconds. It stays on the last processor, as
+/// engines do; but one that spins leaves no room there, and then it stays on the first.
 pub(crate) fn lateness_us(wait: Wait, pause: Duration, span: Duration) -> Result<Vec<f64>, String> {
+    let last = thread::available_parallelism().map_or(0, |processors| processors.get() - 1);
     let thread = thread::spawn(move || {
-        run_on(0);
+        run_on(if wait == Wait::Spin { 0 } else { last });
         // SAFETY: neither call takes a pointer. What is not granted makes the thread later.
         unsafe {
             libc::setpriority(libc::PRIO_PROCESS, 0, NICE);

@@ -20,12 +20,12 @@ pub enum Precision {
 /// Bounds of the margin. Timers on virtual machines fire 15 to 18 us late, and leaving the processor's sleep takes as
 /// long again. What is later than the upper bound waited for a processor, and spinning would only take it from others.
 const LEAST_MARGIN: Duration = Duration::from_micros(40);
-const MOST_MARGIN: Duration = Duration::from_micros(200);
+const MOST_MARGIN: Duration = Duration::from_micros(250);
 const FIRST_MARGIN: Duration = Duration::from_micros(80);
 /// The margin rises by this when a sleep ended later than it allows for, and falls by the other when it did not: it
-/// settles where one sleep in two hundred is too late.
+/// settles where one sleep in five hundred is too late.
 const RISE: Duration = Duration::from_micros(10);
-const FALL: Duration = Duration::from_nanos(50);
+const FALL: Duration = Duration::from_nanos(20);
 /// A processor that slept for long wakes up later still, 200 us and more on virtual machines, whose host has given it
 /// away. So a long sleep ends so much before the instant, and a shorter one follows.
 const APPROACHES: [Duration; 2] = [Duration::from_millis(1), Duration::from_micros(250)];
