@@ -8,6 +8,8 @@ mod mesh;
 #[path = "../../../link/tests/common/models.rs"]
 mod models;
 mod network;
+#[path = "../common/ahead.rs"]
+mod player;
 
 mod ahead;
 mod answers;
