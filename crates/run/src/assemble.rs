@@ -174,7 +174,7 @@ fn own_processors(plan: &Plan, threads: usize, notes: &mut Vec<String>) -> Resul
     }
     if is_exact && claims.len() < threads {
         notes.push(match threads {
-            1 => "precision exact: no processor is left for this lab alone, and the engine shares one with programs".into(),
+            1 => "precision exact: no processor could be claimed for this lab alone, and the engine shares one with programs".into(),
             _ => format!(
                 "precision exact: {} of {threads} shards have a processor for themselves, the others share with programs",
                 claims.len()
