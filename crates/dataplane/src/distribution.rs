@@ -4,9 +4,14 @@ use hdrhistogram::Histogram;
 use netloom_units::Duration;
 use std::borrow::Cow;
 
-/// So many values are kept as they are. A pipe that only sees what kernels say to their neighbors now and then needs no
-/// histogram, which takes some 20 KB.
+/// So many values at least are kept as they are. A pipe that only sees what kernels say to their neighbors now and then needs
+/// no histogram, which takes some 20 KB.
 const FEW: usize = 32;
+/// Fresh memory costs up to 50 us for a histogram, on virtual machines, whose host has to find it first. A thousand pipes
+/// that carry the same would all ask for theirs at the same moment, and packets would be 100 ms late. So one value in so
+/// many, whichever it is, makes the histogram, or the last that is kept at most.
+const ONE_IN: u64 = 64;
+const MANY: usize = 512;
 
 /// A histogram has room for these durations from the beginning, so that it need not grow step by step while packets wait.
 const ROOM_NS: u64 = 1 << 27;
@@ -27,7 +32,9 @@ impl Distribution {
         self.sum_ns += u128::from(value) * u128::from(times);
         match &mut self.histogram {
             Some(histogram) => add(histogram, value, times),
-            None if self.few.len() < FEW => self.few.push((value, times)),
+            None if self.few.len() < FEW || (self.few.len() < MANY && !value.is_multiple_of(ONE_IN)) => {
+                self.few.push((value, times));
+            }
             None => {
                 let mut histogram = Box::new(histogram_of(&std::mem::take(&mut self.few)));
                 add(&mut histogram, value, times);
@@ -92,7 +99,7 @@ mod tests {
     /// Around the number from which on there is a histogram.
     #[test]
     fn few_values_say_the_same_as_many() {
-        for count in [1, 31, 32, 33, 34, 100] {
+        for count in [1, 31, 32, 33, 34, 100, 1_000] {
             let distribution = spread(count);
             assert_eq!(distribution.count(), u64::from(count) * 2);
             assert_eq!(distribution.mean(), Some(Duration::from_nanos(u64::from(count + 1) * 500)));
