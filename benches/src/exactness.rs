@@ -134,8 +134,9 @@ pub(crate) fn delays(settings: &Settings) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// Between the instants that a bare thread waits for.
-const BARE_PAUSE: Duration = Duration::from_millis(1);
+/// Between the instants that a bare thread waits for: in no simple ratio to the ticks of machine and host, at which
+/// something else may run each time, or never.
+const BARE_PAUSE: Duration = Duration::from_micros(1_037);
 
 fn quantile_of(sorted: &[f64], share: f64) -> f64 {
     let place = (share * sorted.len().saturating_sub(1) as f64).round() as usize;

@@ -95,7 +95,7 @@ impl Peer {
 }
 
 fn seconds(settings: &Settings) -> u32 {
-    if settings.quick { 1 } else { 3 }
+    if settings.quick { 1 } else { 2 }
 }
 
 fn ours(settings: &Settings, link: &Link) -> Result<Vec<f64>, String> {

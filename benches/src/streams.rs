@@ -42,7 +42,7 @@ const EIGHT: f64 = 0.4;
 pub(crate) const OF_BARE: f64 = 0.9;
 
 pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
-    let seconds = if settings.quick { 1 } else { 4 };
+    let seconds = if settings.quick { 1 } else { 3 };
     let mut rows = unlimited(settings, seconds)?;
     for shape in &SHAPES {
         rows.push(shaped(settings, shape, seconds)?);
