@@ -6,6 +6,7 @@
 //! frame (`PACKET_VNET_HDR`), so that super-packets stay whole and no checksum is computed. No packet is looked at, none
 //! has a time to wait for, nothing is counted. What an emulator does beside comes on top; 0.9 of this is what we ask for.
 
+use crate::wake::{last_processor, run_on};
 use std::ffi::CString;
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -51,6 +52,8 @@ fn join(names: &[String]) -> io::Result<std::convert::Infallible> {
     for pair in indices.chunks(2) {
         (partner[pair[0] as usize], partner[pair[1] as usize]) = (pair[1], pair[0]);
     }
+    // As engines do: one that the kernel moves about had 9 Gbit/s of one stream in one run, and 27 in another.
+    run_on(last_processor());
     let (from, to) = (open(libc::ETH_P_ALL as u16)?, open(0)?);
     let on: libc::c_int = 1;
     set_option(&from, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, on)?;

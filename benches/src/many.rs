@@ -37,8 +37,9 @@ pub(crate) fn pipes(settings: &Settings) -> Result<Vec<Row>, String> {
     );
     let file = settings.output.join("pipes.yaml");
     write_file(&file, &format!("name: bench-pipes\n{yaml}"))?;
-    let (mut worst, mut carried, mut as_described) = (Vec::new(), Vec::new(), true);
-    for _ in 0..settings.rounds(3) {
+    let (mut worst, mut carried, mut as_described) = (Vec::new(), Vec::new(), 0);
+    let rounds = settings.rounds(3);
+    for _ in 0..rounds {
         let report = played(settings, &file)?;
         let rows = report["pipes"].as_array().into_iter().flatten();
         let shares: Vec<f64> = rows
@@ -48,14 +49,15 @@ pub(crate) fn pipes(settings: &Settings) -> Result<Vec<Row>, String> {
             .collect();
         worst.push(shares.iter().map(|share| (share - 1.0).abs()).fold(0.0, f64::max) * 100.0);
         carried.push(shares.len() as f64);
-        as_described &= report["exit_code"] == 0;
+        as_described += u32::from(report["exit_code"] == 0);
     }
-    let verdict = if as_described { "as described" } else { "NOT as described" };
+    // Of the figures above, too, the median counts: a machine whose host took it away for long is told of, as it should be.
+    let verdict = format!("{as_described} of {rounds} as described");
     let all = f64::from(PIPES);
     Ok(vec![
         Row::number(format!("{PIPES} pipes at 1 Mbit/s, the worst off by"), "%", worst)?.goal(Goal::AtMost(1.0)),
         Row::number("pipes that carried something", "pipes", carried)?.goal(Goal::Within(all, all)),
-        Row::told("verdict of all runs", "as described", verdict, Some(as_described)),
+        Row::told("verdict of most runs", "as described", verdict, Some(as_described * 2 > rounds)),
     ])
 }
 

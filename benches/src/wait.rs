@@ -1,7 +1,7 @@
 //! What bounds how exact delays can be: how late a thread is that does nothing but wait for instants as well as this machine
 //! lets anybody.
 
-use crate::wake::run_on;
+use crate::wake::{last_processor, run_on};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,9 +22,8 @@ const MARGIN: Duration = Duration::from_micros(250);
 /// How late the thread saw instants that are `pause` apart, sorted, in microseconds. It stays on the last processor, as
 /// engines do; but one that spins leaves no room there, and then it stays on the first.
 pub(crate) fn lateness_us(wait: Wait, pause: Duration, span: Duration) -> Result<Vec<f64>, String> {
-    let last = thread::available_parallelism().map_or(0, |processors| processors.get() - 1);
     let thread = thread::spawn(move || {
-        run_on(if wait == Wait::Spin { 0 } else { last });
+        run_on(if wait == Wait::Spin { 0 } else { last_processor() });
         // SAFETY: neither call takes a pointer. What is not granted makes the thread later.
         unsafe {
             libc::setpriority(libc::PRIO_PROCESS, 0, NICE);

@@ -11,12 +11,11 @@ use std::time::{Duration, Instant};
 /// program that it starts later.
 pub(crate) fn latencies_us(rounds: u32) -> Result<Vec<f64>, String> {
     let failed = |error: std::io::Error| format!("measuring how long a thread takes to wake up: {error}");
-    let last = thread::available_parallelism().map_or(0, |count| count.get() - 1);
     let (reader, writer) = pipe().map_err(failed)?;
     let (answers, answer) = pipe().map_err(failed)?;
     let start = Instant::now();
     let sleeper = thread::spawn(move || {
-        run_on(last);
+        run_on(last_processor());
         sleep_and_answer(reader, answer, start)
     });
     let waker = thread::spawn(move || {
@@ -27,6 +26,11 @@ pub(crate) fn latencies_us(rounds: u32) -> Result<Vec<f64>, String> {
     let waits = waker.join().map_err(panicked)?.map_err(failed)?;
     sleeper.join().map_err(panicked)?.map_err(failed)?;
     Ok(waits)
+}
+
+/// The processor that engines stay on.
+pub(crate) fn last_processor() -> usize {
+    thread::available_parallelism().map_or(0, |processors| processors.get() - 1)
 }
 
 /// Keeps this thread on one processor; where that is refused, the figure may be better than an engine's.
