@@ -85,7 +85,7 @@ fn shaped(settings: &Settings, shape: &Shape, seconds: u32) -> Result<Row, Strin
     let mut rates = Vec::new();
     for _ in 0..settings.rounds(3) {
         // The first second of slow start is not what is asked for.
-        rates.push(gbit(&lab.shell("a", &transfer::pinned_tcp("b", seconds + 1))?)?);
+        rates.push(gbit(&lab.shell("a", &transfer::pinned_tcp("b", seconds + 2))?)?);
     }
     let row = Row::number(shape.what, "Gbit/s", rates)?.goal(shape.goal);
     Ok(match shape.rate {
