@@ -1,4 +1,4 @@
-//! What bounds every packet engine in user space on this machine: a loop that joins interfaces and does nothing else.
+//! A yardstick for packet engines in user space on this machine: a loop that joins interfaces and does nothing else.
 //! `netloom-bench join A B ...` hands each frame that arrives at the first interface of a pair to the second, and the
 //! other way round; a bench runs it in the middle of the path that it compares with ([`crate::plain`]).
 //!
