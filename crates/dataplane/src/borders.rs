@@ -146,13 +146,14 @@ impl Borders {
     }
 
     /// Gives a packet that leads away to its shard.
-    pub(crate) fn give(&mut self, handout: Handout, pool: &mut Pool) {
+    pub(crate) fn give(&mut self, handout: Handout, meters: &mut Meters, pool: &mut Pool) {
         let place = self.places[handout.pipe.0 as usize].expect("it leads away");
         let way = &mut self.crossings[place as usize];
         let exit = &mut self.exits[way.exit];
         match exit.packets.push(Crossing { inlet: way.inlet, departure: handout.departure }) {
             Ok(()) => exit.is_fresh = true,
             Err(Crossing { departure, .. }) => {
+                meters.lose(handout.pipe, &departure);
                 way.lost += u64::from(departure.packet.segments());
                 pool.recycle(departure.packet);
             }

@@ -207,7 +207,7 @@ impl Driver {
                 // Whoever takes it in beyond the border shows it to the taps.
                 Some(borders) => fabric.advance(portion, |handout| {
                     if borders.lead_away(&handout) {
-                        borders.give(handout, pool);
+                        borders.give(handout, meters, pool);
                     } else {
                         leave(handout, taps, interfaces, guests, meters, pool);
                     }
@@ -317,7 +317,7 @@ fn leave(
         tap.leaves(&handout);
     }
     match (guests.place(handout.port), interfaces) {
-        (Some(place), _) => guests.push(place, handout, pool),
+        (Some(place), _) => guests.push(place, handout, meters, pool),
         (None, Some(Interfaces { sender, .. })) => sender.push(handout, meters, pool),
         // A port of the fabric to which nothing was joined.
         (None, None) => pool.recycle(handout.departure.packet),

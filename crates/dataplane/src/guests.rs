@@ -157,7 +157,7 @@ impl Guests {
     }
 
     /// Hands a packet to a guest, or keeps it until there is room.
-    pub(crate) fn push(&mut self, place: usize, mut handout: Handout, pool: &mut Pool) {
+    pub(crate) fn push(&mut self, place: usize, mut handout: Handout, meters: &mut Meters, pool: &mut Pool) {
         handout.departure.packet = self.ethernet.readdress(handout.port, handout.departure.packet, pool);
         let guest = &mut self.guests[place];
         if guest.backlog.is_empty() {
@@ -169,6 +169,7 @@ impl Guests {
         }
         let size = handout.departure.packet.size().get();
         if guest.waiting + size > BACKLOG {
+            meters.lose(handout.pipe, &handout.departure);
             discard(handout, &mut guest.lost, pool);
         } else {
             guest.waiting += size;

@@ -6,26 +6,35 @@ use netloom_fabric::PipeId;
 use netloom_link::{Departure, PipeCounters};
 use netloom_units::{Duration, Instant};
 
-/// A pause longer than this between two packets that were sent back to back says nothing of the rate: the run's clock
-/// was stopped, or the machine was asleep. It is counted as lateness, not as rate.
-const LONGEST_GAP: Duration = Duration::from_secs(10);
+/// If packets are later than those before them by more than this, that says nothing of the rate: the run's clock was
+/// stopped, or the machine was asleep. It is counted as lateness, not as rate.
+const LONGEST_GAP_NS: i64 = 10_000_000_000;
 
 /// How late packets were handed over, how long they took, and at which rate: for each pipe.
 #[derive(Debug, Default)]
 pub struct Meters(Vec<Meter>);
 
 /// See the module.
+///
+/// The rate is that of the transmitter: what happens to packets behind it, where they travel for different times, overtake
+/// each other or wait for each other, is no matter of the rate. A pipe computes when each transmission ends, and it ended in
+/// fact as much later as the packet was handed over later than due. So packets that are sent one behind the other took as
+/// much longer than described as the last of them was later than the first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meter {
     /// How late packets were handed over, against their due instants.
-    pub(crate) lateness: Distribution,
+    lateness: Distribution,
     /// The propagation delay that packets really had.
-    pub(crate) delay: Distribution,
-    /// How long the transmitter should have been busy with the segments that followed one another without a gap.
-    pub(crate) busy_described: Duration,
-    /// How long it took until these segments were handed over.
-    pub(crate) busy_measured: Duration,
-    previous: Option<Instant>,
+    delay: Distribution,
+    /// How long the transmitter should have been busy with what was handed over of the segments that followed one another
+    /// without a gap.
+    busy: Duration,
+    /// The same of what the engine lost.
+    wasted: Duration,
+    /// How much later packets were than those before them, summed up while the transmitter was busy: nanoseconds.
+    slipped: i64,
+    /// How late the packet before was, in nanoseconds.
+    previous: Option<i64>,
 }
 
 impl Meters {
@@ -42,6 +51,12 @@ impl Meters {
         self.0[pipe.0 as usize].record(departure, handed);
     }
 
+    /// A packet left its pipe and was lost behind it: the time in which it was sent was for nothing.
+    pub(crate) fn lose(&mut self, pipe: PipeId, departure: &Departure) {
+        let meter = &mut self.0[pipe.0 as usize];
+        meter.wasted = meter.wasted + departure.busy;
+    }
+
     /// Forgets what was measured.
     pub fn reset(&mut self) {
         for meter in &mut self.0 {
@@ -55,8 +70,8 @@ impl Meters {
             counters: *counted,
             lateness: meter.lateness.clone(),
             delay: meter.delay.clone(),
-            busy_described: meter.busy_described,
-            busy_measured: meter.busy_measured,
+            busy_described: meter.busy,
+            busy_measured: meter.busy_measured(),
         };
         counters.zip(&self.0).map(report).collect()
     }
@@ -65,55 +80,23 @@ impl Meters {
 impl Meter {
     fn record(&mut self, departure: &Departure, handed: Instant) {
         let segments = departure.packet.segments();
-        self.lateness.record(handed.since(departure.due), segments);
+        let late = handed.since(departure.due);
+        self.lateness.record(late, segments);
         self.delay.record(departure.delay + handed.since(departure.first_due), segments);
-        let gap = self.previous.replace(handed).map(|previous| handed.since(previous));
-        if let Some(gap) = gap.filter(|&gap| departure.back_to_back && gap < LONGEST_GAP) {
-            self.busy_described = self.busy_described + departure.serialization;
-            self.busy_measured = self.busy_measured + gap;
+        let late = i64::try_from(late.as_nanos()).unwrap_or(i64::MAX);
+        let slipped = self.previous.replace(late).map(|previous| late - previous);
+        if let Some(slipped) = slipped.filter(|slipped| !departure.busy.is_zero() && slipped.abs() < LONGEST_GAP_NS) {
+            self.busy = self.busy + departure.busy;
+            self.slipped = self.slipped.saturating_add(slipped);
         }
+    }
+
+    /// How long the transmitter was busy in fact.
+    fn busy_measured(&self) -> Duration {
+        let described = self.busy + self.wasted;
+        Duration::from_nanos(described.as_nanos().saturating_add_signed(self.slipped))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use netloom_packet::{Pool, VirtioHeader};
-
-    fn departure(due_us: u64, back_to_back: bool) -> Departure {
-        let due = Instant::from_nanos(due_us * 1_000);
-        Departure {
-            packet: Pool::new(0, 0).packet(VirtioHeader::COMPLETE, &[0; 1_514]),
-            due,
-            first_due: due,
-            delay: Duration::from_millis(20),
-            serialization: Duration::from_micros(120),
-            back_to_back,
-        }
-    }
-
-    /// Packets of 120 us each that are handed over 10 us late, and from the third on 40 us late: the delay shows both,
-    /// the rate only the 30 us that the third took too long.
-    #[test]
-    fn lateness_shows_in_the_delay_and_its_growth_in_the_rate() {
-        let mut meter = Meter::default();
-        for (index, late_us) in [(0, 10), (1, 10), (2, 40), (3, 40)] {
-            let departure = departure(index * 120, index > 0);
-            meter.record(&departure, departure.due + Duration::from_micros(late_us));
-        }
-        assert_eq!(meter.busy_described, Duration::from_micros(360));
-        assert_eq!(meter.busy_measured, Duration::from_micros(390));
-        assert_eq!(meter.lateness.mean(), Some(Duration::from_micros(25)));
-        assert_eq!(meter.delay.mean(), Some(Duration::from_micros(20_025)));
-    }
-
-    #[test]
-    fn a_packet_behind_an_idle_time_says_nothing_of_the_rate() {
-        let mut meter = Meter::default();
-        for index in [0, 1_000] {
-            let departure = departure(index * 120, false);
-            meter.record(&departure, departure.due);
-        }
-        assert_eq!(meter.busy_measured, Duration::ZERO);
-    }
-}
+mod tests;

@@ -27,16 +27,20 @@ pub struct PipeReport {
     pub lateness: Distribution,
     /// The propagation delay that packets really had, lateness and coalescing included. Since the last reset.
     pub delay: Distribution,
-    /// How long the transmitter should have been busy with the segments that followed one another without a gap.
+    /// How long the transmitter should have been busy with the segments that followed one another without a gap and were
+    /// handed over. Since the last reset.
     pub busy_described: Duration,
-    /// How long it really took until these segments were handed over.
+    /// How long it was busy in fact: with the same segments as much longer as they were handed over later and later, and
+    /// with those that the engine lost. What happens to packets behind the transmitter is not in it.
     pub busy_measured: Duration,
 }
 
 impl PipeReport {
     /// The report of a pipe that hands packets over to another thread, with what that measured when it took them.
     pub(crate) fn measured_beyond(&mut self, beyond: Self) {
-        *self = Self { counters: self.counters, ..beyond };
+        // Here nothing is measured but what was lost between both.
+        let busy_measured = self.busy_measured + beyond.busy_measured;
+        *self = Self { counters: self.counters, busy_measured, ..beyond };
     }
 
     /// Achieved rate by described rate, while the transmitter was busy; none if it never was.

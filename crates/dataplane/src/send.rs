@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration as RealDuration;
 
-/// Packets per system call.
+/// Packets per system call; at most as many as a word has bits.
 const BATCH: usize = 64;
 /// Bytes per system call: a longer batch would keep arrivals waiting.
 const BATCH_BYTES: usize = 512 * 1_024;
@@ -46,6 +46,8 @@ pub(crate) struct Sender {
     last_sent: RealDuration,
     /// Packets (segments) that the kernel refused, by port.
     refused: Vec<u64>,
+    /// Which packets of the batch it refused: a bit each.
+    refused_now: u64,
     /// The error of the latest refusal.
     pub(crate) last_error: Option<io::Error>,
 }
@@ -84,6 +86,7 @@ impl Sender {
             scratch: Scratch::new(),
             last_sent: RealDuration::ZERO,
             refused,
+            refused_now: 0,
             last_error: None,
         })
     }
@@ -131,11 +134,16 @@ impl Sender {
         self.last_sent = self.clock.real();
         let end = self.clock.at(self.last_sent);
         let count = self.pending.len() as u64;
+        let refused = std::mem::take(&mut self.refused_now);
         for (index, handout) in self.pending.drain(..).enumerate() {
             // The kernel delivers packet after packet within the call; each is taken to be there after its share.
             let share = end.since(begin).as_nanos() * (index as u64 + 1) / count;
             let handed = Instant::from_nanos(begin.as_nanos() + share);
-            meters.record(handout.pipe, &handout.departure, handed);
+            if refused >> index & 1 == 0 {
+                meters.record(handout.pipe, &handout.departure, handed);
+            } else {
+                meters.lose(handout.pipe, &handout.departure);
+            }
             pool.recycle(handout.departure.packet);
         }
         self.pending_bytes = 0;
@@ -179,6 +187,7 @@ impl Sender {
                     if let Some(refused) = self.refused.get_mut(port.0 as usize) {
                         *refused += u64::from(departure.packet.segments());
                     }
+                    self.refused_now |= 1 << sent;
                     self.last_error = Some(error);
                     sent += 1;
                 }

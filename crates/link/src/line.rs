@@ -18,18 +18,16 @@ pub struct Departure {
     pub first_due: Instant,
     /// The propagation delay that the first segment was given.
     pub delay: Duration,
-    /// How long its segments were on the transmitter in all; zero without a rate limit.
-    pub serialization: Duration,
-    /// Whether its first segment followed the segment before it without a gap: the transmitter was busy all the time
-    /// in between, and the gap between both shows the achieved rate.
-    pub back_to_back: bool,
+    /// How long those of its segments were on the transmitter that followed the one before them without a gap; that one was
+    /// sent, too, and is no cross traffic. What happens behind the transmitter is not in it.
+    pub busy: Duration,
 }
 
 impl Departure {
     fn join(&mut self, next: &Self) {
         self.packet.append(&next.packet);
         self.due = next.due;
-        self.serialization = self.serialization + next.serialization;
+        self.busy = self.busy + next.busy;
     }
 }
 

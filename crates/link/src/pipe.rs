@@ -195,14 +195,15 @@ impl Pipe {
 
     /// A segment, or without a rate limit a train, is sent and travels from then on.
     fn depart(&mut self, sent: Sending, waste: &mut Waste) {
-        let Sending { segment: packet, finish, serialization, back_to_back, delay } = sent;
+        let busy = sent.busy();
+        let Sending { segment: packet, finish, delay, .. } = sent;
         if packet.is_phantom() {
             return Ledger { counters: &mut self.counters, waste, now: self.now }.depart(&packet);
         }
         let hurried = if self.reorder.is_idle() { None } else { self.reorder.hurry(delay) };
         let delay = hurried.unwrap_or(delay);
         let due = finish + delay;
-        let departure = Departure { packet, due, first_due: due, delay, serialization, back_to_back };
+        let departure = Departure { packet, due, first_due: due, delay, busy };
         if hurried.is_none() && self.delay.order() == Order::Kept {
             return self.line.push(departure);
         }

@@ -19,6 +19,13 @@ pub(crate) struct Sending {
     pub(crate) delay: Duration,
 }
 
+impl Sending {
+    /// How long it made the transmitter busy behind another segment; see [`crate::Departure`].
+    pub(crate) fn busy(&self) -> Duration {
+        if self.back_to_back { self.serialization } else { Duration::ZERO }
+    }
+}
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Transmitter {

@@ -275,7 +275,7 @@ fn packets_on_the_wire_do_not_wake_the_pipe_for_each_packet_of_the_cross_traffic
     assert!(wakes < 20, "{wakes} wakes");
     // The cross traffic of this instant came first: 12 us for that, 12 us for the packet, and 100 ms.
     assert_eq!(departure.due, Instant::from_nanos(100_024_000));
-    assert!(!departure.back_to_back, "nobody sees the end of the cross traffic before it");
+    assert_eq!(departure.busy, Duration::ZERO, "nobody sees the end of the cross traffic before it");
 }
 
 /// Cross traffic is away and its last packets are still in front of a packet that waits.

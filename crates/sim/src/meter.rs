@@ -2,27 +2,21 @@
 
 use crate::delays::Delays;
 use netloom_link::Departure;
-use netloom_units::{Duration, Instant};
+use netloom_units::Duration;
 
 /// See the module.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Meter {
     /// The propagation delay of packets.
     pub delays: Delays,
-    /// How long the transmitter should have been busy with packets that followed one another without a gap.
-    pub busy_described: Duration,
-    /// How long it took until these came out.
-    pub busy_measured: Duration,
-    previous: Option<Instant>,
+    /// How long the transmitter was busy with packets that followed one another without a gap. In a simulation every packet
+    /// comes out when it is due, so that is as long as described.
+    pub busy: Duration,
 }
 
 impl Meter {
     pub(crate) fn record(&mut self, departure: &Departure) {
         self.delays.record(departure.delay);
-        let gap = self.previous.replace(departure.due).map(|previous| departure.due.since(previous));
-        if let Some(gap) = gap.filter(|_| departure.back_to_back) {
-            self.busy_described = self.busy_described + departure.serialization;
-            self.busy_measured = self.busy_measured + gap;
-        }
+        self.busy = self.busy + departure.busy;
     }
 }

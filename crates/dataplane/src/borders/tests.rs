@@ -45,7 +45,7 @@ fn send(fabric: &mut Fabric, pool: &mut Pool, now: Instant) {
 fn hand_out(fabric: &mut Fabric, borders: &mut Borders, pool: &mut Pool, now: Instant) {
     fabric.advance(now, |handout| {
         assert!(borders.lead_away(&handout));
-        borders.give(handout, pool);
+        borders.give(handout, &mut Meters::new(2), pool);
     });
     borders.knock();
 }

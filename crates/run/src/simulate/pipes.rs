@@ -31,7 +31,7 @@ fn row(plan: &Plan, place: &PipePlan<'_>, pipe: &PipeOutcome, seconds: f64) -> P
         // A simulation has no kernel to join it in.
         joined_in_kernel: false,
         rate_bits_per_second: rate,
-        achieved_bits_per_second: rate.zip(telling_ratio(pipe)).map(|(rate, ratio)| rate as f64 * ratio),
+        achieved_bits_per_second: rate.filter(|_| meter.busy >= TELLING).map(|rate| rate as f64),
         throughput_bits_per_second: counters.departed.bytes as f64 * 8.0 / seconds,
         delay_ns: config.delay.mean().as_nanos(),
         measured_delay_mean_ns: ns(meter.delays.mean()),
@@ -50,9 +50,4 @@ fn row(plan: &Plan, place: &PipePlan<'_>, pipe: &PipeOutcome, seconds: f64) -> P
         lateness_p99_ns: lateness,
         lateness_max_ns: lateness,
     }
-}
-
-fn telling_ratio(pipe: &PipeOutcome) -> Option<f64> {
-    let (described, measured) = (pipe.meter.busy_described, pipe.meter.busy_measured);
-    (described >= TELLING && !measured.is_zero()).then(|| described.as_nanos() as f64 / measured.as_nanos() as f64)
 }
