@@ -144,6 +144,14 @@ fn an_interruption_ends_a_run_whose_program_computes_for_ever() {
     let took = interrupt(&bed, child);
     assert!(took < Duration::from_secs(3), "it took {took:?}");
     assert_results_so_far(&bed, "busy", 130);
+    let commands = bed.json("busy", "commands.json");
+    let spin = commands.as_array().unwrap().iter().find(|row| row["name"] == "spin").unwrap();
+    assert_eq!((&spin["interrupted"], &spin["failed"]), (&true.into(), &false.into()), "{spin}");
+    assert!(spin["start_ns"].as_u64().is_some_and(|start| start >= 1_000_000_000), "{spin}");
+    let summary = fs::read_to_string(bed.latest("busy").join("summary.txt")).unwrap();
+    let row = summary.lines().find(|line| line.contains("spin")).unwrap();
+    assert!(row.starts_with("cut short") && row.ends_with("interrupted"), "{row}");
+    assert!(summary.contains("not judged: the rest of the run, which was interrupted after"), "{summary}");
 }
 
 #[test]

@@ -46,6 +46,9 @@ impl Attempt {
     fn of(report: &Report) -> Self {
         let effort = report.effort.clone().unwrap_or_default();
         let rate_error = |row: &crate::PipeRow| {
+            if !row.rate_judged {
+                return None;
+            }
             let described = row.rate_bits_per_second? as f64;
             Some((row.achieved_bits_per_second? / described - 1.0).abs())
         };
@@ -187,6 +190,7 @@ mod tests {
         let row = crate::PipeRow {
             rate_bits_per_second: Some(100),
             achieved_bits_per_second: Some(90.0),
+            rate_judged: true,
             lateness_p99_ns: Some(7),
             ..crate::PipeRow::default()
         };

@@ -3,7 +3,7 @@
 use crate::effort::Spent;
 use crate::links::{LinkName, PipeState};
 use crate::losses::PortLoss;
-use crate::verdict::{Busy, EngineEvidence, PipeEvidence};
+use crate::verdict::{Busy, ENOUGH_BUSY, EngineEvidence, PipeEvidence};
 use crate::{Effects, PipeRow};
 use netloom_dataplane::{Distribution, PipeReport, Snapshot};
 use netloom_link::PipeCounters;
@@ -112,6 +112,7 @@ fn pipe_row(name: &LinkName, state: &PipeState, report: &PipeReport, flow: &Flow
         joined_in_kernel: name.joined,
         rate_bits_per_second: rate,
         achieved_bits_per_second: rate.zip(telling_ratio(report)).map(|(rate, ratio)| rate as f64 * ratio),
+        rate_judged: rate.is_some() && report.busy_described >= ENOUGH_BUSY,
         throughput_bits_per_second: flow.throughput(),
         delay_ns: state.config.delay.mean().as_nanos(),
         measured_delay_mean_ns: ns(report.delay.mean()),
@@ -172,6 +173,8 @@ pub(crate) fn pipe_evidence(names: &[LinkName], states: &[PipeState], last: &Sna
 /// What the verdict wants to know of the engine. Its processor time is ours, and so is the time it is compared with.
 pub(crate) fn engine_evidence(last: &Snapshot, spent: &Spent, losses: &[PortLoss]) -> EngineEvidence {
     let engine = &last.engine;
+    // Ports of neither kind pass packets from one thread to another and receive none; in virtual time there are no ports.
+    let serves_kernels = engine.ports.iter().any(|port| !port.is_interface && port.received > 0);
     let leaving: u64 = losses.iter().map(|loss| loss.lost_leaving_packets).sum();
     EngineEvidence {
         lost_arriving: engine.lost_receiving,
@@ -184,6 +187,7 @@ pub(crate) fn engine_evidence(last: &Snapshot, spent: &Spent, losses: &[PortLoss
         refusal: engine.last_send_error.clone(),
         elapsed_ns: spent.elapsed_ns,
         waited_ns: spent.engine.iter().map(|thread| thread.waited_ns).collect(),
+        serves_kernels,
     }
 }
 

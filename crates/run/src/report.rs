@@ -66,6 +66,9 @@ pub struct PipeRow {
     pub rate_bits_per_second: Option<u64>,
     /// The rate while packets waited for the transmitter; none if they never did for long enough to tell.
     pub achieved_bits_per_second: Option<f64>,
+    /// Whether they did for so long that the verdict judges it.
+    #[serde(default)]
+    pub rate_judged: bool,
     /// What was handed out, over the whole run.
     pub throughput_bits_per_second: f64,
     /// The described propagation delay at the end of the run.
@@ -145,6 +148,9 @@ pub struct CommandRow {
     pub signal: Option<i32>,
     /// Whether netloom stopped it: a service, `for`, the end of the run, or an interruption.
     pub stopped: bool,
+    /// Whether somebody ended the run while it ran: it did not come to its own end, and that is neither success nor failure.
+    #[serde(default)]
+    pub interrupted: bool,
     /// Whether how it ended counts as a failure.
     pub failed: bool,
     /// What it wrote to its standard output, relative to the results folder.
@@ -183,6 +189,9 @@ impl CommandRow {
     /// How the command ended, in words.
     pub fn ending(&self) -> String {
         match (self.start_ns, self.end_ns, self.exit_code, self.signal) {
+            (_, _, Some(code), _) if self.interrupted => format!("interrupted, exit {code}"),
+            (_, _, _, Some(signal)) if self.interrupted => format!("interrupted, ended by signal {signal}"),
+            _ if self.interrupted => "interrupted".into(),
             (None, ..) => "was not started".into(),
             (_, None, ..) => "did not end".into(),
             (_, _, Some(code), _) if self.stopped => format!("stopped, exit {code}"),
@@ -214,6 +223,9 @@ pub struct Verdict {
     pub as_described: bool,
     /// What did not, the worst first.
     pub findings: Vec<Finding>,
+    /// What was seen beside the findings and explains them; no finding by itself.
+    #[serde(default)]
+    pub causes: Vec<String>,
     /// The smallest whole dilation with which this machine would fit, as far as the figures tell; none if none is needed,
     /// if slowing would not help, and in virtual time.
     pub dilation: Option<u64>,
@@ -239,7 +251,7 @@ impl Verdict {
     /// The verdict in one line.
     pub fn headline(&self) -> String {
         let Some(worst) = self.findings.first() else {
-            return "as described".into();
+            return if self.as_described { "as described" } else { "none: nothing was measured" }.into();
         };
         let more = match self.findings.len() - 1 {
             0 => String::new(),

@@ -148,7 +148,8 @@ pub(crate) const BOUNDS: Section = Section {
             "starvation",
             SHARE,
             "10 %",
-            "The engine waits for a processor for at most this share of its time. Default: 10 %.",
+            "Each kernel node, and an engine that serves kernel nodes, waits for a processor for at most this share of \
+             our time. Default: 10 %.",
         ),
     ]],
 };

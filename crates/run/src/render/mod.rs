@@ -130,7 +130,7 @@ fn pipe_cells(row: &PipeRow) -> Vec<String> {
     vec![
         name,
         row.rate_bits_per_second.map_or_else(dash, |bits| rate(bits as f64)),
-        row.achieved_bits_per_second.map_or_else(dash, rate),
+        achieved(row),
         span(row.delay_ns),
         row.measured_delay_mean_ns.map_or_else(dash, span),
         row.queue_peak_packets.to_string(),
@@ -143,6 +143,14 @@ fn pipe_cells(row: &PipeRow) -> Vec<String> {
 pub fn pipe_name(link: &str, further: Option<&str>, from: &str, to: &str) -> String {
     let further = further.map_or_else(String::new, |pipe| format!(".{pipe}"));
     format!("{link}{further} {from}>{to}")
+}
+
+/// What is not judged is not shown beside what is: it would look as if it had been.
+fn achieved(row: &PipeRow) -> String {
+    match row.achieved_bits_per_second {
+        Some(_) if !row.rate_judged => format!("{FAINT}not judged{FAINT:#}"),
+        achieved => achieved.map_or_else(dash, rate),
+    }
 }
 
 fn dash() -> String {
@@ -199,7 +207,12 @@ fn routers(rows: &[RouterRow]) -> String {
 fn commands(rows: &[CommandRow]) -> String {
     let mut table = Table::bare(&[Align::Left, Align::Left, Align::Left, Align::Right, Align::Left]);
     for row in rows {
-        let (style, word) = if row.failed { (BAD, "failed") } else { (GOOD, "ok") };
+        let (style, word) = match row {
+            CommandRow { failed: true, .. } => (BAD, "failed"),
+            CommandRow { interrupted: true, .. } => (CAUTION, "cut short"),
+            CommandRow { start_ns: None, .. } => (FAINT, "not run"),
+            _ => (GOOD, "ok"),
+        };
         table.row(vec![
             format!("{style}{word}{style:#}"),
             row.name.clone(),
@@ -229,13 +242,20 @@ fn expectations(rows: &[ExpectationRow]) -> String {
 }
 
 fn verdict(verdict: &Verdict) -> String {
-    let style = if verdict.as_described { GOOD } else { BAD };
+    let style = match verdict {
+        Verdict { as_described: true, .. } => GOOD,
+        Verdict { findings, .. } if findings.is_empty() => CAUTION,
+        _ => BAD,
+    };
     let mut text = format!("verdict: {style}{}{style:#}\n", verdict.headline());
     for finding in verdict.findings.iter().take(FINDINGS_SHOWN).skip(1) {
         push_line(&mut text, &format!("  {}: {}", finding.subject, finding.text));
     }
     if verdict.findings.len() > FINDINGS_SHOWN {
         push_line(&mut text, &format!("  ... {} more in verdict.json", verdict.findings.len() - FINDINGS_SHOWN));
+    }
+    for cause in &verdict.causes {
+        push_line(&mut text, &format!("  cause: {cause}"));
     }
     if let Some(proposal) = verdict.proposal() {
         push_line(&mut text, &format!("  {proposal}"));

@@ -12,6 +12,7 @@ fn backbone() -> PipeRow {
         to: "router2".into(),
         rate_bits_per_second: Some(100_000_000),
         achieved_bits_per_second: Some(99_998_000.0),
+        rate_judged: true,
         delay_ns: 20_000_000,
         measured_delay_mean_ns: Some(20_004_000),
         queue_peak_packets: 1_000,
@@ -34,6 +35,13 @@ backbone router1>router2  100 Mbit/s  100 Mbit/s  20 ms  20 ms   1000  full 1234
         assert!(line.chars().count() <= 110, "{line}");
     }
     assert_eq!(text.split_whitespace().collect::<Vec<_>>(), expected.split_whitespace().collect::<Vec<_>>());
+}
+
+#[test]
+fn what_was_not_judged_does_not_look_as_if() {
+    let short = PipeRow { achieved_bits_per_second: Some(40_000_000.0), rate_judged: false, ..backbone() };
+    let text = plain(&pipes(&[short]));
+    assert!(text.contains("100 Mbit/s  not judged  20 ms"), "{text}");
 }
 
 /// Only those columns appear that have something to say.
@@ -86,6 +94,7 @@ fn the_verdict_names_the_worst_finding_and_what_would_help() {
     let bad = Verdict {
         as_described: false,
         findings: vec![finding("backbone forward", "12 ms late"), finding("engine", "3 packets lost")],
+        causes: vec!["the engine waited".into()],
         dilation: Some(12),
         machine: Some("netloom doctor says why".into()),
         notes: vec!["the CPU share of r1: no controller".into()],
@@ -93,8 +102,9 @@ fn the_verdict_names_the_worst_finding_and_what_would_help() {
     assert_eq!(
         plain(&verdict(&bad)),
         "verdict: NOT as described: backbone forward: 12 ms late (and 1 more)\n  engine: 3 packets lost\n  \
-         a dilation of 12 would fit: --clock 12, or --auto-dilate\n  netloom doctor says why\n  not judged: the CPU share of r1: no controller\n"
+         cause: the engine waited\n  a dilation of 12 would fit: --clock 12, or --auto-dilate\n  netloom doctor says why\n  not judged: the CPU share of r1: no controller\n"
     );
     let good = Verdict { as_described: true, ..Verdict::default() };
     assert_eq!(plain(&verdict(&good)), "verdict: as described\n");
+    assert_eq!(plain(&verdict(&Verdict::default())), "verdict: none: nothing was measured\n");
 }

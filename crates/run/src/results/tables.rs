@@ -4,7 +4,7 @@ use super::Folder;
 use crate::{Effects, PipeRow, Report, RunError};
 use std::fmt::Write;
 
-const HEADER: &str = "link,direction,pipe,from,to,rate_bits_per_second,achieved_bits_per_second,\
+const HEADER: &str = "link,direction,pipe,from,to,rate_bits_per_second,achieved_bits_per_second,rate_judged,\
 throughput_bits_per_second,delay_ns,measured_delay_mean_ns,measured_delay_p99_ns,\
 queue_peak_packets,arrived_packets,arrived_bytes,departed_packets,departed_bytes,dropped_queue_packets,\
 dropped_loss_packets,dropped_early_packets,dropped_down_packets,lateness_p50_ns,lateness_p99_ns,lateness_max_ns";
@@ -54,6 +54,7 @@ fn push_row(text: &mut String, row: &PipeRow) {
         row.to.clone(),
         field(row.rate_bits_per_second),
         field(row.achieved_bits_per_second.map(f64::round)),
+        field(Some(row.rate_judged).filter(|_| row.achieved_bits_per_second.is_some())),
         field(Some(row.throughput_bits_per_second.round()).filter(|_| !row.joined_in_kernel)),
         field(Some(row.delay_ns)),
         field(row.measured_delay_mean_ns),
@@ -88,7 +89,7 @@ mod tests {
         let mut text = header();
         push_row(&mut text, &PipeRow { link: "backbone".into(), ..PipeRow::default() });
         let counts: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
-        assert_eq!(counts, [32, 32]);
+        assert_eq!(counts, [33, 33]);
     }
 
     #[test]

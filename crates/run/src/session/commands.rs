@@ -35,10 +35,14 @@ pub(crate) struct Command {
     node: String,
     stdout: PathBuf,
     stderr: PathBuf,
-    /// When it was started, and how much later than described.
+    /// When its node was asked to start it.
+    pub(crate) asked: Option<Instant>,
+    /// When it was started, and how much later than described; none as long as the node has not answered.
     pub(crate) started: Option<(Instant, Option<Duration>)>,
     /// When and how it ended, and whether netloom asked it to.
     pub(crate) ended: Option<(Instant, Ending, bool)>,
+    /// Whether somebody ended the run before it had ended.
+    pub(crate) interrupted: bool,
     /// For a service: whether it can be used.
     pub(crate) readiness: Option<Readiness>,
     /// Whether the lab file expects something of how it ends, which then alone counts.
@@ -55,8 +59,10 @@ impl Command {
             node,
             stdout: format!("{log}.stdout").into(),
             stderr: format!("{log}.stderr").into(),
+            asked: None,
             started: None,
             ended: None,
+            interrupted: false,
             readiness: None,
             exit_is_judged: plan.expect.iter().any(|expectation| expects_exit_of(&expectation.subject, event)),
         }
@@ -68,9 +74,16 @@ impl Command {
         Ok((create(&self.stdout)?, create(&self.stderr)?))
     }
 
+    /// The run is interrupted: what runs, or is being started, does not come to its own end. Services have none.
+    pub(crate) fn interrupt(&mut self) {
+        let runs = self.asked.is_some() && self.ended.is_none();
+        self.interrupted |= runs && !self.described.service;
+    }
+
     /// Whether how it ended, or that it did not, is a failure.
     pub(crate) fn has_failed(&self) -> bool {
         match self.ended {
+            _ if self.interrupted => false,
             Some((_, _, true)) => false,
             Some((_, ending, false)) if !self.described.service => {
                 ending.code != Some(0) && !self.described.may_fail && !self.exit_is_judged
@@ -89,12 +102,13 @@ impl Command {
             node: self.node.clone(),
             command: one_line(&self.described.command),
             service: self.described.service,
-            start_ns: self.started.map(|(at, _)| after_zero(at)),
+            start_ns: self.started.map(|(at, _)| at).or(self.asked.filter(|_| self.interrupted)).map(after_zero),
             start_lateness_ns: self.started.and_then(|(_, late)| late).map(Duration::as_nanos),
             end_ns: self.ended.map(|(at, ..)| after_zero(at)),
             exit_code: self.ended.and_then(|(_, ending, _)| ending.code),
             signal: self.ended.and_then(|(_, ending, _)| ending.signal),
             stopped: self.ended.is_some_and(|(.., stopped)| stopped),
+            interrupted: self.interrupted,
             failed: self.has_failed(),
             stdout: self.stdout.clone(),
             stderr: self.stderr.clone(),
@@ -206,6 +220,26 @@ mod tests {
         let service = "{on: a, run: sleep 1, service: true}";
         assert!(ended(service, "", SUCCESS, false).has_failed());
         assert!(!ended(service, "", KILLED, true).has_failed());
+    }
+
+    /// One that never answered and one that was asked to end.
+    #[test]
+    fn an_interrupted_command_is_neither_well_nor_failed() {
+        let mut command = ended("{on: a, run: sleep 9}", "", KILLED, true);
+        (command.asked, command.started, command.ended) = (Some(Instant::from_nanos(30)), None, None);
+        command.interrupt();
+        let row = command.row(Instant::from_nanos(25));
+        assert_eq!((row.start_ns, row.interrupted, row.failed), (Some(5), true, false));
+        assert_eq!(row.ending(), "interrupted");
+        command.ended = Some((Instant::from_nanos(40), KILLED, true));
+        assert_eq!(command.row(Instant::ZERO).ending(), "interrupted, ended by signal 9");
+        let mut service = ended("{on: a, run: sleep 9, service: true}", "", KILLED, true);
+        service.interrupt();
+        assert_eq!(service.row(Instant::ZERO).ending(), "stopped by signal 9");
+        let mut later = ended("{on: a, run: sleep 9}", "", KILLED, true);
+        (later.asked, later.started, later.ended) = (None, None, None);
+        later.interrupt();
+        assert_eq!(later.row(Instant::ZERO).ending(), "was not started");
     }
 
     #[test]

@@ -7,8 +7,9 @@ use crate::effort::Spent;
 use crate::expectations::{self, Measurements};
 use crate::job::Mode;
 use crate::measure::{engine_evidence, marks, pipe_evidence, pipe_rows};
+use crate::render::span;
 use crate::verdict::{Evidence, NodeEvidence, ProcessorShare, judge};
-use crate::{CommandRow, Event, ExitCode, ExpectationRow, PortLoss, Report, RouterRow, RunError};
+use crate::{CommandRow, Event, ExitCode, ExpectationRow, Report, RouterRow, RunError};
 use netloom_dataplane::Snapshot;
 use netloom_lab::{Clock, NodeKind};
 use netloom_units::Instant;
@@ -111,7 +112,7 @@ impl Session<'_> {
         let nodes = self.job.plan.nodes.iter().map(|node| node.name.as_str());
         report.effort = Some(play.spent.effort(self.job.plan.clock, nodes));
         report.losses = self.links.port_losses(last)?;
-        report.verdict = judge(&self.job.plan.bounds.into(), &self.evidence(last, &play.spent, &report.losses)?);
+        report.verdict = judge(&self.job.plan.bounds.into(), &self.evidence(last, &play.spent, report)?);
         Ok(())
     }
 
@@ -121,15 +122,17 @@ impl Session<'_> {
         started.into_iter().map(|command| command.row(zero.unwrap_or(Instant::ZERO))).collect()
     }
 
-    fn evidence(&mut self, last: &Snapshot, spent: &Spent, losses: &[PortLoss]) -> Result<Evidence, RunError> {
+    fn evidence(&mut self, last: &Snapshot, spent: &Spent, report: &Report) -> Result<Evidence, RunError> {
+        let end = || format!("the rest of the run, which was interrupted after {}", span(report.duration_ns));
+        let cut_short = report.interrupted.then(end);
         Ok(Evidence {
             clock: self.job.plan.clock,
             precision: self.job.plan.precision,
             examination: self.job.examination.clone(),
             pipes: pipe_evidence(self.links.names(), self.links.pipes(), last),
-            engine: engine_evidence(last, spent, losses),
+            engine: engine_evidence(last, spent, &report.losses),
             nodes: self.node_evidence(spent)?,
-            notes: self.notes.iter().cloned().chain(self.joined_links()).collect(),
+            notes: self.notes.iter().cloned().chain(self.joined_links()).chain(cut_short).collect(),
         })
     }
 

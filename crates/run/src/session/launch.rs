@@ -102,6 +102,7 @@ impl Session<'_> {
             terminal: false,
         };
         let node = launch.node;
+        self.commands[number].asked = Some(self.links.now());
         Ok(self.nodes[node].begin_spawn(launch.into()))
     }
 

@@ -344,6 +344,9 @@ impl<'a> Session<'a> {
         if matches!(self.stage, Stage::Stopping(_)) {
             return Ok(());
         }
+        if matches!(why, Why::Interrupted) {
+            self.commands.iter_mut().for_each(Command::interrupt);
+        }
         self.note("the end begins", json!({ "because": why.to_string() }))?;
         let snapshot = self.links.snapshot();
         if let (Some((captures, _)), Ok(last)) = (&self.captures, &snapshot) {

@@ -32,6 +32,8 @@ fn row(plan: &Plan, place: &PipePlan<'_>, pipe: &PipeOutcome, seconds: f64) -> P
         joined_in_kernel: false,
         rate_bits_per_second: rate,
         achieved_bits_per_second: rate.filter(|_| meter.busy >= TELLING).map(|rate| rate as f64),
+        // As exact as all of it.
+        rate_judged: meter.busy >= TELLING,
         throughput_bits_per_second: counters.departed.bytes as f64 * 8.0 / seconds,
         delay_ns: config.delay.mean().as_nanos(),
         measured_delay_mean_ns: ns(meter.delays.mean()),

@@ -10,8 +10,9 @@ use crate::doctor::quote::{Asked, Complaint, quote};
 use crate::render::{rate, span};
 use crate::{Finding, PortLoss, Verdict};
 use netloom_lab::{Bounds, Clock, Precision};
+use netloom_units::Duration;
 pub(crate) use processors::ProcessorShare;
-use processors::{engine_starvation, node_processor};
+use processors::{engine_waits, node_processor, starvation};
 
 /// How far from the description a run may stray.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +23,7 @@ pub(crate) struct Allowed {
     pub(crate) rate: f64,
     /// A pipe's mean delay may differ from the described one by this fraction, or by `lateness_ns` if that is more.
     pub(crate) delay: f64,
-    /// The share of the time that the engine, and each kernel, may wait for a processor.
+    /// The share of the time that each kernel may wait for a processor, and the engine that serves kernels.
     pub(crate) starvation: f64,
 }
 
@@ -101,6 +102,9 @@ pub(crate) struct EngineEvidence {
     /// How long of that each of its threads was ready to run and waited for a processor, in nanoseconds; none if the kernel
     /// does not tell.
     pub(crate) waited_ns: Vec<Option<u64>>,
+    /// Whether it reads packets of kernel nodes, in real or dilated time. They arrive when they are read, so that a wait for a
+    /// processor delays them and nobody can tell by how much; packets of interfaces carry the instant of their arrival.
+    pub(crate) serves_kernels: bool,
 }
 
 /// One node.
@@ -117,7 +121,7 @@ pub(crate) struct NodeEvidence {
 }
 
 /// A busy period shorter than this cannot tell a rate to a percent: a few packets at its ends decide.
-const ENOUGH_BUSY_NS: u64 = 1_000_000_000;
+pub(crate) const ENOUGH_BUSY: Duration = Duration::from_secs(1);
 
 /// Slowing would help against a loss, but nobody knows by how much: half the speed is the smallest step there is.
 const SMALLEST_SLOWING: f64 = 2.0;
@@ -140,8 +144,8 @@ pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     overrun.extend(lost);
     complaint.overrun = overrun.iter().any(|finding| finding.slowing.is_some());
     findings.extend(overrun);
-    let starved = engine_starvation(allowed, evidence.engine.elapsed_ns, &evidence.engine.waited_ns);
-    complaint.starved = !starved.is_empty();
+    let (starved, causes) = engine_starvation(allowed, &evidence.engine, !findings.is_empty());
+    complaint.starved = !starved.is_empty() || !causes.is_empty();
     findings.extend(starved);
     findings.extend(evidence.nodes.iter().filter_map(unenforced_share));
     for node in &evidence.nodes {
@@ -151,12 +155,25 @@ pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     let slowing = findings.iter().filter_map(|finding| finding.slowing).max_by(f64::total_cmp);
     let dilation = slowing.and_then(|slowing| smallest_dilation(evidence.clock, slowing));
     let mut notes = evidence.notes.clone();
-    if evidence.engine.waited_ns.contains(&None) {
+    if evidence.engine.serves_kernels && evidence.engine.waited_ns.contains(&None) {
         notes
             .push("whether the engine waited for a processor: this kernel keeps no account (CONFIG_SCHED_INFO)".into());
     }
     let machine = about_the_machine(allowed, evidence, complaint);
-    Verdict { as_described: findings.is_empty(), findings, dilation, machine, notes }
+    Verdict { as_described: findings.is_empty(), findings, causes, dilation, machine, notes }
+}
+
+/// The engine waited for a processor. If that made packets late, or lost some, that was measured and found already; then this
+/// is why. Only what it does to packets of kernels is not measured, and so it is a finding of its own.
+fn engine_starvation(allowed: &Allowed, engine: &EngineEvidence, is_found: bool) -> (Vec<Finding>, Vec<String>) {
+    let waits = engine_waits(allowed, engine.elapsed_ns, &engine.waited_ns);
+    if engine.serves_kernels {
+        return (waits.into_iter().map(|(subject, share)| starvation(allowed, subject, share)).collect(), Vec::new());
+    }
+    let cause = |(subject, share): (String, f64)| {
+        format!("the {subject} waited for a processor for {:.1} % of the time", share * 100.0)
+    };
+    (Vec::new(), waits.into_iter().filter(|_| is_found).map(cause).collect())
 }
 
 /// What is known of the machine that explains the findings. In virtual time it makes no difference.
@@ -203,7 +220,7 @@ fn delay(allowed: &Allowed, pipe: &PipeEvidence) -> Option<Finding> {
 }
 
 fn achieved_rate(allowed: &Allowed, pipe: &PipeEvidence) -> Option<Finding> {
-    let busy = pipe.busy.filter(|busy| busy.described_ns >= ENOUGH_BUSY_NS)?;
+    let busy = pipe.busy.filter(|busy| busy.described_ns >= ENOUGH_BUSY.as_nanos())?;
     let share = busy.described_ns as f64 / busy.measured_ns.max(1) as f64;
     ((share - 1.0).abs() > allowed.rate).then(|| Finding {
         subject: pipe.name.clone(),

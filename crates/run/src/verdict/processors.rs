@@ -33,16 +33,16 @@ fn share(part_ns: u64, whole_ns: u64) -> f64 {
     part_ns as f64 / whole_ns.max(1) as f64
 }
 
-/// The engine, of which only the waiting counts: one that spins always runs, and means nothing by it. Each of its threads has
-/// links that depend on nobody else, and so each is judged by itself.
-pub(super) fn engine_starvation(allowed: &Allowed, elapsed_ns: u64, waited_ns: &[Option<u64>]) -> Vec<Finding> {
+/// The threads of the engine that waited for a processor for longer than is allowed, with the share of the time. Only the
+/// waiting counts: one that spins always runs, and means nothing by it. Each has links that depend on nobody else, and so each
+/// is judged by itself.
+pub(super) fn engine_waits(allowed: &Allowed, elapsed_ns: u64, waited_ns: &[Option<u64>]) -> Vec<(String, f64)> {
     if elapsed_ns < ENOUGH_NS {
         return Vec::new();
     }
     let subject = |shard: usize| if waited_ns.len() > 1 { format!("engine, shard {shard}") } else { "engine".into() };
-    let judged =
-        |(shard, waited): (usize, &Option<u64>)| starvation(allowed, subject(shard), share((*waited)?, elapsed_ns));
-    waited_ns.iter().enumerate().filter_map(judged).collect()
+    let waits = |(shard, waited): (usize, &Option<u64>)| Some((subject(shard), share((*waited)?, elapsed_ns)));
+    waited_ns.iter().enumerate().filter_map(waits).filter(|(_, share)| *share > allowed.starvation).collect()
 }
 
 /// A node on a kernel of its own. Each kernel has one core, which it may share with others and with the engine.
@@ -51,14 +51,16 @@ pub(super) fn node_processor(allowed: &Allowed, name: &str, processor: &Processo
         return None;
     }
     let subject = format!("node {name}");
-    let starved = starvation(allowed, subject.clone(), processor.waited());
-    starved.or_else(|| saturation(allowed, subject, processor.ran() + processor.waited()))
+    if processor.waited() > allowed.starvation {
+        return Some(starvation(allowed, subject, processor.waited()));
+    }
+    saturation(allowed, subject, processor.ran() + processor.waited())
 }
 
 /// A lab that is N times slower asks for at most 1/N of the processor time in the same stretch of our time, and waits for
 /// it accordingly less.
-fn starvation(allowed: &Allowed, subject: String, share: f64) -> Option<Finding> {
-    (share > allowed.starvation).then(|| Finding {
+pub(super) fn starvation(allowed: &Allowed, subject: String, share: f64) -> Finding {
+    Finding {
         subject,
         text: format!(
             "it waited for a processor for {:.1} % of the time, {:.1} % is allowed",
@@ -66,7 +68,7 @@ fn starvation(allowed: &Allowed, subject: String, share: f64) -> Option<Finding>
             allowed.starvation * 100.0
         ),
         slowing: Some(ratio(share, allowed.starvation).max(SMALLEST_SLOWING)),
-    })
+    }
 }
 
 /// How much more a node would have done with a faster processor, its figures do not tell.

@@ -24,16 +24,19 @@ fn with(pipe: PipeEvidence) -> Evidence {
 
 #[test]
 fn what_the_kernel_does_not_tell_is_noted() {
-    let engine = EngineEvidence { waited_ns: vec![None], ..EngineEvidence::default() };
-    let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
+    let engine = EngineEvidence { waited_ns: vec![None], serves_kernels: true, ..EngineEvidence::default() };
+    let verdict = judge(&ALLOWED, &Evidence { engine: engine.clone(), ..Evidence::default() });
     assert!(verdict.as_described);
     assert_eq!(verdict.notes.len(), 1);
+    let engine = EngineEvidence { serves_kernels: false, ..engine };
+    assert_eq!(judge(&ALLOWED, &Evidence { engine, ..Evidence::default() }).notes, [""; 0]);
 }
 
 #[test]
 fn each_shard_of_the_engine_is_judged_by_itself() {
     let waited_ns = vec![Some(10_000_000), Some(400_000_000)];
-    let engine = EngineEvidence { elapsed_ns: 1_000_000_000, waited_ns, ..EngineEvidence::default() };
+    let engine =
+        EngineEvidence { elapsed_ns: 1_000_000_000, waited_ns, serves_kernels: true, ..EngineEvidence::default() };
     let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
     let subjects: Vec<&str> = verdict.findings.iter().map(|finding| finding.subject.as_str()).collect();
     assert_eq!(subjects, ["engine, shard 1"]);
@@ -127,16 +130,39 @@ fn an_engine_that_falls_behind_says_how_fast_it_is() {
     assert_eq!(verdict.findings[1].text, "of 10 s of traffic it had computed 2 s when they were over");
 }
 
+/// An engine that waited for a processor for a fifth of the time.
+fn starved() -> EngineEvidence {
+    EngineEvidence { elapsed_ns: 1_000_000_000, waited_ns: vec![Some(200_000_000)], ..engine() }
+}
+
 #[test]
-fn a_starved_engine_is_found() {
-    let engine = EngineEvidence { elapsed_ns: 1_000_000_000, waited_ns: vec![Some(200_000_000)], ..engine() };
+fn an_engine_that_waited_and_was_on_time_did_what_was_described() {
+    let verdict = judge(&ALLOWED, &Evidence { engine: starved(), ..with(pipe()) });
+    assert_eq!(verdict, Verdict { as_described: true, ..Verdict::default() });
+}
+
+#[test]
+fn an_engine_that_waited_is_named_as_the_cause_of_what_it_did() {
+    let late = with(PipeEvidence { lateness_p99_ns: 1_500_000, ..pipe() });
+    let verdict = judge(&ALLOWED, &Evidence { engine: starved(), ..late.clone() });
+    assert_eq!((verdict.findings.len(), verdict.dilation), (1, Some(2)));
+    assert_eq!(verdict.causes, ["the engine waited for a processor for 20.0 % of the time"]);
+    assert_eq!(judge(&ALLOWED, &late).causes, [""; 0]);
+}
+
+/// Packets of kernels arrive when they are read: nothing else shows what the wait did to them.
+#[test]
+fn an_engine_that_let_kernels_wait_is_found() {
+    let engine = EngineEvidence { serves_kernels: true, ..starved() };
     let verdict = judge(&ALLOWED, &Evidence { engine, ..Evidence::default() });
     assert_eq!(verdict.findings[0].text, "it waited for a processor for 20.0 % of the time, 10.0 % is allowed");
+    assert_eq!(verdict.causes, [""; 0]);
 }
 
 #[test]
 fn shares_of_a_moment_are_not_judged() {
-    let engine = EngineEvidence { elapsed_ns: 2_000_000, waited_ns: vec![Some(1_900_000)], ..engine() };
+    let waited_ns = vec![Some(1_900_000)];
+    let engine = EngineEvidence { elapsed_ns: 2_000_000, waited_ns, serves_kernels: true, ..engine() };
     assert!(judge(&ALLOWED, &Evidence { engine, ..Evidence::default() }).as_described);
 }
 
