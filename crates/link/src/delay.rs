@@ -2,7 +2,7 @@
 //!
 //! A delay is drawn for each segment when its transmission begins. With a correlation c it is
 //! `c * previous + (1 - c) * drawn` (GINE, equation 4.1), where `previous` is the delay of the segment before it. A sum
-//! below zero counts as zero, and the result is rounded to the nearest nanosecond.
+//! below zero counts as zero, also as `previous`, and the result is rounded to the nearest nanosecond.
 
 mod correlation;
 mod draws;

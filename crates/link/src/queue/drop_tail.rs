@@ -23,12 +23,21 @@ impl DropTail {
         Self { limit, waiting: Fifo::default() }
     }
 
-    /// Sets the limit and drops what no longer fits, from the tail, as the new limit would have refused it.
+    /// Sets the limit and drops from the tail until what waits fits: nothing stays that waited behind what was dropped.
     pub(crate) fn set_limit(&mut self, limit: Limit, transmission: Transmission, ledger: &mut Ledger<'_>) {
         self.limit = limit;
-        for (arrival, train) in self.waiting.take() {
-            ledger.release(&train);
-            self.push(arrival, train, transmission, ledger);
+        let mut all_fit = true;
+        for (arrival, mut train) in self.waiting.take() {
+            let room = if all_fit { self.room(&train, transmission) } else { 0 };
+            all_fit = room == train.segments();
+            if all_fit {
+                self.waiting.push(arrival, train);
+                continue;
+            }
+            if let Some(front) = train.split_front(room) {
+                self.waiting.push(arrival, front);
+            }
+            ledger.evict(train, Cause::Full);
         }
     }
 

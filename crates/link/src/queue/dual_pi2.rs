@@ -142,7 +142,7 @@ impl DualPi2 {
         }
     }
 
-    /// Takes other parameters. The controller goes on where it is; what no longer fits is dropped from the tail.
+    /// Takes other parameters. The controller goes on where it is; the latest arrivals are dropped until what waits fits.
     pub(crate) fn configure(
         &mut self,
         now: Instant,
@@ -153,9 +153,16 @@ impl DualPi2 {
         self.catch_up(now);
         self.config = *config;
         self.ticks.set_period(config.update);
+        let mut all_fit = true;
         for (arrival, train) in self.take() {
-            ledger.release(&train);
-            each_segment(train, |segment| self.admit(arrival, segment, transmission, ledger));
+            each_segment(train, |segment| {
+                all_fit = all_fit && self.has_room(&segment, transmission);
+                if all_fit {
+                    self.wait(arrival, segment);
+                } else {
+                    ledger.evict(segment, Cause::Full);
+                }
+            });
         }
     }
 
@@ -180,12 +187,21 @@ impl DualPi2 {
 
     fn admit(&mut self, now: Instant, segment: Packet, transmission: Transmission, ledger: &mut Ledger<'_>) {
         // if ( lq.byt() + cq.byt() + MTU > limit) drop(pkt)
-        let packets = self.lq.waiting.packets() + self.cq.waiting.packets();
-        let bytes = Bytes::new(self.lq.waiting.bytes().get() + self.cq.waiting.bytes().get());
-        if !has_room(self.config.limit, packets, bytes, segment.size(), transmission) {
+        if !self.has_room(&segment, transmission) {
             return ledger.refuse(segment, Cause::Full);
         }
         ledger.admit(&segment);
+        self.wait(now, segment);
+    }
+
+    fn has_room(&self, segment: &Packet, transmission: Transmission) -> bool {
+        let packets = self.lq.waiting.packets() + self.cq.waiting.packets();
+        let bytes = Bytes::new(self.lq.waiting.bytes().get() + self.cq.waiting.bytes().get());
+        has_room(self.config.limit, packets, bytes, segment.size(), transmission)
+    }
+
+    /// Figure 3: the queue of a segment that found room.
+    fn wait(&mut self, now: Instant, segment: Packet) {
         // if ( ecn(pkt) modulo 2 == 1 ) lq.enqueue(pkt), else cq.enqueue(pkt)
         match segment.ecn() {
             Some(Ecn::Capable1 | Ecn::Congested) => self.lq.waiting.push(now, segment),

@@ -129,22 +129,55 @@ impl Bucket {
         Duration::from_nanos(nanos)
     }
 
-    /// Lets a packet through that began to wait `span` ago, of which it waited `own` for this bucket.
-    fn take(&mut self, needed: i128, own: Duration, span: Duration) {
-        if own < span {
-            self.fill(span);
+    /// How many tokens more than a packet needs would have flowed in after `wait`, if there were room for them.
+    fn surplus(&self, needed: i128, wait: Duration) -> u128 {
+        let lacking = needed.min(self.depth) - self.level;
+        u128::try_from(self.inflow(wait).saturating_sub(lacking)).unwrap_or(0)
+    }
+
+    /// Lets a packet through after `wait`. `rounding`: how much of this span is behind the exact instant at which the
+    /// packet is sent, because that is rounded up to a whole nanosecond. What flows in meanwhile finds the packet's room:
+    /// nothing of it is lost, and the rate is exact.
+    fn take(&mut self, needed: i128, wait: Duration, rounding: Fraction) {
+        let all = self.level.saturating_add(self.inflow(wait));
+        self.level = if all <= self.depth {
+            all.saturating_sub(needed)
         } else {
-            // What flows in between the exact instant and the next whole nanosecond finds the packet's room: nothing is
-            // lost, and the rate is exact.
-            self.level = self.level.saturating_add(self.inflow(span));
-        }
-        self.level = self.level.saturating_sub(needed);
+            let afterwards = rounding.tokens(self.rate);
+            (all - afterwards).min(self.depth).saturating_sub(needed) + afterwards
+        };
     }
 
     /// The same tokens in a bucket of another size.
     fn resized(self, rate: Rate, burst: Bytes) -> Self {
         let full = Self::full(rate, burst);
         Self { level: self.level.min(full.depth), ..full }
+    }
+}
+
+/// A part of a nanosecond.
+#[derive(Clone, Copy, Debug)]
+struct Fraction {
+    numerator: u64,
+    denominator: u64,
+}
+
+impl Fraction {
+    /// The part that `surplus` tokens take to flow in at `rate`; at most a whole nanosecond.
+    fn of(surplus: u128, rate: u64) -> Self {
+        Self { numerator: u64::try_from(surplus).unwrap_or(u64::MAX).min(rate), denominator: rate }
+    }
+
+    fn is_less_than(self, other: Self) -> bool {
+        u128::from(self.numerator) * u128::from(other.denominator)
+            < u128::from(other.numerator) * u128::from(self.denominator)
+    }
+
+    /// What flows in at `rate` meanwhile, rounded up to a billionth of a bit: tokens that are there at a whole nanosecond
+    /// are found there.
+    fn tokens(self, rate: u64) -> i128 {
+        let tokens = (u128::from(self.numerator) * u128::from(rate)).div_ceil(u128::from(self.denominator));
+        i128::try_from(tokens).unwrap_or(i128::MAX)
     }
 }
 
@@ -166,15 +199,22 @@ impl Tokens {
         self.at = self.at.max(now);
     }
 
+    fn buckets(&self) -> impl Iterator<Item = &Bucket> {
+        core::iter::once(&self.mean).chain(&self.peak)
+    }
+
     /// Sends a packet; returns how long it waits.
     fn send(&mut self, start: Instant, needed: i128) -> Duration {
         self.fill_until(start);
-        let own = self.mean.wait(needed);
-        let own_peak = self.peak.map_or(Duration::ZERO, |peak| peak.wait(needed));
-        let wait = own.max(own_peak);
-        self.mean.take(needed, own, wait);
+        let wait = self.buckets().map(|bucket| bucket.wait(needed)).max().unwrap_or_default();
+        // The bucket that lets the packet through last does so at the exact instant.
+        let fractions = self.buckets().map(|bucket| Fraction::of(bucket.surplus(needed, wait), bucket.rate));
+        let Some(rounding) = fractions.reduce(|least, next| if next.is_less_than(least) { next } else { least }) else {
+            return wait;
+        };
+        self.mean.take(needed, wait, rounding);
         if let Some(peak) = &mut self.peak {
-            peak.take(needed, own_peak, wait);
+            peak.take(needed, wait, rounding);
         }
         self.at = start + wait;
         wait
