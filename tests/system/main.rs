@@ -20,5 +20,6 @@ mod shards;
 mod trains;
 mod transit;
 mod treatments;
+mod users;
 mod virtual_faults;
 mod virtual_time;

@@ -1,5 +1,6 @@
 //! The lab process: process 1 of a PID namespace that holds everything that belongs to a lab.
 
+mod ids;
 mod setup;
 
 use std::fmt;
@@ -11,6 +12,8 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 
 use nix::unistd::{Pid, getegid, geteuid};
+
+pub use ids::Subordinate;
 
 use crate::clone::{Cloned, OWN_NAMESPACES, PANICKED, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
@@ -24,6 +27,8 @@ pub struct LabOptions {
     pub name: String,
     /// The file to be seen as `/etc/hosts` by the lab and its nodes; the machine's own when there is none.
     pub hosts_file: Option<PathBuf>,
+    /// The users beside root that the lab of an ordinary user has; none if it needs none, or if netloom is privileged.
+    pub users: Option<Subordinate>,
 }
 
 /// What the code in a lab process starts with.
@@ -114,7 +119,11 @@ pub fn spawn_lab(
     .map_err(refused)?;
     let ours = ours.expect("only the child took it");
     let mut lab = LabProcess { pid, pidfd, status: None };
-    let mapped = if user_namespace == 0 { Ok(()) } else { map_own_user(pid) };
+    let mapped = match &options.users {
+        _ if user_namespace == 0 => Ok(()),
+        Some(users) => users.map(pid),
+        None => map_own_user(pid),
+    };
     match mapped.map_err(refused).and_then(|()| hear(&ours)) {
         Ok(Ok(())) => Ok((lab, ours)),
         Ok(Err(error)) => {

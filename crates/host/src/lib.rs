@@ -17,6 +17,7 @@ pub mod runtime;
 pub mod sealed;
 pub mod sysctl;
 pub mod terminal;
+pub mod users;
 
 mod clone;
 mod error;

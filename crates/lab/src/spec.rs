@@ -6,6 +6,7 @@ use crate::plan::{Argv, Bounds, Clock, Cpus, Direction, NodeKind, Precision, Rea
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, CpuCost, Duration, Seed};
+use std::path::PathBuf;
 
 /// The whole file.
 #[derive(Debug, Default)]
@@ -80,7 +81,7 @@ pub(crate) struct EntrySpec {
 
 #[derive(Debug)]
 pub(crate) enum ActionSpec {
-    Run(RunSpec),
+    Run(Box<RunSpec>),
     Set { link: Spanned<String>, direction: Option<Direction>, pipe: Option<Spanned<String>>, change: Box<PipeChange> },
     Down { link: Spanned<String>, duration: Option<Duration> },
     Up { link: Spanned<String> },
@@ -99,6 +100,8 @@ pub(crate) struct RunSpec {
     pub(crate) stop_after: Option<Duration>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) may_fail: bool,
+    pub(crate) user: Option<String>,
+    pub(crate) folder: Option<PathBuf>,
 }
 
 #[derive(Debug)]

@@ -1,7 +1,10 @@
-//! What can be known before anything is set up: whether the programs of the timeline exist.
+//! What can be known before anything is set up: whether the programs and the users of the timeline exist.
 
 use crate::{MissingProgram, RunError};
-use netloom_lab::{Plan, Program};
+use netloom_host::facts::Facts;
+use netloom_host::lab::Subordinate;
+use netloom_host::users::User;
+use netloom_lab::{Action, Plan, Program, Stack};
 use std::env;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -15,6 +18,70 @@ pub(crate) fn programs_exist(plan: &Plan, lab_file: &Path) -> Result<(), RunErro
         .map(|Program { line, name, .. }| MissingProgram { file: lab_file.to_owned(), line, program: name })
         .collect();
     if missing.is_empty() { Ok(()) } else { Err(RunError::MissingPrograms(missing)) }
+}
+
+/// What an ordinary user's lab has to map so that commands can have the users that they name; none if nothing. Refuses a
+/// plan whose users are not on this machine, or cannot be had, all of them at once.
+pub(crate) fn users(plan: &Plan, lab_file: &Path) -> Result<Option<Subordinate>, RunError> {
+    let (needed, problems) = look_up(plan, lab_file);
+    if problems.is_empty() { Ok(needed) } else { Err(RunError::Machine(problems.join("\n"))) }
+}
+
+/// What is wrong with the users that commands name, on this machine: each with file, line and key.
+pub fn user_problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
+    look_up(plan, lab_file).1
+}
+
+fn look_up(plan: &Plan, lab_file: &Path) -> (Option<Subordinate>, Vec<String>) {
+    let (mut needed, mut problems) = (None, Vec::new());
+    let is_ordinary = !Facts::gather().privileged;
+    for wanted in named_users(plan) {
+        let mut wrong = |what: String| {
+            problems.push(format!("{}:{}: key `{}`: {what}", lab_file.display(), wanted.line, wanted.key));
+        };
+        let user = match User::find(&wanted.name) {
+            Ok(Some(user)) => user,
+            Ok(None) => {
+                wrong(format!(
+                    "user `{}` is not on this machine: install the program that brings it, or name another",
+                    wanted.name
+                ));
+                continue;
+            }
+            // Whoever starts the command will see what cannot be read.
+            Err(_) => continue,
+        };
+        let is_root = (user.uid, user.gid) == (0, 0);
+        if !is_ordinary || is_root || wanted.stack == Stack::Kernel {
+            continue;
+        }
+        match Subordinate::find().and_then(|all| all.has(&user).map(|()| all)) {
+            Ok(all) => needed = Some(all),
+            Err(why) => wrong(format!(
+                "user `{}` cannot be had without root: {why}; or run netloom as root, or give the node `stack: kernel`",
+                wanted.name
+            )),
+        }
+    }
+    (needed, problems)
+}
+
+/// A user that the lab file names.
+struct Named {
+    name: String,
+    line: usize,
+    key: &'static str,
+    stack: Stack,
+}
+
+fn named_users(plan: &Plan) -> Vec<Named> {
+    let of_command = plan.timeline.iter().filter_map(|event| match &event.action {
+        Action::Run(run) => {
+            Some(Named { name: run.user.clone()?, line: event.line, key: "user", stack: plan.nodes[run.node].stack })
+        }
+        _ => None,
+    });
+    of_command.collect()
 }
 
 /// Whether nodes would find `program`.

@@ -34,6 +34,7 @@ pub(crate) struct PsArgs {
 #[command(after_help = "Examples:
   netloom exec dumbbell client1 -- ping -c 3 server1
   netloom exec dumbbell router1 -- ip route
+  netloom exec --user postgres --folder / cluster db1 -- psql
 
 The exit code is the program's own.")]
 pub(crate) struct ExecArgs {
@@ -41,6 +42,12 @@ pub(crate) struct ExecArgs {
     pub(crate) lab: String,
     /// The node
     pub(crate) node: String,
+    /// The user that it runs as: a name in the node's /etc/passwd, or a number
+    #[arg(short, long, value_name = "USER")]
+    pub(crate) user: Option<String>,
+    /// The folder that it starts in; without it, this one
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
     /// Added to the program's environment
     #[arg(short, long, value_name = "KEY=VALUE")]
     pub(crate) env: Vec<String>,

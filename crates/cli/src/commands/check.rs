@@ -2,10 +2,12 @@
 
 use super::{Outcome, lab_file, print};
 use crate::args::CheckArgs;
+use crate::talk;
 
 pub(super) fn check(args: &CheckArgs) -> Outcome {
     let (lab, _) = lab_file::load(&args.file, args.clock)?;
     lab_file::short_memory(&lab);
+    netloom_run::user_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     if args.json {
         let mut plan = lab.plan.describe();
         plan["shards_here"] = netloom_run::shards_json(&lab.plan);

@@ -13,8 +13,10 @@ pub(super) fn exec(args: ExecArgs) -> Outcome {
     for pair in &args.env {
         env.push(split_pair(pair)?);
     }
-    let exec =
-        Exec { node: args.node, argv: args.argv, env, cwd: current_folder()?, terminal: stdio == Stdio::Terminal };
+    let here = current_folder()?;
+    let cwd = args.folder.map_or_else(|| here.clone(), |folder| here.join(folder));
+    let (terminal, user) = (stdio == Stdio::Terminal, args.user);
+    let exec = Exec { node: args.node, argv: args.argv, env, cwd, terminal, user };
     code(attach(&args.lab, exec, stdio)?)
 }
 

@@ -27,6 +27,7 @@ pub(super) fn shell(args: &ShellArgs) -> Outcome {
         env: environment,
         cwd: current_folder()?,
         terminal: at_terminal,
+        user: None,
     };
     code(attach(&args.lab, exec, stdio)?)
 }

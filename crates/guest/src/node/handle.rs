@@ -58,6 +58,7 @@ pub struct Spawning {
     joined: Joined,
     argv: Vec<OsString>,
     cwd: Option<PathBuf>,
+    user: Option<String>,
 }
 
 impl KernelNode {
@@ -206,7 +207,7 @@ impl KernelNode {
     /// If `argv` is empty.
     pub fn begin_spawn(&mut self, spawn: Spawn) -> Result<Spawning, SpawnError> {
         assert!(!spawn.argv.is_empty(), "a program has a name");
-        let Spawn { argv, env, clear_env, cwd, stdin, stdout, stderr, tty } = spawn;
+        let Spawn { argv, env, clear_env, cwd, stdin, stdout, stderr, tty, user } = spawn;
         let mut joined = Joined::default();
         let mut streams = [standard(&stdin), standard(&stdout), standard(&stderr)];
         if tty {
@@ -219,7 +220,8 @@ impl KernelNode {
             streams[2] = Standard::Same;
         }
         let window = joined.terminal.as_ref().and_then(Terminal::window);
-        let program = Box::new(Program { argv: argv.clone(), env, clear_env, cwd: cwd.clone(), tty });
+        let program =
+            Box::new(Program { argv: argv.clone(), env, clear_env, cwd: cwd.clone(), tty, user: user.clone() });
         self.ask(&ToGuest::Spawn { program, streams, window }).map_err(SpawnError::Node)?;
         let wanted = |standard: Standard| standard == Standard::Joined;
         joined.input = wanted(streams[0]).then(|| Source::new(stdin));
@@ -227,14 +229,15 @@ impl KernelNode {
         let numbered = outputs.into_iter().zip(super::streams::OUTPUTS);
         let sinks = numbered.filter(|((standard, _), _)| wanted(*standard));
         joined.outputs = sinks.map(|((_, fd), stream)| (stream, Sink::new(fd))).collect();
-        Ok(Spawning { joined, argv, cwd })
+        Ok(Spawning { joined, argv, cwd, user })
     }
 
     /// Waits for what [`KernelNode::begin_spawn`] began.
     ///
     /// # Errors
     /// See [`SpawnError`].
-    pub fn finish_spawn(&mut self, Spawning { joined, argv, cwd }: Spawning) -> Result<ProcessId, SpawnError> {
+    pub fn finish_spawn(&mut self, spawning: Spawning) -> Result<ProcessId, SpawnError> {
+        let Spawning { joined, argv, cwd, user } = spawning;
         let reply = self.reply().map_err(SpawnError::Node)?;
         let node = self.name.clone();
         match (reply, cwd) {
@@ -244,6 +247,7 @@ impl KernelNode {
             }
             (Reply::NoProgram, _) => Err(SpawnError::NoProgram { node, program: argv[0].clone() }),
             (Reply::NoFolder, Some(folder)) => Err(SpawnError::NoFolder { node, folder }),
+            (Reply::NoUser, _) => Err(SpawnError::NoUser { node, user: user.unwrap_or_default() }),
             (other, _) => Err(SpawnError::Node(self.unexpected(other))),
         }
     }

@@ -2,6 +2,7 @@
 //! same messages at the same instants of virtual time lead to the same answers.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -212,6 +213,7 @@ impl Agent {
             }
             Err(crate::node::protocol::Reply::NoProgram) => Reply::NoProgram,
             Err(crate::node::protocol::Reply::NoFolder) => Reply::NoFolder,
+            Err(crate::node::protocol::Reply::NoUser) => Reply::NoUser,
             Err(crate::node::protocol::Reply::Refused(error)) => Reply::Refused(error),
             Err(other) => Reply::Refused(KernelError::new("start a program", 0).with_detail(format!("{other:?}"))),
         }
@@ -220,7 +222,10 @@ impl Agent {
     /// A program inherits what it would inherit from the lab process.
     fn with_surroundings(&self, mut program: Program) -> Program {
         if !program.clear_env {
-            let inherited = self.identity.environment.iter().cloned();
+            // Who becomes another user takes that one's home along, not that of whoever started the lab.
+            let is_personal = |key: &OsString| ["HOME", "SHELL", "USER", "LOGNAME"].iter().any(|name| key == name);
+            let inherited = self.identity.environment.iter();
+            let inherited = inherited.filter(|(key, _)| program.user.is_none() || !is_personal(key)).cloned();
             program.env = inherited.chain(program.env).collect();
             program.clear_env = true;
         }

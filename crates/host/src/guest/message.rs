@@ -201,6 +201,8 @@ pub enum Reply {
     NoProgram,
     /// There is no such working directory.
     NoFolder,
+    /// There is no such user.
+    NoUser,
     /// Yes or no.
     Yes(bool),
     /// Counters by interface.

@@ -90,6 +90,9 @@ pub struct Spawn {
     pub stderr: OwnedFd,
     /// Whether standard input is a terminal that the program is to control.
     pub tty: bool,
+    /// The user that it runs as: a name that the node's `/etc/passwd` has, or a number; the node's root when there is
+    /// none.
+    pub user: Option<String>,
 }
 
 /// Why a program did not start.
@@ -109,6 +112,13 @@ pub enum SpawnError {
         /// The working directory as it was asked for.
         folder: PathBuf,
     },
+    /// There is no such user.
+    NoUser {
+        /// The node's name.
+        node: String,
+        /// The user as it was asked for.
+        user: String,
+    },
     /// Anything else.
     Node(NodeError),
 }
@@ -120,6 +130,7 @@ impl fmt::Display for SpawnError {
                 write!(f, "node {node}: program not found: {}", program.to_string_lossy())
             }
             Self::NoFolder { node, folder } => write!(f, "node {node}: no such directory: {}", folder.display()),
+            Self::NoUser { node, user } => write!(f, "node {node}: no such user: {user} (in the node's /etc/passwd)"),
             Self::Node(error) => error.fmt(f),
         }
     }
@@ -238,14 +249,16 @@ impl Node {
     /// If `argv` is empty.
     pub fn spawn(&mut self, spawn: Spawn) -> Result<ProcessId, SpawnError> {
         assert!(!spawn.argv.is_empty(), "a program has a name");
-        let Spawn { argv, env, clear_env, cwd, stdin, stdout, stderr, tty } = spawn;
-        let request = Request::Spawn(Program { argv: argv.clone(), env, clear_env, cwd: cwd.clone(), tty });
+        let Spawn { argv, env, clear_env, cwd, stdin, stdout, stderr, tty, user } = spawn;
+        let request =
+            Request::Spawn(Program { argv: argv.clone(), env, clear_env, cwd: cwd.clone(), tty, user: user.clone() });
         let reply = self
             .ask(&request, &[stdin.as_fd(), stdout.as_fd(), stderr.as_fd()])
             .and_then(|()| self.reply())
             .map_err(SpawnError::Node)?;
         let node = self.name.clone();
         match (reply, cwd) {
+            (Reply::NoUser, _) => Err(SpawnError::NoUser { node, user: user.unwrap_or_default() }),
             (Reply::Started(process), _) => Ok(process),
             (Reply::NoProgram, _) => Err(SpawnError::NoProgram { node, program: argv[0].clone() }),
             (Reply::NoFolder, Some(folder)) => Err(SpawnError::NoFolder { node, folder }),

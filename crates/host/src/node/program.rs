@@ -14,6 +14,7 @@ use nix::unistd::{Pid, setsid};
 use super::config::NodeConfig;
 use super::protocol::{Program, Reply};
 use crate::error::KernelError;
+use crate::users::User;
 
 /// Where tools such as `tcpdump` are, which not every user's PATH contains.
 const SYSTEM_FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];
@@ -35,23 +36,47 @@ pub(crate) fn start(node: &NodeConfig, program: &Program, streams: Vec<OwnedFd>)
     // The slave end of the terminal stays open here until the child has made it its own.
     let terminal = program.tty.then(|| stdin.as_fd().as_raw_fd());
     let path = path_for(program);
-    let mut command = command(node, program);
+    let user = program.user.as_deref().map(user).transpose()?;
+    let mut command = command(node, program, user.as_ref());
     command.env("PATH", &path);
     command.stdin(stdin).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
     // SAFETY: between fork and exec the closure only makes system calls; this process has one thread, so that even
     // allocation would be sound.
-    unsafe { command.pre_exec(move || become_program(terminal.is_some())) };
+    unsafe { command.pre_exec(move || become_program(terminal.is_some(), user.as_ref())) };
     match command.spawn() {
         Ok(child) => Ok(Pid::from_raw(child.id().cast_signed())),
         Err(error) => Err(explain(program, &path, &error, attempted())),
     }
 }
 
-fn command(node: &NodeConfig, program: &Program) -> Command {
+/// The user of this name, if the node's programs can be that user.
+fn user(name: &str) -> Result<User, Reply> {
+    let refused = |error: io::Error| Reply::Refused(KernelError::from_io(format!("look up user {name}"), &error));
+    let user = User::find(name).map_err(refused)?.ok_or(Reply::NoUser)?;
+    match user.unmapped().map_err(refused)? {
+        None => Ok(user),
+        Some(unmapped) => {
+            let error = KernelError::new(format!("become user {name}"), 0);
+            Err(Reply::Refused(
+                error.with_detail(format!("{unmapped} is not in this lab's user namespace: {NOT_MAPPED}")),
+            ))
+        }
+    }
+}
+
+/// What to do about it.
+const NOT_MAPPED: &str = "an ordinary user's lab has other users than root only if a command of the lab file has `user`, \
+    and newuidmap and newgidmap (package uidmap) are installed";
+
+fn command(node: &NodeConfig, program: &Program, user: Option<&User>) -> Command {
     let mut command = Command::new(&program.argv[0]);
     command.args(&program.argv[1..]);
     if program.clear_env {
         command.env_clear();
+    }
+    if let Some(user) = user {
+        // As login(1) does.
+        command.env("HOME", &user.home).env("SHELL", &user.shell).env("USER", &user.name).env("LOGNAME", &user.name);
     }
     command.envs(program.env.iter().map(|(key, value)| (key, value)));
     command.env("NETLOOM_LAB", &node.lab).env("NETLOOM_NODE", &node.name);
@@ -81,7 +106,7 @@ fn path(given: Option<OsString>) -> OsString {
 }
 
 /// Runs in the child: undoes what netloom has set up for its own processes.
-fn become_program(terminal: bool) -> io::Result<()> {
+fn become_program(terminal: bool, user: Option<&User>) -> io::Result<()> {
     setsid()?;
     if terminal {
         // SAFETY: standard input is the slave end of the terminal; the call takes a plain number.
@@ -93,7 +118,7 @@ fn become_program(terminal: bool) -> io::Result<()> {
     SigSet::empty().thread_set_mask()?;
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, USUAL_DESCRIPTORS.min(hard), hard)?;
-    Ok(())
+    user.map_or(Ok(()), User::become_it)
 }
 
 /// Gives every signal its default action. The two that can have no other are left out.

@@ -66,6 +66,8 @@ pub struct Program {
     pub cwd: Option<PathBuf>,
     /// Whether standard input is a terminal that the program is to control.
     pub tty: bool,
+    /// The user that it runs as: a name, or a number; the node's root when there is none.
+    pub user: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -78,6 +80,7 @@ pub(crate) enum Reply {
     Started(ProcessId),
     NoProgram,
     NoFolder,
+    NoUser,
     Listening(bool),
     Interfaces(Vec<(String, InterfaceCounters)>),
     Running(bool),

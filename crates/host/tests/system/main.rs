@@ -42,6 +42,7 @@ const CASES: &[(&str, fn())] = &[
     ("programs::a_thousand_short_ones_are_all_reaped", programs::a_thousand_short_ones_are_all_reaped),
     ("programs::orphans_are_reaped", programs::orphans_are_reaped),
     ("programs::the_environment_is_as_asked_for", programs::the_environment_is_as_asked_for),
+    ("programs::a_program_runs_as_the_user_that_is_asked_for", programs::a_program_runs_as_the_user_that_is_asked_for),
     ("programs::a_terminal_can_be_controlled", programs::a_terminal_can_be_controlled),
     ("programs::stopping_is_gentle_then_firm", programs::stopping_is_gentle_then_firm),
     ("programs::waiting_for_a_cpu_is_counted", programs::waiting_for_a_cpu_is_counted),

@@ -108,6 +108,34 @@ pub(crate) fn the_environment_is_as_asked_for() {
     });
 }
 
+pub(crate) fn a_program_runs_as_the_user_that_is_asked_for() {
+    let as_user = |user: &str| {
+        let script = "test $(id -u),$(id -g),$HOME,$USER = $WANTED";
+        let wanted = if user == "root" { "0,0,/root,root" } else { "65534,65534,/nonexistent,nobody" };
+        let env = vec![("WANTED".into(), wanted.into())];
+        Spawn { user: Some(user.to_owned()), env, ..quiet(&["sh", "-c", script]) }
+    };
+    in_node(|a| {
+        let root = a.spawn(as_user("root")).unwrap();
+        assert!(exit_of(a, root).success());
+        let absent = a.spawn(as_user("no-such-user")).unwrap_err();
+        assert_eq!(absent.to_string(), "node a: no such user: no-such-user (in the node's /etc/passwd)");
+        if nix::unistd::geteuid().is_root() && ok(a, "cut -c1-33 /proc/self/uid_map").trim().ends_with("4294967295") {
+            for nobody in ["nobody", "65534"] {
+                let process = a.spawn(as_user(nobody)).unwrap();
+                assert!(exit_of(a, process).success());
+            }
+            assert_eq!(a.spawn(Spawn { user: Some("4711".into()), ..quiet(&["true"]) }).map(drop).ok(), Some(()));
+        } else {
+            let unmapped = a.spawn(as_user("nobody")).unwrap_err().to_string();
+            assert!(
+                unmapped.contains("become user nobody: user 65534 is not in this lab's user namespace"),
+                "{unmapped}"
+            );
+        }
+    });
+}
+
 pub(crate) fn a_terminal_can_be_controlled() {
     in_node(|a| {
         let pty = open_pty().unwrap();

@@ -10,6 +10,7 @@ use crate::plan::{Direction, Ready, ReadyWhen};
 use crate::spec::{ActionSpec, EntrySpec, RunSpec};
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
+use std::path::PathBuf;
 
 /// How long a service may take to become ready, unless the lab file says otherwise.
 const READY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -69,13 +70,31 @@ fn run(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec
     let save = fields.read("save", file_name, errors);
     let stop_after = fields.read("for", positive_duration, errors);
     let env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
+    let user = fields.read("user", user_name, errors);
+    let folder = fields.read("folder", |value| filled(value).map(PathBuf::from), errors);
     let may_fail = fields.read("may_fail", flag, errors).unwrap_or(false);
     let at = fields.read("at", duration_or_zero, errors);
     let command = fields.read("run", command, errors);
     let on = fields.read("on", name_of("a node"), errors);
     let service = service.unwrap_or(ready_node.is_some());
-    let run = RunSpec { on: on?, name, command: command?, ready, service, save, stop_after, env, may_fail };
-    Some((at, ActionSpec::Run(run)))
+    let run =
+        RunSpec { on: on?, name, command: command?, ready, service, save, stop_after, env, may_fail, user, folder };
+    Some((at, ActionSpec::Run(Box::new(run))))
+}
+
+/// The name of a user, or its number.
+pub(super) fn user_name(node: &Node) -> Result<String, Diagnostic> {
+    let name = text(node)?;
+    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b)) && !name.starts_with(['-', '.']);
+    let is_number = name.bytes().all(|b| b.is_ascii_digit());
+    // The largest number means "nobody in particular" to the kernel.
+    let is_right = if is_number { name.parse().is_ok_and(|uid: u32| uid < u32::MAX) } else { name.len() <= 32 };
+    if plain && is_right && !name.is_empty() {
+        return Ok(name);
+    }
+    Err(node.error(format!(
+        "\"{name}\" is not a user: write a name that /etc/passwd has, or a number, for example postgres"
+    )))
 }
 
 fn set(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {

@@ -153,6 +153,8 @@ impl Plan {
             "for_ns": run.stop_after.map(Duration::as_nanos),
             "env": settings(&run.env),
             "may_fail": run.may_fail,
+            "user": run.user,
+            "folder": run.folder,
         })
     }
 }

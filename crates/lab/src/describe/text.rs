@@ -209,6 +209,8 @@ fn run_text(run: &RunCommand) -> String {
         run.stop_after.map(|span| format!("stopped after {span}")),
         run.save.as_ref().map(|file| format!("saved as {file}")),
         run.may_fail.then(|| "may fail".to_owned()),
+        run.user.as_ref().map(|user| format!("as user {user}")),
+        run.folder.as_ref().map(|folder| format!("in {}", folder.display())),
     ];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     if !notes.is_empty() {

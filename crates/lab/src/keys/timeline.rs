@@ -1,7 +1,7 @@
 //! The tables of the timeline's entries.
 
 use super::network::{CHANGE, DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE};
-use super::{COMMAND_NAME, Key, Kind, Section};
+use super::{COMMAND_NAME, Key, Kind, Section, USER_NAME};
 
 const COMMAND: Kind = Kind::OneOf(&[Kind::Text("\\S"), Kind::List { items: &Kind::Scalar, least: 1, most: None }]);
 const AT_KEY: Key = Key::new("at", DURATION_OR_ZERO, "1 s", "When, after time zero. Default: at time zero.");
@@ -47,6 +47,19 @@ pub(crate) const RUN: Section = Section {
         ),
         Key::new("for", DURATION, "5 s", "It is stopped after this time, which is no failure."),
         Key::new("env", ENVIRONMENT, "{LANG: C}", "Its environment variables, beside the node's."),
+        Key::new(
+            "user",
+            Kind::OneOf(&[Kind::Text(USER_NAME), Kind::Integer { least: 0, most: 4_294_967_294 }]),
+            "postgres",
+            "The user that it runs as: a name that the node's /etc/passwd has, or a number. Default: root.",
+        ),
+        Key::new(
+            "folder",
+            Kind::Text("\\S"),
+            "/var/lib/postgresql",
+            "The folder that it starts in; a relative one counts from the folder that Netloom is started in, which is the \
+             default.",
+        ),
         Key::new("may_fail", Kind::Flag, "true", "Whether the run is good even if it fails. Default: false."),
     ]],
 };

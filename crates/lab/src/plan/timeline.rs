@@ -4,6 +4,7 @@ use super::Direction;
 use netloom_link::PipeChange;
 use netloom_units::Duration;
 use std::fmt;
+use std::path::PathBuf;
 
 /// An entry of the timeline.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +68,10 @@ pub struct RunCommand {
     pub env: Vec<(String, String)>,
     /// Whether a failure of it is none of the run.
     pub may_fail: bool,
+    /// The user that it runs as, by name or number; none: the node's root.
+    pub user: Option<String>,
+    /// The folder that it starts in; none: the one that Netloom was started in.
+    pub folder: Option<PathBuf>,
 }
 
 /// A command as the lab file has it.

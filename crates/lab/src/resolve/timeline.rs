@@ -36,7 +36,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 let node = place(nodes, &run.on, errors).unwrap_or(usize::MAX);
                 let kind = spec.nodes.get(node).map(|node| node.kind);
                 errors.extend(kind.filter(|kind| *kind == NodeKind::Transit).map(|_| runs_nothing(&run.on)));
-                vec![Action::Run(command(run, name, node))]
+                vec![Action::Run(command(*run, name, node))]
             }
             ActionSpec::Set { link, direction, pipe, change } => {
                 let meant = place(links, &link, errors);
@@ -119,6 +119,8 @@ fn command(run: RunSpec, name: String, node: usize) -> RunCommand {
         stop_after: run.stop_after,
         env: run.env,
         may_fail: run.may_fail,
+        user: run.user,
+        folder: run.folder,
     }
 }
 

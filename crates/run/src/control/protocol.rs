@@ -42,6 +42,8 @@ pub struct Exec {
     pub cwd: PathBuf,
     /// Whether standard input is a terminal that the program shall control.
     pub terminal: bool,
+    /// The user that it runs as, by name or number; none: the node's root.
+    pub user: Option<String>,
 }
 
 /// A capture of a link that lasts until the connection ends.

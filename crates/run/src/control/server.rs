@@ -183,6 +183,7 @@ mod tests {
             env: Vec::new(),
             cwd: "/".into(),
             terminal: false,
+            user: None,
         };
         let line = [to_line(&Request::Info), to_line(&Request::Exec(exec))].concat();
         send_with_fds(&client, &line, &[client.as_fd(); 3]).unwrap();

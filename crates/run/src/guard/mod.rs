@@ -10,7 +10,7 @@ use crate::signals::Signals;
 use crate::{Event, Report, RunError, assemble, doctor, kernels, preflight};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
-use netloom_host::lab::{LabOptions, LabSide, spawn_lab};
+use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
 use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
 use netloom_lab::{Clock, Plan};
 use relay::Relay;
@@ -70,9 +70,10 @@ fn guard(
     sink: &mut dyn FnMut(&Event),
 ) -> Result<Option<Report>, RunError> {
     preflight::programs_exist(&request.plan, &request.lab_file)?;
+    let users = preflight::users(&request.plan, &request.lab_file)?;
     sweep_stale().map_err(cannot_acquire)?;
     let mut runtime = Some(RuntimeDir::acquire(&request.plan.name).map_err(cannot_acquire)?);
-    let outcome = guarded(request, mode, watcher, sink, &mut runtime);
+    let outcome = guarded(request, mode, users, watcher, sink, &mut runtime);
     let removed = runtime.map_or(Ok(()), RuntimeDir::remove);
     let report = outcome?;
     removed.map_err(|error| RunError::Died(error.to_string()))?;
@@ -83,6 +84,7 @@ fn guard(
 fn guarded(
     request: &RunRequest,
     mode: Mode,
+    users: Option<Subordinate>,
     watcher: Option<OwnedFd>,
     sink: &mut dyn FnMut(&Event),
     runtime: &mut Option<RuntimeDir>,
@@ -92,7 +94,7 @@ fn guarded(
     let mut state = first_state(request, &job);
     held.write_state(&state).map_err(refused)?;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
-    let options = LabOptions { name: job.plan.name.clone(), hosts_file: Some(job.hosts_file.clone()) };
+    let options = LabOptions { name: job.plan.name.clone(), hosts_file: Some(job.hosts_file.clone()), users };
     // The lab has a copy of everything here, the runtime folder's lock included, and removes it if this process dies.
     let body = |side: LabSide| assemble::lab_main(side.channel, &job, runtime.take());
     let (process, channel) = spawn_lab(&options, body).map_err(|error| RunError::of_lab(&error))?;

@@ -11,7 +11,7 @@ use crate::driver::Driver;
 use crate::node::Begun;
 use crate::{Event, RunError};
 use netloom_host::node::{NodeError, NodeEvent, Spawn, SpawnError};
-use netloom_lab::{Ready, ReadyWhen};
+use netloom_lab::{Ready, ReadyWhen, RunCommand};
 use netloom_units::{Duration, Instant};
 use serde_json::json;
 use std::ffi::OsString;
@@ -28,12 +28,13 @@ pub(super) struct Launch {
     pub(super) cwd: PathBuf,
     pub(super) stdio: [OwnedFd; 3],
     pub(super) terminal: bool,
+    pub(super) user: Option<String>,
 }
 
 impl From<Launch> for Spawn {
     fn from(launch: Launch) -> Self {
-        let Launch { argv, env, cwd, stdio: [stdin, stdout, stderr], terminal, .. } = launch;
-        Self { argv, env, clear_env: false, cwd: Some(cwd), stdin, stdout, stderr, tty: terminal }
+        let Launch { argv, env, cwd, stdio: [stdin, stdout, stderr], terminal, user, .. } = launch;
+        Self { argv, env, clear_env: false, cwd: Some(cwd), stdin, stdout, stderr, tty: terminal, user }
     }
 }
 
@@ -97,9 +98,10 @@ impl Session<'_> {
             node: described.node,
             argv: argv(&described.command),
             env: self.environment(described.node, &described.env),
-            cwd: self.job.cwd.clone(),
+            cwd: self.folder_of(described),
             stdio: [null()?, stdout, stderr],
             terminal: false,
+            user: described.user.clone(),
         };
         let node = launch.node;
         self.commands[number].asked = Some(self.links.now());
@@ -141,6 +143,11 @@ impl Session<'_> {
     fn environment(&self, node: usize, own: &[(String, String)]) -> Vec<(OsString, OsString)> {
         let shared = self.job.plan.nodes[node].env.iter();
         shared.chain(own).map(|(key, value)| (key.into(), value.into())).collect()
+    }
+
+    /// Where a command starts.
+    fn folder_of(&self, described: &RunCommand) -> PathBuf {
+        described.folder.as_ref().map_or_else(|| self.job.cwd.clone(), |folder| self.job.cwd.join(folder))
     }
 
     pub(super) fn launch(&mut self, launch: Launch) -> Result<ProcessKey, SpawnError> {
@@ -200,9 +207,11 @@ impl Session<'_> {
         if self.processes.key_of(Purpose::Probe(number)).is_some() {
             return Ok(());
         }
-        let env = self.environment(node, &self.commands[number].described.env);
+        let described = &self.commands[number].described;
+        let env = self.environment(node, &described.env);
+        let (cwd, user) = (self.folder_of(described), described.user.clone());
         let stdio = [null()?, null()?, null()?];
-        let launch = Launch { node, argv, env, cwd: self.job.cwd.clone(), stdio, terminal: false };
+        let launch = Launch { node, argv, env, cwd, stdio, terminal: false, user };
         let key = self.launch(launch).map_err(|error| self.cannot_start(number, &error))?;
         self.processes.add(key, Purpose::Probe(number), self.links.now(), None);
         Ok(())

@@ -78,7 +78,7 @@ impl Session<'_> {
     }
 
     fn exec(&mut self, id: ClientId, exec: Exec, fds: Vec<OwnedFd>) -> Result<(), Refusal> {
-        let Exec { node: name, argv, env, cwd, terminal } = exec;
+        let Exec { node: name, argv, env, cwd, terminal, user } = exec;
         let node = self.find_node(&name)?;
         if self.job.plan.nodes[node].kind == NodeKind::Transit {
             return Err((ExitCode::Usage, format!("`{name}` is a transit router and runs no programs")));
@@ -92,7 +92,7 @@ impl Session<'_> {
         let env = shared.chain(env).map(|(key, value)| (OsString::from(key), OsString::from(value))).collect();
         let argv = argv.into_iter().map(OsString::from).collect();
         let key = self
-            .launch(Launch { node, argv, env, cwd, stdio, terminal })
+            .launch(Launch { node, argv, env, cwd, stdio, terminal, user })
             .map_err(|error| (ExitCode::Machine, error.to_string()))?;
         self.processes.add(key, Purpose::Client(id), self.links.now(), None);
         Ok(())

@@ -306,6 +306,7 @@ impl Bench {
             stdout: writer.into(),
             stderr: null()?,
             tty: false,
+            user: None,
         };
         self.nodes[node].spawn(spawn).map_err(|error| match error {
             SpawnError::Node(error) => error.into(),

@@ -1,0 +1,150 @@
+//! Users and groups as `/etc/passwd` and `/etc/group` have them.
+//!
+//! The files are read each time, as whoever asks sees them: in a node they may be the node's own. Other name services
+//! have no part in it, since none can be reached from a node.
+
+use std::io;
+use std::path::PathBuf;
+
+use nix::unistd::{Gid, Uid};
+
+/// Where users are written down.
+pub const PASSWD: &str = "/etc/passwd";
+/// Where groups are.
+const GROUP: &str = "/etc/group";
+
+/// A user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    /// The name; the number of a user that has none.
+    pub name: String,
+    /// The number.
+    pub uid: u32,
+    /// The number of its group.
+    pub gid: u32,
+    /// The numbers of all its groups.
+    pub groups: Vec<u32>,
+    /// Its home folder; `/` of a user that is only a number.
+    pub home: PathBuf,
+    /// Its shell.
+    pub shell: PathBuf,
+}
+
+impl User {
+    /// The user that `wanted` names: by its name, or by its number, which nobody needs to know. None if there is none of
+    /// that name.
+    ///
+    /// # Errors
+    /// That the files could not be read.
+    pub fn find(wanted: &str) -> io::Result<Option<Self>> {
+        Ok(find_in(wanted, &read(PASSWD)?, &read(GROUP)?))
+    }
+
+    /// The first of its numbers that means nothing in the user namespace of this process.
+    ///
+    /// # Errors
+    /// That the kernel does not say.
+    pub fn unmapped(&self) -> io::Result<Option<String>> {
+        let (users, groups) = (read("/proc/self/uid_map")?, read("/proc/self/gid_map")?);
+        Ok(match (is_mapped(&users, self.uid), is_mapped(&groups, self.gid)) {
+            (false, _) => Some(format!("user {}", self.uid)),
+            (_, false) => Some(format!("group {}", self.gid)),
+            _ => None,
+        })
+    }
+
+    /// Makes the calling process that user, for good.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub(crate) fn become_it(&self) -> io::Result<()> {
+        let known = read("/proc/self/gid_map")?;
+        let groups = self.groups.iter().filter(|group| is_mapped(&known, **group));
+        let groups: Vec<Gid> = groups.map(|group| Gid::from_raw(*group)).collect();
+        // In the namespace of an ordinary user nobody may give up groups, which could be a way to gain something.
+        if read("/proc/self/setgroups")?.trim() != "deny" {
+            nix::unistd::setgroups(&groups)?;
+        }
+        nix::unistd::setgid(Gid::from_raw(self.gid))?;
+        nix::unistd::setuid(Uid::from_raw(self.uid))?;
+        Ok(())
+    }
+}
+
+fn read(path: &str) -> io::Result<String> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        // A file system without users or groups, and a kernel without user namespaces.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn find_in(wanted: &str, passwd: &str, group: &str) -> Option<User> {
+    let number: Option<u32> = wanted.parse().ok();
+    let users = passwd.lines().filter_map(line_of_passwd);
+    let is_meant = |user: &User| if number.is_some() { Some(user.uid) == number } else { user.name == wanted };
+    let mut user = users.into_iter().find(is_meant).or_else(|| number.map(stranger))?;
+    user.groups = vec![user.gid];
+    user.groups.extend(group.lines().filter_map(|line| group_with(line, &user.name)));
+    user.groups.dedup();
+    Some(user)
+}
+
+fn stranger(number: u32) -> User {
+    let (home, shell) = ("/".into(), "/bin/sh".into());
+    User { name: number.to_string(), uid: number, gid: number, groups: Vec::new(), home, shell }
+}
+
+/// See passwd(5).
+fn line_of_passwd(line: &str) -> Option<User> {
+    let fields: Vec<&str> = line.split(':').collect();
+    let [name, _, uid, gid, _, home, shell] = fields[..] else { return None };
+    let (uid, gid) = (uid.parse().ok()?, gid.parse().ok()?);
+    let or = |path: &str, usual: &str| PathBuf::from(if path.is_empty() { usual } else { path });
+    Some(User { name: name.to_owned(), uid, gid, groups: Vec::new(), home: or(home, "/"), shell: or(shell, "/bin/sh") })
+}
+
+/// The number of the group in this line (group(5)), if the user is one of its members.
+fn group_with(line: &str, user: &str) -> Option<u32> {
+    let fields: Vec<&str> = line.split(':').collect();
+    let [_, _, gid, members] = fields[..] else { return None };
+    members.split(',').any(|member| member == user).then(|| gid.parse().ok())?
+}
+
+/// Whether a map of user_namespaces(7) has this number inside.
+fn is_mapped(map: &str, number: u32) -> bool {
+    if map.is_empty() {
+        return true;
+    }
+    map.lines().any(|line| {
+        let fields: Vec<u64> = line.split_whitespace().filter_map(|field| field.parse().ok()).collect();
+        matches!(fields[..], [first, _, count] if (first..first + count).contains(&u64::from(number)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PASSWD: &str = "root:x:0:0:root:/root:/bin/bash\nfrr:x:107:109:Frr,,,:/nonexistent:/usr/sbin/nologin\nodd\n";
+    const GROUP: &str = "root:x:0:\nfrrvty:x:108:frr\nfrr:x:109:frr\nother:x:110:root,frr\n";
+
+    #[test]
+    fn a_user_is_found_by_name_and_by_number() {
+        let frr = find_in("frr", PASSWD, GROUP).unwrap();
+        assert_eq!((frr.uid, frr.gid), (107, 109));
+        assert_eq!(frr.groups, [109, 108, 109, 110]);
+        assert_eq!(find_in("107", PASSWD, GROUP).unwrap(), frr);
+        assert_eq!(find_in("nobody", PASSWD, GROUP), None);
+        let stranger = find_in("4711", PASSWD, GROUP).unwrap();
+        assert_eq!((stranger.uid, stranger.gid, stranger.home.to_str()), (4711, 4711, Some("/")));
+    }
+
+    #[test]
+    fn maps_say_what_is_inside() {
+        let map = "         0       1000          1\n         1     100000      65536\n";
+        assert!(is_mapped(map, 0) && is_mapped(map, 107) && is_mapped(map, 65_536));
+        assert!(!is_mapped(map, 65_537) && !is_mapped("0 1000 1\n", 1) && is_mapped("", 5));
+    }
+}
