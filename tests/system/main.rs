@@ -22,4 +22,5 @@ mod transit;
 mod treatments;
 mod users;
 mod virtual_faults;
+mod virtual_spin;
 mod virtual_time;

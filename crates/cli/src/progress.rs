@@ -58,6 +58,9 @@ impl Progress {
             Event::Warning { text } => self.say(|| talk::warning(text)),
             Event::Started { duration_ns } => self.started(*duration_ns),
             Event::Progress { at_ns, busiest } => self.at(*at_ns, busiest.as_ref()),
+            Event::Stalled { at_ns, wall_ns, node, what } => {
+                self.stalled(&render::stall(*at_ns, Duration::from_nanos(*wall_ns), node, what));
+            }
             Event::Happened { at_ns, text } => self.happened(*at_ns, text),
             Event::Ready | Event::Finished { .. } | Event::Failed { .. } => self.clear(),
         }
@@ -103,6 +106,14 @@ impl Progress {
     fn happened(&mut self, at_ns: Option<u64>, text: &str) {
         let when = at_ns.map_or_else(|| "set-up ".to_owned(), |ns| format!("{:5.1} s", ns as f64 / 1e9));
         self.say(|| talk::say(&format!("{when}  {text}")));
+    }
+
+    /// Lab time stands still: said above the moving line, too, which would hide it as soon as it goes on.
+    fn stalled(&mut self, text: &str) {
+        self.say(|| talk::say(text));
+        if let Shown::Bar(Some(bar)) = &self.shown {
+            bar.set_message("lab time stands still");
+        }
     }
 
     /// Says something above the moving line.

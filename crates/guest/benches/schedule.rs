@@ -38,7 +38,12 @@ impl Machine for Sender {
         Ok(())
     }
 
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Wish, MachineError> {
+    fn report(
+        &mut self,
+        _: Option<std::time::Instant>,
+        sent: &mut Vec<Passage>,
+        pool: &mut Pool,
+    ) -> Result<Option<Wish>, MachineError> {
         let mut answers = self.answers.drain(..).peekable();
         loop {
             let answer = answers.peek().copied().filter(|at| *at <= self.next);
@@ -52,7 +57,7 @@ impl Machine for Sender {
                 self.next = self.next + self.pace;
             }
         }
-        Ok(Wish::At(self.next))
+        Ok(Some(Wish::At(self.next)))
     }
 }
 

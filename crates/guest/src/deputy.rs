@@ -6,6 +6,7 @@
 
 mod deck;
 mod leash;
+mod spin;
 mod vitals;
 
 pub use leash::Leash;
@@ -15,19 +16,27 @@ use crate::schedule::{Machine, MachineError, Passage, Wish};
 use deck::Deck;
 use netloom_packet::Pool;
 use netloom_units::Instant;
+use spin::Spin;
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{self, Duration};
 
 /// What the kernel says when it waits for frames only.
 const NEVER: u64 = u64::MAX;
 /// How often a kernel that has not answered is looked at.
-const LOOK_INTERVAL: Duration = Duration::from_millis(200);
-/// A kernel that has used no processor time for so many looks, ten seconds, will not answer any more.
-const PATIENCE: u32 = 50;
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+/// The same, when lab time is to go on while a program computes.
+const SPIN_INTERVAL: Duration = Duration::from_millis(10);
+/// By how much it goes on when a program has computed for [`SPIN_INTERVAL`] without a system call. As many looks pass
+/// between two slices, so that a second of computing is about a second of lab time.
+pub const SLICE: netloom_units::Duration = netloom_units::Duration::from_millis(20);
+/// How long a program may compute before it gets its first slice.
+const SPIN_PATIENCE: Duration = Duration::from_secs(1);
+/// A kernel that has used no processor time for so long will not answer any more.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What the deputy says; see `shim/deputy.h`.
 mod answer {
@@ -64,6 +73,12 @@ pub struct Deputy {
     waiting: VecDeque<Passage>,
     vitals: Vitals,
     leash: Arc<Leash>,
+    /// Of an answer, what has been read so far.
+    heard: Vec<u8>,
+    /// Since when the kernel has used no processor time, and when it was last looked whether it has.
+    silent: Option<(time::Instant, time::Instant)>,
+    /// If lab time is to go on while a program computes.
+    spin: Option<Spin>,
     /// Whether the kernel has waited for the first time. Until then it runs without leave.
     has_begun: bool,
 }
@@ -72,6 +87,15 @@ struct Answer {
     kind: u32,
     now: u64,
     wish: u64,
+}
+
+/// What came of waiting for an answer.
+enum Heard {
+    Answer(Answer),
+    /// The kernel has switched itself off.
+    Off,
+    /// It still computes.
+    Nothing,
 }
 
 impl Deputy {
@@ -85,8 +109,17 @@ impl Deputy {
         let (socket, theirs) = UnixStream::pair()?;
         let (deck, memory) = Deck::create(devices, start.as_nanos(), wall_clock_ns - start.as_nanos())?;
         socket.set_read_timeout(Some(LOOK_INTERVAL))?;
-        let (waiting, vitals, leash) = (VecDeque::new(), Vitals::default(), Arc::default());
-        let this = Self { socket, deck, waiting, vitals, leash, has_begun: false };
+        let this = Self {
+            socket,
+            deck,
+            waiting: VecDeque::new(),
+            vitals: Vitals::default(),
+            leash: Arc::default(),
+            heard: Vec::new(),
+            silent: None,
+            spin: None,
+            has_begun: false,
+        };
         Ok((this, DeputyEnds { socket: theirs.into(), memory }))
     }
 
@@ -94,6 +127,25 @@ impl Deputy {
     pub fn watch(&mut self, vitals: Vitals, leash: Arc<Leash>) {
         self.vitals = vitals;
         self.leash = leash;
+    }
+
+    /// From now on lab time goes on while a program computes for long; the kernel has to be told [`SLICE`], too.
+    ///
+    /// # Errors
+    /// When the kernel of this machine sets no limit for reading.
+    pub fn advance_on_spin(&mut self) -> io::Result<()> {
+        self.spin = Some(Spin::new(SPIN_PATIENCE));
+        self.socket.set_read_timeout(Some(SPIN_INTERVAL))
+    }
+
+    /// How often lab time went on because a program computed.
+    pub fn slices(&self) -> u64 {
+        self.spin.as_ref().map_or(0, Spin::given)
+    }
+
+    /// What computes, in words: a program of the node, as far as its kernel says which, or the kernel itself.
+    pub fn what_computes(&self) -> String {
+        self.vitals.what_computes()
     }
 
     /// Frames that came while the interface was down, so that the kernel did not hear them.
@@ -119,10 +171,10 @@ impl Deputy {
         debug_assert!(self.waiting.is_empty(), "the grant before was reported");
         if !self.has_begun {
             self.has_begun = true;
-            match self.hear()? {
-                Some(Answer { kind: answer::DONE, .. }) => {}
-                Some(_) => return Err(MachineError::Protocol("its deputy does not begin with a report".into())),
-                None => return Err(self.vitals.died()),
+            match self.hear(None)? {
+                Heard::Answer(Answer { kind: answer::DONE, .. }) => {}
+                Heard::Off => return Err(self.vitals.died()),
+                _ => return Err(MachineError::Protocol("its deputy does not begin with a report".into())),
             }
         }
         self.waiting.extend(frames.drain(..));
@@ -131,31 +183,59 @@ impl Deputy {
         self.say(kind, until.as_nanos())
     }
 
-    /// Waits for the deputy's next word; none: the kernel has switched itself off.
-    fn hear(&mut self) -> Result<Option<Answer>, MachineError> {
-        let mut bytes = [0; answer::LENGTH];
-        let mut got = 0;
-        let mut silent = 0;
-        while got < bytes.len() {
-            match self.socket.read(&mut bytes[got..]) {
-                Ok(0) => return self.vitals.ended().map(|()| None),
-                Ok(more) => got += more,
+    /// Waits for the deputy's next word; when our time has come to `end`, it waits no more than one look.
+    fn hear(&mut self, end: Option<time::Instant>) -> Result<Heard, MachineError> {
+        loop {
+            let mut bytes = [0; answer::LENGTH];
+            let room = answer::LENGTH - self.heard.len();
+            match self.socket.read(&mut bytes[..room]) {
+                Ok(0) => return self.vitals.ended().map(|()| Heard::Off),
+                Ok(more) => self.heard.extend(&bytes[..more]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if self.leash.is_pulled() {
-                        return Err(MachineError::Interrupted);
-                    }
-                    silent = if self.vitals.has_computed() { 0 } else { silent + 1 };
-                    if silent >= PATIENCE {
-                        return Err(self.vitals.stalled());
+                    let now = time::Instant::now();
+                    self.look(now)?;
+                    if end.is_some_and(|end| end <= now) {
+                        return Ok(Heard::Nothing);
                     }
                 }
                 Err(_) => return Err(self.vitals.died()),
             }
+            if let Ok(all) = <[u8; answer::LENGTH]>::try_from(self.heard.as_slice()) {
+                self.heard.clear();
+                self.silent = None;
+                return Ok(Heard::Answer(Answer::read(&all)));
+            }
         }
+    }
+
+    /// Looks at a kernel that does not answer.
+    fn look(&mut self, now: time::Instant) -> Result<(), MachineError> {
+        if self.leash.is_pulled() {
+            return Err(MachineError::Interrupted);
+        }
+        if let Some(program) = self.spin.as_mut().and_then(|spin| spin.look(now, self.vitals.glance())) {
+            self.vitals.interrupt(program);
+        }
+        match self.silent {
+            Some((_, last)) if now - last < LOOK_INTERVAL => {}
+            Some((since, _)) if !self.vitals.has_computed() => {
+                if now - since >= PATIENCE {
+                    return Err(self.vitals.stalled());
+                }
+                self.silent = Some((since, now));
+            }
+            _ => self.silent = Some((now, now)),
+        }
+        Ok(())
+    }
+}
+
+impl Answer {
+    fn read(bytes: &[u8; answer::LENGTH]) -> Self {
         let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         let kind = u32::from_ne_bytes(bytes[..4].try_into().expect("four bytes"));
-        Ok(Some(Answer { kind, now: word(8), wish: word(16) }))
+        Self { kind, now: word(8), wish: word(16) }
     }
 }
 
@@ -172,15 +252,23 @@ impl Machine for Deputy {
         self.begin_turn(turn::ALONE, until, frames, pool)
     }
 
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Wish, MachineError> {
+    fn report(
+        &mut self,
+        end: Option<time::Instant>,
+        sent: &mut Vec<Passage>,
+        pool: &mut Pool,
+    ) -> Result<Option<Wish>, MachineError> {
         loop {
-            let Some(Answer { kind, now, wish }) = self.hear()? else {
-                return Ok(Wish::Off);
+            let Answer { kind, now, wish } = match self.hear(end)? {
+                Heard::Answer(answer) => answer,
+                Heard::Off => return Ok(Some(Wish::Off)),
+                Heard::Nothing => return Ok(None),
             };
             match kind {
                 answer::DONE => {
                     self.deck.take(sent, pool)?;
-                    return Ok(if wish == NEVER { Wish::Never } else { Wish::At(Instant::from_nanos(wish.max(now))) });
+                    let wish = if wish == NEVER { Wish::Never } else { Wish::At(Instant::from_nanos(wish.max(now))) };
+                    return Ok(Some(wish));
                 }
                 answer::FULL => {
                     self.deck.take(sent, pool)?;

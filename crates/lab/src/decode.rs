@@ -14,7 +14,7 @@ pub(crate) use timeline::{command_name, file_name, link_name};
 
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::keys::{BOUNDS, TOP};
-use crate::plan::{Bounds, Precision, Shards};
+use crate::plan::{Bounds, OnSpin, Precision, Shards};
 use crate::resolve;
 use crate::spec::{BypassSpec, LinkSpec, NodeSpec, Spec};
 use crate::yaml::{Content, Node};
@@ -110,6 +110,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     spec.name = fields.read("name", lab_name, errors);
     spec.seed = fields.read("seed", seed, errors);
     spec.clock = fields.get("clock").and_then(|node| clock::decode(node, errors)).unwrap_or_default();
+    spec.on_spin = fields.read("on_spin", on_spin, errors).unwrap_or_default();
     spec.precision = fields.read("precision", precision, errors);
     spec.shards = fields.read("shards", shards, errors);
     spec.duration = fields.read("duration", scalar::positive_duration, errors);
@@ -184,6 +185,10 @@ fn lab_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
     let name = text(node)?;
     crate::check_name(&name).map_err(|wrong| node.error(wrong))?;
     Ok(node.spanned(name))
+}
+
+fn on_spin(node: &Node) -> Result<OnSpin, Diagnostic> {
+    word(node, &[("wait", OnSpin::Wait), ("advance", OnSpin::Advance)])
 }
 
 fn precision(node: &Node) -> Result<Spanned<Precision>, Diagnostic> {

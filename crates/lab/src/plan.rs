@@ -35,6 +35,8 @@ pub struct Plan {
     pub seed: Seed,
     /// How lab time passes.
     pub clock: Clock,
+    /// What becomes of programs that compute for ever; without meaning but in virtual time.
+    pub on_spin: OnSpin,
     /// How precisely packets are released; without meaning in virtual time.
     pub precision: Precision,
     /// How many threads share the links out among themselves; without meaning in virtual time.
@@ -78,6 +80,26 @@ impl Precision {
             Self::Eco => "eco",
             Self::Balanced => "balanced",
             Self::Exact => "exact",
+        }
+    }
+}
+
+/// What becomes of a program in virtual time that computes for long without a system call, while no time passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnSpin {
+    /// It is waited for, however long that takes.
+    #[default]
+    Wait,
+    /// Lab time goes on meanwhile, by how long it computes in our time: the run cannot be repeated.
+    Advance,
+}
+
+impl OnSpin {
+    /// As the lab file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wait => "wait",
+            Self::Advance => "advance",
         }
     }
 }

@@ -59,6 +59,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         seed: spec.seed.unwrap_or(Seed::new(1)),
         clock: spec.clock,
         shards: spec.shards.as_ref().map(|shards| shards.value).unwrap_or_default(),
+        on_spin: spec.on_spin,
         precision: spec.precision.as_ref().map(|precision| precision.value).unwrap_or_default(),
         duration: spec.duration,
         nodes: Vec::new(),

@@ -2,7 +2,9 @@
 
 use crate::capture::CaptureSpec;
 use crate::diagnostics::Spanned;
-use crate::plan::{Argv, Bounds, Clock, Cpus, Direction, NodeKind, Precision, Ready, Sends, Shards, Stack, Treatment};
+use crate::plan::{
+    Argv, Bounds, Clock, Cpus, Direction, NodeKind, OnSpin, Precision, Ready, Sends, Shards, Stack, Treatment,
+};
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, CpuCost, Duration, Seed};
@@ -14,6 +16,7 @@ pub(crate) struct Spec {
     pub(crate) name: Option<Spanned<String>>,
     pub(crate) seed: Option<Seed>,
     pub(crate) clock: Clock,
+    pub(crate) on_spin: OnSpin,
     pub(crate) precision: Option<Spanned<Precision>>,
     pub(crate) shards: Option<Spanned<Shards>>,
     pub(crate) duration: Option<Duration>,

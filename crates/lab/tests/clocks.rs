@@ -70,7 +70,7 @@ fn only_kernel_nodes_have_memory() {
 /// One file serves all clocks if a node says both what it may use and what packets cost.
 #[test]
 fn each_clock_has_its_own_limit_of_the_processor() {
-    let cost = CpuCost { packet: Duration::from_micros(2), byte: TimePerByte::from_picos(80) };
+    let cost = CpuCost { packet: Duration::from_micros(2), byte: TimePerByte::from_picos(80), ..CpuCost::default() };
     let both = "cpus: 0.5, cpu: {packet: 2 us, byte: 0.08 ns}";
     for (clock, cpus, cpu) in
         [("real", Some(500), None), ("{dilation: 4}", Some(500), None), ("virtual", None, Some(cost))]

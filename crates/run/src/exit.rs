@@ -24,13 +24,15 @@ pub enum ExitCode {
     NoSuchLab = 7,
     /// The lab died: one of its processes was killed, or an internal error ended it.
     Died = 8,
+    /// The run took longer than `--wall-limit` allows; as timeout(1) has it.
+    WallLimit = 124,
     /// Interrupted by Ctrl-C, a termination signal or `netloom down`.
     Interrupted = 130,
 }
 
 impl ExitCode {
     /// Every code, in order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Success,
         Self::Unmet,
         Self::Usage,
@@ -40,6 +42,7 @@ impl ExitCode {
         Self::Results,
         Self::NoSuchLab,
         Self::Died,
+        Self::WallLimit,
         Self::Interrupted,
     ];
 
@@ -65,6 +68,7 @@ impl ExitCode {
             Self::Results => "the results could not be written",
             Self::NoSuchLab => "the lab is up already, or there is no such lab, node or link",
             Self::Died => "the lab died (one of its processes was killed, or an internal error)",
+            Self::WallLimit => "the run took longer than --wall-limit allows; its results are kept",
             Self::Interrupted => "interrupted by Ctrl-C, a signal or `netloom down`",
         }
     }

@@ -7,6 +7,7 @@ use netloom_lab::Plan;
 use std::fmt;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Instant;
 
 /// Whether a lab is run to its end, or stays for an interactive day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub(crate) struct Job {
     pub(crate) cpu_group: Option<Result<LabGroup, Unavailable>>,
     /// What `netloom doctor` found out about this machine, if it was asked.
     pub(crate) examination: Option<Examination>,
+    /// When the run is to end, however far it is.
+    pub(crate) wall_end: Option<Instant>,
     /// The guard's process id, as seen from outside.
     pub(crate) guard_pid: i32,
 }

@@ -59,6 +59,6 @@ pub use memory::memory_warning;
 pub use message::{Busiest, Event};
 pub use portrait::{PortraitRequest, portrait};
 pub use preflight::user_problems;
-pub use report::{CommandRow, ExpectationRow, Finding, PipeRow, Report, RouterRow, Verdict};
+pub use report::{Advance, CommandRow, ExpectationRow, Finding, PipeRow, Report, RouterRow, Verdict};
 pub use shards::{shards_json, shards_text};
 pub use simulate::{SimReport, SimRequest, SourceRow, simulate};

@@ -29,6 +29,17 @@ pub enum Event {
         /// The link and direction that carries most just now.
         busiest: Option<Busiest>,
     },
+    /// Lab time stands still, because a program or a kernel computes.
+    Stalled {
+        /// Nanoseconds after time zero; none before it.
+        at_ns: Option<u64>,
+        /// For so long in our time.
+        wall_ns: u64,
+        /// Which node is waited for.
+        node: String,
+        /// What computes there, in words: its kernel, or a program.
+        what: String,
+    },
     /// Something happened on the timeline.
     Happened {
         /// Nanoseconds after time zero; none before it.

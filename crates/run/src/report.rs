@@ -17,6 +17,9 @@ pub struct Report {
     pub results: PathBuf,
     /// Whether the run was ended by the user before its time.
     pub interrupted: bool,
+    /// Whether the run was ended because it took longer than its wall limit.
+    #[serde(default)]
+    pub wall_limit_reached: bool,
     /// How long the run lasted in lab time, from time zero (all services ready) to its end.
     pub duration_ns: u64,
     /// One row per link and direction, in the order of the lab file, forward before backward; then one per further pipe.
@@ -35,6 +38,10 @@ pub struct Report {
     pub verdict: Verdict,
     /// What to check before the results are trusted.
     pub warnings: Vec<String>,
+    /// Nodes in which programs computed for so long that lab time went on meanwhile (`on_spin: advance`): the run is not the
+    /// same twice. Empty but in virtual time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advanced: Vec<Advance>,
     /// What the run cost; none if it never reached time zero.
     #[serde(default)]
     pub effort: Option<Effort>,
@@ -43,6 +50,15 @@ pub struct Report {
     pub attempts: Vec<Attempt>,
     /// The exit code that follows from all this.
     pub exit_code: u8,
+}
+
+/// By how much lab time went on in a node while its programs computed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Advance {
+    /// The node's name.
+    pub node: String,
+    /// Lab time.
+    pub advanced_ns: u64,
 }
 
 /// What was described for one direction of a link, and what was measured. Packets are segments; bytes count from the

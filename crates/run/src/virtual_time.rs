@@ -6,7 +6,9 @@
 mod boot;
 mod channel;
 mod gauge;
+mod stall;
 
+use crate::session::Teller;
 use crate::{ExitCode, RunError};
 pub(crate) use boot::boot;
 use channel::{Inbox, VirtualChannel};
@@ -17,6 +19,7 @@ use netloom_guest::deputy::{Deputy, Leash, Vitals};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_units::{Duration, Instant};
+use stall::StallWatch;
 use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
@@ -30,6 +33,8 @@ type Kernel = Paced<Deputy>;
 /// takes no longer, and nothing else is to happen behind the session's back.
 const FIRST_STEP: Duration = Duration::from_micros(1);
 const LONGEST_STEP: Duration = Duration::from_millis(10);
+/// How often it is looked meanwhile whether time goes on at all, in our time.
+const LOOK_AROUND: time::Duration = time::Duration::from_millis(500);
 
 /// See the module.
 #[derive(Clone)]
@@ -43,6 +48,7 @@ struct World {
     names: Vec<String>,
     /// How long kernels are waited for.
     leash: Arc<Leash>,
+    stall: StallWatch,
     /// Why time does not go on any more.
     end: Option<EndOfTime>,
 }
@@ -77,12 +83,21 @@ impl VirtualTime {
         plugs: &[Plug],
         names: Vec<String>,
         leash: Leash,
+        teller: Teller,
     ) -> io::Result<Self> {
         let inboxes = kernels.iter().map(|_| Inbox::new()).collect::<io::Result<_>>()?;
         let meters = Rc::new(RefCell::new(Meters::new(fabric.counters().count())));
         let mut scheduler = Scheduler::new(fabric, kernels, plugs);
         scheduler.add_tap(Box::new(Gauge(Rc::clone(&meters))));
-        Ok(Self(Rc::new(RefCell::new(World { scheduler, meters, inboxes, names, leash: Arc::new(leash), end: None }))))
+        Ok(Self(Rc::new(RefCell::new(World {
+            scheduler,
+            meters,
+            inboxes,
+            names,
+            leash: Arc::new(leash),
+            stall: StallWatch::new(teller),
+            end: None,
+        }))))
     }
 
     /// The kernel at this place runs in a process by now.
@@ -107,7 +122,8 @@ impl VirtualTime {
         self.0.borrow_mut().play(limit.unwrap_or(Instant::MAX), patience)
     }
 
-    /// Lets time go on until the agent of `node` has said something, or for `patience` of our time.
+    /// Lets time go on until the agent of `node` has said something, or for `patience` of our time, and for as long as
+    /// kernels compute.
     fn play_until_heard(&self, node: usize, patience: time::Duration) -> Result<(), RunError> {
         let begin = time::Instant::now();
         let mut step = FIRST_STEP;
@@ -118,7 +134,7 @@ impl VirtualTime {
             }
             let left = patience.saturating_sub(begin.elapsed());
             let limit = world.scheduler.now() + step;
-            match world.play(limit, left)? {
+            match world.play(limit, left.min(LOOK_AROUND))? {
                 Played::Limit | Played::Agents => step = (step + step).min(LONGEST_STEP),
                 Played::Idle => {
                     let name = &world.names[node];
@@ -126,6 +142,8 @@ impl VirtualTime {
                         "node `{name}`: its agent was asked something and does not answer"
                     )));
                 }
+                // A kernel that computes is waited for, however long that takes.
+                Played::Pause if !left.is_zero() || world.scheduler.awaited().is_some() => {}
                 Played::Pause => return Ok(()),
             }
         }
@@ -167,6 +185,24 @@ impl VirtualTime {
         Snapshot { at: world.scheduler.now(), pipes, routers, engine }
     }
 
+    /// Time zero of the run is now.
+    pub(crate) fn begin(&self) {
+        let world = &mut *self.0.borrow_mut();
+        world.stall.begin(world.scheduler.now());
+    }
+
+    /// That lab time has stood still for long, in words; none while it goes on.
+    pub(crate) fn stall(&self) -> Option<String> {
+        self.0.borrow().stall.told()
+    }
+
+    /// How often lab time went on because a program computed for long, by nodes.
+    pub(crate) fn slices(&self) -> Vec<(String, u64)> {
+        let world = &mut *self.0.borrow_mut();
+        let slices = world.scheduler.machines().map(|kernel| kernel.machine().slices());
+        world.names.iter().cloned().zip(slices).filter(|(_, slices)| *slices > 0).collect()
+    }
+
     /// Why time does not go on any more; none while it does.
     pub(crate) fn end(&self) -> Option<EndOfTime> {
         self.0.borrow().end.clone()
@@ -202,6 +238,7 @@ impl World {
             return Err(end.into());
         }
         let stop = self.scheduler.run_until_pause(limit, time::Instant::now() + patience);
+        self.look_for_progress();
         Ok(match stop.map_err(|error| self.failure(error))? {
             Stop::Limit => Played::Limit,
             Stop::Idle => Played::Idle,
@@ -214,6 +251,16 @@ impl World {
                 Played::Agents
             }
         })
+    }
+
+    /// Tells when lab time has stood still for long.
+    fn look_for_progress(&mut self) {
+        let (now, awaited) = (self.scheduler.now(), self.scheduler.awaited());
+        let Some(machine) = awaited else { return self.stall.clear() };
+        if self.stall.is_due(now, time::Instant::now()) {
+            let what = self.scheduler.machines().nth(machine).map(|kernel| kernel.machine().what_computes());
+            self.stall.tell(&self.names[machine], what.unwrap_or_default());
+        }
     }
 
     fn failure(&mut self, failed: SchedulerError) -> RunError {

@@ -49,13 +49,18 @@ impl FromStr for TimePerByte {
     }
 }
 
-/// What a packet costs the processor of a node that receives or sends it, where computing itself takes no time.
+/// What a node's work costs its processor, where computing itself takes no time: packets that it receives or sends, and
+/// what its programs ask of its kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CpuCost {
     /// For each packet, whatever its size.
     pub packet: Duration,
     /// And for each of its bytes.
     pub byte: TimePerByte,
+    /// For each system call of a program; none: what a kernel takes for it by default.
+    pub syscall: Option<Duration>,
+    /// For each switch from one task to another; none: the same.
+    pub switch: Option<Duration>,
 }
 
 impl CpuCost {

@@ -219,7 +219,7 @@ fn times_per_byte() {
 
 #[test]
 fn a_packet_costs_its_share_and_its_bytes() {
-    let cost = CpuCost { packet: Duration::from_micros(2), byte: TimePerByte::from_picos(80) };
+    let cost = CpuCost { packet: Duration::from_micros(2), byte: TimePerByte::from_picos(80), ..CpuCost::default() };
     assert_eq!(cost.of(Bytes::new(1_500)), Duration::from_nanos(2_120));
     assert_eq!(cost.of(Bytes::new(1)), Duration::from_nanos(2_001), "rounded up");
     assert_eq!(cost.of(Bytes::new(0)), Duration::from_micros(2));

@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use netloom_lab::{Clock, Shards};
 use netloom_units::Dilation;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// `netloom run`
 #[derive(Debug, Args)]
@@ -12,7 +13,7 @@ use std::path::PathBuf;
   netloom run lab.yaml --seed 7 --results /tmp/results
   netloom run lab.yaml --clock 10
   netloom run lab.yaml --shards 4
-  netloom run lab.yaml --clock virtual
+  netloom run lab.yaml --clock virtual --wall-limit 10min
   netloom run lab.yaml --auto-dilate
   netloom run lab.yaml --json | jq .verdict
 
@@ -30,6 +31,9 @@ pub(crate) struct RunArgs {
     /// The folder that holds the results of all labs
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
+    /// End the run after so long of our time, however far it is, and keep its results; exit code 124
+    #[arg(long, value_name = "TIME", value_parser = wall_limit)]
+    pub(crate) wall_limit: Option<Duration>,
     /// Print the whole report as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
@@ -141,6 +145,12 @@ pub(crate) struct AutoDilate {
 
 fn dilation(text: &str) -> Result<Dilation, String> {
     text.parse::<Dilation>().map_err(|error| error.to_string())
+}
+
+/// What `--wall-limit` says.
+fn wall_limit(text: &str) -> Result<Duration, String> {
+    let limit: netloom_units::Duration = text.parse().map_err(|error| format!("{error}"))?;
+    if limit.is_zero() { Err("write more than 0 s".into()) } else { Ok(Duration::from_nanos(limit.as_nanos())) }
 }
 
 /// What `--shards` says.

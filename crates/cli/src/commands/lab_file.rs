@@ -93,7 +93,8 @@ pub(super) fn request_with(
     }
     let command_line = std::env::args().collect();
     let kernel = overrides.kernel.clone();
-    Ok(RunRequest { plan: plan.into(), lab_file: path.to_owned(), lab_text, warnings, results, command_line, kernel })
+    let (plan, lab_file, wall_limit) = (plan.into(), path.to_owned(), None);
+    Ok(RunRequest { plan, lab_file, lab_text, warnings, results, command_line, wall_limit, kernel })
 }
 
 /// A name that the command line gives obeys the rules of the lab file's.

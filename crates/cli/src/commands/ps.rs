@@ -30,7 +30,9 @@ pub(super) fn ps(args: &PsArgs) -> Outcome {
     for lab in &labs {
         table.row(cells(lab));
     }
-    print(table.to_string().trim_end())
+    let stalled = labs.iter().filter_map(|lab| Some(format!("{}: {}", lab.name, lab.stalled.as_ref()?)));
+    let lines: Vec<String> = std::iter::once(table.to_string().trim_end().to_owned()).chain(stalled).collect();
+    print(&lines.join("\n"))
 }
 
 fn cells(lab: &LabInfo) -> Vec<String> {

@@ -44,6 +44,7 @@ fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
         warnings,
         results: args.results.clone(),
         command_line: std::env::args().collect(),
+        wall_limit: None,
         kernel: None,
     };
     Ok(SimRequest { run, duration, plots: !args.no_plots })

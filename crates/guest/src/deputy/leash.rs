@@ -21,9 +21,10 @@ impl Leash {
         Self { alarms, end: Mutex::new(None) }
     }
 
-    /// From `span` of our time after now it is pulled for good. Of several calls the first counts.
+    /// From `span` of our time after now it is pulled for good. Of several calls the one counts that says the earliest.
     pub fn pull_after(&self, span: Duration) {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(Instant::now() + span);
+        let (mut end, said) = (self.end.lock().unwrap_or_else(PoisonError::into_inner), Instant::now() + span);
+        *end = Some(end.map_or(said, |end| end.min(said)));
     }
 
     /// Whether the time of [`Leash::pull_after`] is over.
@@ -69,8 +70,9 @@ mod tests {
     }
 
     #[test]
-    fn the_first_end_counts() {
+    fn the_earliest_end_counts() {
         let leash = Leash::default();
+        leash.pull_after(Duration::from_secs(2000));
         assert!(!leash.is_pulled());
         leash.pull_after(Duration::ZERO);
         leash.pull_after(Duration::from_secs(1000));

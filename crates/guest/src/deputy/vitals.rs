@@ -1,11 +1,18 @@
 //! Signs of life of a kernel's process.
 
+use super::spin::Glance;
 use crate::schedule::MachineError;
 use netloom_host::sealed::last_lines;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// Lines of a kernel's console that a message shows.
 const LAST_LINES: usize = 12;
+
+/// How long a kernel may take to say which program computes.
+const NAME_WITHIN: Duration = Duration::from_millis(100);
 
 /// Tells a kernel that computes from one that hangs, and what it said last.
 #[derive(Debug, Default)]
@@ -16,22 +23,53 @@ pub struct Vitals {
     pub console: PathBuf,
     /// Processor time in clock ticks when it was last looked at.
     used: u64,
+    /// The name of its process when it started, which a kernel changes when it says which program computes.
+    name: String,
 }
 
 impl Vitals {
     /// Of a kernel that has just started.
     pub fn new(pid: i32, console: PathBuf) -> Self {
-        Self { pid: Some(pid), console, used: 0 }
+        Self { pid: Some(pid), console, used: 0, name: name(pid) }
     }
 
     /// Whether it or one of its programs has used processor time since it was last asked.
     pub(super) fn has_computed(&mut self) -> bool {
         let Some(pid) = self.pid else { return false };
-        let mut used = ticks(pid);
-        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-        used += children.split_ascii_whitespace().filter_map(|child| child.parse().ok()).map(ticks).sum::<u64>();
+        let used = ticks(pid) + children(pid).into_iter().map(ticks).sum::<u64>();
         // A program that ended takes its time along.
         std::mem::replace(&mut self.used, used) != used
+    }
+
+    /// What it and its programs are doing just now.
+    pub(super) fn glance(&self) -> Glance {
+        let Some(pid) = self.pid else { return Glance { sleeps: 0, program: None } };
+        let is_asleep = state(pid) == Some('S');
+        let program = children(pid).into_iter().find(|child| is_asleep && state(*child) == Some('R'));
+        Glance { sleeps: sleeps(pid), program }
+    }
+
+    /// Interrupts a program of it that computes, one of [`Vitals::glance`].
+    pub(super) fn interrupt(&self, program: i32) {
+        // One that has ended meanwhile needs no interruption.
+        let _ = kill(Pid::from_raw(program), Signal::SIGALRM);
+    }
+
+    /// What computes, in words. A kernel that is interrupted takes the name of the program that it interrupts.
+    pub(super) fn what_computes(&self) -> String {
+        let (Some(pid), Some(program)) = (self.pid, self.glance().program) else { return "its kernel".into() };
+        self.interrupt(program);
+        let end = Instant::now() + NAME_WITHIN;
+        loop {
+            let name = name(pid);
+            if !name.is_empty() && name != self.name {
+                return format!("its program `{name}`");
+            }
+            if end <= Instant::now() {
+                return "a program of it".into();
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// The process closed its end: whether it switched itself off.
@@ -54,9 +92,35 @@ impl Vitals {
     }
 }
 
-/// Processor time of a process in clock ticks (proc(5): fields 14 and 15 of `stat`); 0 when it has gone.
-fn ticks(pid: i32) -> u64 {
+/// The processes of its programs.
+fn children(pid: i32) -> Vec<i32> {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    children.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()
+}
+
+fn name(pid: i32) -> String {
+    std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned()
+}
+
+/// How often a process has given its processor up to wait for something.
+fn sleeps(pid: i32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+}
+
+/// The fields of `stat` behind the name of a process (proc(5): from field 3 on); empty when it has gone.
+fn stat(pid: i32) -> String {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    stat.rsplit_once(')').map_or_else(String::new, |(_, fields)| fields.to_owned())
+}
+
+fn state(pid: i32) -> Option<char> {
+    stat(pid).trim_start().chars().next()
+}
+
+/// Processor time of a process in clock ticks (fields 14 and 15 of `stat`); 0 when it has gone.
+fn ticks(pid: i32) -> u64 {
+    let fields = stat(pid);
     fields.split_ascii_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()
 }

@@ -112,10 +112,10 @@ impl<M: Machine> Paced<M> {
         if frame.device == Device::AGENT { Duration::ZERO } else { self.cost.of(frame.packet.size()) }
     }
 
-    /// Waits for the end of a step that ends at `end`. What the kernel sent asks for the processor.
-    fn end_step(&mut self, end: Instant, pool: &mut Pool) -> Result<(), MachineError> {
+    /// A step that ends at `end` is over. What the kernel sent asks for the processor.
+    fn end_step(&mut self, end: Instant, wish: Wish) {
         let mut sent = std::mem::take(&mut self.frames);
-        self.wish = self.machine.report(&mut sent, pool)?;
+        self.wish = wish;
         for Passage { at, device, packet } in sent.drain(..) {
             if device == Device::AGENT {
                 insert(&mut self.leaving, Passage { at, device, packet });
@@ -128,7 +128,6 @@ impl<M: Machine> Paced<M> {
         self.frames = sent;
         self.reached = self.reached.max(end);
         self.take_in(self.reached);
-        Ok(())
     }
 
     /// When something happens next.
@@ -173,18 +172,25 @@ impl<M: Machine> Machine for Paced<M> {
         self.machine.grant_alone(until, frames, pool)
     }
 
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Wish, MachineError> {
+    fn report(
+        &mut self,
+        end: Option<std::time::Instant>,
+        sent: &mut Vec<Passage>,
+        pool: &mut Pool,
+    ) -> Result<Option<Wish>, MachineError> {
         if self.cost.is_zero() {
-            return self.machine.report(sent, pool);
+            return self.machine.report(end, sent, pool);
         }
-        while let Some(end) = self.step.take() {
-            self.end_step(end, pool)?;
+        while let Some(step) = self.step {
+            let Some(wish) = self.machine.report(end, &mut self.frames, pool)? else { return Ok(None) };
+            self.step = None;
+            self.end_step(step, wish);
             if self.wish != Wish::Off {
                 self.begin_step(pool)?;
             }
         }
         let out = self.leaving.partition_point(|frame| frame.at < self.until);
         sent.extend(self.leaving.drain(..out));
-        Ok(self.next_wish(pool))
+        Ok(Some(self.next_wish(pool)))
     }
 }

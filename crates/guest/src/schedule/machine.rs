@@ -93,9 +93,15 @@ pub trait Machine {
         self.grant(until, frames, pool)
     }
 
-    /// Waits until it has done all that, and adds the frames that it sent, in order, each at its own instant.
+    /// Waits until it has done all that, and adds the frames that it sent, in order, each at its own instant. None: our time
+    /// came to `end` before; it is asked again, with the same `sent`.
     ///
     /// # Errors
     /// When the kernel died or stalled meanwhile.
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Wish, MachineError>;
+    fn report(
+        &mut self,
+        end: Option<std::time::Instant>,
+        sent: &mut Vec<Passage>,
+        pool: &mut Pool,
+    ) -> Result<Option<Wish>, MachineError>;
 }

@@ -54,7 +54,7 @@ impl<M: Machine> Member<M> {
 
     /// Waits for the first word of a kernel that was started without a grant.
     pub(super) fn boot(&mut self, pool: &mut Pool) -> Result<(), MachineError> {
-        self.wish = self.machine.report(&mut self.sent, pool)?;
+        self.wish = self.machine.report(None, &mut self.sent, pool)?.unwrap_or(self.wish);
         if self.sent.is_empty() {
             return Ok(());
         }
@@ -82,13 +82,15 @@ impl<M: Machine> Member<M> {
         }
     }
 
-    /// Waits for the end of what it was let do, and gives what it sent meanwhile.
+    /// Waits for the end of what it was let do, and gives what it sent meanwhile; none when our time came to `end` before.
     pub(super) fn report(
         &mut self,
         Grant { begin, until, alone }: Grant,
+        end: Option<std::time::Instant>,
         pool: &mut Pool,
-    ) -> Result<impl Iterator<Item = Passage> + '_, MachineError> {
-        self.wish = self.machine.report(&mut self.sent, pool)?;
+    ) -> Result<Option<impl Iterator<Item = Passage> + '_>, MachineError> {
+        let Some(wish) = self.machine.report(end, &mut self.sent, pool)? else { return Ok(None) };
+        self.wish = wish;
         let first = self.sent.first().filter(|_| alone).map(|passage| passage.at + INSTANT);
         let until = first.unwrap_or(until).min(until);
         let mut last = begin;
@@ -109,6 +111,6 @@ impl<M: Machine> Member<M> {
             return Err(MachineError::Protocol(what));
         }
         self.statistics.sent += self.sent.len() as u64;
-        Ok(self.sent.drain(..))
+        Ok(Some(self.sent.drain(..)))
     }
 }

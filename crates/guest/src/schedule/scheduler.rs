@@ -1,15 +1,15 @@
-//! See the module above: windows, rounds, and what happens between them.
+//! See the module above: what happens between windows.
 
-use super::member::{Grant, INSTANT, Member};
+mod window;
+
+use super::member::{INSTANT, Member};
 use super::{Device, Machine, MachineError, MachineStatistics, Passage, Statistics, Wish};
 use netloom_fabric::{Fabric, Handout, PipeId, PortId, RouterCounters, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
 use std::fmt;
-
-/// An instant that goes on for so many rounds never ends: frames go in circles over links without delay.
-const MOST_ROUNDS: u32 = 100_000;
+use window::{PutOff, Window};
 
 /// For so long a machine runs alone at once: one that never sends comes back, too.
 const MOST_ALONE: Duration = Duration::from_secs(1);
@@ -46,7 +46,8 @@ pub enum Stop {
     Agents(Vec<AgentFrame>),
     /// Nothing can happen any more until something is sent to an agent: no kernel has a timer, and no packet is on its way.
     Idle,
-    /// It took longer than the caller wanted to wait. Nothing is lost; the next call goes on where this one stopped.
+    /// It took longer than the caller wanted to wait. Nothing is lost; the next call goes on where this one stopped, which
+    /// may be inside a window: see [`Scheduler::awaited`].
     Pause,
 }
 
@@ -91,6 +92,10 @@ pub struct Scheduler<M> {
     /// What left the machines in this window.
     outbox: Vec<Sent>,
     agents: Vec<AgentFrame>,
+    /// The window that is being played.
+    open: Option<Window>,
+    /// What was asked for meanwhile.
+    put_off: Vec<PutOff>,
     statistics: Statistics,
 }
 
@@ -123,6 +128,8 @@ impl<M: Machine> Scheduler<M> {
             longest_window: Duration::MAX,
             outbox: Vec::new(),
             agents: Vec::new(),
+            open: None,
+            put_off: Vec::new(),
             statistics: Statistics::default(),
         }
     }
@@ -184,11 +191,18 @@ impl<M: Machine> Scheduler<M> {
         &mut self.pool
     }
 
+    /// The machine that is waited for, inside a window; what is asked of the lab then is done when the window is over.
+    pub fn awaited(&self) -> Option<usize> {
+        self.open.as_ref()?.running.front().copied()
+    }
+
     /// A frame enters the agent's device of a machine now. A machine that is off gets nothing; says whether it is on.
     pub fn send_agent(&mut self, machine: usize, packet: Packet) -> bool {
         let member = &mut self.members[machine];
         let is_on = member.wish != Wish::Off;
-        if is_on {
+        if self.open.is_some() {
+            self.put_off.push(PutOff::Send(machine, packet));
+        } else if is_on {
             member.inbox.push(Passage { at: self.now, device: Device::AGENT, packet });
         } else {
             self.pool.recycle(packet);
@@ -212,7 +226,7 @@ impl<M: Machine> Scheduler<M> {
         self.run(limit, None)
     }
 
-    /// The same, but stops between two windows when our time has come to `pause`. That changes no result.
+    /// The same, but stops when our time has come to `pause`, be it inside a window. That changes no result.
     ///
     /// # Errors
     /// As for [`Scheduler::run_until`].
@@ -221,7 +235,13 @@ impl<M: Machine> Scheduler<M> {
     }
 
     fn run(&mut self, limit: Instant, pause: Option<std::time::Instant>) -> Result<Stop, SchedulerError> {
+        let is_over = || pause.is_some_and(|pause| std::time::Instant::now() >= pause);
         loop {
+            if let Some(window) = self.open.take()
+                && (!self.go_on(window, pause)? || (self.agents.is_empty() && is_over()))
+            {
+                return Ok(Stop::Pause);
+            }
             if !self.agents.is_empty() {
                 return Ok(Stop::Agents(std::mem::take(&mut self.agents)));
             }
@@ -236,10 +256,7 @@ impl<M: Machine> Scheduler<M> {
                 self.arrive_at(limit);
                 return Ok(Stop::Limit);
             }
-            self.play(begin, limit)?;
-            if self.agents.is_empty() && pause.is_some_and(|pause| std::time::Instant::now() >= pause) {
-                return Ok(Stop::Pause);
-            }
+            self.open = Some(self.begin(begin, limit));
         }
     }
 
@@ -268,32 +285,6 @@ impl<M: Machine> Scheduler<M> {
         // Pipes put off what nobody sees; the counters show it now.
         self.fabric.settle(limit - INSTANT);
         self.fabric.recycle(&mut self.pool);
-    }
-
-    /// Plays a window that begins at `begin` and ends at `limit` or before.
-    fn play(&mut self, begin: Instant, limit: Instant) -> Result<(), SchedulerError> {
-        self.receive(|fabric, sink| fabric.advance(begin, sink), begin);
-        let until = self.fabric.certain_until(begin).min(limit).min(begin + self.longest_window);
-        if until > begin {
-            self.receive(|fabric, sink| fabric.advance_certain(until, sink), begin);
-            self.run_machines(Grant { begin, until, alone: false })?;
-            self.fabric.catch_up(until - INSTANT);
-            (self.now, self.rounds) = (until, 0);
-            return Ok(());
-        }
-        self.play_round(begin, limit)
-    }
-
-    /// Plays the instant `begin` once; or, if only one machine has something to do, what that does until it sends.
-    fn play_round(&mut self, begin: Instant, limit: Instant) -> Result<(), SchedulerError> {
-        self.rounds = if self.now == begin { self.rounds + 1 } else { 1 };
-        self.now = begin;
-        let windows = self.statistics.windows;
-        let alone = self.alone_until(begin);
-        let until = alone.map_or(begin + INSTANT, |until| until.min(limit).min(begin + self.longest_window));
-        let played = self.run_machines(Grant { begin, until, alone: alone.is_some() });
-        self.statistics.rounds += self.statistics.windows - windows;
-        played
     }
 
     /// If only one machine has something to do at `begin`, and it can be stopped when it sends: when something else
@@ -330,54 +321,6 @@ impl<M: Machine> Scheduler<M> {
                 }
             }
         });
-    }
-
-    /// Lets everybody run who has something to do, all at once, and puts what they send into the fabric.
-    fn run_machines(&mut self, grant: Grant) -> Result<(), SchedulerError> {
-        let mut failure = None;
-        let mut running = Vec::new();
-        for (machine, member) in self.members.iter_mut().enumerate() {
-            if member.next().is_none_or(|next| next >= grant.until) {
-                continue;
-            }
-            match member.grant(grant, &mut self.pool) {
-                Ok(()) => running.push(machine),
-                Err(error) => failure = failure.or(Some(SchedulerError { machine, error })),
-            }
-        }
-        self.statistics.windows += u64::from(!running.is_empty());
-        self.statistics.grants += running.len() as u64;
-        for machine in running {
-            if let Err(error) = self.await_report(machine, grant) {
-                failure = failure.or(Some(SchedulerError { machine, error }));
-            }
-        }
-        if grant.alone {
-            self.now = self.outbox.first().map_or(grant.until - INSTANT, |first| first.passage.at);
-        }
-        let last = self.outbox.last().map(|sent| sent.machine);
-        self.send();
-        match (failure, last) {
-            (Some(failure), _) => Err(failure),
-            (None, Some(machine)) if self.rounds > MOST_ROUNDS => {
-                let at = grant.begin.as_nanos();
-                let what = format!("frames go in circles over links without delay, and time stands still at {at} ns");
-                Err(SchedulerError { machine, error: MachineError::Protocol(what) })
-            }
-            (None, _) => Ok(()),
-        }
-    }
-
-    fn await_report(&mut self, machine: usize, grant: Grant) -> Result<(), MachineError> {
-        let start = std::time::Instant::now();
-        let member = &mut self.members[machine];
-        let outbox = &mut self.outbox;
-        let sent = member.report(grant, &mut self.pool);
-        let result = sent.map(|sent| outbox.extend(sent.map(|passage| Sent { machine, passage })));
-        let waited = start.elapsed();
-        self.members[machine].statistics.waited += waited;
-        self.statistics.waited += waited;
-        result
     }
 
     /// What was sent enters the fabric in order of instants; at one instant in order of machines, then of devices, then
@@ -417,6 +360,9 @@ impl<M: Machine> Scheduler<M> {
     /// # Panics
     /// If there is no such pipe.
     pub fn change(&mut self, pipe: PipeId, change: &PipeChange) {
+        if self.open.is_some() {
+            return self.put_off.push(PutOff::Change(pipe, change.clone().into()));
+        }
         self.fabric.change(self.now, pipe, change);
     }
 
@@ -425,6 +371,9 @@ impl<M: Machine> Scheduler<M> {
     /// # Panics
     /// If there is no such pipe.
     pub fn set_up(&mut self, pipe: PipeId, up: bool) {
+        if self.open.is_some() {
+            return self.put_off.push(PutOff::SetUp(pipe, up));
+        }
         self.fabric.set_up(self.now, pipe, up);
     }
 

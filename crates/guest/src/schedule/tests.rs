@@ -217,6 +217,48 @@ fn a_machine_that_is_alone_runs_on() {
     assert!(lab.statistics().windows <= 22, "{:?}", lab.statistics());
 }
 
+/// A caller that does not want to wait gets time back inside a window, and what comes of it is the same. What it asks of the
+/// lab then happens when the window is over.
+#[test]
+fn a_caller_may_look_around_while_machines_compute() {
+    let play = |delays: u32| {
+        let sender = Script::new(0, silent, &[(0, Act::Send(NIC, 1)), (100, Act::Send(NIC, 2)), (5_000, Act::Tick)]);
+        let mut lab = pair(1_000, [sender, Script::new(1, echo, &[(10, Act::Send(Device::AGENT, 9))])]);
+        lab.machines().for_each(|machine| machine.delays = delays);
+        let (mut pauses, mut spoken) = (0, Vec::new());
+        loop {
+            match lab.run_until_pause(at(4_000), std::time::Instant::now() + std::time::Duration::from_secs(100)) {
+                Ok(Stop::Pause) if lab.awaited().is_some() => pauses += 1,
+                Ok(Stop::Agents(frames)) => spoken.extend(frames.iter().map(|frame| (frame.machine, frame.at))),
+                Ok(Stop::Limit) => break,
+                other => panic!("{other:?}"),
+            }
+        }
+        (pauses, spoken, seen(&mut lab, 0), seen(&mut lab, 1), lab.now())
+    };
+    let (pauses, spoken, first, second, now) = play(0);
+    assert_eq!((pauses, &spoken[..], now), (0, &[(1, at(10))][..], at(4_000)));
+    assert_eq!((&first[..], &second[..]), (&[(2_000, 1), (2_100, 2)][..], &[(1_000, 1), (1_100, 2)][..]));
+    assert_eq!(play(3), (6, spoken, first, second, now));
+}
+
+#[test]
+fn what_is_asked_inside_a_window_happens_behind_it() {
+    let sender = Script::new(0, silent, &[(0, Act::Send(NIC, 1)), (1_500, Act::Send(NIC, 2)), (9_000, Act::Tick)]);
+    let mut lab = pair(1_000, [sender, Script::new(1, silent, &[])]);
+    lab.machines().next().expect("two machines").delays = 1;
+    let soon = || std::time::Instant::now() + std::time::Duration::from_secs(100);
+    assert!(matches!(lab.run_until_pause(at(8_000), soon()), Ok(Stop::Pause)));
+    assert_eq!((lab.awaited(), lab.now()), (Some(0), at(0)));
+    let packet = frame(lab.pool(), 7);
+    assert!(lab.send_agent(1, packet));
+    lab.set_up(PipeId(0), false);
+    assert!(matches!(lab.run_until(at(8_000)), Ok(Stop::Limit)));
+    // The window from 0 to 1,000: what was sent in it came through, what was sent later did not.
+    assert_eq!(seen(&mut lab, 1), [(1_000, 7), (1_000, 1)]);
+    assert_eq!(lab.counters().next().map(|pipe| pipe.dropped.down.packets), Some(1));
+}
+
 /// Kernels that come up by themselves are not let run before their wish.
 #[test]
 fn machines_may_come_up_without_a_grant() {

@@ -7,7 +7,7 @@ use crate::keys::{CPU, NODE};
 use crate::plan::{NodeKind, Stack};
 use crate::spec::NodeSpec;
 use crate::yaml::{Content, Node};
-use netloom_units::{Bytes, CpuCost, TimePerByte};
+use netloom_units::{Bytes, CpuCost, Duration, TimePerByte};
 use std::collections::BTreeMap;
 
 /// A kernel with less does not come up, or cannot start programs.
@@ -98,18 +98,20 @@ fn memory(node: &Node) -> Result<Spanned<Bytes>, Diagnostic> {
     Ok(node.spanned(size))
 }
 
-/// What packets cost in virtual time; none after an error was noted.
+/// What packets and system calls cost in virtual time; none after an error was noted.
 fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
     match &node.content {
         Content::Text { text, .. } if cpus(node).is_ok() => {
             errors.push(node.error(format!(
-                "a share of a processor is written `cpus: {text}`; `cpu` says what packets cost in virtual time, for \
-                 example {{packet: 2 us}}"
+                "a share of a processor is written `cpus: {text}`; `cpu` says what packets and system calls cost in virtual \
+                 time, for example {{packet: 2 us}}"
             )));
             return None;
         }
         Content::Map(entries) if entries.is_empty() => {
-            errors.push(node.error("nothing costs anything here: write `packet`, `byte` or both, or leave `cpu` out"));
+            errors.push(node.error(
+                "nothing costs anything here: write `packet`, `byte`, `syscall` or `switch`, or leave `cpu` out",
+            ));
             return None;
         }
         _ => {}
@@ -117,7 +119,19 @@ fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
     let fields = Fields::open(node, &CPU, errors)?;
     let packet = fields.read("packet", duration_or_zero, errors).unwrap_or_default();
     let byte = fields.read("byte", time_per_byte, errors).unwrap_or_default();
-    Some(node.spanned(CpuCost { packet, byte }))
+    let syscall = fields.read("syscall", call, errors);
+    let switch = fields.read("switch", call, errors);
+    Some(node.spanned(CpuCost { packet, byte, syscall, switch }))
+}
+
+/// What something that programs do all the time costs.
+fn call(node: &Node) -> Result<Duration, Diagnostic> {
+    const MOST: Duration = Duration::from_millis(1);
+    let cost = duration_or_zero(node)?;
+    if cost > MOST {
+        return Err(node.error(format!("no kernel needs {cost} for that: write at most {MOST}")));
+    }
+    Ok(cost)
 }
 
 fn time_per_byte(node: &Node) -> Result<TimePerByte, Diagnostic> {

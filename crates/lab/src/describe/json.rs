@@ -19,6 +19,7 @@ impl Plan {
             "seed": self.seed.get(),
             "clock": self.clock.name(),
             "dilation": dilation(self.clock),
+            "on_spin": self.on_spin.name(),
             "precision": self.precision.name(),
             "shards": shards(self.shards),
             "duration_ns": self.duration.map(Duration::as_nanos),
@@ -77,6 +78,8 @@ impl Plan {
             "cpu": node.cpu.map(|cpu| json!({
                 "packet_ns": cpu.packet.as_nanos(),
                 "byte_ps": cpu.byte.as_picos(),
+                "syscall_ns": cpu.syscall.map(Duration::as_nanos),
+                "switch_ns": cpu.switch.map(Duration::as_nanos),
             })),
             "sysctls": settings(&node.sysctls),
             "env": settings(&node.env),

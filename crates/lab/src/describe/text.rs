@@ -168,6 +168,8 @@ fn machine(node: &NodePlan) -> String {
         node.cpus.map(|cpus| format!("{cpus} cores")),
         (!cost.packet.is_zero()).then(|| format!("{} per packet", cost.packet)),
         (cost.byte > TimePerByte::ZERO).then(|| format!("{} per byte", cost.byte)),
+        cost.syscall.map(|cost| format!("{cost} per system call")),
+        cost.switch.map(|cost| format!("{cost} per switch")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

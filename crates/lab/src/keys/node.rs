@@ -40,7 +40,8 @@ pub(crate) const NODE: Section = Section {
             "cpu",
             Kind::Section(&CPU),
             "{packet: 2 us, byte: 1 ns}",
-            "How long its only processor is busy with each packet, in virtual time. Default: no time at all.",
+            "How long its only processor is busy with each packet and each system call, in virtual time. Default: packets \
+             take no time, system calls next to none.",
         ),
         Key::new(
             "congestion",
@@ -58,10 +59,11 @@ pub(crate) const NODE: Section = Section {
     ]],
 };
 
-/// What packets cost in virtual time.
+/// What packets and system calls cost in virtual time.
 pub(crate) const CPU: Section = Section {
     name: "cpu",
-    doc: "How long a node's only processor is busy with a packet that it receives or sends; nothing else takes time.",
+    doc: "How long a node's only processor is busy with a packet that it receives or sends, and with what programs ask of \
+          its kernel; nothing else takes time.",
     groups: &[&[
         Key::new(
             "packet",
@@ -74,6 +76,19 @@ pub(crate) const CPU: Section = Section {
             Kind::OneOf(&[Kind::Quantity(Quantity::TimePerByte), Kind::Zero]),
             "0.5 ns",
             "And for each of its bytes from the IP header on, in whole picoseconds. Default: 0.",
+        ),
+        Key::new(
+            "syscall",
+            DURATION_OR_ZERO,
+            "200 ns",
+            "For each system call of a program, at most 1 ms; with 0, a program that waits in a loop of them waits for \
+             ever. Default: 100 ns, and up to 5 us for a node that is busy for long without a pause.",
+        ),
+        Key::new(
+            "switch",
+            DURATION_OR_ZERO,
+            "1 us",
+            "For each switch from one program or thread to another, at most 1 ms. Default: 100 ns.",
         ),
     ]],
 };

@@ -33,6 +33,14 @@ pub(crate) const TOP: Section = Section {
              Default: real.",
         ),
         Key::new(
+            "on_spin",
+            Kind::Word(&["wait", "advance"]),
+            "advance",
+            "What becomes of a program in virtual time that computes for long without a system call: wait until it makes \
+             one, however long that takes; or advance, let lab time go on meanwhile, so that the run cannot be repeated. \
+             Default: wait.",
+        ),
+        Key::new(
             "precision",
             Kind::Word(&["eco", "balanced", "exact"]),
             "balanced",

@@ -115,6 +115,9 @@ pub struct LabInfo {
     pub nodes: Vec<NodeInfo>,
     /// How many links it has.
     pub links: usize,
+    /// That its time stands still, in words; none while it goes on.
+    #[serde(default)]
+    pub stalled: Option<String>,
 }
 
 /// A node of a running lab.

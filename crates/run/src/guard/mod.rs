@@ -17,7 +17,7 @@ use relay::Relay;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A lab to run or to bring up.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub struct RunRequest {
     pub results: PathBuf,
     /// The command line, for the provenance.
     pub command_line: Vec<String>,
+    /// After how long of our time the run is to end, however far it is.
+    pub wall_limit: Option<Duration>,
     /// The kernel for kernel nodes, if not the one that would be found.
     pub kernel: Option<PathBuf>,
 }
@@ -153,6 +155,7 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         kernel: kernel.map(|kernel| kernel.path),
         cpu_group: cpu_group(&request.plan),
         examination: doctor::store::of_this_machine(),
+        wall_end: request.wall_limit.map(|limit| Instant::now() + limit),
         guard_pid: std::process::id().cast_signed(),
     })
 }

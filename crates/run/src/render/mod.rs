@@ -6,6 +6,7 @@ mod doctor;
 mod effort;
 mod quantity;
 mod simulation;
+mod stall;
 mod table;
 
 use crate::{CommandRow, ExpectationRow, PipeRow, Report, RouterRow, Verdict, telling_columns};
@@ -14,6 +15,7 @@ pub use doctor::examination;
 pub(crate) use quantity::grouped;
 pub use quantity::{rate, span};
 pub use simulation::simulation;
+pub use stall::stall;
 use std::fmt::Write;
 pub use table::{Align, Table};
 
@@ -40,6 +42,12 @@ pub fn report(report: &Report) -> String {
     }
     if !report.warnings.is_empty() {
         text.push('\n');
+    }
+    if report.wall_limit_reached {
+        push_line(
+            &mut text,
+            &format!("{CAUTION}ended by its wall limit{CAUTION:#} after {} of lab time", span(report.duration_ns)),
+        );
     }
     if report.interrupted {
         push_line(&mut text, &format!("{CAUTION}interrupted{CAUTION:#} after {}", span(report.duration_ns)));

@@ -20,6 +20,7 @@ pub(crate) fn results_folder(request: &RunRequest, clock: Clock, kernel: Option<
         lab_file: absolute(lab_file),
         seed: plan.seed.get(),
         clock,
+        on_spin: plan.on_spin,
         node_kernel: kernel,
         precision: plan.precision.name(),
         shards: (clock != Clock::Virtual).then(|| Sharing::here(plan).count()),

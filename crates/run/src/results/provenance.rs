@@ -2,7 +2,7 @@
 
 use super::NamedFile;
 use netloom_guest::kernel::Kernel;
-use netloom_lab::Clock;
+use netloom_lab::{Clock, OnSpin};
 use serde::Serialize;
 use std::fs;
 use std::path::PathBuf;
@@ -16,6 +16,7 @@ pub(crate) struct Origin {
     pub(crate) lab_file: PathBuf,
     pub(crate) seed: u64,
     pub(crate) clock: Clock,
+    pub(crate) on_spin: OnSpin,
     /// What kernel nodes run on, if there are any.
     pub(crate) node_kernel: Option<Kernel>,
     pub(crate) precision: &'static str,
@@ -37,6 +38,8 @@ pub(crate) struct Provenance {
     clock: &'static str,
     /// By how much lab time is slower than ours; null in virtual time.
     dilation: Option<f64>,
+    /// Whether lab time may go on while a program computes, so that runs may differ; null but in virtual time.
+    on_spin: Option<&'static str>,
     /// Null without kernel nodes.
     node_kernel: Option<NodeKernel>,
     precision: &'static str,
@@ -90,6 +93,7 @@ impl Provenance {
             seed: origin.seed,
             clock: origin.clock.name(),
             dilation: origin.clock.dilation().map(netloom_units::Dilation::as_f64),
+            on_spin: (origin.clock == Clock::Virtual).then(|| origin.on_spin.name()),
             node_kernel: origin.node_kernel.clone().map(NodeKernel::from),
             precision: origin.precision,
             shards: origin.shards,
@@ -141,6 +145,7 @@ mod tests {
             lab_file: "dumbbell.yaml".into(),
             seed: 7,
             clock: Clock::Dilated(netloom_units::Dilation::from_millionths(2_500_000).unwrap()),
+            on_spin: OnSpin::Wait,
             node_kernel: Some(node_kernel),
             precision: "balanced",
             shards: Some(1),

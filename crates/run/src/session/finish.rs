@@ -3,14 +3,16 @@
 use super::commands::Command;
 use super::stage::{Play, Stage, Stop, Why};
 use super::{GuardLink, Session};
+use crate::driver::Driver;
 use crate::effort::Spent;
 use crate::expectations::{self, Measurements};
 use crate::job::Mode;
 use crate::measure::{engine_evidence, marks, pipe_evidence, pipe_rows};
 use crate::render::span;
 use crate::verdict::{Evidence, NodeEvidence, ProcessorShare, judge};
-use crate::{CommandRow, Event, ExitCode, ExpectationRow, Report, RouterRow, RunError};
+use crate::{Advance, CommandRow, Event, ExitCode, ExpectationRow, Report, RouterRow, RunError};
 use netloom_dataplane::Snapshot;
+use netloom_guest::deputy::SLICE;
 use netloom_lab::{Clock, NodeKind};
 use netloom_units::Instant;
 use std::collections::BTreeMap;
@@ -47,7 +49,7 @@ impl Session<'_> {
         }
         Ok(match why {
             Why::Failed(error) => self.failed(&error),
-            Why::Over | Why::Interrupted => Event::Step { text: "stopped".into() },
+            Why::Over | Why::Interrupted | Why::WallLimit => Event::Step { text: "stopped".into() },
         })
     }
 
@@ -75,6 +77,7 @@ impl Session<'_> {
             lab: self.job.plan.name.clone(),
             results: self.job.folder.path().to_owned(),
             interrupted,
+            wall_limit_reached: matches!(why, Why::WallLimit),
             commands: self.command_rows(played.as_ref().map(|(play, _)| play.zero)),
             warnings: self.warnings.clone(),
             ..Report::default()
@@ -85,6 +88,7 @@ impl Session<'_> {
         report.exit_code = match why {
             Why::Failed(error) => error.exit_code().number(),
             Why::Interrupted => ExitCode::Interrupted.number(),
+            Why::WallLimit => ExitCode::WallLimit.number(),
             Why::Over => judged(&report).number(),
         };
         Ok(report)
@@ -112,6 +116,7 @@ impl Session<'_> {
         let nodes = self.job.plan.nodes.iter().map(|node| node.name.as_str());
         report.effort = Some(play.spent.effort(self.job.plan.clock, nodes));
         report.losses = self.links.port_losses(last)?;
+        report.advanced = self.advanced();
         report.verdict = judge(&self.job.plan.bounds.into(), &self.evidence(last, &play.spent, report)?);
         Ok(())
     }
@@ -124,7 +129,7 @@ impl Session<'_> {
 
     fn evidence(&mut self, last: &Snapshot, spent: &Spent, report: &Report) -> Result<Evidence, RunError> {
         let end = || format!("the rest of the run, which was interrupted after {}", span(report.duration_ns));
-        let cut_short = report.interrupted.then(end);
+        let cut_short = (report.interrupted || report.wall_limit_reached).then(end);
         Ok(Evidence {
             clock: self.job.plan.clock,
             precision: self.job.plan.precision,
@@ -132,8 +137,31 @@ impl Session<'_> {
             pipes: pipe_evidence(self.links.names(), self.links.pipes(), last),
             engine: engine_evidence(last, spent, &report.losses),
             nodes: self.node_evidence(spent)?,
-            notes: self.notes.iter().cloned().chain(self.joined_links()).chain(cut_short).collect(),
+            notes: self
+                .notes
+                .iter()
+                .cloned()
+                .chain(self.joined_links())
+                .chain(cut_short)
+                .chain(self.not_repeatable())
+                .collect(),
         })
+    }
+
+    /// By how much lab time went on while programs computed, by nodes.
+    fn advanced(&self) -> Vec<Advance> {
+        let Driver::Virtual(time) = self.links.driver() else { return Vec::new() };
+        let advance = |(node, slices)| Advance { node, advanced_ns: slices * SLICE.as_nanos() };
+        time.slices().into_iter().map(advance).collect()
+    }
+
+    /// That the run cannot be repeated for that reason.
+    fn not_repeatable(&self) -> Option<String> {
+        let advanced = self.advanced();
+        let nodes: Vec<String> =
+            advanced.iter().map(|row| format!("{} by {}", row.node, span(row.advanced_ns))).collect();
+        let why = "lab time went on while programs computed (`on_spin: advance`)";
+        (!nodes.is_empty()).then(|| format!("another run will differ: {why}, in {}", nodes.join(", ")))
     }
 
     /// Which links nobody can judge, since the engine did not see their packets.

@@ -3,17 +3,25 @@
 use crate::Event;
 use crate::jsonl::{Lines, to_line};
 use crate::message::Order;
+use std::cell::RefCell;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::rc::Rc;
 
 /// Tells the guard what happens, without ever waiting for it: a guard that was stopped with Ctrl-Z must not stop the
 /// lab.
 #[derive(Debug)]
 pub(crate) struct GuardLink {
-    stream: UnixStream,
+    teller: Teller,
     lines: Lines,
-    unsent: Vec<u8>,
+}
+
+/// The half of the channel that tells; others than the session may have it, too.
+#[derive(Clone, Debug)]
+pub(crate) struct Teller {
+    stream: Rc<UnixStream>,
+    unsent: Rc<RefCell<Vec<u8>>>,
 }
 
 /// What the guard wants.
@@ -30,18 +38,22 @@ pub(crate) enum Heard {
 impl GuardLink {
     pub(crate) fn new(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Self { stream, lines: Lines::default(), unsent: Vec::new() })
+        Ok(Self { teller: Teller { stream: Rc::new(stream), unsent: Rc::default() }, lines: Lines::default() })
+    }
+
+    /// For others who have something to tell.
+    pub(crate) fn teller(&self) -> Teller {
+        self.teller.clone()
     }
 
     /// Tells the guard something.
     pub(crate) fn tell(&mut self, event: &Event) {
-        self.unsent.extend(to_line(event));
-        self.flush();
+        self.teller.tell(event);
     }
 
     /// Tells the guard something that the next such event makes worthless: nothing, if the guard does not listen.
     pub(crate) fn mention(&mut self, event: &Event) {
-        if self.unsent.is_empty() {
+        if !self.has_unsent() {
             self.tell(event);
         }
     }
@@ -53,32 +65,28 @@ impl GuardLink {
 
     /// Whether something waits until the guard listens.
     pub(crate) fn has_unsent(&self) -> bool {
-        !self.unsent.is_empty()
+        !self.teller.unsent.borrow().is_empty()
     }
 
     /// Sends what the guard takes now. That it is gone shows when it is read.
     pub(crate) fn flush(&mut self) {
-        while !self.unsent.is_empty() {
-            match self.stream.write(&self.unsent) {
-                Ok(0) | Err(_) => return,
-                Ok(length) => drop(self.unsent.drain(..length)),
-            }
-        }
+        self.teller.flush();
     }
 
     /// Tells the guard the last thing, and waits until it has heard it or is gone.
-    pub(crate) fn last_words(mut self, event: &Event) {
-        self.unsent.extend(to_line(event));
-        if self.stream.set_nonblocking(false).is_ok() {
+    pub(crate) fn last_words(self, event: &Event) {
+        let Teller { stream, unsent } = &self.teller;
+        unsent.borrow_mut().extend(to_line(event));
+        if stream.set_nonblocking(false).is_ok() {
             // There is nobody left to tell that this failed.
-            let _ = self.stream.write_all(&self.unsent);
+            let _ = stream.as_ref().write_all(&unsent.borrow());
         }
     }
 
     /// Reads what the guard said. To be called when the channel can be read.
     pub(crate) fn listen(&mut self) -> Heard {
         let mut buffer = [0; 1024];
-        match self.stream.read(&mut buffer) {
+        match self.teller.stream.as_ref().read(&mut buffer) {
             Ok(0) => return Heard::Gone,
             Ok(length) => self.lines.feed(&buffer[..length]),
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
@@ -91,8 +99,26 @@ impl GuardLink {
     }
 }
 
+impl Teller {
+    /// Tells the guard something, as [`GuardLink::tell`] does.
+    pub(crate) fn tell(&self, event: &Event) {
+        self.unsent.borrow_mut().extend(to_line(event));
+        self.flush();
+    }
+
+    fn flush(&self) {
+        let mut unsent = self.unsent.borrow_mut();
+        while !unsent.is_empty() {
+            match self.stream.as_ref().write(&unsent) {
+                Ok(0) | Err(_) => return,
+                Ok(length) => drop(unsent.drain(..length)),
+            }
+        }
+    }
+}
+
 impl AsFd for GuardLink {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
+        self.teller.stream.as_fd()
     }
 }

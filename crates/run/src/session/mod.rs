@@ -30,8 +30,7 @@ use crate::signals::Signals;
 use crate::virtual_time::EndOfTime;
 use crate::{Event, RunError};
 pub(crate) use commands::Command;
-pub(crate) use guard_link::GuardLink;
-pub(crate) use guard_link::Heard;
+pub(crate) use guard_link::{GuardLink, Heard, Teller};
 use netloom_dataplane::Snapshot;
 use netloom_fabric::TapId;
 use netloom_guest::node::Pump;
@@ -52,7 +51,7 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// A lab in virtual time in which nothing has happened for so long, and to which nothing more is to be done, waits for ever.
 const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 3600);
 /// Who interrupts a lab in virtual time waits for so long in our time, at most, for its programs to end.
-const IMPATIENCE: std::time::Duration = std::time::Duration::from_millis(700);
+pub(crate) const IMPATIENCE: std::time::Duration = std::time::Duration::from_millis(700);
 
 /// See the module.
 pub(crate) struct Session<'a> {
@@ -171,6 +170,7 @@ impl<'a> Session<'a> {
         self.processes.clear();
         match end {
             EndOfTime::Failed(what) => Why::Failed(RunError::Died(what)),
+            EndOfTime::Interrupted if self.is_too_long() => Why::WallLimit,
             EndOfTime::Interrupted => {
                 self.guard_is_gone |= self.guard.listen() == Heard::Gone;
                 Why::Interrupted
@@ -190,7 +190,15 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Whether the run has taken longer than it may.
+    fn is_too_long(&self) -> bool {
+        self.job.wall_end.is_some_and(|end| end <= std::time::Instant::now())
+    }
+
     fn do_what_is_due(&mut self) -> Result<(), RunError> {
+        if self.is_too_long() {
+            self.stop(Why::WallLimit)?;
+        }
         self.look_after_services()?;
         if matches!(self.stage, Stage::Starting) && self.first_services_are_ready() {
             self.begin()?;
@@ -246,6 +254,9 @@ impl<'a> Session<'a> {
         let spent = Spent::default();
         self.stage = Stage::Playing(Play { zero, sampler, samples: 0, next_look: zero, first, began, spent });
         self.events.add(zero, Some(zero), "time zero", json!({}))?;
+        if let Driver::Virtual(time) = self.links.driver() {
+            time.begin();
+        }
         self.guard.tell(&match self.job.mode {
             Mode::Run => Event::Started { duration_ns: self.job.plan.duration.map(Duration::as_nanos) },
             Mode::Up => Event::Ready,
@@ -338,7 +349,7 @@ impl<'a> Session<'a> {
 
     /// Ends the run: everything is measured now, and every program is asked to end.
     fn stop(&mut self, why: Why) -> Result<(), RunError> {
-        if let (Why::Interrupted, Driver::Virtual(time)) = (&why, self.links.driver()) {
+        if let (Why::Interrupted | Why::WallLimit, Driver::Virtual(time)) = (&why, self.links.driver()) {
             time.end_within(IMPATIENCE);
         }
         if matches!(self.stage, Stage::Stopping(_)) {

@@ -5,6 +5,7 @@ use super::launch::Launch;
 use super::processes::Purpose;
 use super::stage::Why;
 use crate::control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request, Set};
+use crate::driver::Driver;
 use crate::{ExitCode, RunError};
 use netloom_lab::{Action, Direction, NodeKind, parse_change};
 use netloom_link::PipeChange;
@@ -74,6 +75,10 @@ impl Session<'_> {
             folder: self.job.folder.path().to_owned(),
             nodes: plan.nodes.iter().map(node).collect(),
             links: plan.links.len(),
+            stalled: match self.links.driver() {
+                Driver::Virtual(time) => time.stall(),
+                Driver::Engine(_) => None,
+            },
         }
     }
 

@@ -42,7 +42,9 @@ impl Session<'_> {
             Driver::Engine(_) => {
                 let dilation = self.job.plan.clock.dilation().unwrap_or_default();
                 let span = wake.map_or(LONGEST_WAIT, |at| dilation.to_real(at.since(now)));
-                self.poll(span.min(LONGEST_WAIT)).map_err(failed)
+                let left = self.job.wall_end.map(|end| end.saturating_duration_since(std::time::Instant::now()));
+                let left = left.filter(|left| !left.is_zero()).unwrap_or(LONGEST_WAIT);
+                self.poll(span.min(LONGEST_WAIT).min(left)).map_err(failed)
             }
             Driver::Virtual(time) => {
                 let ready = self.poll(Duration::ZERO).map_err(failed)?;

@@ -48,6 +48,8 @@ pub(super) enum Why {
     Over,
     /// Somebody wants it to.
     Interrupted,
+    /// It has taken as long as it may, in our time.
+    WallLimit,
     /// It cannot go on.
     Failed(RunError),
 }
@@ -57,6 +59,7 @@ impl fmt::Display for Why {
         match self {
             Self::Over => f.write_str("it came to its end"),
             Self::Interrupted => f.write_str("it was interrupted"),
+            Self::WallLimit => f.write_str("it took longer than its wall limit"),
             Self::Failed(error) => error.fmt(f),
         }
     }

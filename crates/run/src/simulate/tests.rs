@@ -17,6 +17,7 @@ fn request(lab: &str, results: &Path) -> SimRequest {
         warnings: Vec::new(),
         results: results.to_owned(),
         command_line: Vec::new(),
+        wall_limit: None,
         kernel: None,
     };
     SimRequest { run, duration: Duration::from_secs(5), plots: true }

@@ -5,16 +5,16 @@ use crate::assemble::fabric_of;
 use crate::direction::port_id;
 use crate::job::Job;
 use crate::kernels::{Kernels, become_nodes, is_kernel, seed};
-use crate::session::{GuardLink, Heard};
+use crate::session::{GuardLink, Heard, IMPATIENCE};
 use crate::signals::Signals;
 use crate::{ExitCode, RunError};
-use netloom_guest::deputy::{Deputy, DeputyEnds, Leash, Vitals};
+use netloom_guest::deputy::{Deputy, DeputyEnds, Leash, SLICE, Vitals};
 use netloom_guest::node::KernelNode;
 use netloom_guest::schedule::{Device, Paced, Plug};
 use netloom_guest::shim::Orders;
 use netloom_host::node::NodeConfig;
 use netloom_host::processors;
-use netloom_lab::{InterfacePlan, Plan};
+use netloom_lab::{InterfacePlan, OnSpin, Plan};
 use netloom_units::Instant;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
@@ -44,11 +44,17 @@ pub(crate) fn boot(
     let plan = &job.plan;
     let fabric = fabric_of(plan);
     let places: Vec<usize> = (0..plan.nodes.len()).filter(|place| is_kernel(&plan.nodes[*place])).collect();
-    let (decks, ends) = decks(plan, &places)?;
+    let (mut decks, ends) = decks(plan, &places)?;
+    if plan.on_spin == OnSpin::Advance {
+        decks.iter_mut().try_for_each(|kernel| kernel.machine().advance_on_spin()).map_err(machine)?;
+    }
     let names = places.iter().map(|place| plan.nodes[*place].name.clone()).collect();
     let alarms = [guard.as_fd(), signals.as_fd()].into_iter().map(|fd| fd.try_clone_to_owned());
     let leash = Leash::new(alarms.collect::<io::Result<_>>().map_err(machine)?);
-    let time = VirtualTime::new(fabric, decks, &plugs(plan, &places), names, leash).map_err(machine)?;
+    if let Some(end) = job.wall_end {
+        leash.pull_after(end.saturating_duration_since(std::time::Instant::now()) + IMPATIENCE);
+    }
+    let time = VirtualTime::new(fabric, decks, &plugs(plan, &places), names, leash, guard.teller()).map_err(machine)?;
     let processors = processors::allowed().map_err(machine)?;
     let mut nodes: Vec<Option<KernelNode>> = configs.iter().map(|_| None).collect();
     for (machine_number, (number, own)) in places.iter().copied().zip(&ends).enumerate() {
@@ -58,6 +64,7 @@ pub(crate) fn boot(
         let mut boot = kernels.boot_of(job, number, config, folder, processor);
         boot.devices = (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
         boot.arguments.extend(ARGUMENTS.map(String::from));
+        boot.arguments.extend(costs(plan, number));
         let orders = Orders { lapse: None, seed: Some(seed(plan, number)) };
         let channel = Box::new(time.channel(machine_number).map_err(machine)?);
         let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, own))?;
@@ -87,6 +94,14 @@ fn decks(plan: &Plan, places: &[usize]) -> Result<(Vec<Kernel>, Vec<DeputyEnds>)
         Ok((Paced::new(deputy, node.cpu.unwrap_or_default()), ends))
     };
     places.iter().map(deck).collect::<io::Result<_>>().map_err(machine)
+}
+
+/// What system calls cost, and long computing, as a kernel's command line says it: `crates/guest/src/kernel/build/edits.rs`.
+fn costs(plan: &Plan, node: usize) -> impl Iterator<Item = String> {
+    let cost = plan.nodes[node].cpu.unwrap_or_default();
+    let slice = (plan.on_spin == OnSpin::Advance).then_some(SLICE);
+    let arguments = [("syscall", cost.syscall), ("switch", cost.switch), ("slice", slice)];
+    arguments.into_iter().filter_map(|(name, span)| Some(format!("netloom.{name}={}", span?.as_nanos())))
 }
 
 /// Lets the process of `command` find its deck.

@@ -46,6 +46,105 @@ const CLOCK: Edits = Edits {
     without: "in virtual time, programs that wait by looking at the clock take long with this kernel",
 };
 
+/// In virtual time, what programs ask of their kernel takes time, so that a loop of system calls comes to an end: by itself,
+/// a kernel computes in no time at all. Each system call owes 100 ns, and each switch from one task to another; what is
+/// owed is paid before a system call, when it is a microsecond or more. The longer a kernel has been busy without hearing of
+/// a frame, the more a call owes: 1/4096 of that time, up to 5 us. `netloom.syscall` and `netloom.switch` set other costs,
+/// in nanoseconds, which then do not grow.
+///
+/// Computing without system calls takes no time all the same. The lab process may send SIGALRM to a program that does so:
+/// then the kernel's process takes the program's name, and as many nanoseconds pass as `netloom.slice` says.
+const COSTS: [Edits; 3] = [
+    Edits {
+        file: "arch/um/kernel/time.c",
+        edits: &[
+            // The change before this one has to be there, too.
+            (
+                "static unsigned long long netloom_busy_since;\n",
+                "static unsigned long long netloom_busy_since;\nstatic unsigned long long netloom_owed;\n",
+            ),
+            (
+                "#include <linux/um_timetravel.h>\n",
+                "#include <linux/um_timetravel.h>\n#include <linux/moduleparam.h>\n",
+            ),
+            (
+                "void time_travel_ndelay(unsigned long nsec)\n{\n",
+                "#undef MODULE_PARAM_PREFIX\n\
+                 #define MODULE_PARAM_PREFIX \"netloom.\"\n\
+                 static unsigned long netloom_syscall_cost = ULONG_MAX;\n\
+                 module_param_named(syscall, netloom_syscall_cost, ulong, 0);\n\
+                 static unsigned long netloom_switch_cost = 100;\n\
+                 module_param_named(switch, netloom_switch_cost, ulong, 0);\n\
+                 static unsigned long netloom_slice;\n\
+                 module_param_named(slice, netloom_slice, ulong, 0);\n\n\
+                 static unsigned long long netloom_call(void)\n{\n\
+                 \tif (netloom_syscall_cost != ULONG_MAX)\n\
+                 \t\treturn netloom_syscall_cost;\n\
+                 \treturn clamp_t(unsigned long long, (time_travel_time - netloom_busy_since) >> 12, 100, 5000);\n}\n\n\
+                 void netloom_switched(void);\n\
+                 void netloom_switched(void)\n{\n\
+                 \tnetloom_owed += netloom_switch_cost;\n}\n\n\
+                 void netloom_called(void);\n\
+                 void netloom_called(void)\n{\n\
+                 \tunsigned long long owed;\n\n\
+                 \tif (time_travel_mode != TT_MODE_EXTERNAL)\n\
+                 \t\treturn;\n\
+                 \towed = netloom_owed + netloom_call();\n\
+                 \tnetloom_owed = owed < NSEC_PER_USEC ? owed : 0;\n\
+                 \tif (owed >= NSEC_PER_USEC)\n\
+                 \t\ttime_travel_update_time_rel(owed);\n}\n\n\
+                 const char *netloom_spun(void);\n\
+                 const char *netloom_spun(void)\n{\n\
+                 \tif (time_travel_mode == TT_MODE_EXTERNAL && netloom_slice)\n\
+                 \t\ttime_travel_update_time_rel(netloom_slice);\n\
+                 \treturn current->comm;\n}\n\n\
+                 void time_travel_ndelay(unsigned long nsec)\n{\n",
+            ),
+        ],
+        without: COSTLESS,
+    },
+    Edits {
+        file: "arch/um/kernel/skas/syscall.c",
+        edits: &[
+            (
+                "void handle_syscall(struct uml_pt_regs *r)\n",
+                "void __weak netloom_called(void);\n\nvoid handle_syscall(struct uml_pt_regs *r)\n",
+            ),
+            (
+                "\tsyscall = UPT_SYSCALL_NR(r);\n",
+                "\tif (netloom_called)\n\t\tnetloom_called();\n\n\tsyscall = UPT_SYSCALL_NR(r);\n",
+            ),
+        ],
+        without: COSTLESS,
+    },
+    Edits {
+        file: "arch/um/os-Linux/skas/process.c",
+        edits: &[
+            ("#include <sys/socket.h>\n", "#include <sys/socket.h>\n#include <sys/prctl.h>\n"),
+            (
+                "void userspace(struct uml_pt_regs *regs",
+                "const char *__attribute__((weak)) netloom_spun(void);\n\
+                 void __attribute__((weak)) netloom_switched(void);\n\n\
+                 void userspace(struct uml_pt_regs *regs",
+            ),
+            (
+                "\t\t\tcase SIGALRM:\n\t\t\t\tbreak;\n",
+                "\t\t\tcase SIGALRM:\n\t\t\t\tif (netloom_spun)\n\
+                 \t\t\t\t\tprctl(PR_SET_NAME, netloom_spun(), 0, 0, 0);\n\t\t\t\tbreak;\n",
+            ),
+            (
+                "void switch_threads(jmp_buf *me, jmp_buf *you)\n{\n",
+                "void switch_threads(jmp_buf *me, jmp_buf *you)\n{\n\
+                 \tif (netloom_switched)\n\t\tnetloom_switched();\n",
+            ),
+        ],
+        without: COSTLESS,
+    },
+];
+
+const COSTLESS: &str = "in virtual time, system calls take no time with this kernel, so that a program that waits in a \
+                        loop of them waits for ever";
+
 /// A kernel and a process of its programs take turns, and each sleeps when it has woken the other. On one processor the
 /// one that was woken mostly runs at once, and has even answered when the other comes to sleep: so that looks first, and
 /// spares a call to the machine's kernel. These are the process's end, and the kernel's.
@@ -79,7 +178,7 @@ const TURNS: [Edits; 2] = [
 ];
 
 fn all() -> impl Iterator<Item = &'static Edits> {
-    std::iter::once(&CLOCK).chain(&TURNS)
+    std::iter::once(&CLOCK).chain(&COSTS).chain(&TURNS)
 }
 
 /// Makes all changes. Returns, as warnings, what a source is like that has no place for some of them.
@@ -170,7 +269,7 @@ mod tests {
         fs::create_dir_all(tree.path().join("arch/um/kernel")).unwrap();
         fs::write(tree.path().join("arch/um/Kconfig"), "config HZ\n\tdefault 100\n").unwrap();
         fs::write(tree.path().join(CLOCK.file), "/* another clock */\n").unwrap();
-        assert_eq!(make(tree.path()).unwrap(), [CLOCK.without, TURNS[0].without]);
+        assert_eq!(make(tree.path()).unwrap(), [CLOCK.without, COSTLESS, TURNS[0].without]);
         assert_eq!(fs::read_to_string(tree.path().join(CLOCK.file)).unwrap(), "/* another clock */\n");
     }
 }

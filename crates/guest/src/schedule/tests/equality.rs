@@ -84,8 +84,11 @@ fn labs() -> impl Strategy<Value = Lab> {
             }
         }
         let (plans, costs): (Vec<_>, Vec<_>) = machines.into_iter().unzip();
-        let cost =
-            |(packet, byte)| CpuCost { packet: Duration::from_nanos(packet), byte: TimePerByte::from_picos(byte) };
+        let cost = |(packet, byte)| CpuCost {
+            packet: Duration::from_nanos(packet),
+            byte: TimePerByte::from_picos(byte),
+            ..CpuCost::default()
+        };
         Lab { specs, plugs, costs: costs.into_iter().map(cost).collect(), plans }
     })
 }
@@ -152,7 +155,7 @@ impl Lab {
                 }
                 let mut sent = Vec::new();
                 machine.grant(now + Duration::from_nanos(1), inbox, &mut pool).expect("it runs");
-                let wish = machine.report(&mut sent, &mut pool).expect("it runs");
+                let wish = machine.report(None, &mut sent, &mut pool).expect("it runs").expect("it waits");
                 wishes[index] = if let Wish::At(at) = wish { Some(at) } else { None };
                 sent.sort_by_key(|passage| passage.device);
                 for Passage { device, packet, .. } in sent {

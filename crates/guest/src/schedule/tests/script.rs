@@ -46,6 +46,8 @@ pub(super) struct Script {
     inbox: Vec<(Instant, Device, u32)>,
     sent: Vec<Passage>,
     outcome: Result<bool, MachineError>,
+    /// How many times it is still computing when it is asked to report within a limit.
+    pub(super) delays: u32,
 }
 
 impl Script {
@@ -63,6 +65,7 @@ impl Script {
             inbox: Vec::new(),
             sent: Vec::new(),
             outcome: Ok(true),
+            delays: 0,
         };
         plan.iter().for_each(|(at, act)| this.plan(Instant::from_nanos(*at), *act));
         this
@@ -141,7 +144,16 @@ impl Machine for Script {
         self.grant(until, frames, pool)
     }
 
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Wish, MachineError> {
+    fn report(
+        &mut self,
+        end: Option<std::time::Instant>,
+        sent: &mut Vec<Passage>,
+        pool: &mut Pool,
+    ) -> Result<Option<Wish>, MachineError> {
+        if end.is_some() && self.delays > 0 {
+            self.delays -= 1;
+            return Ok(None);
+        }
         if !self.is_eager {
             self.run(pool);
         }
@@ -149,8 +161,8 @@ impl Machine for Script {
         self.is_alone = false;
         let next = self.plan.first_key_value().map(|((at, _), _)| *at);
         match &self.outcome {
-            Ok(true) => Ok(next.map_or(Wish::Never, Wish::At)),
-            Ok(false) => Ok(Wish::Off),
+            Ok(true) => Ok(Some(next.map_or(Wish::Never, Wish::At))),
+            Ok(false) => Ok(Some(Wish::Off)),
             Err(error) => Err(error.clone()),
         }
     }

@@ -1,0 +1,93 @@
+//! Tells a program that computes for ever from one that gets on, and when lab time is to go on meanwhile.
+
+use std::time::{Duration, Instant};
+
+/// What a look at a kernel's processes shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Glance {
+    /// How often the kernel's own process has gone to sleep: once for each system call of a program, at most.
+    pub(super) sleeps: u64,
+    /// The process that computes while the kernel sleeps.
+    pub(super) program: Option<i32>,
+}
+
+/// See the module. It is looked at a kernel again and again, at a regular interval.
+#[derive(Debug)]
+pub(super) struct Spin {
+    patience: Duration,
+    last: Option<Glance>,
+    /// Since when a program has computed without a system call.
+    since: Option<Instant>,
+    is_spinning: bool,
+    /// A slice was given after the last look, for which the kernel was woken.
+    has_given: bool,
+    given: u64,
+}
+
+impl Spin {
+    /// A program that computes for longer than `patience` spins.
+    pub(super) fn new(patience: Duration) -> Self {
+        Self { patience, last: None, since: None, is_spinning: false, has_given: false, given: 0 }
+    }
+
+    /// How many slices were given.
+    pub(super) fn given(&self) -> u64 {
+        self.given
+    }
+
+    /// The process that is to be interrupted, so that a slice of lab time passes. A look that follows a slice only sees
+    /// what came of it.
+    pub(super) fn look(&mut self, now: Instant, glance: Glance) -> Option<i32> {
+        let has_given = std::mem::take(&mut self.has_given);
+        let is_same = self.last.replace(glance) == Some(glance);
+        let program = glance.program;
+        if program.is_none() || !(is_same || has_given) {
+            (self.since, self.is_spinning) = (program.map(|_| now), false);
+            return None;
+        }
+        let since = *self.since.get_or_insert(now);
+        self.is_spinning |= now.duration_since(since) >= self.patience;
+        let is_due = self.is_spinning && is_same;
+        self.has_given = is_due;
+        self.given += u64::from(is_due);
+        program.filter(|_| is_due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What looks every 10 ms find: how often the kernel has slept, and who computes. Which of them give a slice?
+    fn slices(looks: impl IntoIterator<Item = (u64, Option<i32>)>) -> (Vec<usize>, u64) {
+        let mut spin = Spin::new(Duration::from_millis(30));
+        let begin = Instant::now();
+        let mut given = Vec::new();
+        for (number, (sleeps, program)) in looks.into_iter().enumerate() {
+            let now = begin + Duration::from_millis(10) * u32::try_from(number).unwrap();
+            given.extend(spin.look(now, Glance { sleeps, program }).map(|_| number));
+        }
+        (given, spin.given())
+    }
+
+    #[test]
+    fn a_program_that_makes_system_calls_or_waits_gets_no_slice() {
+        assert_eq!(slices((0..50).map(|look| (look, Some(7)))), (vec![], 0));
+        assert_eq!(slices((0..50).map(|_| (3, None))), (vec![], 0));
+        assert_eq!(slices((0..50).map(|look| (look / 3, Some(7)))), (vec![], 0));
+    }
+
+    #[test]
+    fn one_that_computes_gets_every_second_look_a_slice() {
+        assert_eq!(slices([(1, Some(7)); 5]), (vec![3, 4], 2));
+        // The kernel is woken for each.
+        let woken = [1, 1, 1, 1, 2, 2, 3, 3].map(|sleeps| (sleeps, Some(7)));
+        assert_eq!(slices(woken), (vec![3, 5, 7], 3));
+    }
+
+    #[test]
+    fn one_that_goes_on_after_a_slice_is_given_time_again() {
+        let looks = [1, 1, 1, 1, 2, 3, 3, 3, 3, 3].map(|sleeps| (sleeps, Some(7)));
+        assert_eq!(slices(looks), (vec![3, 8, 9], 3));
+    }
+}

@@ -1,0 +1,24 @@
+//! Lab time that stands still.
+
+use super::span;
+use std::time::Duration;
+
+/// That lab time stands still, where, for how long of our time, and why.
+pub fn stall(at_ns: Option<u64>, elapsed: Duration, node: &str, what: &str) -> String {
+    let place = at_ns.map_or_else(|| "before time zero".to_owned(), |ns| format!("at {}", span(ns)));
+    let seconds = elapsed.as_secs();
+    format!("lab time stands still {place}, for {seconds} s now: node `{node}` is waited for, where {what} computes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_said_where_and_why() {
+        let text = stall(Some(1_500_000_000), Duration::from_millis(10_400), "a", "its program `python3`");
+        let (place, why) = ("at 1.5 s, for 10 s now", "node `a` is waited for, where its program `python3` computes");
+        assert_eq!(text, format!("lab time stands still {place}: {why}"));
+        assert!(stall(None, Duration::ZERO, "a", "its kernel").contains("still before time zero, for 0 s"));
+    }
+}

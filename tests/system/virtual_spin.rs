@@ -1,0 +1,124 @@
+//! Programs in virtual time that wait by computing.
+
+use crate::bed::{Bed, Finished, User};
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// One node runs these commands, by name, for ten seconds of lab time at most.
+fn lab(top: &str, commands: &[(&str, &str)]) -> String {
+    let entries = commands.iter().map(|(name, command)| format!("  - {{on: a, as: {name}, run: {command}}}\n"));
+    let entries: String = entries.collect();
+    format!(
+        "name: spin\nclock: virtual\n{top}nodes: {{a: {{memory: 64 MB}}, b: {{}}}}\n\
+         links: {{l: {{ends: [a, b], delay: 1 ms}}}}\nduration: 10 s\ntimeline:\n{entries}"
+    )
+}
+
+/// A loop of system calls in Python that only an alarm after half a second of lab time ends.
+fn until_alarm(call: &str) -> String {
+    format!(
+        "['python3', '-c', 'import os, select, signal, sys, time\nsignal.signal(signal.SIGALRM, lambda *_: sys.exit(0))\n\
+         signal.setitimer(signal.ITIMER_REAL, 0.5)\nwhile True: {call}']"
+    )
+    .replace('\n', "\\n")
+    .replace('\'', "\"")
+}
+
+/// Each of these keeps a real processor busy until its time is over, and waits neither for a timer nor for a packet.
+#[test]
+fn loops_of_system_calls_come_to_an_end() {
+    let bed = Bed::with_kernel(User::Own);
+    let calls = ["os.sched_yield()", "select.poll().poll(0)", "os.getppid()", "time.process_time()"];
+    for call in calls {
+        let command = until_alarm(call);
+        let clock = "[python3, -c, \"import time\\nwhile time.process_time() < 0.1: pass\"]";
+        bed.write("lab.yaml", &lab("", &[("loop", &command), ("clock", clock)]));
+        bed.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
+        let commands = bed.json("spin", "commands.json");
+        let ends = commands.as_array().unwrap().iter().map(|row| row["end_ns"].as_u64().unwrap());
+        assert!(ends.max().unwrap() < 1_000_000_000, "{call}: {commands}");
+    }
+}
+
+#[test]
+fn a_system_call_takes_what_the_lab_file_says() {
+    let bed = Bed::with_kernel(User::Own);
+    let count = "[python3, -c, \"import os, time\\nbegin = time.monotonic_ns()\\nfor _ in range(1000): os.getppid()\\n\
+                 print(time.monotonic_ns() - begin)\"]";
+    for (cost, least, most) in [("0", 0, 10_000), ("10 us", 10_000_000, 10_100_000)] {
+        let text = lab("", &[("count", count)]).replace("memory: 64 MB", &format!("cpu: {{syscall: {cost}}}"));
+        bed.write("lab.yaml", &text);
+        bed.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
+        let printed = std::fs::read_to_string(bed.latest("spin").join("logs/01-a-count.stdout")).unwrap();
+        let took: u64 = printed.trim().parse().unwrap();
+        assert!((least..=most).contains(&took), "a thousand calls of {cost} took {took} ns");
+    }
+}
+
+/// Nobody knows how many processes it makes, but it ends when lab time does.
+#[test]
+fn a_fork_bomb_ends_with_the_run() {
+    let bed = Bed::with_kernel(User::Own);
+    let text = lab("", &[("bomb", "'ulimit -u 40; b() { b | b & }; b; sleep 1'")]).replace("10 s", "2 s");
+    bed.write("lab.yaml", &text);
+    bed.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "200s"]);
+    assert_eq!(bed.json("spin", "report.json")["duration_ns"], 2_000_000_000_u64);
+    bed.assert_nothing_is_left("spin");
+}
+
+/// Without a system call nothing can tell it from a long computation.
+#[test]
+fn a_program_that_computes_for_ever_is_named_and_ended() {
+    let bed = Bed::with_kernel(User::Own);
+    let spin = "[python3, -c, \"import time\\ntime.sleep(1)\\nprint(1, flush=True)\\nwhile True: pass\"]";
+    bed.write("lab.yaml", &lab("", &[("spin", spin)]));
+    let arguments = ["run", "lab.yaml", "--wall-limit", "30s"];
+    let child = bed.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    let told = loop {
+        let labs = bed.netloom(&["ps", "--json"]).expect_code(0).stdout;
+        if labs.contains("lab time stands still") || begun.elapsed() > Duration::from_secs(25) {
+            break labs;
+        }
+        sleep(Duration::from_millis(100));
+    };
+    let run = Finished::of(&child.wait_with_output().unwrap()).expect_code(124);
+    let why = "now: node `a` is waited for, where its program `python3` computes";
+    assert!(told.contains(why), "{told}");
+    assert!(run.stderr.contains("lab time stands still at 1.") && run.stderr.contains(why), "{}", run.stderr);
+    let report = bed.json("spin", "report.json");
+    assert_eq!((&report["exit_code"], &report["wall_limit_reached"]), (&124.into(), &true.into()));
+    assert!(bed.latest("spin").join("verdict.json").exists());
+    bed.assert_nothing_is_left("spin");
+}
+
+/// What spins until something happens that takes lab time: each of them ends, and the run is marked.
+#[test]
+fn lab_time_goes_on_beside_a_spinning_program_if_it_may() {
+    let bed = Bed::with_kernel(User::Own);
+    let alarm = "[python3, -c, \"import signal, sys\\nsignal.signal(signal.SIGALRM, lambda *_: sys.exit(0))\\n\
+                 signal.alarm(1)\\nwhile True: pass\"]";
+    let timer = "[python3, -c, \"import threading\\ndone = []\\n\
+                 threading.Timer(0.5, lambda: done.append(1)).start()\\nwhile not done: pass\"]";
+    let openssl = "openssl speed -seconds 1 -bytes 64 md5";
+    for (name, command) in [("alarm", alarm), ("timer", timer), ("openssl", openssl)] {
+        bed.write("lab.yaml", &lab("on_spin: advance\n", &[(name, command)]));
+        bed.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
+        let report = bed.json("spin", "report.json");
+        let advanced = report["advanced"][0]["advanced_ns"].as_u64().unwrap();
+        assert!((400_000_000..1_500_000_000).contains(&advanced), "{name}: {report}");
+        let notes = report["verdict"]["notes"].to_string();
+        assert!(notes.contains("another run will differ"), "{name}: {notes}");
+        assert_eq!(bed.json("spin", "provenance.json")["on_spin"], "advance");
+    }
+}
+
+/// Nothing spins, and so nothing is advanced: two runs are the same.
+#[test]
+fn a_run_in_which_nothing_spins_is_not_marked() {
+    let bed = Bed::with_kernel(User::Own);
+    bed.write("lab.yaml", &lab("on_spin: advance\n", &[("short", "sleep 1")]));
+    bed.netloom(&["run", "lab.yaml", "-q"]).expect_code(0);
+    assert!(bed.json("spin", "report.json")["advanced"].is_null());
+}
