@@ -4,7 +4,7 @@ use crate::bed::{Bed, User};
 
 /// The kernel is to move what goes over `lan`; what this machine is late elsewhere is of no interest.
 const LAB: &str = "
-bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %}
+bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %, events: 10 s, starts: 60 s}
 nodes: {a: {}, r: {kind: router}, b: {}}
 links:
   lan: {ends: [{node: a, interface: wired, address: 192.168.7.2/24}, r], mtu: 9000, bypass: BYPASS}

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 const LAB: &str = "
-bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %}
+bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %, events: 10 s, starts: 60 s}
 nodes: {a: {}, r: {kind: router}, b: {}}
 links:
   access: {ends: [a, r], mtu: 9000}

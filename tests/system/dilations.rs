@@ -5,7 +5,7 @@ use crate::bed::{Bed, User};
 /// No machine hands a packet over within a nanosecond, at no dilation.
 const IMPOSSIBLE: &str = "
 name: impossible
-bounds: {lateness: 1 ns, starvation: 100 %}
+bounds: {lateness: 1 ns, starvation: 100 %, events: 10 s, starts: 60 s}
 duration: 600 ms
 nodes: [a, b]
 links: {l: {ends: [a, b], rate: 20 Gbit/s, delay: 1 ms}}

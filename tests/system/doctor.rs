@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// A run that would be late on any machine.
-const STRICT: &str = "name: strict\nbounds: {lateness: 1 ns, starvation: 90 %}\nnodes: [a, b]\n\
+const STRICT: &str = "name: strict\nbounds: {lateness: 1 ns, starvation: 90 %, events: 10 s, starts: 60 s}\nnodes: [a, b]\n\
                       links: {l: {ends: [a, b], delay: 1 ms}}\n\
                       timeline: [{on: a, run: ping -c 3 -i 0.2 b}]\n";
 

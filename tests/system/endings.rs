@@ -93,7 +93,10 @@ fn a_run_that_is_stopped_and_continued_goes_on() {
 #[test]
 fn the_duration_ends_a_run_and_what_still_runs_is_no_failure() {
     let bed = Bed::new(User::Own);
-    bed.write("long.yaml", &format!("{LONG}duration: 1 s\nbounds: {{lateness: 50 ms, starvation: 90 %}}\n"));
+    bed.write(
+        "long.yaml",
+        &format!("{LONG}duration: 1 s\nbounds: {{lateness: 50 ms, starvation: 90 %, events: 10 s, starts: 60 s}}\n"),
+    );
     bed.netloom(&["run", "long.yaml", "-q"]).expect_code(0);
     let report = bed.json("long", "report.json");
     assert_eq!(report["interrupted"], false);

@@ -17,7 +17,7 @@ nodes:
 links:
   near: {ends: [a, r], rate: 100 Mbit/s}
   far: {ends: [r, b], rate: 10 Mbit/s, delay: 5 ms}
-bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %}
+bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %, events: 10 s, starts: 60 s}
 ";
 
 fn lab(clock: &str, timeline: &str) -> String {

@@ -4,7 +4,7 @@ use crate::bed::{Bed, User};
 
 const TRANSFER: &str = "
 name: transfer
-bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %}
+bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %, events: 10 s, starts: 60 s}
 nodes: {client: {}, router: {kind: router}, server: {env: {GREETING: hello}}}
 links:
   access: {ends: [client, router]}
@@ -47,7 +47,7 @@ fn a_transfer_is_run_judged_and_recorded() {
 }
 
 const LABORIOUS: &str = "
-bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %}
+bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %, events: 10 s, starts: 60 s}
 nodes: [a, b]
 links: {l: {ends: [a, b], delay: 20 ms}}
 ";
@@ -74,6 +74,46 @@ expect:
     for what in ["link down", "link up", "link changed"] {
         assert!(events.contains(what), "{events}");
     }
+}
+
+/// Sixty programs at the instant of a change, and a change soon after: the engine makes both, and nothing that is later than
+/// allowed is passed over.
+#[test]
+fn changes_are_on_time_whatever_starts_then_or_the_verdict_says_so() {
+    let bed = Bed::new(User::Own);
+    let programs = "  - {at: 500 ms, on: a, run: [sleep, '0.2']}\n".repeat(60);
+    let timeline = format!(
+        "name: crowd
+bounds: {{lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 1 ms, starts: 2 ms}}
+nodes: [a, b]
+links: {{l: {{ends: [a, b], delay: 20 ms}}}}
+timeline:
+{programs}  - {{at: 500 ms, link: l, set: {{delay: 30 ms}}}}
+  - {{at: 501 ms, link: l, down: 10 ms}}
+duration: 1 s
+expect: [l.drops == 0 during 100 ms..501 ms]
+"
+    );
+    bed.write("crowd.yaml", &timeline);
+    let run = bed.netloom(&["run", "crowd.yaml"]);
+    assert!(run.stdout.contains("timeline: 3 link changes at most "), "{run:#?}");
+    let report = bed.json("crowd", "report.json");
+    let findings = report["verdict"]["findings"].to_string();
+    for (kind, count, bound_ns, name) in
+        [("link_changes", 3, 1_000_000, "changes of links"), ("program_starts", 60, 2_000_000, "starts of programs")]
+    {
+        let events = &report["events"][kind];
+        assert_eq!(events["count"], count, "{report:#}");
+        let is_late = events["worst_ns"].as_u64().unwrap() > bound_ns;
+        assert_eq!(findings.contains(name), is_late, "{kind}: {report:#}");
+    }
+    // The windows and the run end when they are to, however late that was measured.
+    assert_eq!(report["duration_ns"], 1_000_000_000, "{report:#}");
+    let log = std::fs::read_to_string(bed.latest("crowd").join("events.jsonl")).unwrap();
+    let events: Vec<serde_json::Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let changed = events.iter().find(|event| event["event"] == "link changed").unwrap();
+    let (planned, late) = (changed["planned_ns"].as_u64().unwrap(), changed["lateness_ns"].as_u64().unwrap());
+    assert_eq!((planned, changed["time_ns"].as_u64().unwrap()), (500_000_000, planned + late));
 }
 
 #[test]

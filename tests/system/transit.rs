@@ -17,7 +17,7 @@ fn chain(name: &str, top: &str, routers: usize, link: &str) -> String {
         writeln!(links, "  l{number}: {{ends: [{left}, {right}], {link}}}").unwrap();
     }
     format!(
-        "name: {name}\n{top}\nbounds: {{lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %}}\n\
+        "name: {name}\n{top}\nbounds: {{lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %, events: 10 s, starts: 60 s}}\n\
          nodes: {{{nodes}}}\nlinks:\n{links}"
     )
 }

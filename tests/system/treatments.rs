@@ -3,7 +3,7 @@
 use crate::bed::{Bed, User};
 
 const LAB: &str = "
-bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %}
+bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %, events: 10 s, starts: 60 s}
 nodes: {a: {}, r: {kind: router}, b: {}, c: {}}
 links:
   up: {ends: [a, r], forward: {delay: 5 ms, pipes: {far: {match: {to: c}, delay: 150 ms}}}}

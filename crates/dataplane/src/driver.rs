@@ -1,5 +1,6 @@
 //! The engine's thread: read what arrived, hand over what is due, wait.
 
+use crate::agenda::{Act, Agenda, Appointment, Kept, Task};
 use crate::borders::Borders;
 use crate::clock::Clock;
 use crate::guests::Guests;
@@ -10,8 +11,8 @@ use crate::report::{EngineReport, PortReport, Snapshot, ThreadReport};
 use crate::send::Sender;
 use crate::taps::Taps;
 use crate::wait::{Waiter, sleep};
-use crate::worker::{Command, Mailbox};
-use netloom_fabric::{Ethernet, Fabric, Handout, PortId};
+use crate::worker::{Command, Diary, Mailbox};
+use netloom_fabric::{Ethernet, Fabric, Handout, PipeId, PortId};
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant};
 use std::collections::HashMap;
@@ -50,6 +51,10 @@ pub(crate) struct Driver {
     pub(crate) last_arrival: RealDuration,
     /// How far the fabric has got, while this machine cannot keep up with it.
     pub(crate) behind: Option<Instant>,
+    pub(crate) agenda: Agenda,
+    pub(crate) diary: Diary,
+    /// Whether an appointment is due, and more may have arrived before it.
+    pub(crate) has_unread: bool,
 }
 
 /// Both directions of all ports that are interfaces.
@@ -138,7 +143,7 @@ impl Driver {
     /// When the fabric wants to be called, or something comes from another shard; who waits for something from here is told
     /// when that will come.
     fn next_event(&mut self) -> Option<Instant> {
-        let own = self.fabric.next_wake();
+        let own = self.fabric.next_wake().into_iter().chain(self.agenda.next()).min();
         let Some(borders) = &mut self.borders else { return own };
         let coming = borders.announce(&self.fabric, self.clock.now());
         own.into_iter().chain(coming).min()
@@ -160,12 +165,18 @@ impl Driver {
     fn pass(&mut self) -> io::Result<usize> {
         let mut arrived = 0;
         let mut lively = false;
+        let mut has_more = false;
+        let appointment = self.agenda.next();
         if let Some(Interfaces { receiver, .. }) = &mut self.interfaces {
-            arrived += receiver.pass(&mut self.fabric, &mut self.pool, &mut self.taps, self.behind);
+            let pass = receiver.pass(&mut self.fabric, &mut self.pool, &mut self.taps, self.behind, appointment);
+            arrived += pass.count;
+            has_more = pass.has_more;
             lively |= receiver.take_port_arrivals() > 0;
         }
         if !self.guests.is_empty() {
-            let count = self.guests.pass(&mut self.fabric, &mut self.pool, &mut self.taps, self.behind);
+            // Who finds them when an appointment is due takes them for sent before it.
+            let reached = self.behind.or(appointment.map(|_| self.agenda.limit(Instant::MAX)));
+            let count = self.guests.pass(&mut self.fabric, &mut self.pool, &mut self.taps, reached);
             arrived += count;
             lively |= count > 0;
         }
@@ -180,7 +191,7 @@ impl Driver {
             self.memory.watch(real, &mut self.pool);
         }
         self.guests.attend_sometimes(real)?;
-        self.hand_out();
+        self.go_on(has_more);
         self.fabric.recycle(&mut self.pool);
         for (_, tap) in &mut self.taps {
             tap.settle(&mut self.pool);
@@ -191,17 +202,48 @@ impl Driver {
         Ok(arrived)
     }
 
-    /// Packets that are due leave the fabric, to whatever kind of port.
+    /// Everything happens that is due: packets leave, and appointments are kept between them. `has_more`: more packets may
+    /// have arrived before the next appointment, so that it has to wait until they are read.
+    fn go_on(&mut self, has_more: bool) {
+        let begun = self.clock.real();
+        let now = self.clock.now();
+        self.has_unread = false;
+        loop {
+            let end = self.agenda.limit(now);
+            self.behind = self.hand_out(end, begun);
+            if self.behind.is_some() || end == now {
+                break;
+            }
+            if has_more {
+                self.has_unread = true;
+                break;
+            }
+            if let Some(appointment) = self.agenda.take_due(now) {
+                self.flush();
+                self.keep(appointment);
+            }
+        }
+        let Self { taps, fabric, pool, .. } = self;
+        if !taps.is_empty() {
+            fabric.show_passes(pool, |pass| {
+                taps.iter_mut()
+                    .for_each(|(_, tap)| tap.packet(pass.port, pass.way, pass.first, pass.last, &pass.packet));
+            });
+        }
+        self.flush();
+    }
+
+    /// Packets that are due until `end` leave the fabric, to whatever kind of port. Returns how far it has got if it gave up
+    /// before; `begun`: when this turn began.
     ///
     /// A link can describe more than this machine can compute in time, for example 100 Gbit/s of cross traffic. If all that is
     /// due were played at once, that would take longer than the span that is played, the next turn longer again, and soon
     /// nobody would listen to commands any more. So it is played in portions, and after a while the driver looks around.
     /// What arrives meanwhile arrives when the fabric has got so far: that is late, and the meters see it.
-    fn hand_out(&mut self) {
+    fn hand_out(&mut self, end: Instant, begun: RealDuration) -> Option<Instant> {
         let Self { fabric, interfaces, guests, borders, meters, taps, pool, clock, .. } = self;
-        let (now, begun) = (clock.now(), clock.real());
-        self.behind = loop {
-            let portion = fabric.next_wake().map_or(now, |wake| now.min(wake + PORTION));
+        loop {
+            let portion = fabric.next_wake().map_or(end, |wake| end.min(wake + PORTION));
             match borders {
                 None => fabric.advance(portion, |handout| leave(handout, taps, interfaces, guests, meters, pool)),
                 // Whoever takes it in beyond the border shows it to the taps.
@@ -213,19 +255,18 @@ impl Driver {
                     }
                 }),
             }
-            if portion == now {
-                break None;
+            if portion == end {
+                return None;
             }
             if clock.real().saturating_sub(begun) > LONGEST_TURN {
-                break Some(portion);
+                return Some(portion);
             }
-        };
-        if !taps.is_empty() {
-            fabric.show_passes(pool, |pass| {
-                taps.iter_mut()
-                    .for_each(|(_, tap)| tap.packet(pass.port, pass.way, pass.first, pass.last, &pass.packet));
-            });
         }
+    }
+
+    /// What has left the fabric goes to where it leads.
+    fn flush(&mut self) {
+        let Self { interfaces, guests, borders, meters, pool, .. } = self;
         if let Some(Interfaces { sender, .. }) = interfaces {
             sender.flush(meters, pool);
         }
@@ -235,18 +276,44 @@ impl Driver {
         }
     }
 
+    /// Does what was to be done at this instant, until which everything has happened.
+    fn keep(&mut self, Appointment { number, at, task }: Appointment) {
+        let late = self.clock.now().since(at);
+        let mut snapshot = None;
+        match task {
+            Task::Acts(acts) => {
+                for (pipe, act) in acts {
+                    self.act(at, pipe, &act);
+                }
+            }
+            Task::ResetMeters => self.meters.reset(),
+            Task::Measure => snapshot = Some(self.snapshot(at)),
+        }
+        self.diary.note(Kept { number, late, snapshot });
+    }
+
+    fn act(&mut self, now: Instant, pipe: PipeId, act: &Act) {
+        match act {
+            Act::Change(change) => self.fabric.change(now, pipe, change),
+            Act::SetUp(up) => self.fabric.set_up(now, pipe, *up),
+        }
+    }
+
     /// Carries out a command; false ends the thread.
     fn obey(&mut self, command: Command) -> io::Result<bool> {
         // What was due before a change leaves as it was before the change. Who is behind has not got to the change yet, and
         // lets nobody wait for it.
         if self.behind.is_none() {
             self.pass()?;
+            while self.has_unread {
+                self.pass()?;
+            }
         }
-        let now = self.behind.unwrap_or_else(|| self.clock.now());
+        let now = self.behind.unwrap_or_else(|| self.agenda.limit(self.clock.now()));
         match command {
             Command::Change(pipe, change) => self.fabric.change(now, pipe, &change),
             Command::SetUp(pipe, up) => self.fabric.set_up(now, pipe, up),
-            Command::ResetMeters => self.meters.reset(),
+            Command::Plan(appointments) => self.agenda.add(appointments),
             Command::AddTap(id, tap) => {
                 self.taps.push((id, tap));
                 self.fabric.watch_routers(true);
@@ -260,20 +327,20 @@ impl Driver {
                 let _ = reply.send((now, self.fabric.counters().copied().collect()));
             }
             Command::Snapshot(reply) => {
-                let _ = reply.send(self.snapshot());
+                let _ = reply.send(self.snapshot(self.clock.now()));
             }
             Command::Stop(reply) => {
-                let _ = reply.send(self.snapshot());
+                let _ = reply.send(self.snapshot(self.clock.now()));
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    fn snapshot(&mut self) -> Snapshot {
+    fn snapshot(&mut self, at: Instant) -> Snapshot {
         let engine = self.report();
         let routers = self.fabric.router_counters().copied().collect();
-        Snapshot { at: self.clock.now(), pipes: self.meters.reports(self.fabric.counters()), routers, engine }
+        Snapshot { at, pipes: self.meters.reports(self.fabric.counters()), routers, engine }
     }
 
     fn report(&mut self) -> EngineReport {

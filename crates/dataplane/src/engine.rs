@@ -1,17 +1,18 @@
 //! The handle by which the rest of Netloom starts, changes, asks and stops the engine.
 
+use crate::agenda::{Agenda, Appointment, Kept};
 use crate::borders::connect;
 use crate::clock::Clock;
 use crate::driver::{Driver, Interfaces};
 use crate::fanout;
 use crate::guests::Guests;
 use crate::memory::Memory;
-use crate::merge::Places;
+use crate::merge::{Awaited, Places};
 use crate::meter::Meters;
 use crate::report::Snapshot;
 use crate::taps;
 use crate::wait::{Precision, Waiter};
-use crate::worker::{Bell, Command, Mailbox, Worker};
+use crate::worker::{Bell, Command, Diary, Mailbox, Worker};
 use netloom_fabric::{Fabric, PipeId, PortId, Shard, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::Pool;
@@ -98,6 +99,8 @@ pub struct Engine {
     workers: Vec<Worker>,
     places: Places,
     taps: u64,
+    kept: Inbox<(usize, Kept)>,
+    awaited: Awaited,
 }
 
 impl Engine {
@@ -123,6 +126,7 @@ impl Engine {
         let bells: io::Result<Vec<Arc<Bell>>> = shards.iter().map(|_| Bell::new().map(Arc::new)).collect();
         let bells = bells.map_err(failed("opening an event counter for the packet engine"))?;
         let connected = connect(&shards, &bells);
+        let (diary, kept) = channel();
         let mut prepared: Vec<(Driver, Outbox<Command>)> = Vec::new();
         let parts = shards.into_iter().zip(ports).zip(opened).zip(connected).zip(bells);
         for ((((shard, (_, guests)), interfaces), borders), bell) in parts {
@@ -147,12 +151,15 @@ impl Engine {
                 priority: false,
                 last_arrival: RealDuration::ZERO,
                 behind: None,
+                agenda: Agenda::default(),
+                diary: Diary { shard: prepared.len(), kept: diary.clone() },
+                has_unread: false,
             };
             prepared.push((driver, commands));
         }
         // From here on, whatever fails stops the threads that were started.
         let is_alone = prepared.len() == 1;
-        let mut engine = Self { clock, workers: Vec::new(), places, taps: 0 };
+        let mut engine = Self { clock, workers: Vec::new(), places, taps: 0, kept, awaited: Awaited::default() };
         for (number, (driver, commands)) in prepared.into_iter().enumerate() {
             let name = if is_alone { "netloom-engine".into() } else { format!("netloom-engine-{number}") };
             let worker = Worker::start(name, driver, commands);
@@ -186,13 +193,25 @@ impl Engine {
         self.alive()
     }
 
-    /// Forgets lateness, delay and rate measured so far: the run begins.
+    /// Makes appointments, which the engine's threads keep by themselves: each thread those that concern its pipes. One whose
+    /// instant has passed is kept at once.
     ///
     /// # Errors
     /// When the engine has died.
-    pub fn reset_meters(&mut self) -> Result<(), EngineError> {
-        self.workers.iter().for_each(|worker| worker.send(Command::ResetMeters));
+    pub fn plan(&mut self, appointments: Vec<Appointment>) -> Result<(), EngineError> {
+        let parts = self.awaited.divide(appointments, &self.places, self.workers.len());
+        for (worker, part) in self.workers.iter().zip(parts) {
+            if !part.is_empty() {
+                worker.send(Command::Plan(part));
+            }
+        }
         self.alive()
+    }
+
+    /// The appointments that were kept since the last call.
+    pub fn kept(&mut self) -> Vec<Kept> {
+        let Self { kept, awaited, places, .. } = self;
+        kept.try_iter().filter_map(|(shard, part)| awaited.put(shard, part, places)).collect()
     }
 
     /// Shows `tap` every packet from now on. Without taps, packets do not even pay for the question. Several threads take

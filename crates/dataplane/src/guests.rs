@@ -132,13 +132,13 @@ impl Guests {
     /// They arrive when they are found. That is late by as long as the engine was busy or slept: below a microsecond
     /// while it spins, and as long as this machine takes to wake up when it slept. A ring tells no instant of its own.
     ///
-    /// `behind`: how far the fabric has got if that is not the present.
+    /// `reached`: how far the fabric may go now; nothing arrives later than then.
     pub(crate) fn pass(
         &mut self,
         fabric: &mut Fabric,
         pool: &mut Pool,
         taps: &mut Taps,
-        behind: Option<Instant>,
+        reached: Option<Instant>,
     ) -> usize {
         let mut count = 0;
         let Self { clock, guests, found, .. } = self;
@@ -150,7 +150,7 @@ impl Guests {
             guest.touched = true;
             guest.received += found.len() as u64;
             count += found.len();
-            let arrival = behind.unwrap_or_else(|| clock.now());
+            let arrival = reached.map_or_else(|| clock.now(), |reached| clock.now().min(reached));
             found.drain(..).for_each(|packet| enter(fabric, pool, taps, arrival, guest.id, packet));
         }
         count

@@ -13,11 +13,13 @@
 //! whatever else has to do with this machine are spans of our own time ([`std::time::Duration`]); instants and spans of
 //! the lab are those of `netloom_units`. The two types keep them apart.
 //!
-//! Whoever wants to see the packets adds a tap ([`Engine::add_tap`]).
+//! Whoever wants to see the packets adds a tap ([`Engine::add_tap`]). Whoever knows ahead of time that pipes will change tells
+//! the instants ([`Engine::plan`]).
 //!
 //! This crate decides nothing about a packet: what is dropped, delayed or cut is the fabric's business. What it loses
 //! itself (a full ring, a refused send) is an error of the engine, counted apart.
 
+mod agenda;
 mod borders;
 mod clock;
 mod distribution;
@@ -38,6 +40,7 @@ mod taps;
 mod wait;
 mod worker;
 
+pub use agenda::{Act, Agenda, Appointment, Kept, Task};
 pub use distribution::Distribution;
 pub use engine::{Engine, EngineConfig, EngineError, PortConfig};
 pub use meter::Meters;

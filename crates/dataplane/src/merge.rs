@@ -1,9 +1,11 @@
 //! What several threads tell, as of one engine.
 
+use crate::agenda::{Act, Appointment, Kept, Task};
 use crate::report::{EngineReport, PipeReport, Snapshot};
 use netloom_fabric::{PipeId, Place, RouterCounters, Shard};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
+use std::collections::HashMap;
 
 /// Where the pipes and routers of the whole are.
 pub(crate) struct Places {
@@ -42,6 +44,19 @@ impl Places {
         self.pipes[pipe.0 as usize]
     }
 
+    /// What each of so many threads does of these; none if it does nothing. What concerns no pipe at all is done by the first.
+    fn divide(&self, acts: Vec<(PipeId, Act)>, threads: usize) -> Vec<Option<Task>> {
+        let mut parts: Vec<Vec<(PipeId, Act)>> = (0..threads).map(|_| Vec::new()).collect();
+        let is_empty = acts.is_empty();
+        for (pipe, act) in acts {
+            let (shard, own) = self.find(pipe);
+            parts[shard].push((own, act));
+        }
+        let is_first = |number: usize| is_empty && number == 0;
+        let task = |(number, part): (usize, Vec<_>)| (!part.is_empty() || is_first(number)).then_some(Task::Acts(part));
+        parts.into_iter().enumerate().map(task).collect()
+    }
+
     /// The counters of all pipes, and the last of the instants at which the shards told them.
     pub(crate) fn merge_counters(&self, answers: &[(Instant, Vec<PipeCounters>)]) -> (Instant, Vec<PipeCounters>) {
         let at = answers.iter().map(|(at, _)| *at).max().unwrap_or(Instant::ZERO);
@@ -67,6 +82,59 @@ impl Places {
         let at = answers.iter().map(|answer| answer.at).max().unwrap_or(Instant::ZERO);
         let engine = answers.into_iter().map(|answer| answer.engine).reduce(join).unwrap_or_default();
         Snapshot { at, pipes, routers, engine }
+    }
+}
+
+/// Appointments that not all threads have kept that they concern.
+#[derive(Debug, Default)]
+pub(crate) struct Awaited(HashMap<u64, Parts>);
+
+/// What is known of one.
+#[derive(Debug, Default)]
+struct Parts {
+    /// How many threads have yet to keep it.
+    missing: usize,
+    late: Duration,
+    /// By threads, as far as they measured something.
+    snapshots: Vec<Option<Snapshot>>,
+}
+
+impl Awaited {
+    /// What of these each of so many threads has to keep.
+    pub(crate) fn divide(
+        &mut self,
+        appointments: Vec<Appointment>,
+        places: &Places,
+        threads: usize,
+    ) -> Vec<Vec<Appointment>> {
+        let mut parts: Vec<Vec<Appointment>> = (0..threads).map(|_| Vec::new()).collect();
+        for Appointment { number, at, task } in appointments {
+            let mut tasks: Vec<Option<Task>> = match task {
+                Task::Acts(acts) => places.divide(acts, threads),
+                for_all => vec![Some(for_all); threads],
+            };
+            let missing = tasks.iter().flatten().count();
+            self.0.insert(number, Parts { missing, late: Duration::ZERO, snapshots: vec![None; threads] });
+            for (part, own) in parts.iter_mut().zip(&mut tasks) {
+                part.extend(own.take().map(|mine| Appointment { number, at, task: mine }));
+            }
+        }
+        parts
+    }
+
+    /// A thread has kept its part; the whole, if that was the last.
+    pub(crate) fn put(&mut self, shard: usize, kept: Kept, places: &Places) -> Option<Kept> {
+        let Kept { number, late, snapshot } = kept;
+        let parts = self.0.get_mut(&number)?;
+        parts.missing = parts.missing.saturating_sub(1);
+        parts.late = parts.late.max(late);
+        parts.snapshots[shard] = snapshot;
+        if parts.missing > 0 {
+            return None;
+        }
+        let whole = self.0.remove(&number)?;
+        let snapshots: Option<Vec<Snapshot>> = whole.snapshots.into_iter().collect();
+        Some(Kept { number, late: whole.late, snapshot: snapshots.map(|all| places.merge(all)) })
     }
 }
 

@@ -30,6 +30,26 @@ pub(crate) struct Receiver {
     pub(crate) overflowed: u64,
     /// Packets that came from ports since somebody asked.
     port_arrivals: u64,
+    /// What came after the instant until which was read.
+    held: Option<Found>,
+}
+
+/// A packet out of the ring.
+#[derive(Debug)]
+struct Found {
+    stamp: Instant,
+    ifindex: u32,
+    /// None if it was lost.
+    packet: Option<Packet>,
+}
+
+/// What a pass found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pass {
+    /// How many packets it read.
+    pub(crate) count: usize,
+    /// Whether more of them may have arrived before the instant until which was read.
+    pub(crate) has_more: bool,
 }
 
 /// The port behind each interface index. The indices of a lab's ports follow one another.
@@ -73,6 +93,7 @@ impl Receiver {
             ports: PortTable::new(ports),
             overflowed: 0,
             port_arrivals: 0,
+            held: None,
         })
     }
 
@@ -84,29 +105,28 @@ impl Receiver {
         self.ring.as_fd()
     }
 
-    /// Reads what has arrived, up to a batch, and returns how many packets that were. `behind`: how far the fabric has got
-    /// if that is not the present, and nothing arrives later than then.
+    /// Reads what has arrived before `until`, up to a batch. `behind`: how far the fabric has got if that is not the present,
+    /// and nothing arrives later than then.
     pub(crate) fn pass(
         &mut self,
         fabric: &mut Fabric,
         pool: &mut Pool,
         taps: &mut Taps,
         behind: Option<Instant>,
-    ) -> usize {
+        until: Option<Instant>,
+    ) -> Pass {
         let (mut count, mut bytes) = (0, 0);
         while count < BATCH && bytes < BATCH_BYTES {
-            let Self { ring, day, ports, .. } = self;
-            let found = ring.next(|socket, slot| {
-                if count == 0 {
-                    day.follow();
-                }
-                let stamp = day.lab_time(slot.seconds, slot.nanoseconds);
-                let arrival = behind.map_or(stamp, |behind| stamp.min(behind));
-                (arrival, slot.ifindex, read(socket, &slot, pool))
-            });
-            let Some((arrival, ifindex, packet)) = found else { break };
+            let Some(found) = self.held.take().or_else(|| self.read(count == 0, pool)) else {
+                return Pass { count, has_more: false };
+            };
             count += 1;
-            match (ports.get(ifindex), packet) {
+            if until.is_some_and(|until| found.stamp >= until) {
+                self.held = Some(found);
+                return Pass { count: count - 1, has_more: false };
+            }
+            let arrival = behind.map_or(found.stamp, |behind| found.stamp.min(behind));
+            match (self.ports.get(found.ifindex), found.packet) {
                 (Some(seen), Some(packet)) => {
                     self.port_arrivals += 1;
                     seen.packets += 1;
@@ -122,7 +142,18 @@ impl Receiver {
                 (None, None) => {}
             }
         }
-        count
+        Pass { count, has_more: true }
+    }
+
+    fn read(&mut self, is_first: bool, pool: &mut Pool) -> Option<Found> {
+        let Self { ring, day, .. } = self;
+        ring.next(|socket, slot| {
+            if is_first {
+                day.follow();
+            }
+            let stamp = day.lab_time(slot.seconds, slot.nanoseconds);
+            Found { stamp, ifindex: slot.ifindex, packet: read(socket, &slot, pool) }
+        })
     }
 
     /// How many packets came from ports since the last call.

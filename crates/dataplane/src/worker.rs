@@ -1,5 +1,6 @@
 //! A thread of the engine as its handle sees it: where commands go, and how it ends.
 
+use crate::agenda::{Appointment, Kept};
 use crate::driver::Driver;
 use crate::report::Snapshot;
 use crate::sys::{clear_event, event_fd, signal_event};
@@ -17,12 +18,25 @@ use std::thread::JoinHandle;
 pub(crate) enum Command {
     Change(PipeId, Box<PipeChange>),
     SetUp(PipeId, bool),
-    ResetMeters,
+    Plan(Vec<Appointment>),
     AddTap(TapId, Box<dyn Tap + Send>),
     RemoveTap(TapId),
     Counters(Outbox<(Instant, Vec<PipeCounters>)>),
     Snapshot(Outbox<Snapshot>),
     Stop(Outbox<Snapshot>),
+}
+
+/// Where a thread says which appointments it has kept.
+pub(crate) struct Diary {
+    pub(crate) shard: usize,
+    pub(crate) kept: Outbox<(usize, Kept)>,
+}
+
+impl Diary {
+    pub(crate) fn note(&self, kept: Kept) {
+        // Whoever made the appointment may have gone.
+        let _ = self.kept.send((self.shard, kept));
+    }
 }
 
 /// Where the engine's thread finds its commands.

@@ -4,7 +4,8 @@ mod bed;
 
 use bed::frontend::{FROM_GUEST, TO_GUEST};
 use bed::{DELAY, boot, booted, engine, snapshot_when, wait_for};
-use netloom_fabric::PortId;
+use netloom_dataplane::{Act, Appointment, Kept, Task};
+use netloom_fabric::{PipeId, PortId};
 use netloom_units::Duration;
 
 #[test]
@@ -26,6 +27,31 @@ fn frames_cross_after_the_described_delay_of_the_lab() {
         assert_eq!((last.engine.lost_sending, last.engine.unheard), (0, 0));
         wait_for("the call", || (right.rung(TO_GUEST) > 0).then_some(()));
     }
+}
+
+/// The engine keeps them by itself, in order, and whatever it measures is of that instant however late it comes.
+#[test]
+fn appointments_are_kept_at_their_instants() {
+    let (mut engine, paths) = engine(1);
+    let [mut left, _right] = booted(&paths);
+    let (at, next) = (engine.now() + Duration::from_millis(20), Duration::from_nanos(1));
+    let cut = Task::Acts(vec![(PipeId(0), Act::SetUp(false))]);
+    let appointment = |number, when, task| Appointment { number, at: when, task };
+    let past = appointment(5, at - Duration::from_millis(30), Task::ResetMeters);
+    let coming = [appointment(9, at + next, Task::Measure), appointment(7, at, Task::Measure), appointment(8, at, cut)];
+    engine.plan([coming.to_vec(), vec![past]].concat()).expect("a running engine");
+    let mut kept: Vec<Kept> = Vec::new();
+    wait_for("the last appointment", || {
+        kept.extend(engine.kept());
+        (kept.len() == 4).then_some(())
+    });
+    assert_eq!(kept.iter().map(|kept| kept.number).collect::<Vec<_>>(), [5, 7, 8, 9]);
+    let instants: Vec<_> = kept.iter().map(|kept| kept.snapshot.as_ref().map(|snapshot| snapshot.at)).collect();
+    assert_eq!(instants, [None, Some(at), None, Some(at + next)]);
+    assert!(kept[0].late >= Duration::from_millis(10), "{:?}", kept[0].late);
+    left.transmit(&[0; 12], &[7; 100]);
+    left.kick(FROM_GUEST);
+    snapshot_when(&mut engine, "the drop", |snapshot| snapshot.pipes[0].counters.dropped.down.packets == 1);
 }
 
 #[test]

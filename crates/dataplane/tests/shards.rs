@@ -5,7 +5,7 @@ mod bed;
 
 use bed::frontend::{FROM_GUEST, Frontend, TO_GUEST};
 use bed::{boot, wait_for};
-use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision, Snapshot};
+use netloom_dataplane::{Appointment, Engine, EngineConfig, PortConfig, Precision, Snapshot, Task};
 use netloom_fabric::{
     Cuts, Fabric, Partition, PipeId, PipeSpec, PortId, RouterInterface, RouterSpec, Shard, Tap, Way, shards,
 };
@@ -184,7 +184,8 @@ fn each_pipe_is_changed_by_its_own_shard() {
     assert_eq!(last.pipes[3].delay.max(), last.pipes[3].lateness.max(), "no delay is left but lateness");
     let (_, counters) = engine.counters().expect("a running engine");
     assert_eq!(counters, last.pipes.iter().map(|pipe| pipe.counters).collect::<Vec<_>>());
-    engine.reset_meters().expect("a running engine");
+    let now = Appointment { number: 0, at: engine.now(), task: Task::ResetMeters };
+    engine.plan(vec![now]).expect("a running engine");
     assert_eq!(engine.snapshot().expect("a running engine").pipes[3].delay.count(), 0);
 }
 

@@ -224,5 +224,7 @@ fn bounds(node: &Node, errors: &mut Errors) -> Bounds {
         rate: fields.read("rate", probability, errors).unwrap_or(default.rate),
         delay: fields.read("delay", probability, errors).unwrap_or(default.delay),
         starvation: fields.read("starvation", probability, errors).unwrap_or(default.starvation),
+        events: fields.read("events", duration, errors).unwrap_or(default.events),
+        starts: fields.read("starts", duration, errors).unwrap_or(default.starts),
     }
 }

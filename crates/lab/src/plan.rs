@@ -300,11 +300,23 @@ pub struct Bounds {
     pub delay: Probability,
     /// The share of its running time that the engine may wait for a processor.
     pub starvation: Probability,
+    /// How much later than described links are changed, cut and joined, windows of expectations begin and end, and the run
+    /// ends.
+    pub events: Duration,
+    /// How much later than its instant a program is started, and asked to end.
+    pub starts: Duration,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { lateness: Duration::from_millis(1), rate: percent(2), delay: percent(1), starvation: percent(10) }
+        Self {
+            lateness: Duration::from_millis(1),
+            rate: percent(2),
+            delay: percent(1),
+            starvation: percent(10),
+            events: Duration::from_millis(10),
+            starts: Duration::from_millis(100),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::RunError;
 use crate::virtual_time::VirtualTime;
-use netloom_dataplane::{Engine, EngineError, Snapshot};
+use netloom_dataplane::{Appointment, Engine, EngineError, Kept, Snapshot};
 use netloom_fabric::{PipeId, Tap, TapId};
 use netloom_guest::schedule::Statistics;
 use netloom_link::{PipeChange, PipeCounters};
@@ -47,14 +47,22 @@ impl Driver {
         }
     }
 
-    /// Forgets lateness, delay and rate measured so far: the run begins.
-    pub(crate) fn reset_meters(&mut self) -> Result<(), RunError> {
+    /// Makes appointments, which are kept at their instants whatever else is done then.
+    pub(crate) fn plan(&mut self, appointments: Vec<Appointment>) -> Result<(), RunError> {
         match self {
-            Self::Engine(engine) => engine.reset_meters().map_err(died),
+            Self::Engine(engine) => engine.plan(appointments).map_err(died),
             Self::Virtual(time) => {
-                time.reset_meters();
+                time.plan(appointments);
                 Ok(())
             }
+        }
+    }
+
+    /// The appointments that were kept since the last call.
+    pub(crate) fn kept(&mut self) -> Vec<Kept> {
+        match self {
+            Self::Engine(engine) => engine.kept(),
+            Self::Virtual(time) => time.kept(),
         }
     }
 

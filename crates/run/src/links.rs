@@ -5,11 +5,12 @@ use crate::direction::{PipePlace, pipe_id};
 use crate::driver::Driver;
 use crate::losses::{PortCounters, PortLoss, port_losses};
 use crate::{Effects, LabStats, RunError};
-use netloom_dataplane::Snapshot;
-use netloom_fabric::{Tap, TapId};
+use netloom_dataplane::{Act, Appointment, Kept, Snapshot};
+use netloom_fabric::{PipeId, Tap, TapId};
 use netloom_lab::Direction;
 use netloom_link::{ConfigError, PipeChange, PipeConfig, PipeCounters, ReorderConfig};
 use netloom_units::{Bytes, Duration, Instant, Rate};
+use std::collections::BTreeMap;
 
 /// Name and ends of a link.
 #[derive(Clone, Debug)]
@@ -59,6 +60,8 @@ pub(crate) struct Links {
     pipes: Vec<PipeState>,
     /// What the kernel had counted of the ports before the driver listened.
     before: PortCounters,
+    /// Appointments that the driver has kept and that nobody has asked about yet.
+    kept: BTreeMap<u64, Kept>,
 }
 
 impl Links {
@@ -70,7 +73,8 @@ impl Links {
         before: PortCounters,
     ) -> Self {
         let state = |(place, config)| PipeState { place, config, up: true, delay_changed: false };
-        Self { driver, names, pipes: pipes.into_iter().map(state).collect(), before }
+        let pipes = pipes.into_iter().map(state).collect();
+        Self { driver, names, pipes, before, kept: BTreeMap::new() }
     }
 
     /// Lab time.
@@ -134,8 +138,34 @@ impl Links {
         further: Option<&str>,
         change: &PipeChange,
     ) -> Result<(), RunError> {
-        for pipe in self.numbers(|place| place.is_of(link, direction) && place.pipe.as_deref() == further) {
+        for pipe in self.changed(link, direction, further) {
             self.driver.change(pipe_id(pipe), change.clone())?;
+        }
+        self.note_change(link, direction, further, change);
+        Ok(())
+    }
+
+    /// What [`Links::change`] would do to which pipes.
+    pub(crate) fn changes(
+        &self,
+        link: usize,
+        direction: Option<Direction>,
+        further: Option<&str>,
+        change: &PipeChange,
+    ) -> Vec<(PipeId, Act)> {
+        let pipes = self.changed(link, direction, further).into_iter();
+        pipes.map(|pipe| (pipe_id(pipe), Act::Change(Box::new(change.clone())))).collect()
+    }
+
+    /// What [`Links::change`] would do is done.
+    pub(crate) fn note_change(
+        &mut self,
+        link: usize,
+        direction: Option<Direction>,
+        further: Option<&str>,
+        change: &PipeChange,
+    ) {
+        for pipe in self.changed(link, direction, further) {
             let state = &mut self.pipes[pipe];
             state.delay_changed |= change.delay.as_ref().is_some_and(|delay| *delay != state.config.delay);
             state.delay_changed |= change.reorder.is_some_and(|reorder| reorder != state.config.reorder);
@@ -143,7 +173,10 @@ impl Links {
             state.delay_changed |= change.schedule.is_some() && state.config.schedule.changes_delay();
             state.config = change.applied_to(&state.config);
         }
-        Ok(())
+    }
+
+    fn changed(&self, link: usize, direction: Option<Direction>, further: Option<&str>) -> Vec<usize> {
+        self.numbers(|place| place.is_of(link, direction) && place.pipe.as_deref() == further)
     }
 
     /// Cuts a direction of a link, or both, or joins it again: all its pipes, or the further one of this name.
@@ -154,12 +187,34 @@ impl Links {
         further: Option<&str>,
         up: bool,
     ) -> Result<(), RunError> {
-        let is_meant = |pipe: Option<&str>| further.is_none() || pipe == further;
-        for pipe in self.numbers(|place| place.is_of(link, direction) && is_meant(place.pipe.as_deref())) {
+        for pipe in self.switched(link, direction, further) {
             self.driver.set_up(pipe_id(pipe), up)?;
+        }
+        self.note_state(link, direction, further, up);
+        Ok(())
+    }
+
+    /// What [`Links::set_up`] would do to which pipes.
+    pub(crate) fn states(
+        &self,
+        link: usize,
+        direction: Option<Direction>,
+        further: Option<&str>,
+        up: bool,
+    ) -> Vec<(PipeId, Act)> {
+        self.switched(link, direction, further).into_iter().map(|pipe| (pipe_id(pipe), Act::SetUp(up))).collect()
+    }
+
+    /// What [`Links::set_up`] would do is done.
+    pub(crate) fn note_state(&mut self, link: usize, direction: Option<Direction>, further: Option<&str>, up: bool) {
+        for pipe in self.switched(link, direction, further) {
             self.pipes[pipe].up = up;
         }
-        Ok(())
+    }
+
+    fn switched(&self, link: usize, direction: Option<Direction>, further: Option<&str>) -> Vec<usize> {
+        let is_meant = |pipe: Option<&str>| further.is_none() || pipe == further;
+        self.numbers(|place| place.is_of(link, direction) && is_meant(place.pipe.as_deref()))
     }
 
     /// The numbers of some pipes.
@@ -167,22 +222,51 @@ impl Links {
         (0..self.pipes.len()).filter(|pipe| is_meant(&self.pipes[*pipe].place)).collect()
     }
 
-    /// Time zero: what was measured before is forgotten, and what pipes do by themselves begins anew, since lab files
-    /// count its times from here.
-    pub(crate) fn begin(&mut self) -> Result<(), RunError> {
+    /// What lets everything that pipes do by themselves begin anew.
+    pub(crate) fn restarts(&self) -> Vec<(PipeId, Act)> {
         let plain = PipeConfig::default();
-        for (pipe, PipeState { config, .. }) in self.pipes.iter().enumerate() {
+        let restart = |(pipe, PipeState { config, .. }): (usize, &PipeState)| {
             let again = PipeChange {
                 schedule: Some(config.schedule.clone()).filter(|schedule| *schedule != plain.schedule),
                 state: Some(config.state.clone()).filter(|state| *state != plain.state),
                 cross: Some(config.cross.clone()).filter(|cross| *cross != plain.cross),
                 ..PipeChange::default()
             };
-            if !again.is_empty() {
-                self.driver.change(pipe_id(pipe), again)?;
-            }
+            (!again.is_empty()).then(|| (pipe_id(pipe), Act::Change(Box::new(again))))
+        };
+        self.pipes.iter().enumerate().filter_map(restart).collect()
+    }
+
+    /// Makes appointments with the driver.
+    pub(crate) fn plan(&mut self, appointments: Vec<Appointment>) -> Result<(), RunError> {
+        self.driver.plan(appointments)
+    }
+
+    /// Has the driver keep the appointments that are due, unless it is far behind, and learns of those that it has kept.
+    pub(crate) fn look_for_kept(&mut self) -> Result<(), RunError> {
+        // It answers when it has come to the present.
+        self.driver.counters()?;
+        self.learn_of_kept();
+        Ok(())
+    }
+
+    fn learn_of_kept(&mut self) {
+        self.kept.extend(self.driver.kept().into_iter().map(|kept| (kept.number, kept)));
+    }
+
+    /// The appointment of this number, if it is known to have been kept; told once.
+    pub(crate) fn take_kept(&mut self, number: u64) -> Option<Kept> {
+        self.kept.remove(&number)
+    }
+
+    /// What was measured at the appointment of this number, and how late that was; if it was not kept yet though it is due,
+    /// what is measured now.
+    pub(crate) fn measured(&mut self, number: u64) -> Result<(Snapshot, Option<Duration>), RunError> {
+        self.look_for_kept()?;
+        match self.take_kept(number) {
+            Some(Kept { snapshot: Some(snapshot), late, .. }) => Ok((snapshot, Some(late))),
+            _ => Ok((self.driver.snapshot()?, None)),
         }
-        self.driver.reset_meters()
     }
 
     /// Shows `tap` every packet from now on.

@@ -2,7 +2,7 @@
 //!
 //! Every number carries its unit in its name.
 
-use crate::{Attempt, Effects, Effort, PortLoss};
+use crate::{Attempt, Effects, Effort, PortLoss, Punctuality};
 use netloom_fabric::RouterCounters;
 use netloom_units::Dilation;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,9 @@ pub struct Report {
     pub commands: Vec<CommandRow>,
     /// The expectations of the lab file and whether they hold.
     pub expectations: Vec<ExpectationRow>,
+    /// How much later than described the events of the timeline happened.
+    #[serde(default)]
+    pub events: Punctuality,
     /// Whether the network was as described.
     pub verdict: Verdict,
     /// What to check before the results are trusted.

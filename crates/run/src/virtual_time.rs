@@ -13,7 +13,7 @@ use crate::{ExitCode, RunError};
 pub(crate) use boot::boot;
 use channel::{Inbox, VirtualChannel};
 use gauge::Gauge;
-use netloom_dataplane::{EngineReport, Meters, Snapshot, ThreadReport};
+use netloom_dataplane::{Act, Agenda, Appointment, EngineReport, Kept, Meters, Snapshot, Task, ThreadReport};
 use netloom_fabric::{Fabric, PipeId, Tap, TapId};
 use netloom_guest::deputy::{Deputy, Leash, Vitals};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
@@ -46,6 +46,8 @@ struct World {
     /// One per kernel.
     inboxes: Vec<Inbox>,
     names: Vec<String>,
+    agenda: Agenda,
+    kept: Vec<Kept>,
     /// How long kernels are waited for.
     leash: Arc<Leash>,
     stall: StallWatch,
@@ -94,6 +96,8 @@ impl VirtualTime {
             meters,
             inboxes,
             names,
+            agenda: Agenda::default(),
+            kept: Vec::new(),
             leash: Arc::new(leash),
             stall: StallWatch::new(teller),
             end: None,
@@ -165,8 +169,16 @@ impl VirtualTime {
         self.0.borrow_mut().scheduler.remove_tap(id);
     }
 
-    pub(crate) fn reset_meters(&self) {
-        self.0.borrow().meters.borrow_mut().reset();
+    /// Makes appointments, which are kept when time comes to them, whoever lets it go on.
+    pub(crate) fn plan(&self, appointments: Vec<Appointment>) {
+        let world = &mut *self.0.borrow_mut();
+        world.agenda.add(appointments);
+        world.keep_appointments();
+    }
+
+    /// The appointments that were kept since the last call.
+    pub(crate) fn kept(&self) -> Vec<Kept> {
+        std::mem::take(&mut self.0.borrow_mut().kept)
     }
 
     pub(crate) fn counters(&self) -> (Instant, Vec<PipeCounters>) {
@@ -175,14 +187,7 @@ impl VirtualTime {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let world = &mut *self.0.borrow_mut();
-        let pipes = world.meters.borrow().reports(world.scheduler.counters());
-        let unheard = world.scheduler.machines().map(|kernel| kernel.machine().unheard()).sum();
-        // Nothing waits for a processor where time waits for all that is computed.
-        let thread = ThreadReport { run_queue_wait: Some(Duration::ZERO), ..ThreadReport::default() };
-        let engine = EngineReport { threads: vec![thread], unheard, ..EngineReport::default() };
-        let routers = world.scheduler.router_counters().copied().collect();
-        Snapshot { at: world.scheduler.now(), pipes, routers, engine }
+        self.0.borrow_mut().snapshot()
     }
 
     /// Time zero of the run is now.
@@ -237,20 +242,58 @@ impl World {
         if let Some(end) = &self.end {
             return Err(end.into());
         }
-        let stop = self.scheduler.run_until_pause(limit, time::Instant::now() + patience);
-        self.look_for_progress();
-        Ok(match stop.map_err(|error| self.failure(error))? {
-            Stop::Limit => Played::Limit,
-            Stop::Idle => Played::Idle,
-            Stop::Pause => Played::Pause,
-            Stop::Agents(frames) => {
-                for frame in frames {
-                    self.inboxes[frame.machine].put(frame.at, frame.packet.bytes().to_vec());
-                    self.scheduler.pool().recycle(frame.packet);
+        let pause = time::Instant::now() + patience;
+        loop {
+            let appointment = self.agenda.next().filter(|next| *next <= limit);
+            let stop = self.scheduler.run_until_pause(appointment.unwrap_or(limit), pause);
+            self.look_for_progress();
+            let stop = stop.map_err(|error| self.failure(error))?;
+            self.keep_appointments();
+            match stop {
+                Stop::Limit | Stop::Idle if appointment.is_some_and(|at| at < limit) => {}
+                Stop::Limit => return Ok(Played::Limit),
+                Stop::Idle => return Ok(Played::Idle),
+                Stop::Pause => return Ok(Played::Pause),
+                Stop::Agents(frames) => {
+                    for frame in frames {
+                        self.inboxes[frame.machine].put(frame.at, frame.packet.bytes().to_vec());
+                        self.scheduler.pool().recycle(frame.packet);
+                    }
+                    return Ok(Played::Agents);
                 }
-                Played::Agents
             }
-        })
+        }
+    }
+
+    /// Keeps the appointments of the instant that is reached: nothing else has happened at it.
+    fn keep_appointments(&mut self) {
+        let now = self.scheduler.now();
+        while let Some(Appointment { number, at, task }) = self.agenda.take_due(now) {
+            let mut snapshot = None;
+            match task {
+                Task::Acts(acts) => {
+                    for (pipe, act) in acts {
+                        match act {
+                            Act::Change(change) => self.scheduler.change(pipe, &change),
+                            Act::SetUp(up) => self.scheduler.set_up(pipe, up),
+                        }
+                    }
+                }
+                Task::ResetMeters => self.meters.borrow_mut().reset(),
+                Task::Measure => snapshot = Some(self.snapshot()),
+            }
+            self.kept.push(Kept { number, late: now.since(at), snapshot });
+        }
+    }
+
+    fn snapshot(&mut self) -> Snapshot {
+        let pipes = self.meters.borrow().reports(self.scheduler.counters());
+        let unheard = self.scheduler.machines().map(|kernel| kernel.machine().unheard()).sum();
+        // Nothing waits for a processor where time waits for all that is computed.
+        let thread = ThreadReport { run_queue_wait: Some(Duration::ZERO), ..ThreadReport::default() };
+        let engine = EngineReport { threads: vec![thread], unheard, ..EngineReport::default() };
+        let routers = self.scheduler.router_counters().copied().collect();
+        Snapshot { at: self.scheduler.now(), pipes, routers, engine }
     }
 
     /// Tells when lab time has stood still for long.

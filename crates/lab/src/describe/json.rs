@@ -37,6 +37,8 @@ impl Plan {
                 "rate_share": self.bounds.rate.as_f64(),
                 "delay_share": self.bounds.delay.as_f64(),
                 "starvation_share": self.bounds.starvation.as_f64(),
+                "events_ns": self.bounds.events.as_nanos(),
+                "starts_ns": self.bounds.starts.as_nanos(),
             },
         })
     }

@@ -159,5 +159,19 @@ pub(crate) const BOUNDS: Section = Section {
             "Each kernel node, and an engine that serves kernel nodes, waits for a processor for at most this share of \
              our time. Default: 10 %.",
         ),
+        Key::new(
+            "events",
+            DURATION,
+            "1 ms",
+            "Links are changed, cut and joined, windows of expectations begin and end, and the run ends at most this much \
+             later than described. Default: 10 ms.",
+        ),
+        Key::new(
+            "starts",
+            DURATION,
+            "500 ms",
+            "Programs with an `at` are started, and programs with a `for` are stopped, at most this much later than \
+             described. Default: 100 ms.",
+        ),
     ]],
 };

@@ -8,6 +8,7 @@ mod quantity;
 mod simulation;
 mod stall;
 mod table;
+mod timeline;
 
 use crate::{CommandRow, ExpectationRow, PipeRow, Report, RouterRow, Verdict, telling_columns};
 use anstyle::{AnsiColor, Style};
@@ -53,6 +54,7 @@ pub fn report(report: &Report) -> String {
         push_line(&mut text, &format!("{CAUTION}interrupted{CAUTION:#} after {}", span(report.duration_ns)));
     }
     text.push_str(&verdict(&report.verdict));
+    text.push_str(&timeline::timeline(&report.events));
     if let Some(cost) = &report.effort {
         text.push_str(&effort::effort(cost, report.duration_ns));
     }

@@ -80,6 +80,7 @@ impl Session<'_> {
             wall_limit_reached: matches!(why, Why::WallLimit),
             commands: self.command_rows(played.as_ref().map(|(play, _)| play.zero)),
             warnings: self.warnings.clone(),
+            events: self.punctuality.clone(),
             ..Report::default()
         };
         if let Some((play, last)) = played {
@@ -137,6 +138,7 @@ impl Session<'_> {
             pipes: pipe_evidence(self.links.names(), self.links.pipes(), last),
             engine: engine_evidence(last, spent, &report.losses),
             nodes: self.node_evidence(spent)?,
+            events: self.punctuality.clone(),
             notes: self
                 .notes
                 .iter()

@@ -2,13 +2,14 @@
 
 use super::Session;
 use super::commands::{Command, Ending, argv};
-use super::processes::{ProcessKey, Purpose};
+use super::processes::{DueSignal, ProcessKey, Purpose};
 use super::services::{Readiness, Step, condition};
 use super::stage::Stage;
 use super::timeline::starts_before_zero;
 use crate::control::Reply;
 use crate::driver::Driver;
 use crate::node::Begun;
+use crate::punctuality::Kind;
 use crate::{Event, RunError};
 use netloom_host::node::{NodeError, NodeEvent, Spawn, SpawnError};
 use netloom_lab::{Ready, ReadyWhen, RunCommand};
@@ -74,8 +75,9 @@ impl Session<'_> {
     fn start_commands(&mut self, numbers: &[usize], due: Option<Instant>) -> Result<(), RunError> {
         let mut begun = Vec::new();
         for number in numbers {
-            let now = self.links.now();
-            begun.push((*number, now, self.begin_command(*number)?));
+            let asked = self.begin_command(*number)?;
+            // By now a program of a namespace node runs; a kernel has been asked for it.
+            begun.push((*number, self.links.now(), asked));
         }
         // All are heard, even if one fails: an answer belongs to its question.
         let finish = |(number, now, asked): (usize, Instant, Result<Begun, SpawnError>)| {
@@ -123,6 +125,11 @@ impl Session<'_> {
         if running.described.service {
             running.readiness = Some(Readiness::of(running.described.ready.as_ref(), now));
         }
+        if let Some(late) = lateness {
+            let at = self.job.plan.timeline[self.commands[number].event].at;
+            // Without a time of its own, it starts at time zero when its turn comes.
+            self.record(Kind::ProgramStart, late, at.is_some(), || format!("{name} at {}", at.unwrap_or_default()));
+        }
         let late_ns = lateness.map(Duration::as_nanos);
         self.note("started", json!({ "command": name, "lateness_ns": late_ns }))?;
         self.tell(format!("{name} started"));
@@ -156,10 +163,15 @@ impl Session<'_> {
         Ok(ProcessKey { node, process })
     }
 
-    /// Tells whoever watches what happens.
+    /// Tells whoever watches what happens now.
     pub(super) fn tell(&mut self, text: String) {
-        let at_ns = self.zero().map(|zero| self.links.now().since(zero).as_nanos());
-        self.guard.mention(&Event::Happened { at_ns, text });
+        let now = self.links.now();
+        self.tell_at(self.zero().map(|zero| now.since(zero)), text);
+    }
+
+    /// Tells whoever watches what happened so long after time zero; none before that.
+    pub(super) fn tell_at(&mut self, at: Option<Duration>, text: String) {
+        self.guard.mention(&Event::Happened { at_ns: at.map(Duration::as_nanos), text });
     }
 
     /// Asks the services that are not ready yet whether they are.
@@ -231,11 +243,24 @@ impl Session<'_> {
         RunError::Command(format!("service `{}` did not become ready {how}{awaited}{words}", described.name))
     }
 
-    pub(super) fn send_due_signals(&mut self) {
-        for due in self.processes.due(self.links.now()) {
+    pub(super) fn send_due_signals(&mut self) -> Result<(), RunError> {
+        for DueSignal { key, signal, purpose, at } in self.processes.due(self.links.now()) {
             // A program that has just ended needs no signal; its end is about to be reported.
-            let _ = self.nodes[due.key.node].signal(due.key.process, due.signal);
+            let _ = self.nodes[key.node].signal(key.process, signal);
+            if let Purpose::Command(number) = purpose {
+                self.signalled(number, signal, at)?;
+            }
         }
+        Ok(())
+    }
+
+    fn signalled(&mut self, number: usize, signal: i32, at: Instant) -> Result<(), RunError> {
+        let now = self.links.now();
+        let (name, late) = (self.commands[number].described.name.clone(), now.since(at));
+        if let Some(zero) = self.zero().filter(|_| matches!(self.stage, Stage::Playing(_))) {
+            self.record(Kind::Signal, late, true, || format!("signal {signal} to {name} at {}", at.since(zero)));
+        }
+        self.note("signalled", json!({ "command": name, "signal": signal, "lateness_ns": late.as_nanos() }))
     }
 
     /// Takes in what a node's agent reports.

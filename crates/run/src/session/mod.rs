@@ -3,6 +3,7 @@
 //! One thread does everything here, the engine moves the packets in another. The loop is: do what is due, wait for
 //! what comes, serve it. The stages follow one another: services start, the timeline plays, everything is stopped.
 
+mod appointments;
 mod commands;
 mod finish;
 mod guard_link;
@@ -28,7 +29,8 @@ use crate::results::EventLog;
 use crate::sampler::Sampler;
 use crate::signals::Signals;
 use crate::virtual_time::EndOfTime;
-use crate::{Event, RunError};
+use crate::{Event, Punctuality, RunError};
+use appointments::{FIRST_OF_TIMELINE, TIME_ZERO};
 pub(crate) use commands::Command;
 pub(crate) use guard_link::{GuardLink, Heard, Teller};
 use netloom_dataplane::Snapshot;
@@ -37,12 +39,11 @@ use netloom_guest::node::Pump;
 use netloom_host::processors::Claim;
 use netloom_units::{Duration, Instant};
 use processes::{Processes, Purpose};
-use requests::Place;
 use serde_json::{Value, json};
 use sources::Source;
 use stage::{Play, Stage, Stop, Why};
 use std::collections::{BTreeMap, BTreeSet};
-use timeline::{Item, Timeline};
+use timeline::{Due, Item, Timeline};
 
 /// How many samples there are per report of progress.
 const SAMPLES_PER_PROGRESS: u32 = 2;
@@ -70,6 +71,9 @@ pub(crate) struct Session<'a> {
     commands: Vec<Command>,
     processes: Processes,
     timeline: Timeline,
+    /// Changes of links that are due and that the driver is not known to have come to.
+    awaited: Vec<Due>,
+    punctuality: Punctuality,
     events: EventLog,
     stage: Stage,
     /// What was measured at the beginnings and ends of windows, by nanoseconds after time zero.
@@ -107,7 +111,7 @@ impl<'a> Session<'a> {
     pub(crate) fn new(job: &'a Job, guard: GuardLink, parts: Parts, events: EventLog) -> Self {
         let Parts { nodes, links, captures, server, signals, notes, pump, claims } = parts;
         let timeline = match job.mode {
-            Mode::Run => Timeline::of(&job.plan, &crate::expectations::instants(&job.plan)),
+            Mode::Run => Timeline::of(&job.plan, &crate::expectations::instants(&job.plan), FIRST_OF_TIMELINE),
             Mode::Up => Timeline::default(),
         };
         Self {
@@ -124,6 +128,8 @@ impl<'a> Session<'a> {
             commands: commands::commands_of(&job.plan),
             processes: Processes::default(),
             timeline,
+            awaited: Vec::new(),
+            punctuality: Punctuality::default(),
             events,
             stage: Stage::Starting,
             windows: BTreeMap::new(),
@@ -206,7 +212,7 @@ impl<'a> Session<'a> {
         self.play_timeline()?;
         self.sample()?;
         self.look_after_engine()?;
-        self.send_due_signals();
+        self.send_due_signals()?;
         let over = self.job.mode == Mode::Run && self.timeline.is_over() && !self.commands_run();
         if matches!(self.stage, Stage::Playing(_)) && over {
             self.stop(Why::Over)?;
@@ -239,10 +245,9 @@ impl<'a> Session<'a> {
 
     /// Time zero: every service is ready.
     fn begin(&mut self) -> Result<(), RunError> {
-        self.links.begin()?;
-        let snapshot = self.links.snapshot()?;
+        let zero = self.make_appointments()?;
         // What was counted before it is not of the run.
-        let zero = snapshot.at;
+        let (snapshot, _) = self.links.measured(TIME_ZERO)?;
         if let Some((captures, _)) = &self.captures {
             captures.begin(zero);
         }
@@ -273,28 +278,30 @@ impl<'a> Session<'a> {
     fn play_timeline(&mut self) -> Result<(), RunError> {
         while let Stage::Playing(play) = &self.stage {
             let now = self.links.now();
-            let Some((at, item)) = self.timeline.pop_due(now.since(play.zero)) else { return Ok(()) };
-            self.play_item(item, at)?;
+            let Some(due) = self.timeline.pop_due(now.since(play.zero)) else { return Ok(()) };
+            self.play_item(due)?;
         }
         Ok(())
     }
 
-    fn play_item(&mut self, item: Item, at: Duration) -> Result<(), RunError> {
+    fn play_item(&mut self, due: Due) -> Result<(), RunError> {
+        let Due { at, item, number } = due;
         match item {
             Item::Start(event) => {
                 let mut events = vec![event];
                 events.extend(std::iter::from_fn(|| self.timeline.pop_start(at)));
                 self.start_timed(&events, at)
             }
-            Item::Change(event) => self.change_by_timeline(event),
-            Item::Cut(link) => self.set_link_up(&Place::link(link), false),
-            Item::Join(link) => self.set_link_up(&Place::link(link), true),
+            Item::Change(_) | Item::Cut(_) | Item::Join(_) => self.link_was_to_change(due),
             Item::Measure => {
-                let snapshot = self.links.snapshot()?;
+                let snapshot = self.measured(number, at)?;
                 self.windows.insert(at, marks(&snapshot));
                 Ok(())
             }
-            Item::End => self.stop(Why::Over),
+            Item::End => {
+                let last = self.measured(number, at)?;
+                self.stop_at(Why::Over, Ok(last))
+            }
         }
     }
 
@@ -355,11 +362,17 @@ impl<'a> Session<'a> {
         if matches!(self.stage, Stage::Stopping(_)) {
             return Ok(());
         }
+        let last = self.links.snapshot();
+        self.stop_at(why, last)
+    }
+
+    /// Ends the run with what was measured `last`.
+    fn stop_at(&mut self, why: Why, snapshot: Result<Snapshot, RunError>) -> Result<(), RunError> {
+        self.note_missed()?;
         if matches!(why, Why::Interrupted) {
             self.commands.iter_mut().for_each(Command::interrupt);
         }
         self.note("the end begins", json!({ "because": why.to_string() }))?;
-        let snapshot = self.links.snapshot();
         if let (Some((captures, _)), Ok(last)) = (&self.captures, &snapshot) {
             captures.end(last.at);
         }
@@ -373,8 +386,7 @@ impl<'a> Session<'a> {
         };
         self.stage = Stage::Stopping(Stop { why, played });
         self.processes.stop(self.links.now(), |_| true);
-        self.send_due_signals();
-        Ok(())
+        self.send_due_signals()
     }
 
     fn serve(&mut self, source: Source) -> Result<(), RunError> {

@@ -52,6 +52,9 @@ enum End {
 pub(crate) struct DueSignal {
     pub(crate) key: ProcessKey,
     pub(crate) signal: i32,
+    pub(crate) purpose: Purpose,
+    /// Since when.
+    pub(crate) at: Instant,
 }
 
 /// See the module.
@@ -108,8 +111,9 @@ impl Processes {
     /// The signals that are due at `now`; each is given once.
     pub(crate) fn due(&mut self, now: Instant) -> Vec<DueSignal> {
         let signals = self.running.iter_mut().filter_map(|(key, process)| {
+            let at = process.next()?;
             let signal = process.advance(now)?;
-            Some(DueSignal { key: *key, signal })
+            Some(DueSignal { key: *key, signal, purpose: process.purpose, at })
         });
         signals.collect()
     }
@@ -168,9 +172,10 @@ mod tests {
         processes.add(this, Purpose::Command(0), second(1), Some(Duration::from_secs(4)));
         assert_eq!(processes.next(), Some(second(5)));
         assert!(processes.due(second(4)).is_empty());
-        assert_eq!(processes.due(second(5)), [DueSignal { key: this, signal: libc::SIGTERM }]);
+        let due = |signal, at| DueSignal { key: this, signal, purpose: Purpose::Command(0), at: second(at) };
+        assert_eq!(processes.due(second(5)), [due(libc::SIGTERM, 5)]);
         assert!(processes.due(second(5)).is_empty());
-        assert_eq!(processes.due(second(6)), [DueSignal { key: this, signal: libc::SIGKILL }]);
+        assert_eq!(processes.due(second(7)), [due(libc::SIGKILL, 6)]);
         assert_eq!(processes.next(), None);
         assert!(processes.remove(this).unwrap().was_stopped());
         assert!(processes.is_empty());

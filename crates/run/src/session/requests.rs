@@ -1,4 +1,4 @@
-//! What clients of the control socket ask, and what the timeline asks of links.
+//! What clients of the control socket ask.
 
 use super::Session;
 use super::launch::Launch;
@@ -7,7 +7,7 @@ use super::stage::Why;
 use crate::control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request, Set};
 use crate::driver::Driver;
 use crate::{ExitCode, RunError};
-use netloom_lab::{Action, Direction, NodeKind, parse_change};
+use netloom_lab::{Direction, NodeKind, parse_change};
 use netloom_link::PipeChange;
 use netloom_units::Bytes;
 use serde_json::{Value, json};
@@ -169,15 +169,6 @@ impl Session<'_> {
         Ok(Ok(()))
     }
 
-    /// Changes a link as this timeline entry says.
-    pub(super) fn change_by_timeline(&mut self, event: usize) -> Result<(), RunError> {
-        let Action::Set { link, direction, pipe, change } = &self.job.plan.timeline[event].action else {
-            unreachable!("the timeline changes links for entries that say so");
-        };
-        let place = Place { link: *link, direction: *direction, pipe: pipe.clone() };
-        self.change_link(&place, change)
-    }
-
     fn change_link(&mut self, place: &Place, change: &PipeChange) -> Result<(), RunError> {
         self.links.change(place.link, place.direction, place.pipe.as_deref(), change)?;
         let link = self.links.names()[place.link].name.clone();
@@ -186,7 +177,7 @@ impl Session<'_> {
     }
 
     /// Cuts a link, or a part of it, or joins it again.
-    pub(super) fn set_link_up(&mut self, place: &Place, up: bool) -> Result<(), RunError> {
+    fn set_link_up(&mut self, place: &Place, up: bool) -> Result<(), RunError> {
         self.links.set_up(place.link, place.direction, place.pipe.as_deref(), up)?;
         let link = self.links.names()[place.link].name.clone();
         let state = if up { "up" } else { "down" };
@@ -197,26 +188,30 @@ impl Session<'_> {
 
 /// A link, a direction of it, or a further pipe.
 pub(super) struct Place {
-    link: usize,
+    pub(super) link: usize,
     direction: Option<Direction>,
     pipe: Option<String>,
 }
 
 impl Place {
+    pub(super) fn new(link: usize, direction: Option<Direction>, pipe: Option<String>) -> Self {
+        Self { link, direction, pipe }
+    }
+
     /// All of a link.
     pub(super) fn link(link: usize) -> Self {
         Self { link, direction: None, pipe: None }
     }
 
     /// For people, with the link's name.
-    fn text(&self, link: &str) -> String {
+    pub(super) fn text(&self, link: &str) -> String {
         let direction = self.direction.map_or_else(String::new, |direction| format!(" {direction}"));
         let pipe = self.pipe.as_ref().map_or_else(String::new, |pipe| format!(" {pipe}"));
         format!("{link}{direction}{pipe}")
     }
 
     /// `more`, with the place in front.
-    fn details(&self, link: &str, mut more: Value) -> Value {
+    pub(super) fn details(&self, link: &str, mut more: Value) -> Value {
         more["link"] = link.into();
         more["direction"] = self.direction.map(|direction| direction.to_string()).into();
         more["pipe"] = self.pipe.as_deref().into();

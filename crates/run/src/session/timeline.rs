@@ -28,16 +28,38 @@ impl Item {
     }
 }
 
+/// The order in which things are done that are due at one instant: what is measured there does not know of what is done
+/// there, and programs find the links changed.
+fn rank(item: Item) -> u8 {
+    match item {
+        Item::Measure => 0,
+        Item::Change(_) | Item::Cut(_) | Item::Join(_) => 1,
+        Item::Start(_) => 2,
+        Item::End => 3,
+    }
+}
+
+/// Something that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Due {
+    /// After time zero.
+    pub(crate) at: Duration,
+    pub(crate) item: Item,
+    /// Its appointment with the driver.
+    pub(crate) number: u64,
+}
+
 /// The rest of the timeline.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timeline {
-    items: VecDeque<(Duration, Item)>,
+    items: VecDeque<Due>,
 }
 
 impl Timeline {
     /// The timeline of `plan`, without the services that start before it; `windows` are the instants at which
-    /// expectations need everything measured. What is due at the same instant keeps the order of the lab file.
-    pub(crate) fn of(plan: &Plan, windows: &[Duration]) -> Self {
+    /// expectations need everything measured. At one instant, first everything is measured, then links change, then programs
+    /// start; of these, each in the order of the lab file. Appointments are numbered from `first` on.
+    pub(crate) fn of(plan: &Plan, windows: &[Duration], first: u64) -> Self {
         let mut items: Vec<(Duration, Item)> = windows.iter().map(|at| (*at, Item::Measure)).collect();
         for (index, event) in plan.timeline.iter().enumerate() {
             let at = event.at.unwrap_or(Duration::ZERO);
@@ -53,14 +75,20 @@ impl Timeline {
             }
         }
         items.extend(plan.duration.map(|end| (end, Item::End)));
-        items.sort_by_key(|(at, _)| *at);
+        items.sort_by_key(|(at, item)| (*at, rank(*item)));
         // Cuts that overlap end together: their link is joined once.
         items.dedup();
-        Self { items: items.into() }
+        let numbered = items.into_iter().zip(first..);
+        Self { items: numbered.map(|((at, item), number)| Due { at, item, number }).collect() }
     }
 
-    /// The next item that is due when `elapsed` has passed since time zero, and when it was due.
-    pub(crate) fn pop_due(&mut self, elapsed: Duration) -> Option<(Duration, Item)> {
+    /// All that is still to happen.
+    pub(crate) fn items(&self) -> impl Iterator<Item = &Due> {
+        self.items.iter()
+    }
+
+    /// The next item that is due when `elapsed` has passed since time zero.
+    pub(crate) fn pop_due(&mut self, elapsed: Duration) -> Option<Due> {
         let is_due = self.next().is_some_and(|at| at <= elapsed);
         if is_due { self.items.pop_front() } else { None }
     }
@@ -68,7 +96,7 @@ impl Timeline {
     /// The next item, if it starts a program at this instant.
     pub(crate) fn pop_start(&mut self, at: Duration) -> Option<usize> {
         match self.items.front() {
-            Some((due, Item::Start(event))) if *due == at => {
+            Some(Due { at: due, item: Item::Start(event), .. }) if *due == at => {
                 let event = *event;
                 self.items.pop_front();
                 Some(event)
@@ -79,12 +107,12 @@ impl Timeline {
 
     /// When the next item is due.
     pub(crate) fn next(&self) -> Option<Duration> {
-        self.items.front().map(|(at, _)| *at)
+        self.items.front().map(|due| due.at)
     }
 
     /// Whether a run has nothing more to wait for here.
     pub(crate) fn is_over(&self) -> bool {
-        !self.items.iter().any(|(_, item)| item.is_awaited())
+        !self.items.iter().any(|due| due.item.is_awaited())
     }
 }
 
@@ -117,50 +145,54 @@ mod tests {
   - {at: 2 s, link: l, set: {delay: 1 ms}}
 ",
         );
-        let mut timeline = Timeline::of(&plan, &[ms(2_100)]);
-        assert_eq!(timeline.pop_due(ms(0)), Some((ms(0), Item::Start(2))));
+        let mut timeline = Timeline::of(&plan, &[ms(2_100)], 7);
+        let due = |at, item, number| Some(Due { at: ms(at), item, number });
+        assert_eq!(timeline.pop_due(ms(0)), due(0, Item::Start(2), 7));
         assert_eq!(timeline.pop_due(ms(1_999)), None);
         assert_eq!(timeline.next(), Some(ms(2_000)));
-        assert_eq!(timeline.pop_due(ms(2_000)), Some((ms(2_000), Item::Cut(0))));
-        assert_eq!(timeline.pop_due(ms(2_050)), Some((ms(2_000), Item::Change(3))));
-        assert_eq!(timeline.pop_due(ms(9_000)), Some((ms(2_100), Item::Measure)));
+        assert_eq!(timeline.pop_due(ms(2_000)), due(2_000, Item::Cut(0), 8));
+        assert_eq!(timeline.pop_due(ms(2_050)), due(2_000, Item::Change(3), 9));
+        assert_eq!(timeline.pop_due(ms(9_000)), due(2_100, Item::Measure, 10));
         assert!(!timeline.is_over());
-        assert_eq!(timeline.pop_due(ms(9_000)), Some((ms(2_500), Item::Join(0))));
+        assert_eq!(timeline.pop_due(ms(9_000)), due(2_500, Item::Join(0), 11));
         assert!(timeline.is_over());
     }
 
     #[test]
-    fn programs_of_one_instant_start_together_unless_something_comes_between() {
+    fn at_one_instant_everything_is_measured_then_links_change_then_programs_start_together() {
         let plan = plan(
-            "timeline:
+            "duration: 1 s
+timeline:
   - {at: 1 s, on: a, run: 'true'}
   - {at: 1 s, on: b, run: 'true'}
   - {at: 1 s, link: l, set: {delay: 1 ms}}
   - {at: 1 s, on: b, run: 'true'}
-  - {at: 2 s, on: b, run: 'true'}
+  - {at: 1 s, link: l, down: true}
 ",
         );
-        let mut timeline = Timeline::of(&plan, &[]);
         let second = ms(1_000);
-        assert_eq!(timeline.pop_due(second), Some((second, Item::Start(0))));
-        assert_eq!((timeline.pop_start(second), timeline.pop_start(second)), (Some(1), None));
-        assert_eq!(timeline.pop_due(second), Some((second, Item::Change(2))));
-        assert_eq!((timeline.pop_start(second), timeline.pop_start(second)), (Some(3), None));
+        let mut timeline = Timeline::of(&plan, &[second], 0);
+        let mut next = || timeline.pop_due(second).map(|due| due.item);
+        assert_eq!([next(), next(), next()], [Item::Measure, Item::Change(2), Item::Cut(0)].map(Some));
+        assert_eq!(next(), Some(Item::Start(0)));
+        let starts: Vec<_> = std::iter::from_fn(|| timeline.pop_start(second)).collect();
+        assert_eq!(starts, [1, 3]);
+        assert_eq!(timeline.pop_due(second).map(|due| due.item), Some(Item::End));
     }
 
     #[test]
     fn cuts_that_overlap_are_joined_once() {
         let plan = plan("timeline: [{at: 1 s, link: l, down: 2 s}, {at: 2 s, link: l, down: 2 s}]\n");
-        let mut timeline = Timeline::of(&plan, &[]);
-        let items: Vec<_> = std::iter::from_fn(|| timeline.pop_due(ms(9_000))).collect();
+        let mut timeline = Timeline::of(&plan, &[], 0);
+        let items: Vec<_> = std::iter::from_fn(|| timeline.pop_due(ms(9_000))).map(|due| (due.at, due.item)).collect();
         assert_eq!(items, [(ms(1_000), Item::Cut(0)), (ms(2_000), Item::Cut(0)), (ms(4_000), Item::Join(0))]);
     }
 
     #[test]
     fn a_window_alone_keeps_no_run_going() {
-        let timeline = Timeline::of(&plan(""), &[ms(1)]);
+        let timeline = Timeline::of(&plan(""), &[ms(1)], 0);
         assert!(timeline.is_over());
-        let limited = Timeline::of(&plan("duration: 3 s\n"), &[]);
+        let limited = Timeline::of(&plan("duration: 3 s\n"), &[], 0);
         assert!(!limited.is_over());
         assert_eq!(limited.next(), Some(ms(3_000)));
     }

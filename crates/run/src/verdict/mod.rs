@@ -3,12 +3,14 @@
 //! A pure function from what was measured. It does not ask whether the user's programs did well, only whether the
 //! network they ran over was the one in the lab file.
 
+mod events;
 mod processors;
 
 use crate::doctor::Examination;
 use crate::doctor::quote::{Asked, Complaint, quote};
 use crate::render::{rate, span};
-use crate::{Finding, PortLoss, Verdict};
+use crate::{Finding, PortLoss, Punctuality, Verdict};
+use events::late_events;
 use netloom_lab::{Bounds, Clock, Precision};
 use netloom_units::Duration;
 pub(crate) use processors::ProcessorShare;
@@ -25,6 +27,10 @@ pub(crate) struct Allowed {
     pub(crate) delay: f64,
     /// The share of the time that each kernel may wait for a processor, and the engine that serves kernels.
     pub(crate) starvation: f64,
+    /// How late links are changed and measurements are made, in nanoseconds.
+    pub(crate) events_ns: u64,
+    /// How late programs are started and stopped, in nanoseconds.
+    pub(crate) starts_ns: u64,
 }
 
 impl From<Bounds> for Allowed {
@@ -34,6 +40,8 @@ impl From<Bounds> for Allowed {
             rate: bounds.rate.as_f64(),
             delay: bounds.delay.as_f64(),
             starvation: bounds.starvation.as_f64(),
+            events_ns: bounds.events.as_nanos(),
+            starts_ns: bounds.starts.as_nanos(),
         }
     }
 }
@@ -50,6 +58,8 @@ pub(crate) struct Evidence {
     pub(crate) pipes: Vec<PipeEvidence>,
     pub(crate) engine: EngineEvidence,
     pub(crate) nodes: Vec<NodeEvidence>,
+    /// How late the events of the timeline were.
+    pub(crate) events: Punctuality,
     /// What could not be enforced or measured, and why.
     pub(crate) notes: Vec<String>,
 }
@@ -130,7 +140,7 @@ const SMALLEST_SLOWING: f64 = 2.0;
 pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     let carrying = || evidence.pipes.iter().filter(|pipe| pipe.carried);
     let late = carrying().flat_map(|pipe| lateness(allowed, pipe).into_iter().chain(delay(allowed, pipe)));
-    let mut findings: Vec<Finding> = late.collect();
+    let mut findings: Vec<Finding> = late.chain(late_events(allowed, &evidence.events)).collect();
     let mut complaint = Complaint { late: !findings.is_empty(), ..Complaint::default() };
     let lost = engine_losses(&evidence.engine).into_iter().chain(evidence.nodes.iter().filter_map(node_losses));
     let mut overrun: Vec<Finding> = carrying().filter_map(|pipe| achieved_rate(allowed, pipe)).collect();

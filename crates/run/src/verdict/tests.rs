@@ -1,6 +1,13 @@
 use super::*;
 
-const ALLOWED: Allowed = Allowed { lateness_ns: 1_000_000, rate: 0.02, delay: 0.01, starvation: 0.1 };
+const ALLOWED: Allowed = Allowed {
+    lateness_ns: 1_000_000,
+    rate: 0.02,
+    delay: 0.01,
+    starvation: 0.1,
+    events_ns: 10_000_000,
+    starts_ns: 100_000_000,
+};
 
 fn pipe() -> PipeEvidence {
     PipeEvidence {
@@ -95,6 +102,24 @@ fn the_mean_delay_may_differ_by_its_bound_only() {
     assert!(judge(&ALLOWED, &with(within)).as_described);
     let changed = PipeEvidence { delay_ns: None, ..slow };
     assert!(judge(&ALLOWED, &with(changed)).as_described);
+}
+
+#[test]
+fn a_change_that_comes_too_late_is_found() {
+    let late = |late_count| crate::Lateness {
+        count: 21,
+        late_count,
+        worst_ns: Some(1_600_000_000),
+        worst: Some("backbone at 3 s".into()),
+    };
+    let with = |late_count| {
+        let events = Punctuality { link_changes: late(late_count), ..Punctuality::default() };
+        judge(&ALLOWED, &Evidence { events, engine: engine(), ..Evidence::default() })
+    };
+    let found = "timeline: 1 of 21 changes of links happened too late: backbone at 3 s by 1.6 s, 10 ms is allowed";
+    assert_eq!(with(1).headline(), format!("NOT as described: {found}"));
+    assert_eq!(with(1).dilation, Some(160));
+    assert!(with(0).as_described);
 }
 
 #[test]

@@ -1,0 +1,106 @@
+//! What is to happen to pipes at instants that are known ahead of time.
+//!
+//! Whoever drives a fabric keeps these appointments itself: the fabric goes on until just before the instant, what arrived
+//! before it enters, then the appointment is kept, before anything else that happens at that instant. So a driver that
+//! comes late changes pipes at the described instant all the same, and nobody but the driver can keep a change waiting.
+
+use crate::report::Snapshot;
+use netloom_fabric::PipeId;
+use netloom_link::PipeChange;
+use netloom_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// The shortest span: that of one instant.
+const INSTANT: Duration = Duration::from_nanos(1);
+
+/// What happens to a pipe.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Act {
+    /// It is changed with packets inside.
+    Change(Box<PipeChange>),
+    /// It is cut, or joined again.
+    SetUp(bool),
+}
+
+/// What an appointment is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Task {
+    /// Pipes are changed, in this order.
+    Acts(Vec<(PipeId, Act)>),
+    /// Lateness, delay and rate measured so far are forgotten.
+    ResetMeters,
+    /// Everything is measured.
+    Measure,
+}
+
+/// Something to be done at an instant of lab time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Appointment {
+    /// By which it is reported.
+    pub number: u64,
+    /// When.
+    pub at: Instant,
+    /// What.
+    pub task: Task,
+}
+
+/// An appointment that was kept.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// Which.
+    pub number: u64,
+    /// How much later than its instant the driver came to it. What was done took effect at its instant all the same, or, if
+    /// the fabric was beyond that already, as soon as possible.
+    pub late: Duration,
+    /// What was measured, if that was its task.
+    pub snapshot: Option<Snapshot>,
+}
+
+/// Appointments that are still to be kept, in order.
+#[derive(Debug, Default)]
+pub struct Agenda(VecDeque<Appointment>);
+
+impl Agenda {
+    /// More appointments; of those at one instant, the order is kept.
+    pub fn add(&mut self, appointments: impl IntoIterator<Item = Appointment>) {
+        self.0.extend(appointments);
+        self.0.make_contiguous().sort_by_key(|appointment| appointment.at);
+    }
+
+    /// When the next one is.
+    pub fn next(&self) -> Option<Instant> {
+        self.0.front().map(|appointment| appointment.at)
+    }
+
+    /// The last instant before the next one, as far as everything may go on at `now`.
+    pub fn limit(&self, now: Instant) -> Instant {
+        self.next().map_or(now, |next| now.min(next - INSTANT))
+    }
+
+    /// The next one, if it is due at `now`.
+    pub fn take_due(&mut self, now: Instant) -> Option<Appointment> {
+        if self.next()? <= now { self.0.pop_front() } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measure(number: u64, at: u64) -> Appointment {
+        Appointment { number, at: Instant::from_nanos(at), task: Task::Measure }
+    }
+
+    #[test]
+    fn appointments_come_in_order_of_instants_then_as_they_were_made() {
+        let mut agenda = Agenda::default();
+        agenda.add([measure(0, 20), measure(1, 10), measure(2, 20)]);
+        agenda.add([measure(3, 10)]);
+        let at = Instant::from_nanos;
+        assert_eq!((agenda.limit(at(5)), agenda.limit(at(10))), (at(5), at(9)));
+        assert_eq!(agenda.take_due(at(9)), None);
+        let order: Vec<u64> = std::iter::from_fn(|| agenda.take_due(at(30))).map(|kept| kept.number).collect();
+        assert_eq!(order, [1, 3, 0, 2]);
+        assert_eq!(agenda.limit(at(7)), at(7));
+    }
+}

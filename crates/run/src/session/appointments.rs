@@ -1,0 +1,146 @@
+//! What is agreed with the driver ahead of time: when links change, and when everything is measured. The driver keeps these
+//! appointments by itself, and the session, which may be busy with programs, only takes note of them.
+
+use super::Session;
+use super::requests::Place;
+use super::stage::{Play, Stage};
+use super::timeline::{Due, Item};
+use crate::RunError;
+use crate::driver::Driver;
+use crate::punctuality::Kind;
+use netloom_dataplane::{Act, Appointment, Task};
+use netloom_fabric::PipeId;
+use netloom_lab::Action;
+use netloom_units::{Duration, Instant};
+use serde_json::json;
+
+/// The numbers of the appointments at time zero; those of the timeline follow.
+const RESTART: u64 = 0;
+const RESET: u64 = 1;
+pub(super) const TIME_ZERO: u64 = 2;
+pub(super) const FIRST_OF_TIMELINE: u64 = 3;
+
+/// So long before time zero its appointments are made, in our own time: until then every thread of the engine has heard of
+/// them, even one that has to wait for a processor.
+const LEAD: std::time::Duration = std::time::Duration::from_millis(5);
+
+impl Session<'_> {
+    /// Chooses time zero, makes all appointments, and returns when it has come. What pipes do by themselves begins anew then, since lab files count its
+    /// times from time zero.
+    pub(super) fn make_appointments(&mut self) -> Result<Instant, RunError> {
+        let lead = match self.links.driver() {
+            Driver::Engine(_) => LEAD,
+            Driver::Virtual(_) => std::time::Duration::ZERO,
+        };
+        let zero = self.links.now() + self.job.plan.clock.dilation().unwrap_or_default().to_lab(lead);
+        let at_zero = |number, task| Appointment { number, at: zero, task };
+        let restart = Task::Acts(self.links.restarts());
+        let mut all =
+            vec![at_zero(RESTART, restart), at_zero(RESET, Task::ResetMeters), at_zero(TIME_ZERO, Task::Measure)];
+        all.extend(self.timeline.items().filter_map(|due| self.appointment(zero, *due)));
+        self.links.plan(all)?;
+        std::thread::sleep(lead);
+        Ok(zero)
+    }
+
+    /// What the driver does for this item of the timeline, if it is not the session's own.
+    fn appointment(&self, zero: Instant, Due { at, item, number }: Due) -> Option<Appointment> {
+        let task = match item {
+            Item::Start(_) => return None,
+            Item::Measure | Item::End => Task::Measure,
+            Item::Change(_) | Item::Cut(_) | Item::Join(_) => Task::Acts(self.acts(item)),
+        };
+        Some(Appointment { number, at: zero + at, task })
+    }
+
+    fn acts(&self, item: Item) -> Vec<(PipeId, Act)> {
+        match item {
+            Item::Change(event) => {
+                let Action::Set { link, direction, pipe, change } = &self.job.plan.timeline[event].action else {
+                    unreachable!("the timeline changes links for entries that say so");
+                };
+                self.links.changes(*link, *direction, pipe.as_deref(), change)
+            }
+            Item::Cut(link) => self.links.states(link, None, None, false),
+            Item::Join(link) => self.links.states(link, None, None, true),
+            Item::Start(_) | Item::Measure | Item::End => Vec::new(),
+        }
+    }
+
+    /// A link was to change by now: what is in force is noted, and when it changed, if that is known yet.
+    pub(super) fn link_was_to_change(&mut self, due: Due) -> Result<(), RunError> {
+        match due.item {
+            Item::Change(event) => {
+                if let Action::Set { link, direction, pipe, change } = &self.job.plan.timeline[event].action {
+                    self.links.note_change(*link, *direction, pipe.as_deref(), change);
+                }
+            }
+            Item::Cut(link) => self.links.note_state(link, None, None, false),
+            Item::Join(link) => self.links.note_state(link, None, None, true),
+            Item::Start(_) | Item::Measure | Item::End => {}
+        }
+        self.awaited.push(due);
+        self.links.look_for_kept()?;
+        self.note_kept()
+    }
+
+    /// Notes the changes that the driver has come to.
+    pub(super) fn note_kept(&mut self) -> Result<(), RunError> {
+        for change in std::mem::take(&mut self.awaited) {
+            match self.links.take_kept(change.number) {
+                Some(kept) => self.note_link_change(&change, Some(kept.late))?,
+                None => self.awaited.push(change),
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the changes that the driver never came to.
+    pub(super) fn note_missed(&mut self) -> Result<(), RunError> {
+        self.note_kept()?;
+        std::mem::take(&mut self.awaited).iter().try_for_each(|change| self.note_link_change(change, None))
+    }
+
+    fn note_link_change(&mut self, Due { at, item, .. }: &Due, late: Option<Duration>) -> Result<(), RunError> {
+        let Some(zero) = self.zero() else { return Ok(()) };
+        let (place, what, mut details) = match item {
+            Item::Change(event) => {
+                let Action::Set { link, direction, pipe, change } = &self.job.plan.timeline[*event].action else {
+                    return Ok(());
+                };
+                let place = Place::new(*link, *direction, pipe.clone());
+                (place, "changed", json!({ "set": netloom_lab::describe_change(change) }))
+            }
+            Item::Cut(link) => (Place::link(*link), "down", json!({})),
+            Item::Join(link) => (Place::link(*link), "up", json!({})),
+            Item::Start(_) | Item::Measure | Item::End => return Ok(()),
+        };
+        // What never happened is as late as the run is long by now.
+        let judged = late.unwrap_or_else(|| self.links.now().since(zero + *at));
+        let text = place.text(&self.links.names()[place.link].name);
+        self.record(Kind::LinkChange, judged, true, || format!("{text} {what} at {at}"));
+        details["planned_ns"] = at.as_nanos().into();
+        details["lateness_ns"] = late.map(Duration::as_nanos).into();
+        let happened = zero + *at + judged;
+        self.tell_at(Some(happened.since(zero)), format!("{text} {what}"));
+        let details = place.details(&self.links.names()[place.link].name, details);
+        self.events.add(happened, Some(zero), &format!("link {what}"), details)
+    }
+
+    /// A window of an expectation begins or ends, or the run does: what was measured then.
+    pub(super) fn measured(&mut self, number: u64, at: Duration) -> Result<netloom_dataplane::Snapshot, RunError> {
+        let (snapshot, late) = self.links.measured(number)?;
+        if let Stage::Playing(Play { zero, .. }) = self.stage {
+            // Without the driver's own measurement, this one is as late as it is.
+            let late = late.unwrap_or_else(|| snapshot.at.since(zero + at));
+            self.record(Kind::Measurement, late, true, || format!("that of {at}"));
+            self.note("measured", json!({ "planned_ns": at.as_nanos(), "lateness_ns": late.as_nanos() }))?;
+        }
+        Ok(snapshot)
+    }
+
+    /// Takes note of how late something was.
+    pub(super) fn record(&mut self, kind: Kind, late: Duration, is_judged: bool, name: impl FnOnce() -> String) {
+        self.punctuality.record(kind, late, &self.job.plan.bounds, is_judged, name);
+    }
+}
