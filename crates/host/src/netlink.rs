@@ -11,6 +11,6 @@ pub use link::{InterfaceCounters, Link};
 pub use socket::Netlink;
 pub use veth::{Veth, VethEnd};
 
-pub(crate) use address::{add_address, add_neighbor, add_route};
+pub(crate) use address::{add_address, add_neighbor, add_route, say_congestion};
 pub(crate) use link::set_up;
 pub(crate) use socket::Request;

@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 mod config;
 pub(crate) mod configure;
+mod congestion;
 mod handle;
 pub(crate) mod inspect;
 mod offloads;

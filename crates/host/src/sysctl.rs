@@ -20,6 +20,11 @@ pub(crate) fn set_if_present(key: &str, value: &str) -> Result<(), KernelError> 
     }
 }
 
+/// The value of the parameter `key` in this process's namespaces.
+pub(crate) fn get(key: &str) -> Result<String, KernelError> {
+    std::fs::read_to_string(path(key)).attempted(|| format!("read {key}"))
+}
+
 /// A dot separates, and a slash stands for a dot within a name, as in sysctl(8): `net.ipv4.conf.eth0/5.forwarding`.
 fn path(key: &str) -> String {
     let swapped: String = key

@@ -186,7 +186,7 @@ impl Agent {
         let named = nix::unistd::sethostname(&self.identity.config.name)
             .map_err(|error| KernelError::from_io("set the host name", &error.into()));
         match named.and_then(|()| configure::prepare_guest(&self.identity.config)) {
-            Ok(()) => Reply::Prepared { notes: Vec::new() },
+            Ok(notes) => Reply::Prepared { notes },
             Err(error) => Reply::Refused(error),
         }
     }

@@ -5,7 +5,7 @@ use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage, AddressScope};
 use netlink_packet_route::neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState};
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
@@ -54,28 +54,67 @@ pub(crate) fn add_neighbor(index: u32, interface: &str, address: IpAddr, mac: [u
     }
 }
 
-/// Adds a route through a gateway that is reached over the interface `index`.
-pub(crate) fn add_route(index: u32, interface: &str, destination: IpNet, via: IpAddr) -> Request {
-    let mut message = RouteMessage::default();
-    message.header = RouteHeader {
-        address_family: family(destination.addr()),
-        destination_prefix_length: destination.prefix_len(),
-        table: RouteHeader::RT_TABLE_MAIN,
-        protocol: RouteProtocol::Static,
-        scope: RouteScope::Universe,
-        kind: RouteType::Unicast,
-        ..RouteHeader::default()
-    };
-    message.attributes = vec![
-        RouteAttribute::Destination(RouteAddress::from(destination.network())),
-        RouteAttribute::Gateway(RouteAddress::from(via)),
-        RouteAttribute::Oif(index),
-    ];
+/// Adds a route through a gateway that is reached over the interface `index`. TCP has the given congestion control on it;
+/// without one, the namespace's.
+pub(crate) fn add_route(
+    index: u32,
+    interface: &str,
+    destination: IpNet,
+    via: IpAddr,
+    congestion: Option<&str>,
+) -> Request {
+    let mut message = route(index, destination, RouteProtocol::Static, RouteScope::Universe);
+    message.attributes.push(RouteAttribute::Gateway(RouteAddress::from(via)));
+    message.attributes.extend(congestion.map(with_congestion));
     Request {
         message: RouteNetlinkMessage::NewRoute(message),
         flags: NLM_F_CREATE | NLM_F_EXCL,
         attempted: format!("add route {destination} via {via} on {interface}"),
     }
+}
+
+/// Gives the route that came with an address of an interface a congestion control. None if it came with none.
+pub(crate) fn say_congestion(index: u32, interface: &str, address: IpNet, congestion: &str) -> Option<Request> {
+    if address.prefix_len() == address.max_prefix_len() {
+        return None;
+    }
+    let mut message = match address {
+        IpNet::V4(_) => route(index, address, RouteProtocol::Kernel, RouteScope::Link),
+        IpNet::V6(_) => route(index, address, RouteProtocol::Kernel, RouteScope::Universe),
+    };
+    message.attributes.push(match address {
+        IpNet::V4(_) => RouteAttribute::PrefSource(RouteAddress::from(address.addr())),
+        IpNet::V6(_) => RouteAttribute::Priority(CONNECTED_V6),
+    });
+    message.attributes.push(with_congestion(congestion));
+    Some(Request {
+        message: RouteNetlinkMessage::NewRoute(message),
+        flags: NLM_F_CREATE | NLM_F_REPLACE,
+        attempted: format!("set congestion control {congestion} for {address} on {interface}"),
+    })
+}
+
+/// The priority of routes that come with IPv6 addresses (IP6_RT_PRIO_ADDRCONF).
+const CONNECTED_V6: u32 = 256;
+
+fn with_congestion(name: &str) -> RouteAttribute {
+    RouteAttribute::Metrics(vec![RouteMetric::CcAlgo(name.to_owned())])
+}
+
+fn route(index: u32, destination: IpNet, protocol: RouteProtocol, scope: RouteScope) -> RouteMessage {
+    let mut message = RouteMessage::default();
+    message.header = RouteHeader {
+        address_family: family(destination.addr()),
+        destination_prefix_length: destination.prefix_len(),
+        table: RouteHeader::RT_TABLE_MAIN,
+        protocol,
+        scope,
+        kind: RouteType::Unicast,
+        ..RouteHeader::default()
+    };
+    message.attributes =
+        vec![RouteAttribute::Destination(RouteAddress::from(destination.network())), RouteAttribute::Oif(index)];
+    message
 }
 
 fn family(address: IpAddr) -> AddressFamily {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::iter;
 
 use super::config::{InterfaceConfig, NodeConfig};
-use super::offloads;
+use super::{congestion, offloads};
 use crate::error::{Attempted, KernelError};
-use crate::netlink::{Netlink, Request, add_address, add_neighbor, add_route, set_up};
+use crate::netlink::{Netlink, Request, add_address, add_neighbor, add_route, say_congestion, set_up};
 use crate::{mount, sysctl};
 
 /// The number of the loopback interface in every network namespace.
@@ -18,29 +18,32 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
     nix::unistd::sethostname(&config.name).attempted(|| "set the host name")?;
     mount::fresh_proc()?;
     config.sysctls.iter().try_for_each(|(key, _)| refuse_shared(key))?;
-    prepare_network(config)?;
+    let mut notes = prepare_network(config)?;
     // A machine that hides parts of its /sys, as containers do, lets nobody mount a fresh one. Programs then see the
     // machine's interfaces there instead of the node's, which few of them ever look at.
     match mount::fresh_sys() {
-        Ok(()) => Ok(Vec::new()),
-        Err(error) if error.errno() == libc::EPERM => Ok(vec![format!("{error}; /sys shows the machine's own")]),
-        Err(error) => Err(error),
+        Ok(()) => {}
+        Err(error) if error.errno() == libc::EPERM => notes.push(format!("{error}; /sys shows the machine's own")),
+        Err(error) => return Err(error),
     }
+    Ok(notes)
 }
 
-/// The parameters that belong to no interface, and the loopback interface.
-fn prepare_network(config: &NodeConfig) -> Result<(), KernelError> {
+/// The parameters that belong to no interface, and the loopback interface. Returns what is to be known of them.
+fn prepare_network(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
     base_sysctls(config.forwarding)?;
+    let mut notes = Vec::new();
     for (key, value) in &config.sysctls {
         if !belongs_to_an_interface(config, key) {
-            sysctl::set(key, value)?;
+            notes.extend(congestion::set(key, value)?);
         }
     }
-    Netlink::open()?.set_up(LOOPBACK)
+    Netlink::open()?.set_up(LOOPBACK)?;
+    Ok(notes)
 }
 
 /// The same for a node that has a kernel of its own, and with it all of its parameters.
-pub(crate) fn prepare_guest(config: &NodeConfig) -> Result<(), KernelError> {
+pub(crate) fn prepare_guest(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
     // A kernel with little memory gives connections little room. These are the values of any larger machine (tcp_init
     // of net/ipv4/tcp.c), so that a connection behaves as it does there. First, since users may say otherwise.
     sysctl::set("net.ipv4.tcp_rmem", "4096 131072 6291456")?;
@@ -57,11 +60,12 @@ pub(crate) fn configure(config: &NodeConfig) -> Result<(), KernelError> {
     }
     let mut netlink = Netlink::open()?;
     let indexes = indexes(&mut netlink, &config.interfaces)?;
+    let congestion = congestion::of_routes(&config.sysctls);
     let interfaces = config.interfaces.iter().zip(&indexes);
-    let interfaces = interfaces.flat_map(|(interface, index)| of_interface(*index, interface));
+    let interfaces = interfaces.flat_map(|(interface, index)| of_interface(*index, interface, congestion));
     let routes = config.routes.iter().map(|route| {
         let interface = &config.interfaces[route.interface];
-        add_route(indexes[route.interface], &interface.name, route.destination, route.via)
+        add_route(indexes[route.interface], &interface.name, route.destination, route.via, congestion)
     });
     offloads::keep_what_the_engine_cannot_be_told(&config.interfaces)?;
     netlink.transact(interfaces.chain(routes))
@@ -76,7 +80,16 @@ fn base_sysctls(forwarding: bool) -> Result<(), KernelError> {
     for scope in ["all", "default"] {
         sysctl::set_if_present(&format!("net.ipv6.conf.{scope}.forwarding"), forward)?;
     }
-    Ok(())
+    unprivileged_pings()
+}
+
+/// Lets all users ping, as distributions do at boot. Without root a namespace has one group, which is all that it takes.
+fn unprivileged_pings() -> Result<(), KernelError> {
+    const KEY: &str = "net.ipv4.ping_group_range";
+    match sysctl::set_if_present(KEY, "0 2147483647") {
+        Err(error) if error.errno() == libc::EINVAL => sysctl::set(KEY, "0 0"),
+        other => other,
+    }
 }
 
 /// The parameters of all interfaces, of those to come, or of one.
@@ -124,9 +137,16 @@ fn indexes(netlink: &mut Netlink, interfaces: &[InterfaceConfig]) -> Result<Vec<
 /// makes routes without being able to wait for memory, and where a thousand nodes are made at once on a busy machine, the
 /// kernel then drops an IPv6 address for want of it (`addrconf_permanent_addr` of net/ipv6/addrconf.c), and tells nobody
 /// but its log.
-fn of_interface(index: u32, interface: &InterfaceConfig) -> impl Iterator<Item = Request> + Clone {
+fn of_interface<'a>(
+    index: u32,
+    interface: &'a InterfaceConfig,
+    congestion: Option<&'a str>,
+) -> impl Iterator<Item = Request> + Clone + 'a {
     let name = &interface.name;
     let addresses = interface.addresses.iter().map(move |address| add_address(index, name, *address));
     let neighbors = interface.neighbors.iter().map(move |(address, mac)| add_neighbor(index, name, *address, *mac));
-    iter::once(set_up(index, name)).chain(addresses).chain(neighbors)
+    let connected = congestion.into_iter().flat_map(move |congestion| {
+        interface.addresses.iter().filter_map(move |address| say_congestion(index, name, *address, congestion))
+    });
+    iter::once(set_up(index, name)).chain(addresses).chain(connected).chain(neighbors)
 }

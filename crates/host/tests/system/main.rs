@@ -30,6 +30,7 @@ const CASES: &[(&str, fn())] = &[
     ("nodes::a_node_keeps_no_descriptor_of_the_lab", nodes::a_node_keeps_no_descriptor_of_the_lab),
     ("nodes::a_killed_node_is_noticed", nodes::a_killed_node_is_noticed),
     ("nodes::parameters_are_set_or_refused", nodes::parameters_are_set_or_refused),
+    ("nodes::any_congestion_control_can_be_had", nodes::any_congestion_control_can_be_had),
     ("nodes::a_refusal_names_node_and_object", nodes::a_refusal_names_node_and_object),
     ("networks::two_nodes_reach_each_other_at_once", networks::two_nodes_reach_each_other_at_once),
     ("networks::names_resolve_and_unknown_ones_fail_at_once", networks::names_resolve_and_unknown_ones_fail_at_once),

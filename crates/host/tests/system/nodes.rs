@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use netloom_host::node::{Node, NodeConfig, NodeError, NodeEvent};
 use nix::sys::signal::{Signal, kill};
 
-use crate::fixture::{connected, event, host, in_lab, node, ok, quiet};
+use crate::fixture::{connected, event, host, in_lab, node, ok, quiet, route, within};
 
 pub(crate) fn a_node_has_its_own_name_processes_and_interfaces() {
     in_lab(|_| {
@@ -94,6 +94,37 @@ pub(crate) fn parameters_are_set_or_refused() {
         ] {
             let error = Node::create(&NodeConfig { sysctls: vec![set(key, value)], ..node("c") }).unwrap_err();
             assert!(error.to_string().starts_with(text), "{error}");
+        }
+    });
+}
+
+/// Where the kernel has one that it allows no namespace to choose, that one is asked for: `cubic` where BBR is the default.
+pub(crate) fn any_congestion_control_can_be_had() {
+    let words = |key: &str| -> Vec<String> {
+        let text = fs::read_to_string(format!("/proc/sys/net/ipv4/tcp_{key}congestion_control")).unwrap();
+        text.split_whitespace().map(str::to_owned).collect()
+    };
+    let (available, allowed, default) = (words("available_"), words("allowed_"), words(""));
+    let restricted = available.iter().find(|name| !allowed.contains(name));
+    let wanted = restricted.or_else(|| available.iter().find(|name| !default.contains(name))).unwrap().clone();
+    in_lab(|_| {
+        let sysctls = vec![("net.ipv4.tcp_congestion_control".to_owned(), wanted.clone())];
+        let mut configs = [
+            NodeConfig { sysctls, ..host("a", &[&["10.0.0.1/24", "fd00::1/64"]]) },
+            host("b", &[&["10.0.0.2/24", "10.9.0.1/32", "fd00::2/64", "fd09::1/128"]]),
+        ];
+        configs[0].routes = vec![route("10.9.0.1/32", "10.0.0.2"), route("fd09::1/128", "fd00::2")];
+        let mut nodes = connected(&configs, &[[(0, 0), (1, 0)]]);
+        let server = "import socket; s = socket.create_server(('::', 5000), family=socket.AF_INET6, dualstack_ipv6=True)\n\
+                      while True: s.accept()[0].sendall(b'x')";
+        nodes[1].spawn(quiet(&["python3", "-c", server])).unwrap();
+        within(Duration::from_secs(5), "the listener", || nodes[1].listening(5000).unwrap());
+        for address in ["10.0.0.2", "10.9.0.1", "fd00::2", "fd09::1"] {
+            let connect = format!(
+                "import socket; s = socket.create_connection(('{address}', 5000)); s.recv(1); \
+                 print(s.getsockopt(6, socket.TCP_CONGESTION, 16).rstrip(b'\\0').decode())"
+            );
+            assert_eq!(ok(&mut nodes[0], &format!("python3 -c \"{connect}\"")), wanted, "{address}");
         }
     });
 }
