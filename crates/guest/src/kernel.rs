@@ -6,11 +6,13 @@
 
 pub mod build;
 mod cache;
+mod day;
 mod facts;
 mod surface;
 mod version;
 
 pub use cache::{Cache, OwnBuild, Record};
+pub use day::Day;
 pub use facts::Facts;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -51,6 +53,8 @@ pub struct Kernel {
     pub config_hash: Option<String>,
     /// What nodes need and this kernel has only as modules; empty for own builds.
     pub modules_needed: Vec<String>,
+    /// The day on which it was built, UTC; none if it does not say.
+    pub day: Option<Day>,
 }
 
 /// Why there is no kernel for a lab. The text says what to do.
@@ -139,9 +143,9 @@ impl Kernel {
     }
 
     fn with(path: PathBuf, facts: Facts, config_hash: Option<String>) -> Self {
-        let Facts { version, time_travel, seccomp, hz, modules_needed } = facts;
+        let Facts { version, time_travel, seccomp, hz, modules_needed, day } = facts;
         let own_build = config_hash.is_some();
-        Self { path, version, time_travel, seccomp, hz, own_build, config_hash, modules_needed }
+        Self { path, version, time_travel, seccomp, hz, own_build, config_hash, modules_needed, day }
     }
 }
 

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 pub(crate) enum KernelCommand {
     /// Build a kernel from source and keep it in the user's cache folder
     Build(KernelBuildArgs),
+    /// Keep a kernel that was built elsewhere, after a look at it
+    Import(KernelImportArgs),
     /// List the kernels that were built
     #[command(after_help = "Examples:\n  netloom kernel list\n  netloom kernel list --json | jq -r '.[0].path'")]
     List(KernelListArgs),
@@ -34,6 +36,23 @@ pub(crate) struct KernelBuildArgs {
     /// How many compilers run at a time; without it one per processor
     #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<NonZero<usize>>,
+    /// Say nothing while it works
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// `netloom kernel import`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom kernel import linux
+  netloom kernel import /mnt/lab/kernels/linux-7.3.4
+
+The kernel must have been built by `netloom kernel build` of this version of netloom, on this machine or another: it says
+so itself. It is booted once, and copied into the cache. Its path there goes to standard output.")]
+pub(crate) struct KernelImportArgs {
+    /// The kernel's binary, the file whose path `netloom kernel build` printed
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
     /// Say nothing while it works
     #[arg(short, long)]
     pub(crate) quiet: bool,

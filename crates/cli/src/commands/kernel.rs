@@ -1,18 +1,20 @@
 //! `netloom kernel`
 
 use super::{DONE, Failure, Outcome, print};
-use crate::args::kernel::{KernelBuildArgs, KernelCommand, KernelListArgs};
+use crate::args::kernel::{KernelBuildArgs, KernelCommand, KernelImportArgs, KernelListArgs};
 use crate::progress::BuildProgress;
 use crate::talk;
-use netloom_guest::kernel::build::{BuildError, Built, Request, build};
+use netloom_guest::kernel::build::{BuildError, Built, Request, build, config_hash, import};
 use netloom_guest::kernel::{Cache, OwnBuild};
 use netloom_run::ExitCode;
 use netloom_run::render::{Align, Table};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 pub(super) fn kernel(command: &KernelCommand) -> Outcome {
     match command {
         KernelCommand::Build(args) => build_kernel(args),
+        KernelCommand::Import(args) => import_kernel(args),
         KernelCommand::List(args) => list(args),
     }
 }
@@ -20,7 +22,7 @@ pub(super) fn kernel(command: &KernelCommand) -> Outcome {
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
         let code = match error {
-            BuildError::Source { .. } => ExitCode::Usage,
+            BuildError::Source { .. } | BuildError::Import { .. } => ExitCode::Usage,
             BuildError::Interrupted => ExitCode::Interrupted,
             _ => ExitCode::Machine,
         };
@@ -33,7 +35,7 @@ fn cache() -> Result<Cache, Failure> {
 }
 
 fn build_kernel(args: &KernelBuildArgs) -> Outcome {
-    let request = Request { source: args.source.clone(), force: args.force, jobs: args.jobs };
+    let request = Request { source: args.source.clone(), force: args.force, jobs: args.jobs, init: own_program()? };
     let mut progress = BuildProgress::new(args.quiet);
     let built = build(&request, &cache()?, &mut |step| progress.show(step));
     // The moving line goes before anything is said about the end.
@@ -57,6 +59,20 @@ fn build_kernel(args: &KernelBuildArgs) -> Outcome {
     print(&kernel.path.display().to_string())
 }
 
+fn import_kernel(args: &KernelImportArgs) -> Outcome {
+    let mut progress = BuildProgress::new(args.quiet);
+    let imported = import(&args.file, &own_program()?, &cache()?, &mut |step| progress.show(step));
+    drop(progress);
+    let kernel = imported?;
+    talk::say(&format!("Linux {} imported", kernel.record.source_version));
+    print(&kernel.path.display().to_string())
+}
+
+/// This program, which is the first process of the kernels that it starts.
+fn own_program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| Failure::new(ExitCode::Machine, format!("find this program: {error}")))
+}
+
 fn list(args: &KernelListArgs) -> Outcome {
     let builds = cache()?.builds();
     if args.json {
@@ -73,6 +89,7 @@ fn list(args: &KernelListArgs) -> Outcome {
         ("HZ", Align::Right),
         ("SECCOMP", Align::Left),
         ("MB", Align::Right),
+        ("CONFIG", Align::Left),
         ("BUILT", Align::Left),
         ("SOURCE", Align::Left),
         ("PATH", Align::Left),
@@ -100,6 +117,7 @@ fn cells(build: &OwnBuild) -> Vec<String> {
         facts.hz.to_string(),
         word(facts.seccomp, "yes", "no"),
         format!("{:.1}", record.size_bytes as f64 / 1e6),
+        word(record.config_hash == config_hash(), "present", "other"),
         record.built.clone(),
         record.source.clone(),
         build.path.display().to_string(),

@@ -7,22 +7,27 @@
 mod apt;
 mod edits;
 mod error;
+mod import;
 mod interrupt;
 mod make;
 mod options;
 mod runner;
 mod source;
 mod tools;
+mod trial;
 
 use super::cache::{self, Cache, OwnBuild, Record};
 use super::{Facts, check_time_surface};
 pub use error::BuildError;
 use error::{Attempt, io_error};
+pub use import::import;
 use interrupt::Interrupt;
+use nix::fcntl::Flock;
+pub(super) use options::Mark;
 pub use options::config_hash;
 use runner::Runner;
 use source::Source;
-use std::fs;
+use std::fs::{self, File};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,6 +41,9 @@ const BUILDER_VERSION: u32 = 1;
 /// 1.8 GB of source, 0.7 GB of objects, 0.17 GB each for the package and the archive in it.
 const SPACE_BYTES: u64 = 3_500_000_000;
 
+/// The kernel's name in its folder of the cache.
+const KERNEL: &str = "linux";
+
 /// What to build.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
@@ -45,6 +53,8 @@ pub struct Request {
     pub force: bool,
     /// How many compilers run at a time; without it one per processor.
     pub jobs: Option<NonZero<usize>>,
+    /// The program that is the first process of kernel nodes, `netloom` itself: the kernel is booted with it once.
+    pub init: PathBuf,
 }
 
 /// What a build tells while it works.
@@ -90,12 +100,10 @@ pub fn build(request: &Request, cache: &Cache, tell: Listener<'_>) -> Result<Bui
         return Ok(Built::Before(there));
     }
     tools::check(request.source.is_none())?;
-    let _lock = cache
-        .lock()
-        .attempted(|| format!("lock {}", cache.root().display()))?
-        .ok_or_else(|| BuildError::Busy { root: cache.root().to_owned() })?;
+    let _lock = lock(cache)?;
     let start = Instant::now();
     let work = Work::new(cache)?;
+    work.check_space()?;
     let interrupt = Interrupt::catch();
     let mut runner = Runner::new(cache.log(), &interrupt)?;
     let source = match &request.source {
@@ -114,10 +122,18 @@ pub fn build(request: &Request, cache: &Cache, tell: Listener<'_>) -> Result<Bui
     tell(Progress::Step(&format!("compiling Linux {}", source.version)));
     make::compile(&tree, request.jobs, &mut runner, tell)?;
     let finished = finish(&tree, &work.0, &source, start, &mut runner)?;
+    tell(Progress::Step("booting the kernel"));
+    trial::boot(&finished.join(KERNEL), &request.init, &work.0, &mut runner)?;
     let built = install(&finished, &place, &work.0)?;
     // What was downloaded has served; a failed build would have found it again.
     fs::remove_dir_all(cache.download()).ok();
     Ok(Built::Now(built))
+}
+
+/// Keeps other builds and imports away.
+fn lock(cache: &Cache) -> Result<Flock<File>, BuildError> {
+    let lock = cache.lock().attempted(|| format!("lock {}", cache.root().display()))?;
+    lock.ok_or_else(|| BuildError::Busy { root: cache.root().to_owned() })
 }
 
 /// A kernel with the present configuration, when no particular source is asked for.
@@ -129,7 +145,7 @@ fn there_already(request: &Request, cache: &Cache) -> Option<OwnBuild> {
     cache.builds().into_iter().find(|build| build.record.config_hash == present)
 }
 
-/// The folder that a build works in. Whoever has the cache's lock may remove what another left behind.
+/// The folder that a build works in, or an import. Whoever has the cache's lock may remove what another left behind.
 struct Work(PathBuf);
 
 impl Work {
@@ -139,14 +155,19 @@ impl Work {
             fs::remove_dir_all(&path).attempted(|| format!("remove {}", path.display()))?;
         }
         fs::create_dir_all(&path).attempted(|| format!("make {}", path.display()))?;
-        let space = nix::sys::statvfs::statvfs(&path).map_err(std::io::Error::from);
+        Ok(Self(path))
+    }
+
+    /// Whether there is room for a build.
+    fn check_space(&self) -> Result<(), BuildError> {
+        let path = &self.0;
+        let space = nix::sys::statvfs::statvfs(path).map_err(std::io::Error::from);
         let space = space.attempted(|| format!("look for free space in {}", path.display()))?;
         let free = space.blocks_available() * space.fragment_size();
-        let work = Self(path);
         if free < SPACE_BYTES {
-            return Err(BuildError::Space { path: work.0.clone(), free, needed: SPACE_BYTES });
+            return Err(BuildError::Space { path: path.clone(), free, needed: SPACE_BYTES });
         }
-        Ok(work)
+        Ok(())
     }
 }
 
@@ -160,7 +181,8 @@ impl Drop for Work {
 fn configure(tree: &Path, runner: &mut Runner<'_>, tell: Listener<'_>) -> Result<(), BuildError> {
     let warnings = edits::make(tree)?;
     let fragment = tree.join("netloom.config");
-    fs::write(&fragment, options::FRAGMENT).attempted(|| format!("write {}", fragment.display()))?;
+    let options = format!("{}{}", options::FRAGMENT, Mark::of_today().line());
+    fs::write(&fragment, options).attempted(|| format!("write {}", fragment.display()))?;
     let mut command = make::make(tree);
     command.env("KCONFIG_ALLCONFIG", &fragment).arg("allnoconfig");
     runner.run("configuring the kernel", command, &mut |_| ())?;
@@ -182,29 +204,40 @@ fn finish(
 ) -> Result<PathBuf, BuildError> {
     let folder = work.join("kernel");
     fs::create_dir(&folder).attempted(|| format!("make {}", folder.display()))?;
-    let path = folder.join("linux");
+    let path = folder.join(KERNEL);
     let mut strip = Command::new("strip");
     strip.arg("--strip-all").arg("-o").arg(&path).arg(tree.join("linux"));
     runner.run("stripping the kernel", strip, &mut |_| ())?;
-    let config = folder.join("config");
-    fs::copy(tree.join(".config"), &config).attempted(|| format!("write {}", config.display()))?;
+    let config = tree.join(".config");
+    let config = fs::read_to_string(&config).attempted(|| format!("read {}", config.display()))?;
     check_time_surface(&path).map_err(BuildError::Surface)?;
     let facts = Facts::read(&path).map_err(|why| BuildError::Unusable { why })?;
-    let text = fs::read_to_string(&config).attempted(|| format!("read {}", config.display()))?;
     let record = Record {
         facts,
         source_version: source.version.to_string(),
         source: source.name.clone(),
         config_hash: config_hash(),
-        compiler: options::compiler(&text),
+        compiler: options::compiler(&config),
         built: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         build_seconds: start.elapsed().as_secs(),
-        size_bytes: fs::metadata(&path).attempted(|| format!("look at {}", path.display()))?.len(),
+        size_bytes: size(&path)?,
     };
-    let json = serde_json::to_vec_pretty(&record).expect("a record has string keys only");
-    let place = folder.join("kernel.json");
-    fs::write(&place, json).attempted(|| format!("write {}", place.display()))?;
+    describe(&folder, &config, &record)?;
     Ok(folder)
+}
+
+/// Puts a kernel's configuration and its record beside it.
+fn describe(folder: &Path, config: &str, record: &Record) -> Result<(), BuildError> {
+    let json = serde_json::to_vec_pretty(record).expect("a record has string keys only");
+    for (name, text) in [("config", config.as_bytes()), ("kernel.json", &json)] {
+        let path = folder.join(name);
+        fs::write(&path, text).attempted(|| format!("write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn size(path: &Path) -> Result<u64, BuildError> {
+    Ok(fs::metadata(path).attempted(|| format!("look at {}", path.display()))?.len())
 }
 
 /// Moves the finished folder to its place, and an older one out of the way.

@@ -137,6 +137,7 @@ mod tests {
                 seccomp: true,
                 hz: 1000,
                 modules_needed: Vec::new(),
+                day: None,
             },
             source_version: version.to_string(),
             source: "a test".to_owned(),

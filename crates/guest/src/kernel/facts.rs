@@ -1,5 +1,7 @@
 //! What a kernel's binary says about itself.
 
+use super::build::Mark;
+use super::day::Day;
 use crate::kernel::Version;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,6 +24,9 @@ pub struct Facts {
     pub hz: u32,
     /// What a kernel node needs and this kernel has only as modules, which must be loaded inside; empty for own builds.
     pub modules_needed: Vec<String>,
+    /// The day on which it was built, UTC, as its configuration says; none if that does not.
+    #[serde(default)]
+    pub day: Option<Day>,
 }
 
 /// What no kernel node works without: the option, and the module that has it if it is not built in.
@@ -53,7 +58,7 @@ impl Facts {
         if version.parse::<Version>().is_err() {
             return Err(format!("asked for its version, it says {version:?}"));
         }
-        let options = options_of(&ask(path, "--showconfig")?);
+        let options = options_of(&config(path)?);
         let seccomp = ask(path, "--help")?.lines().any(|line| line.starts_with("seccomp="));
         Self::judge(version, &options, seccomp)
     }
@@ -72,8 +77,14 @@ impl Facts {
         let as_modules = NEEDED.iter().filter(|(option, _)| value(option) == Some("m"));
         let modules_needed = as_modules.map(|(_, module)| (*module).to_owned()).collect();
         let time_travel = value("UML_TIME_TRAVEL_SUPPORT") == Some("y");
-        Ok(Self { version, time_travel, seccomp, hz, modules_needed })
+        let day = Mark::of(options).map(|mark| mark.day);
+        Ok(Self { version, time_travel, seccomp, hz, modules_needed, day })
     }
+}
+
+/// The configuration that the kernel at `path` was built with, as a file `.config`.
+pub(crate) fn config(path: &Path) -> Result<String, String> {
+    ask(path, "--showconfig")
 }
 
 /// The options that are on, without `CONFIG_`, and their values without quotation marks.

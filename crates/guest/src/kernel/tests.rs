@@ -7,7 +7,8 @@ fn own(folder: &Path, version: &str, time_travel: bool, config_hash: &str) -> Ow
     let path = folder.join(format!("{version}-{config_hash}"));
     fs::write(&path, surface::tests::program(true, &["clock_gettime", "read"])).unwrap();
     let version_inside = format!("{version}-netloom");
-    let facts = Facts { version: version_inside, time_travel, seccomp: true, hz: 1000, modules_needed: Vec::new() };
+    let facts =
+        Facts { version: version_inside, time_travel, seccomp: true, hz: 1000, modules_needed: Vec::new(), day: None };
     let record = Record {
         facts,
         source_version: version.to_owned(),

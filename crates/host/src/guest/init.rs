@@ -13,6 +13,12 @@ use crate::node::agent::watch_children;
 /// Descriptors that a program in a kernel node may ask for at most, as on a usual machine.
 const DESCRIPTORS: u64 = 1 << 20;
 
+/// The argument after which process 1 does not serve a lab, but shows that the kernel could be a node.
+pub const TRIAL: &str = "trial";
+
+/// What it says then.
+pub const TRIAL_PASSED: &str = "netloom: this kernel runs";
+
 /// Process 1 of a kernel node: makes the kernel into the node and serves the lab process. Returns only where it is not
 /// process 1; otherwise the kernel powers off at its end.
 ///
@@ -40,6 +46,10 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let _ = nix::sys::prctl::set_name(c"netloom-node");
     modules::load();
     root::enter()?;
+    if std::env::args().next_back().is_some_and(|argument| argument == TRIAL) {
+        println!("{TRIAL_PASSED}");
+        return Ok(());
+    }
     age_programs();
     let (soft, _) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, soft.max(1024), DESCRIPTORS)?;

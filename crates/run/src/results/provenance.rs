@@ -139,6 +139,7 @@ mod tests {
             own_build: true,
             config_hash: Some("12ab".into()),
             modules_needed: vec![],
+            day: None,
         };
         let origin = Origin {
             lab: "dumbbell".into(),

@@ -53,6 +53,18 @@ pub enum BuildError {
         /// Where all of it is.
         log: PathBuf,
     },
+    /// What was to be imported is no kernel of ours.
+    Import {
+        /// What was named.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The kernel did not boot.
+    Trial {
+        /// Why.
+        why: String,
+    },
     /// The kernel was built, but is none that can run nodes.
     Unusable {
         /// Why.
@@ -125,6 +137,8 @@ impl fmt::Display for BuildError {
                 }
                 write!(f, "the whole log: {}", log.display())
             }
+            Self::Import { path, why } => write!(f, "{} cannot be imported: {why}", path.display()),
+            Self::Trial { why } => write!(f, "the kernel does not boot: {why}"),
             Self::Unusable { why } => write!(f, "the kernel was built, but cannot run kernel nodes: {why}"),
             Self::Surface(error) => error.fmt(f),
             Self::Interrupted => write!(f, "stopped; the cache is as it was"),

@@ -2,8 +2,10 @@
 
 use super::edits::JIFFIES;
 use super::{BUILDER_VERSION, BuildError, edits};
+use crate::kernel::day::Day;
 use crate::kernel::facts::options_of;
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 /// The options that differ from `make allnoconfig`.
 pub(super) const FRAGMENT: &str = include_str!("../../../kernel/config");
@@ -41,6 +43,38 @@ pub fn config_hash() -> String {
     let hash =
         bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     format!("{hash:016x}")
+}
+
+/// What an own build says of itself in an option that has no other meaning for it, the salt of build identifiers. Nothing
+/// in the kernel depends on it but what `--showconfig` prints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::kernel) struct Mark {
+    /// See [`config_hash`].
+    pub(super) config_hash: String,
+    /// The day on which it was built, UTC.
+    pub(in crate::kernel) day: Day,
+}
+
+impl Mark {
+    const OPTION: &str = "BUILD_SALT";
+
+    /// Of a build with the present configuration.
+    pub(super) fn of_today() -> Self {
+        Self { config_hash: config_hash(), day: Day::of(SystemTime::now()) }
+    }
+
+    /// The one in a configuration; none if that is of no own build, or one of before there were marks.
+    pub(in crate::kernel) fn of(options: &BTreeMap<String, String>) -> Option<Self> {
+        let mut words = options.get(Self::OPTION)?.split(' ');
+        let (netloom, hash, day, end) = (words.next()?, words.next()?, words.next()?, words.next());
+        let mark = Self { config_hash: hash.to_owned(), day: day.parse().ok()? };
+        (netloom == "netloom" && end.is_none()).then_some(mark)
+    }
+
+    /// The line of a configuration that says so.
+    pub(super) fn line(&self) -> String {
+        format!("CONFIG_{}=\"netloom {} {}\"\n", Self::OPTION, self.config_hash, self.day)
+    }
 }
 
 /// Compares the configuration that the kernel's build system made of ours, and words what is missing as warnings.
@@ -107,6 +141,15 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn a_build_says_what_it_is() {
+        let mark = Mark { config_hash: config_hash(), day: "2026-11-22".parse().unwrap() };
+        assert_eq!(Mark::of(&options_of(&mark.line())), Some(mark));
+        for other in ["", "CONFIG_BUILD_SALT=\"\"\n", "CONFIG_BUILD_SALT=\"6.1.0-42-amd64\"\n"] {
+            assert_eq!(Mark::of(&options_of(other)), None, "{other}");
+        }
     }
 
     #[test]
