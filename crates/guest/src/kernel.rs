@@ -6,14 +6,13 @@
 
 pub mod build;
 mod cache;
-mod day;
 mod facts;
 mod surface;
 mod version;
 
 pub use cache::{Cache, OwnBuild, Record};
-pub use day::Day;
 pub use facts::Facts;
+use netloom_units::Date;
 use std::fmt;
 use std::path::{Path, PathBuf};
 pub use surface::{SurfaceError, Treatment, Uncovered, check_time_surface, covered_by_shim, treatment};
@@ -54,7 +53,7 @@ pub struct Kernel {
     /// What nodes need and this kernel has only as modules; empty for own builds.
     pub modules_needed: Vec<String>,
     /// The day on which it was built, UTC; none if it does not say.
-    pub day: Option<Day>,
+    pub day: Option<Date>,
 }
 
 /// Why there is no kernel for a lab. The text says what to do.

@@ -21,7 +21,7 @@ pub use traffic::{Sends, TrafficPlan, WindowConfig};
 use crate::expect::Expectation;
 use ipnet::IpNet;
 use netloom_link::PipeConfig;
-use netloom_units::{Bytes, CpuCost, Duration, Probability, Seed};
+use netloom_units::{Bytes, CpuCost, Date, Duration, Probability, Seed};
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -37,6 +37,8 @@ pub struct Plan {
     pub clock: Clock,
     /// What becomes of programs that compute for ever; without meaning but in virtual time.
     pub on_spin: OnSpin,
+    /// The day at whose beginning the wall clocks of kernel nodes start.
+    pub start: Option<Date>,
     /// How precisely packets are released; without meaning in virtual time.
     pub precision: Precision,
     /// How many threads share the links out among themselves; without meaning in virtual time.

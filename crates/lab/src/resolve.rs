@@ -58,6 +58,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         name,
         seed: spec.seed.unwrap_or(Seed::new(1)),
         clock: spec.clock,
+        start: spec.start.as_ref().map(|start| start.value),
         shards: spec.shards.as_ref().map(|shards| shards.value).unwrap_or_default(),
         on_spin: spec.on_spin,
         precision: spec.precision.as_ref().map(|precision| precision.value).unwrap_or_default(),

@@ -7,7 +7,7 @@ use crate::plan::{
 };
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
-use netloom_units::{Bytes, CpuCost, Duration, Seed};
+use netloom_units::{Bytes, CpuCost, Date, Duration, Seed};
 use std::path::PathBuf;
 
 /// The whole file.
@@ -17,6 +17,7 @@ pub(crate) struct Spec {
     pub(crate) seed: Option<Seed>,
     pub(crate) clock: Clock,
     pub(crate) on_spin: OnSpin,
+    pub(crate) start: Option<Spanned<Date>>,
     pub(crate) precision: Option<Spanned<Precision>>,
     pub(crate) shards: Option<Spanned<Shards>>,
     pub(crate) duration: Option<Duration>,

@@ -27,6 +27,33 @@ fn dilated(factor: u64) -> Clock {
 }
 
 #[test]
+fn a_lab_of_kernels_begins_on_the_day_that_it_names() {
+    let day = |text: &str| lab(text).plan.start.map(|day| day.to_string());
+    assert_eq!(day("nodes: [a]\nclock: virtual\n"), None);
+    assert_eq!(day("nodes: [a]\nclock: virtual\nstart: 2027-03-01\n"), Some("2027-03-01".to_owned()));
+    assert_eq!(day("nodes: {a: {stack: kernel}}\nstart: 2027-03-01\n"), Some("2027-03-01".to_owned()));
+    let refused = |text: &str| netloom_lab::parse(text, "test.yaml").unwrap_err().to_string();
+    let text = refused("nodes: {a: {stack: kernel}, b: {}}\nstart: 2027-03-01\n");
+    assert!(text.contains("node b is a namespace node, which has this machine's time of day"), "{text}");
+    let text = refused("nodes: [a]\nclock: virtual\nstart: 2027-02-30\n");
+    assert!(text.contains("a day from 1970-01-01 to 2042-12-31 is needed here"), "{text}");
+}
+
+#[test]
+fn a_kernel_node_has_room_for_a_thousand_interfaces() {
+    let star = |links: usize, stack: &str| {
+        let names: Vec<String> = (0..links).map(|number| format!("n{number}")).collect();
+        let nodes: String = names.iter().map(|name| format!(", {name}: {{}}")).collect();
+        let links: String = names.iter().map(|name| format!("  {name}: {{ends: [hub, {name}]}}\n")).collect();
+        netloom_lab::parse(&format!("nodes: {{hub: {{stack: {stack}}}{nodes}}}\nlinks:\n{links}"), "test.yaml")
+    };
+    assert!(star(1000, "kernel").is_ok());
+    let text = star(1001, "kernel").unwrap_err().to_string();
+    assert!(text.contains("the kernel of a node has at most 1000 interfaces, and hub has 1001"), "{text}");
+    assert!(star(1001, "namespace").is_ok());
+}
+
+#[test]
 fn the_clock_is_real_unless_the_file_says_otherwise() {
     assert_eq!(lab("nodes: [a]\n").plan.clock, Clock::Real);
     assert_eq!(lab("nodes: [a]\nclock: real\n").plan.clock, Clock::Real);

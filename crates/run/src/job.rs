@@ -2,6 +2,7 @@
 
 use crate::doctor::Examination;
 use crate::results::Folder;
+use netloom_guest::kernel::Kernel;
 use netloom_host::cgroup::{LabGroup, Unavailable};
 use netloom_lab::Plan;
 use std::fmt;
@@ -42,8 +43,8 @@ pub(crate) struct Job {
     pub(crate) control_socket: PathBuf,
     /// Where programs of the timeline start: the folder that the user is in.
     pub(crate) cwd: PathBuf,
-    /// The binary of the kernel that kernel nodes run on; none without such nodes.
-    pub(crate) kernel: Option<PathBuf>,
+    /// What kernel nodes run on; none without such nodes.
+    pub(crate) kernel: Option<Kernel>,
     /// The group for the nodes' CPU shares, or why there is none; none if no node has a share.
     pub(crate) cpu_group: Option<Result<LabGroup, Unavailable>>,
     /// What `netloom doctor` found out about this machine, if it was asked.

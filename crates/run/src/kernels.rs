@@ -38,7 +38,7 @@ impl Kernels {
     /// Makes folders for the kernels of a lab. None if it has no kernel nodes.
     pub(crate) fn prepare(job: &Job) -> Result<Option<Self>, RunError> {
         let plan = &job.plan;
-        let Some(kernel) = job.kernel.clone() else { return Ok(None) };
+        let Some(kernel) = &job.kernel else { return Ok(None) };
         let base = job.control_socket.parent().unwrap_or(Path::new("/")).join("k");
         let folder = |(number, node): (usize, &NodePlan)| {
             if !is_kernel(node) {
@@ -55,7 +55,11 @@ impl Kernels {
         fs::create_dir_all(&logs).map_err(|error| cannot("make", &logs, &error))?;
         let dilation = plan.clock.dilation().unwrap_or_default();
         let shim = Shim::in_memory().map_err(|error| RunError::Machine(error.to_string()))?;
-        Ok(Some(Self { folders, kernel, shim, lapse: Lapse::from_now(dilation) }))
+        let mut lapse = Lapse::from_now(dilation);
+        if let Some(day) = plan.start {
+            lapse.wall_ns = day.unix_seconds() * 1_000_000_000;
+        }
+        Ok(Some(Self { folders, kernel: kernel.path.clone(), shim, lapse }))
     }
 
     /// The folder of the kernel of this node; none for a namespace node.

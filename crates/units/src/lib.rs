@@ -1,4 +1,4 @@
-//! Quantities of networking with exact integer arithmetic: instants, durations, rates, sizes, probabilities, dilations.
+//! Quantities of networking with exact integer arithmetic: instants, durations, rates, sizes, probabilities, dilations, days.
 //!
 //! This crate reads no clock, starts no thread and opens no file: it is `no_std`, and the compiler proves it. Every
 //! quantity is written with its unit and parsed without rounding or clamping; what cannot be represented exactly is
@@ -10,6 +10,7 @@ extern crate alloc;
 
 mod bit_error_rate;
 mod cost;
+mod date;
 mod dilation;
 mod limit;
 mod parse;
@@ -21,6 +22,7 @@ mod time;
 
 pub use bit_error_rate::BitErrorRate;
 pub use cost::{CpuCost, TimePerByte};
+pub use date::Date;
 pub use dilation::Dilation;
 pub use limit::Limit;
 pub use parse::ParseError;

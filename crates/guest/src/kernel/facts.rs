@@ -1,8 +1,8 @@
 //! What a kernel's binary says about itself.
 
 use super::build::Mark;
-use super::day::Day;
 use crate::kernel::Version;
+use netloom_units::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -25,8 +25,24 @@ pub struct Facts {
     /// What a kernel node needs and this kernel has only as modules, which must be loaded inside; empty for own builds.
     pub modules_needed: Vec<String>,
     /// The day on which it was built, UTC, as its configuration says; none if that does not.
-    #[serde(default)]
-    pub day: Option<Day>,
+    #[serde(default, with = "day")]
+    pub day: Option<Date>,
+}
+
+/// A day in `kernel.json`: "2026-11-22".
+mod day {
+    use super::Date;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(day: &Option<Date>, serializer: S) -> Result<S::Ok, S::Error> {
+        day.map(|day| day.to_string()).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
+    }
 }
 
 /// What no kernel node works without: the option, and the module that has it if it is not built in.

@@ -20,6 +20,7 @@ impl Plan {
             "clock": self.clock.name(),
             "dilation": dilation(self.clock),
             "on_spin": self.on_spin.name(),
+            "start": self.start.map(|day| day.to_string()),
             "precision": self.precision.name(),
             "shards": shards(self.shards),
             "duration_ns": self.duration.map(Duration::as_nanos),

@@ -43,7 +43,8 @@ impl Plan {
             Clock::Dilated(factor) => format!("dilation {factor}, {}", self.engine()),
             Clock::Virtual => "virtual time".to_owned(),
         };
-        format!("Lab {}: {nodes}, {links}, seed {}, {clock}{until}\n\nNodes", self.name, self.seed)
+        let start = self.start.map_or_else(String::new, |day| format!(", from {day}"));
+        format!("Lab {}: {nodes}, {links}, seed {}, {clock}{start}{until}\n\nNodes", self.name, self.seed)
     }
 
     /// How the packet engine works, as far as that is said.

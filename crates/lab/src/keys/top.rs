@@ -41,6 +41,13 @@ pub(crate) const TOP: Section = Section {
              Default: wait.",
         ),
         Key::new(
+            "start",
+            Kind::Text("^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
+            "2026-11-22",
+            "The day at whose beginning, in UTC, the wall clocks of kernel nodes start: up to 2042-12-31. Default: in virtual \
+             time the day after the kernel was built, else now.",
+        ),
+        Key::new(
             "precision",
             Kind::Word(&["eco", "balanced", "exact"]),
             "balanced",

@@ -6,10 +6,14 @@ use crate::diagnostics::{Diagnostic, Spanned, nearest, one_of};
 use crate::plan::{Clock, NodeKind, Stack};
 use crate::spec::{NodeSpec, Spec};
 use netloom_units::Bytes;
+use std::collections::BTreeMap;
 
 /// What a kernel node has if nothing is said: enough for some hundred connections at ordinary speeds. A kernel takes
 /// from the machine only what it uses, and a sixtieth of this to keep account of it.
 const MEMORY: Bytes = Bytes::new(128_000_000);
+
+/// Interfaces of a kernel node, at most. Its kernel has 1028 interrupts for devices (`UM_LAST_SIGNAL_IRQ`).
+const MOST_INTERFACES: usize = 1000;
 
 /// The congestion controls of Linux 7.
 const CONGESTION_CONTROLS: [&str; 17] = [
@@ -41,7 +45,8 @@ pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
     if let (Clock::Virtual, Some(shards)) = (clock, &spec.shards) {
         found.warnings.push(shards.error("in virtual time there is no packet engine to divide: leave it out"));
     }
-    spec.nodes
+    let stacks: Vec<Stack> = spec
+        .nodes
         .iter_mut()
         .map(|node| {
             if node.kind == NodeKind::Transit {
@@ -55,7 +60,35 @@ pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
             found.warnings.extend(strange_congestion(node));
             stack
         })
-        .collect()
+        .collect();
+    found.errors.extend(shared_wall_clock(spec, &stacks));
+    found.errors.extend(crowded(spec, &stacks));
+    stacks
+}
+
+/// A kernel has room for so many devices.
+fn crowded(spec: &Spec, stacks: &[Stack]) -> Vec<Diagnostic> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for end in spec.links.iter().flat_map(|link| &link.ends) {
+        *counts.entry(&end.node.value).or_default() += 1;
+    }
+    let of_node = |(node, stack): (&NodeSpec, &Stack)| {
+        let name = &node.name.value;
+        let count = counts.get(name.as_str()).copied().filter(|count| *count > MOST_INTERFACES)?;
+        let message = format!("the kernel of a node has at most {MOST_INTERFACES} interfaces, and {name} has {count}");
+        (*stack == Stack::Kernel).then(|| node.name.error(message))
+    };
+    spec.nodes.iter().zip(stacks).filter_map(of_node).collect()
+}
+
+/// A namespace node cannot have a time of day of its own.
+fn shared_wall_clock(spec: &Spec, stacks: &[Stack]) -> Option<Diagnostic> {
+    let start = spec.start.as_ref()?;
+    let place = stacks.iter().position(|stack| *stack == Stack::Namespace)?;
+    let name = &spec.nodes[place].name.value;
+    Some(start.error(format!(
+        "node {name} is a namespace node, which has this machine's time of day: write `stack: kernel` there, or leave this out"
+    )))
 }
 
 fn stack(node: &NodeSpec, clock: Clock, errors: &mut Errors) -> Stack {

@@ -14,8 +14,11 @@ use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
 use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
 use netloom_lab::{Clock, Plan};
 use relay::Relay;
+use std::fs::{self, Permissions};
+use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -132,6 +135,12 @@ fn cannot_acquire(error: RuntimeError) -> RunError {
     }
 }
 
+/// Makes a file that programs of all users in the nodes read, whatever the umask.
+fn write_for_all(path: &Path, text: &str) -> io::Result<()> {
+    fs::write(path, text)?;
+    fs::set_permissions(path, Permissions::from_mode(0o644))
+}
+
 /// Makes the files that have to be there before the lab is.
 fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job, RunError> {
     let kernel = kernels::kernel_of(&request.plan, request.kernel.as_deref())?;
@@ -140,7 +149,7 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         Mode::Up => Folder::existing(runtime.path().to_owned())?,
     };
     let hosts_file = runtime.hosts();
-    std::fs::write(&hosts_file, request.plan.hosts()).map_err(RunError::results(&hosts_file))?;
+    write_for_all(&hosts_file, &request.plan.hosts()).map_err(RunError::results(&hosts_file))?;
     let cwd =
         std::env::current_dir().map_err(|error| RunError::Machine(format!("finding the current folder: {error}")))?;
     Ok(Job {
@@ -152,7 +161,7 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         hosts_file,
         control_socket: runtime.control_socket(),
         cwd,
-        kernel: kernel.map(|kernel| kernel.path),
+        kernel,
         cpu_group: cpu_group(&request.plan),
         examination: doctor::store::of_this_machine(),
         wall_end: request.wall_limit.map(|limit| Instant::now() + limit),
@@ -166,4 +175,21 @@ fn cpu_group(plan: &Plan) -> Option<Result<LabGroup, Unavailable>> {
         let hierarchy = Hierarchy::detect()?;
         Ok(hierarchy.plan(&plan.name, std::process::id()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_users_of_a_node_may_read_its_hosts_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hosts");
+        // As under umask 077, which would be that of all tests.
+        fs::write(&path, "").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        write_for_all(&path, "127.0.0.1 localhost\n").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o644);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "127.0.0.1 localhost\n");
+    }
 }

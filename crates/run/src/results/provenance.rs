@@ -69,12 +69,14 @@ struct NodeKernel {
     own_build: bool,
     /// Stands for its configuration; null of kernels from elsewhere.
     config_hash: Option<String>,
+    /// The day on which it was built, UTC; null if it does not say.
+    built: Option<String>,
 }
 
 impl From<Kernel> for NodeKernel {
     fn from(kernel: Kernel) -> Self {
-        let Kernel { path, version, own_build, config_hash, .. } = kernel;
-        Self { path, version, own_build, config_hash }
+        let Kernel { path, version, own_build, config_hash, day, .. } = kernel;
+        Self { path, version, own_build, config_hash, built: day.map(|day| day.to_string()) }
     }
 }
 
@@ -139,7 +141,7 @@ mod tests {
             own_build: true,
             config_hash: Some("12ab".into()),
             modules_needed: vec![],
-            day: None,
+            day: Some("2026-11-22".parse().unwrap()),
         };
         let origin = Origin {
             lab: "dumbbell".into(),
@@ -159,6 +161,7 @@ mod tests {
         assert_eq!((&value["clock"], &value["dilation"]), (&"dilated".into(), &2.5.into()));
         assert_eq!(value["node_kernel"]["version"], "7.3.4");
         assert_eq!(value["node_kernel"]["config_hash"], "12ab");
+        assert_eq!(value["node_kernel"]["built"], "2026-11-22");
         assert_eq!(value["started_utc"], "1970-01-01T00:00:00.000Z");
         assert!(!value["kernel"].as_str().unwrap().trim().is_empty());
     }

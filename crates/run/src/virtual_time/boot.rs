@@ -15,16 +15,15 @@ use netloom_guest::shim::Orders;
 use netloom_host::node::NodeConfig;
 use netloom_host::processors;
 use netloom_lab::{InterfacePlan, OnSpin, Plan};
-use netloom_units::Instant;
+use netloom_units::{Date, Instant};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::Duration;
 
-/// The time of day when the lab begins, in nanoseconds since 1970: the same in every run, so that runs can be equal.
-/// Midnight UTC of 1 January 2026.
-const WALL_CLOCK_NS: u64 = 1_767_225_600_000_000_000;
+/// When a lab begins on a kernel that does not say when it was built, in seconds since 1970: 1 January 2026.
+const ANY_DAY: u64 = 1_767_225_600;
 
 /// What a kernel's command line says of virtual time. The path is the deputy's (`shim/deputy.c`).
 const ARGUMENTS: [&str; 2] = ["time-travel=ext:/netloom/time", "norandmaps"];
@@ -44,7 +43,7 @@ pub(crate) fn boot(
     let plan = &job.plan;
     let fabric = fabric_of(plan);
     let places: Vec<usize> = (0..plan.nodes.len()).filter(|place| is_kernel(&plan.nodes[*place])).collect();
-    let (mut decks, ends) = decks(plan, &places)?;
+    let (mut decks, ends) = decks(plan, &places, wall_clock_ns(job))?;
     if plan.on_spin == OnSpin::Advance {
         decks.iter_mut().try_for_each(|kernel| kernel.machine().advance_on_spin()).map_err(machine)?;
     }
@@ -85,12 +84,19 @@ pub(crate) fn boot(
     Ok((nodes, time))
 }
 
+/// The time of day when the lab begins, in nanoseconds since 1970: the same in every run, so that runs can be equal. It
+/// follows the day on which the kernel was built, so that certificates which were made until then are valid.
+fn wall_clock_ns(job: &Job) -> u64 {
+    let day = job.plan.start.or_else(|| Some(job.kernel.as_ref()?.day?.next()));
+    day.map_or(ANY_DAY, Date::unix_seconds) * 1_000_000_000
+}
+
 /// The deck of every kernel: our end, and what its process inherits.
-fn decks(plan: &Plan, places: &[usize]) -> Result<(Vec<Kernel>, Vec<DeputyEnds>), RunError> {
+fn decks(plan: &Plan, places: &[usize], wall_clock_ns: u64) -> Result<(Vec<Kernel>, Vec<DeputyEnds>), RunError> {
     let deck = |place: &usize| -> io::Result<(Kernel, DeputyEnds)> {
         let node = &plan.nodes[*place];
         let devices = u16::try_from(node.interfaces.len() + 1).map_err(io::Error::other)?;
-        let (deputy, ends) = Deputy::create(devices, Instant::ZERO, WALL_CLOCK_NS)?;
+        let (deputy, ends) = Deputy::create(devices, Instant::ZERO, wall_clock_ns)?;
         Ok((Paced::new(deputy, node.cpu.unwrap_or_default()), ends))
     };
     places.iter().map(deck).collect::<io::Result<_>>().map_err(machine)

@@ -2,10 +2,10 @@
 
 use super::edits::JIFFIES;
 use super::{BUILDER_VERSION, BuildError, edits};
-use crate::kernel::day::Day;
 use crate::kernel::facts::options_of;
+use netloom_units::Date;
 use std::collections::BTreeMap;
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The options that differ from `make allnoconfig`.
 pub(super) const FRAGMENT: &str = include_str!("../../../kernel/config");
@@ -52,7 +52,7 @@ pub(in crate::kernel) struct Mark {
     /// See [`config_hash`].
     pub(super) config_hash: String,
     /// The day on which it was built, UTC.
-    pub(in crate::kernel) day: Day,
+    pub(in crate::kernel) day: Date,
 }
 
 impl Mark {
@@ -60,7 +60,7 @@ impl Mark {
 
     /// Of a build with the present configuration.
     pub(super) fn of_today() -> Self {
-        Self { config_hash: config_hash(), day: Day::of(SystemTime::now()) }
+        Self { config_hash: config_hash(), day: today() }
     }
 
     /// The one in a configuration; none if that is of no own build, or one of before there were marks.
@@ -75,6 +75,10 @@ impl Mark {
     pub(super) fn line(&self) -> String {
         format!("CONFIG_{}=\"netloom {} {}\"\n", Self::OPTION, self.config_hash, self.day)
     }
+}
+
+fn today() -> Date {
+    Date::of_unix_seconds(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
 }
 
 /// Compares the configuration that the kernel's build system made of ours, and words what is missing as warnings.
