@@ -55,6 +55,7 @@ pub const COVERED: &[&str] = &[
     "epoll_ctl",
     "epoll_pwait",
     "epoll_wait",
+    "execvp",
     "getentropy",
     "getitimer",
     "getrandom",

@@ -64,8 +64,8 @@ impl fmt::Display for BootError {
 
 impl std::error::Error for BootError {}
 
-/// COMMAND_LINE_SIZE of arch/um, with some room for what the kernel adds by itself.
-const LONGEST_COMMAND_LINE: usize = 4096 - 64;
+/// COMMAND_LINE_SIZE of our kernels, with some room for what they add by themselves. Others take 4096 bytes, and say so.
+const LONGEST_COMMAND_LINE: usize = 65_536 - 64;
 
 /// Arguments that every kernel node has.
 const COMMON: &[&str] = &[

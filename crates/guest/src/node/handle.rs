@@ -458,10 +458,15 @@ impl KernelNode {
     }
 }
 
+/// The exit code of a kernel that one of its programs rebooted (`shim/start.c`).
+const REBOOTED: i32 = 79;
+
 fn describe(status: ExitStatus) -> String {
-    match status.signal() {
-        Some(signal) => format!("its kernel was ended by signal {signal}"),
-        None => format!("its kernel ended unexpectedly ({status})"),
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("its kernel was ended by signal {signal}"),
+        (None, Some(0)) => "it was powered off from inside".to_owned(),
+        (None, Some(REBOOTED)) => "one of its programs rebooted it, and a node does not come back".to_owned(),
+        (None, _) => format!("its kernel ended unexpectedly ({status})"),
     }
 }
 

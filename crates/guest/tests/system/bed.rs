@@ -82,6 +82,26 @@ pub(crate) fn boot(folder: &Path, configs: &[NodeConfig]) -> Booted {
     Booted { nodes, _pump: pump, _interfaces: interfaces }
 }
 
+/// How a node without interfaces is booted, the lab's end of its channel, and what serves that.
+pub(crate) fn alone(folder: &Path) -> (Boot, OwnedFd, Pump) {
+    let own = folder.join("own");
+    std::fs::create_dir(&own).unwrap();
+    let (pump, mut ends) = Pump::start(vec![Listener::bind(&folder.join("0")).unwrap()]).unwrap();
+    let boot = Boot {
+        name: "a".to_owned(),
+        kernel: kernel(),
+        init: std::env::current_exe().unwrap(),
+        memory_mib: 64,
+        folder: own,
+        console: folder.join("console"),
+        devices: vec!["../0".into()],
+        processor: Some(0),
+        cgroup: None,
+        arguments: Vec::new(),
+    };
+    (boot, ends.remove(0), pump)
+}
+
 pub(crate) fn config(name: &str) -> NodeConfig {
     NodeConfig { lab: "test".to_owned(), name: name.to_owned(), ..NodeConfig::default() }
 }

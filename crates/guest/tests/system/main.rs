@@ -4,6 +4,7 @@
 
 mod bed;
 mod boots;
+mod features;
 mod programs;
 #[path = "../../../host/tests/system/runner.rs"]
 mod runner;
@@ -17,6 +18,20 @@ const CASES: &[(&str, fn())] = &[
     ("boots::a_killed_kernel_is_noticed", boots::a_killed_kernel_is_noticed),
     ("boots::a_kernel_that_ends_shows_its_console", boots::a_kernel_that_ends_shows_its_console),
     ("boots::ten_kernels_boot_side_by_side", boots::ten_kernels_boot_side_by_side),
+    ("features::a_node_has_hundreds_of_interfaces", features::a_node_has_hundreds_of_interfaces),
+    ("features::the_first_process_may_lie_in_dev_shm", features::the_first_process_may_lie_in_dev_shm),
+    ("features::a_node_that_is_rebooted_says_so", features::a_node_that_is_rebooted_says_so),
+    ("features::old_tunnels_are_made_on_request", features::old_tunnels_are_made_on_request),
+    ("features::all_users_may_ping", features::all_users_may_ping),
+    ("features::the_configuration_has_what_nodes_need", features::the_configuration_has_what_nodes_need),
+    (
+        "features::the_kernel_has_all_kinds_of_interfaces_and_queues",
+        features::the_kernel_has_all_kinds_of_interfaces_and_queues,
+    ),
+    (
+        "features::the_kernel_has_ipsec_tracing_and_file_systems",
+        features::the_kernel_has_ipsec_tracing_and_file_systems,
+    ),
     ("programs::exit_codes_and_signals_are_told", programs::exit_codes_and_signals_are_told),
     ("programs::all_output_comes_and_in_order", programs::all_output_comes_and_in_order),
     ("programs::a_reader_that_has_gone_ends_the_writer", programs::a_reader_that_has_gone_ends_the_writer),

@@ -48,7 +48,8 @@ pub(super) fn adopt(interfaces: &[InterfaceConfig]) -> Result<(), KernelError> {
     let mut netlink = Netlink::open()?;
     let devices = hardware(&mut netlink)?;
     if devices.len() != interfaces.len() {
-        let detail = format!("it has {} of {}", devices.len(), interfaces.len());
+        let (has, needs) = (devices.len(), interfaces.len());
+        let detail = format!("it has {has} of {needs}; one that this version of netloom did not build has 51 at most");
         return Err(KernelError::new("find the network devices of this kernel", libc::ENODEV).with_detail(detail));
     }
     // Names that only this function knows come first: a device may be called what another one is to be called.

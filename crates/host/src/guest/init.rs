@@ -44,6 +44,7 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
     }
     // Only the name that `ps` shows depends on it.
     let _ = nix::sys::prctl::set_name(c"netloom-node");
+    root::console();
     modules::load();
     root::enter()?;
     if std::env::args().next_back().is_some_and(|argument| argument == TRIAL) {

@@ -1,11 +1,13 @@
 //! The file system that a kernel node's programs see: the machine's own, with an overlay in the guest's memory that
 //! takes whatever they write.
 
+use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
-use nix::unistd::{chdir, pivot_root};
+use nix::unistd::{chdir, dup2_stderr, dup2_stdin, dup2_stdout, pivot_root};
 
 use crate::error::{Attempted, KernelError};
 use crate::mount::{fresh_proc, fresh_sys};
@@ -38,6 +40,16 @@ pub(super) fn enter() -> Result<(), KernelError> {
     fresh_proc()?;
     fresh_sys()?;
     devices()
+}
+
+/// Opens the console. A kernel of ours leaves the machine's `/dev` in place until its first process runs, which may lie in
+/// `/dev/shm`; what is there is no console of this kernel on every machine.
+pub(super) fn console() {
+    // Other kernels have done it already, and one that cannot has nobody to tell.
+    let _ = mount(Some("devtmpfs"), "/dev", Some("devtmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC, NOTHING);
+    let Ok(console) = File::options().read(true).write(true).open("/dev/console") else { return };
+    let console = OwnedFd::from(console);
+    let _ = dup2_stdin(&console).and_then(|()| dup2_stdout(&console)).and_then(|()| dup2_stderr(&console));
 }
 
 fn devices() -> Result<(), KernelError> {
