@@ -3,6 +3,7 @@
 
 mod address;
 pub(crate) mod change;
+mod events;
 mod link;
 mod socket;
 mod veth;
@@ -12,5 +13,6 @@ pub use socket::Netlink;
 pub use veth::{Veth, VethEnd};
 
 pub(crate) use address::{add_address, add_neighbor, add_route, say_congestion};
+pub(crate) use events::{Events, Seen};
 pub(crate) use link::set_up;
 pub(crate) use socket::Request;

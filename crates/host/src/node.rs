@@ -11,7 +11,9 @@ mod outbox;
 pub(crate) mod program;
 pub(crate) mod programs;
 pub(crate) mod protocol;
+pub(crate) mod watch;
 
 pub use config::{InterfaceConfig, NodeConfig, RouteConfig};
 pub use handle::{Node, NodeError, NodeEvent, Spawn, SpawnError};
 pub use protocol::{CpuWait, ProcessId};
+pub use watch::NetworkChange;

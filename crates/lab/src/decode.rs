@@ -18,7 +18,7 @@ use crate::plan::{Bounds, OnSpin, Precision, Shards};
 use crate::resolve;
 use crate::spec::{BypassSpec, LinkSpec, NodeSpec, Spec};
 use crate::yaml::{Content, Node};
-use scalar::{duration, probability, seed, text, word};
+use scalar::{duration, flag, probability, seed, text, word};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::ops::{Deref, DerefMut};
@@ -227,5 +227,6 @@ fn bounds(node: &Node, errors: &mut Errors) -> Bounds {
         starvation: fields.read("starvation", probability, errors).unwrap_or(default.starvation),
         events: fields.read("events", duration, errors).unwrap_or(default.events),
         starts: fields.read("starts", duration, errors).unwrap_or(default.starts),
+        changes: fields.read("changes", flag, errors).unwrap_or(default.changes),
     }
 }

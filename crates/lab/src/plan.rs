@@ -300,13 +300,15 @@ pub struct Bounds {
     /// How much the mean delay of a pipe may differ from the described one, as a share of it; never less than
     /// `lateness` allows.
     pub delay: Probability,
-    /// The share of its running time that the engine may wait for a processor.
+    /// The share of our time that a kernel node, or an engine that serves some, may wait for a processor.
     pub starvation: Probability,
     /// How much later than described links are changed, cut and joined, windows of expectations begin and end, and the run
     /// ends.
     pub events: Duration,
     /// How much later than its instant a program is started, and asked to end.
     pub starts: Duration,
+    /// Whether programs may give interfaces of described links another queue, MTU or state.
+    pub changes: bool,
 }
 
 impl Default for Bounds {
@@ -318,6 +320,7 @@ impl Default for Bounds {
             starvation: percent(10),
             events: Duration::from_millis(10),
             starts: Duration::from_millis(100),
+            changes: false,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use netloom_guest::node::{KernelNode, ProcessorUse, Spawning};
 use netloom_host::netlink::InterfaceCounters;
-use netloom_host::node::{Node, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use netloom_host::node::{NetworkChange, Node, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
 use netloom_units::Instant;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
@@ -127,6 +127,15 @@ impl LabNode {
         match self {
             Self::Namespace(node) => node.interface_counters(),
             Self::Kernel(node) => node.interface_counters(),
+            Self::Transit(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// What its programs did to its network since it was configured.
+    pub(crate) fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
+        match self {
+            Self::Namespace(node) => node.network_changes(),
+            Self::Kernel(node) => node.network_changes(),
             Self::Transit(_) => Ok(Vec::new()),
         }
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use netloom_host::KernelError;
 use netloom_host::guest::message::{Identity, Program, Reply, Standard, ToGuest};
 use netloom_host::netlink::InterfaceCounters;
-use netloom_host::node::{CpuWait, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use netloom_host::node::{CpuWait, NetworkChange, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
 use netloom_host::sealed::{SealedProcess, last_lines};
 use netloom_host::terminal::pass_through;
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -292,6 +292,18 @@ impl KernelNode {
         self.ask(&ToGuest::Interfaces)?;
         match self.reply()? {
             Reply::Interfaces(interfaces) => Ok(interfaces),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// What the node's programs did to its network since it was configured.
+    ///
+    /// # Errors
+    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
+    pub fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
+        self.ask(&ToGuest::Changes)?;
+        match self.reply()? {
+            Reply::Changes(changes) => Ok(changes),
             other => Err(self.unexpected(other)),
         }
     }

@@ -19,8 +19,9 @@ use super::output::{Output, Read};
 use super::socket::ControlSocket;
 use super::{devices, stdio};
 use crate::KernelError;
-use crate::node::agent::KILLED_WITHIN;
+use crate::node::agent::{KILLED_WITHIN, changes};
 use crate::node::programs::Programs;
+use crate::node::watch::Watch;
 use crate::node::{configure, inspect, program};
 
 /// How long the contents of a terminal may be on their way after its program has ended. They take microseconds, but a
@@ -37,6 +38,8 @@ pub(super) struct Agent {
     /// Programs that have ended while their output was still on its way: status and CPU time.
     ended: BTreeMap<ProcessId, (i32, u64)>,
     stopping: Option<Stopping>,
+    /// From the moment on when the node is configured.
+    watch: Option<Watch>,
 }
 
 /// All programs have been sent a signal and are awaited.
@@ -67,6 +70,7 @@ impl Agent {
             inputs: BTreeMap::new(),
             ended: BTreeMap::new(),
             stopping: None,
+            watch: None,
         }
     }
 
@@ -139,6 +143,9 @@ impl Agent {
             ToGuest::Listening { port } => inspect::listening(port).map_or_else(Reply::Refused, Reply::Yes),
             ToGuest::Exists { path } => Reply::Yes(path.exists()),
             ToGuest::Interfaces => inspect::interfaces().map_or_else(Reply::Refused, Reply::Interfaces),
+            ToGuest::Changes => {
+                changes(self.watch.as_mut(), &self.identity.config).map_or_else(Reply::Refused, Reply::Changes)
+            }
             ToGuest::CpuWait => self.programs.cpu_wait().map_or_else(Reply::Refused, Reply::CpuWait),
             ToGuest::Stop { grace_ms } => match self.begin_stop(Duration::from_millis(grace_ms)) {
                 // Answered when all programs have ended.
@@ -191,10 +198,12 @@ impl Agent {
         }
     }
 
-    fn configure(&self) -> Result<(), KernelError> {
+    fn configure(&mut self) -> Result<(), KernelError> {
         devices::adopt(&self.identity.config.interfaces)?;
         configure::settle_interfaces(&self.identity.config)?;
-        configure::configure(&self.identity.config)
+        configure::configure(&self.identity.config)?;
+        self.watch = Some(Watch::begin(&self.identity.config)?);
+        Ok(())
     }
 
     fn spawn(&mut self, program: Program, streams: [Standard; 3], window: Option<(u16, u16)>) -> Reply {

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::KernelError;
 use crate::netlink::InterfaceCounters;
-use crate::node::NodeConfig;
 pub use crate::node::protocol::{CpuWait, ProcessId, Program};
+use crate::node::{NetworkChange, NodeConfig};
 
 /// How much of a program's output may be on its way, in bytes and per stream.
 pub const OUTPUT_WINDOW: usize = 1 << 20;
@@ -91,6 +91,8 @@ pub enum ToGuest {
     },
     /// The counters of the interfaces. Answered by [`Reply::Interfaces`].
     Interfaces,
+    /// What programs did to the network. Answered by [`Reply::Changes`].
+    Changes,
     /// How long programs ran and waited. Answered by [`Reply::CpuWait`].
     CpuWait,
     /// End all programs: SIGTERM, then SIGKILL. Answered by [`Reply::Done`].
@@ -207,6 +209,8 @@ pub enum Reply {
     Yes(bool),
     /// Counters by interface.
     Interfaces(Vec<(String, InterfaceCounters)>),
+    /// What programs did to the network.
+    Changes(Vec<NetworkChange>),
     /// Times.
     CpuWait(CpuWait),
     /// The guest's kernel said no.

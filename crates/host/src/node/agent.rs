@@ -15,6 +15,7 @@ use super::config::NodeConfig;
 use super::outbox::Outbox;
 use super::programs::Programs;
 use super::protocol::{Event, Program, Reply, Request, receive, send};
+use super::watch::{NetworkChange, Watch};
 use super::{configure, inspect, program};
 use crate::error::{Attempted, KernelError};
 use crate::memory;
@@ -34,7 +35,8 @@ pub(super) fn run(config: &NodeConfig, control: OwnedFd, events: OwnedFd) -> i32
     if send(&control, &reply, &[]).is_err() || failed {
         return 1;
     }
-    let mut agent = Agent { config, control, signals, outbox: Outbox::new(events), programs: Programs::default() };
+    let (outbox, programs) = (Outbox::new(events), Programs::default());
+    let mut agent = Agent { config, control, signals, outbox, programs, watch: None };
     while let Ok(true) = agent.turn(PollTimeout::NONE) {}
     0
 }
@@ -45,6 +47,8 @@ struct Agent<'a> {
     signals: SignalFd,
     outbox: Outbox,
     programs: Programs,
+    /// From the moment on when it is configured.
+    watch: Option<Watch>,
 }
 
 impl Agent<'_> {
@@ -81,6 +85,7 @@ impl Agent<'_> {
             Request::Listening { port } => inspect::listening(port).map_or_else(Reply::Refused, Reply::Listening),
             Request::Interfaces => inspect::interfaces().map_or_else(Reply::Refused, Reply::Interfaces),
             Request::Running => inspect::running(&self.config.interfaces).map_or_else(Reply::Refused, Reply::Running),
+            Request::Changes => changes(self.watch.as_mut(), self.config).map_or_else(Reply::Refused, Reply::Changes),
             Request::CpuWait => self.programs.cpu_wait().map_or_else(Reply::Refused, Reply::CpuWait),
             Request::Stop { grace_ms } => done(self.stop(Duration::from_millis(grace_ms))),
         };
@@ -88,8 +93,9 @@ impl Agent<'_> {
         Ok(true)
     }
 
-    fn configure(&self) -> Result<(), KernelError> {
+    fn configure(&mut self) -> Result<(), KernelError> {
         configure::configure(self.config)?;
+        self.watch = Some(Watch::begin(self.config)?);
         // A node with a thousand routes has just written a long letter to the kernel, and will write none again.
         memory::give_back();
         Ok(())
@@ -143,6 +149,11 @@ impl Agent<'_> {
             outbox.push(&Event::Exited { process, status, cpu_ns: cpu.ran_ns });
         })
     }
+}
+
+/// What programs did to the network of a node since it was configured.
+pub(crate) fn changes(watch: Option<&mut Watch>, config: &NodeConfig) -> Result<Vec<NetworkChange>, KernelError> {
+    watch.map_or(Ok(Vec::new()), |watch| watch.changes(config))
 }
 
 pub(crate) fn done(result: Result<(), KernelError>) -> Reply {

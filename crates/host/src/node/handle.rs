@@ -17,6 +17,7 @@ use nix::unistd::Pid;
 use super::agent;
 use super::config::NodeConfig;
 use super::protocol::{CpuWait, Event, ProcessId, Program, Reply, Request, receive, send};
+use super::watch::NetworkChange;
 use crate::clone::{Cloned, OWN_NAMESPACES, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
 use crate::fds::try_receive_with_fds;
@@ -310,6 +311,18 @@ impl Node {
         self.ask(&Request::Running, &[])?;
         match self.reply()? {
             Reply::Running(running) => Ok(running),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// What the node's programs did to its network since it was configured.
+    ///
+    /// # Errors
+    /// The kernel's refusal, or [`NodeError::Gone`].
+    pub fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
+        self.ask(&Request::Changes, &[])?;
+        match self.reply()? {
+            Reply::Changes(changes) => Ok(changes),
             other => Err(self.unexpected(other)),
         }
     }

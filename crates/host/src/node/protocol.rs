@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::watch::NetworkChange;
 use crate::error::KernelError;
 use crate::fds::{receive_with_fds, send_with_fds};
 use crate::netlink::InterfaceCounters;
@@ -47,6 +48,7 @@ pub(crate) enum Request {
     },
     Interfaces,
     Running,
+    Changes,
     CpuWait,
     Stop {
         grace_ms: u64,
@@ -84,6 +86,7 @@ pub(crate) enum Reply {
     Listening(bool),
     Interfaces(Vec<(String, InterfaceCounters)>),
     Running(bool),
+    Changes(Vec<NetworkChange>),
     CpuWait(CpuWait),
     Refused(KernelError),
 }

@@ -40,6 +40,7 @@ impl Plan {
                 "starvation_share": self.bounds.starvation.as_f64(),
                 "events_ns": self.bounds.events.as_nanos(),
                 "starts_ns": self.bounds.starts.as_nanos(),
+                "changes": self.bounds.changes,
             },
         })
     }

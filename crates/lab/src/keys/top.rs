@@ -180,5 +180,11 @@ pub(crate) const BOUNDS: Section = Section {
             "Programs with an `at` are started, and programs with a `for` are stopped, at most this much later than \
              described. Default: 100 ms.",
         ),
+        Key::new(
+            "changes",
+            Kind::Flag,
+            "true",
+            "Whether programs may give interfaces of described links another queue, MTU or state. Default: false.",
+        ),
     ]],
 };

@@ -10,7 +10,7 @@ use crate::job::Mode;
 use crate::measure::{engine_evidence, marks, pipe_evidence, pipe_rows};
 use crate::render::span;
 use crate::verdict::{Evidence, NodeEvidence, ProcessorShare, judge};
-use crate::{Advance, CommandRow, Event, ExitCode, ExpectationRow, Report, RouterRow, RunError};
+use crate::{Advance, CommandRow, Event, ExitCode, ExpectationRow, PipeRow, Report, RouterRow, RunError};
 use netloom_dataplane::Snapshot;
 use netloom_guest::deputy::SLICE;
 use netloom_lab::{Clock, NodeKind};
@@ -145,6 +145,7 @@ impl Session<'_> {
                 .cloned()
                 .chain(self.joined_links())
                 .chain(cut_short)
+                .chain(idle_links(&report.pipes))
                 .chain(self.not_repeatable())
                 .collect(),
         })
@@ -186,8 +187,10 @@ impl Session<'_> {
             // What an interface received and dropped is mostly of protocols that nobody speaks; what it could not send
             // is lost to the models.
             let dropped = counters.iter().map(|(_, counted)| counted.tx_dropped + counted.tx_errors).sum();
+            let changes = node.network_changes().map_err(|error| RunError::Died(error.to_string()))?;
             Ok(NodeEvidence {
                 name: node.name().to_owned(),
+                changes,
                 dropped,
                 unenforced_share: unenforced.get(&index).cloned(),
                 processor: processors[index],
@@ -211,6 +214,12 @@ impl Session<'_> {
         let nodes = self.job.plan.nodes.iter().enumerate().filter(|(_, node)| node.cpus.is_some());
         nodes.map(|(index, _)| (index, reason.to_string())).collect()
     }
+}
+
+/// That a run in which no link carried anything says nothing of any.
+fn idle_links(pipes: &[PipeRow]) -> Option<String> {
+    let is_idle = pipes.iter().all(|row| row.departed_packets == 0 && !row.joined_in_kernel);
+    (is_idle && !pipes.is_empty()).then(|| "any link: none carried a packet".into())
 }
 
 /// The exit code of a run that came to its end. That the network was not as described comes first: over another network

@@ -11,6 +11,7 @@ use crate::doctor::quote::{Asked, Complaint, quote};
 use crate::render::{rate, span};
 use crate::{Finding, PortLoss, Punctuality, Verdict};
 use events::late_events;
+use netloom_host::node::NetworkChange;
 use netloom_lab::{Bounds, Clock, Precision};
 use netloom_units::Duration;
 pub(crate) use processors::ProcessorShare;
@@ -31,6 +32,8 @@ pub(crate) struct Allowed {
     pub(crate) events_ns: u64,
     /// How late programs are started and stopped, in nanoseconds.
     pub(crate) starts_ns: u64,
+    /// Whether programs may give interfaces of described links another queue, MTU or state.
+    pub(crate) changes: bool,
 }
 
 impl From<Bounds> for Allowed {
@@ -42,6 +45,7 @@ impl From<Bounds> for Allowed {
             starvation: bounds.starvation.as_f64(),
             events_ns: bounds.events.as_nanos(),
             starts_ns: bounds.starts.as_nanos(),
+            changes: bounds.changes,
         }
     }
 }
@@ -125,6 +129,8 @@ pub(crate) struct NodeEvidence {
     pub(crate) dropped: u64,
     /// Why its CPU share could not be enforced, if that is so.
     pub(crate) unenforced_share: Option<String>,
+    /// What its programs did to its network.
+    pub(crate) changes: Vec<NetworkChange>,
     /// What its kernel had of its processor, if the description leaves open how fast that is; none of nodes without a
     /// kernel of their own.
     pub(crate) processor: Option<ProcessorShare>,
@@ -158,6 +164,7 @@ pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     complaint.starved = !starved.is_empty() || !causes.is_empty();
     findings.extend(starved);
     findings.extend(evidence.nodes.iter().filter_map(unenforced_share));
+    findings.extend(evidence.nodes.iter().filter_map(|node| altered_links(allowed, node)));
     for node in &evidence.nodes {
         findings.extend(node.processor.as_ref().and_then(|processor| node_processor(allowed, &node.name, processor)));
     }
@@ -165,6 +172,7 @@ pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     let slowing = findings.iter().filter_map(|finding| finding.slowing).max_by(f64::total_cmp);
     let dilation = slowing.and_then(|slowing| smallest_dilation(evidence.clock, slowing));
     let mut notes = evidence.notes.clone();
+    notes.extend(evidence.nodes.iter().filter_map(|node| other_changes(allowed, node)));
     if evidence.engine.serves_kernels && evidence.engine.waited_ns.contains(&None) {
         notes
             .push("whether the engine waited for a processor: this kernel keeps no account (CONFIG_SCHED_INFO)".into());
@@ -294,6 +302,28 @@ fn unenforced_share(node: &NodeEvidence) -> Option<Finding> {
         text: format!("its CPU share could not be enforced: {reason}"),
         slowing: None,
     })
+}
+
+/// Packets met something else there than the links of the lab file.
+fn altered_links(allowed: &Allowed, node: &NodeEvidence) -> Option<Finding> {
+    let altered = list(node.changes.iter().filter(|change| change.alters_link && !allowed.changes));
+    (!altered.is_empty()).then(|| Finding {
+        subject: format!("node {}", node.name),
+        text: format!(
+            "its programs changed what packets of described links meet: {altered} (`changes` in `bounds` allows that)"
+        ),
+        slowing: None,
+    })
+}
+
+/// What programs do to the network of their node otherwise is their experiment.
+fn other_changes(allowed: &Allowed, node: &NodeEvidence) -> Option<String> {
+    let others = list(node.changes.iter().filter(|change| !change.alters_link || allowed.changes));
+    (!others.is_empty()).then(|| format!("what the programs of node {} did to its network: {others}", node.name))
+}
+
+fn list<'a>(changes: impl Iterator<Item = &'a NetworkChange>) -> String {
+    changes.map(|change| change.what.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// A bound of zero cannot be met by any slowing; the ratio stays finite all the same.

@@ -7,6 +7,7 @@ const ALLOWED: Allowed = Allowed {
     starvation: 0.1,
     events_ns: 10_000_000,
     starts_ns: 100_000_000,
+    changes: false,
 };
 
 fn pipe() -> PipeEvidence {
@@ -219,6 +220,33 @@ fn a_share_that_cannot_be_enforced_is_found_and_slowing_would_not_help() {
     let verdict = judge(&ALLOWED, &Evidence { nodes: vec![node], ..Evidence::default() });
     assert_eq!(verdict.headline(), "NOT as described: node r1: its CPU share could not be enforced: no controller");
     assert_eq!(verdict.dilation, None);
+}
+
+/// A node whose programs did this to its network; whether it concerns a link is told by the first of each pair.
+fn changed(changes: &[(bool, &str)]) -> Evidence {
+    let change = |(alters_link, what): &(bool, &str)| NetworkChange { alters_link: *alters_link, what: (*what).into() };
+    let changes = changes.iter().map(change).collect();
+    let node = NodeEvidence { name: "a".into(), changes, ..NodeEvidence::default() };
+    Evidence { nodes: vec![node], engine: engine(), ..Evidence::default() }
+}
+
+#[test]
+fn a_queue_in_front_of_a_link_is_not_what_was_described() {
+    let evidence = changed(&[(true, "eth0 was given the queueing discipline tbf"), (true, "eth1 was down")]);
+    let verdict = judge(&ALLOWED, &evidence);
+    assert_eq!((verdict.findings.len(), verdict.dilation), (1, None));
+    assert!(verdict.findings[0].text.contains(": eth0 was given the queueing discipline tbf, eth1 was down ("));
+    let allowing = judge(&Allowed { changes: true, ..ALLOWED }, &evidence);
+    assert!(allowing.as_described);
+    assert_eq!(allowing.notes.len(), 1);
+}
+
+#[test]
+fn an_address_is_the_nodes_own_business_and_told() {
+    let verdict = judge(&ALLOWED, &changed(&[(false, "eth0 was given the address 10.9.9.9")]));
+    assert!(verdict.as_described);
+    let note = "what the programs of node a did to its network: eth0 was given the address 10.9.9.9";
+    assert_eq!(verdict.notes, [note]);
 }
 
 fn dilated(factor: u64) -> Clock {

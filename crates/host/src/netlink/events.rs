@@ -1,0 +1,213 @@
+//! What the kernel tells of changes to interfaces, addresses and queueing disciplines, as they happen.
+//!
+//! Messages wait in the socket until somebody asks: of each node there is one such socket, which costs nothing as long as
+//! nothing happens, and no more than its buffer whatever happens.
+
+use std::net::IpAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use netlink_packet_core::NlasIterator;
+use nix::errno::Errno;
+use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket};
+
+use crate::error::{Attempted, KernelError};
+
+/// RTMGRP_LINK, RTMGRP_TC, RTMGRP_IPV4_IFADDR and RTMGRP_IPV6_IFADDR of linux/rtnetlink.h.
+const GROUPS: u32 = 0x1 | 0x8 | 0x10 | 0x100;
+/// The kernel fills at most this much at a time.
+const RECEIVE_BUFFER: usize = 64 * 1024;
+/// Bytes of `nlmsghdr`, `ifinfomsg`, `tcmsg` and `ifaddrmsg` of linux/netlink.h, rtnetlink.h and if_addr.h.
+const HEADER: usize = 16;
+const LINK: usize = 16;
+const TC: usize = 20;
+const ADDRESS: usize = 8;
+// Attributes of the same headers.
+const IFLA_ADDRESS: u16 = 1;
+const IFLA_IFNAME: u16 = 3;
+const IFLA_MTU: u16 = 4;
+const TCA_KIND: u16 = 1;
+const IFA_ADDRESS: u16 = 1;
+const IFA_LOCAL: u16 = 2;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Events(OwnedFd);
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// An interface is now like this.
+    Link { index: u32, name: String, mac: Vec<u8>, mtu: u32, up: bool },
+    /// An interface was removed, or moved to another namespace.
+    LinkGone { index: u32 },
+    /// An interface was given a queueing discipline, or lost one.
+    Discipline { index: u32, kind: String },
+    /// An interface was given an address, or lost one (`is_new`), beyond its own link.
+    Address { index: u32, address: IpAddr, is_new: bool },
+    /// More happened than could be kept.
+    Lost,
+}
+
+impl Events {
+    /// From now on, in the current network namespace.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub(crate) fn listen() -> Result<Self, KernelError> {
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute);
+        let socket = socket.attempted(|| "open a netlink socket")?;
+        bind(socket.as_raw_fd(), &NetlinkAddr::new(0, GROUPS)).attempted(|| "listen to changes of the network")?;
+        Ok(Self(socket))
+    }
+
+    /// What has happened since it was asked last.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub(crate) fn take(&mut self, mut each: impl FnMut(Seen)) -> Result<(), KernelError> {
+        let mut buffer = vec![0; RECEIVE_BUFFER];
+        loop {
+            match recv(self.0.as_raw_fd(), &mut buffer, MsgFlags::empty()) {
+                Ok(length) => read(&buffer[..length], &mut each),
+                Err(Errno::EINTR) => {}
+                Err(Errno::EAGAIN) => return Ok(()),
+                Err(Errno::ENOBUFS) => each(Seen::Lost),
+                Err(error) => return Err(error).attempted(|| "hear of changes of the network"),
+            }
+        }
+    }
+}
+
+/// Reads a datagram of messages.
+fn read(mut rest: &[u8], each: &mut impl FnMut(Seen)) {
+    while rest.len() >= HEADER {
+        let length = (number(rest, 0) as usize).clamp(HEADER, rest.len());
+        let message = &rest[..length];
+        if let Some(seen) = message_of(u16::from_ne_bytes([message[4], message[5]]), &message[HEADER..]) {
+            each(seen);
+        }
+        rest = &rest[length.next_multiple_of(4).min(rest.len())..];
+    }
+}
+
+fn message_of(kind: u16, body: &[u8]) -> Option<Seen> {
+    match kind {
+        libc::RTM_NEWLINK | libc::RTM_DELLINK => link(kind == libc::RTM_NEWLINK, body),
+        libc::RTM_NEWQDISC | libc::RTM_DELQDISC => {
+            let (_, name) = attributes(body.get(TC..)?).find(|(attribute, _)| *attribute == TCA_KIND)?;
+            Some(Seen::Discipline { index: number(body, 4), kind: text(&name) })
+        }
+        libc::RTM_NEWADDR | libc::RTM_DELADDR => address(kind == libc::RTM_NEWADDR, body),
+        _ => None,
+    }
+}
+
+/// Bridges tell of their ports in messages of the same kind.
+fn link(is_there: bool, body: &[u8]) -> Option<Seen> {
+    let (header, index) = (body.get(..LINK)?, number(body, 4));
+    if i32::from(header[0]) != libc::AF_UNSPEC {
+        return None;
+    }
+    if !is_there {
+        return Some(Seen::LinkGone { index });
+    }
+    let up = number(body, 8) & libc::IFF_UP.cast_unsigned() != 0;
+    let (mut name, mut mac, mut mtu) = (String::new(), Vec::new(), 0);
+    for (kind, value) in attributes(&body[LINK..]) {
+        match kind {
+            IFLA_IFNAME => name = text(&value),
+            IFLA_ADDRESS => mac = value,
+            IFLA_MTU if value.len() == 4 => mtu = number(&value, 0),
+            _ => {}
+        }
+    }
+    Some(Seen::Link { index, name, mac, mtu, up })
+}
+
+fn address(is_new: bool, body: &[u8]) -> Option<Seen> {
+    let (header, index) = (body.get(..ADDRESS)?, number(body, 4));
+    if header[3] >= libc::RT_SCOPE_LINK {
+        return None;
+    }
+    // Of an interface to a single peer, the first is the peer's.
+    let found = |wanted| attributes(&body[ADDRESS..]).find(|(kind, _)| *kind == wanted).map(|(_, value)| value);
+    let bytes = found(IFA_LOCAL).or_else(|| found(IFA_ADDRESS))?;
+    let v4 = <[u8; 4]>::try_from(&bytes[..]).map(IpAddr::from);
+    let address = v4.or_else(|_| <[u8; 16]>::try_from(&bytes[..]).map(IpAddr::from)).ok()?;
+    Some(Seen::Address { index, address, is_new })
+}
+
+fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, Vec<u8>)> {
+    NlasIterator::new(bytes).map_while(Result::ok).map(|attribute| (attribute.kind(), attribute.value().to_vec()))
+}
+
+/// The 32 bits at `place`, which is within `bytes` or counts as zero.
+fn number(bytes: &[u8], place: usize) -> u32 {
+    bytes.get(place..place + 4).and_then(|four| four.try_into().ok()).map_or(0, u32::from_ne_bytes)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A message with this header behind the common one, and these attributes.
+    fn message(kind: u16, header: &[u8], attributes: &[(u16, &[u8])]) -> Vec<u8> {
+        let mut body = header.to_vec();
+        for (attribute, value) in attributes {
+            let length = u16::try_from(4 + value.len()).unwrap();
+            body.extend([length.to_ne_bytes(), attribute.to_ne_bytes()].concat());
+            body.extend(*value);
+            body.resize(body.len().next_multiple_of(4), 0);
+        }
+        let length = u32::try_from(HEADER + body.len()).unwrap();
+        [&length.to_ne_bytes()[..], &kind.to_ne_bytes(), &[0; 10], &body].concat()
+    }
+
+    fn seen(datagram: &[u8]) -> Vec<Seen> {
+        let mut all = Vec::new();
+        read(datagram, &mut |seen| all.push(seen));
+        all
+    }
+
+    #[test]
+    fn messages_are_read_one_after_the_other() {
+        let mut header = [0; LINK];
+        header[4..8].copy_from_slice(&7_u32.to_ne_bytes());
+        header[8..12].copy_from_slice(&1_u32.to_ne_bytes());
+        let mtu = 1_400_u32.to_ne_bytes();
+        let up = message(libc::RTM_NEWLINK, &header, &[(IFLA_IFNAME, b"eth0\0"), (IFLA_MTU, &mtu)]);
+        let gone = message(libc::RTM_DELLINK, &header, &[]);
+        let mut port = header;
+        port[0] = 7;
+        let bridged = message(libc::RTM_DELLINK, &port, &[]);
+        let mut tc = [0; TC];
+        tc[4..8].copy_from_slice(&7_u32.to_ne_bytes());
+        let queue = message(libc::RTM_NEWQDISC, &tc, &[(TCA_KIND, b"tbf\0")]);
+        let all = seen(&[up, gone, bridged, queue].concat());
+        let (name, kind) = ("eth0".to_owned(), "tbf".to_owned());
+        assert_eq!(all[0], Seen::Link { index: 7, name, mac: Vec::new(), mtu: 1_400, up: true });
+        assert_eq!(all[1..], [Seen::LinkGone { index: 7 }, Seen::Discipline { index: 7, kind }]);
+    }
+
+    #[test]
+    fn addresses_of_the_link_alone_are_not_told() {
+        let header = |scope: u8| [2, 24, 0, scope, 3, 0, 0, 0];
+        let one = message(libc::RTM_NEWADDR, &header(0), &[(IFA_ADDRESS, &[10, 0, 0, 9]), (IFA_LOCAL, &[10, 0, 0, 1])]);
+        let other = message(libc::RTM_DELADDR, &header(253), &[(IFA_ADDRESS, &[10, 0, 0, 1])]);
+        let address = IpAddr::from([10, 0, 0, 1]);
+        assert_eq!(seen(&[one, other].concat()), [Seen::Address { index: 3, address, is_new: true }]);
+    }
+
+    #[test]
+    fn what_is_cut_off_is_not_read() {
+        let whole = message(libc::RTM_NEWQDISC, &[0; TC], &[(TCA_KIND, b"fq_codel\0")]);
+        for length in 0..whole.len() {
+            seen(&whole[..length]);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What programs of a node did to its network, beside what the lab made of it.
+//!
+//! A program in a node may do to its network whatever a program on a machine may. But if it puts a queue or another MTU in
+//! front of a described link, or takes the link down, packets meet something else than the description says.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::config::{InterfaceConfig, NodeConfig};
+use crate::error::KernelError;
+use crate::netlink::{Events, Netlink, Seen};
+
+/// More changes than these are not told one by one.
+const MOST: usize = 16;
+
+/// Disciplines at which packets do not wait; they only carry filters.
+const WITHOUT_QUEUE: [&str; 2] = ["ingress", "clsact"];
+
+/// Something that a node's programs did to its network.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct NetworkChange {
+    /// Whether packets of a described link met it: a queue, another MTU, an interface that was down or gone.
+    pub alters_link: bool,
+    /// What, in words.
+    pub what: String,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    events: Events,
+    /// The numbers of the interfaces that there were, and which of the described ones each is.
+    known: Vec<(u32, Option<usize>)>,
+    changes: BTreeSet<NetworkChange>,
+    /// Whether there were more.
+    more: bool,
+}
+
+impl Watch {
+    /// Watches from now on: the node has been configured.
+    pub(crate) fn begin(config: &NodeConfig) -> Result<Self, KernelError> {
+        let events = Events::listen()?;
+        let place = |name: &str| config.interfaces.iter().position(|interface| interface.name == name);
+        let links = Netlink::open()?.links()?;
+        let known = links.iter().map(|link| (link.index, place(&link.name))).collect();
+        Ok(Self { events, known, changes: BTreeSet::new(), more: false })
+    }
+
+    /// Everything that was changed so far, even if it was changed back.
+    pub(crate) fn changes(&mut self, config: &NodeConfig) -> Result<Vec<NetworkChange>, KernelError> {
+        let Self { events, known, changes, more } = self;
+        events.take(|seen| {
+            let Some(change) = judge(config, known, &seen) else { return };
+            if changes.len() < MOST {
+                changes.insert(change);
+            } else {
+                *more |= !changes.contains(&change);
+            }
+        })?;
+        let rest = NetworkChange { alters_link: false, what: "and more".into() };
+        Ok(changes.iter().cloned().chain(more.then_some(rest)).collect())
+    }
+}
+
+/// What there is to say of an event; nothing if it leads to what the lab file describes.
+fn judge(config: &NodeConfig, known: &[(u32, Option<usize>)], seen: &Seen) -> Option<NetworkChange> {
+    let described = |index: &u32| {
+        let (_, place) = known.iter().find(|(known, _)| known == index)?;
+        Some(&config.interfaces[(*place)?])
+    };
+    let note = |what: String| Some(NetworkChange { alters_link: false, what });
+    match seen {
+        Seen::Link { index, name, mac, mtu, up } => match described(index) {
+            Some(interface) => altered(interface, name, mac, *mtu, *up),
+            // Kernels make interfaces of their own, for tunnels, which nobody uses as long as they are down.
+            None if *up && known.iter().all(|(known, _)| known != index) => note(format!("interface {name} is new")),
+            None => None,
+        },
+        Seen::LinkGone { index } => {
+            let name = &described(index)?.name;
+            Some(NetworkChange { alters_link: true, what: format!("{name} was removed or moved away") })
+        }
+        Seen::Discipline { index, kind } => {
+            let what = format!("{} was given the queueing discipline {kind}", described(index)?.name);
+            Some(NetworkChange { alters_link: !WITHOUT_QUEUE.contains(&kind.as_str()), what })
+        }
+        Seen::Address { index, address, is_new } => {
+            let interface = described(index)?;
+            let is_described = interface.addresses.iter().any(|own| own.addr() == *address);
+            let name = &interface.name;
+            match (is_described, *is_new) {
+                (false, true) => note(format!("{name} was given the address {address}")),
+                (true, false) => note(format!("{name} lost its address {address}")),
+                _ => None,
+            }
+        }
+        Seen::Lost => note("more was changed than could be kept".into()),
+    }
+}
+
+/// Of several things that an event tells, the one that matters most.
+fn altered(interface: &InterfaceConfig, name: &str, mac: &[u8], mtu: u32, up: bool) -> Option<NetworkChange> {
+    let InterfaceConfig { name: own, mac: own_mac, mtu: own_mtu, .. } = interface;
+    let altered = |what: String| Some(NetworkChange { alters_link: true, what });
+    let note = |what: String| Some(NetworkChange { alters_link: false, what });
+    if !up {
+        altered(format!("{own} was down"))
+    } else if mtu != *own_mtu {
+        altered(format!("{own} had an MTU of {mtu} instead of {own_mtu} bytes"))
+    } else if mac != own_mac {
+        note(format!("{own} had another hardware address"))
+    } else if name != own {
+        note(format!("{own} was called {name}"))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> NodeConfig {
+        let interface = InterfaceConfig {
+            name: "eth0".into(),
+            mac: [2; 6],
+            mtu: 1_500,
+            addresses: vec!["10.0.0.1/24".parse().unwrap()],
+            neighbors: Vec::new(),
+            engine: true,
+        };
+        NodeConfig { interfaces: vec![interface], ..NodeConfig::default() }
+    }
+
+    /// What is said of an event at interface 2, which is described, or at 1, which is the loopback interface, or at a new one.
+    fn said(seen: &Seen) -> Option<(bool, String)> {
+        let change = judge(&config(), &[(1, None), (2, Some(0))], seen)?;
+        Some((change.alters_link, change.what))
+    }
+
+    fn link(index: u32, mtu: u32, up: bool) -> Seen {
+        Seen::Link { index, name: "eth0".into(), mac: vec![2; 6], mtu, up }
+    }
+
+    #[test]
+    fn what_packets_of_a_link_meet_is_told_from_the_rest() {
+        let tbf = |index| Seen::Discipline { index, kind: "tbf".into() };
+        let alters = |seen: &Seen| said(seen).map(|(alters, _)| alters);
+        assert_eq!(said(&tbf(2)), Some((true, "eth0 was given the queueing discipline tbf".into())));
+        assert_eq!(alters(&tbf(1)), None);
+        assert_eq!(alters(&Seen::Discipline { index: 2, kind: "clsact".into() }), Some(false));
+        assert_eq!(alters(&link(2, 1_500, true)), None);
+        assert_eq!(said(&link(2, 1_400, true)), Some((true, "eth0 had an MTU of 1400 instead of 1500 bytes".into())));
+        assert_eq!(said(&link(2, 1_500, false)), Some((true, "eth0 was down".into())));
+        assert_eq!(alters(&Seen::LinkGone { index: 2 }), Some(true));
+        assert_eq!(alters(&link(9, 1_500, true)), Some(false));
+        assert_eq!(alters(&link(9, 1_500, false)), None);
+        assert_eq!(alters(&link(1, 65_536, true)), None);
+    }
+
+    #[test]
+    fn addresses_of_the_lab_file_are_no_news() {
+        let at = |address: &str, is_new| Seen::Address { index: 2, address: address.parse().unwrap(), is_new };
+        assert_eq!(said(&at("10.0.0.1", true)), None);
+        assert_eq!(said(&at("10.0.0.1", false)), Some((false, "eth0 lost its address 10.0.0.1".into())));
+        assert_eq!(said(&at("10.9.9.9", true)), Some((false, "eth0 was given the address 10.9.9.9".into())));
+    }
+}

@@ -1,0 +1,88 @@
+//! What programs do to the network of their node, and what the verdict says of it.
+
+use crate::bed::{Bed, Finished, User};
+
+/// A lab in which `node` does this to its network, and nothing else; `rest`: further keys.
+fn run(bed: &Bed, clock: &str, act: &str, rest: &str) -> Finished {
+    let lab = format!(
+        "name: changes\nclock: {clock}\nnodes: {{a: {{memory: 64 MB}}, b: {{memory: 64 MB}}}}\n\
+         links: {{l: {{ends: [a, b], delay: 1 ms}}}}\ntimeline:\n  - {{on: a, run: '{act}', as: act}}\n{rest}"
+    );
+    // Nodes without a kernel of their own have no memory of their own.
+    let lab = if clock == "real" { lab.replace(": {memory: 64 MB}", ": {}") } else { lab };
+    bed.write("changes.yaml", &lab);
+    bed.netloom(&["run", "changes.yaml"])
+}
+
+fn findings(bed: &Bed) -> String {
+    bed.json("changes", "verdict.json")["findings"].to_string()
+}
+
+fn notes(bed: &Bed) -> String {
+    bed.json("changes", "verdict.json")["notes"].to_string()
+}
+
+/// Nothing but the verdict on changes is of interest, and no packet is sent.
+const LAX: &str = "bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %}\n";
+const LAX_WITH_CHANGES: &str =
+    "bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, changes: true}\n";
+
+#[test]
+fn a_queue_an_mtu_and_a_link_that_was_down_are_found() {
+    let cases = [
+        ("tc qdisc add dev eth0 root tbf rate 1mbit burst 10kb latency 50ms", "the queueing discipline tbf"),
+        // Changed back before anybody looks.
+        ("ip link set eth0 mtu 1400; ip link set eth0 mtu 1500", "eth0 had an MTU of 1400 instead of 1500 bytes"),
+        ("ip link set eth0 down; ip link set eth0 up", "eth0 was down"),
+        ("ip link del eth0", "eth0 was removed or moved away"),
+    ];
+    for user in User::all() {
+        let bed = Bed::new(user);
+        for (act, told) in cases {
+            let finished = run(&bed, "real", act, LAX).expect_code(5);
+            assert!(findings(&bed).contains(told), "{act}: {finished:#?}");
+            assert!(findings(&bed).contains("node a"), "{act}: {finished:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_lab_may_allow_queues_of_nodes() {
+    let bed = Bed::new(User::Own);
+    run(&bed, "real", "tc qdisc add dev eth0 root pfifo", LAX_WITH_CHANGES).expect_code(0);
+    assert!(notes(&bed).contains("eth0 was given the queueing discipline pfifo"), "{}", notes(&bed));
+}
+
+#[test]
+fn addresses_routes_and_interfaces_are_the_nodes_own_business() {
+    let bed = Bed::new(User::Own);
+    let act = "ip addr add 10.9.9.9/24 dev eth0; ip route add 10.8.0.0/16 dev eth0; \
+               ip link add v0 type veth peer name v1; ip link set v0 up";
+    run(&bed, "real", act, LAX).expect_code(0);
+    let notes = notes(&bed);
+    for told in ["what the programs of node a did to its network", "eth0 was given the address 10.9.9.9", "v0 is new"] {
+        assert!(notes.contains(told), "{notes}");
+    }
+    assert!(!notes.contains("v1"), "it is down: {notes}");
+}
+
+#[test]
+fn a_lab_whose_programs_change_nothing_has_no_notes() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        run(&bed, "real", "ping -c 3 -i 0.2 b", LAX).expect_code(0);
+        assert_eq!(notes(&bed).matches("did to its network").count(), 0, "{}", notes(&bed));
+    }
+}
+
+#[test]
+fn kernel_nodes_tell_of_changes_too() {
+    let bed = Bed::with_kernel(User::Own);
+    run(&bed, "virtual", "ping -c 3 -i 0.2 b", "").expect_code(0);
+    assert_eq!(notes(&bed), "[]");
+    let act = "tc qdisc add dev eth0 root tbf rate 1mbit burst 10kb latency 50ms; ip link set eth0 mtu 1400";
+    let finished = run(&bed, "virtual", act, "").expect_code(5);
+    for told in ["the queueing discipline tbf", "eth0 had an MTU of 1400 instead of 1500 bytes"] {
+        assert!(findings(&bed).contains(told), "{finished:#?}");
+    }
+}
