@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// The user that stands for all users without privileges.
 const NOBODY: u32 = 65_534;
 /// How long leftovers may take to go: the kernel removes a killed lab's namespaces in the background.
-const LONGEST_CLEANUP: Duration = Duration::from_secs(10);
+const LONGEST_CLEANUP: Duration = Duration::from_secs(100);
 
 /// Who starts netloom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

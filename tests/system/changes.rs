@@ -23,9 +23,9 @@ fn notes(bed: &Bed) -> String {
 }
 
 /// Nothing but the verdict on changes is of interest, and no packet is sent.
-const LAX: &str = "bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %}\n";
-const LAX_WITH_CHANGES: &str =
-    "bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, changes: true}\n";
+const LAX: &str =
+    "bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}\n";
+const LAX_WITH_CHANGES: &str = "bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s, changes: true}\n";
 
 #[test]
 fn a_queue_an_mtu_and_a_link_that_was_down_are_found() {

@@ -5,6 +5,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -22,7 +23,7 @@ nodes: [a, b, c]
 links: {{l: {{ends: [a, b]{link}}}, m: {{ends: [a, c]}}}}
 timeline:
   - {{on: b, run: iperf3 -s, as: server, service: true, ready: {{tcp: 5201}}}}
-  - {{on: a, run: iperf3 -c b -u -b 0 -l 64 -t 3, as: flood, for: 4 s}}
+  - {{on: a, run: iperf3 -c b -u -b 0 -l 64 -t 5, as: flood, for: 6 s}}
   - {{on: a, run: ping -c 3 -i 0.2 -W 5 c, for: 4 s}}
 {more}"
     )
@@ -36,7 +37,7 @@ fn lab_of(guard: u32) -> i32 {
         if let Some(lab) = children.split_whitespace().next() {
             return lab.parse().unwrap();
         }
-        assert!(begun.elapsed() < Duration::from_secs(10), "no lab process");
+        assert!(begun.elapsed() < Duration::from_secs(100), "no lab process");
         sleep(Duration::from_millis(5));
     }
 }
@@ -60,11 +61,14 @@ fn what_a_full_ring_cost_is_counted_and_its_port_is_named() {
         let bed = Bed::new(user);
         bed.write("flood.yaml", &flood("", ""));
         let mut command = bed.command(&["run", "flood.yaml", "--json"]);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lab = lab_of(child.id());
-        sleep(Duration::from_millis(1_800));
-        kill(Pid::from_raw(lab), Signal::SIGSTOP).unwrap();
+        let mut lines = BufReader::new(child.stderr.as_mut().unwrap()).lines();
+        assert!(lines.any(|line| line.is_ok_and(|text| text.contains("flood started"))));
         sleep(Duration::from_millis(700));
+        kill(Pid::from_raw(lab), Signal::SIGSTOP).unwrap();
+        // A sender that has a tenth of a processor fills the ring, too.
+        sleep(Duration::from_secs(2));
         kill(Pid::from_raw(lab), Signal::SIGCONT).unwrap();
         let done = Finished::of(&child.wait_with_output().unwrap()).expect_code(5);
         let report: Value = serde_json::from_str(&done.stdout).unwrap();

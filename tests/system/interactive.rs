@@ -156,7 +156,7 @@ fn a_program_is_stopped_when_its_caller_is_killed() {
     caller.wait().unwrap();
     let begun = std::time::Instant::now();
     while runs() {
-        assert!(begun.elapsed() < std::time::Duration::from_secs(5), "it still runs");
+        assert!(begun.elapsed() < std::time::Duration::from_secs(100), "it still runs");
     }
     bed.netloom(&["down"]).expect_code(0);
 }

@@ -98,7 +98,7 @@ fn length_of_a_run(bed: &Bed) -> Duration {
 fn sweep(bed: &Bed, killed: &[i32]) {
     let begun = Instant::now();
     while killed.iter().any(|pid| is_dying(*pid)) {
-        assert!(begun.elapsed() < Duration::from_secs(10), "{killed:?} do not end");
+        assert!(begun.elapsed() < Duration::from_secs(100), "{killed:?} do not end");
         sleep(Duration::from_millis(1));
     }
     bed.netloom(&["ps"]).expect_code(0);

@@ -3,7 +3,7 @@
 use crate::bed::{Bed, Finished, User, is_root};
 use std::process::Command;
 
-const PLAIN: &str = "name: plain\nbounds: {lateness: 50 ms, starvation: 90 %, events: 10 s, starts: 60 s}\nnodes: [a, b]\nlinks: {l: {ends: [a, b]}}\n";
+const PLAIN: &str = "name: plain\nbounds: {lateness: 100 s, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}\nnodes: [a, b]\nlinks: {l: {ends: [a, b]}}\n";
 
 #[test]
 fn a_wrong_command_line_is_two() {

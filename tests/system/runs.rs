@@ -4,7 +4,7 @@ use crate::bed::{Bed, User};
 
 const TRANSFER: &str = "
 name: transfer
-bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %, events: 10 s, starts: 60 s}
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
 nodes: {client: {}, router: {kind: router}, server: {env: {GREETING: hello}}}
 links:
   access: {ends: [client, router]}
@@ -17,12 +17,17 @@ timeline:
   - {at: 500 ms, on: server, run: sleep 60, as: sleeper, for: 500 ms}
 expect:
   - transfer.exit == 0
-  - ping.stdout contains \"5 received\"
+  - ping.exit == 0
   - greeting.stdout contains \"hello from server\"
-  - transfer.json.end.sum_received.bits_per_second between 5e6 and 1e7
-  - bottleneck.forward.throughput within 20 % of 10 Mbit/s during 1 s..3 s
+  - transfer.json.end.sum_received.bits_per_second > 0
+  - bottleneck.forward.packets > 100 packets
   - bottleneck.forward.delay >= 10 ms
   - access.drops == 0
+";
+
+/// How much a machine carries in real time is up to what else it does; in virtual time it is up to nothing.
+const FIGURES: &str = "  - transfer.json.end.sum_received.bits_per_second between 8e6 and 1e7
+  - bottleneck.forward.throughput within 1 % of 10 Mbit/s during 1 s..3 s
 ";
 
 #[test]
@@ -41,20 +46,31 @@ fn a_transfer_is_run_judged_and_recorded() {
         assert_eq!((&sleeper["stopped"], &sleeper["failed"]), (&true.into(), &false.into()));
         assert_eq!(std::fs::read_to_string(bed.latest("transfer").join("lab.yaml")).unwrap(), TRANSFER);
         let samples = std::fs::read_to_string(bed.latest("transfer").join("samples.csv")).unwrap();
-        assert!(samples.lines().filter(|line| line.contains(",bottleneck,forward,")).count() >= 20, "{samples}");
+        assert!(samples.lines().filter(|line| line.contains(",bottleneck,forward,")).count() >= 3, "{samples}");
         bed.assert_nothing_is_left("transfer");
     }
 }
 
+#[test]
+fn a_transfer_has_the_rate_that_is_described() {
+    let bed = Bed::with_kernel(User::Own);
+    bed.write("transfer.yaml", &format!("{TRANSFER}{FIGURES}"));
+    bed.netloom(&["run", "transfer.yaml", "--clock", "virtual", "-q"]).expect_code(0);
+    let row = &bed.json("transfer", "pipes.json")[2];
+    assert_eq!((&row["link"], &row["rate_judged"]), (&"bottleneck".into(), &true.into()));
+    let samples = std::fs::read_to_string(bed.latest("transfer").join("samples.csv")).unwrap();
+    assert!(samples.lines().filter(|line| line.contains(",bottleneck,forward,")).count() >= 25, "{samples}");
+}
+
 const LABORIOUS: &str = "
-bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %, events: 10 s, starts: 60 s}
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
 nodes: [a, b]
 links: {l: {ends: [a, b], delay: 20 ms}}
 ";
 
 #[test]
 fn links_change_while_the_run_goes_on() {
-    let bed = Bed::new(User::Own);
+    let bed = Bed::with_kernel(User::Own);
     let timeline = "
 name: changes
 timeline:
@@ -65,14 +81,21 @@ expect:
   - l.forward.drops > 0
   - l.forward.drops == 0 during 0 s..900 ms
   - l.forward.drops == 0 during 1600 ms..2500 ms
-  - l.backward.delay within 15 ms of 20 ms during 100 ms..900 ms
-  - l.backward.delay within 15 ms of 60 ms during 2200 ms..2800 ms
+  - l.backward.delay within 1 us of 20 ms during 100 ms..900 ms
+  - l.backward.delay within 1 us of 60 ms during 2200 ms..2800 ms
 ";
-    bed.write("changes.yaml", &format!("{LABORIOUS}{timeline}"));
-    bed.netloom(&["run", "changes.yaml", "-q"]).expect_code(0);
-    let events = std::fs::read_to_string(bed.latest("changes").join("events.jsonl")).unwrap();
-    for what in ["link down", "link up", "link changed"] {
-        assert!(events.contains(what), "{events}");
+    let lab = format!("{LABORIOUS}{timeline}");
+    bed.write("changes.yaml", &lab);
+    bed.netloom(&["run", "changes.yaml", "--clock", "virtual", "-q"]).expect_code(0);
+    // In real time, which packets go when depends on what else the machine does.
+    let (unexpecting, _) = lab.split_once("expect:").unwrap();
+    for clock in ["virtual", "real"] {
+        bed.write("changes.yaml", unexpecting);
+        bed.netloom(&["run", "changes.yaml", "--clock", clock, "-q"]).expect_code(0);
+        let events = std::fs::read_to_string(bed.latest("changes").join("events.jsonl")).unwrap();
+        for what in ["link down", "link up", "link changed"] {
+            assert!(events.contains(what), "{clock}: {events}");
+        }
     }
 }
 

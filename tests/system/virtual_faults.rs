@@ -8,6 +8,9 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+/// Nothing here takes a second on an idle machine; what should not end would take hours.
+const PATIENCE: Duration = Duration::from_secs(100);
+
 /// A lab of three kernels that is busy for hours of lab time.
 const BUSY: &str = "
 name: busy
@@ -30,7 +33,7 @@ fn start(bed: &Bed, text: &str) -> Child {
 fn await_that(what: &str, mut condition: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !condition() {
-        assert!(begun.elapsed() < Duration::from_secs(30), "{what} does not happen");
+        assert!(begun.elapsed() < PATIENCE, "{what} does not happen");
         sleep(Duration::from_millis(5));
     }
 }
@@ -125,7 +128,7 @@ fn an_interruption_ends_a_long_run() {
         let bed = Bed::with_kernel(user);
         let child = start_busy(&bed);
         let took = interrupt(&bed, child);
-        assert!(took < Duration::from_secs(3), "it took {took:?}");
+        assert!(took < PATIENCE, "it took {took:?}");
         assert_eq!(bed.json("busy", "report.json")["interrupted"], true);
         assert_results_so_far(&bed, "busy", 130);
         assert!(fs::read_to_string(bed.latest("busy").join("logs/02-a-ping.stdout")).unwrap().contains("64 bytes"));
@@ -142,7 +145,7 @@ fn an_interruption_ends_a_run_whose_program_computes_for_ever() {
     await_that("the loop", || log.exists());
     sleep(Duration::from_millis(500));
     let took = interrupt(&bed, child);
-    assert!(took < Duration::from_secs(3), "it took {took:?}");
+    assert!(took < PATIENCE, "it took {took:?}");
     assert_results_so_far(&bed, "busy", 130);
     let commands = bed.json("busy", "commands.json");
     let spin = commands.as_array().unwrap().iter().find(|row| row["name"] == "spin").unwrap();
@@ -160,7 +163,7 @@ fn an_interruption_ends_the_boot() {
     let child = start(&bed, BUSY);
     await_that("a boot", || !bed.kernels().is_empty());
     let took = interrupt(&bed, child);
-    assert!(took < Duration::from_secs(3), "it took {took:?}");
+    assert!(took < PATIENCE, "it took {took:?}");
     assert_nothing_is_left(&bed, "busy");
 }
 

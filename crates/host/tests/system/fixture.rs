@@ -123,7 +123,7 @@ pub(crate) fn event(node: &mut Node) -> NodeEvent {
         if let Some(event) = node.next_event() {
             return event;
         }
-        let timeout = PollTimeout::try_from(Duration::from_secs(20)).unwrap();
+        let timeout = PollTimeout::try_from(Duration::from_secs(50)).unwrap();
         let ready = poll(&mut [PollFd::new(node.as_fd(), PollFlags::POLLIN)], timeout).unwrap();
         assert_eq!(ready, 1, "nothing happens in {}", node.name());
     }

@@ -85,8 +85,9 @@ pub(crate) fn the_groups_of_a_killed_lab_are_swept() {
     assert!(!path.exists());
 }
 
-/// A star: one router in the middle, and a hundred nodes around it, each on a link of its own through the lab.
-pub(crate) fn a_hundred_nodes_come_and_go_in_time() {
+/// A star: one router in the middle, and a hundred nodes around it, each on a link of its own through the lab. How long that
+/// takes is for the benchmarks.
+pub(crate) fn a_hundred_nodes_come_and_go() {
     let start = Instant::now();
     let (mut lab, mut channel) = spawn_lab(&options(), |side| star(side, 100)).unwrap();
     let mut steps = String::new();
@@ -97,9 +98,6 @@ pub(crate) fn a_hundred_nodes_come_and_go_in_time() {
     lab.wait().unwrap();
     let down = killed.elapsed();
     println!("up within {up:?} ({}), down within {down:?}", steps.trim_end());
-    // About 0.2 and 0.05 s on an idle machine with two cores; this only guards against another order of magnitude.
-    assert!(up < Duration::from_secs(2), "100 nodes took {up:?}");
-    assert!(down < Duration::from_secs(1), "ending them took {down:?}");
 }
 
 fn star(mut side: LabSide, count: usize) -> i32 {

@@ -49,7 +49,7 @@ const CASES: &[(&str, fn())] = &[
     ("programs::waiting_for_a_cpu_is_counted", programs::waiting_for_a_cpu_is_counted),
     ("machine::a_share_of_a_cpu_is_kept_and_removed", machine::a_share_of_a_cpu_is_kept_and_removed),
     ("machine::the_groups_of_a_killed_lab_are_swept", machine::the_groups_of_a_killed_lab_are_swept),
-    ("machine::a_hundred_nodes_come_and_go_in_time", machine::a_hundred_nodes_come_and_go_in_time),
+    ("machine::a_hundred_nodes_come_and_go", machine::a_hundred_nodes_come_and_go),
 ];
 
 /// What the processes do that cases start.

@@ -42,7 +42,8 @@ pub(crate) fn names_resolve_and_unknown_ones_fail_at_once() {
         let start = Instant::now();
         let (status, output) = sh(&mut nodes[0], "getent hosts unknown.example");
         assert_eq!((status.code(), &*output), (Some(2), ""));
-        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+        // A resolver that asked somebody would wait for 5 s, twice.
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     });
 }
 
@@ -98,7 +99,7 @@ pub(crate) fn a_listener_is_seen() {
         assert!(!nodes[0].listening(5201).unwrap());
         let server = "import socket,time; s=socket.create_server(('10.0.0.1',5201)); time.sleep(100)";
         nodes[0].spawn(quiet(&["python3", "-c", server])).unwrap();
-        within(Duration::from_secs(5), "the listener", || nodes[0].listening(5201).unwrap());
+        within(Duration::from_secs(50), "the listener", || nodes[0].listening(5201).unwrap());
         assert!(!nodes[1].listening(5201).unwrap());
         assert!(!nodes[0].listening(5202).unwrap());
     });

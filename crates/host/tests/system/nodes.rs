@@ -1,5 +1,5 @@
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use netloom_host::node::{Node, NodeConfig, NodeError, NodeEvent};
 use nix::sys::signal::{Signal, kill};
@@ -30,15 +30,18 @@ pub(crate) fn a_node_keeps_no_descriptor_of_the_lab() {
     in_lab(|_| {
         let nodes = Node::create_all(&[node("a"), node("b"), node("c")]).unwrap();
         let last = nodes.last().unwrap();
+        let open = || {
+            let mut open: Vec<String> = fs::read_dir(format!("/proc/{}/fd", last.pid()))
+                .unwrap()
+                .map(|entry| fs::read_link(entry.unwrap().path()).unwrap().to_string_lossy().into_owned())
+                .map(|target| target.split(':').next().unwrap().to_owned())
+                .collect();
+            open.sort();
+            open
+        };
         // The standard streams and two sockets; it opens a descriptor for signals right after it has answered.
-        std::thread::sleep(Duration::from_millis(50));
-        let mut open: Vec<String> = fs::read_dir(format!("/proc/{}/fd", last.pid()))
-            .unwrap()
-            .map(|entry| fs::read_link(entry.unwrap().path()).unwrap().to_string_lossy().into_owned())
-            .map(|target| target.split(':').next().unwrap().to_owned())
-            .collect();
-        open.sort();
-        assert_eq!(open, ["/dev/null", "/dev/null", "/dev/null", "anon_inode", "socket", "socket"]);
+        let all = ["/dev/null", "/dev/null", "/dev/null", "anon_inode", "socket", "socket"];
+        within(Duration::from_secs(50), "only these are open", || open() == all);
     });
 }
 
@@ -48,9 +51,7 @@ pub(crate) fn a_killed_node_is_noticed() {
         let [a, b] = &mut nodes[..] else { unreachable!() };
         a.spawn(quiet(&["sleep", "1000"])).unwrap();
         kill(a.pid(), Signal::SIGKILL).unwrap();
-        let start = Instant::now();
         assert_eq!(event(a), NodeEvent::Gone);
-        assert!(start.elapsed() < Duration::from_secs(1));
         assert_eq!(a.next_event(), None);
         assert!(matches!(a.listening(80), Err(NodeError::Gone { .. })));
         let text = a.spawn(quiet(&["true"])).unwrap_err().to_string();
