@@ -134,13 +134,20 @@ impl Bed {
     pub(crate) fn wrapped(&self, wrapper: &[&str], arguments: &[&str]) -> Finished {
         let (first, rest) = wrapper.split_first().unwrap();
         let mut command = self.as_user(Command::new(first));
-        command.args(rest).arg(&self.program).args(arguments);
+        command.args(rest).arg(&self.program).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         finish(command)
     }
 
     /// Runs `netloom` with these arguments to its end.
     pub(crate) fn netloom(&self, arguments: &[&str]) -> Finished {
-        finish(self.command(arguments))
+        self.netloom_telling(Stdio::piped(), arguments)
+    }
+
+    /// The same, with something else in the place of its standard error.
+    pub(crate) fn netloom_telling(&self, stderr: Stdio, arguments: &[&str]) -> Finished {
+        let mut command = self.command(arguments);
+        command.stdout(Stdio::piped()).stderr(stderr);
+        finish(command)
     }
 
     /// The latest results folder of a lab.
@@ -253,7 +260,9 @@ const LONGEST_COMMAND: Duration = Duration::from_secs(60);
 
 /// Runs a command to its end; one that hangs is killed, so that its test fails.
 fn finish(mut command: Command) -> Finished {
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = command.spawn().unwrap();
+    // A full pipe is kept open by whoever has the command that writes into it.
+    drop(command);
     let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
     let (done, waiting) = std::sync::mpsc::channel::<()>();
     let watchdog = std::thread::spawn(move || {

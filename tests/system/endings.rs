@@ -1,9 +1,10 @@
 //! Runs that are ended by their user.
 
 use crate::bed::{Bed, Finished, User};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -56,16 +57,124 @@ fn an_interrupted_run_leaves_complete_results() {
 }
 
 #[test]
-fn a_second_interruption_kills_at_once() {
+fn a_second_interruption_kills_the_programs_and_keeps_the_results() {
     let bed = Bed::new(User::Own);
     let child = start(&bed);
-    let begun = Instant::now();
     send(&child, Signal::SIGINT);
     std::thread::sleep(Duration::from_millis(100));
     send(&child, Signal::SIGINT);
     Finished::of(&child.wait_with_output().unwrap()).expect_code(130);
-    assert!(begun.elapsed() < Duration::from_millis(900), "it took {:?}", begun.elapsed());
+    assert_eq!(bed.json("long", "report.json")["interrupted"], true);
+    let commands = bed.json("long", "commands.json");
+    let stubborn = commands.as_array().unwrap().iter().find(|row| row["name"] == "stubborn").unwrap();
+    // It had a second of grace, but for the second interruption.
+    let lasted =
+        stubborn["end_ns"].as_i64().unwrap() - bed.json("long", "report.json")["duration_ns"].as_i64().unwrap();
+    assert!(lasted < 1_000_000_000, "{lasted}");
     bed.assert_nothing_is_left("long");
+}
+
+/// Whoever ends a whole group of processes, or is asked twice itself, may send it twice.
+#[test]
+fn a_second_request_to_terminate_loses_nothing() {
+    let bed = Bed::new(User::Own);
+    let child = start(&bed);
+    for _ in 0..3 {
+        send(&child, Signal::SIGTERM);
+        std::thread::sleep(Duration::from_millis(50));
+        send(&child, Signal::SIGHUP);
+    }
+    Finished::of(&child.wait_with_output().unwrap()).expect_code(130);
+    assert_eq!(bed.json("long", "report.json")["interrupted"], true);
+    assert!(bed.latest("long").join("summary.txt").exists());
+    bed.assert_nothing_is_left("long");
+    assert!(bed.runtime_files().is_empty());
+}
+
+const TALKATIVE: &str = "
+name: talkative
+bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 10 s, starts: 60 s}
+nodes: [a, b]
+links: {l: {ends: [a, b], delay: 1 ms}}
+duration: 1 s
+timeline:
+  - {on: a, run: 'true'}
+";
+
+/// A lab that tells of forty changes, more than a full pipe takes.
+fn talkative(bed: &Bed) {
+    let change = |number: u32| format!("  - {{at: {} ms, link: l, set: {{delay: {number} ms}}}}\n", 10 * number);
+    bed.write("talkative.yaml", &format!("{TALKATIVE}{}", (1..=40).map(change).collect::<String>()));
+}
+
+#[test]
+fn a_reader_that_does_not_read_keeps_nothing_waiting() {
+    let bed = Bed::new(User::Own);
+    talkative(&bed);
+    let (_unread, mut full) = std::io::pipe().unwrap();
+    fcntl(&full, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
+    while full.write(&[b'x'; 512]).is_ok() {}
+    fcntl(&full, FcntlArg::F_SETFL(OFlag::empty())).unwrap();
+    let run = bed.netloom_telling(full.into(), &["run", "talkative.yaml"]).expect_code(0);
+    assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+    assert_eq!(bed.json("talkative", "report.json")["events"]["link_changes"]["count"], 40);
+    bed.assert_nothing_is_left("talkative");
+    assert!(bed.runtime_files().is_empty());
+}
+
+#[test]
+fn a_reader_that_has_gone_ends_nothing() {
+    for quiet in [false, true] {
+        let bed = Bed::new(User::Own);
+        talkative(&bed);
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let options: &[&str] = if quiet { &["run", "talkative.yaml", "-q"] } else { &["run", "talkative.yaml"] };
+        let run = bed.netloom_telling(writer.into(), options).expect_code(0);
+        assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+        bed.assert_nothing_is_left("talkative");
+        assert!(bed.runtime_files().is_empty());
+    }
+    // What is refused is refused with its own code, whoever hears it.
+    let bed = Bed::new(User::Own);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    bed.netloom_telling(writer.into(), &["run", "missing.yaml"]).expect_code(3);
+}
+
+#[test]
+fn results_that_grow_beyond_a_limit_are_told_of() {
+    let bed = Bed::new(User::Own);
+    talkative(&bed);
+    let limited = ["sh", "-c", "ulimit -f 4; exec \"$@\"", "sh"];
+    let run = bed.wrapped(&limited, &["run", "talkative.yaml"]).expect_code(6);
+    assert!(run.stderr.contains("File too large"), "{run:#?}");
+    bed.assert_nothing_is_left("talkative");
+    assert!(bed.runtime_files().is_empty());
+}
+
+/// As `netloom stats LAB --json | head -1` does.
+#[test]
+fn statistics_end_with_their_reader() {
+    let bed = Bed::new(User::Own);
+    let child = start(&bed);
+    for arguments in [&["stats", "long", "--json"][..], &["stats", "long"]] {
+        let mut stats = bed.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut reader = BufReader::new(stats.stdout.take().unwrap());
+        reader.read_line(&mut String::new()).unwrap();
+        drop(reader);
+        let begun = Instant::now();
+        let ended = loop {
+            match stats.try_wait().unwrap() {
+                Some(status) => break status,
+                None => assert!(begun.elapsed() < Duration::from_secs(30), "it goes on without a reader"),
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        assert_eq!(ended.code(), Some(0));
+    }
+    send(&child, Signal::SIGINT);
+    Finished::of(&child.wait_with_output().unwrap()).expect_code(130);
 }
 
 #[test]

@@ -1,48 +1,49 @@
 //! What a person sees while a lab works: a moving line on a terminal, plain lines elsewhere.
+//!
+//! A thread of its own shows it: a terminal that was stopped with Ctrl-S, or a reader that does not read, keeps that thread
+//! waiting and nobody else. What it does not get to in time is left out.
 
 mod build;
+mod screen;
 mod steps;
 
 pub(crate) use build::BuildProgress;
+use screen::Screen;
 pub(crate) use steps::Steps;
 
-use crate::talk;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use netloom_lab::Clock;
-use netloom_run::{Busiest, Event, render};
+use netloom_run::Event;
 use netloom_units::Dilation;
-use std::io::{IsTerminal, stderr};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often the spinner turns.
-const TURN: Duration = Duration::from_millis(100);
+/// So many events wait at most to be shown.
+const WAITING: usize = 256;
+/// For so long the end of a lab waits until all of them are shown.
+const SHOWN_WITHIN: Duration = Duration::from_millis(500);
 
 /// See the module.
 pub(crate) struct Progress {
-    shown: Shown,
-    /// How long the run will last in nanoseconds, if it is known.
-    duration_ns: Option<u64>,
+    is_quiet: bool,
     /// By how much lab time is slower than ours, if it is.
     dilation: Option<Dilation>,
+    /// Made when there is something to say: no thread may exist while the lab is forked.
+    showing: Option<Showing>,
 }
 
-enum Shown {
-    /// Nothing but warnings.
-    Quiet,
-    /// One line per step.
-    Lines,
-    /// A line that moves; made when there is something to say, since its thread must not exist while the lab is forked.
-    Bar(Option<ProgressBar>),
+/// The thread that shows what it is given.
+struct Showing {
+    events: SyncSender<Event>,
+    /// Hangs up when the thread ends.
+    ended: Receiver<()>,
+    thread: JoinHandle<()>,
 }
 
 impl Progress {
     pub(crate) fn new(quiet: bool) -> Self {
-        let shown = match (quiet, stderr().is_terminal()) {
-            (true, _) => Shown::Quiet,
-            (false, true) => Shown::Bar(None),
-            (false, false) => Shown::Lines,
-        };
-        Self { shown, duration_ns: None, dilation: None }
+        Self { is_quiet: quiet, dilation: None, showing: None }
     }
 
     /// Of a lab with this clock: says how long the run will take in our time.
@@ -51,117 +52,62 @@ impl Progress {
         self
     }
 
-    /// Shows what the lab tells.
+    /// Shows what the lab tells, without ever waiting for whoever looks.
     pub(crate) fn show(&mut self, event: &Event) {
-        match event {
-            Event::Step { text } => self.step(text),
-            Event::Warning { text } => self.say(|| talk::warning(text)),
-            Event::Started { duration_ns } => self.started(*duration_ns),
-            Event::Progress { at_ns, busiest } => self.at(*at_ns, busiest.as_ref()),
-            Event::Stalled { at_ns, wall_ns, node, what } => {
-                self.stalled(&render::stall(*at_ns, Duration::from_nanos(*wall_ns), node, what));
-            }
-            Event::Happened { at_ns, text } => self.happened(*at_ns, text),
-            Event::Ready | Event::Finished { .. } | Event::Failed { .. } => self.clear(),
+        if matches!(event, Event::Ready | Event::Finished { .. } | Event::Failed { .. }) {
+            return self.end();
+        }
+        if self.is_quiet {
+            return;
+        }
+        if self.showing.is_none() {
+            // Without a thread there is nothing to be seen, which is no reason to end a lab.
+            self.showing = Showing::start(self.dilation).ok();
+        }
+        if let Some(showing) = &self.showing {
+            // When too much waits already, it is left out.
+            let _ = showing.events.try_send(event.clone());
         }
     }
 
-    fn step(&mut self, text: &str) {
-        match &mut self.shown {
-            Shown::Quiet => {}
-            Shown::Lines => talk::say(text),
-            Shown::Bar(bar) => bar.get_or_insert_with(spinner).set_message(text.to_owned()),
+    fn end(&mut self) {
+        let Some(Showing { events, ended, thread }) = self.showing.take() else { return };
+        drop(events);
+        if ended.recv_timeout(SHOWN_WITHIN) == Err(RecvTimeoutError::Timeout) {
+            return LEFT.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
         }
-    }
-
-    fn started(&mut self, duration_ns: Option<u64>) {
-        self.duration_ns = duration_ns;
-        match (&mut self.shown, duration_ns) {
-            (Shown::Bar(bar), Some(ns)) => bar.get_or_insert_with(spinner).set_style(bar_style(ns)),
-            (Shown::Bar(bar), None) => bar.get_or_insert_with(spinner).set_style(spinner_style()),
-            _ => {}
-        }
-        if let (Shown::Bar(Some(bar)), Some(ns)) = (&self.shown, duration_ns) {
-            bar.set_length(ns / 1_000_000);
-        }
-        self.step(&running(duration_ns, self.dilation));
-    }
-
-    fn at(&mut self, at_ns: u64, busiest: Option<&Busiest>) {
-        let Shown::Bar(Some(bar)) = &self.shown else { return };
-        let carries = busiest.map_or_else(
-            || "no traffic".to_owned(),
-            |b| {
-                let pipe = b.pipe.as_ref().map_or_else(String::new, |pipe| format!(" {pipe}"));
-                format!("{} {}{pipe} {}", b.link, b.direction, render::rate(b.bits_per_second))
-            },
-        );
-        let seconds = at_ns as f64 / 1e9;
-        if self.duration_ns.is_some() {
-            bar.set_position(at_ns / 1_000_000);
-        }
-        bar.set_message(format!("{seconds:.1} s  {carries}"));
-    }
-
-    fn happened(&mut self, at_ns: Option<u64>, text: &str) {
-        let when = at_ns.map_or_else(|| "set-up ".to_owned(), |ns| format!("{:5.1} s", ns as f64 / 1e9));
-        self.say(|| talk::say(&format!("{when}  {text}")));
-    }
-
-    /// Lab time stands still: said above the moving line, too, which would hide it as soon as it goes on.
-    fn stalled(&mut self, text: &str) {
-        self.say(|| talk::say(text));
-        if let Shown::Bar(Some(bar)) = &self.shown {
-            bar.set_message("lab time stands still");
-        }
-    }
-
-    /// Says something above the moving line.
-    fn say(&self, words: impl FnOnce()) {
-        match &self.shown {
-            Shown::Quiet => {}
-            Shown::Bar(Some(bar)) => bar.suspend(words),
-            Shown::Lines | Shown::Bar(None) => words(),
-        }
-    }
-
-    fn clear(&mut self) {
-        if let Shown::Bar(bar) = &mut self.shown
-            && let Some(bar) = bar.take()
-        {
-            bar.finish_and_clear();
-        }
+        // It did nothing but show something, and has ended.
+        let _ = thread.join();
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.clear();
+        self.end();
     }
 }
 
-fn running(duration_ns: Option<u64>, dilation: Option<Dilation>) -> String {
-    let Some((lab_ns, dilation)) = duration_ns.zip(dilation) else { return "running".to_owned() };
-    let real = dilation.to_real(netloom_units::Duration::from_nanos(lab_ns));
-    let real_ns = u64::try_from(real.as_nanos()).unwrap_or(u64::MAX);
-    format!("running: {} of lab time take {}", render::span(lab_ns), render::span(real_ns))
+impl Showing {
+    fn start(dilation: Option<Dilation>) -> std::io::Result<Self> {
+        let (events, waiting) = sync_channel(WAITING);
+        let (ending, ended) = channel::<()>();
+        let show = move || {
+            let _ending = ending;
+            let mut screen = Screen::new(dilation);
+            waiting.iter().for_each(|event| screen.show(&event));
+        };
+        let thread = std::thread::Builder::new().name("netloom-progress".into()).spawn(show)?;
+        Ok(Self { events, ended, thread })
+    }
 }
 
-fn spinner() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    bar.set_style(spinner_style());
-    bar.enable_steady_tick(TURN);
-    bar
-}
+/// Threads that still wait for somebody to read.
+static LEFT: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
 
-fn spinner_style() -> ProgressStyle {
-    style("{spinner} {msg}")
-}
-
-fn bar_style(_duration_ns: u64) -> ProgressStyle {
-    style("{spinner} [{bar:30}] {msg}").progress_chars("=> ")
-}
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("the templates are constants")
+/// Waits until all is shown, however long that takes: no thread may exist while another lab is forked.
+pub(crate) fn settle() {
+    let left = std::mem::take(&mut *LEFT.lock().unwrap_or_else(PoisonError::into_inner));
+    for thread in left {
+        let _ = thread.join();
+    }
 }

@@ -1,21 +1,23 @@
-//! What is said to the person at the terminal, on standard error.
+//! What is said to the person at the terminal, on standard error. Nobody may be there any more: then nothing is said.
 
 use anstyle::{AnsiColor, Style};
+use std::io::Write;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Something went wrong.
 pub(crate) fn failure(message: &str) {
-    anstream::eprintln!("{ERROR}error{ERROR:#}: {message}");
+    say(&format!("{ERROR}error{ERROR:#}: {message}"));
 }
 
 /// Something to check before the results are trusted.
 pub(crate) fn warning(message: &str) {
-    anstream::eprintln!("{WARNING}warning{WARNING:#}: {message}");
+    say(&format!("{WARNING}warning{WARNING:#}: {message}"));
 }
 
 /// Anything else.
 pub(crate) fn say(message: &str) {
-    anstream::eprintln!("{message}");
+    // A reader that has gone, or a disk that is full, is no reason to leave a lab behind.
+    let _ = writeln!(anstream::stderr(), "{message}");
 }

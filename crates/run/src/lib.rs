@@ -42,6 +42,7 @@ mod session;
 mod shards;
 mod signals;
 mod simulate;
+mod teller;
 mod verdict;
 mod virtual_time;
 
@@ -63,4 +64,5 @@ pub use preflight::user_problems;
 pub use punctuality::{Lateness, Punctuality};
 pub use report::{Advance, CommandRow, ExpectationRow, Finding, PipeRow, Report, RouterRow, Verdict};
 pub use shards::{shards_json, shards_text};
+pub use signals::survive_file_limits;
 pub use simulate::{SimReport, SimRequest, SourceRow, simulate};

@@ -82,4 +82,6 @@ pub struct Busiest {
 pub(crate) enum Order {
     /// Stop as if the run were over, write the results, and exit.
     Stop,
+    /// The same, and kill what still runs instead of waiting for it.
+    Hurry,
 }

@@ -1,9 +1,16 @@
 //! Signals as something to poll for.
 
-use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
+use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, signal, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+
+/// Lets a write beyond the limit of file sizes (`ulimit -f`) fail with an error that can be told, instead of ending the
+/// process without a word. Programs of nodes get the default back.
+pub fn survive_file_limits() {
+    // SAFETY: to ignore a signal runs no code of this process; the number is valid, so that it cannot fail.
+    let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
+}
 
 /// The signals that end a program politely, held back from this thread and the threads and processes it starts.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ mod channel;
 mod gauge;
 mod stall;
 
-use crate::session::Teller;
+use crate::teller::Teller;
 use crate::{ExitCode, RunError};
 pub(crate) use boot::boot;
 use channel::{Inbox, VirtualChannel};

@@ -2,7 +2,7 @@
 
 use super::{Failure, lab_file};
 use crate::args::RunArgs;
-use crate::progress::Progress;
+use crate::progress::{Progress, settle};
 use crate::talk;
 use netloom_guest::kernel::{self, Need};
 use netloom_lab::{Clock, Plan};
@@ -16,6 +16,7 @@ pub(super) fn search(args: &RunArgs, most: Dilation, first: RunRequest) -> Resul
     let quiet = args.quiet || args.json;
     let (mut request, mut runs) = (first, Vec::new());
     loop {
+        settle();
         if !quiet {
             announce(&request.plan, runs.last());
         }

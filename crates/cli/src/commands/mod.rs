@@ -105,10 +105,15 @@ pub(crate) fn exit_code_table() -> String {
 
 /// Data, on standard output. A reader that had enough, as in `netloom ... | head`, is no failure.
 pub(crate) fn print(text: &str) -> Outcome {
+    print_on(text)?;
+    DONE
+}
+
+/// The same of something that goes on; false when nobody reads it any more.
+pub(crate) fn print_on(text: &str) -> Result<bool, Failure> {
     match writeln!(anstream::stdout(), "{text}") {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(ExitCode::Results, format!("writing to standard output: {error}")))
-        }
-        _ => DONE,
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::new(ExitCode::Results, format!("writing to standard output: {error}"))),
     }
 }

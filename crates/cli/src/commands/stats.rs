@@ -1,6 +1,6 @@
 //! `netloom stats`
 
-use super::{DONE, Outcome, print};
+use super::{DONE, Outcome, print_on};
 use crate::args::StatsArgs;
 use netloom_run::render::{Align, Table, pipe_name, rate, span};
 use netloom_run::{Client, LabStats, PipeStats, only_lab, telling_columns};
@@ -31,19 +31,17 @@ type Format<'a> = &'a mut dyn FnMut(&LabStats, &LabStats) -> String;
 
 fn repeat(client: &mut Client, once: bool, format: Format<'_>) -> Outcome {
     let first = client.stats()?;
-    print(&format(&first, &first))?;
-    if once {
+    if !print_on(&format(&first, &first))? || once {
         return DONE;
     }
     sleep(PERIOD);
     repeat_from(first, client, once, format)
 }
 
-/// Until the lab goes away, which is how it ends, or Ctrl-C.
+/// Until the lab or the reader goes away, which is how it ends, or Ctrl-C.
 fn repeat_from(mut before: LabStats, client: &mut Client, once: bool, format: Format<'_>) -> Outcome {
     while let Ok(now) = client.stats() {
-        print(&format(&now, &before))?;
-        if once {
+        if !print_on(&format(&now, &before))? || once {
             break;
         }
         before = now;

@@ -1,6 +1,6 @@
 //! What a person sees while a kernel is built.
 
-use super::{Shown, spinner, style};
+use super::screen::{spinner, style};
 use crate::talk;
 use indicatif::ProgressBar;
 use netloom_guest::kernel::build::Progress;
@@ -14,6 +14,15 @@ pub(crate) struct BuildProgress {
     shown: Shown,
     /// How many tenths were told.
     told: u32,
+}
+
+enum Shown {
+    /// Nothing but warnings.
+    Quiet,
+    /// One line per step.
+    Lines,
+    /// A line that moves, when there is something to say.
+    Bar(Option<ProgressBar>),
 }
 
 impl BuildProgress {

@@ -1,7 +1,7 @@
 //! Steps of something short, without the thread that turns a spinner: what is measured must not be disturbed, and a lab
 //! is forked by a process with one thread.
 
-use super::spinner_style;
+use super::screen::spinner_style;
 use crate::talk;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::io::{IsTerminal, stderr};

@@ -1,11 +1,12 @@
 //! A guard that outlives the command that started it.
 
-use crate::jsonl::{Lines, to_line};
+use crate::jsonl::Lines;
+use crate::teller::Teller;
 use crate::{Event, ExitCode, RunError};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, dup2_stderr, dup2_stdin, dup2_stdout, fork, setsid};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -55,18 +56,21 @@ fn become_guard(
 
 /// In the guard: whoever started it may be gone, then nobody is told.
 fn guard(
-    mut stream: UnixStream,
+    stream: UnixStream,
     watcher: OwnedFd,
     body: impl FnOnce(OwnedFd, &mut dyn FnMut(&Event)) -> Result<(), RunError>,
 ) {
-    let mut tell = |event: &Event| {
-        let _ = stream.write_all(&to_line(event));
-        if matches!(event, Event::Ready) {
-            let _ = stream.shutdown(Shutdown::Both);
+    let Ok(teller) = Teller::new(stream) else { return };
+    // Whoever waits may have been stopped, and keeps no lab waiting.
+    let mut tell = |event: &Event| match event {
+        Event::Ready => {
+            teller.tell(event);
+            let _ = teller.stream().shutdown(Shutdown::Both);
         }
+        _ => teller.mention(event),
     };
     if let Err(error) = body(watcher, &mut tell) {
-        tell(&Event::Failed { code: error.exit_code().number(), message: error.to_string() });
+        teller.last_words(&Event::Failed { code: error.exit_code().number(), message: error.to_string() });
     }
 }
 

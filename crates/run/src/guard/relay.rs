@@ -6,6 +6,7 @@ use crate::signals::Signals;
 use crate::{Event, ExitCode, Report, RunError};
 use netloom_host::lab::LabProcess;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::Signal;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -26,8 +27,19 @@ struct Heard {
     lines: Lines,
     report: Option<Box<Report>>,
     failure: Option<(u8, String)>,
-    /// How often the user asked for the end.
-    interruptions: usize,
+    /// What the lab was asked so far.
+    asked: Asked,
+}
+
+/// How urgently the lab was asked to end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Asked {
+    #[default]
+    Nothing,
+    ToStop,
+    ToHurry,
+    /// It was not asked any more.
+    Killed,
 }
 
 /// What a look at the sources found.
@@ -43,8 +55,11 @@ impl Relay<'_> {
         let mut heard = Heard::default();
         loop {
             let seen = self.wait().map_err(|error| RunError::Died(format!("waiting for the lab: {error}")))?;
-            if seen.signals && self.signals.next().is_some() || seen.watcher {
-                self.interrupt(&mut heard);
+            if seen.watcher {
+                self.interrupt(&mut heard, false);
+            }
+            if let Some(signal) = if seen.signals { self.signals.next() } else { None } {
+                self.interrupt(&mut heard, signal == Signal::SIGINT);
             }
             if seen.channel && !self.listen(&mut heard) {
                 break;
@@ -56,7 +71,7 @@ impl Relay<'_> {
                 Err(RunError::Reported { code: ExitCode::from_number(code).unwrap_or(ExitCode::Died), message })
             }
             Heard { report, .. } if report.is_some() || ending.success() => Ok(report.map(|report| *report)),
-            Heard { interruptions: 2.., .. } => Err(RunError::Reported {
+            Heard { asked: Asked::Killed, .. } => Err(RunError::Reported {
                 code: ExitCode::Interrupted,
                 message: "the lab was killed before its results were complete".into(),
             }),
@@ -75,12 +90,20 @@ impl Relay<'_> {
         Ok(Seen { channel: ready(0), signals: ready(1), watcher: ready(2) })
     }
 
-    /// The first time the lab is asked to end; the second time it is killed, and the kernel removes the rest.
-    fn interrupt(&mut self, heard: &mut Heard) {
-        heard.interruptions += 1;
+    /// The lab is asked to end. Whoever `insists` by pressing Ctrl-C again has its programs killed, and the third time the lab,
+    /// of which the kernel then removes the rest. Other signals say the same however often they come, and whoever sends them
+    /// may send them twice.
+    fn interrupt(&mut self, heard: &mut Heard, insists: bool) {
         self.watcher = None;
-        let asked = heard.interruptions == 1 && self.channel.write_all(&to_line(&Order::Stop)).is_ok();
-        if !asked {
+        let (next, order) = match (heard.asked, insists) {
+            (Asked::Nothing, _) => (Asked::ToStop, Some(Order::Stop)),
+            (Asked::ToStop, true) => (Asked::ToHurry, Some(Order::Hurry)),
+            (Asked::ToHurry | Asked::Killed, true) => (Asked::Killed, None),
+            (_, false) => return,
+        };
+        let is_sent = order.is_some_and(|order| self.channel.write_all(&to_line(&order)).is_ok());
+        heard.asked = if is_sent { next } else { Asked::Killed };
+        if !is_sent {
             // It may have exited by itself in between; then there is nobody to kill.
             let _ = self.process.kill();
         }

@@ -32,7 +32,7 @@ use crate::virtual_time::EndOfTime;
 use crate::{Event, Punctuality, RunError};
 use appointments::{FIRST_OF_TIMELINE, TIME_ZERO};
 pub(crate) use commands::Command;
-pub(crate) use guard_link::{GuardLink, Heard, Teller};
+pub(crate) use guard_link::{GuardLink, Heard};
 use netloom_dataplane::Snapshot;
 use netloom_fabric::TapId;
 use netloom_guest::node::Pump;
@@ -396,6 +396,11 @@ impl<'a> Session<'a> {
                 match self.guard.listen() {
                     Heard::Nothing => Ok(()),
                     Heard::Stop => self.stop(Why::Interrupted),
+                    Heard::Hurry => {
+                        self.stop(Why::Interrupted)?;
+                        self.processes.hurry(self.links.now());
+                        self.send_due_signals()
+                    }
                     Heard::Gone => {
                         self.guard_is_gone = true;
                         self.stop(Why::Interrupted)

@@ -108,6 +108,12 @@ impl Processes {
         }
     }
 
+    /// Has all programs killed, now.
+    pub(crate) fn hurry(&mut self, now: Instant) {
+        let waiting = self.running.values_mut().filter(|process| process.end != End::Killed);
+        waiting.for_each(|process| process.end = End::KillAt(now));
+    }
+
     /// The signals that are due at `now`; each is given once.
     pub(crate) fn due(&mut self, now: Instant) -> Vec<DueSignal> {
         let signals = self.running.iter_mut().filter_map(|(key, process)| {

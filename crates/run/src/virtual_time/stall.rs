@@ -1,7 +1,7 @@
 //! Tells whoever waits that lab time stands still, and who lets it.
 
 use crate::Event;
-use crate::session::Teller;
+use crate::teller::Teller;
 use netloom_units::Instant;
 use std::time;
 

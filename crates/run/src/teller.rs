@@ -1,0 +1,92 @@
+//! Lines for somebody who may not read: whoever writes them never waits.
+
+use crate::Event;
+use crate::jsonl::to_line;
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::os::unix::net::UnixStream;
+use std::rc::Rc;
+
+/// See the module. Several may tell over one stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Teller {
+    stream: Rc<UnixStream>,
+    unsent: Rc<RefCell<Vec<u8>>>,
+}
+
+impl Teller {
+    pub(crate) fn new(stream: UnixStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self { stream: Rc::new(stream), unsent: Rc::default() })
+    }
+
+    pub(crate) fn stream(&self) -> &UnixStream {
+        &self.stream
+    }
+
+    /// Tells something that has to be heard: what is not taken now waits.
+    pub(crate) fn tell(&self, event: &Event) {
+        self.unsent.borrow_mut().extend(to_line(event));
+        self.flush();
+    }
+
+    /// Tells something that can be left out: nothing, if the other side does not listen.
+    pub(crate) fn mention(&self, event: &Event) {
+        if !self.has_unsent() {
+            self.tell(event);
+        }
+    }
+
+    /// Whether something waits until the other side listens.
+    pub(crate) fn has_unsent(&self) -> bool {
+        !self.unsent.borrow().is_empty()
+    }
+
+    /// Sends what is taken now. That nobody is there shows when the stream is read.
+    pub(crate) fn flush(&self) {
+        let mut unsent = self.unsent.borrow_mut();
+        while !unsent.is_empty() {
+            match self.stream.as_ref().write(&unsent) {
+                Ok(0) | Err(_) => return,
+                Ok(length) => drop(unsent.drain(..length)),
+            }
+        }
+    }
+
+    /// Tells the last thing, and waits until it is heard or nobody is there.
+    pub(crate) fn last_words(&self, event: &Event) {
+        self.unsent.borrow_mut().extend(to_line(event));
+        if self.stream.set_nonblocking(false).is_ok() {
+            // There is nobody left to tell that this failed.
+            let _ = self.stream.as_ref().write_all(&self.unsent.borrow());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jsonl::Lines;
+    use std::io::Read;
+
+    #[test]
+    fn a_reader_that_does_not_read_misses_what_can_be_left_out_and_nothing_else() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let teller = Teller::new(ours).unwrap();
+        let step = |number: u32| Event::Step { text: format!("{number} {}", "x".repeat(1_000)) };
+        (0..10_000).for_each(|number| teller.mention(&step(number)));
+        assert!(teller.unsent.borrow().len() < 2_000, "{}", teller.unsent.borrow().len());
+        teller.tell(&Event::Ready);
+        let reader = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            theirs.read_to_end(&mut all).unwrap();
+            all
+        });
+        teller.last_words(&Event::Failed { code: 8, message: "the end".into() });
+        let mut lines = Lines::default();
+        lines.feed(&reader.join().unwrap());
+        let heard: Vec<Event> = std::iter::from_fn(|| lines.next().map(Result::unwrap)).collect();
+        assert!((10..10_000).contains(&heard.len()), "{}", heard.len());
+        assert!(matches!(heard[..], [.., Event::Ready, Event::Failed { .. }]));
+    }
+}
