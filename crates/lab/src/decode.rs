@@ -124,6 +124,8 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     if let Some(links) = fields.get("links") {
         spec.links = link::links(links, errors, &mut left_out.links);
     }
+    spec.setup = fields.get("setup").map_or_else(Vec::new, |setup| timeline::setup(setup, errors));
+    spec.stop = fields.read("stop", scalar::positive_duration, errors);
     if let Some(timeline) = fields.get("timeline") {
         spec.timeline = timeline::entries(timeline, errors, &mut left_out.commands);
     }

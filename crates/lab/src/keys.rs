@@ -7,7 +7,7 @@ mod top;
 
 pub(crate) use network::{CHANGE, DIRECTION, DURATION_OR_ZERO, END, LINK, SHARE_OR_ZERO, TREATMENT};
 pub(crate) use node::{CPU, NODE};
-pub(crate) use timeline::{DOWN, HEAL, PARTITION, READY, RUN, SET, UP};
+pub(crate) use timeline::{DOWN, HEAL, PARTITION, READY, RUN, SET, SETUP, UP};
 pub(crate) use top::{BOUNDS, CLOCK, TOP};
 
 /// A group of keys that stand together.

@@ -49,7 +49,9 @@ pub struct Plan {
     pub nodes: Vec<NodePlan>,
     /// The links, in the order of the lab file.
     pub links: Vec<LinkPlan>,
-    /// What happens, in the order of the lab file.
+    /// How long programs that are no commands of the timeline have between SIGTERM and SIGKILL.
+    pub stop: Duration,
+    /// What happens, in the order of the lab file; behind it the commands that make the lab ready.
     pub timeline: Vec<Event>,
     /// What a simulation sends; a run has the programs of the timeline instead.
     pub traffic: Vec<TrafficPlan>,
@@ -61,6 +63,11 @@ pub struct Plan {
     pub bounds: Bounds,
     /// The traces, tables and captures that the lab file names, each once, as it names them: relative to its folder.
     pub files: Vec<PathBuf>,
+}
+
+impl Plan {
+    /// How long programs have between SIGTERM and SIGKILL unless the lab file says otherwise.
+    pub(crate) const STOP: Duration = Duration::from_secs(1);
 }
 
 /// How packets are released at their instant.

@@ -7,6 +7,7 @@ mod clock;
 mod downs;
 mod ends;
 mod names;
+mod order;
 mod partitions;
 mod routing;
 mod timeline;
@@ -42,7 +43,8 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let name = lab_name(&spec, default_name, &mut found.errors);
     check_sizes(&spec, &mut found.errors);
     let stacks = clock::stacks(&mut spec, found);
-    let timeline = std::mem::take(&mut spec.timeline);
+    let mut timeline = std::mem::take(&mut spec.timeline);
+    timeline.extend(order::setups(&mut spec));
     let node_index = Index::new("node", spec.nodes.iter().map(|node| &node.name), left_out.nodes);
     let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
     let ends = ends::resolve(&spec.links, &node_index, &mut found.errors);
@@ -50,8 +52,11 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
     let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &kinds, &mut found.errors);
     let capture = capture::resolve(std::mem::take(&mut spec.capture), &link_index, &mut found.errors);
-    let timeline =
-        timeline::resolve(timeline, &timeline::Places { nodes: &node_index, links: &link_index, spec: &spec }, found);
+    let timeline = timeline::resolve(
+        timeline,
+        &timeline::Places { nodes: &node_index, links: &link_index, spec: &spec, is_complete: !left_out.commands },
+        found,
+    );
     let expect = expectations(&spec, &timeline, &link_names, left_out, &mut found.errors);
     check_windows(&spec.expect, &expect, spec.duration, &mut found.errors);
     let mut plan = Plan {
@@ -63,6 +68,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         on_spin: spec.on_spin,
         precision: spec.precision.as_ref().map(|precision| precision.value).unwrap_or_default(),
         duration: spec.duration,
+        stop: spec.stop.unwrap_or(Plan::STOP),
         nodes: Vec::new(),
         links: Vec::new(),
         timeline,

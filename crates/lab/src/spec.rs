@@ -23,6 +23,9 @@ pub(crate) struct Spec {
     pub(crate) duration: Option<Duration>,
     pub(crate) nodes: Vec<NodeSpec>,
     pub(crate) links: Vec<LinkSpec>,
+    pub(crate) setup: Vec<EntrySpec>,
+    /// Between SIGTERM and SIGKILL.
+    pub(crate) stop: Option<Duration>,
     pub(crate) timeline: Vec<EntrySpec>,
     pub(crate) traffic: Vec<TrafficSpec>,
     pub(crate) capture: Vec<CaptureSpec>,
@@ -54,6 +57,8 @@ pub(crate) struct NodeSpec {
     pub(crate) congestion: Option<Spanned<String>>,
     pub(crate) sysctls: Vec<(String, String)>,
     pub(crate) env: Vec<(String, String)>,
+    /// Each with its line.
+    pub(crate) setup: Vec<(usize, Argv)>,
 }
 
 #[derive(Debug)]
@@ -93,13 +98,19 @@ pub(crate) enum ActionSpec {
     Heal { place: Spanned<()> },
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RunSpec {
     pub(crate) on: Spanned<String>,
     pub(crate) name: Option<Spanned<String>>,
     pub(crate) command: Argv,
+    pub(crate) after: Vec<Spanned<String>>,
     pub(crate) ready: Option<Ready>,
     pub(crate) service: bool,
+    pub(crate) once: bool,
+    pub(crate) setup: bool,
+    /// Whether it is a setup of its node, and not of the lab.
+    pub(crate) of_node: bool,
+    pub(crate) stop: Option<Duration>,
     pub(crate) save: Option<Spanned<String>>,
     pub(crate) stop_after: Option<Duration>,
     pub(crate) env: Vec<(String, String)>,

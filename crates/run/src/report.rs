@@ -170,6 +170,9 @@ pub struct CommandRow {
     /// Whether somebody ended the run while it ran: it did not come to its own end, and that is neither success nor failure.
     #[serde(default)]
     pub interrupted: bool,
+    /// The command that had to succeed before this one could start, and did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_by: Option<String>,
     /// Whether how it ended counts as a failure.
     pub failed: bool,
     /// What it wrote to its standard output, relative to the results folder.
@@ -211,9 +214,14 @@ impl CommandRow {
             (_, _, Some(code), _) if self.interrupted => format!("interrupted, exit {code}"),
             (_, _, _, Some(signal)) if self.interrupted => format!("interrupted, ended by signal {signal}"),
             _ if self.interrupted => "interrupted".into(),
-            (None, ..) => "was not started".into(),
+            (None, ..) => match &self.kept_by {
+                Some(other) => format!("was not started: {other} did not succeed"),
+                None => "was not started".into(),
+            },
             (_, None, ..) => "did not end".into(),
             (_, _, Some(code), _) if self.stopped => format!("stopped, exit {code}"),
+            // A service is there until the run is over.
+            (_, _, Some(code), _) if self.service && self.failed => format!("exit {code} before the run was over"),
             (_, _, Some(code), _) => format!("exit {code}"),
             (_, _, None, Some(signal)) if self.stopped => format!("stopped by signal {signal}"),
             (_, _, None, Some(signal)) => format!("killed by signal {signal}"),

@@ -1,6 +1,6 @@
 //! Nodes.
 
-use super::scalar::{cpus, duration_or_zero, filled, quantity, text, word};
+use super::scalar::{command, cpus, duration_or_zero, filled, quantity, text, word};
 use super::{Errors, Fields, keep};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::keys::{CPU, NODE};
@@ -60,6 +60,9 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
         spec.sysctls.push((CONGESTION.to_owned(), said.value.clone()));
     }
     spec.env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
+    let setup = fields.get("setup").map_or(&[][..], |value| super::list(value, errors)).iter();
+    let line = |item: &Node| command(item).map(|command| (item.span.line, command));
+    spec.setup = setup.filter_map(|item| keep(line(item), errors)).collect();
     if spec.kind == NodeKind::Transit {
         errors.extend(settings_of_a_machine(&fields));
     }

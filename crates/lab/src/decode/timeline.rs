@@ -5,7 +5,7 @@ use super::node::{settings, variable_name};
 use super::scalar::{command, duration, duration_or_zero, filled, flag, integer, positive_duration, text, word};
 use super::{Errors, Fields, keep, list};
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
-use crate::keys::{DOWN, HEAL, PARTITION, READY, RUN, SET, UP};
+use crate::keys::{DOWN, HEAL, PARTITION, READY, RUN, SET, SETUP, UP};
 use crate::plan::{Direction, Ready, ReadyWhen};
 use crate::spec::{ActionSpec, EntrySpec, RunSpec};
 use crate::yaml::{Content, Node};
@@ -62,13 +62,15 @@ fn run(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec
     let fields = Fields::open(node, &RUN, errors)?;
     let ready_node = fields.get("ready");
     let ready = ready_node.and_then(|condition| ready(condition, errors));
-    let service = fields.read("service", flag, errors);
-    if let (Some(condition), Some(false)) = (ready_node, service) {
+    let service = fields.read("service", service, errors);
+    if let (Some(condition), Some((false, _))) = (ready_node, service) {
         errors.push(condition.error("only a service can be waited for: leave out `service: false`"));
     }
     let name = fields.read("as", command_name, errors);
     let save = fields.read("save", file_name, errors);
     let stop_after = fields.read("for", positive_duration, errors);
+    let stop = fields.read("stop", positive_duration, errors);
+    let after = fields.get("after").map_or_else(Vec::new, |value| names(value, errors));
     let env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
     let user = fields.read("user", user_name, errors);
     let folder = fields.read("folder", |value| filled(value).map(PathBuf::from), errors);
@@ -76,10 +78,53 @@ fn run(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec
     let at = fields.read("at", duration_or_zero, errors);
     let command = fields.read("run", command, errors);
     let on = fields.read("on", name_of("a node"), errors);
-    let service = service.unwrap_or(ready_node.is_some());
-    let run =
-        RunSpec { on: on?, name, command: command?, ready, service, save, stop_after, env, may_fail, user, folder };
+    let (service, once) = service.unwrap_or((ready_node.is_some(), false));
+    let run = RunSpec {
+        on: on?,
+        name,
+        command: command?,
+        after,
+        ready,
+        service,
+        once,
+        save,
+        stop_after,
+        stop,
+        env,
+        may_fail,
+        user,
+        folder,
+        ..RunSpec::default()
+    };
     Some((at, ActionSpec::Run(Box::new(run))))
+}
+
+/// Whether it is a service, and whether that may end with 0.
+fn service(node: &Node) -> Result<(bool, bool), Diagnostic> {
+    if node.text() == Some("once") { Ok((true, true)) } else { flag(node).map(|service| (service, false)) }
+}
+
+/// One name of a command, or a list of them.
+fn names(node: &Node, errors: &mut Errors) -> Vec<Spanned<String>> {
+    match &node.content {
+        Content::List(items) => items.iter().filter_map(|item| keep(command_name(item), errors)).collect(),
+        _ => keep(command_name(node), errors).into_iter().collect(),
+    }
+}
+
+/// The commands of the whole lab that make it ready.
+pub(super) fn setup(node: &Node, errors: &mut Errors) -> Vec<EntrySpec> {
+    list(node, errors).iter().filter_map(|item| setup_entry(item, errors)).collect()
+}
+
+fn setup_entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
+    let fields = Fields::open(node, &SETUP, errors)?;
+    let name = fields.read("as", command_name, errors);
+    let env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
+    let command = fields.read("run", command, errors);
+    let on = fields.read("on", name_of("a node"), errors);
+    let run = RunSpec { on: on?, name, command: command?, env, setup: true, ..RunSpec::default() };
+    Some(EntrySpec { line: node.span.line, at: None, action: ActionSpec::Run(Box::new(run)) })
 }
 
 /// The name of a user, or its number.

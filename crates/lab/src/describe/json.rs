@@ -149,7 +149,11 @@ impl Plan {
             "name": run.name,
             "on": self.nodes[run.node].name,
             "command": argv(&run.command),
+            "setup": run.setup,
+            "after": run.after.iter().filter_map(|other| self.command_name(*other)).collect::<Vec<_>>(),
             "service": run.service,
+            "once": run.once,
+            "stop_ns": run.stop.as_nanos(),
             "ready": run.ready.as_ref().map(|ready| match &ready.when {
                 ReadyWhen::Tcp(port) => json!({ "tcp": port, "timeout_ns": ready.timeout.as_nanos() }),
                 ReadyWhen::File(path) => json!({ "file": path, "timeout_ns": ready.timeout.as_nanos() }),

@@ -2,8 +2,8 @@
 
 use crate::models;
 use crate::plan::{
-    Action, CapturePlan, Clock, Direction, Event, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand, Shards, Stack,
-    TrafficPlan, Treatment,
+    Action, CapturePlan, Clock, Direction, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand, Shards, Stack, TrafficPlan,
+    Treatment,
 };
 use crate::{capture, traffic};
 use netloom_link::{PipeChange, PipeConfig};
@@ -20,7 +20,7 @@ impl Plan {
             ("Routes", self.route_rows()),
             ("Traffic (for `netloom sim`)", self.traffic_rows()),
             ("Captures", self.capture_rows()),
-            ("Timeline", self.timeline.iter().map(|event| self.event_row(event)).collect()),
+            ("Timeline", (0..self.timeline.len()).map(|number| self.event_row(number)).collect()),
         ] {
             if !rows.is_empty() {
                 parts.push(format!("{title}\n{}", table(&rows)));
@@ -137,9 +137,10 @@ impl Plan {
         rows
     }
 
-    fn event_row(&self, event: &Event) -> Vec<String> {
+    fn event_row(&self, number: usize) -> Vec<String> {
+        let event = &self.timeline[number];
         let (place, what) = match &event.action {
-            Action::Run(run) => (self.nodes[run.node].name.clone(), run_text(run)),
+            Action::Run(run) => (self.nodes[run.node].name.clone(), run_text(self, run)),
             Action::Set { link, direction, pipe, change } => {
                 let direction = direction.map_or_else(String::new, |direction| format!(".{direction}"));
                 let pipe = pipe.as_ref().map_or_else(String::new, |pipe| format!(".{pipe}"));
@@ -151,9 +152,9 @@ impl Plan {
             }
             Action::Up { link } => (self.links[*link].name.clone(), "up".into()),
         };
-        let starts_first = matches!(&event.action, Action::Run(run) if run.service);
         let at = match event.at {
-            None if starts_first => "before".into(),
+            None if matches!(&event.action, Action::Run(run) if run.setup) => "setup".into(),
+            None if self.starts_before_zero(number) => "before".into(),
             at => span(at.unwrap_or_default()),
         };
         vec![at, place, what]
@@ -197,7 +198,7 @@ fn pipe_cells(pipe: &PipeConfig) -> [String; 4] {
     ]
 }
 
-fn run_text(run: &RunCommand) -> String {
+fn run_text(plan: &Plan, run: &RunCommand) -> String {
     let command: Vec<String> = run.command.to_string().split_whitespace().map(str::to_owned).collect();
     let mut text = format!("{}: {}", run.name, command.join(" "));
     let ready = run.ready.as_ref().map(|ready| match &ready.when {
@@ -206,10 +207,13 @@ fn run_text(run: &RunCommand) -> String {
         ReadyWhen::Command(probe) => format!("ready when `{probe}` succeeds"),
         ReadyWhen::Pause(span) => format!("ready after {span}"),
     });
+    let after: Vec<&str> = run.after.iter().filter_map(|other| plan.command_name(*other)).collect();
     let notes = [
-        run.service.then(|| "service".to_owned()),
+        run.service.then(|| if run.once { "service, once" } else { "service" }.to_owned()),
+        (!after.is_empty()).then(|| format!("after {}", after.join(", "))),
         ready,
         run.stop_after.map(|span| format!("stopped after {span}")),
+        (run.stop != plan.stop).then(|| format!("killed {} after SIGTERM", run.stop)),
         run.save.as_ref().map(|file| format!("saved as {file}")),
         run.may_fail.then(|| "may fail".to_owned()),
         run.user.as_ref().map(|user| format!("as user {user}")),

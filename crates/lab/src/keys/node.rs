@@ -1,6 +1,7 @@
 //! The tables of nodes.
 
 use super::network::{DURATION_OR_ZERO, ENVIRONMENT};
+use super::timeline::COMMAND;
 use super::{CONGESTION_NAME, Key, Kind, Quantity, SYSCTL_NAME, Section};
 
 /// A node.
@@ -56,6 +57,13 @@ pub(crate) const NODE: Section = Section {
             "Kernel settings of its network stack: names that begin with net.",
         ),
         Key::new("env", ENVIRONMENT, "{LANG: C}", "Environment variables of all its programs."),
+        Key::new(
+            "setup",
+            Kind::List { items: &COMMAND, least: 1, most: None },
+            "[ip link add dummy0 type dummy, ip link set dummy0 up]",
+            "Commands that must succeed before the services start, one after the other; those of different nodes run at the \
+             same time.",
+        ),
     ]],
 };
 

@@ -3,7 +3,8 @@
 use super::network::{CHANGE, DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE};
 use super::{COMMAND_NAME, Key, Kind, Section, USER_NAME};
 
-const COMMAND: Kind = Kind::OneOf(&[Kind::Text("\\S"), Kind::List { items: &Kind::Scalar, least: 1, most: None }]);
+pub(super) const COMMAND: Kind =
+    Kind::OneOf(&[Kind::Text("\\S"), Kind::List { items: &Kind::Scalar, least: 1, most: None }]);
 const AT_KEY: Key = Key::new("at", DURATION_OR_ZERO, "1 s", "When, after time zero. Default: at time zero.");
 const LINK_KEY: Key = Key::new("link", LINK_REFERENCE, "backbone", "The link.").required();
 
@@ -32,12 +33,23 @@ pub(crate) const RUN: Section = Section {
             "transfer",
             "Its name, for expectations and logs. Default: the program's.",
         ),
+        Key::new(
+            "after",
+            Kind::OneOf(&[
+                Kind::Text(COMMAND_NAME),
+                Kind::List { items: &Kind::Text(COMMAND_NAME), least: 1, most: None },
+            ]),
+            "migration",
+            "The command, or several, after which it starts: when that has ended successfully, or, if it is a service, when \
+             it is ready. With `at` not before that time, either.",
+        ),
         Key::new("ready", Kind::Section(&READY), "{tcp: 5201}", "When it can be used; makes it a service."),
         Key::new(
             "service",
-            Kind::Flag,
+            Kind::OneOf(&[Kind::Flag, Kind::Word(&["once"])]),
             "true",
-            "Whether it is there for others: the run does not wait for its end, and stops it. Default: whether it has `ready`.",
+            "Whether it is there for others: the run does not wait for its end, and stops it. once: it may end with 0, and \
+             counts as ready then. Default: whether it has `ready`.",
         ),
         Key::new(
             "save",
@@ -46,6 +58,12 @@ pub(crate) const RUN: Section = Section {
             "A file in the results folder that gets a copy of its standard output.",
         ),
         Key::new("for", DURATION, "5 s", "It is stopped after this time, which is no failure."),
+        Key::new(
+            "stop",
+            DURATION,
+            "10 s",
+            "How long it has between SIGTERM and SIGKILL when it is stopped. Default: that of the lab.",
+        ),
         Key::new("env", ENVIRONMENT, "{LANG: C}", "Its environment variables, beside the node's."),
         Key::new(
             "user",
@@ -61,6 +79,18 @@ pub(crate) const RUN: Section = Section {
              default.",
         ),
         Key::new("may_fail", Kind::Flag, "true", "Whether the run is good even if it fails. Default: false."),
+    ]],
+};
+
+/// A command that makes the lab ready.
+pub(crate) const SETUP: Section = Section {
+    name: "setup",
+    doc: "A command that must succeed before the services start.",
+    groups: &[&[
+        Key::new("on", NODE_REFERENCE, "server", "The node that it runs on.").required(),
+        Key::new("run", COMMAND, "ip route add 10.9.0.0/16 dev eth0", "As in the timeline.").required(),
+        Key::new("as", Kind::Text(COMMAND_NAME), "schema", "Its name, for messages and logs. Default: the program's."),
+        Key::new("env", ENVIRONMENT, "{LANG: C}", "Its environment variables, beside the node's."),
     ]],
 };
 

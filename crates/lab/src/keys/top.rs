@@ -2,7 +2,7 @@
 
 use super::network::{DURATION, LINK, NODE_REFERENCE, SHARE};
 use super::node::NODE;
-use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, UP};
+use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, SETUP, UP};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
 use crate::plan::Shards;
 use crate::{capture, traffic};
@@ -82,6 +82,18 @@ pub(crate) const TOP: Section = Section {
             Kind::Map { names: LINK_NAME, values: &Kind::Section(&LINK) },
             "{access: {ends: [client, r1], delay: 1 ms}}",
             "The links by name.",
+        ),
+        Key::new(
+            "setup",
+            Kind::List { items: &Kind::Section(&SETUP), least: 0, most: None },
+            "[{on: server, run: createdb shop}]",
+            "Commands that must succeed before the services start, one after the other, after those of the nodes.",
+        ),
+        Key::new(
+            "stop",
+            DURATION,
+            "10 s",
+            "How long programs have between SIGTERM and SIGKILL when they are stopped. Default: 1 s.",
         ),
         Key::new(
             "timeline",

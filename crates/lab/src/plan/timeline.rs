@@ -1,6 +1,6 @@
 //! What happens while a lab runs.
 
-use super::Direction;
+use super::{Direction, Plan};
 use netloom_link::PipeChange;
 use netloom_units::Duration;
 use std::fmt;
@@ -56,14 +56,23 @@ pub struct RunCommand {
     pub node: usize,
     /// What to run.
     pub command: Argv,
+    /// Whether it makes the lab ready: it has to succeed before the services start.
+    pub setup: bool,
+    /// The entries of the timeline that have to have ended successfully, or to be ready if they are services, before it
+    /// starts.
+    pub after: Vec<usize>,
     /// When it can be used by others.
     pub ready: Option<Ready>,
     /// Whether it is there for the others: the run does not wait for its end, and stops it.
     pub service: bool,
+    /// Whether it, a service, may end with 0, and is ready then.
+    pub once: bool,
     /// A file in the results folder that gets a copy of its standard output.
     pub save: Option<String>,
     /// It is stopped when it has run for so long (`for`); not a failure.
     pub stop_after: Option<Duration>,
+    /// How long it has between SIGTERM and SIGKILL.
+    pub stop: Duration,
     /// Its environment, beside the node's.
     pub env: Vec<(String, String)>,
     /// Whether a failure of it is none of the run.
@@ -74,6 +83,20 @@ pub struct RunCommand {
     pub folder: Option<PathBuf>,
 }
 
+impl Plan {
+    /// The name of the command of this entry of the timeline, if it is one.
+    pub fn command_name(&self, event: usize) -> Option<&str> {
+        if let Action::Run(run) = &self.timeline[event].action { Some(&run.name) } else { None }
+    }
+
+    /// Whether this entry of the timeline starts before time zero: what makes the lab ready, and services that have no time
+    /// and wait for nothing that comes later.
+    pub fn starts_before_zero(&self, event: usize) -> bool {
+        let Event { at: None, action: Action::Run(run), .. } = &self.timeline[event] else { return false };
+        run.setup || run.service && run.after.iter().all(|other| self.starts_before_zero(*other))
+    }
+}
+
 /// A command as the lab file has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argv {
@@ -81,6 +104,12 @@ pub enum Argv {
     Shell(String),
     /// A program and its arguments; not empty.
     Exec(Vec<String>),
+}
+
+impl Default for Argv {
+    fn default() -> Self {
+        Self::Shell(String::new())
+    }
 }
 
 impl fmt::Display for Argv {

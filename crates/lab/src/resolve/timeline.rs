@@ -2,13 +2,13 @@
 
 use super::names::Index;
 use super::partitions::{healed, partitions};
-use super::{Findings, downs, place};
+use super::{Findings, downs, order, place};
 use crate::decode::{Errors, keep};
 use crate::diagnostics::{Diagnostic, Span, Spanned, nearest};
-use crate::plan::{Action, Argv, Direction, Event, NodeKind, RunCommand, Treatment};
+use crate::plan::{Action, Argv, Direction, Event, NodeKind, Plan, RunCommand, Treatment};
 use crate::spec::{ActionSpec, EntrySpec, LinkSpec, RunSpec, Spec};
 use netloom_link::{PipeChange, PipeConfig};
-use netloom_units::Bytes;
+use netloom_units::{Bytes, Duration};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the timeline refers to.
@@ -16,16 +16,19 @@ pub(super) struct Places<'a> {
     pub(super) nodes: &'a Index<'a>,
     pub(super) links: &'a Index<'a>,
     pub(super) spec: &'a Spec,
+    /// Whether all commands could be read.
+    pub(super) is_complete: bool,
 }
 
 /// The events of the timeline; those that refer to what does not exist are noted and left out.
 pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut Findings) -> Vec<Event> {
-    let Places { nodes, links, spec } = places;
+    let Places { nodes, links, spec, .. } = places;
     check_unique(&entries, links, &mut found.errors);
     let partitions = partitions(&entries, places, found);
     let errors = &mut found.errors;
     let mut taken: BTreeSet<String> = entries.iter().filter_map(given_name).map(str::to_owned).collect();
     let mut events = Vec::new();
+    let (mut waits, mut of_node) = (Vec::new(), BTreeSet::new());
     for (number, EntrySpec { line, at, action }) in entries.into_iter().enumerate() {
         let actions = match action {
             ActionSpec::Run(run) => {
@@ -36,7 +39,9 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 let node = place(nodes, &run.on, errors).unwrap_or(usize::MAX);
                 let kind = spec.nodes.get(node).map(|node| node.kind);
                 errors.extend(kind.filter(|kind| *kind == NodeKind::Transit).map(|_| runs_nothing(&run.on)));
-                vec![Action::Run(command(*run, name, node))]
+                waits.push((events.len(), run.after.clone()));
+                of_node.extend(run.of_node.then_some(events.len()));
+                vec![Action::Run(command(*run, name, node, spec.stop.unwrap_or(Plan::STOP)))]
             }
             ActionSpec::Set { link, direction, pipe, change } => {
                 let meant = place(links, &link, errors);
@@ -62,6 +67,8 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
         };
         events.extend(actions.into_iter().map(|one| Event { line, at, action: one }));
     }
+    order::settle(&mut events, &waits, places.is_complete, errors);
+    order::chain_setups(&mut events, &of_node);
     downs::settle(&mut events);
     events
 }
@@ -108,13 +115,17 @@ fn too_large<'a>(mtu: u32, pipes: impl Iterator<Item = &'a PipeConfig>, change: 
     checks.find_map(Result::err).map(|wrong| wrong.to_string())
 }
 
-fn command(run: RunSpec, name: String, node: usize) -> RunCommand {
+fn command(run: RunSpec, name: String, node: usize, stop: Duration) -> RunCommand {
     RunCommand {
         name,
         node,
         command: run.command,
+        setup: run.setup,
+        after: Vec::new(),
         ready: run.ready,
         service: run.service,
+        once: run.once,
+        stop: run.stop.unwrap_or(stop),
         save: run.save.map(|save| save.value),
         stop_after: run.stop_after,
         env: run.env,

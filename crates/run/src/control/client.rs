@@ -233,7 +233,13 @@ const LOOK: Duration = Duration::from_millis(5);
 /// [`RunError::Lab`] if no such lab is up, [`RunError::Died`] if it does not end.
 pub fn take_down(lab: &str) -> Result<(), RunError> {
     let guard = find(lab)?.state.map(|state| Pid::from_raw(state.guard_pid));
-    match (Client::connect(lab).and_then(|mut client| client.down()), guard) {
+    let mut patience = LONGEST_END;
+    let ask = |mut client: Client| {
+        // Its programs may need longer than others.
+        patience += Duration::from_nanos(client.info()?.longest_stop_ns);
+        client.down()
+    };
+    match (Client::connect(lab).and_then(ask), guard) {
         (Ok(()), _) => {}
         // It is just being made, or just ends: its guard ends it, or is gone by now.
         (Err(_), Some(guard)) => drop(kill(guard, Signal::SIGTERM)),
@@ -241,8 +247,9 @@ pub fn take_down(lab: &str) -> Result<(), RunError> {
     }
     let begun = Instant::now();
     while runtime::find(lab).map_err(refused)?.is_some() {
-        if begun.elapsed() > LONGEST_END {
-            return Err(RunError::Died(format!("lab `{lab}` was asked to end, and has not for 10 s")));
+        if begun.elapsed() > patience {
+            let seconds = patience.as_secs();
+            return Err(RunError::Died(format!("lab `{lab}` was asked to end, and has not for {seconds} s")));
         }
         sleep(LOOK);
     }

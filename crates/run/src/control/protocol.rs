@@ -115,6 +115,9 @@ pub struct LabInfo {
     pub nodes: Vec<NodeInfo>,
     /// How many links it has.
     pub links: usize,
+    /// How long its programs may take to end, at most, when they are asked to.
+    #[serde(default)]
+    pub longest_stop_ns: u64,
     /// That its time stands still, in words; none while it goes on.
     #[serde(default)]
     pub stalled: Option<String>,

@@ -41,6 +41,8 @@ pub(crate) struct Command {
     pub(crate) started: Option<(Instant, Option<Duration>)>,
     /// When and how it ended, and whether netloom asked it to.
     pub(crate) ended: Option<(Instant, Ending, bool)>,
+    /// The command that had to succeed before this one could start, and did not.
+    pub(crate) kept_by: Option<String>,
     /// Whether somebody ended the run before it had ended.
     pub(crate) interrupted: bool,
     /// For a service: whether it can be used.
@@ -62,6 +64,7 @@ impl Command {
             asked: None,
             started: None,
             ended: None,
+            kept_by: None,
             interrupted: false,
             readiness: None,
             exit_is_judged: plan.expect.iter().any(|expectation| expects_exit_of(&expectation.subject, event)),
@@ -84,12 +87,25 @@ impl Command {
     pub(crate) fn has_failed(&self) -> bool {
         match self.ended {
             _ if self.interrupted => false,
+            None if self.kept_by.is_some() => !self.described.may_fail,
             Some((_, _, true)) => false,
             Some((_, ending, false)) if !self.described.service => {
                 ending.code != Some(0) && !self.described.may_fail && !self.exit_is_judged
             }
-            Some((_, _, false)) => true,
+            Some((_, ending, false)) => {
+                !self.described.may_fail && !(self.described.once && ending.code == Some(0)) && !self.exit_is_judged
+            }
             None => self.started.is_some(),
+        }
+    }
+
+    /// Whether others may start that wait for this one; none if it is not known yet.
+    pub(crate) fn has_succeeded(&self) -> Option<bool> {
+        match (self.ended, &self.readiness) {
+            (_, Some(readiness)) if readiness.is_ready() => Some(true),
+            (Some((_, ending, stopped)), _) => Some(ending.code == Some(0) || stopped && !self.described.service),
+            (None, _) if self.kept_by.is_some() => Some(false),
+            (None, _) => None,
         }
     }
 
@@ -109,6 +125,7 @@ impl Command {
             signal: self.ended.and_then(|(_, ending, _)| ending.signal),
             stopped: self.ended.is_some_and(|(.., stopped)| stopped),
             interrupted: self.interrupted,
+            kept_by: self.kept_by.clone(),
             failed: self.has_failed(),
             stdout: self.stdout.clone(),
             stderr: self.stderr.clone(),
@@ -216,9 +233,17 @@ mod tests {
     }
 
     #[test]
-    fn a_service_fails_when_it_ends_by_itself() {
+    fn a_service_fails_when_it_ends_by_itself_unless_it_may() {
         let service = "{on: a, run: sleep 1, service: true}";
-        assert!(ended(service, "", SUCCESS, false).has_failed());
+        let row = ended(service, "", SUCCESS, false).row(Instant::ZERO);
+        assert!(row.failed);
+        assert_eq!(row.ending(), "exit 0 before the run was over");
+        let tolerated = "{on: a, run: sleep 1, service: true, may_fail: true}";
+        assert!(
+            !ended(tolerated, "", SUCCESS, false).has_failed() && !ended(tolerated, "", FAILURE, false).has_failed()
+        );
+        let once = "{on: a, run: sleep 1, service: once}";
+        assert!(!ended(once, "", SUCCESS, false).has_failed() && ended(once, "", FAILURE, false).has_failed());
         assert!(!ended(service, "", KILLED, true).has_failed());
     }
 

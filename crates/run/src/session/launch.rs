@@ -5,7 +5,6 @@ use super::commands::{Command, Ending, argv};
 use super::processes::{DueSignal, ProcessKey, Purpose};
 use super::services::{Readiness, Step, condition};
 use super::stage::Stage;
-use super::timeline::starts_before_zero;
 use crate::control::Reply;
 use crate::driver::Driver;
 use crate::node::Begun;
@@ -40,23 +39,76 @@ impl From<Launch> for Spawn {
 }
 
 impl Session<'_> {
-    /// Starts the services that have no time of their own.
-    pub(super) fn start_first_services(&mut self) -> Result<(), RunError> {
-        let first: Vec<usize> = self.first_services().collect();
-        if !first.is_empty() {
-            let plural = if first.len() == 1 { "" } else { "s" };
-            self.guard.step(format!("starting {} service{plural}", first.len()));
-        }
-        self.start_commands(&first, None)
+    /// Whatever starts before time zero waits for its turn.
+    pub(super) fn await_first(&mut self) {
+        self.waiting = self.first_commands().collect();
     }
 
-    fn first_services(&self) -> impl Iterator<Item = usize> {
-        let before_zero = |number: &usize| starts_before_zero(&self.job.plan, self.commands[*number].event);
+    fn first_commands(&self) -> impl Iterator<Item = usize> {
+        let before_zero = |number: &usize| self.job.plan.starts_before_zero(self.commands[*number].event);
         (0..self.commands.len()).filter(before_zero)
     }
 
-    pub(super) fn first_services_are_ready(&self) -> bool {
-        self.first_services().all(|number| self.commands[number].readiness.as_ref().is_some_and(Readiness::is_ready))
+    /// Whether the lab is set up and all services of the beginning are ready.
+    pub(super) fn is_ready_to_begin(&self) -> bool {
+        self.first_commands().all(|number| self.commands[number].has_succeeded() == Some(true))
+    }
+
+    /// Starts the commands whose turn has come: all that they wait for has succeeded.
+    pub(super) fn start_those_whose_turn_it_is(&mut self) -> Result<(), RunError> {
+        if self.waiting.is_empty() || matches!(self.stage, Stage::Stopping(_)) {
+            return Ok(());
+        }
+        let mut ready = Vec::new();
+        for number in std::mem::take(&mut self.waiting) {
+            let others = self.awaited_by(number);
+            let failed = others.iter().find(|other| self.commands[**other].has_succeeded() == Some(false)).copied();
+            if let Some(other) = failed {
+                self.never_starts(number, other)?;
+            } else if others.iter().all(|other| self.commands[*other].has_succeeded() == Some(true)) {
+                ready.push(number);
+            } else {
+                self.waiting.push(number);
+            }
+        }
+        self.say_what_starts(&ready);
+        self.start_commands(&ready, None)
+    }
+
+    /// What a command waits for: what it names, and before time zero for whatever makes the lab ready.
+    fn awaited_by(&self, number: usize) -> Vec<usize> {
+        let described = &self.commands[number].described;
+        let is_service = described.service && matches!(self.stage, Stage::Starting);
+        let is_awaited = |other: &usize| {
+            let command = &self.commands[*other];
+            described.after.contains(&command.event) || is_service && command.described.setup
+        };
+        (0..self.commands.len()).filter(is_awaited).collect()
+    }
+
+    /// What it waited for has failed.
+    fn never_starts(&mut self, number: usize, other: usize) -> Result<(), RunError> {
+        let [name, other] = [number, other].map(|one| self.commands[one].described.name.clone());
+        self.tell(format!("{name} does not start: {other} did not succeed"));
+        self.note("not started", json!({ "command": name, "because": other }))?;
+        self.commands[number].kept_by = Some(other.clone());
+        if matches!(self.stage, Stage::Starting) {
+            return Err(RunError::Command(format!("`{name}` could not start: `{other}` did not succeed")));
+        }
+        Ok(())
+    }
+
+    fn say_what_starts(&mut self, numbers: &[usize]) {
+        if !matches!(self.stage, Stage::Starting) {
+            return;
+        }
+        let services = numbers.iter().filter(|number| self.commands[**number].described.service).count();
+        match (services, numbers.len() - services) {
+            (0, 0) => {}
+            (0, _) => self.guard.step("setting the nodes up"),
+            (1, _) => self.guard.step("starting 1 service"),
+            (count, _) => self.guard.step(format!("starting {count} services")),
+        }
     }
 
     /// Starts the commands of timeline entries that were due `at` after time zero.
@@ -65,9 +117,13 @@ impl Session<'_> {
             let number = self.commands.iter().position(|command| command.event == *event);
             number.expect("every entry that runs something has its command")
         };
-        let numbers: Vec<usize> = events.iter().map(number).collect();
+        // Those that wait for others start in their turn, which may be now.
+        let (waiting, now): (Vec<usize>, Vec<usize>) =
+            events.iter().map(number).partition(|one| !self.commands[*one].described.after.is_empty());
+        self.waiting.extend(waiting);
         let due = self.zero().map(|zero| zero + at);
-        self.start_commands(&numbers, due)
+        self.start_commands(&now, due)?;
+        self.start_those_whose_turn_it_is()
     }
 
     /// Starts commands that were due at `due`: all of them are asked for before the first is waited for, so that in virtual
@@ -118,12 +174,12 @@ impl Session<'_> {
         lateness: Option<Duration>,
     ) -> Result<(), RunError> {
         let described = &self.commands[number].described;
-        let (name, lasting) = (described.name.clone(), described.stop_after);
-        self.processes.add(key, Purpose::Command(number), now, lasting);
+        let (name, lasting, grace) = (described.name.clone(), described.stop_after, described.stop);
+        self.processes.add(key, Purpose::Command(number), now, lasting, grace);
         let running = &mut self.commands[number];
         running.started = Some((now, lateness));
         if running.described.service {
-            running.readiness = Some(Readiness::of(running.described.ready.as_ref(), now));
+            running.readiness = Some(Readiness::of(running.described.ready.as_ref(), running.described.once, now));
         }
         if let Some(late) = lateness {
             let at = self.job.plan.timeline[self.commands[number].event].at;
@@ -225,7 +281,7 @@ impl Session<'_> {
         let stdio = [null()?, null()?, null()?];
         let launch = Launch { node, argv, env, cwd, stdio, terminal: false, user };
         let key = self.launch(launch).map_err(|error| self.cannot_start(number, &error))?;
-        self.processes.add(key, Purpose::Probe(number), self.links.now(), None);
+        self.processes.add(key, Purpose::Probe(number), self.links.now(), None, self.job.plan.stop);
         Ok(())
     }
 
@@ -234,6 +290,15 @@ impl Session<'_> {
         let name = self.commands[number].described.name.clone();
         self.tell(format!("{name} is ready"));
         self.note("ready", json!({ "command": name }))
+    }
+
+    fn setup_failed(&self, number: usize, ending: Ending) -> RunError {
+        let command = &self.commands[number];
+        let (file, line) = (self.job.lab_file.display(), self.job.plan.timeline[command.event].line);
+        let node = &self.job.plan.nodes[command.described.node].name;
+        let words = command.last_words(&self.job.folder);
+        let (name, code) = (&command.described.name, ending.shell_code());
+        RunError::Command(format!("{file}:{line}: setup of {node}: `{name}` ended with code {code}{words}"))
     }
 
     fn not_ready(&self, number: usize, how: &str) -> RunError {
@@ -305,8 +370,10 @@ impl Session<'_> {
         command.save(&self.job.folder)?;
         let name = command.described.name.clone();
         let was_ready = command.readiness.as_ref().is_some_and(Readiness::is_ready);
-        let died_early = command.described.service && !stopped && !was_ready;
+        let is_done = command.described.once && ending.code == Some(0) && !was_ready;
+        let died_early = command.described.service && !stopped && !was_ready && !is_done;
         command.readiness = command.readiness.take().filter(Readiness::is_ready);
+        let setup_failed = command.described.setup && command.has_succeeded() == Some(false);
         self.note(
             "ended",
             json!({ "command": name, "exit_code": ending.code, "signal": ending.signal, "stopped": stopped }),
@@ -315,7 +382,10 @@ impl Session<'_> {
         if died_early {
             return Err(self.not_ready(number, &format!("because it ended with code {}", ending.shell_code())));
         }
-        Ok(())
+        if setup_failed && matches!(self.stage, Stage::Starting) {
+            return Err(self.setup_failed(number, ending));
+        }
+        if is_done { self.is_ready(number) } else { Ok(()) }
     }
 }
 

@@ -69,6 +69,8 @@ pub(crate) struct Session<'a> {
     /// What clients watch.
     watched: BTreeMap<ClientId, (LiveCapture, TapId)>,
     commands: Vec<Command>,
+    /// Those that wait for others, by their numbers.
+    waiting: Vec<usize>,
     processes: Processes,
     timeline: Timeline,
     /// Changes of links that are due and that the driver is not known to have come to.
@@ -126,6 +128,7 @@ impl<'a> Session<'a> {
             captures,
             watched: BTreeMap::new(),
             commands: commands::commands_of(&job.plan),
+            waiting: Vec::new(),
             processes: Processes::default(),
             timeline,
             awaited: Vec::new(),
@@ -147,7 +150,8 @@ impl<'a> Session<'a> {
     /// Plays the lab to its end and tells the guard how it ended: the exit code of the lab process, and whether the
     /// guard was there to the end.
     pub(crate) fn live(mut self) -> (i32, bool) {
-        let played = self.start_first_services().and_then(|()| self.turn_until_stopped());
+        self.await_first();
+        let played = self.turn_until_stopped();
         let stopped = played.or_else(|error| {
             let why = self.why(error);
             self.stop(why)?;
@@ -206,14 +210,16 @@ impl<'a> Session<'a> {
             self.stop(Why::WallLimit)?;
         }
         self.look_after_services()?;
-        if matches!(self.stage, Stage::Starting) && self.first_services_are_ready() {
+        self.start_those_whose_turn_it_is()?;
+        if matches!(self.stage, Stage::Starting) && self.is_ready_to_begin() {
             self.begin()?;
         }
         self.play_timeline()?;
         self.sample()?;
         self.look_after_engine()?;
         self.send_due_signals()?;
-        let over = self.job.mode == Mode::Run && self.timeline.is_over() && !self.commands_run();
+        let over =
+            self.job.mode == Mode::Run && self.timeline.is_over() && self.waiting.is_empty() && !self.commands_run();
         if matches!(self.stage, Stage::Playing(_)) && over {
             self.stop(Why::Over)?;
         }

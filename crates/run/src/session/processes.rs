@@ -4,9 +4,6 @@ use netloom_host::node::ProcessId;
 use netloom_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
-/// How long a program has between being asked to end and being killed.
-pub(crate) const GRACE: Duration = Duration::from_secs(1);
-
 /// A program of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ProcessKey {
@@ -32,6 +29,8 @@ pub(crate) enum Purpose {
 pub(crate) struct Process {
     pub(crate) purpose: Purpose,
     pub(crate) started: Instant,
+    /// How long it has between being asked to end and being killed.
+    grace: Duration,
     end: End,
 }
 
@@ -64,10 +63,18 @@ pub(crate) struct Processes {
 }
 
 impl Processes {
-    /// A program was started at `now`, and is to be asked to end after `lasting`, if that is given.
-    pub(crate) fn add(&mut self, key: ProcessKey, purpose: Purpose, now: Instant, lasting: Option<Duration>) {
+    /// A program was started at `now`, and is to be asked to end after `lasting`, if that is given. Whenever it is asked, it
+    /// has this `grace` before it is killed.
+    pub(crate) fn add(
+        &mut self,
+        key: ProcessKey,
+        purpose: Purpose,
+        now: Instant,
+        lasting: Option<Duration>,
+        grace: Duration,
+    ) {
         let end = lasting.map_or(End::Open, |span| End::AskAt(now + span));
-        self.running.insert(key, Process { purpose, started: now, end });
+        self.running.insert(key, Process { purpose, started: now, grace, end });
     }
 
     /// A program has ended; none if it is not known.
@@ -108,6 +115,11 @@ impl Processes {
         }
     }
 
+    /// How long the most patient program may take to end.
+    pub(crate) fn longest_grace(&self) -> Duration {
+        self.running.values().map(|process| process.grace).max().unwrap_or(Duration::ZERO)
+    }
+
     /// Has all programs killed, now.
     pub(crate) fn hurry(&mut self, now: Instant) {
         let waiting = self.running.values_mut().filter(|process| process.end != End::Killed);
@@ -146,7 +158,7 @@ impl Process {
     fn advance(&mut self, now: Instant) -> Option<i32> {
         match self.end {
             End::AskAt(at) if at <= now => {
-                self.end = End::KillAt(now + GRACE);
+                self.end = End::KillAt(now + self.grace);
                 Some(libc::SIGTERM)
             }
             End::KillAt(at) if at <= now => {
@@ -167,6 +179,8 @@ mod tests {
         ProcessKey { node: 3, process: serde_json::from_value(process.into()).unwrap() }
     }
 
+    const GRACE: Duration = Duration::from_secs(1);
+
     fn second(value: u64) -> Instant {
         Instant::ZERO + Duration::from_secs(value)
     }
@@ -175,7 +189,7 @@ mod tests {
     fn a_program_is_asked_then_killed() {
         let mut processes = Processes::default();
         let this = key(7);
-        processes.add(this, Purpose::Command(0), second(1), Some(Duration::from_secs(4)));
+        processes.add(this, Purpose::Command(0), second(1), Some(Duration::from_secs(4)), GRACE);
         assert_eq!(processes.next(), Some(second(5)));
         assert!(processes.due(second(4)).is_empty());
         let due = |signal, at| DueSignal { key: this, signal, purpose: Purpose::Command(0), at: second(at) };
@@ -191,12 +205,27 @@ mod tests {
     fn stopping_chooses_by_purpose_and_only_once() {
         let mut processes = Processes::default();
         let (this, other) = (key(7), key(8));
-        processes.add(this, Purpose::Command(0), second(1), None);
-        processes.add(other, Purpose::Client(1), second(1), None);
+        processes.add(this, Purpose::Command(0), second(1), None, GRACE);
+        processes.add(other, Purpose::Client(1), second(1), None, GRACE);
         processes.stop(second(2), |purpose| purpose == Purpose::Command(0));
         assert_eq!(processes.due(second(2)).len(), 1);
         processes.stop(second(2), |purpose| purpose == Purpose::Command(0));
         assert!(processes.due(second(2)).is_empty());
         assert!(!processes.remove(other).unwrap().was_stopped());
+    }
+
+    #[test]
+    fn a_program_has_its_own_grace_unless_there_is_a_hurry() {
+        let mut processes = Processes::default();
+        let (patient, hurried) = (key(7), key(8));
+        for this in [patient, hurried] {
+            processes.add(this, Purpose::Command(0), second(0), None, Duration::from_secs(10));
+        }
+        processes.stop(second(1), |_| true);
+        assert_eq!(processes.due(second(1)).len(), 2);
+        assert!(processes.due(second(10)).is_empty());
+        processes.remove(patient).unwrap();
+        processes.hurry(second(10));
+        assert_eq!(processes.due(second(10)).iter().map(|due| due.signal).collect::<Vec<_>>(), [libc::SIGKILL]);
     }
 }

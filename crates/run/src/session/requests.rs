@@ -75,6 +75,7 @@ impl Session<'_> {
             folder: self.job.folder.path().to_owned(),
             nodes: plan.nodes.iter().map(node).collect(),
             links: plan.links.len(),
+            longest_stop_ns: self.processes.longest_grace().as_nanos(),
             stalled: match self.links.driver() {
                 Driver::Virtual(time) => time.stall(),
                 Driver::Engine(_) => None,
@@ -99,7 +100,7 @@ impl Session<'_> {
         let key = self
             .launch(Launch { node, argv, env, cwd, stdio, terminal, user })
             .map_err(|error| (ExitCode::Machine, error.to_string()))?;
-        self.processes.add(key, Purpose::Client(id), self.links.now(), None);
+        self.processes.add(key, Purpose::Client(id), self.links.now(), None, self.job.plan.stop);
         Ok(())
     }
 

@@ -11,6 +11,8 @@ const INTERVAL: Duration = Duration::from_millis(10);
 pub(crate) enum Readiness {
     /// It can be used.
     Ready,
+    /// It is ready when it has ended with 0.
+    AtItsEnd,
     /// To be asked at `next`, until `deadline`.
     Awaited {
         /// When to ask next.
@@ -32,9 +34,10 @@ pub(crate) enum Step {
 }
 
 impl Readiness {
-    /// The service was started at `now`.
-    pub(crate) fn of(ready: Option<&Ready>, now: Instant) -> Self {
+    /// The service was started at `now`; `once`: it may end with 0, and is ready then.
+    pub(crate) fn of(ready: Option<&Ready>, once: bool, now: Instant) -> Self {
         match ready {
+            None if once => Self::AtItsEnd,
             None => Self::Ready,
             Some(Ready { when: ReadyWhen::Pause(span), .. }) => Self::Awaited { next: now + *span, deadline: None },
             Some(Ready { timeout, .. }) => Self::Awaited { next: now, deadline: Some(now + *timeout) },
@@ -48,7 +51,7 @@ impl Readiness {
     /// When it wants to be looked at again.
     pub(crate) fn due(&self) -> Option<Instant> {
         match self {
-            Self::Ready => None,
+            Self::Ready | Self::AtItsEnd => None,
             Self::Awaited { next, .. } => Some(*next),
         }
     }
@@ -62,7 +65,7 @@ impl Readiness {
                 *next = now + INTERVAL;
                 Step::Ask
             }
-            Self::Ready => Step::Wait,
+            Self::Ready | Self::AtItsEnd => Step::Wait,
         }
     }
 }
@@ -91,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_service_is_asked_until_its_time_is_up() {
-        let mut readiness = Readiness::of(Some(&ready(ReadyWhen::Tcp(5201))), at(1_000));
+        let mut readiness = Readiness::of(Some(&ready(ReadyWhen::Tcp(5201))), false, at(1_000));
         assert_eq!(readiness.step(at(1_000)), Step::Ask);
         assert_eq!(readiness.step(at(1_001)), Step::Wait);
         assert_eq!(readiness.due(), Some(at(1_010)));
@@ -101,14 +104,14 @@ mod tests {
 
     #[test]
     fn a_pause_never_fails_however_late_it_is_looked_at() {
-        let mut readiness = Readiness::of(Some(&ready(ReadyWhen::Pause(Duration::from_secs(5)))), at(0));
+        let mut readiness = Readiness::of(Some(&ready(ReadyWhen::Pause(Duration::from_secs(5)))), false, at(0));
         assert_eq!(readiness.step(at(4_999)), Step::Wait);
         assert_eq!(readiness.step(at(60_000)), Step::Ask);
     }
 
     #[test]
     fn without_a_condition_a_service_is_ready_at_once() {
-        let mut readiness = Readiness::of(None, at(0));
+        let mut readiness = Readiness::of(None, false, at(0));
         assert!(readiness.is_ready());
         assert_eq!((readiness.due(), readiness.step(at(1))), (None, Step::Wait));
     }

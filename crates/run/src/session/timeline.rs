@@ -56,7 +56,7 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// The timeline of `plan`, without the services that start before it; `windows` are the instants at which
+    /// The timeline of `plan`, without what starts before it; `windows` are the instants at which
     /// expectations need everything measured. At one instant, first everything is measured, then links change, then programs
     /// start; of these, each in the order of the lab file. Appointments are numbered from `first` on.
     pub(crate) fn of(plan: &Plan, windows: &[Duration], first: u64) -> Self {
@@ -64,7 +64,7 @@ impl Timeline {
         for (index, event) in plan.timeline.iter().enumerate() {
             let at = event.at.unwrap_or(Duration::ZERO);
             match &event.action {
-                Action::Run(_) if starts_before_zero(plan, index) => {}
+                Action::Run(_) if plan.starts_before_zero(index) => {}
                 Action::Run(_) => items.push((at, Item::Start(index))),
                 Action::Set { .. } => items.push((at, Item::Change(index))),
                 Action::Down { link, duration } => {
@@ -114,12 +114,6 @@ impl Timeline {
     pub(crate) fn is_over(&self) -> bool {
         !self.items.iter().any(|due| due.item.is_awaited())
     }
-}
-
-/// Services without a time are started first; time zero is when all of them are ready.
-pub(crate) fn starts_before_zero(plan: &Plan, event: usize) -> bool {
-    let entry = &plan.timeline[event];
-    entry.at.is_none() && matches!(&entry.action, Action::Run(run) if run.service)
 }
 
 #[cfg(test)]
