@@ -15,7 +15,7 @@ pub use bypass::Bypass;
 pub use capture::CapturePlan;
 pub use clock::{Clock, Stack};
 pub use pipes::{PipePlan, Treatment};
-pub use timeline::{Action, Argv, Event, Ready, ReadyWhen, RunCommand};
+pub use timeline::{Action, Argv, Event, LinkPart, Ready, ReadyWhen, RunCommand};
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
 
 use crate::expect::Expectation;

@@ -92,10 +92,18 @@ pub(crate) struct EntrySpec {
 pub(crate) enum ActionSpec {
     Run(Box<RunSpec>),
     Set { link: Spanned<String>, direction: Option<Direction>, pipe: Option<Spanned<String>>, change: Box<PipeChange> },
-    Down { link: Spanned<String>, duration: Option<Duration> },
-    Up { link: Spanned<String> },
+    Down { part: PartSpec, duration: Option<Duration> },
+    Up { part: PartSpec },
     Partition { groups: Spanned<Vec<Vec<Spanned<String>>>>, duration: Option<Duration> },
     Heal { place: Spanned<()> },
+}
+
+/// A link, or a part of it.
+#[derive(Debug)]
+pub(crate) struct PartSpec {
+    pub(crate) link: Spanned<String>,
+    pub(crate) direction: Option<Direction>,
+    pub(crate) pipe: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Default)]

@@ -97,6 +97,23 @@ expect: [first.forward.far.delay < 5 ms, first.voip.drops == 0]
     assert!(plan.to_text().contains("first.forward.far  delay 1 ms"), "{}", plan.to_text());
 }
 
+#[test]
+fn a_cut_may_be_of_a_direction_or_of_a_further_pipe() {
+    let more = "timeline:
+  - {at: 1 s, link: first, down: 2 s, pipe: far, direction: forward}
+  - {at: 2 s, link: first, down: 2 s, pipe: far, direction: forward}
+  - {at: 1 s, link: first, down: true, direction: backward}
+  - {at: 3 s, link: first, up: true, direction: backward}
+";
+    let text = plan(&format!("{LINKS}{more}")).to_text();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let parts = ["1 s first.forward.far down for 3 s", "1 s first.backward down", "3 s first.backward up"];
+    parts.iter().for_each(|part| assert!(words.contains(part), "{part}: {text}"));
+    let wrong = format!("{LINKS}timeline: [{{link: first, down: 1 s, pipe: fra}}]\n");
+    let error = netloom_lab::parse(&wrong, "test.yaml").map(|_| ()).expect_err("there is no such pipe").to_string();
+    assert!(error.contains("link `first` has no further pipe `fra`: did you mean `far`?"), "{error}");
+}
+
 /// When each link is cut and joined: seconds, link, and for how long.
 fn cuts(text: &str) -> Vec<(u64, &'static str, Option<Duration>)> {
     let names = ["ab", "bc", "cd", "da"];
@@ -106,9 +123,9 @@ links: {ab: {ends: [a, b]}, bc: {ends: [b, c]}, cd: {ends: [c, d]}, da: {ends: [
     let plan = plan(&format!("{network}timeline: [{text}]\n"));
     let events = plan.timeline.iter().map(|event| {
         let at = event.at.unwrap_or_default().as_nanos() / 1_000_000_000;
-        match event.action {
-            Action::Down { link, duration } => (at, names[link], duration),
-            Action::Up { link } => (at, names[link], Some(Duration::ZERO)),
+        match &event.action {
+            Action::Down { part, duration } => (at, names[part.link], *duration),
+            Action::Up { part } => (at, names[part.link], Some(Duration::ZERO)),
             _ => panic!("neither cut nor joined"),
         }
     });

@@ -1,7 +1,7 @@
 //! What the timeline does to links; programs are left out.
 
 use netloom_fabric::PipeId;
-use netloom_lab::{Action, Direction, PipePlan, Plan};
+use netloom_lab::{Action, Direction, LinkPart, PipePlan, Plan};
 use netloom_link::PipeChange;
 use netloom_units::{Duration, Instant};
 
@@ -41,6 +41,12 @@ impl Place<'_> {
     }
 }
 
+/// What is cut or joined.
+fn switched(part: &LinkPart) -> Place<'_> {
+    let LinkPart { link, direction, pipe } = part;
+    Place { link: *link, direction: *direction, further: pipe.as_deref(), all: pipe.is_none() }
+}
+
 /// What happens to pipes, in order, and the names of the programs that are left out.
 pub(crate) fn events(plan: &Plan) -> (Vec<Event>, Vec<String>) {
     let (mut events, mut skipped) = (Vec::new(), Vec::new());
@@ -50,18 +56,17 @@ pub(crate) fn events(plan: &Plan) -> (Vec<Event>, Vec<String>) {
             let meant = (0..).zip(plan.pipes()).filter(|(_, pipe)| place.holds(pipe));
             events.extend(meant.map(|(number, _)| Event { at: at + after, pipe: PipeId(number), deed: deed.clone() }));
         };
-        let whole = |link| Place { link, direction: None, further: None, all: true };
         match &entry.action {
             Action::Run(run) => skipped.push(run.name.clone()),
             Action::Set { link, direction, pipe, change } => {
                 let place = Place { link: *link, direction: *direction, further: pipe.as_deref(), all: false };
                 add(place, Duration::ZERO, Deed::Change(change.clone()));
             }
-            Action::Down { link, duration } => {
-                add(whole(*link), Duration::ZERO, Deed::SetUp(false));
-                duration.iter().for_each(|span| add(whole(*link), *span, Deed::SetUp(true)));
+            Action::Down { part, duration } => {
+                add(switched(part), Duration::ZERO, Deed::SetUp(false));
+                duration.iter().for_each(|span| add(switched(part), *span, Deed::SetUp(true)));
             }
-            Action::Up { link } => add(whole(*link), Duration::ZERO, Deed::SetUp(true)),
+            Action::Up { part } => add(switched(part), Duration::ZERO, Deed::SetUp(true)),
         }
     }
     // Of what happens at one instant, the order of the file is kept.

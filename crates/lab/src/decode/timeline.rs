@@ -7,7 +7,7 @@ use super::{Errors, Fields, keep, list};
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
 use crate::keys::{DOWN, HEAL, PARTITION, READY, RUN, SET, SETUP, UP};
 use crate::plan::{Direction, Ready, ReadyWhen};
-use crate::spec::{ActionSpec, EntrySpec, RunSpec};
+use crate::spec::{ActionSpec, EntrySpec, PartSpec, RunSpec};
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
 use std::path::PathBuf;
@@ -145,8 +145,7 @@ pub(super) fn user_name(node: &Node) -> Result<String, Diagnostic> {
 fn set(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
     let fields = Fields::open(node, &SET, errors)?;
     let at = fields.read("at", duration_or_zero, errors);
-    let words = [("forward", Direction::Forward), ("backward", Direction::Backward)];
-    let direction = fields.read("direction", |value| word(value, &words), errors);
+    let direction = fields.read("direction", direction, errors);
     let change = fields.get("set").and_then(|value| changes(value, errors));
     let pipe = fields.read("pipe", name_of("a further pipe"), errors);
     let link = fields.read("link", name_of("a link"), errors);
@@ -161,8 +160,20 @@ fn down(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpe
         |value| if value.plain() == Some("true") { Ok(None) } else { how_long(value).map(Some) },
         errors,
     );
-    let link = fields.read("link", name_of("a link"), errors);
-    Some((at, ActionSpec::Down { link: link?, duration: lasting? }))
+    let part = part(&fields, errors);
+    Some((at, ActionSpec::Down { part: part?, duration: lasting? }))
+}
+
+fn direction(node: &Node) -> Result<Direction, Diagnostic> {
+    word(node, &[("forward", Direction::Forward), ("backward", Direction::Backward)])
+}
+
+/// What of a link is cut or joined.
+fn part(fields: &Fields<'_>, errors: &mut Errors) -> Option<PartSpec> {
+    let direction = fields.read("direction", direction, errors);
+    let pipe = fields.read("pipe", name_of("a further pipe"), errors);
+    let link = fields.read("link", name_of("a link"), errors)?;
+    Some(PartSpec { link, direction, pipe })
 }
 
 fn how_long(node: &Node) -> Result<Duration, Diagnostic> {
@@ -178,8 +189,8 @@ fn up(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)
     let is_true =
         |value: &Node| if flag(value)? { Ok(()) } else { Err(value.error("write `down: true` to cut a link")) };
     fields.read("up", is_true, errors);
-    let link = fields.read("link", name_of("a link"), errors);
-    Some((at, ActionSpec::Up { link: link? }))
+    let part = part(&fields, errors)?;
+    Some((at, ActionSpec::Up { part }))
 }
 
 fn partition(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {

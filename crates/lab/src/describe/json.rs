@@ -133,11 +133,17 @@ impl Plan {
                 "pipe": pipe,
                 "change": change(changed),
             }}),
-            Action::Down { link, duration } => json!({ "down": {
-                "link": self.links[*link].name,
+            Action::Down { part, duration } => json!({ "down": {
+                "link": self.links[part.link].name,
+                "direction": part.direction.map(|direction| direction.to_string()),
+                "pipe": part.pipe,
                 "duration_ns": duration.map(Duration::as_nanos),
             }}),
-            Action::Up { link } => json!({ "up": { "link": self.links[*link].name } }),
+            Action::Up { part } => json!({ "up": {
+                "link": self.links[part.link].name,
+                "direction": part.direction.map(|direction| direction.to_string()),
+                "pipe": part.pipe,
+            } }),
         };
         value["line"] = json!(event.line);
         value["at_ns"] = json!(event.at.map(Duration::as_nanos));

@@ -2,8 +2,8 @@
 
 use crate::models;
 use crate::plan::{
-    Action, CapturePlan, Clock, Direction, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand, Shards, Stack, TrafficPlan,
-    Treatment,
+    Action, CapturePlan, Clock, Direction, LinkPart, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand, Shards, Stack,
+    TrafficPlan, Treatment,
 };
 use crate::{capture, traffic};
 use netloom_link::{PipeChange, PipeConfig};
@@ -137,6 +137,13 @@ impl Plan {
         rows
     }
 
+    /// `backbone`, `backbone.forward`, `backbone.forward.voip` or `backbone.voip`.
+    fn part_name(&self, part: &LinkPart) -> String {
+        let direction = part.direction.map_or_else(String::new, |direction| format!(".{direction}"));
+        let pipe = part.pipe.as_ref().map_or_else(String::new, |pipe| format!(".{pipe}"));
+        format!("{}{direction}{pipe}", self.links[part.link].name)
+    }
+
     fn event_row(&self, number: usize) -> Vec<String> {
         let event = &self.timeline[number];
         let (place, what) = match &event.action {
@@ -146,11 +153,11 @@ impl Plan {
                 let pipe = pipe.as_ref().map_or_else(String::new, |pipe| format!(".{pipe}"));
                 (format!("{}{direction}{pipe}", self.links[*link].name), change_text(change))
             }
-            Action::Down { link, duration } => {
+            Action::Down { part, duration } => {
                 let lasting = duration.map_or_else(String::new, |duration| format!(" for {duration}"));
-                (self.links[*link].name.clone(), format!("down{lasting}"))
+                (self.part_name(part), format!("down{lasting}"))
             }
-            Action::Up { link } => (self.links[*link].name.clone(), "up".into()),
+            Action::Up { part } => (self.part_name(part), "up".into()),
         };
         let at = match event.at {
             None if matches!(&event.action, Action::Run(run) if run.setup) => "setup".into(),

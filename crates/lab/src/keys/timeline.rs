@@ -6,6 +6,10 @@ use super::{COMMAND_NAME, Key, Kind, Section, USER_NAME};
 pub(super) const COMMAND: Kind =
     Kind::OneOf(&[Kind::Text("\\S"), Kind::List { items: &Kind::Scalar, least: 1, most: None }]);
 const AT_KEY: Key = Key::new("at", DURATION_OR_ZERO, "1 s", "When, after time zero. Default: at time zero.");
+const DIRECTION_KEY: Key =
+    Key::new("direction", Kind::Word(&["forward", "backward"]), "forward", "Only this direction. Default: both.");
+const CUT_PIPE_KEY: Key =
+    Key::new("pipe", LINK_REFERENCE, "far", "Only the further pipe of this name. Default: all pipes of the link.");
 const LINK_KEY: Key = Key::new("link", LINK_REFERENCE, "backbone", "The link.").required();
 
 /// An entry of the timeline that starts a program.
@@ -102,7 +106,7 @@ pub(crate) const SET: Section = Section {
         AT_KEY,
         LINK_KEY,
         Key::new("set", Kind::Section(&CHANGE), "{delay: 80 ms}", "What changes; all else stays.").required(),
-        Key::new("direction", Kind::Word(&["forward", "backward"]), "forward", "Only this direction. Default: both."),
+        DIRECTION_KEY,
         Key::new("pipe", LINK_REFERENCE, "far", "The further pipe of this name. Default: the link's own pipe."),
     ]],
 };
@@ -116,6 +120,8 @@ pub(crate) const DOWN: Section = Section {
         LINK_KEY,
         Key::new("down", Kind::OneOf(&[Kind::True, DURATION]), "500 ms", "For how long, or true: until `up`.")
             .required(),
+        DIRECTION_KEY,
+        CUT_PIPE_KEY,
     ]],
 };
 
@@ -123,7 +129,13 @@ pub(crate) const DOWN: Section = Section {
 pub(crate) const UP: Section = Section {
     name: "up",
     doc: "Joins a link that was cut.",
-    groups: &[&[AT_KEY, LINK_KEY, Key::new("up", Kind::True, "true", "Always true.").required()]],
+    groups: &[&[
+        AT_KEY,
+        LINK_KEY,
+        Key::new("up", Kind::True, "true", "Always true.").required(),
+        DIRECTION_KEY,
+        CUT_PIPE_KEY,
+    ]],
 };
 
 /// An entry of the timeline that cuts the network into parts.

@@ -35,16 +35,34 @@ pub enum Action {
     },
     /// A link is cut.
     Down {
-        /// The link's place in the plan.
-        link: usize,
+        /// What of it.
+        part: LinkPart,
         /// For how long; none: until `up`.
         duration: Option<Duration>,
     },
     /// A link is joined again.
     Up {
-        /// The link's place in the plan.
-        link: usize,
+        /// What of it.
+        part: LinkPart,
     },
+}
+
+/// A link, or a part of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkPart {
+    /// The link's place in the plan.
+    pub link: usize,
+    /// The direction; none: both.
+    pub direction: Option<Direction>,
+    /// Only the further pipe of this name; none: all pipes.
+    pub pipe: Option<String>,
+}
+
+impl LinkPart {
+    /// All of a link.
+    pub fn whole(link: usize) -> Self {
+        Self { link, direction: None, pipe: None }
+    }
 }
 
 /// A program of the timeline.
@@ -87,6 +105,14 @@ impl Plan {
     /// The name of the command of this entry of the timeline, if it is one.
     pub fn command_name(&self, event: usize) -> Option<&str> {
         if let Action::Run(run) = &self.timeline[event].action { Some(&run.name) } else { None }
+    }
+
+    /// What this entry of the timeline cuts or joins, if it does.
+    pub fn switched(&self, event: usize) -> Option<&LinkPart> {
+        match &self.timeline[event].action {
+            Action::Down { part, .. } | Action::Up { part } => Some(part),
+            Action::Run(_) | Action::Set { .. } => None,
+        }
     }
 
     /// Whether this entry of the timeline starts before time zero: what makes the lab ready, and services that have no time

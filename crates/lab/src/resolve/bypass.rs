@@ -5,7 +5,7 @@ use crate::decode::Errors;
 use crate::diagnostics::one_of;
 use crate::expect::Subject;
 use crate::models;
-use crate::plan::{Action, Bypass, Clock, Direction, Plan, Stack};
+use crate::plan::{Action, Bypass, Clock, Direction, LinkPart, Plan, Stack};
 use crate::spec::{BypassSpec, LinkSpec, Spec};
 
 /// What every link comes to, in the order of the lab file. That one must be joined and cannot is noted. Of `plan`, the
@@ -78,8 +78,10 @@ fn on_models(link: &LinkSpec) -> Option<String> {
 
 fn on_timeline(plan: &Plan, number: usize) -> Option<String> {
     let changed = plan.timeline.iter().find_map(|event| match &event.action {
-        Action::Set { link, .. } | Action::Up { link } if *link == number => Some(("changes", event.line)),
-        Action::Down { link, .. } if *link == number => Some(("cuts", event.line)),
+        Action::Set { link, .. } | Action::Up { part: LinkPart { link, .. } } if *link == number => {
+            Some(("changes", event.line))
+        }
+        Action::Down { part, .. } if part.link == number => Some(("cuts", event.line)),
         _ => None,
     });
     changed.map(|(verb, line)| format!("the timeline {verb} it in line {line}"))

@@ -1,6 +1,6 @@
 //! Several entries may cut one link: it is joined when the last of them lets go, or by `up`, which ends them all.
 
-use crate::plan::{Action, Event};
+use crate::plan::{Action, Event, LinkPart};
 use netloom_units::Duration;
 use std::collections::BTreeMap;
 
@@ -37,15 +37,15 @@ impl End {
     }
 }
 
-/// Makes every cut of a link last as long as the link is down because of it and of those that overlap it.
+/// Makes every cut of a link, or of a part of it, last as long as that is down because of it and of those that overlap it.
 pub(super) fn settle(events: &mut [Event]) {
-    let mut links: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut parts: BTreeMap<LinkPart, Vec<usize>> = BTreeMap::new();
     for (place, event) in events.iter().enumerate() {
-        if let Action::Down { link, .. } | Action::Up { link } = event.action {
-            links.entry(link).or_default().push(place);
+        if let Action::Down { part, .. } | Action::Up { part } = &event.action {
+            parts.entry(part.clone()).or_default().push(place);
         }
     }
-    for places in links.into_values().filter(|places| places.len() > 1) {
+    for places in parts.into_values().filter(|places| places.len() > 1) {
         settle_link(events, &places);
     }
 }

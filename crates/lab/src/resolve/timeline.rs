@@ -5,8 +5,8 @@ use super::partitions::{healed, partitions};
 use super::{Findings, downs, order, place};
 use crate::decode::{Errors, keep};
 use crate::diagnostics::{Diagnostic, Span, Spanned, nearest};
-use crate::plan::{Action, Argv, Direction, Event, NodeKind, Plan, RunCommand, Treatment};
-use crate::spec::{ActionSpec, EntrySpec, LinkSpec, RunSpec, Spec};
+use crate::plan::{Action, Argv, Direction, Event, LinkPart, NodeKind, Plan, RunCommand, Treatment};
+use crate::spec::{ActionSpec, EntrySpec, LinkSpec, PartSpec, RunSpec, Spec};
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, Duration};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,19 +50,21 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 let pipe = pipe.map(|name| name.value);
                 meant.map(|place| Action::Set { link: place, direction, pipe, change }).into_iter().collect()
             }
-            ActionSpec::Down { link, duration } => {
-                place(links, &link, errors).map(|link| Action::Down { link, duration }).into_iter().collect()
+            ActionSpec::Down { part, duration } => {
+                part_of(part, places, errors).map(|part| Action::Down { part, duration }).into_iter().collect()
             }
-            ActionSpec::Up { link } => {
-                place(links, &link, errors).map(|link| Action::Up { link }).into_iter().collect()
+            ActionSpec::Up { part } => {
+                part_of(part, places, errors).map(|part| Action::Up { part }).into_iter().collect()
             }
             ActionSpec::Partition { duration, .. } => {
                 let own = partitions.iter().filter(|partition| partition.entry == number);
-                own.flat_map(|own| &own.links).map(|link| Action::Down { link: *link, duration }).collect()
+                own.flat_map(|own| &own.links)
+                    .map(|link| Action::Down { part: LinkPart::whole(*link), duration })
+                    .collect()
             }
             ActionSpec::Heal { place } => {
                 let joined = keep(healed(number, at.unwrap_or_default(), &place, &partitions), errors);
-                joined.into_iter().flatten().map(|link| Action::Up { link }).collect()
+                joined.into_iter().flatten().map(|link| Action::Up { part: LinkPart::whole(link) }).collect()
             }
         };
         events.extend(actions.into_iter().map(|one| Event { line, at, action: one }));
@@ -71,6 +73,17 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
     order::chain_setups(&mut events, &of_node);
     downs::settle(&mut events);
     events
+}
+
+/// What of a link is meant; none after an error was noted.
+fn part_of(part: PartSpec, places: &Places<'_>, errors: &mut Errors) -> Option<LinkPart> {
+    let PartSpec { link, direction, pipe } = part;
+    let meant = place(places.links, &link, errors)?;
+    let change = PipeChange::default();
+    let wrong =
+        pipe.as_ref().and_then(|pipe| wrong_change(&places.spec.links[meant], &link, direction, Some(pipe), &change));
+    errors.extend(wrong);
+    Some(LinkPart { link: meant, direction, pipe: pipe.map(|name| name.value) })
 }
 
 /// The error of something that is to run on a transit router.

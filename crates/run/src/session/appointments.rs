@@ -10,7 +10,7 @@ use crate::driver::Driver;
 use crate::punctuality::Kind;
 use netloom_dataplane::{Act, Appointment, Task};
 use netloom_fabric::PipeId;
-use netloom_lab::Action;
+use netloom_lab::{Action, LinkPart};
 use netloom_units::{Duration, Instant};
 use serde_json::json;
 
@@ -53,6 +53,11 @@ impl Session<'_> {
         Some(Appointment { number, at: zero + at, task })
     }
 
+    /// What an entry of the timeline cuts or joins.
+    fn switched(&self, event: usize) -> &LinkPart {
+        self.job.plan.switched(event).expect("the timeline cuts and joins links for entries that say so")
+    }
+
     fn acts(&self, item: Item) -> Vec<(PipeId, Act)> {
         match item {
             Item::Change(event) => {
@@ -61,8 +66,10 @@ impl Session<'_> {
                 };
                 self.links.changes(*link, *direction, pipe.as_deref(), change)
             }
-            Item::Cut(link) => self.links.states(link, None, None, false),
-            Item::Join(link) => self.links.states(link, None, None, true),
+            Item::Cut(event) | Item::Join(event) => {
+                let LinkPart { link, direction, pipe } = self.switched(event);
+                self.links.states(*link, *direction, pipe.as_deref(), matches!(item, Item::Join(_)))
+            }
             Item::Start(_) | Item::Measure | Item::End => Vec::new(),
         }
     }
@@ -75,8 +82,10 @@ impl Session<'_> {
                     self.links.note_change(*link, *direction, pipe.as_deref(), change);
                 }
             }
-            Item::Cut(link) => self.links.note_state(link, None, None, false),
-            Item::Join(link) => self.links.note_state(link, None, None, true),
+            Item::Cut(event) | Item::Join(event) => {
+                let LinkPart { link, direction, pipe } = self.switched(event).clone();
+                self.links.note_state(link, direction, pipe.as_deref(), matches!(due.item, Item::Join(_)));
+            }
             Item::Start(_) | Item::Measure | Item::End => {}
         }
         self.awaited.push(due);
@@ -111,8 +120,10 @@ impl Session<'_> {
                 let place = Place::new(*link, *direction, pipe.clone());
                 (place, "changed", json!({ "set": netloom_lab::describe_change(change) }))
             }
-            Item::Cut(link) => (Place::link(*link), "down", json!({})),
-            Item::Join(link) => (Place::link(*link), "up", json!({})),
+            Item::Cut(event) | Item::Join(event) => {
+                let LinkPart { link, direction, pipe } = self.switched(*event).clone();
+                (Place::new(link, direction, pipe), if matches!(item, Item::Cut(_)) { "down" } else { "up" }, json!({}))
+            }
             Item::Start(_) | Item::Measure | Item::End => return Ok(()),
         };
         // What never happened is as late as the run is long by now.

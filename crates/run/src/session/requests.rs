@@ -199,11 +199,6 @@ impl Place {
         Self { link, direction, pipe }
     }
 
-    /// All of a link.
-    pub(super) fn link(link: usize) -> Self {
-        Self { link, direction: None, pipe: None }
-    }
-
     /// For people, with the link's name.
     pub(super) fn text(&self, link: &str) -> String {
         let direction = self.direction.map_or_else(String::new, |direction| format!(" {direction}"));

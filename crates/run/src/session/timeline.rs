@@ -11,9 +11,9 @@ pub(crate) enum Item {
     Start(usize),
     /// Change a link as this timeline entry says.
     Change(usize),
-    /// Cut this link.
+    /// Cut what this timeline entry says.
     Cut(usize),
-    /// Join this link again.
+    /// Join again what this timeline entry cuts, or says.
     Join(usize),
     /// Measure everything: a window of an expectation begins or ends here.
     Measure,
@@ -36,6 +36,16 @@ fn rank(item: Item) -> u8 {
         Item::Change(_) | Item::Cut(_) | Item::Join(_) => 1,
         Item::Start(_) => 2,
         Item::End => 3,
+    }
+}
+
+/// Whether two items at one instant do the same.
+fn is_same(plan: &Plan, one: Item, other: Item) -> bool {
+    match (one, other) {
+        (Item::Cut(one), Item::Cut(other)) | (Item::Join(one), Item::Join(other)) => {
+            plan.switched(one) == plan.switched(other)
+        }
+        _ => one == other,
     }
 }
 
@@ -67,17 +77,17 @@ impl Timeline {
                 Action::Run(_) if plan.starts_before_zero(index) => {}
                 Action::Run(_) => items.push((at, Item::Start(index))),
                 Action::Set { .. } => items.push((at, Item::Change(index))),
-                Action::Down { link, duration } => {
-                    items.push((at, Item::Cut(*link)));
-                    items.extend(duration.map(|lasting| (at + lasting, Item::Join(*link))));
+                Action::Down { duration, .. } => {
+                    items.push((at, Item::Cut(index)));
+                    items.extend(duration.map(|lasting| (at + lasting, Item::Join(index))));
                 }
-                Action::Up { link } => items.push((at, Item::Join(*link))),
+                Action::Up { .. } => items.push((at, Item::Join(index))),
             }
         }
         items.extend(plan.duration.map(|end| (end, Item::End)));
         items.sort_by_key(|(at, item)| (*at, rank(*item)));
-        // Cuts that overlap end together: their link is joined once.
-        items.dedup();
+        // Cuts that overlap end together: what they cut is joined once.
+        items.dedup_by(|(at, item), (before, last)| at == before && is_same(plan, *item, *last));
         let numbered = items.into_iter().zip(first..);
         Self { items: numbered.map(|((at, item), number)| Due { at, item, number }).collect() }
     }
@@ -144,11 +154,11 @@ mod tests {
         assert_eq!(timeline.pop_due(ms(0)), due(0, Item::Start(2), 7));
         assert_eq!(timeline.pop_due(ms(1_999)), None);
         assert_eq!(timeline.next(), Some(ms(2_000)));
-        assert_eq!(timeline.pop_due(ms(2_000)), due(2_000, Item::Cut(0), 8));
+        assert_eq!(timeline.pop_due(ms(2_000)), due(2_000, Item::Cut(1), 8));
         assert_eq!(timeline.pop_due(ms(2_050)), due(2_000, Item::Change(3), 9));
         assert_eq!(timeline.pop_due(ms(9_000)), due(2_100, Item::Measure, 10));
         assert!(!timeline.is_over());
-        assert_eq!(timeline.pop_due(ms(9_000)), due(2_500, Item::Join(0), 11));
+        assert_eq!(timeline.pop_due(ms(9_000)), due(2_500, Item::Join(1), 11));
         assert!(timeline.is_over());
     }
 
@@ -167,7 +177,7 @@ timeline:
         let second = ms(1_000);
         let mut timeline = Timeline::of(&plan, &[second], 0);
         let mut next = || timeline.pop_due(second).map(|due| due.item);
-        assert_eq!([next(), next(), next()], [Item::Measure, Item::Change(2), Item::Cut(0)].map(Some));
+        assert_eq!([next(), next(), next()], [Item::Measure, Item::Change(2), Item::Cut(4)].map(Some));
         assert_eq!(next(), Some(Item::Start(0)));
         let starts: Vec<_> = std::iter::from_fn(|| timeline.pop_start(second)).collect();
         assert_eq!(starts, [1, 3]);
@@ -179,7 +189,7 @@ timeline:
         let plan = plan("timeline: [{at: 1 s, link: l, down: 2 s}, {at: 2 s, link: l, down: 2 s}]\n");
         let mut timeline = Timeline::of(&plan, &[], 0);
         let items: Vec<_> = std::iter::from_fn(|| timeline.pop_due(ms(9_000))).map(|due| (due.at, due.item)).collect();
-        assert_eq!(items, [(ms(1_000), Item::Cut(0)), (ms(2_000), Item::Cut(0)), (ms(4_000), Item::Join(0))]);
+        assert_eq!(items, [(ms(1_000), Item::Cut(0)), (ms(2_000), Item::Cut(1)), (ms(4_000), Item::Join(0))]);
     }
 
     #[test]
