@@ -86,7 +86,7 @@ fn a_program_that_computes_for_ever_is_named_and_ended() {
     let run = Finished::of(&child.wait_with_output().unwrap()).expect_code(124);
     let why = "now: node `a` is waited for, where its program `python3` computes";
     assert!(told.contains(why), "{told}");
-    assert!(run.stderr.contains("lab time stands still at 1.") && run.stderr.contains(why), "{}", run.stderr);
+    assert!(run.stderr.contains("lab time stands still at 1 s, ") && run.stderr.contains(why), "{}", run.stderr);
     let report = bed.json("spin", "report.json");
     assert_eq!((&report["exit_code"], &report["wall_limit_reached"]), (&124.into(), &true.into()));
     assert!(bed.latest("spin").join("verdict.json").exists());
@@ -109,7 +109,7 @@ fn lab_time_goes_on_beside_a_spinning_program_if_it_may() {
         let advanced = report["advanced"][0]["advanced_ns"].as_u64().unwrap();
         assert!((400_000_000..1_500_000_000).contains(&advanced), "{name}: {report}");
         let notes = report["verdict"]["notes"].to_string();
-        assert!(notes.contains("another run will differ"), "{name}: {notes}");
+        assert!(notes.contains("another run"), "{name}: {notes}");
         assert_eq!(bed.json("spin", "provenance.json")["on_spin"], "advance");
     }
 }

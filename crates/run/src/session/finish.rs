@@ -164,7 +164,8 @@ impl Session<'_> {
         let nodes: Vec<String> =
             advanced.iter().map(|row| format!("{} by {}", row.node, span(row.advanced_ns))).collect();
         let why = "lab time went on while programs computed (`on_spin: advance`)";
-        (!nodes.is_empty()).then(|| format!("another run will differ: {why}, in {}", nodes.join(", ")))
+        (!nodes.is_empty())
+            .then(|| format!("whether another run is the same, which it will not be: {why}, in {}", nodes.join(", ")))
     }
 
     /// Which links nobody can judge, since the engine did not see their packets.

@@ -51,9 +51,11 @@ const CLOCK: Edits = Edits {
 
 /// In virtual time, what programs ask of their kernel takes time, so that a loop of system calls comes to an end: by itself,
 /// a kernel computes in no time at all. Each system call owes 100 ns, and each switch from one task to another; what is
-/// owed is paid before a system call, when it is a microsecond or more. The longer a kernel has been busy without hearing of
-/// a frame, the more a call owes: 1/4096 of that time, up to 5 us. `netloom.syscall` and `netloom.switch` set other costs,
-/// in nanoseconds, which then do not grow.
+/// owed is paid before a system call, when it is a microsecond or more, and let off when the kernel pauses before: so a
+/// program that does little between two waits does it in no time, and round trips are what the links make them. The
+/// longer a kernel has been busy without hearing of a frame, the more a call owes: 1/4096 of that time, up to 5 us.
+/// `netloom.syscall` and `netloom.switch` set other costs, in nanoseconds; that of calls then does not grow, and is paid to
+/// the last one.
 ///
 /// Computing without system calls takes no time all the same. The lab process may send SIGALRM to a program that does so:
 /// then the kernel's process takes the program's name, and as many nanoseconds pass as `netloom.slice` says.
@@ -65,6 +67,11 @@ const COSTS: [Edits; 3] = [
             (
                 "static unsigned long long netloom_busy_since;\n",
                 "static unsigned long long netloom_busy_since;\nstatic unsigned long long netloom_owed;\n",
+            ),
+            (
+                "\ttime_travel_update_time(next, true);\n",
+                "\ttime_travel_update_time(next, true);\n\
+                 \tif (netloom_syscall_cost == ULONG_MAX)\n\t\tnetloom_owed = 0;\n",
             ),
             (
                 "#include <linux/um_timetravel.h>\n",
@@ -89,12 +96,10 @@ const COSTS: [Edits; 3] = [
                  \tnetloom_owed += netloom_switch_cost;\n}\n\n\
                  void netloom_called(void);\n\
                  void netloom_called(void)\n{\n\
-                 \tunsigned long long owed;\n\n\
-                 \tif (time_travel_mode != TT_MODE_EXTERNAL)\n\
-                 \t\treturn;\n\
-                 \towed = netloom_owed + netloom_call();\n\
-                 \tnetloom_owed = owed < NSEC_PER_USEC ? owed : 0;\n\
-                 \tif (owed >= NSEC_PER_USEC)\n\
+                 \tunsigned long long owed = netloom_owed + netloom_call();\n\
+                 \tbool due = owed >= (netloom_syscall_cost == ULONG_MAX ? NSEC_PER_USEC : 1);\n\n\
+                 \tnetloom_owed = due ? 0 : owed;\n\
+                 \tif (due && time_travel_mode == TT_MODE_EXTERNAL)\n\
                  \t\ttime_travel_update_time_rel(owed);\n}\n\n\
                  const char *netloom_spun(void);\n\
                  const char *netloom_spun(void)\n{\n\
