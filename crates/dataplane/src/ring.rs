@@ -44,7 +44,7 @@ struct RingRequest {
 /// `struct tpacket2_hdr`, followed at 32 bytes by `struct sockaddr_ll`.
 #[repr(C)]
 struct SlotHeader {
-    status: AtomicU32,
+    status: u32,
     len: u32,
     snap_len: u32,
     mac: u16,
@@ -134,20 +134,27 @@ impl Ring {
 
     /// The next packet, if there is one; its slot goes back to the kernel when `take` returns.
     pub(crate) fn next<R>(&mut self, take: impl FnOnce(BorrowedFd<'_>, Slot<'_>) -> R) -> Option<R> {
-        let at = self.next * SLOT;
-        // SAFETY: slots are aligned for their header and lie inside the mapping; the kernel writes to one only while
-        // its status is KERNEL, and this loads the status with acquire before anything else is read.
-        let header = unsafe { &*self.memory.as_ptr().add(at).cast::<SlotHeader>() };
-        let status = header.status.load(Ordering::Acquire);
+        // SAFETY: the slot lies inside the mapping.
+        let place = unsafe { self.memory.add(self.next * SLOT) };
+        let status = self.status().load(Ordering::Acquire);
         if status == STATUS_KERNEL {
             return None;
         }
-        // SAFETY: as above; the slice ends with the slot.
-        let bytes = unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(at), SLOT) };
-        let result = take(self.socket.as_fd(), slot(header, status, bytes));
-        header.status.store(STATUS_KERNEL, Ordering::Release);
+        // SAFETY: slots are aligned for their header. The kernel writes to one only while its status is KERNEL, so that it
+        // is ours since the status was loaded, and until it is stored. The slice ends with the slot.
+        let (header, bytes) = unsafe {
+            (place.cast::<SlotHeader>().read(), std::slice::from_raw_parts(place.as_ptr().cast_const(), SLOT))
+        };
+        let result = take(self.socket.as_fd(), slot(&header, status, bytes));
+        self.status().store(STATUS_KERNEL, Ordering::Release);
         self.next = (self.next + 1) % SLOTS;
         Some(result)
+    }
+
+    /// Whose the next slot is: all that may be looked at while it is the kernel's.
+    fn status(&self) -> &AtomicU32 {
+        // SAFETY: inside the mapping, which lives as long as the ring; slots begin with their status, and are aligned for it.
+        unsafe { AtomicU32::from_ptr(self.memory.as_ptr().add(self.next * SLOT).cast()) }
     }
 
     /// Packets that the kernel dropped since the last call because ring or buffer were full.
