@@ -190,11 +190,9 @@ impl Bed {
         executable.is_ok_and(|path| path.starts_with(self.path())) || self.is_in_a_lab(pid)
     }
 
-    /// Programs that a node runs are other executables; their environment tells whose they are.
+    /// Programs that a node runs are other executables; the folder where they started tells whose they are.
     fn is_in_a_lab(&self, pid: i32) -> bool {
-        let marker = format!("XDG_RUNTIME_DIR={}", self.path().join("runtime").display());
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|entry| entry == marker.as_bytes())
+        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|folder| folder.starts_with(self.path()))
     }
 
     /// Fails if anything is left of the lab `lab` after a while: processes, mounts, interfaces, cgroups. A namespace

@@ -32,11 +32,11 @@ fn kernels_run(bed: &Bed) -> bool {
 
 /// The processes of the lab's kernels, but for those of the programs inside.
 fn kernels(bed: &Bed) -> impl Iterator<Item = i32> {
-    let folder = bed.path().join("runtime").display().to_string();
+    let folder = bed.path().join("runtime");
     let ours = move |pid: &i32| {
         let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let text = String::from_utf8_lossy(&command).into_owned();
-        text.contains("virtio_uml.device=") && text.contains(&folder)
+        let is_kernel = String::from_utf8_lossy(&command).contains("virtio_uml.device=");
+        is_kernel && fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|place| place.starts_with(&folder))
     };
     let all = fs::read_dir("/proc").unwrap().flatten();
     all.filter_map(|entry| entry.file_name().to_string_lossy().parse().ok()).filter(ours)

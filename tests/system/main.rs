@@ -24,5 +24,6 @@ mod transit;
 mod treatments;
 mod users;
 mod virtual_faults;
+mod virtual_places;
 mod virtual_spin;
 mod virtual_time;

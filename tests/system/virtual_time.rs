@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// A transfer over a link that loses packets, and whatever else programs could take chance or time from.
-const TWIN: &str = "
+pub(crate) const TWIN: &str = "
 name: twin
 clock: virtual
 seed: SEED
@@ -30,7 +30,7 @@ expect:
 ";
 
 /// All files of a run that its seed decides, by name.
-fn results(bed: &Bed, lab: &str) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn results(bed: &Bed, lab: &str) -> BTreeMap<String, Vec<u8>> {
     let folder = bed.latest(lab);
     let mut files = BTreeMap::new();
     for part in ["", "logs", "captures"] {
@@ -57,7 +57,7 @@ fn play(bed: &Bed, lab: &str, text: &str) -> BTreeMap<String, Vec<u8>> {
 
 /// Fails where two runs differ, and says where.
 #[track_caller]
-fn assert_same(one: &BTreeMap<String, Vec<u8>>, other: &BTreeMap<String, Vec<u8>>) {
+pub(crate) fn assert_same(one: &BTreeMap<String, Vec<u8>>, other: &BTreeMap<String, Vec<u8>>) {
     assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
     for (name, bytes) in one {
         let place = bytes.iter().zip(&other[name]).position(|(a, b)| a != b);

@@ -19,6 +19,8 @@ use crate::error::{Attempted, KernelError};
 pub struct Seal {
     /// An empty folder. The process sees a file system in memory there, which goes with it, and starts in it.
     pub folder: PathBuf,
+    /// A program that the process finds at [`INIT`], wherever it is.
+    pub init: PathBuf,
     /// Takes what the process writes to its standard output and error.
     pub console: File,
     /// The only processor that it may run on; any if there is none.
@@ -26,6 +28,13 @@ pub struct Seal {
     /// The cgroup that it belongs to; the caller's own when there is none.
     pub cgroup: Option<PathBuf>,
 }
+
+/// A folder in memory that the process has for itself, where every machine has one. What is in it otherwise, the process
+/// does not see, and a kernel needs nothing of it.
+pub const OWN_PLACE: &str = "/sys";
+
+/// Where the process finds the program that is given to it: the same on every machine.
+pub const INIT: &str = "/sys/init";
 
 /// A process that was started by [`start`]. Dropping it ends it.
 #[derive(Debug)]
@@ -45,9 +54,10 @@ pub fn start(mut command: Command, seal: &Seal) -> Result<SealedProcess, KernelE
     let console = || seal.console.try_clone().attempted(attempted);
     command.stdin(Stdio::null()).stdout(console()?).stderr(console()?).env("TMPDIR", &seal.folder);
     let folder = CString::new(seal.folder.as_os_str().as_bytes()).attempted(attempted)?;
+    let init = CString::new(seal.init.as_os_str().as_bytes()).attempted(attempted)?;
     let processors = seal.processor.map(only).transpose()?;
     // SAFETY: between fork and exec the closure makes system calls only, on memory that was made before the fork.
-    unsafe { command.pre_exec(move || confine(&folder, processors.as_ref())) };
+    unsafe { command.pre_exec(move || confine(&folder, &init, processors.as_ref())) };
     let child = command.spawn().attempted(attempted)?;
     let pid = Pid::from_raw(child.id().cast_signed());
     // SAFETY: a process id and no flags; the child is not reaped before the descriptor is made.
@@ -110,7 +120,7 @@ fn only(processor: usize) -> Result<libc::cpu_set_t, KernelError> {
 }
 
 /// Runs in the child.
-fn confine(folder: &CString, processors: Option<&libc::cpu_set_t>) -> io::Result<()> {
+fn confine(folder: &CString, init: &CString, processors: Option<&libc::cpu_set_t>) -> io::Result<()> {
     let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: numbers, and pointers to memory that outlives the calls; null where the calls allow it.
     unsafe {
@@ -131,13 +141,14 @@ fn confine(folder: &CString, processors: Option<&libc::cpu_set_t>) -> io::Result
             size_of_val(&read_only),
         ))?;
         let flags = libc::MS_NOSUID | libc::MS_NODEV;
-        checked(libc::mount(
-            c"tmpfs".as_ptr(),
-            folder.as_ptr(),
-            c"tmpfs".as_ptr(),
-            flags,
-            c"mode=700".as_ptr().cast(),
-        ))?;
+        for place in [folder.as_c_str(), c"/sys"] {
+            let (kind, options) = (c"tmpfs".as_ptr(), c"mode=700".as_ptr().cast());
+            checked(libc::mount(kind, place.as_ptr(), kind, flags, options))?;
+        }
+        let place = libc::open(c"/sys/init".as_ptr(), libc::O_CREAT | libc::O_WRONLY | libc::O_CLOEXEC, 0o700);
+        checked(place)?;
+        checked(libc::close(place))?;
+        checked(libc::mount(init.as_ptr(), c"/sys/init".as_ptr(), std::ptr::null(), libc::MS_BIND, std::ptr::null()))?;
         checked(libc::chdir(folder.as_ptr()))?;
         if let Some(set) = processors {
             checked(libc::sched_setaffinity(0, size_of_val(set), set))?;

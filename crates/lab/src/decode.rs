@@ -110,6 +110,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     spec.name = fields.read("name", lab_name, errors);
     spec.seed = fields.read("seed", seed, errors);
     spec.clock = fields.get("clock").and_then(|node| clock::decode(node, errors)).unwrap_or_default();
+    spec.inherit = fields.get("inherit").map_or_else(Vec::new, |value| node::variables(value, errors));
     spec.on_spin = fields.read("on_spin", on_spin, errors).unwrap_or_default();
     spec.start = fields.read("start", |node| scalar::quantity(node).map(|day| node.spanned(day)), errors);
     spec.precision = fields.read("precision", precision, errors);

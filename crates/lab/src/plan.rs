@@ -158,6 +158,8 @@ pub struct NodePlan {
     pub sysctls: Vec<(String, String)>,
     /// Environment of all its programs.
     pub env: Vec<(String, String)>,
+    /// What they get of the environment of whoever starts the lab: names, each once.
+    pub inherit: Vec<String>,
     /// Its interfaces, in the order of the links.
     pub interfaces: Vec<InterfacePlan>,
     /// Its routes, beside those to the subnets of its own interfaces.

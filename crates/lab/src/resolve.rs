@@ -203,6 +203,7 @@ fn node_plans(
             cpu: node.cpu.map(|cpu| cpu.value),
             sysctls: node.sysctls,
             env: node.env,
+            inherit: inherited(&spec.inherit, node.inherit),
             interfaces: Vec::new(),
             routes,
         })
@@ -222,6 +223,12 @@ fn node_plans(
         }
     }
     nodes
+}
+
+/// What the whole lab inherits, and what a node does beside.
+fn inherited(shared: &[String], own: Vec<String>) -> Vec<String> {
+    let more = own.into_iter().filter(|name| !shared.contains(name));
+    shared.iter().cloned().chain(more).collect()
 }
 
 /// The place of a name that another part of the file refers to; an unknown one is noted.

@@ -18,6 +18,7 @@ pub(crate) struct Spec {
     pub(crate) clock: Clock,
     pub(crate) on_spin: OnSpin,
     pub(crate) start: Option<Spanned<Date>>,
+    pub(crate) inherit: Vec<String>,
     pub(crate) precision: Option<Spanned<Precision>>,
     pub(crate) shards: Option<Spanned<Shards>>,
     pub(crate) duration: Option<Duration>,
@@ -59,6 +60,7 @@ pub(crate) struct NodeSpec {
     pub(crate) env: Vec<(String, String)>,
     /// Each with its line.
     pub(crate) setup: Vec<(usize, Argv)>,
+    pub(crate) inherit: Vec<String>,
 }
 
 #[derive(Debug)]

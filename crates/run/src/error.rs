@@ -48,6 +48,8 @@ pub struct MissingProgram {
     pub line: usize,
     /// The program as written.
     pub program: String,
+    /// Where the user would find it, though nodes do not.
+    pub found: Option<PathBuf>,
 }
 
 impl RunError {
@@ -126,12 +128,16 @@ fn write_missing(f: &mut fmt::Formatter<'_>, missing: &[MissingProgram]) -> fmt:
         if index > 0 {
             writeln!(f)?;
         }
-        let MissingProgram { file, line, program } = entry;
-        write!(
-            f,
-            "{}:{line}: key `run`: program `{program}` is not on this machine: install it, or write the path of one that exists",
-            file.display()
-        )?;
+        let MissingProgram { file, line, program, found } = entry;
+        write!(f, "{}:{line}: key `run`: program `{program}` is not ", file.display())?;
+        match found {
+            Some(found) => write!(
+                f,
+                "in the PATH of nodes: write {}, or `inherit: [PATH]` to give nodes your own",
+                found.display()
+            )?,
+            None => f.write_str("on this machine: install it, or write the path of one that exists")?,
+        }
     }
     Ok(())
 }

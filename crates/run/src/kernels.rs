@@ -165,8 +165,7 @@ pub(crate) fn become_nodes(
         let Some(node) = node else { continue };
         // A cgroup of this machine means nothing inside.
         let config = NodeConfig { cgroup: None, ..config.clone() };
-        let environment = std::env::vars_os().collect();
-        node.begin_become(Identity { config, environment, cwd: job.cwd.clone() }).map_err(RunError::of_node)?;
+        node.begin_become(Identity { config, cwd: job.cwd.clone() }).map_err(RunError::of_node)?;
     }
     nodes.iter_mut().flatten().try_for_each(|node| node.finish_become().map_err(RunError::of_node))
 }

@@ -17,6 +17,7 @@ pub mod doctor;
 mod driver;
 mod effects;
 mod effort;
+mod environment;
 mod error;
 mod exit;
 mod expectations;

@@ -1,6 +1,6 @@
 //! What can be known before anything is set up: whether the programs and the users of the timeline exist.
 
-use crate::{MissingProgram, RunError};
+use crate::{MissingProgram, RunError, environment};
 use netloom_host::facts::Facts;
 use netloom_host::lab::Subordinate;
 use netloom_host::users::User;
@@ -8,14 +8,18 @@ use netloom_lab::{Action, Plan, Program, Stack};
 use std::env;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Refuses a plan whose programs are not on this machine, all of them at once.
 pub(crate) fn programs_exist(plan: &Plan, lab_file: &Path) -> Result<(), RunError> {
-    let path = search_path();
-    let absent = plan.programs().into_iter().filter(|program| !exists(&program.name, &path));
+    let absent = plan.programs().into_iter().filter(|program| !exists(&program.name, &path_of(plan, program)));
     let missing: Vec<MissingProgram> = absent
-        .map(|Program { line, name, .. }| MissingProgram { file: lab_file.to_owned(), line, program: name })
+        .map(|Program { line, name, .. }| MissingProgram {
+            file: lab_file.to_owned(),
+            line,
+            found: found_here(&name),
+            program: name,
+        })
         .collect();
     if missing.is_empty() { Ok(()) } else { Err(RunError::MissingPrograms(missing)) }
 }
@@ -86,14 +90,23 @@ fn named_users(plan: &Plan) -> Vec<Named> {
 
 /// Whether nodes would find `program`.
 pub(crate) fn is_here(program: &str) -> bool {
-    exists(program, &search_path())
+    exists(program, &environment::PATH.into())
 }
 
-/// The user's path and the folders of system programs, as nodes search them.
-fn search_path() -> OsString {
-    let mut path = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    path.push(":/usr/sbin:/sbin");
-    path
+/// Where a program of the timeline is searched.
+fn path_of(plan: &Plan, program: &Program) -> OsString {
+    let mut entries = plan.timeline.iter().filter(|event| event.line == program.line);
+    let own = entries.find_map(|event| match &event.action {
+        Action::Run(run) => Some(&run.env[..]),
+        _ => None,
+    });
+    environment::path(plan, program.node, own.unwrap_or_default())
+}
+
+/// Where the user would find a program that nodes do not.
+fn found_here(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").filter(|_| !program.contains('/'))?;
+    env::split_paths(&path).map(|folder| folder.join(program)).find(|path| is_executable(path))
 }
 
 fn exists(program: &str, path: &OsString) -> bool {
@@ -113,7 +126,7 @@ mod tests {
 
     #[test]
     fn programs_are_found_by_name_and_by_path() {
-        let path = search_path();
+        let path = environment::PATH.into();
         assert!(exists("sh", &path));
         assert!(exists("/bin/sh", &path));
         assert!(!exists("no-such-program", &path));

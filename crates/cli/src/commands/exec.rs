@@ -10,6 +10,9 @@ pub(super) fn exec(args: ExecArgs) -> Outcome {
     // A program at a terminal gets one of its own, so that Ctrl-C, job control and window sizes are its own affair.
     let stdio = if stdin().is_terminal() && stdout().is_terminal() { Stdio::Terminal } else { Stdio::Passed };
     let mut env = terminal_environment();
+    if args.user.is_none() {
+        env.extend(personal_environment());
+    }
     for pair in &args.env {
         env.push(split_pair(pair)?);
     }
@@ -24,6 +27,12 @@ pub(super) fn exec(args: ExecArgs) -> Outcome {
 pub(super) fn terminal_environment() -> Vec<(String, String)> {
     let known = ["TERM", "COLORTERM", "NO_COLOR", "LANG", "LC_ALL"].into_iter();
     known.filter_map(|key| Some((key.to_owned(), std::env::var(key).ok()?))).collect()
+}
+
+/// Whoever types something has a home, and programs of their own.
+pub(super) fn personal_environment() -> impl Iterator<Item = (String, String)> {
+    let known = ["HOME", "LOGNAME", "PATH", "SHELL", "USER"].into_iter();
+    known.filter_map(|key| Some((key.to_owned(), std::env::var(key).ok()?)))
 }
 
 pub(super) fn current_folder() -> Result<PathBuf, Failure> {

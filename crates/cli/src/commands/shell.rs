@@ -2,7 +2,7 @@
 
 use super::{Failure, Outcome};
 use crate::args::ShellArgs;
-use crate::commands::exec::{code, current_folder, terminal_environment};
+use crate::commands::exec::{code, current_folder, personal_environment, terminal_environment};
 use netloom_run::{Exec, ExitCode, Stdio, attach};
 use std::env;
 use std::io::{IsTerminal, stdin, stdout};
@@ -19,6 +19,7 @@ pub(super) fn shell(args: &ShellArgs) -> Outcome {
     }
     let stdio = if at_terminal { Stdio::Terminal } else { Stdio::Passed };
     let mut environment = terminal_environment();
+    environment.extend(personal_environment());
     environment.push(("PS1".into(), format!("({}) \\w \\$ ", args.node)));
     environment.push(("NETLOOM_BASH_START".into(), BASH_START.into()));
     let exec = Exec {

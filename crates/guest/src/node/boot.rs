@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use netloom_host::KernelError;
-use netloom_host::sealed::{Seal, SealedProcess, start};
+use netloom_host::sealed::{INIT, OWN_PLACE, Seal, SealedProcess, start};
 
 /// A kernel to be booted.
 #[derive(Debug)]
@@ -102,8 +102,9 @@ impl Boot {
     pub fn arguments(&self) -> Result<Vec<OsString>, BootError> {
         let mut all: Vec<OsString> = COMMON.iter().map(OsString::from).collect();
         all.push(format!("mem={}M", self.memory_mib).into());
-        // Its control socket, which nobody uses, belongs into its own folder.
-        all.extend([self.under("uml_dir=", "/"), "umid=node".into()]);
+        // Its control socket, which nobody uses, belongs into a place of its own. That its programs can read this command
+        // line is why nothing in it depends on where things are on this machine.
+        all.extend([format!("uml_dir={OWN_PLACE}/").into(), "umid=node".into()]);
         all.extend(self.arguments.iter().map(OsString::from));
         for device in &self.devices {
             let mut argument = OsString::from("virtio_uml.device=");
@@ -111,18 +112,9 @@ impl Boot {
             argument.push(":1"); // VIRTIO_ID_NET
             all.push(argument);
         }
-        let mut init = OsString::from("init=");
-        init.push(&self.init);
-        all.extend([init, "--".into(), "guest-init".into()]);
+        all.extend([format!("init={INIT}").into(), "--".into(), "guest-init".into()]);
         let length = all.iter().map(|argument| argument.len() + 1).sum();
         if length > LONGEST_COMMAND_LINE { Err(BootError::Arguments { length }) } else { Ok(all) }
-    }
-
-    fn under(&self, key: &str, end: &str) -> OsString {
-        let mut argument = OsString::from(key);
-        argument.push(&self.folder);
-        argument.push(end);
-        argument
     }
 
     /// Starts it. `prepare` gives the command its shim and whatever else belongs to the lab's clock.
@@ -135,7 +127,7 @@ impl Boot {
         command.args(self.arguments()?).env_clear();
         prepare(&mut command);
         let (processor, cgroup) = (self.processor, self.cgroup.clone());
-        let seal = Seal { folder: self.folder.clone(), console, processor, cgroup };
+        let seal = Seal { folder: self.folder.clone(), init: self.init.clone(), console, processor, cgroup };
         start(command, &seal).map_err(BootError::Refused)
     }
 }

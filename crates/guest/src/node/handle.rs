@@ -50,6 +50,8 @@ pub struct KernelNode {
     pub(super) is_up: bool,
     /// Why it is over with the kernel.
     pub(super) over: Option<String>,
+    /// How long its agent may take to answer.
+    patience: Duration,
 }
 
 /// A program that was asked for and has not been heard of yet.
@@ -101,6 +103,7 @@ impl KernelNode {
             notes: Vec::new(),
             is_up: false,
             over: None,
+            patience: ANSWER_WITHIN,
         })
     }
 
@@ -151,6 +154,12 @@ impl KernelNode {
             }
             other => Err(self.unexpected(other)),
         }
+    }
+
+    /// How long the agent may take to answer, in real time: a minute, unless this says otherwise. A node whose agent takes
+    /// longer is over.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
     }
 
     /// The node's name.
@@ -368,7 +377,7 @@ impl KernelNode {
     }
 
     fn reply(&mut self) -> Result<Reply, NodeError> {
-        self.await_until(ANSWER_WITHIN, "its kernel does not answer", |node| node.replies.pop_front())
+        self.await_until(self.patience, "its kernel does not answer", |node| node.replies.pop_front())
     }
 
     fn await_until<T>(
@@ -392,8 +401,9 @@ impl KernelNode {
             }
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                let what = format!("{late} ({} s){}", within.as_secs(), last_lines(&self.console, LINES));
-                return Err(NodeError::Kernel { node: self.name.clone(), what });
+                // What it says later would be taken for the answer to another question.
+                self.cut_off(format!("{late} ({} s)", within.as_secs()));
+                return Err(self.is_over());
             }
             if let Err(error) = self.mail.wait(self.kernel.as_fd(), left) {
                 self.give_up(&error);
@@ -450,6 +460,15 @@ impl KernelNode {
             let why = ended.map_or_else(|| format!("its agent cannot be heard any more: {error}"), describe);
             self.over = Some(why);
             self.events.push_back(NodeEvent::Gone);
+        }
+    }
+
+    /// Nobody listens to the agent any more.
+    fn cut_off(&mut self, why: String) {
+        if self.over.is_none() {
+            self.over = Some(why);
+            self.events.push_back(NodeEvent::Gone);
+            self.ring();
         }
     }
 

@@ -71,8 +71,7 @@ pub(crate) fn boot(folder: &Path, configs: &[NodeConfig]) -> Booted {
     }
     for (node, config) in nodes.iter_mut().zip(configs) {
         node.await_up(Duration::from_secs(20)).unwrap();
-        let environment = std::env::vars_os().collect();
-        node.begin_become(Identity { config: config.clone(), environment, cwd: "/".into() }).unwrap();
+        node.begin_become(Identity { config: config.clone(), cwd: "/".into() }).unwrap();
     }
     for node in &mut nodes {
         node.finish_become().unwrap();

@@ -1,5 +1,5 @@
 use std::fs;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use netloom_host::node::{NodeEvent, RouteConfig};
 use nix::sys::signal::{Signal, kill};
@@ -75,11 +75,14 @@ pub(crate) fn nothing_is_written_to_the_machine() {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         ok(node, "echo x > /run/netloom-test-file && echo x > /dev/shm/x && mkdir /netloom-test-folder");
         assert!(!fs::exists("/netloom-test-folder").unwrap() && !fs::exists("/run/netloom-test-file").unwrap());
-        // What the kernel's process itself could write to: its own folder.
+        // What the kernel's process itself could write to: its own folder, and the place that hides the machine's /sys.
         let mounts = fs::read_to_string(format!("/proc/{}/mountinfo", node.pid())).unwrap();
         let writable: Vec<_> =
             mounts.lines().filter(|line| line.split(' ').nth(5).unwrap().starts_with("rw")).collect();
-        assert!(matches!(writable[..], [own] if own.contains("/a/own ")), "{writable:#?}");
+        assert!(
+            matches!(writable[..], [own, sys] if own.contains("/a/own ") && sys.contains(" /sys ")),
+            "{writable:#?}"
+        );
     });
 }
 
@@ -93,6 +96,20 @@ pub(crate) fn a_killed_kernel_is_noticed() {
         let error = node.listening(80).unwrap_err().to_string();
         assert!(error.starts_with("node a: its kernel was ended by signal 9"), "{error}");
         assert!(node.spawn(quiet(&["true"])).is_err());
+    });
+}
+
+/// An answer that comes late is not taken for that to the next question.
+pub(crate) fn a_kernel_that_answers_late_is_given_up() {
+    with_node(|node| {
+        node.set_patience(Duration::from_millis(300));
+        kill(node.pid(), Signal::SIGSTOP).unwrap();
+        let error = node.listening(80).unwrap_err().to_string();
+        assert!(error.contains("its kernel does not answer"), "{error}");
+        kill(node.pid(), Signal::SIGCONT).unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(node.has_file("/".into()).unwrap_err().to_string().contains("does not answer"));
+        assert_eq!(event(node), NodeEvent::Gone);
     });
 }
 

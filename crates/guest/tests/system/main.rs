@@ -16,6 +16,7 @@ const CASES: &[(&str, fn())] = &[
     ("boots::a_refused_parameter_is_told", boots::a_refused_parameter_is_told),
     ("boots::nothing_is_written_to_the_machine", boots::nothing_is_written_to_the_machine),
     ("boots::a_killed_kernel_is_noticed", boots::a_killed_kernel_is_noticed),
+    ("boots::a_kernel_that_answers_late_is_given_up", boots::a_kernel_that_answers_late_is_given_up),
     ("boots::a_kernel_that_ends_shows_its_console", boots::a_kernel_that_ends_shows_its_console),
     ("boots::ten_kernels_boot_side_by_side", boots::ten_kernels_boot_side_by_side),
     ("features::a_node_has_hundreds_of_interfaces", features::a_node_has_hundreds_of_interfaces),

@@ -2,7 +2,6 @@
 //! same messages at the same instants of virtual time lead to the same answers.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -60,7 +59,7 @@ enum Source {
 
 impl Agent {
     pub(super) fn new(socket: ControlSocket, signals: SignalFd) -> Self {
-        let identity = Identity { config: Default::default(), environment: Vec::new(), cwd: PathBuf::from("/") };
+        let identity = Identity { config: Default::default(), cwd: PathBuf::from("/") };
         Self {
             socket,
             signals,
@@ -228,16 +227,8 @@ impl Agent {
         }
     }
 
-    /// A program inherits what it would inherit from the lab process.
+    /// A program without a folder starts where the lab process would start it.
     fn with_surroundings(&self, mut program: Program) -> Program {
-        if !program.clear_env {
-            // Who becomes another user takes that one's home along, not that of whoever started the lab.
-            let is_personal = |key: &OsString| ["HOME", "SHELL", "USER", "LOGNAME"].iter().any(|name| key == name);
-            let inherited = self.identity.environment.iter();
-            let inherited = inherited.filter(|(key, _)| program.user.is_none() || !is_personal(key)).cloned();
-            program.env = inherited.chain(program.env).collect();
-            program.clear_env = true;
-        }
         program.cwd.get_or_insert_with(|| self.identity.cwd.clone());
         program
     }

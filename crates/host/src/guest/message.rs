@@ -6,7 +6,6 @@
 //!
 //! Either side sends at most a window of bytes per stream that the other has not reported as taken.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -30,8 +29,6 @@ pub const LONGEST_CHUNK: usize = 1 << 15;
 pub struct Identity {
     /// The node. Its interface i is the kernel's network device i + 1. Its cgroup means nothing inside.
     pub config: NodeConfig,
-    /// The environment that programs start with, unless they ask for an empty one.
-    pub environment: Vec<(OsString, OsString)>,
     /// Where programs start that name no folder.
     pub cwd: PathBuf,
 }
@@ -293,9 +290,8 @@ mod tests {
     fn messages_come_back() {
         let process = ProcessId(3);
         let config = NodeConfig { name: "a".into(), ..NodeConfig::default() };
-        let environment = vec![("A".into(), "1".into())];
         let to = [
-            ToGuest::Become(Box::new(Identity { config, environment, cwd: "/tmp".into() })),
+            ToGuest::Become(Box::new(Identity { config, cwd: "/tmp".into() })),
             ToGuest::Input { process, bytes: vec![0, 255, 10] },
             ToGuest::PowerOff,
         ];

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
+use nix::sys::stat::{Mode, umask};
 use nix::unistd::{Pid, setsid};
 
 use super::config::NodeConfig;
@@ -116,6 +117,7 @@ fn become_program(terminal: bool, user: Option<&User>) -> io::Result<()> {
     }
     default_signals()?;
     SigSet::empty().thread_set_mask()?;
+    umask(Mode::from_bits_truncate(0o022));
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, USUAL_DESCRIPTORS.min(hard), hard)?;
     user.map_or(Ok(()), User::become_it)

@@ -63,6 +63,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     let setup = fields.get("setup").map_or(&[][..], |value| super::list(value, errors)).iter();
     let line = |item: &Node| command(item).map(|command| (item.span.line, command));
     spec.setup = setup.filter_map(|item| keep(line(item), errors)).collect();
+    spec.inherit = fields.get("inherit").map_or_else(Vec::new, |value| variables(value, errors));
     if spec.kind == NodeKind::Transit {
         errors.extend(settings_of_a_machine(&fields));
     }
@@ -71,7 +72,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
 
 /// Errors about settings of a transit router that only nodes have that run programs.
 fn settings_of_a_machine(fields: &Fields<'_>) -> Vec<Diagnostic> {
-    let machine = ["stack", "memory", "cpus", "cpu", "congestion", "sysctl", "env"];
+    let machine = ["stack", "memory", "cpus", "cpu", "congestion", "sysctl", "env", "inherit"];
     let error = |key: &&str| {
         let message =
             format!("a transit router is no machine and has no `{key}`: leave it out, or write `kind: router`");
@@ -193,6 +194,20 @@ fn sysctl_name(name: &str) -> Option<&'static str> {
         (false, _) => Some("does not belong to a node: only settings below `net.` do, for example net.ipv4.tcp_sack"),
         _ => Some("is not the name of a setting: write it as sysctl does, for example net.ipv4.tcp_sack"),
     }
+}
+
+/// Names of variables, each once.
+pub(super) fn variables(node: &Node, errors: &mut Errors) -> Vec<String> {
+    let mut names = Vec::new();
+    for item in super::list(node, errors) {
+        let Some(name) = keep(text(item), errors) else { continue };
+        if let Some(wrong) = variable_name(&name) {
+            errors.push(item.error(format!("`{name}` {wrong}")));
+        } else if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 pub(super) fn variable_name(name: &str) -> Option<&'static str> {

@@ -87,6 +87,7 @@ impl Plan {
             })),
             "sysctls": settings(&node.sysctls),
             "env": settings(&node.env),
+            "inherit": node.inherit,
             "interfaces": node.interfaces.iter().map(|interface| self.interface(interface)).collect::<Vec<_>>(),
             "routes": routes.collect::<Vec<_>>(),
         })

@@ -11,6 +11,8 @@ pub(crate) const SHARE_OR_ZERO: Kind = Kind::OneOf(&[SHARE, Kind::Zero]);
 pub(super) const NODE_REFERENCE: Kind = Kind::Text(NODE_NAME);
 pub(super) const LINK_REFERENCE: Kind = Kind::Text(LINK_NAME);
 pub(super) const ENVIRONMENT: Kind = Kind::Map { names: VARIABLE_NAME, values: &Kind::Scalar };
+/// Some of them, by their names.
+pub(super) const VARIABLE_NAMES: Kind = Kind::List { items: &Kind::Text(VARIABLE_NAME), least: 0, most: None };
 
 /// A link.
 pub(crate) const LINK: Section = Section {

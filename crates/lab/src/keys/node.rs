@@ -1,6 +1,6 @@
 //! The tables of nodes.
 
-use super::network::{DURATION_OR_ZERO, ENVIRONMENT};
+use super::network::{DURATION_OR_ZERO, ENVIRONMENT, VARIABLE_NAMES};
 use super::timeline::COMMAND;
 use super::{CONGESTION_NAME, Key, Kind, Quantity, SYSCTL_NAME, Section};
 
@@ -63,6 +63,12 @@ pub(crate) const NODE: Section = Section {
             "[ip link add dummy0 type dummy, ip link set dummy0 up]",
             "Commands that must succeed before the services start, one after the other; those of different nodes run at the \
              same time.",
+        ),
+        Key::new(
+            "inherit",
+            VARIABLE_NAMES,
+            "[PATH]",
+            "Further environment variables that its programs get from whoever starts the lab.",
         ),
     ]],
 };

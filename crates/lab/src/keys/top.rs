@@ -1,6 +1,6 @@
 //! The tables of the whole file and of its bounds.
 
-use super::network::{DURATION, LINK, NODE_REFERENCE, SHARE};
+use super::network::{DURATION, LINK, NODE_REFERENCE, SHARE, VARIABLE_NAMES};
 use super::node::NODE;
 use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, SETUP, UP};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
@@ -46,6 +46,12 @@ pub(crate) const TOP: Section = Section {
             "2026-11-22",
             "The day at whose beginning, in UTC, the wall clocks of kernel nodes start: up to 2042-12-31. Default: in virtual \
              time the day after the kernel was built, else now.",
+        ),
+        Key::new(
+            "inherit",
+            VARIABLE_NAMES,
+            "[PATH, SSH_AUTH_SOCK]",
+            "Environment variables that all programs get from whoever starts the lab. Default: none.",
         ),
         Key::new(
             "precision",

@@ -21,6 +21,7 @@ pub(crate) fn results_folder(request: &RunRequest, clock: Clock, kernel: Option<
         seed: plan.seed.get(),
         clock,
         on_spin: plan.on_spin,
+        inherited: crate::environment::inherited(plan),
         node_kernel: kernel,
         precision: plan.precision.name(),
         shards: (clock != Clock::Virtual).then(|| Sharing::here(plan).count()),

@@ -4,6 +4,7 @@ use super::NamedFile;
 use netloom_guest::kernel::Kernel;
 use netloom_lab::{Clock, OnSpin};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::thread;
@@ -17,6 +18,8 @@ pub(crate) struct Origin {
     pub(crate) seed: u64,
     pub(crate) clock: Clock,
     pub(crate) on_spin: OnSpin,
+    /// What nodes get of the environment, by name.
+    pub(crate) inherited: BTreeMap<String, Option<String>>,
     /// What kernel nodes run on, if there are any.
     pub(crate) node_kernel: Option<Kernel>,
     pub(crate) precision: &'static str,
@@ -40,6 +43,10 @@ pub(crate) struct Provenance {
     dilation: Option<f64>,
     /// Whether lab time may go on while a program computes, so that runs may differ; null but in virtual time.
     on_spin: Option<&'static str>,
+    /// What all programs have in their environment, whatever the lab file says of it.
+    environment: BTreeMap<&'static str, &'static str>,
+    /// What the lab file has nodes inherit of the user's environment; null: there is no such variable.
+    inherited: BTreeMap<String, Option<String>>,
     /// Null without kernel nodes.
     node_kernel: Option<NodeKernel>,
     precision: &'static str,
@@ -95,6 +102,8 @@ impl Provenance {
             seed: origin.seed,
             clock: origin.clock.name(),
             dilation: origin.clock.dilation().map(netloom_units::Dilation::as_f64),
+            environment: crate::environment::CONSTANT.into_iter().collect(),
+            inherited: origin.inherited.clone(),
             on_spin: (origin.clock == Clock::Virtual).then(|| origin.on_spin.name()),
             node_kernel: origin.node_kernel.clone().map(NodeKernel::from),
             precision: origin.precision,
@@ -149,6 +158,7 @@ mod tests {
             seed: 7,
             clock: Clock::Dilated(netloom_units::Dilation::from_millionths(2_500_000).unwrap()),
             on_spin: OnSpin::Wait,
+            inherited: [("A".to_owned(), None)].into(),
             node_kernel: Some(node_kernel),
             precision: "balanced",
             shards: Some(1),
@@ -160,6 +170,7 @@ mod tests {
         assert_eq!(value["seed"], 7);
         assert_eq!((&value["clock"], &value["dilation"]), (&"dilated".into(), &2.5.into()));
         assert_eq!(value["node_kernel"]["version"], "7.3.4");
+        assert_eq!((&value["environment"]["TZ"], &value["inherited"]["A"]), (&"UTC0".into(), &serde_json::Value::Null));
         assert_eq!(value["node_kernel"]["config_hash"], "12ab");
         assert_eq!(value["node_kernel"]["built"], "2026-11-22");
         assert_eq!(value["started_utc"], "1970-01-01T00:00:00.000Z");

@@ -7,6 +7,7 @@ use super::services::{Readiness, Step, condition};
 use super::stage::Stage;
 use crate::control::Reply;
 use crate::driver::Driver;
+use crate::environment;
 use crate::node::Begun;
 use crate::punctuality::Kind;
 use crate::{Event, RunError};
@@ -34,7 +35,7 @@ pub(super) struct Launch {
 impl From<Launch> for Spawn {
     fn from(launch: Launch) -> Self {
         let Launch { argv, env, cwd, stdio: [stdin, stdout, stderr], terminal, user, .. } = launch;
-        Self { argv, env, clear_env: false, cwd: Some(cwd), stdin, stdout, stderr, tty: terminal, user }
+        Self { argv, env, clear_env: true, cwd: Some(cwd), stdin, stdout, stderr, tty: terminal, user }
     }
 }
 
@@ -155,7 +156,7 @@ impl Session<'_> {
         let launch = Launch {
             node: described.node,
             argv: argv(&described.command),
-            env: self.environment(described.node, &described.env),
+            env: environment::of_program(&self.job.plan, described.node, described.user.as_deref(), &described.env),
             cwd: self.folder_of(described),
             stdio: [null()?, stdout, stderr],
             terminal: false,
@@ -200,12 +201,6 @@ impl Session<'_> {
             SpawnError::Node(NodeError::Gone { .. } | NodeError::Kernel { .. }) => RunError::Died(text),
             _ => RunError::Command(text),
         }
-    }
-
-    /// The lab file's environment: the node's, then the command's.
-    fn environment(&self, node: usize, own: &[(String, String)]) -> Vec<(OsString, OsString)> {
-        let shared = self.job.plan.nodes[node].env.iter();
-        shared.chain(own).map(|(key, value)| (key.into(), value.into())).collect()
     }
 
     /// Where a command starts.
@@ -276,8 +271,8 @@ impl Session<'_> {
             return Ok(());
         }
         let described = &self.commands[number].described;
-        let env = self.environment(node, &described.env);
         let (cwd, user) = (self.folder_of(described), described.user.clone());
+        let env = environment::of_program(&self.job.plan, node, user.as_deref(), &described.env);
         let stdio = [null()?, null()?, null()?];
         let launch = Launch { node, argv, env, cwd, stdio, terminal: false, user };
         let key = self.launch(launch).map_err(|error| self.cannot_start(number, &error))?;

@@ -6,6 +6,7 @@ use super::processes::Purpose;
 use super::stage::Why;
 use crate::control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request, Set};
 use crate::driver::Driver;
+use crate::environment;
 use crate::{ExitCode, RunError};
 use netloom_lab::{Direction, NodeKind, parse_change};
 use netloom_link::PipeChange;
@@ -94,8 +95,7 @@ impl Session<'_> {
         if self.processes.key_of(Purpose::Client(id)).is_some() {
             return Err((ExitCode::Usage, "this connection has started a program already".into()));
         }
-        let shared = self.job.plan.nodes[node].env.iter().cloned();
-        let env = shared.chain(env).map(|(key, value)| (OsString::from(key), OsString::from(value))).collect();
+        let env = environment::of_program(&self.job.plan, node, user.as_deref(), &env);
         let argv = argv.into_iter().map(OsString::from).collect();
         let key = self
             .launch(Launch { node, argv, env, cwd, stdio, terminal, user })

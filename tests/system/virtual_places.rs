@@ -1,0 +1,53 @@
+//! Virtual time for different users in different places: the same programs and the same kernel give the same bytes.
+
+use crate::bed::{Bed, User};
+use crate::virtual_time::{TWIN, assert_same, results};
+
+/// What programs can see of the place where a lab runs, beside a transfer with losses. Only `PWD`, the folder in which
+/// netloom was started, is another one: the shell puts it into the environment.
+const CURIOUS: &str = "
+  - {on: client, as: environment, run: 'env | grep -v ^PWD= | sort; umask; ulimit -a; id; nproc; hostname; date'}
+  - {on: client, as: kernel, run: 'cat /proc/cmdline /proc/meminfo; ls -l /proc/1/exe; tr \"\\0\" \" \" < /proc/1/cmdline'}
+  - {on: client, as: stack, run: [cat, /proc/self/stat, /proc/self/maps]}
+  - {on: client, as: variables, run: [cat, /proc/self/environ]}
+  - {on: client, as: inherited, run: 'echo $SHOWN $HIDDEN'}
+";
+
+/// Everything that a user's login, shell or folder may change, but for what the lab file has programs inherit.
+const ELSEWHERE: &str = "
+mkdir -p a/very/long/and/quite/another/place/with/results
+cp \"$1\" a/very/long/and/quite/another/netloom-of-mine
+cd a/very/long/and/quite/another/place
+umask 027
+ulimit -n 700 -s 4096
+exec env -i SHOWN=yes HIDDEN=no LANG=de_DE.UTF-8 TZ=Asia/Tokyo HOME=/usr OLDPWD=/var/lib TERM=vt100 \\
+    LONG=$(head -c 5000 /dev/zero | tr '\\0' x) PATH=/usr/bin:/bin XDG_RUNTIME_DIR=\"$XDG_RUNTIME_DIR\" \\
+    nice -n 5 ../netloom-of-mine run ../../../../../../lab.yaml -q --kernel \"$NETLOOM_KERNEL\" --results ../../../../../../results
+";
+
+#[test]
+fn another_place_and_another_environment_give_the_same_bytes() {
+    for user in User::all() {
+        let lab = TWIN.replace("SEED", "7").replace("expect:", &format!("{}inherit: [SHOWN]\nexpect:", &CURIOUS[1..]));
+        let play = |wrapper: &[&str], arguments: &[&str]| {
+            let bed = Bed::with_kernel(user);
+            bed.write("lab.yaml", &lab);
+            bed.wrapped(wrapper, arguments).expect_code(0);
+            let provenance = bed.json("twin", "provenance.json");
+            assert_eq!(
+                (&provenance["inherited"]["SHOWN"], &provenance["environment"]["TZ"]),
+                (&"yes".into(), &"UTC0".into())
+            );
+            results(&bed, "twin")
+        };
+        let here = play(&["env", "SHOWN=yes"], &["run", "lab.yaml", "-q"]);
+        let printed = |name: &str| {
+            let (_, bytes) = here.iter().find(|(path, _)| path.ends_with(&format!("-client-{name}.stdout"))).unwrap();
+            String::from_utf8_lossy(bytes).into_owned()
+        };
+        assert_eq!(printed("inherited").trim(), "yes");
+        assert!(printed("kernel").contains("init=/sys/init "), "{}", printed("kernel"));
+        assert!(printed("environment").contains("HOME=/root\nLANG=C.UTF-8\n"), "{}", printed("environment"));
+        assert_same(&here, &play(&["/bin/sh", "-c", ELSEWHERE, "sh"], &[]));
+    }
+}
