@@ -19,10 +19,11 @@ mkdir -p a/very/long/and/quite/another/place/with/results
 cp \"$1\" a/very/long/and/quite/another/netloom-of-mine
 cd a/very/long/and/quite/another/place
 umask 027
-ulimit -n 700 -s 4096
+ulimit -n 700
+ulimit -s 4096
 exec env -i SHOWN=yes HIDDEN=no LANG=de_DE.UTF-8 TZ=Asia/Tokyo HOME=/usr OLDPWD=/var/lib TERM=vt100 \\
     LONG=$(head -c 5000 /dev/zero | tr '\\0' x) PATH=/usr/bin:/bin XDG_RUNTIME_DIR=\"$XDG_RUNTIME_DIR\" \\
-    nice -n 5 ../netloom-of-mine run ../../../../../../lab.yaml -q --kernel \"$NETLOOM_KERNEL\" --results ../../../../../../results
+    nice -n 5 ../netloom-of-mine run ../../../../../../../lab.yaml -q --kernel \"$NETLOOM_KERNEL\" --results ../../../../../../../results
 ";
 
 #[test]

@@ -96,13 +96,13 @@ pub(crate) const CPU: Section = Section {
             DURATION_OR_ZERO,
             "200 ns",
             "For each system call of a program, at most 1 ms; with 0, a program that waits in a loop of them waits for \
-             ever. Default: 100 ns, and up to 5 us for a node that is busy for long without a pause.",
+             ever. Default: 128 ns, and up to 5 us for a node that is busy for long without a pause.",
         ),
         Key::new(
             "switch",
             DURATION_OR_ZERO,
             "1 us",
-            "For each switch from one program or thread to another, at most 1 ms. Default: 100 ns.",
+            "For each switch from one program or thread to another, at most 1 ms. Default: 128 ns.",
         ),
     ]],
 };

@@ -50,10 +50,11 @@ const CLOCK: Edits = Edits {
 };
 
 /// In virtual time, what programs ask of their kernel takes time, so that a loop of system calls comes to an end: by itself,
-/// a kernel computes in no time at all. Each system call owes 100 ns, and each switch from one task to another; what is
+/// a kernel computes in no time at all. Each system call owes 128 ns, and each switch from one task to another; what is
 /// owed is paid before a system call, when it is a microsecond or more, and let off when the kernel pauses before: so a
 /// program that does little between two waits does it in no time, and round trips are what the links make them. The
 /// longer a kernel has been busy without hearing of a frame, the more a call owes: 1/4096 of that time, up to 5 us.
+/// What is paid is whole ticks of the kernel's clock, 256 ns: spans between two looks at it would else be up to a tick off.
 /// `netloom.syscall` and `netloom.switch` set other costs, in nanoseconds; that of calls then does not grow, and is paid to
 /// the last one.
 ///
@@ -83,24 +84,26 @@ const COSTS: [Edits; 3] = [
                  #define MODULE_PARAM_PREFIX \"netloom.\"\n\
                  static unsigned long netloom_syscall_cost = ULONG_MAX;\n\
                  module_param_named(syscall, netloom_syscall_cost, ulong, 0);\n\
-                 static unsigned long netloom_switch_cost = 100;\n\
+                 static unsigned long netloom_switch_cost = 128;\n\
                  module_param_named(switch, netloom_switch_cost, ulong, 0);\n\
                  static unsigned long netloom_slice;\n\
                  module_param_named(slice, netloom_slice, ulong, 0);\n\n\
                  static unsigned long long netloom_call(void)\n{\n\
                  \tif (netloom_syscall_cost != ULONG_MAX)\n\
                  \t\treturn netloom_syscall_cost;\n\
-                 \treturn clamp_t(unsigned long long, (time_travel_time - netloom_busy_since) >> 12, 100, 5000);\n}\n\n\
+                 \treturn clamp_t(unsigned long long, (time_travel_time - netloom_busy_since) >> 12, 128, 5120);\n}\n\n\
                  void netloom_switched(void);\n\
                  void netloom_switched(void)\n{\n\
                  \tnetloom_owed += netloom_switch_cost;\n}\n\n\
                  void netloom_called(void);\n\
                  void netloom_called(void)\n{\n\
                  \tunsigned long long owed = netloom_owed + netloom_call();\n\
-                 \tbool due = owed >= (netloom_syscall_cost == ULONG_MAX ? NSEC_PER_USEC : 1);\n\n\
-                 \tnetloom_owed = due ? 0 : owed;\n\
-                 \tif (due && time_travel_mode == TT_MODE_EXTERNAL)\n\
-                 \t\ttime_travel_update_time_rel(owed);\n}\n\n\
+                 \tunsigned long long paid = owed;\n\n\
+                 \tif (netloom_syscall_cost == ULONG_MAX)\n\
+                 \t\tpaid = owed < 4 * TIMER_MULTIPLIER ? 0 : owed - owed % TIMER_MULTIPLIER;\n\
+                 \tnetloom_owed = owed - paid;\n\
+                 \tif (paid && time_travel_mode == TT_MODE_EXTERNAL)\n\
+                 \t\ttime_travel_update_time_rel(paid);\n}\n\n\
                  const char *netloom_spun(void);\n\
                  const char *netloom_spun(void)\n{\n\
                  \tif (time_travel_mode == TT_MODE_EXTERNAL && netloom_slice)\n\
