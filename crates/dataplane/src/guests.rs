@@ -51,7 +51,7 @@ struct Guest {
     backlog: VecDeque<Handout>,
     /// Their bytes.
     waiting: u64,
-    /// Packets (segments) that did not fit into it.
+    /// Packets (segments) that did not fit into it, or into the engine's memory.
     lost: u64,
     /// Packets that it sent; a train counts once.
     received: u64,
@@ -158,8 +158,14 @@ impl Guests {
 
     /// Hands a packet to a guest, or keeps it until there is room.
     pub(crate) fn push(&mut self, place: usize, mut handout: Handout, meters: &mut Meters, pool: &mut Pool) {
-        handout.departure.packet = self.ethernet.readdress(handout.port, handout.departure.packet, pool);
         let guest = &mut self.guests[place];
+        let readdressed = self.ethernet.readdress(handout.port, handout.departure.packet, pool);
+        let is_out_of_memory = readdressed.is_err();
+        handout.departure.packet = readdressed.unwrap_or_else(|packet| packet);
+        if is_out_of_memory {
+            meters.lose(handout.pipe, &handout.departure);
+            return discard(handout, &mut guest.lost, pool);
+        }
         if guest.backlog.is_empty() {
             match guest.offer(&mut handout) {
                 Sent::Done => return self.handed.push(handout),

@@ -25,12 +25,14 @@ impl Ethernet {
     }
 
     /// The packet with its addresses of this port in its frame.
+    ///
+    /// # Errors
+    /// Gives the packet back if it has to be copied, and the pool has no buffer for it and may make none.
     #[inline]
-    #[must_use]
-    pub fn readdress(&self, port: PortId, packet: Packet, pool: &mut Pool) -> Packet {
+    pub fn readdress(&self, port: PortId, packet: Packet, pool: &mut Pool) -> Result<Packet, Packet> {
         match self.of(port, &packet) {
             Some(addresses) => packet.readdressed(addresses, pool),
-            None => packet,
+            None => Ok(packet),
         }
     }
 }

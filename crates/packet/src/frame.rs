@@ -47,14 +47,10 @@ impl Frame {
 
     /// Length of these segments from their IP headers on.
     pub(crate) fn size(&self, segments: Range<u16>) -> u64 {
-        let len = match &self.layout {
-            None => self.len.saturating_sub(ETHERNET_HEADER),
-            Some(layout) => {
-                let heads = segments.len() * (layout.head_len() - ETHERNET_HEADER);
-                layout.payload(segments, self.len).len() + heads
-            }
-        };
-        len as u64
+        match &self.layout {
+            None => self.len.saturating_sub(ETHERNET_HEADER) as u64,
+            Some(layout) => layout.size(segments, self.len),
+        }
     }
 
     pub(crate) fn capacity(&self) -> usize {

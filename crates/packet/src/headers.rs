@@ -9,6 +9,9 @@ pub(crate) const ETHERNET_HEADER: usize = 14;
 /// extension headers), TCP with options (60), rounded up.
 pub const MAX_HEAD: usize = 192;
 
+/// A packet or train is shorter than this, its segments' headers included: its length has 22 bits of a packet.
+pub(crate) const LONGEST_TRAIN: u64 = 1 << 22;
+
 pub(crate) const ETHERTYPE_IPV4: u16 = 0x0800;
 pub(crate) const ETHERTYPE_IPV6: u16 = 0x86dd;
 const ETHERTYPE_VLAN: u16 = 0x8100;
@@ -52,7 +55,8 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// Finds the headers; none when the frame is not what its virtio header says, or cannot be cut safely (fragments,
-    /// extension headers of IPv6 whose contents depend on what follows, tunnels): it is then passed on whole.
+    /// extension headers of IPv6 whose contents depend on what follows, tunnels, more headers than can be counted): it is
+    /// then passed on whole.
     pub(crate) fn find(frame: &[u8], virtio: &VirtioHeader) -> Option<Self> {
         let (network_at, ethertype) = ethernet(frame)?;
         let (network, transport) = match (ethertype, virtio.segmentation) {
@@ -75,7 +79,9 @@ impl Layout {
         let plain = frame.len() - network_at <= usize::from(u16::MAX);
         let cuttable = plain && payload_at <= MAX_HEAD && payload_at < frame.len() && virtio.segment_size > 0;
         let segment_size = usize::from(virtio.segment_size);
-        cuttable.then_some(Self { network, transport, network_at, transport_at, payload_at, segment_size })
+        let layout = Self { network, transport, network_at, transport_at, payload_at, segment_size };
+        // No TCP wants segments of a few bytes, but any program can: their headers may be longer than a packet can count.
+        (cuttable && layout.size(0..layout.segments(frame.len()), frame.len()) < LONGEST_TRAIN).then_some(layout)
     }
 
     pub(crate) fn head_len(&self) -> usize {
@@ -85,6 +91,12 @@ impl Layout {
     pub(crate) fn segments(&self, frame_len: usize) -> u16 {
         let count = (frame_len - self.payload_at).div_ceil(self.segment_size);
         u16::try_from(count).expect("a frame has fewer bytes than a u16 has segments times one")
+    }
+
+    /// Length of these segments from their IP headers on.
+    pub(crate) fn size(&self, segments: Range<u16>, frame_len: usize) -> u64 {
+        let heads = segments.len() * (self.payload_at - ETHERNET_HEADER);
+        (self.payload(segments, frame_len).len() + heads) as u64
     }
 
     /// Where the payload of these segments lies.

@@ -2,7 +2,7 @@
 
 use crate::flip::flip;
 use crate::flow::{self, age, marked_head, set_congested};
-use crate::headers::{ETHERNET_HEADER, MAX_HEAD, complete_checksum};
+use crate::headers::{ETHERNET_HEADER, LONGEST_TRAIN, MAX_HEAD, complete_checksum};
 use crate::{Ecn, Flow, Frame, Pool, Segmentation, VirtioHeader};
 use alloc::{boxed::Box, sync::Arc, vec::Vec};
 use core::ops::Range;
@@ -32,10 +32,11 @@ const HOP: u64 = 1 << 34;
 const HOPS: u64 = 0xff * HOP;
 /// Above them, 22 bits of size.
 const SIZE_SHIFT: u32 = 42;
+const _: () = assert!(LONGEST_TRAIN == 1 << (u64::BITS - SIZE_SHIFT));
 
 impl Span {
     fn new(first: u16, count: u16, flags: u64, size: u64) -> Self {
-        assert!(size < 1 << (u64::BITS - SIZE_SHIFT), "packets are shorter than 4 MiB");
+        assert!(size < LONGEST_TRAIN, "packets are shorter than 4 MiB");
         Self(size << SIZE_SHIFT | flags | u64::from(first) << 16 | u64::from(count))
     }
 
@@ -218,8 +219,10 @@ impl Packet {
 
     /// This packet with the headers that it has by now written into its frame, and these Ethernet addresses (destination,
     /// source). Of segments that share their frame with others, the bytes are copied.
-    #[must_use]
-    pub fn readdressed(mut self, addresses: &[u8; 12], pool: &mut Pool) -> Self {
+    ///
+    /// # Errors
+    /// Gives the packet back if it has to be copied, and the pool has no buffer for it and may make none.
+    pub fn readdressed(mut self, addresses: &[u8; 12], pool: &mut Pool) -> Result<Self, Self> {
         let mut head = [0; MAX_HEAD];
         let Head { virtio, len, payload } = self.write_head(&mut head);
         head[..addresses.len()].copy_from_slice(addresses);
@@ -227,7 +230,7 @@ impl Packet {
         if let Some(frame) = Arc::get_mut(&mut self.frame).filter(|_| is_whole) {
             frame.buffer_mut()[..len].copy_from_slice(&head[..len]);
             self.span = Span(self.span.0 & !(MARK | HOPS));
-            return self;
+            return Ok(self);
         }
         let end = len + payload.len();
         let copied = pool.fill_with(end, |buffer| {
@@ -238,8 +241,9 @@ impl Packet {
             }
             Some((end, virtio))
         });
+        let Some(copied) = copied else { return Err(self) };
         pool.recycle(self);
-        copied.expect("a filled packet")
+        Ok(copied)
     }
 
     /// A packet that is complete as it stands.

@@ -75,6 +75,31 @@ fn every_byte_of_the_headers_wrong() {
     }
 }
 
+/// What any program can send through a packet socket with a virtio header: 64 KiB of one-byte segments, whose headers are
+/// together longer than a packet can count. It stays whole; with a little less it is cut.
+#[test]
+fn headers_beyond_all_measure() {
+    let tiny = |payload: usize, tcp_options: usize| {
+        let stream = Stream {
+            vlans: Vec::new(),
+            tcp_options,
+            payload: vec![7; payload],
+            segment_size: 1,
+            ..streams()[0].clone()
+        };
+        let (virtio, bytes) = stream.super_packet();
+        let packet = Pool::default().packet(virtio, &bytes);
+        exercise(virtio, &bytes);
+        (packet.segments(), packet.is_uncuttable(), packet.size().get())
+    };
+    // 28 bytes of IPv4, 32 of TCP and one of payload.
+    assert_eq!(tiny(65_000, 3), (65_000, false, 65_000 * 61));
+    // With 60 of TCP, 4 MiB are reached.
+    assert_eq!(tiny(65_000, 10), (1, true, 65_000 + 88));
+    assert_eq!(tiny(47_127, 10), (47_127, false, 47_127 * 89));
+    assert_eq!(tiny(47_128, 10), (1, true, 47_128 + 88));
+}
+
 #[test]
 fn endless_vlan_tags() {
     let mut bytes = vec![0; 12];
@@ -114,6 +139,22 @@ proptest! {
     #[test]
     fn random_bytes(virtio in headers(), bytes in vec(any::<u8>(), 0..300)) {
         exercise(virtio, &bytes);
+    }
+
+    /// Whatever a program says of a frame of 64 KiB, with headers that are right.
+    #[test]
+    fn long_frames_of_any_segments(
+        which in 0..4_usize,
+        payload in 60_000..65_400_usize,
+        options in 0..=10_usize,
+        segment_size in prop_oneof![0..20_u16, any::<u16>()],
+    ) {
+        let stream = streams().swap_remove(which);
+        let tcp_options = if stream.tcp { options } else { 0 };
+        let (virtio, bytes) = Stream { tcp_options, payload: vec![7; payload], segment_size: 100, ..stream }.super_packet();
+        let packet = Pool::default().packet(VirtioHeader { segment_size, ..virtio }, &bytes);
+        let told: u64 = (0..packet.segments()).map(|index| packet.segment_size(index).get()).sum();
+        prop_assert_eq!(told, packet.size().get());
     }
 
     /// Random wounds in a valid super-packet reach deeper than random bytes.

@@ -86,3 +86,32 @@ fn a_used_buffer_shows_nothing_of_its_past() {
     assert_eq!(short.bytes(), [1; 20]);
     assert_eq!((short.segments(), short.size().get()), (1, 6));
 }
+
+#[test]
+fn a_closed_pool_gives_what_it_cannot_copy_back() {
+    let stream = Stream {
+        vlans: Vec::new(),
+        v6: false,
+        ip_options: 0,
+        extensions: Vec::new(),
+        id: 1,
+        tcp: true,
+        tcp_options: 0,
+        sequence: 1,
+        flags: 0x10,
+        accurate_ecn: false,
+        payload: vec![3; 900],
+        segment_size: 300,
+    };
+    let (virtio, bytes) = stream.super_packet();
+    let mut pool = Pool::default();
+    let mut rest = pool.packet(virtio, &bytes);
+    rest.pass_router();
+    let first = rest.split_front(1).expect("one of three");
+    pool.set_growing(false);
+    let first = first.readdressed(&[9; 12], &mut pool).expect_err("there is no free buffer");
+    assert_eq!((first.segments(), first.hops()), (1, 1));
+    pool.set_growing(true);
+    let first = first.readdressed(&[9; 12], &mut pool).expect("a copy");
+    assert_eq!((&first.bytes()[..12], first.hops()), (&[9; 12][..], 0));
+}

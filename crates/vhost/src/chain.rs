@@ -6,6 +6,10 @@ use crate::ring::{DESCRIPTOR, Descriptor, Ring};
 const NEXT: u16 = 1;
 const WRITE: u16 = 2;
 const INDIRECT: u16 = 4;
+/// The most buffers that a frame may be spread over, in one chain or several: as many as QEMU takes. Linux needs 17 for
+/// 64 KiB, and 45 where one page of each is used. Without this bound, a guest could have us read its whole table for
+/// every frame, 32,768 descriptors.
+const MOST_BUFFERS: usize = 1_024;
 
 /// Who writes into a chain's buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +21,8 @@ pub(crate) enum Writer {
 /// Appends the buffers of the chain at `head` to `spans`, and returns how many bytes they hold together.
 ///
 /// # Errors
-/// When the chain is endless, leads outside the table or the memory, or mixes directions.
+/// When the chain is endless, leads outside the table or the memory, mixes directions, or when there are more buffers than
+/// a frame may be spread over.
 pub(crate) fn collect(
     ring: &Ring,
     memory: &Memory,
@@ -57,11 +62,13 @@ fn walk(
         if flags & INDIRECT != 0 || (flags & WRITE != 0) != (writer == Writer::Device) {
             return Err(format!("a descriptor with the flags {flags:#x}"));
         }
-        if len > 0 {
-            let span = memory.guest(address, u64::from(len));
-            spans.push(span.ok_or_else(|| format!("{len} bytes at {address:#x}, outside its memory"))?);
-            bytes += u64::from(len);
+        if spans.len() == MOST_BUFFERS {
+            return Err(format!("a frame in more than {MOST_BUFFERS} buffers"));
         }
+        // An empty buffer may be anywhere, and counts like any other.
+        let span = if len == 0 { Some(table.from(table.len())) } else { memory.guest(address, u64::from(len)) };
+        spans.push(span.ok_or_else(|| format!("{len} bytes at {address:#x}, outside its memory"))?);
+        bytes += u64::from(len);
         if flags & NEXT == 0 {
             return Ok(bytes);
         }

@@ -1,35 +1,33 @@
 //! How the guest is told that a queue has moved.
 
-use crate::sys::{never_wait, status};
-use std::io;
+use crate::error::PortError;
+use crate::sys::status;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// The descriptor on which a guest waits: an event counter (QEMU) or one end of a socket pair (User-Mode Linux).
+/// The socket on whose other end a guest waits: one of a pair (User-Mode Linux).
+///
+/// Nothing else will do. Of a socket each call says that it must not wait; whether writing to an event counter or a pipe
+/// waits, is decided by a flag that the guest shares and can take away, and then it would hold up every other guest.
 #[derive(Debug)]
 pub(crate) struct Call {
-    file: OwnedFd,
-    is_socket: bool,
+    socket: OwnedFd,
 }
 
 impl Call {
-    pub(crate) fn new(file: OwnedFd) -> io::Result<Self> {
-        // A guest that does not read must not hold us up.
-        never_wait(&file)?;
-        let is_socket = status(&file)?.st_mode & libc::S_IFMT == libc::S_IFSOCK;
-        Ok(Self { file, is_socket })
+    pub(crate) fn new(socket: OwnedFd) -> Result<Self, PortError> {
+        let status = status(&socket).map_err(PortError::system("looking at a call descriptor"))?;
+        if status.st_mode & libc::S_IFMT == libc::S_IFSOCK {
+            Ok(Self { socket })
+        } else {
+            Err(PortError::Message("a call descriptor that is no socket".into()))
+        }
     }
 
     /// Rings. One that is full has been rung already, and one that nobody listens to any more need not be.
     pub(crate) fn ring(&self) {
         let one: u64 = 1;
-        let (bytes, fd) = (std::ptr::from_ref(&one).cast(), self.file.as_raw_fd());
-        // SAFETY: the buffer is the eight bytes of `one`. On a socket no signal is to tell that it was closed.
-        unsafe {
-            if self.is_socket {
-                libc::send(fd, bytes, 8, libc::MSG_NOSIGNAL)
-            } else {
-                libc::write(fd, bytes, 8)
-            };
-        }
+        let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+        // SAFETY: the buffer is the eight bytes of `one`.
+        unsafe { libc::send(self.socket.as_raw_fd(), std::ptr::from_ref(&one).cast(), 8, flags) };
     }
 }

@@ -165,7 +165,7 @@ impl Session {
     }
 
     fn set_call(&mut self, queue: usize, file: Option<OwnedFd>) -> Result<(), PortError> {
-        let call = file.map(Call::new).transpose().map_err(PortError::system("preparing a call descriptor"))?;
+        let call = file.map(Call::new).transpose()?;
         self.with(queue, |queue, _| {
             queue.call = call;
             // What was published while there was nobody to tell is told now.

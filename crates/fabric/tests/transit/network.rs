@@ -160,7 +160,11 @@ pub(crate) fn all(fabric: &mut Fabric) -> Vec<(Instant, PortId, Packet)> {
     while let Some(now) = fabric.next_wake() {
         fabric.advance(now, |Handout { port, departure, .. }| {
             assert_eq!(departure.due, now);
-            out.push((departure.due, port, ethernet.readdress(port, departure.packet, &mut pool)));
+            out.push((
+                departure.due,
+                port,
+                ethernet.readdress(port, departure.packet, &mut pool).expect("a pool that grows"),
+            ));
         });
     }
     out

@@ -1,7 +1,7 @@
 //! The memory that scheduler and deputy share; see `shim/deputy.h`.
 
 use crate::schedule::{Device, MachineError, Passage};
-use netloom_packet::{MAX_HEAD, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
+use netloom_packet::{LARGE_FRAME, MAX_HEAD, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
 use netloom_units::Instant;
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -38,7 +38,7 @@ unsafe impl Send for Deck {}
 impl Deck {
     pub(super) fn create(devices: u16, start_ns: u64, epoch_ns: u64) -> io::Result<(Self, OwnedFd)> {
         // SAFETY: the name is a string that ends with a zero byte.
-        let fd = unsafe { libc::memfd_create(c"netloom-deck".as_ptr(), libc::MFD_CLOEXEC) };
+        let fd = unsafe { libc::memfd_create(c"netloom-deck".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
         if fd == -1 {
             return Err(io::Error::last_os_error());
         }
@@ -47,6 +47,12 @@ impl Deck {
         let size = libc::off_t::try_from(SIZE).expect("a few megabytes");
         // SAFETY: plain numbers.
         if unsafe { libc::ftruncate(file.as_raw_fd(), size) } == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        // Memory that the other side cuts off would end whoever reads it.
+        let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+        // SAFETY: plain numbers.
+        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } == -1 {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: a new mapping of a file of this size, at an address that the kernel chooses.
@@ -147,7 +153,7 @@ impl Deck {
             let place = FROM_KERNEL + LANE_HEADER + next;
             let header = if used - next >= FRAME_HEADER { self.read(place) } else { [0; FRAME_HEADER] };
             let length = u32::from_ne_bytes(header[8..12].try_into().expect("four bytes")) as usize;
-            if length > ROOM || next + room(length) > used {
+            if length > LARGE_FRAME || next + room(length) > used {
                 return Err(MachineError::Protocol(format!("a frame of {length} bytes that does not fit its deck")));
             }
             let virtio: [u8; VIRTIO_HEADER_LEN] =
@@ -180,6 +186,8 @@ impl Drop for Deck {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     fn passage(at: u64, device: u16, bytes: &[u8], pool: &mut Pool) -> Passage {
         let packet = pool.packet(VirtioHeader::COMPLETE, bytes);
@@ -222,11 +230,54 @@ mod tests {
         assert!(frames.len() < left);
     }
 
+    /// Reading memory that is not there any more ends a process.
+    #[test]
+    fn nobody_can_cut_the_memory_off() {
+        let (_deck, file) = Deck::create(1, 0, 0).unwrap();
+        // SAFETY: plain numbers.
+        assert_eq!(unsafe { libc::ftruncate(file.as_raw_fd(), 4_096) }, -1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever a kernel writes into its lane, frames come out that can be worked with, or an error.
+        #[test]
+        fn any_lane_is_taken_or_refused(
+            frames in vec((any::<u64>(), 0..70_000_u32, any::<[u8; 12]>(), any::<bool>()), 0..20),
+            bytes in vec(any::<u8>(), 1..2_000),
+            used in prop::option::of(any::<u32>()),
+        ) {
+            let mut pool = Pool::new(0, 0);
+            let (mut deck, _file) = Deck::create(1, 0, 0).unwrap();
+            let mut place = 0;
+            for (at, length, rest, lies) in frames {
+                let mut header = [0; FRAME_HEADER];
+                header[..8].copy_from_slice(&at.to_ne_bytes());
+                header[8..12].copy_from_slice(&length.to_ne_bytes());
+                header[12..24].copy_from_slice(&rest);
+                deck.write(FROM_KERNEL + LANE_HEADER + place, &header);
+                deck.write(FROM_KERNEL + LANE_HEADER + place + FRAME_HEADER, &bytes[..bytes.len().min(length as usize)]);
+                place += if lies { 8 } else { room(length as usize) };
+            }
+            let told = used.map_or(u32::try_from(place).unwrap(), |used| used % (2 * ROOM as u32));
+            deck.used(FROM_KERNEL).store(told, Ordering::Release);
+            let mut sent = Vec::new();
+            if deck.take(&mut sent, &mut pool).is_ok() {
+                for Passage { mut packet, .. } in sent {
+                    let segments = packet.segments().min(100);
+                    (1..segments).for_each(|_| drop(packet.split_front(1)));
+                    packet.complete(&mut Vec::new());
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_kernel_that_writes_nonsense_breaks_the_protocol() {
         let mut pool = Pool::new(0, 0);
         let (mut deck, _file) = Deck::create(1, 0, 0).unwrap();
-        let lies: [(u32, u32); 4] = [(u32::MAX, 0), (64, 100), (16, 0), (40, u32::MAX)];
+        let lies: [(u32, u32); 5] = [(u32::MAX, 0), (64, 100), (16, 0), (40, u32::MAX), (1 << 20, 1 << 19)];
         for (used, length) in lies {
             deck.used(FROM_KERNEL).store(used, Ordering::Release);
             deck.write(FROM_KERNEL + LANE_HEADER + 8, &length.to_ne_bytes());

@@ -312,8 +312,13 @@ impl<M: Machine> Scheduler<M> {
                     statistics.packets += u64::from(departure.packet.segments());
                     // A train whose last segment was lost on the way leaves when that shows, which is now.
                     let at = departure.due.max(begin);
-                    let packet = ethernet.readdress(port, departure.packet, pool);
-                    members[machine].inbox.push(Passage { at, device, packet });
+                    match ethernet.readdress(port, departure.packet, pool) {
+                        Ok(packet) => members[machine].inbox.push(Passage { at, device, packet }),
+                        Err(packet) => {
+                            statistics.lost += 1;
+                            pool.recycle(packet);
+                        }
+                    }
                 }
                 None => {
                     statistics.lost += 1;

@@ -50,7 +50,7 @@ pub enum NodeError {
         /// The node's name.
         node: String,
     },
-    /// The kernel of a kernel node has ended or does not answer.
+    /// The kernel of a kernel node has ended or does not answer, or what speaks for a node says what it may not say.
     Kernel {
         /// The node's name.
         node: String,
@@ -411,7 +411,11 @@ impl Node {
     fn unexpected(&self, reply: Reply) -> NodeError {
         match reply {
             Reply::Refused(error) => NodeError::Refused { node: self.name.clone(), error },
-            other => panic!("node {} answered {other:?} to another question", self.name),
+            // Its first process is ours, but root in the node can do with it as it likes.
+            other => NodeError::Kernel {
+                node: self.name.clone(),
+                what: format!("its first process answered {other:?} to another question"),
+            },
         }
     }
 }

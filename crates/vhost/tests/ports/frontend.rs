@@ -48,7 +48,9 @@ pub(crate) struct Frontend {
     pub(crate) file: OwnedFd,
     memory: *mut u8,
     pub(crate) kicks: [OwnedFd; 2],
+    /// The port's ends of what it rings on, and the guest's.
     pub(crate) calls: [OwnedFd; 2],
+    rings: [OwnedFd; 2],
     /// How many entries the guest has put into each available ring.
     pub(crate) put: [u16; 2],
     /// How many entries the guest has taken from each used ring.
@@ -69,6 +71,14 @@ fn event() -> OwnedFd {
     own(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK) })
 }
 
+/// What User-Mode Linux takes for a pipe.
+fn pair() -> (OwnedFd, OwnedFd) {
+    let mut ends = [-1; 2];
+    // SAFETY: the array has room for two descriptors.
+    unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, ends.as_mut_ptr()) };
+    (own(ends[0]), own(ends[1]))
+}
+
 impl Frontend {
     pub(crate) fn connect(path: &Path) -> Self {
         // SAFETY: the name ends with a zero; ftruncate() takes no pointers; a new mapping.
@@ -82,8 +92,9 @@ impl Frontend {
         };
         let socket = UnixStream::connect(path).expect("the port listens");
         socket.set_nonblocking(true).expect("a socket");
-        let (kicks, calls) = ([event(), event()], [event(), event()]);
-        Self { socket, file, memory, kicks, calls, put: [0; 2], taken: [0; 2] }
+        let (kicks, [(first, one), (second, other)]) = ([event(), event()], [pair(), pair()]);
+        let (calls, rings) = ([first, second], [one, other]);
+        Self { socket, file, memory, kicks, calls, rings, put: [0; 2], taken: [0; 2] }
     }
 
     /// Sends a message.
@@ -199,10 +210,11 @@ impl Frontend {
 
     /// How often the port rang since the last look.
     pub(crate) fn rung(&self, queue: usize) -> u64 {
-        let mut count = [0; 8];
-        // SAFETY: the buffer has eight bytes.
-        unsafe { libc::read(self.calls[queue].as_raw_fd(), count.as_mut_ptr().cast(), 8) };
-        u64::from_ne_bytes(count)
+        let mut bytes = [0; 1_024];
+        let fd = self.rings[queue].as_raw_fd();
+        // SAFETY: the buffer has that many bytes.
+        let count = unsafe { libc::recv(fd, bytes.as_mut_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) };
+        u64::try_from(count).unwrap_or(0) / 8
     }
 
     /// Puts a frame with its header of twelve bytes into the queue from the guest, as one chain of one buffer.

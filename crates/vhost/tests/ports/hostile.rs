@@ -1,7 +1,7 @@
 //! A guest that breaks the rules ends its port, and nothing else.
 
 use crate::frontend::{AVAILABLE, BUFFERS, DESCRIPTORS, FROM_GUEST, Frontend, GUEST, INDIRECT, MEMORY, NEXT};
-use crate::frontend::{OFFERED, QUEUE, SIZE, TO_GUEST, WRITE};
+use crate::frontend::{OFFERED, QUEUE, SIZE, TO_GUEST, USER, WRITE};
 use crate::{Pair, state};
 use netloom_packet::{Pool, VirtioHeader};
 use proptest::prelude::*;
@@ -41,6 +41,77 @@ fn every_broken_chain_is_told_apart() {
         let said = verdict(&mut pair);
         assert!(said.contains("transmit queue") && said.contains(expected), "{said:?} instead of {expected:?}");
     }
+}
+
+/// Queues may have 32,768 entries, and tables as many: nobody follows them to the end for every frame.
+#[test]
+fn a_frame_in_more_buffers_than_anybody_needs_ends_the_port() {
+    let (mut enough, table) = many_buffers(1_024, 0);
+    large(&enough.guest, FROM_GUEST, &[table]);
+    assert_eq!(verdict(&mut enough), "", "1,024 buffers are enough for everybody");
+    let (mut pair, longer) = many_buffers(1_025, 0);
+    large(&pair.guest, FROM_GUEST, &[longer]);
+    let said = verdict(&mut pair);
+    assert!(said.contains("a frame in more than 1024 buffers"), "{said}");
+    // As much room as a frame wants, in pieces that are too small.
+    let (mut other, room) = many_buffers(1_000, WRITE);
+    large(&other.guest, TO_GUEST, &[room, room]);
+    other.port.send(&Pool::default().packet(VirtioHeader::COMPLETE, &[1; 30_000]));
+    let said = other.port.error().expect("an error").to_string();
+    assert!(said.contains("a frame in more than 1024 buffers"), "{said}");
+}
+
+/// Where the descriptors, the available and the used ring of a large queue are.
+fn large_parts(queue: usize) -> [usize; 3] {
+    [0, 0x8000, 0xa000].map(|at| 0x8_0000 + 0x1_0000 * queue + at)
+}
+
+/// A guest with queues of 2,048 entries and a table of so many buffers of 20 bytes; the length of the table.
+fn many_buffers(count: u16, flags: u16) -> (Pair, u32) {
+    let mut pair = Pair::connected();
+    pair.negotiate(OFFERED);
+    pair.set_memory();
+    for queue in 0..2 {
+        pair.set_up(queue);
+        pair.command(8, &state(queue, 2_048), &[]);
+        let [descriptors, available, used] = large_parts(queue).map(|at| USER + at as u64);
+        let mut addresses = [u32::try_from(queue).expect("small"), 0].map(u32::to_ne_bytes).concat();
+        addresses.extend([descriptors, used, available, 0].map(u64::to_ne_bytes).concat());
+        pair.command(9, &addresses, &[]);
+        pair.start(queue);
+    }
+    for index in 0..count {
+        let next = if index + 1 < count { NEXT } else { 0 };
+        pair.guest.descriptor_at(BUFFERS + 16 * usize::from(index), GUEST, 20, flags | next, index + 1);
+    }
+    (pair, u32::from(count) * 16)
+}
+
+/// Puts chains into a large queue, each of them the table of that length.
+fn large(guest: &Frontend, queue: usize, tables: &[u32]) {
+    let [descriptors, available, _] = large_parts(queue);
+    for (index, len) in tables.iter().enumerate() {
+        guest.descriptor_at(descriptors + 16 * index, GUEST + BUFFERS as u64, *len, INDIRECT, 0);
+        guest.write(available + 4 + 2 * index, &u16::try_from(index).expect("few").to_le_bytes());
+    }
+    guest.write(available + 2, &u16::try_from(tables.len()).expect("few").to_le_bytes());
+}
+
+/// The guest shares whatever flag would keep us from waiting for it: only of a socket can every call say so.
+#[test]
+fn a_call_that_could_make_us_wait_ends_the_port() {
+    let mut pair = Pair::connected();
+    pair.negotiate(OFFERED);
+    pair.guest.send(13, 9, &0_u64.to_ne_bytes(), &[pair.guest.kicks[0].as_raw_fd()]);
+    pair.serve();
+    assert!(pair.port.error().expect("an error").to_string().contains("a call descriptor that is no socket"));
+    // A guest that never reads, on a socket that would wait.
+    let mut deaf = Pair::ready();
+    for _ in 0..100_000 {
+        deaf.guest.send(13, 1, &0_u64.to_ne_bytes(), &[deaf.guest.calls[0].as_raw_fd()]);
+        deaf.port.service();
+    }
+    assert!(deaf.port.error().is_none());
 }
 
 /// Puts in a chain that begins with this descriptor.
