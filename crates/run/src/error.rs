@@ -30,6 +30,11 @@ pub enum RunError {
     Command(String),
     /// A process of the lab was killed, or an internal error ended it.
     Died(String),
+    /// A lab is there and does not answer.
+    Silent {
+        /// Its name.
+        lab: String,
+    },
     /// A failure that another process reported, with its exit code.
     Reported {
         /// The exit code that process chose.
@@ -61,7 +66,7 @@ impl RunError {
             Self::Lab(_) => ExitCode::NoSuchLab,
             Self::Clock(_) => ExitCode::Usage,
             Self::Command(_) => ExitCode::Unmet,
-            Self::Died(_) => ExitCode::Died,
+            Self::Died(_) | Self::Silent { .. } => ExitCode::Died,
             Self::Reported { code, .. } => *code,
         }
     }
@@ -109,6 +114,11 @@ impl fmt::Display for RunError {
             Self::Machine(text) | Self::Lab(text) | Self::Clock(text) | Self::Command(text) | Self::Died(text) => {
                 f.write_str(text)
             }
+            Self::Silent { lab } => write!(
+                f,
+                "lab `{lab}` is up and does not answer: its process is stopped, or this machine has no time for it; \
+                 `netloom down {lab}` ends it"
+            ),
             Self::Reported { message, .. } => f.write_str(message),
         }
     }

@@ -49,8 +49,8 @@ mod virtual_time;
 
 pub use attempts::{Attempt, Next, next as next_attempt, put_side_by_side};
 pub use control::{
-    Capture, Client, Exec, LabInfo, LabStats, NodeInfo, PipeStats, Set, Stdio, attach, capture, only_lab, running_labs,
-    take_down,
+    Capture, Client, Exec, LabInfo, LabStats, Look, NodeInfo, PipeStats, Set, Stdio, TakenDown, attach, capture,
+    look_at_labs, only_lab, running_labs, take_down,
 };
 pub use effects::{Effects, telling_columns};
 pub use effort::{Effort, NodeEffort, SchedulerEffort};

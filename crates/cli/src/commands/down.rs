@@ -2,7 +2,8 @@
 
 use super::{DONE, Outcome};
 use crate::args::DownArgs;
-use netloom_run::{only_lab, running_labs, take_down};
+use crate::talk;
+use netloom_run::{TakenDown, only_lab, running_labs, take_down};
 
 pub(super) fn down(args: &DownArgs) -> Outcome {
     let labs = match &args.lab {
@@ -10,6 +11,10 @@ pub(super) fn down(args: &DownArgs) -> Outcome {
         None if args.all => running_labs()?,
         None => vec![only_lab()?],
     };
-    labs.iter().try_for_each(|lab| take_down(lab))?;
+    for lab in &labs {
+        if take_down(lab)? == TakenDown::Killed {
+            talk::say(&format!("lab `{lab}` did not answer and was killed"));
+        }
+    }
     DONE
 }

@@ -3,15 +3,15 @@
 use super::{DONE, Outcome, print};
 use crate::args::PsArgs;
 use crate::talk;
+use netloom_run::Look;
 use netloom_run::render::{Align, Table};
-use netloom_run::{Client, LabInfo};
+use serde_json::{Value, json};
 use std::time::Duration;
 
 pub(super) fn ps(args: &PsArgs) -> Outcome {
-    // A lab that goes away between the look and the question is not up any more.
-    let labs: Vec<LabInfo> =
-        netloom_run::running_labs()?.iter().filter_map(|name| Client::connect(name).ok()?.info().ok()).collect();
+    let labs = netloom_run::look_at_labs()?;
     if args.json {
+        let labs: Vec<Value> = labs.iter().map(json).collect();
         return print(&serde_json::to_string_pretty(&labs).expect("a lab has string keys only"));
     }
     if labs.is_empty() {
@@ -35,7 +35,27 @@ pub(super) fn ps(args: &PsArgs) -> Outcome {
     print(&lines.join("\n"))
 }
 
-fn cells(lab: &LabInfo) -> Vec<String> {
+fn json(lab: &Look) -> Value {
+    match lab {
+        Look::Answers(info) => {
+            let mut value = json!(info);
+            value["answers"] = true.into();
+            value
+        }
+        Look::Silent { name, pid, file } => json!({ "name": name, "answers": false, "pid": pid, "file": file }),
+    }
+}
+
+fn cells(lab: &Look) -> Vec<String> {
+    let lab = match lab {
+        Look::Answers(info) => info,
+        Look::Silent { name, pid, file } => {
+            let dash = || "-".to_owned();
+            let pid = pid.map_or_else(dash, |pid| pid.to_string());
+            let file = file.as_ref().map_or_else(dash, |file| file.display().to_string());
+            return vec![name.clone(), "does not answer".into(), dash(), dash(), dash(), pid, file];
+        }
+    };
     let age = Duration::from_secs(lab.age_ns / 1_000_000_000);
     vec![
         lab.name.clone(),

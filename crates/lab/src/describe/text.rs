@@ -243,18 +243,23 @@ fn span(span: Duration) -> String {
     if span.is_zero() { "0 s".into() } else { span.to_string() }
 }
 
+/// A column is not wider than this for the sake of one cell, which then pushes the rest of its row aside: a delay table of
+/// a lab file may take as much room as it likes.
+const WIDEST: usize = 120;
+
 /// Rows with aligned columns, indented by two blanks.
 fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
+    let widths = (0..columns).map(|column| cells(column).map(|cell| cell.chars().count().min(WIDEST)).max());
+    let widths: Vec<usize> = widths.map(Option::unwrap_or_default).collect();
     let mut text = String::new();
     for row in rows {
         let cells: Vec<String> = row
             .iter()
             .zip(&widths)
             .filter(|(_, wide)| **wide > 0)
-            .map(|(cell, wide)| format!("{cell:wide$}"))
+            .map(|(cell, wide)| format!("{cell}{}", " ".repeat(wide.saturating_sub(cell.chars().count()))))
             .collect();
         text.push_str(format!("  {}", cells.join("  ")).trim_end());
         text.push('\n');

@@ -1,17 +1,20 @@
 //! The user's side of the control socket.
 
+use super::labs::find;
 use super::protocol::{Capture, Exec, LabInfo, LabStats, Reply, Request, Set};
 use crate::jsonl::{Lines, to_line};
 use crate::{ExitCode, RunError};
 use netloom_host::fds::send_with_fds;
-use netloom_host::runtime::{self, RunningLab, RuntimeError, control_socket};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use netloom_host::runtime::control_socket;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Duration;
+
+/// A lab that has not answered for so long is silent: it answers within milliseconds, on a busy machine within a second.
+pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A connection to a running lab.
 #[derive(Debug)]
@@ -28,10 +31,19 @@ impl Client {
     /// [`RunError::Lab`] if no such lab is up.
     pub fn connect(lab: &str) -> Result<Self, RunError> {
         let path = control_socket(&find(lab)?.path);
-        let stream = UnixStream::connect(&path).map_err(|error| {
-            RunError::Lab(format!("lab `{lab}` is still being made (connecting to {}: {error})", path.display()))
+        let stream = open(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => RunError::Silent { lab: lab.to_owned() },
+            _ => RunError::Lab(format!("lab `{lab}` is still being made (connecting to {}: {error})", path.display())),
         })?;
         Ok(Self { lab: lab.to_owned(), stream, lines: Lines::default() })
+    }
+
+    /// From now on, waits no longer than this for an answer, and says then that the lab is silent.
+    ///
+    /// # Errors
+    /// [`RunError::Died`] when the kernel refuses.
+    pub fn answer_within(&mut self, patience: Duration) -> Result<(), RunError> {
+        self.stream.set_read_timeout(Some(patience)).map_err(|error| self.gone(&error))
     }
 
     /// Who the lab is.
@@ -170,6 +182,9 @@ impl Client {
     }
 
     fn gone(&self, error: &io::Error) -> RunError {
+        if error.kind() == io::ErrorKind::WouldBlock {
+            return RunError::Silent { lab: self.lab.clone() };
+        }
         RunError::Died(format!("lab `{}` went away: {error}", self.lab))
     }
 
@@ -178,82 +193,13 @@ impl Client {
     }
 }
 
-/// The names of the labs of this user that are up.
-///
-/// # Errors
-/// [`RunError::Machine`] if the runtime folder cannot be read.
-pub fn running_labs() -> Result<Vec<String>, RunError> {
-    runtime::sweep_stale().map_err(refused)?;
-    Ok(runtime::list().map_err(refused)?.into_iter().map(|lab| lab.name).collect())
-}
-
-fn find(lab: &str) -> Result<RunningLab, RunError> {
-    runtime::find(lab).map_err(refused)?.ok_or_else(|| RunError::Lab(no_such_lab(lab)))
-}
-
-/// Names the labs that are up, for whoever mistyped one.
-fn no_such_lab(lab: &str) -> String {
-    let names = running_labs().unwrap_or_default();
-    if names.is_empty() {
-        return format!("no lab `{lab}` is up, and no other");
-    }
-    format!("no lab `{lab}` is up: there are {}", names.join(", "))
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-fn refused(error: RuntimeError) -> RunError {
-    RunError::Machine(error.to_string())
-}
-
-/// The name of the only lab that is up, for commands that were given none.
-///
-/// # Errors
-/// [`RunError::Lab`] if none or several are.
-pub fn only_lab() -> Result<String, RunError> {
-    let mut labs = running_labs()?;
-    match (labs.pop(), labs.is_empty()) {
-        (Some(lab), true) => Ok(lab),
-        (None, _) => Err(RunError::Lab("no lab is up".into())),
-        (Some(last), false) => {
-            labs.push(last);
-            Err(RunError::Lab(format!("several labs are up, name one: {}", labs.join(", "))))
-        }
-    }
-}
-
-/// How long a lab may take to end; its programs have a second to do so, and everything else is a matter of
-/// milliseconds.
-const LONGEST_END: Duration = Duration::from_secs(10);
-/// How often to look whether it is gone.
-const LOOK: Duration = Duration::from_millis(5);
-
-/// Stops a lab, and returns when everything it made is gone.
-///
-/// # Errors
-/// [`RunError::Lab`] if no such lab is up, [`RunError::Died`] if it does not end.
-pub fn take_down(lab: &str) -> Result<(), RunError> {
-    let guard = find(lab)?.state.map(|state| Pid::from_raw(state.guard_pid));
-    let mut patience = LONGEST_END;
-    let ask = |mut client: Client| {
-        // Its programs may need longer than others.
-        patience += Duration::from_nanos(client.info()?.longest_stop_ns);
-        client.down()
-    };
-    match (Client::connect(lab).and_then(ask), guard) {
-        (Ok(()), _) => {}
-        // It is just being made, or just ends: its guard ends it, or is gone by now.
-        (Err(_), Some(guard)) => drop(kill(guard, Signal::SIGTERM)),
-        (Err(error), None) => return Err(error),
-    }
-    let begun = Instant::now();
-    while runtime::find(lab).map_err(refused)?.is_some() {
-        if begun.elapsed() > patience {
-            let seconds = patience.as_secs();
-            return Err(RunError::Died(format!("lab `{lab}` was asked to end, and has not for {seconds} s")));
-        }
-        sleep(LOOK);
-    }
-    Ok(())
+/// Connects. A stopped lab accepts nobody, and where many wait already, one more would wait for ever.
+fn open(path: &Path) -> io::Result<UnixStream> {
+    let stream = UnixStream::from(socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?);
+    stream.set_write_timeout(Some(PATIENCE))?;
+    connect(stream.as_raw_fd(), &UnixAddr::new(path)?)?;
+    stream.set_write_timeout(None)?;
+    Ok(stream)
 }
 
 impl AsFd for Client {

@@ -2,12 +2,15 @@
 
 mod attach;
 mod client;
+mod labs;
 mod protocol;
 mod server;
+mod terminal;
 mod watch;
 
 pub use attach::{Stdio, attach};
-pub use client::{Client, only_lab, running_labs, take_down};
+pub use client::Client;
+pub use labs::{Look, TakenDown, look_at_labs, only_lab, running_labs, take_down};
 pub use protocol::{Capture, Exec, LabInfo, LabStats, NodeInfo, PipeStats, Set};
 pub(crate) use protocol::{Reply, Request};
 pub(crate) use server::{ClientId, Incoming, Server};

@@ -1,16 +1,25 @@
 //! The lab's side of the control socket: connections and their messages. What is asked is answered elsewhere.
+//!
+//! A client takes from the lab what it pays for itself: of one that does not read its answers nothing more is read, its
+//! descriptors are closed unless a request takes them, and where the lab may open no more, clients wait for a while.
 
 use super::protocol::{Reply, Request};
+use crate::ExitCode;
 use crate::jsonl::{Lines, to_line};
-use netloom_host::fds::{Received, try_receive_with_fds};
+use netloom_host::fds::{MAX_FDS, Received, try_receive_with_fds};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// A request longer than this is no request of ours.
 const LONGEST_REQUEST: usize = 4 * 1024 * 1024;
+/// Read of a client at once: others have their turn between.
+const AT_ONCE: usize = 4 * 1024;
+/// Where the lab may open no more descriptors, it looks for new clients this often.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// A connection.
 pub(crate) type ClientId = u64;
@@ -21,6 +30,8 @@ pub(crate) struct Server {
     listener: UnixListener,
     connections: BTreeMap<ClientId, Connection>,
     next: ClientId,
+    /// No client is accepted before.
+    deaf_until: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -29,6 +40,16 @@ struct Connection {
     lines: Lines,
     fds: VecDeque<OwnedFd>,
     unsent: Vec<u8>,
+    end: Option<End>,
+}
+
+/// Why nothing more comes from a connection.
+#[derive(Debug)]
+enum End {
+    /// The client went away.
+    Closed,
+    /// It sent what nobody can want.
+    Absurd(&'static str),
 }
 
 /// What a connection brought.
@@ -38,7 +59,7 @@ pub(crate) enum Incoming {
     Request(Request, Vec<OwnedFd>),
     /// Something that is no request.
     Nonsense(String),
-    /// The client went away.
+    /// The client went away, or was sent away.
     Gone,
 }
 
@@ -47,164 +68,148 @@ impl Server {
     pub(crate) fn listen(path: &Path) -> io::Result<Self> {
         let listener = UnixListener::bind(path)?;
         listener.set_nonblocking(true)?;
-        Ok(Self { listener, connections: BTreeMap::new(), next: 0 })
+        Ok(Self { listener, connections: BTreeMap::new(), next: 0, deaf_until: None })
     }
 
-    /// What to poll for new connections.
-    pub(crate) fn listener(&self) -> BorrowedFd<'_> {
-        self.listener.as_fd()
+    /// What to poll for new connections; none for a while after [`Server::accept`] has failed.
+    pub(crate) fn listener(&self) -> Option<BorrowedFd<'_>> {
+        let is_deaf = self.deaf_until.is_some_and(|until| Instant::now() < until);
+        (!is_deaf).then(|| self.listener.as_fd())
     }
 
-    /// What to poll for requests; the flag says whether an answer waits to be sent.
+    /// What to poll: for requests, or if the flag says that an answer waits to be sent, only for room for it.
     pub(crate) fn connections(&self) -> impl Iterator<Item = (ClientId, BorrowedFd<'_>, bool)> {
         self.connections.iter().map(|(id, this)| (*id, this.stream.as_fd(), !this.unsent.is_empty()))
     }
 
     /// Accepts the connections that wait. One that goes away meanwhile is no loss.
-    pub(crate) fn accept(&mut self) {
-        while let Ok((stream, _)) = self.listener.accept() {
-            if stream.set_nonblocking(true).is_ok() {
-                let connection =
-                    Connection { stream, lines: Lines::default(), fds: VecDeque::new(), unsent: Vec::new() };
-                self.connections.insert(self.next, connection);
-                self.next += 1;
+    ///
+    /// # Errors
+    /// The first time in a row that the kernel refuses: mostly, there are too many descriptors.
+    pub(crate) fn accept(&mut self) -> io::Result<()> {
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    self.deaf_until = None;
+                    self.admit(stream);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                // The connection goes on waiting, and polled, it would be ready again at once.
+                Err(error) => {
+                    let is_news = self.deaf_until.replace(Instant::now() + PAUSE).is_none();
+                    return if is_news { Err(error) } else { Ok(()) };
+                }
             }
         }
     }
 
-    /// Reads what a connection has.
-    pub(crate) fn read(&mut self, id: ClientId) -> Vec<Incoming> {
-        let Some(connection) = self.connections.get_mut(&id) else { return Vec::new() };
-        let (mut incoming, open) = connection.read();
-        if !open {
-            self.connections.remove(&id);
-            incoming.push(Incoming::Gone);
+    fn admit(&mut self, stream: UnixStream) {
+        if stream.set_nonblocking(true).is_ok() {
+            let (lines, fds) = (Lines::default(), VecDeque::new());
+            self.connections.insert(self.next, Connection { stream, lines, fds, unsent: Vec::new(), end: None });
+            self.next += 1;
         }
-        incoming
+    }
+
+    /// Sends what waits for a client, and takes in some of what it has sent.
+    pub(crate) fn serve(&mut self, id: ClientId) {
+        if let Some(connection) = self.connections.get_mut(&id) {
+            connection.flush();
+            if connection.unsent.is_empty() {
+                connection.read();
+            }
+        }
+    }
+
+    /// The next thing that a client has brought; none while it does not take the answer to what it asked before.
+    pub(crate) fn next(&mut self, id: ClientId) -> Option<Incoming> {
+        let connection = self.connections.get_mut(&id)?;
+        let is_closed = matches!(connection.end, Some(End::Closed));
+        if !connection.unsent.is_empty() && !is_closed {
+            return None;
+        }
+        if let Some(incoming) = connection.parse() {
+            return Some(incoming);
+        }
+        if let Some(End::Absurd(what)) = connection.end {
+            let message = format!("{what}: this is no client of netloom");
+            connection.send(&Reply::Refused { code: ExitCode::Usage.number(), message });
+        }
+        connection.end.is_some().then(|| {
+            self.connections.remove(&id);
+            Incoming::Gone
+        })
     }
 
     /// Sends a reply, as far as the client takes it now; the rest when it does.
     pub(crate) fn reply(&mut self, id: ClientId, reply: &Reply) {
         if let Some(connection) = self.connections.get_mut(&id) {
-            connection.unsent.extend(to_line(reply));
-            connection.flush();
-        }
-    }
-
-    /// A client takes more now.
-    pub(crate) fn flush(&mut self, id: ClientId) {
-        if let Some(connection) = self.connections.get_mut(&id) {
-            connection.flush();
+            connection.send(reply);
         }
     }
 }
 
 impl Connection {
-    fn read(&mut self) -> (Vec<Incoming>, bool) {
-        let mut buffer = [0; 16 * 1024];
-        let mut incoming = Vec::new();
-        loop {
-            match try_receive_with_fds(&self.stream, &mut buffer) {
-                Ok(Received { length: 0, .. }) => return (incoming, false),
-                Ok(Received { length, fds }) => {
-                    self.fds.extend(fds);
-                    self.lines.feed(&buffer[..length]);
-                    self.parse(&mut incoming);
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return (incoming, true),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return (incoming, false),
+    fn read(&mut self) {
+        let mut buffer = [0; AT_ONCE];
+        match try_receive_with_fds(&self.stream, &mut buffer) {
+            Ok(Received { length: 0, .. }) => self.end = Some(End::Closed),
+            Ok(Received { length, fds }) => {
+                self.fds.extend(fds);
+                self.lines.feed(&buffer[..length]);
             }
-            if self.lines.pending() > LONGEST_REQUEST {
-                return (incoming, false);
-            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.end = Some(End::Closed),
+        }
+        if self.lines.pending() > LONGEST_REQUEST {
+            self.end = Some(End::Absurd("a request of more than 4 MiB"));
+        } else if self.fds.len() > MAX_FDS {
+            self.end = Some(End::Absurd("more descriptors than any request takes"));
         }
     }
 
-    fn parse(&mut self, incoming: &mut Vec<Incoming>) {
-        while let Some(line) = self.lines.next::<Request>() {
-            incoming.push(match line {
-                Ok(request) => {
-                    let wanted = match request {
-                        Request::Exec(_) => 3,
-                        Request::Capture(_) => 1,
-                        _ => 0,
-                    };
-                    let there = self.fds.len().min(wanted);
-                    Incoming::Request(request, self.fds.drain(..there).collect())
-                }
-                Err(error) => Incoming::Nonsense(error.to_string()),
-            });
+    fn parse(&mut self) -> Option<Incoming> {
+        let incoming = match self.lines.next::<Request>()? {
+            Ok(request) => {
+                let wanted = match request {
+                    Request::Exec(_) => 3,
+                    Request::Capture(_) => 1,
+                    _ => 0,
+                };
+                let there = self.fds.len().min(wanted);
+                Incoming::Request(request, self.fds.drain(..there).collect())
+            }
+            Err(error) => Incoming::Nonsense(error.to_string()),
+        };
+        if self.lines.pending() == 0 {
+            // Descriptors come with a byte of the request that takes them, and no other request has begun.
+            self.fds.clear();
         }
+        Some(incoming)
     }
 
-    /// A client that went away is noticed when it is read next.
+    fn send(&mut self, reply: &Reply) {
+        self.unsent.extend(to_line(reply));
+        self.flush();
+    }
+
     fn flush(&mut self) {
         while !self.unsent.is_empty() {
             match self.stream.write(&self.unsent) {
-                Ok(0) | Err(_) => return,
-                Ok(length) => drop(self.unsent.drain(..length)),
+                Ok(length) if length > 0 => drop(self.unsent.drain(..length)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Ok(_) | Err(_) => {
+                    self.end = Some(End::Closed);
+                    return;
+                }
             }
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use netloom_host::fds::send_with_fds;
-    use std::io::{BufRead, BufReader};
-
-    fn connected() -> (Server, UnixStream, ClientId) {
-        let folder = tempfile::tempdir().unwrap();
-        let mut server = Server::listen(&folder.path().join("socket")).unwrap();
-        let client = UnixStream::connect(folder.path().join("socket")).unwrap();
-        server.accept();
-        let (id, _, _) = server.connections().next().unwrap();
-        (server, client, id)
-    }
-
-    #[test]
-    fn requests_nonsense_and_the_end_come_in_order() {
-        let (mut server, mut client, id) = connected();
-        client.write_all(b"{\"request\":\"info\"}\nnonsense\n").unwrap();
-        drop(client);
-        let incoming = server.read(id);
-        assert!(matches!(&incoming[..], [Incoming::Request(Request::Info, _), Incoming::Nonsense(_), Incoming::Gone]));
-        assert_eq!(server.connections().count(), 0);
-    }
-
-    #[test]
-    fn descriptors_go_with_the_request_that_wants_them() {
-        let (mut server, client, id) = connected();
-        let exec = super::super::protocol::Exec {
-            node: "a".into(),
-            argv: vec!["true".into()],
-            env: Vec::new(),
-            cwd: "/".into(),
-            terminal: false,
-            user: None,
-        };
-        let line = [to_line(&Request::Info), to_line(&Request::Exec(exec))].concat();
-        send_with_fds(&client, &line, &[client.as_fd(); 3]).unwrap();
-        let counts: Vec<usize> = server
-            .read(id)
-            .iter()
-            .map(|incoming| if let Incoming::Request(_, fds) = incoming { fds.len() } else { usize::MAX })
-            .collect();
-        assert_eq!(counts, [0, 3]);
-    }
-
-    #[test]
-    fn a_reply_that_the_client_does_not_take_waits() {
-        let (mut server, client, id) = connected();
-        let reply = Reply::Refused { code: 1, message: "x".repeat(1_000_000) };
-        server.reply(id, &reply);
-        assert!(server.connections().next().unwrap().2, "something waits");
-        let reader = std::thread::spawn(move || BufReader::new(client).lines().next().unwrap().unwrap().len());
-        while server.connections().next().unwrap().2 {
-            server.flush(id);
-        }
-        assert!(reader.join().unwrap() > 1_000_000);
-    }
-}
+mod tests;

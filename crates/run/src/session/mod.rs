@@ -418,7 +418,9 @@ impl<'a> Session<'a> {
                 None => Ok(()),
             },
             Source::Listener => {
-                self.server.accept();
+                if let Err(error) = self.server.accept() {
+                    self.tell(format!("no more commands can be heard for now: accepting a client: {error}"));
+                }
                 Ok(())
             }
             Source::Client(id) => self.serve_client(id),

@@ -20,8 +20,8 @@ pub(super) type Refusal = (ExitCode, String);
 
 impl Session<'_> {
     pub(super) fn serve_client(&mut self, id: ClientId) -> Result<(), RunError> {
-        self.server.flush(id);
-        for incoming in self.server.read(id) {
+        self.server.serve(id);
+        while let Some(incoming) = self.server.next(id) {
             match incoming {
                 Incoming::Request(request, fds) => self.answer(id, request, fds)?,
                 Incoming::Nonsense(error) => {
@@ -87,6 +87,9 @@ impl Session<'_> {
     fn exec(&mut self, id: ClientId, exec: Exec, fds: Vec<OwnedFd>) -> Result<(), Refusal> {
         let Exec { node: name, argv, env, cwd, terminal, user } = exec;
         let node = self.find_node(&name)?;
+        if argv.is_empty() {
+            return Err((ExitCode::Usage, "exec needs a program".into()));
+        }
         if self.job.plan.nodes[node].kind == NodeKind::Transit {
             return Err((ExitCode::Usage, format!("`{name}` is a transit router and runs no programs")));
         }

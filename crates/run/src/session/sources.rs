@@ -78,8 +78,7 @@ impl Session<'_> {
     fn poll(&self, span: Duration) -> io::Result<Vec<Source>> {
         let mut sources = Vec::new();
         let mut fds = Vec::new();
-        for (source, fd, writes) in self.sources() {
-            let flags = if writes { PollFlags::POLLIN | PollFlags::POLLOUT } else { PollFlags::POLLIN };
+        for (source, fd, flags) in self.sources() {
             sources.push(source);
             fds.push(PollFd::new(fd, flags));
         }
@@ -91,12 +90,17 @@ impl Session<'_> {
         Ok(ready.map(|(_, source)| source).collect())
     }
 
-    fn sources(&self) -> impl Iterator<Item = (Source, BorrowedFd<'_>, bool)> {
-        let guard = (!self.guard_is_gone).then(|| (Source::Guard, self.guard.as_fd(), self.guard.has_unsent()));
-        let fixed = [(Source::Signals, self.signals.as_fd(), false), (Source::Listener, self.server.listener(), false)];
-        let clients = self.server.connections().map(|(id, fd, writes)| (Source::Client(id), fd, writes));
+    fn sources(&self) -> impl Iterator<Item = (Source, BorrowedFd<'_>, PollFlags)> {
+        let [reads, writes] = [PollFlags::POLLIN, PollFlags::POLLOUT];
+        let talks = if self.guard.has_unsent() { reads | writes } else { reads };
+        let guard = (!self.guard_is_gone).then(|| (Source::Guard, self.guard.as_fd(), talks));
+        let signals = (Source::Signals, self.signals.as_fd(), reads);
+        let listener = self.server.listener().map(|fd| (Source::Listener, fd, reads));
+        // Who does not read an answer is not asked for another question.
+        let clients = self.server.connections();
+        let clients = clients.map(move |(id, fd, waits)| (Source::Client(id), fd, if waits { writes } else { reads }));
         let nodes = self.nodes.iter().enumerate().filter(|(index, _)| !self.gone.contains(index));
-        let nodes = nodes.filter_map(|(index, node)| Some((Source::Node(index), node.fd()?, false)));
-        guard.into_iter().chain(fixed).chain(clients).chain(nodes)
+        let nodes = nodes.filter_map(move |(index, node)| Some((Source::Node(index), node.fd()?, reads)));
+        guard.into_iter().chain([signals]).chain(listener).chain(clients).chain(nodes)
     }
 }

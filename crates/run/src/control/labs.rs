@@ -1,0 +1,178 @@
+//! The labs of this user that are up.
+
+use super::client::{Client, PATIENCE};
+use super::protocol::LabInfo;
+use crate::RunError;
+use netloom_host::runtime::{self, RunningLab, RuntimeError};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long a lab may take to end; its programs have a second to do so, and everything else is a matter of
+/// milliseconds.
+const LONGEST_END: Duration = Duration::from_secs(10);
+/// How long one may take that was killed: the kernel ends its programs.
+const KILLED_WITHIN: Duration = Duration::from_secs(5);
+/// How often to look whether it is gone.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What a look at a lab shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Look {
+    /// It says so itself.
+    Answers(LabInfo),
+    /// It is there and says nothing: somebody has stopped its process, or this machine has no time for it.
+    Silent {
+        /// Its name.
+        name: String,
+        /// The process id of its supervisor, if it had come so far that this was written down.
+        pid: Option<i32>,
+        /// The lab file, likewise.
+        file: Option<PathBuf>,
+    },
+}
+
+/// How a lab ended that was taken down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TakenDown {
+    /// It was asked to.
+    Asked,
+    /// It did not answer, and was killed.
+    Killed,
+}
+
+/// The names of the labs of this user that are up.
+///
+/// # Errors
+/// [`RunError::Machine`] if the runtime folder cannot be read.
+pub fn running_labs() -> Result<Vec<String>, RunError> {
+    Ok(running()?.into_iter().map(|lab| lab.name).collect())
+}
+
+fn running() -> Result<Vec<RunningLab>, RunError> {
+    runtime::sweep_stale().map_err(refused)?;
+    runtime::list().map_err(refused)
+}
+
+/// Asks all labs of this user who they are. One that is just being made, or goes away meanwhile, is left out.
+///
+/// # Errors
+/// [`RunError::Machine`] if the runtime folder cannot be read.
+pub fn look_at_labs() -> Result<Vec<Look>, RunError> {
+    let ask = |name: &str| {
+        let mut client = Client::connect(name)?;
+        client.answer_within(PATIENCE)?;
+        client.info()
+    };
+    let look = |lab: RunningLab| match ask(&lab.name) {
+        Ok(info) => Some(Look::Answers(info)),
+        Err(RunError::Silent { .. }) => {
+            let (pid, file) = lab.state.map(|state| (state.guard_pid, state.lab_file)).unzip();
+            Some(Look::Silent { name: lab.name, pid, file })
+        }
+        Err(_) => None,
+    };
+    Ok(running()?.into_iter().filter_map(look).collect())
+}
+
+pub(super) fn find(lab: &str) -> Result<RunningLab, RunError> {
+    runtime::find(lab).map_err(refused)?.ok_or_else(|| RunError::Lab(no_such_lab(lab)))
+}
+
+/// Names the labs that are up, for whoever mistyped one.
+fn no_such_lab(lab: &str) -> String {
+    let names = running_labs().unwrap_or_default();
+    if names.is_empty() {
+        return format!("no lab `{lab}` is up, and no other");
+    }
+    format!("no lab `{lab}` is up: there are {}", names.join(", "))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+fn refused(error: RuntimeError) -> RunError {
+    RunError::Machine(error.to_string())
+}
+
+/// The name of the only lab that is up, for commands that were given none.
+///
+/// # Errors
+/// [`RunError::Lab`] if none or several are.
+pub fn only_lab() -> Result<String, RunError> {
+    let mut labs = running_labs()?;
+    match (labs.pop(), labs.is_empty()) {
+        (Some(lab), true) => Ok(lab),
+        (None, _) => Err(RunError::Lab("no lab is up".into())),
+        (Some(last), false) => {
+            labs.push(last);
+            Err(RunError::Lab(format!("several labs are up, name one: {}", labs.join(", "))))
+        }
+    }
+}
+
+/// Stops a lab, and returns when everything it made is gone.
+///
+/// # Errors
+/// [`RunError::Lab`] if no such lab is up, [`RunError::Died`] if it does not end.
+pub fn take_down(lab: &str) -> Result<TakenDown, RunError> {
+    let guard = find(lab)?.state.map(|state| Pid::from_raw(state.guard_pid));
+    let mut patience = LONGEST_END;
+    let mut ask = || {
+        let mut client = Client::connect(lab)?;
+        client.answer_within(PATIENCE)?;
+        // Its programs may need longer than others.
+        patience += Duration::from_nanos(client.info()?.longest_stop_ns);
+        client.down()
+    };
+    let is_silent = match (ask(), guard) {
+        (Ok(()), _) => false,
+        // It is just being made, or just ends, or says nothing: its guard has it end, or is gone by now.
+        (Err(error), Some(guard)) => {
+            let _ = kill(guard, Signal::SIGTERM);
+            matches!(error, RunError::Silent { .. })
+        }
+        (Err(error), None) => return Err(error),
+    };
+    if is_gone_within(lab, patience)? {
+        return Ok(TakenDown::Asked);
+    }
+    if !is_silent {
+        let seconds = patience.as_secs();
+        return Err(RunError::Died(format!("lab `{lab}` was asked to end, and has not for {seconds} s")));
+    }
+    kill_lab(lab)?;
+    Ok(TakenDown::Killed)
+}
+
+/// Kills a lab that says nothing. The kernel ends what runs in it, and its guard removes the rest; without a guard, we do.
+fn kill_lab(lab: &str) -> Result<(), RunError> {
+    let Some(state) = runtime::find(lab).map_err(refused)?.and_then(|running| running.state) else { return Ok(()) };
+    // A guard that is stopped cannot do its part.
+    let guard = Pid::from_raw(state.guard_pid);
+    let _ = kill(guard, Signal::SIGCONT);
+    if let Some(pid) = state.lab_pid {
+        let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+    }
+    if is_gone_within(lab, KILLED_WITHIN)? {
+        return Ok(());
+    }
+    let _ = kill(guard, Signal::SIGKILL);
+    if is_gone_within(lab, KILLED_WITHIN)? {
+        return Ok(());
+    }
+    Err(RunError::Died(format!("lab `{lab}` does not answer, was killed, and is still there (process {guard})")))
+}
+
+fn is_gone_within(lab: &str, patience: Duration) -> Result<bool, RunError> {
+    let begun = Instant::now();
+    while runtime::find(lab).map_err(refused)?.is_some() {
+        if begun.elapsed() > patience {
+            return Ok(false);
+        }
+        sleep(LOOK);
+    }
+    // What a killed guard left behind.
+    runtime::sweep_stale().map_err(refused)?;
+    Ok(true)
+}

@@ -1,0 +1,179 @@
+use super::*;
+use netloom_host::fds::send_with_fds;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::io::{BufRead, BufReader};
+
+fn connected() -> (Server, UnixStream, ClientId) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Server::listen(&folder.path().join("socket")).unwrap();
+    let client = UnixStream::connect(folder.path().join("socket")).unwrap();
+    server.accept().unwrap();
+    let (id, _, _) = server.connections().next().unwrap();
+    (server, client, id)
+}
+
+/// All that a client has brought.
+fn read(server: &mut Server, id: ClientId) -> Vec<Incoming> {
+    let mut all = Vec::new();
+    loop {
+        let before = all.len();
+        server.serve(id);
+        all.extend(std::iter::from_fn(|| server.next(id)));
+        if all.len() == before {
+            return all;
+        }
+    }
+}
+
+#[test]
+fn requests_nonsense_and_the_end_come_in_order() {
+    let (mut server, mut client, id) = connected();
+    client.write_all(b"{\"request\":\"info\"}\nnonsense\n").unwrap();
+    drop(client);
+    let incoming = read(&mut server, id);
+    assert!(matches!(&incoming[..], [Incoming::Request(Request::Info, _), Incoming::Nonsense(_), Incoming::Gone]));
+    assert_eq!(server.connections().count(), 0);
+}
+
+#[test]
+fn descriptors_go_with_the_request_that_wants_them() {
+    let (mut server, client, id) = connected();
+    let exec = super::super::protocol::Exec {
+        node: "a".into(),
+        argv: vec!["true".into()],
+        env: Vec::new(),
+        cwd: "/".into(),
+        terminal: false,
+        user: None,
+    };
+    let line = [to_line(&Request::Info), to_line(&Request::Exec(exec))].concat();
+    send_with_fds(&client, &line, &[client.as_fd(); 3]).unwrap();
+    let counts: Vec<usize> = read(&mut server, id)
+        .iter()
+        .map(|incoming| if let Incoming::Request(_, fds) = incoming { fds.len() } else { usize::MAX })
+        .collect();
+    assert_eq!(counts, [0, 3]);
+}
+
+#[test]
+fn a_reply_that_the_client_does_not_take_waits() {
+    let (mut server, client, id) = connected();
+    let reply = Reply::Refused { code: 1, message: "x".repeat(1_000_000) };
+    server.reply(id, &reply);
+    assert!(server.connections().next().unwrap().2, "something waits");
+    let reader = std::thread::spawn(move || BufReader::new(client).lines().next().unwrap().unwrap().len());
+    while server.connections().next().unwrap().2 {
+        server.serve(id);
+    }
+    assert!(reader.join().unwrap() > 1_000_000);
+}
+
+#[test]
+fn descriptors_that_no_request_takes_are_closed() {
+    let (mut server, client, id) = connected();
+    let (_, theirs) = UnixStream::pair().unwrap();
+    for (line, kept) in [(&to_line(&Request::Info)[..], 0), (b"nonsense\n", 0), (b"{\"request\":", 16)] {
+        send_with_fds(&client, line, &[theirs.as_fd(); 16]).unwrap();
+        read(&mut server, id);
+        assert_eq!(server.connections[&id].fds.len(), kept);
+    }
+    send_with_fds(&client, b"\"info\"", &[theirs.as_fd(); 1]).unwrap();
+    assert!(matches!(read(&mut server, id)[..], [Incoming::Gone]));
+    let mut said = String::new();
+    BufReader::new(&client).read_line(&mut said).unwrap();
+    assert!(said.contains("more descriptors than any request takes"), "{said}");
+}
+
+/// It asks and asks, and never reads an answer.
+#[test]
+fn a_client_that_never_reads_holds_up_itself_alone() {
+    let (mut server, mut client, id) = connected();
+    client.set_nonblocking(true).unwrap();
+    let request = to_line(&Request::Stats);
+    let reply = Reply::Refused { code: 1, message: "x".repeat(100_000) };
+    let mut answered = 0;
+    for _ in 0..10_000 {
+        let _ = client.write(&request);
+        server.serve(id);
+        while server.next(id).is_some() {
+            server.reply(id, &reply);
+            answered += 1;
+        }
+    }
+    let Connection { unsent, lines, .. } = &server.connections[&id];
+    assert!(unsent.len() <= 2 * 100_000 && lines.pending() <= 2 * AT_ONCE, "{} bytes wait", unsent.len());
+    assert!(answered < 1_000, "{answered} answers");
+    // It comes to its senses.
+    client.set_nonblocking(false).unwrap();
+    let reader = std::thread::spawn(move || BufReader::new(client).lines().map_while(Result::ok).count());
+    loop {
+        let Connection { unsent, lines, .. } = &server.connections[&id];
+        if unsent.is_empty() && lines.pending() < request.len() {
+            break;
+        }
+        server.serve(id);
+        while server.next(id).is_some() {
+            server.reply(id, &reply);
+            answered += 1;
+        }
+    }
+    drop(server);
+    assert_eq!(reader.join().unwrap(), answered);
+}
+
+#[test]
+fn a_client_that_goes_away_while_an_answer_waits_is_gone() {
+    let (mut server, client, id) = connected();
+    server.reply(id, &Reply::Refused { code: 1, message: "x".repeat(1_000_000) });
+    drop(client);
+    assert!(matches!(read(&mut server, id)[..], [Incoming::Gone]));
+}
+
+#[test]
+fn endless_requests_are_sent_away() {
+    let (mut server, mut client, id) = connected();
+    let writer = std::thread::spawn(move || {
+        let _ = client.write_all(&vec![b'x'; LONGEST_REQUEST + 2 * AT_ONCE]);
+        let mut said = String::new();
+        let _ = BufReader::new(client).read_line(&mut said);
+        said
+    });
+    while !matches!(read(&mut server, id).last(), Some(Incoming::Gone)) {}
+    assert!(writer.join().unwrap().contains("a request of more than 4 MiB"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever a client writes, it is a request, or nonsense, or the end.
+    #[test]
+    fn any_bytes_are_requests_or_nonsense(
+        pieces in vec((vec(any::<u8>(), 1..50), prop::option::of(0..LINES.len()), 0..4_usize), 0..30),
+    ) {
+        let (mut server, client, id) = connected();
+        let (_, other) = UnixStream::pair().unwrap();
+        for (bytes, line, fds) in pieces {
+            let bytes = line.map_or(&bytes[..], |line| LINES[line].as_bytes());
+            send_with_fds(&client, bytes, &vec![other.as_fd(); fds]).unwrap();
+            for incoming in read(&mut server, id) {
+                prop_assert!(!matches!(incoming, Incoming::Gone) || server.connections.is_empty());
+            }
+            if server.connections.is_empty() {
+                return Ok(());
+            }
+        }
+        drop(client);
+        prop_assert!(matches!(read(&mut server, id).last(), Some(Incoming::Gone)));
+    }
+}
+
+const LINES: [&str; 7] = [
+    "\n",
+    "{\"request\":\"stats\"}\n",
+    "{\"request\":\"exec\",\"node\":\"a\",\"argv\":[],\"env\":[],\"cwd\":\"\",\"terminal\":true}\n",
+    "{\"request\":\"capture\",\"link\":\"\"}\n",
+    "{\"request\":\"signal\",\"signal\":-2147483648}\n",
+    "{\"request\":\"set\",\"link\":\"l\",\"changes\":[[\"\",\"\"]]}\n",
+    "[[[[[[[[",
+];
