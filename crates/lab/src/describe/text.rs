@@ -250,8 +250,8 @@ const WIDEST: usize = 120;
 /// Rows with aligned columns, indented by two blanks.
 fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
-    let widths = (0..columns).map(|column| cells(column).map(|cell| cell.chars().count().min(WIDEST)).max());
+    let column_cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
+    let widths = (0..columns).map(|column| column_cells(column).map(|cell| cell.chars().count().min(WIDEST)).max());
     let widths: Vec<usize> = widths.map(Option::unwrap_or_default).collect();
     let mut text = String::new();
     for row in rows {
