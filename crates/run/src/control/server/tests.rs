@@ -108,8 +108,8 @@ fn a_client_that_never_reads_holds_up_itself_alone() {
     client.set_nonblocking(false).unwrap();
     let reader = std::thread::spawn(move || BufReader::new(client).lines().map_while(Result::ok).count());
     loop {
-        let Connection { unsent, lines, .. } = &server.connections[&id];
-        if unsent.is_empty() && lines.pending() < request.len() {
+        let connection = &server.connections[&id];
+        if connection.unsent.is_empty() && connection.lines.pending() < request.len() {
             break;
         }
         server.serve(id);
