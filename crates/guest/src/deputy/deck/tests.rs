@@ -1,0 +1,100 @@
+use super::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn passage(at: u64, device: u16, bytes: &[u8], pool: &mut Pool) -> Passage {
+    let packet = pool.packet(VirtioHeader::COMPLETE, bytes);
+    Passage { at: Instant::from_nanos(at), device: Device(device), packet }
+}
+
+/// What the deputy would do if it sent back all that it gets.
+fn echo(deck: &mut Deck) {
+    let used = deck.used(TO_KERNEL).load(Ordering::Acquire);
+    let mut bytes = vec![0; used as usize];
+    deck.copy_out(TO_KERNEL + LANE_HEADER, &mut bytes);
+    deck.write(FROM_KERNEL + LANE_HEADER, &bytes);
+    deck.used(FROM_KERNEL).store(used, Ordering::Release);
+}
+
+#[test]
+fn frames_cross_as_they_are() {
+    let mut pool = Pool::new(0, 0);
+    let (mut deck, _file) = Deck::create(3, 0, 0).unwrap();
+    let mut frames: VecDeque<_> = [passage(5, 1, &[7; 61], &mut pool), passage(9, 2, &[8; 1500], &mut pool)].into();
+    deck.fill(&mut frames, &mut pool);
+    assert!(frames.is_empty());
+    echo(&mut deck);
+    let mut sent = Vec::new();
+    deck.take(&mut sent, &mut pool).unwrap();
+    let seen: Vec<_> = sent.iter().map(|p| (p.at.as_nanos(), p.device.0, p.packet.bytes().to_vec())).collect();
+    assert_eq!(seen, [(5, 1, vec![7; 61]), (9, 2, vec![8; 1500])]);
+}
+
+#[test]
+fn what_does_not_fit_waits() {
+    let mut pool = Pool::new(0, 0);
+    let (mut deck, _file) = Deck::create(1, 0, 0).unwrap();
+    let mut frames: VecDeque<_> = (0..100).map(|at| passage(at, 0, &[0; 60_000], &mut pool)).collect();
+    deck.fill(&mut frames, &mut pool);
+    let left = frames.len();
+    assert!(left > 0 && left < 100);
+    deck.clear();
+    deck.fill(&mut frames, &mut pool);
+    assert!(frames.len() < left);
+}
+
+/// Reading memory that is not there any more ends a process.
+#[test]
+fn nobody_can_cut_the_memory_off() {
+    let (_deck, file) = Deck::create(1, 0, 0).unwrap();
+    // SAFETY: plain numbers.
+    assert_eq!(unsafe { libc::ftruncate(file.as_raw_fd(), 4_096) }, -1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever a kernel writes into its lane, frames come out that can be worked with, or an error.
+    #[test]
+    fn any_lane_is_taken_or_refused(
+        frames in vec((any::<u64>(), 0..70_000_u32, any::<[u8; 12]>(), any::<bool>()), 0..20),
+        bytes in vec(any::<u8>(), 1..2_000),
+        used in prop::option::of(any::<u32>()),
+    ) {
+        let mut pool = Pool::new(0, 0);
+        let (mut deck, _file) = Deck::create(1, 0, 0).unwrap();
+        let mut place = 0;
+        for (at, length, rest, lies) in frames {
+            let mut header = [0; FRAME_HEADER];
+            header[..8].copy_from_slice(&at.to_ne_bytes());
+            header[8..12].copy_from_slice(&length.to_ne_bytes());
+            header[12..24].copy_from_slice(&rest);
+            deck.write(FROM_KERNEL + LANE_HEADER + place, &header);
+            deck.write(FROM_KERNEL + LANE_HEADER + place + FRAME_HEADER, &bytes[..bytes.len().min(length as usize)]);
+            place += if lies { 8 } else { room(length as usize) };
+        }
+        let told = used.map_or(u32::try_from(place).unwrap(), |used| used % (2 * ROOM as u32));
+        deck.used(FROM_KERNEL).store(told, Ordering::Release);
+        let mut sent = Vec::new();
+        if deck.take(&mut sent, &mut pool).is_ok() {
+            for Passage { mut packet, .. } in sent {
+                let segments = packet.segments().min(100);
+                (1..segments).for_each(|_| drop(packet.split_front(1)));
+                packet.complete(&mut Vec::new());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kernel_that_writes_nonsense_breaks_the_protocol() {
+    let mut pool = Pool::new(0, 0);
+    let (mut deck, _file) = Deck::create(1, 0, 0).unwrap();
+    let lies: [(u32, u32); 5] = [(u32::MAX, 0), (64, 100), (16, 0), (40, u32::MAX), (1 << 20, 1 << 19)];
+    for (used, length) in lies {
+        deck.used(FROM_KERNEL).store(used, Ordering::Release);
+        deck.write(FROM_KERNEL + LANE_HEADER + 8, &length.to_ne_bytes());
+        let result = deck.take(&mut Vec::new(), &mut pool);
+        assert!(matches!(result, Err(MachineError::Protocol(_))), "{used} bytes, a frame of {length}");
+    }
+}
