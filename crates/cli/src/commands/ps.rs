@@ -30,7 +30,10 @@ pub(super) fn ps(args: &PsArgs) -> Outcome {
     for lab in &labs {
         table.row(cells(lab));
     }
-    let stalled = labs.iter().filter_map(|lab| Some(format!("{}: {}", lab.name, lab.stalled.as_ref()?)));
+    let stalled = labs.iter().filter_map(|lab| match lab {
+        Look::Answers(info) => Some(format!("{}: {}", info.name, info.stalled.as_ref()?)),
+        Look::Silent { .. } => None,
+    });
     let lines: Vec<String> = std::iter::once(table.to_string().trim_end().to_owned()).chain(stalled).collect();
     print(&lines.join("\n"))
 }
