@@ -3,6 +3,7 @@
 
 mod boot;
 mod channel;
+mod ending;
 mod handle;
 mod mail;
 mod processor_use;
