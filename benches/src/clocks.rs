@@ -10,17 +10,19 @@ mod idle;
 mod pace;
 mod packets;
 mod play;
+mod qdiscs;
 mod shares;
 mod statistics;
 
 use crate::{Case, case};
 
 /// All cases, in the order in which a newcomer would want to know them; the word `clocks` stands for all of them.
-pub(crate) const CASES: [Case; 8] = [
+pub(crate) const CASES: [Case; 9] = [
     case("pace", "Clocks of kernel nodes: slope, sleep and ping", 300, pace::run),
     case("repetition", "Virtual time repeats runs", 20, exact::repetition),
     case("speed", "Wall time of virtual time", 120, exact::speed),
     case("kernels", "Kernel nodes: time to be ready, memory and processor", 60, idle::run),
+    case("qdiscs", "Our queues beside the disciplines of the Linux kernel", 150, qdiscs::run),
     case("packets", "Figures 2 to 4 and table 3: packet times of one TCP connection", 540, packets::run),
     case("shares", "Table 2: dilation and processor shares scaled together", 780, shares::run),
     case("groups", "Figure 5: 60 flows in three groups of round-trip times", 900, groups::run),

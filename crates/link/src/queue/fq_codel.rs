@@ -1,8 +1,8 @@
 //! FQ-CoDel: flows take turns, each under the control of CoDel, and flows that send little go first.
 //!
 //! Parameters: `limit` (default 10,240 packets) and `memory` (default 32 MB), how much may wait in all; `flows` (default
-//! 1,024), among how many queues a seeded hash of addresses, protocol and ports divides packets; `quantum` (default 1,514
-//! bytes), how much a flow may send per turn; those of CoDel, with `ecn` on by default.
+//! 1,024), among how many queues a seeded hash of addresses, protocol and ports divides packets; `quantum` (default 1,500
+//! bytes, a full packet), how much a flow may send per turn; those of CoDel, with `ecn` on by default.
 //! Source: RFC 8290, sections 4 and 5.2. Bytes count from the IP header on, for all of them. What is no IP packet has a
 //! queue of its own beside the flows.
 //!
@@ -41,13 +41,14 @@ pub struct FqCodelConfig {
 }
 
 impl Default for FqCodelConfig {
-    /// RFC 8290, section 5.2, with marks as in 5.2.6; the memory is not in the RFC.
+    /// RFC 8290, section 5.2, with marks as in 5.2.6; the memory is not in the RFC. Its quantum of 1,514 bytes is a full
+    /// packet with the header of Ethernet, which is not counted here.
     fn default() -> Self {
         Self {
             limit: 10_240,
             memory: Bytes::new(32_000_000),
             flows: 1_024,
-            quantum: Bytes::new(1_514),
+            quantum: Bytes::new(1_500),
             control: CodelControl { ecn: true, ..CodelControl::default() },
         }
     }

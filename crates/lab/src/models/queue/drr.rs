@@ -8,7 +8,7 @@ use netloom_link::{DrrConfig, QueueConfig};
 use netloom_units::Bytes;
 
 /// The customary quantum: an Ethernet frame, so that a turn is enough for any packet.
-const QUANTUM: Bytes = Bytes::new(1_514);
+const QUANTUM: Bytes = Bytes::new(1_500);
 
 pub(crate) const SECTION: Section = Section {
     name: "queue_drr",
@@ -19,8 +19,8 @@ pub(crate) const SECTION: Section = Section {
             Key::new(
                 "quantum",
                 Kind::Quantity(Quantity::Size),
-                "1514 B",
-                "How much, from the IP header on, a queue of weight 1 may send per turn; above zero. Default: 1514 B.",
+                "1500 B",
+                "How much, from the IP header on, a queue of weight 1 may send per turn; above zero. Default: 1500 B.",
             ),
         ],
         divided::KEYS,

@@ -36,8 +36,8 @@ pub(crate) const SECTION: Section = Section {
             Key::new(
                 "quantum",
                 Kind::Quantity(Quantity::Size),
-                "1514 B",
-                "How much, from the IP header on, a flow may send per turn; above zero. Default: 1514 B.",
+                "1500 B",
+                "How much, from the IP header on, a flow may send per turn; above zero. Default: 1500 B.",
             ),
             Key::new(
                 "ecn",
