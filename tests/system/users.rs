@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 const LAB: &str = "
 name: users
-bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %}
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
 nodes: {a: {stack: STACK}, b: {stack: STACK}}
 links: {l: {ends: [a, b]}}
 timeline:
