@@ -16,12 +16,12 @@ pub(crate) const LOOPBACK: u32 = 1;
 /// what could not be had but is not needed.
 pub(crate) fn prepare(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
     nix::unistd::sethostname(&config.name).attempted(|| "set the host name")?;
-    mount::fresh_proc()?;
+    mount::only_proc()?;
     config.sysctls.iter().try_for_each(|(key, _)| refuse_shared(key))?;
     let mut notes = prepare_network(config)?;
     // A machine that hides parts of its /sys, as containers do, lets nobody mount a fresh one. Programs then see the
     // machine's interfaces there instead of the node's, which few of them ever look at.
-    match mount::fresh_sys() {
+    match mount::only_sys() {
         Ok(()) => {}
         Err(error) if error.errno() == libc::EPERM => notes.push(format!("{error}; /sys shows the machine's own")),
         Err(error) => return Err(error),

@@ -26,6 +26,27 @@ pub(crate) fn a_node_has_its_own_name_processes_and_interfaces() {
     });
 }
 
+/// Where the kernel lets it: below an ordinary user's `/proc` the machine's stays, but the lab's goes.
+pub(crate) fn nothing_comes_to_light_when_proc_is_unmounted() {
+    in_lab(|_| {
+        let mut nodes = Node::create_all(&[node("a"), node("b")]).unwrap();
+        let mounts = "grep -c ' /proc proc ' /proc/self/mounts";
+        let below = ok(&mut nodes[0], &format!("{mounts}; umount /proc; ls /proc | wc -l"));
+        if nix::unistd::getuid().is_root() && is_in_the_first_user_namespace() {
+            assert_eq!(below.lines().collect::<Vec<_>>(), ["1", "0"], "{below}");
+        } else {
+            assert_eq!(below.lines().next(), Some("2"), "the machine's and the node's: {below}");
+        }
+        assert_eq!(ok(&mut nodes[1], "ls -d /proc/1"), "/proc/1", "the other node has its own");
+    });
+}
+
+/// Which maps all users to themselves.
+fn is_in_the_first_user_namespace() -> bool {
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap();
+    map.split_whitespace().eq(["0", "0", "4294967295"])
+}
+
 pub(crate) fn a_node_keeps_no_descriptor_of_the_lab() {
     in_lab(|_| {
         let nodes = Node::create_all(&[node("a"), node("b"), node("c")]).unwrap();
