@@ -101,7 +101,10 @@ fn run(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec
 
 /// Whether it is a service, and whether that may end with 0.
 fn service(node: &Node) -> Result<(bool, bool), Diagnostic> {
-    if node.text() == Some("once") { Ok((true, true)) } else { flag(node).map(|service| (service, false)) }
+    match node.text() {
+        Some("once") => Ok((true, true)),
+        _ => flag(node).map(|service| (service, false)).map_err(|_| node.expected("true, false or once")),
+    }
 }
 
 /// One name of a command, or a list of them.

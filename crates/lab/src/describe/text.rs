@@ -20,7 +20,7 @@ impl Plan {
             ("Routes", self.route_rows()),
             ("Traffic (for `netloom sim`)", self.traffic_rows()),
             ("Captures", self.capture_rows()),
-            ("Timeline", (0..self.timeline.len()).map(|number| self.event_row(number)).collect()),
+            ("Timeline", self.in_order().map(|number| self.event_row(number)).collect()),
         ] {
             if !rows.is_empty() {
                 parts.push(format!("{title}\n{}", table(&rows)));
@@ -142,6 +142,13 @@ impl Plan {
         let direction = part.direction.map_or_else(String::new, |direction| format!(".{direction}"));
         let pipe = part.pipe.as_ref().map_or_else(String::new, |pipe| format!(".{pipe}"));
         format!("{}{direction}{pipe}", self.links[part.link].name)
+    }
+
+    /// The entries of the timeline: what makes the lab ready, and the rest as the lab file has it.
+    fn in_order(&self) -> impl Iterator<Item = usize> {
+        let is_setup = |number: &usize| matches!(&self.timeline[*number].action, Action::Run(run) if run.setup);
+        let (setups, rest): (Vec<usize>, Vec<usize>) = (0..self.timeline.len()).partition(is_setup);
+        setups.into_iter().chain(rest)
     }
 
     fn event_row(&self, number: usize) -> Vec<String> {

@@ -60,7 +60,7 @@ pub(crate) const NODE: Section = Section {
         Key::new(
             "setup",
             Kind::List { items: &COMMAND, least: 1, most: None },
-            "[ip link add dummy0 type dummy, ip link set dummy0 up]",
+            "[ip route add blackhole 10.9.0.0/16]",
             "Commands that must succeed before the services start, one after the other; those of different nodes run at the \
              same time.",
         ),

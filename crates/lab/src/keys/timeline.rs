@@ -92,7 +92,7 @@ pub(crate) const SETUP: Section = Section {
     doc: "A command that must succeed before the services start.",
     groups: &[&[
         Key::new("on", NODE_REFERENCE, "server", "The node that it runs on.").required(),
-        Key::new("run", COMMAND, "ip route add 10.9.0.0/16 dev eth0", "As in the timeline.").required(),
+        Key::new("run", COMMAND, "ip route add blackhole 10.9.0.0/16", "As in the timeline.").required(),
         Key::new("as", Kind::Text(COMMAND_NAME), "schema", "Its name, for messages and logs. Default: the program's."),
         Key::new("env", ENVIRONMENT, "{LANG: C}", "Its environment variables, beside the node's."),
     ]],
