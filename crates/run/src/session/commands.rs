@@ -93,7 +93,8 @@ impl Command {
                 ending.code != Some(0) && !self.described.may_fail && !self.exit_is_judged
             }
             Some((_, ending, false)) => {
-                !self.described.may_fail && !(self.described.once && ending.code == Some(0)) && !self.exit_is_judged
+                let is_done = self.described.once && ending.code == Some(0);
+                !(self.described.may_fail || self.exit_is_judged || is_done)
             }
             None => self.started.is_some(),
         }
