@@ -15,6 +15,7 @@ mod faults;
 mod interactive;
 mod kernels;
 mod kills;
+mod names;
 mod order;
 mod refusals;
 mod runs;

@@ -1,21 +1,22 @@
 //! The names of nodes inside nodes.
 
-use crate::plan::Plan;
+use crate::plan::{InterfacePlan, NamePlan, Plan};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 impl Plan {
-    /// The text of `/etc/hosts` in all nodes: each node's name leads to the addresses of its first interface, and
-    /// `<node>-<interface>` to those of each interface.
-    pub fn hosts(&self) -> String {
-        let names: BTreeSet<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+    /// The text of `/etc/hosts` in nodes that see these [names](crate::NodePlan::names): each node's name leads to the addresses
+    /// of the interface that it means, and `<node>-<interface>` to those of each interface.
+    pub fn hosts(&self, seen: &[NamePlan]) -> String {
+        let nodes: BTreeSet<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
         let mut text = String::from("127.0.0.1 localhost\n::1 localhost\n");
-        for node in &self.nodes {
-            for (index, interface) in node.interfaces.iter().enumerate() {
-                let alias = format!("{}-{}", node.name, interface.name);
-                let own = (index == 0).then_some(node.name.as_str());
+        for (place, other) in self.nodes.iter().enumerate() {
+            let named = named(seen, place);
+            for (index, interface) in other.interfaces.iter().enumerate() {
+                let alias = format!("{}-{}", other.name, interface.name);
+                let own = (index == named).then_some(other.name.as_str());
                 // A node may be called as another's interface: it is the node that is meant then.
-                let alias = Some(alias.as_str()).filter(|alias| !names.contains(alias));
+                let alias = Some(alias.as_str()).filter(|alias| !nodes.contains(alias));
                 let words: Vec<&str> = own.into_iter().chain(alias).collect();
                 for net in interface.addresses.iter().filter(|_| !words.is_empty()) {
                     writeln!(text, "{} {}", net.addr(), words.join(" ")).expect("writing to a text cannot fail");
@@ -24,4 +25,15 @@ impl Plan {
         }
         text
     }
+
+    /// The interface that the name of the node at place `to` means inside the node at place `from`; none if it has none.
+    pub fn named(&self, from: usize, to: usize) -> Option<&InterfacePlan> {
+        self.nodes[to].interfaces.get(named(&self.nodes[from].names, to))
+    }
+}
+
+/// The place of the interface that the name of the node at place `of` means to those who see these.
+fn named(seen: &[NamePlan], of: usize) -> usize {
+    let known = seen.binary_search_by_key(&of, |name| name.node);
+    known.map_or(0, |place| seen[place].interface)
 }

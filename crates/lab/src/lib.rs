@@ -34,8 +34,8 @@ pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use models::EXAMPLES;
 pub use plan::{
     Action, Argv, Bounds, Bypass, CapturePlan, Clock, Cpus, Direction, EndPlan, Event, InterfacePlan, LinkPart,
-    LinkPlan, NodeKind, NodePlan, OnSpin, PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Sends,
-    Shards, Stack, TrafficPlan, Treatment, WindowConfig,
+    LinkPlan, NamePlan, NodeKind, NodePlan, OnSpin, PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan, RunCommand,
+    Sends, Shards, Stack, TrafficPlan, Treatment, Unreached, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

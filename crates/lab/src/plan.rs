@@ -25,6 +25,7 @@ use netloom_units::{Bytes, CpuCost, Date, Duration, Probability, Seed};
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A lab, ready to be built.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +50,8 @@ pub struct Plan {
     pub nodes: Vec<NodePlan>,
     /// The links, in the order of the lab file.
     pub links: Vec<LinkPlan>,
+    /// The nodes that have no way to one another.
+    pub unreached: Unreached,
     /// How long programs that are no commands of the timeline have between SIGTERM and SIGKILL.
     pub stop: Duration,
     /// What happens, in the order of the lab file; behind it the commands that make the lab ready.
@@ -164,6 +167,8 @@ pub struct NodePlan {
     pub interfaces: Vec<InterfacePlan>,
     /// Its routes, beside those to the subnets of its own interfaces.
     pub routes: Vec<RoutePlan>,
+    /// The names that mean, seen from here, another interface of their node than the first, in the order of nodes.
+    pub names: Arc<[NamePlan]>,
 }
 
 /// What a node is.
@@ -244,6 +249,29 @@ pub struct RoutePlan {
     pub via: IpAddr,
     /// The place of the interface in the node's list.
     pub interface: usize,
+}
+
+/// What the name of a node means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NamePlan {
+    /// Whose name it is.
+    pub node: usize,
+    /// The place of the interface in that node's list.
+    pub interface: usize,
+}
+
+/// Pairs of nodes that no path joins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unreached {
+    /// How many there are.
+    pub pairs: u64,
+    /// The first of them by the places of their nodes, at most [`Unreached::MOST_SHOWN`].
+    pub first: Vec<(usize, usize)>,
+}
+
+impl Unreached {
+    /// More would hide what else there is to read.
+    pub const MOST_SHOWN: usize = 20;
 }
 
 /// A link between two nodes.

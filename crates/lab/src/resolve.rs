@@ -18,12 +18,15 @@ pub(crate) use traffic::resolve_for;
 use crate::decode::{Errors, LeftOut};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::expect::{self, ExpectError, Expectation, Names};
-use crate::plan::{Action, Bypass, Event, InterfacePlan, LinkPlan, NodePlan, Plan, RoutePlan, Stack, Treatment};
+use crate::plan::{
+    Action, Bypass, Event, InterfacePlan, LinkPlan, NamePlan, NodePlan, Plan, RoutePlan, Stack, Treatment, Unreached,
+};
 use crate::spec::{LinkSpec, Spec};
 use ends::Ends;
 use names::{Index, index_of};
 use netloom_units::{Duration, Seed};
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// Each link has two ports, and a lab's ports are numbered in 16 bits: more links wait for labs on several machines.
 const MOST_LINKS: usize = 32_768;
@@ -71,6 +74,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         stop: spec.stop.unwrap_or(Plan::STOP),
         nodes: Vec::new(),
         links: Vec::new(),
+        unreached: Unreached::default(),
         timeline,
         traffic,
         capture,
@@ -81,10 +85,11 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let addresses = addressing::assign(&spec.links, found);
     // With an end that leads nowhere there is no network to route in; the errors are noted.
     if let Some(ends) = ends {
-        let routes = routing::routes(&spec, &kinds, &ends, &addresses, &mut found.warnings);
+        let routing = routing::settle(&spec, &kinds, &ends, &addresses, &mut found.warnings);
         let bypass = bypass::settle(&spec, &stacks, &ends, &plan, &mut found.errors);
         plan.links = link_plans(&spec, &ends, bypass);
-        plan.nodes = node_plans(spec, &stacks, &ends, &addresses, routes);
+        plan.unreached = routing.unreached;
+        plan.nodes = node_plans(spec, &stacks, &ends, &addresses, routing.routes.into_iter().zip(routing.names));
     }
     plan
 }
@@ -187,14 +192,14 @@ fn node_plans(
     stacks: &[Stack],
     ends: &[Ends],
     addresses: &[addressing::LinkAddresses],
-    routes: Vec<Vec<RoutePlan>>,
+    ways: impl Iterator<Item = (Vec<RoutePlan>, Arc<[NamePlan]>)>,
 ) -> Vec<NodePlan> {
     let mut nodes: Vec<NodePlan> = spec
         .nodes
         .into_iter()
         .zip(stacks)
-        .zip(routes)
-        .map(|((node, stack), routes)| NodePlan {
+        .zip(ways)
+        .map(|((node, stack), (routes, names))| NodePlan {
             name: node.name.value,
             kind: node.kind,
             stack: *stack,
@@ -206,6 +211,7 @@ fn node_plans(
             inherit: inherited(&spec.inherit, node.inherit),
             interfaces: Vec::new(),
             routes,
+            names,
         })
         .collect();
     // Links come in order, and so do the interfaces of every node.

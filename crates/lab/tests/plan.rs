@@ -228,7 +228,7 @@ links:
     );
     let names: Vec<&str> = node(&plan, "a").interfaces.iter().map(|interface| interface.name.as_str()).collect();
     assert_eq!(names, ["wan", "eth1", "eth0"]);
-    let hosts = plan.hosts();
+    let hosts = plan.hosts(&[]);
     let lines: Vec<&str> = hosts.lines().collect();
     assert_eq!(
         lines[..6],
@@ -245,6 +245,91 @@ links:
     // `r-eth1` is a node, and not the second interface of r.
     let named: Vec<&&str> = lines.iter().filter(|line| line.contains(" r-eth1")).collect();
     assert_eq!(named, [&"10.0.0.6 r-eth1 r-eth1-eth0", &"fd00:6e6c:0:1::2 r-eth1 r-eth1-eth0"]);
+}
+
+/// What the names of all nodes mean inside `from`: the IPv4 address of each, in the order of nodes.
+fn seen_from(plan: &Plan, from: &str) -> Vec<String> {
+    let hosts = plan.hosts(&node(plan, from).names);
+    let lines: Vec<Vec<&str>> = hosts.lines().map(|line| line.split(' ').collect()).collect();
+    let of = |name: &str| lines.iter().find(|words| !words[0].contains(':') && words[1..].contains(&name));
+    plan.nodes.iter().map(|node| of(&node.name).expect("every node has a name")[0].to_owned()).collect()
+}
+
+#[test]
+fn hosts_of_a_mesh_meet_on_the_link_between_them() {
+    let plan = plan("nodes: [a, b, c]\nlinks: {ab: {ends: [a, b]}, ac: {ends: [a, c]}, bc: {ends: [b, c]}}\n");
+    assert_eq!(seen_from(&plan, "a"), ["10.0.0.1", "10.0.0.2", "10.0.0.6"]);
+    assert_eq!(seen_from(&plan, "b"), ["10.0.0.1", "10.0.0.2", "10.0.0.10"]);
+    assert_eq!(seen_from(&plan, "c"), ["10.0.0.5", "10.0.0.9", "10.0.0.6"]);
+    // The other addresses are reached as well: each by the link to its own node, since nobody passes anything on.
+    assert_eq!(routes(&plan, "b"), ["10.0.0.5/32 via 10.0.0.1 eth0", "10.0.0.6/32 via 10.0.0.10 eth1"]);
+    assert_eq!(plan.unreached.pairs, 0);
+    let text = plan.to_text();
+    let names = "Names that mean another interface than the first
+  on b  c  eth1  10.0.0.10 fd00:6e6c:0:2::2
+  on c  a  eth1  10.0.0.5 fd00:6e6c:0:1::1
+        b  eth1  10.0.0.9 fd00:6e6c:0:2::1
+";
+    assert!(text.contains(names), "{text}");
+    assert_eq!(plan.describe()["nodes"][2]["names"], serde_json::json!({"a": "eth1", "b": "eth1"}));
+}
+
+#[test]
+fn a_name_means_what_is_nearest_and_the_first_of_several() {
+    // A server with a link into each of two sites; the sites' routers are far apart.
+    let plan = plan(
+        "nodes: {s: {}, r1: {kind: router}, r2: {kind: router}, near: {}, far: {}}
+links:
+  one: {ends: [s, r1]}
+  two: {ends: [s, r2]}
+  between: {ends: [r1, r2], cost: 10}
+  n: {ends: [near, r1]}
+  f: {ends: [far, r2]}
+",
+    );
+    let s = |from: &str| seen_from(&plan, from)[0].clone();
+    assert_eq!([s("near"), s("r1"), s("s")], ["10.0.0.1", "10.0.0.1", "10.0.0.1"]);
+    assert_eq!([s("far"), s("r2")], ["10.0.0.5", "10.0.0.5"]);
+    // To r1's first address the way from s is direct, and its second interface is no nearer to anybody.
+    assert!(["s", "near", "far"].iter().all(|from| seen_from(&plan, from)[1] == "10.0.0.2"));
+    // To r2 from s: its first interface is that of `two`.
+    assert_eq!(seen_from(&plan, "s")[2], "10.0.0.6");
+}
+
+/// In a triangle of routers, the subnet of the opposite link is as near by one neighbour as by the other: its addresses may
+/// be reached around a corner.
+#[test]
+fn the_name_of_a_router_leads_straight_to_it() {
+    let text = "nodes: {a: {kind: router}, b: {kind: router}, c: {kind: router}}
+links: {ab: {ends: [a, b]}, ac: {ends: [a, c]}, bc: {ends: [b, c]}}\n";
+    let plan = plan(text);
+    assert_eq!(seen_from(&plan, "b")[2], "10.0.0.10");
+    assert_eq!(seen_from(&plan, "c"), ["10.0.0.5", "10.0.0.9", "10.0.0.6"]);
+}
+
+#[test]
+fn pairs_without_a_way_are_listed() {
+    let ring = |kind: &str| {
+        let nodes: Vec<String> = (0..9).map(|number| format!("n{number}: {kind}")).collect();
+        let links: Vec<String> =
+            (0..9).map(|number| format!("  l{number}: {{ends: [n{number}, n{}]}}\n", (number + 1) % 9)).collect();
+        lab(&format!("nodes: {{{}}}\nlinks:\n{}", nodes.join(", "), links.concat())).plan
+    };
+    assert_eq!(ring("{kind: router}").unreached, netloom_lab::Unreached::default());
+    let hosts = ring("{}");
+    assert_eq!((hosts.unreached.pairs, hosts.unreached.first.len()), (27, 20));
+    assert_eq!(hosts.unreached.first[..3], [(0, 2), (0, 3), (0, 4)]);
+    assert!(hosts.to_text().contains("No way between\n  n0                and  n2\n"), "{}", hosts.to_text());
+    assert!(hosts.to_text().contains("  and 7 more pairs\n"));
+    // Two parts that hosts hold together: a host that touches both reaches all, and is no way for the others.
+    let parts = "nodes: {a: {}, r: {kind: router}, h: {}, s: {kind: router}, b: {}, alone: {}}
+links: {ar: {ends: [a, r]}, rh: {ends: [r, h]}, hs: {ends: [h, s]}, sb: {ends: [s, b]}}\n";
+    let lab = lab(parts);
+    let alone = [(0, 5), (1, 5), (2, 5), (3, 5), (4, 5)];
+    let apart = [(0, 3), (0, 4), (1, 3), (1, 4)];
+    let mut expected = [&alone[..], &apart].concat();
+    expected.sort_unstable();
+    assert_eq!((lab.plan.unreached.pairs, &lab.plan.unreached.first), (9, &expected));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::capture::{Captures, Pace};
 use crate::control::Server;
 use crate::direction::{PipePlace, port_id};
 use crate::driver::Driver;
+use crate::hosts::HostsFiles;
 use crate::job::{Job, Mode};
 use crate::kernels::Kernels;
 use crate::links::{LinkName, Links};
@@ -79,7 +80,8 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let claims = own_processors(plan, sharing.count(), &mut notes)?;
     guard.step(format!("making {} nodes", plan.nodes.len()));
     let cgroups = cpu_shares(job)?;
-    let mut nodes = make_nodes(plan, &cgroups)?;
+    let hosts = HostsFiles::create(job)?;
+    let mut nodes = make_nodes(plan, &cgroups, &hosts)?;
     let kernels = Kernels::prepare(job)?;
     guard.step(joining(plan));
     let ports = make_links(plan, &sharing, &nodes, kernels.as_ref())?;
@@ -91,14 +93,14 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let captures = start_captures(job, &mut links)?;
     let pump = match kernels {
         Some(kernels) => {
-            Some(add_kernels(job, &kernels, &configs(plan, &cgroups).collect::<Vec<_>>(), &mut nodes, guard)?)
+            Some(add_kernels(job, &kernels, &configs(plan, &cgroups, &hosts).collect::<Vec<_>>(), &mut nodes, guard)?)
         }
         None => None,
     };
     let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
     notes.extend(notes_of(&nodes));
     netloom_host::memory::give_back();
-    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump, claims })
+    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump, claims, hosts })
 }
 
 /// Boots the kernel nodes, at their places in the plan, and gives them their interfaces.
@@ -122,7 +124,8 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let plan = &job.plan;
     let kernels =
         Kernels::prepare(job)?.ok_or_else(|| machine("a lab in virtual time needs a node that runs programs"))?;
-    let configs: Vec<NodeConfig> = configs(plan, &vec![None; plan.nodes.len()]).collect();
+    let hosts = HostsFiles::create(job)?;
+    let configs: Vec<NodeConfig> = configs(plan, &vec![None; plan.nodes.len()], &hosts).collect();
     let (kernels, time) = virtual_time::boot(job, &kernels, &configs, guard, &signals)?;
     let node = |(kernel, node): (Option<KernelNode>, &NodePlan)| match kernel {
         Some(kernel) => LabNode::Kernel(Box::new(kernel)),
@@ -133,7 +136,7 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let mut links = links(plan, Driver::Virtual(time), PortCounters::default());
     let captures = start_captures(job, &mut links)?;
     let notes = notes_of(&nodes).collect();
-    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None, claims: Vec::new() })
+    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None, claims: Vec::new(), hosts })
 }
 
 fn joining(plan: &Plan) -> String {
@@ -202,22 +205,23 @@ fn cpu_shares(job: &Job) -> Result<Vec<Option<PathBuf>>, RunError> {
 }
 
 /// What each node is to be, made when it is asked for: with all of their routes, a thousand routers take tens of megabytes.
-fn configs(plan: &Plan, cgroups: &[Option<PathBuf>]) -> impl Iterator<Item = NodeConfig> {
+fn configs(plan: &Plan, cgroups: &[Option<PathBuf>], hosts: &HostsFiles) -> impl Iterator<Item = NodeConfig> {
     let joined = plan.links.iter().filter(|link| link.bypass.is_joined());
     let joined: BTreeSet<(usize, usize)> =
         joined.flat_map(|link| link.ends).map(|end| (end.node, end.interface)).collect();
     let each = plan.nodes.iter().zip(cgroups).enumerate();
     let config = move |(place, (node, cgroup)): (usize, (&NodePlan, &Option<PathBuf>))| {
         let is_led = |interface| node.stack == Stack::Namespace && !joined.contains(&(place, interface));
-        node_config(plan, node, cgroup.clone(), is_led)
+        NodeConfig { hosts: hosts.of(plan, place), ..node_config(plan, node, cgroup.clone(), is_led) }
     };
     each.map(config)
 }
 
 /// The namespace nodes and transit routers, at their places in the plan.
-fn make_nodes(plan: &Plan, cgroups: &[Option<PathBuf>]) -> Result<Vec<Option<LabNode>>, RunError> {
+fn make_nodes(plan: &Plan, cgroups: &[Option<PathBuf>], hosts: &HostsFiles) -> Result<Vec<Option<LabNode>>, RunError> {
     let is_own = |node: &NodePlan| node.stack == Stack::Namespace;
-    let own = plan.nodes.iter().zip(configs(plan, cgroups)).filter(|(node, _)| is_own(node)).map(|(_, config)| config);
+    let own =
+        plan.nodes.iter().zip(configs(plan, cgroups, hosts)).filter(|(node, _)| is_own(node)).map(|(_, config)| config);
     let mut made = Node::create_all(own).map_err(RunError::of_node)?.into_iter().map(LabNode::Namespace);
     let place = |node: &NodePlan| match node.stack {
         Stack::Namespace => made.next(),
@@ -250,6 +254,7 @@ fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>, is_led: im
         interfaces: node.interfaces.iter().enumerate().map(interface).collect(),
         routes: node.routes.iter().map(route).collect(),
         cgroup,
+        hosts: None,
     }
 }
 

@@ -22,6 +22,7 @@ mod error;
 mod exit;
 mod expectations;
 mod guard;
+mod hosts;
 mod job;
 mod jsonl;
 mod kernels;

@@ -32,18 +32,19 @@ pub(crate) fn port(link: usize, end: usize) -> PortId {
     PortId(u32::try_from(link * 2 + end).expect("a lab has fewer than 2^31 links"))
 }
 
-/// The IPv4 address that a node's name leads to: the first of its first interface.
-pub(crate) fn address(node: &NodePlan) -> Result<Ipv4Addr, SimError> {
-    let nets = node.interfaces.first().map_or(&[][..], |interface| &interface.addresses);
+/// The IPv4 address that the name of node `of` leads to at node `from`.
+pub(crate) fn address(plan: &Plan, from: usize, of: usize) -> Result<Ipv4Addr, SimError> {
+    let nets = plan.named(from, of).map_or(&[][..], |interface| &interface.addresses);
     let v4 = nets.iter().find_map(|net| if let IpNet::V4(v4) = net { Some(v4.addr()) } else { None });
     v4.ok_or_else(|| {
-        SimError::Unreachable(format!("node {} has no link: nothing can be sent from or to it", node.name))
+        let name = &plan.nodes[of].name;
+        SimError::Unreachable(format!("node {name} has no IPv4 address: nothing can be sent from or to it"))
     })
 }
 
 /// The pipes that a packet crosses from one node to the other.
 pub(crate) fn path(plan: &Plan, from: usize, to: usize) -> Result<Vec<Hop>, SimError> {
-    let target = address(&plan.nodes[to])?;
+    let target = address(plan, from, to)?;
     let mut hops = Vec::new();
     let mut here = from;
     while here != to {

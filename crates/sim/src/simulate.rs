@@ -44,7 +44,7 @@ fn flow(plan: &Plan, source: &TrafficPlan) -> Result<FlowSpec, SimError> {
         sends: source.sends.clone(),
         path: path(plan, source.from, source.to)?,
         back: path(plan, source.to, source.from)?,
-        addresses: [address(&plan.nodes[source.from])?, address(&plan.nodes[source.to])?],
+        addresses: [address(plan, source.to, source.from)?, address(plan, source.from, source.to)?],
     };
     check_sizes(plan, &spec)?;
     Ok(spec)

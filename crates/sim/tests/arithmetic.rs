@@ -148,7 +148,7 @@ fn what_cannot_be_simulated_is_refused() {
     let constant = "  - {from: a, to: b, kind: constant, rate: 1 Mbit/s, size: 1400 B}\n";
     assert!(refused(CHAIN, "  []\n").starts_with("there is nothing to simulate"));
     let apart = refused("  one: {ends: [a, r]}\n", constant);
-    assert_eq!(apart, "node b has no link: nothing can be sent from or to it");
+    assert_eq!(apart, "node b has no IPv4 address: nothing can be sent from or to it");
     let small = refused(&CHAIN.replace("delay: 20 ms", "delay: 20 ms, mtu: 1280"), constant);
     assert_eq!(small, "source a-b sends packets of 1400 B, but the mtu of link two is 1280");
     let still =

@@ -1,6 +1,6 @@
 //! `netloom check`
 
-use super::{Outcome, lab_file, print};
+use super::{Outcome, lab_file, print, print_json};
 use crate::args::CheckArgs;
 use crate::talk;
 
@@ -9,9 +9,8 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
     lab_file::short_memory(&lab);
     netloom_run::user_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     if args.json {
-        let mut plan = lab.plan.describe();
-        plan["shards_here"] = netloom_run::shards_json(&lab.plan);
-        return print(&format!("{plan:#}"));
+        let plan = lab.plan.description().with("shards_here", netloom_run::shards_json(&lab.plan));
+        return print_json(&plan);
     }
     let text = format!("{}{}", lab.plan.to_text(), netloom_run::shards_text(&lab.plan));
     print(text.trim_end())

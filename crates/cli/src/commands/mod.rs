@@ -21,7 +21,8 @@ mod up;
 use crate::args::{Cli, Command};
 use clap::CommandFactory;
 use netloom_run::{ExitCode, RunError};
-use std::io::{self, Write};
+use serde::Serialize;
+use std::io::{self, BufWriter, Write};
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -101,6 +102,18 @@ pub(crate) fn exit_code_table() -> String {
     let lines: Vec<String> =
         ExitCode::ALL.iter().map(|code| format!("{:>4}  {}", code.number(), code.meaning())).collect();
     lines.join("\n")
+}
+
+/// A document, on standard output, written bit by bit: that of a large lab has tens of megabytes.
+pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let written = serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from);
+    match written.and_then(|()| writeln!(out)).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(ExitCode::Results, format!("writing to standard output: {error}")))
+        }
+        _ => DONE,
+    }
 }
 
 /// Data, on standard output. A reader that had enough, as in `netloom ... | head`, is no failure.

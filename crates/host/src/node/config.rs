@@ -22,6 +22,17 @@ pub struct NodeConfig {
     pub routes: Vec<RouteConfig>,
     /// The cgroup that its processes belong to; the one of the lab process when there is none.
     pub cgroup: Option<PathBuf>,
+    /// What it sees as `/etc/hosts`; what the lab sees when there is none.
+    pub hosts: Option<Hosts>,
+}
+
+/// What a node sees as `/etc/hosts`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Hosts {
+    /// This file, whatever is in it when it is read; for a node on this machine's kernel.
+    File(PathBuf),
+    /// This text; for a node with a kernel, and with it a file system, of its own.
+    Text(String),
 }
 
 /// An interface of a node.

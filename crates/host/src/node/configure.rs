@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::iter;
 
-use super::config::{InterfaceConfig, NodeConfig};
+use super::config::{Hosts, InterfaceConfig, NodeConfig};
 use super::{congestion, offloads};
 use crate::error::{Attempted, KernelError};
 use crate::netlink::{Netlink, Request, add_address, add_neighbor, add_route, say_congestion, set_up};
@@ -17,6 +17,9 @@ pub(crate) const LOOPBACK: u32 = 1;
 pub(crate) fn prepare(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
     nix::unistd::sethostname(&config.name).attempted(|| "set the host name")?;
     mount::only_proc()?;
+    if let Some(Hosts::File(file)) = &config.hosts {
+        mount::hosts(file)?;
+    }
     config.sysctls.iter().try_for_each(|(key, _)| refuse_shared(key))?;
     let mut notes = prepare_network(config)?;
     // A machine that hides parts of its /sys, as containers do, lets nobody mount a fresh one. Programs then see the
@@ -48,6 +51,9 @@ pub(crate) fn prepare_guest(config: &NodeConfig) -> Result<Vec<String>, KernelEr
     // of net/ipv4/tcp.c), so that a connection behaves as it does there. First, since users may say otherwise.
     sysctl::set("net.ipv4.tcp_rmem", "4096 131072 6291456")?;
     sysctl::set("net.ipv4.tcp_wmem", "4096 16384 4194304")?;
+    if let Some(Hosts::Text(text)) = &config.hosts {
+        std::fs::write("/etc/hosts", text).attempted(|| "write /etc/hosts")?;
+    }
     prepare_network(config)
 }
 

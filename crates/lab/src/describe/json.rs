@@ -9,11 +9,66 @@ use crate::traffic;
 use crate::yaml::yaml_value;
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, Dilation, Duration, Rate};
+use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
 
+/// What [`Plan::describe`] gives, node by node.
+#[derive(Clone, Debug)]
+pub struct Description<'a> {
+    plan: &'a Plan,
+    more: Map<String, Value>,
+}
+
+impl Description<'_> {
+    /// The same, with one thing more that is known of the lab.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: Value) -> Self {
+        self.more.insert(key.to_owned(), value);
+        self
+    }
+}
+
+impl Serialize for Description<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let lab = self.plan.describe_lab();
+        let mut all: Map<String, Value> = lab.as_object().cloned().unwrap_or_default();
+        all.extend(self.more.clone());
+        let mut map = serializer.serialize_map(Some(all.len()))?;
+        for (key, value) in &all {
+            match key.as_str() {
+                "nodes" => map.serialize_entry(key, &Nodes(self.plan))?,
+                _ => map.serialize_entry(key, value)?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// The nodes of a plan, of which one at a time is described.
+struct Nodes<'a>(&'a Plan);
+
+impl Serialize for Nodes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.nodes.iter().map(|node| self.0.node(node)))
+    }
+}
+
 impl Plan {
-    /// The plan as JSON, for tools: what `netloom check --json` prints and what is kept with the results.
+    /// The plan as JSON, for tools: what `netloom check --json` prints and what is kept with the results. That of a large
+    /// lab is better written than held: see [`Plan::description`].
     pub fn describe(&self) -> Value {
+        let mut all = self.describe_lab();
+        all["nodes"] = self.nodes.iter().map(|node| self.node(node)).collect();
+        all
+    }
+
+    /// The same, to be written without ever being in memory as a whole.
+    pub fn description(&self) -> Description<'_> {
+        Description { plan: self, more: Map::new() }
+    }
+
+    /// All but the nodes.
+    fn describe_lab(&self) -> Value {
         json!({
             "name": self.name,
             "seed": self.seed.get(),
@@ -24,8 +79,14 @@ impl Plan {
             "precision": self.precision.name(),
             "shards": shards(self.shards),
             "duration_ns": self.duration.map(Duration::as_nanos),
-            "nodes": self.nodes.iter().map(|node| self.node(node)).collect::<Vec<_>>(),
+            "nodes": Value::Null,
             "links": self.links.iter().map(|link| self.link(link)).collect::<Vec<_>>(),
+            "unreached": {
+                "pairs": self.unreached.pairs,
+                "first": self.unreached.first.iter().map(|(one, other)| {
+                    json!([self.nodes[*one].name, self.nodes[*other].name])
+                }).collect::<Vec<_>>(),
+            },
             "timeline": self.timeline.iter().map(|event| self.event(event)).collect::<Vec<_>>(),
             "traffic": self.traffic.iter().map(|source| self.source(source)).collect::<Vec<_>>(),
             "capture": self.capture.iter().map(|capture| self.capture(capture)).collect::<Vec<_>>(),
@@ -90,6 +151,10 @@ impl Plan {
             "inherit": node.inherit,
             "interfaces": node.interfaces.iter().map(|interface| self.interface(interface)).collect::<Vec<_>>(),
             "routes": routes.collect::<Vec<_>>(),
+            "names": node.names.iter().map(|name| {
+                let named = &self.nodes[name.node];
+                (named.name.clone(), Value::from(named.interfaces[name.interface].name.clone()))
+            }).collect::<Map<_, _>>(),
         })
     }
 

@@ -2,30 +2,33 @@
 
 use crate::models;
 use crate::plan::{
-    Action, CapturePlan, Clock, Direction, LinkPart, LinkPlan, NodePlan, Plan, ReadyWhen, RunCommand, Shards, Stack,
-    TrafficPlan, Treatment,
+    Action, CapturePlan, Clock, Direction, LinkPart, LinkPlan, NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand,
+    Shards, Stack, TrafficPlan, Treatment,
 };
 use crate::{capture, traffic};
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Duration, TimePerByte};
+use std::fmt::Write;
 use std::net::IpAddr;
 
 impl Plan {
     /// The plan as tables: what `netloom check` prints.
     pub fn to_text(&self) -> String {
         let mut parts = vec![self.headline(), table(&self.node_rows())];
-        for (title, rows) in [
-            ("Links", self.link_rows()),
-            ("Not joined in the kernel", self.hindrance_rows()),
-            ("Routes", self.route_rows()),
-            ("Traffic (for `netloom sim`)", self.traffic_rows()),
-            ("Captures", self.capture_rows()),
-            ("Timeline", self.in_order().map(|number| self.event_row(number)).collect()),
-        ] {
-            if !rows.is_empty() {
-                parts.push(format!("{title}\n{}", table(&rows)));
+        let mut add = |title: &str, table: String| {
+            if !table.is_empty() {
+                parts.push(format!("{title}\n{table}"));
             }
-        }
+        };
+        add("Links", table(&self.link_rows()));
+        add("Not joined in the kernel", table(&self.hindrance_rows()));
+        add("Routes", self.route_table());
+        add("Names that mean another interface than the first", table(&self.name_rows()));
+        add("No way between", table(&self.unreached_rows()));
+        add("Traffic (for `netloom sim`)", table(&self.traffic_rows()));
+        add("Captures", table(&self.capture_rows()));
+        let events: Vec<Vec<String>> = self.in_order().map(|number| self.event_row(number)).collect();
+        add("Timeline", table(&events));
         if !self.expect.is_empty() {
             let lines: Vec<String> =
                 self.expect.iter().map(|expectation| format!("  {}\n", expectation.text)).collect();
@@ -120,21 +123,52 @@ impl Plan {
         hindered.map(|(link, why)| vec![link.name.clone(), format!("because {why}")]).collect()
     }
 
-    fn route_rows(&self) -> Vec<Vec<String>> {
+    /// A large lab has hundreds of thousands of routes: its rows are made when they are written.
+    fn route_table(&self) -> String {
+        let destination = |route: &RoutePlan| match (route.destination.prefix_len(), route.destination.addr()) {
+            (0, IpAddr::V4(_)) => "default".to_owned(),
+            (0, IpAddr::V6(_)) => "default (IPv6)".to_owned(),
+            _ => route.destination.to_string(),
+        };
+        let routed = || self.nodes.iter().filter(|node| !node.routes.is_empty());
+        let routes = || routed().flat_map(|node| &node.routes);
+        let names = routed().map(|node| node.name.chars().count()).max().unwrap_or(0);
+        let destinations = routes().map(|route| destination(route).len()).max().unwrap_or(0);
+        let mut text = String::new();
+        for node in routed() {
+            let mut name = node.name.as_str();
+            for route in &node.routes {
+                let (destination, interface) = (destination(route), &node.interfaces[route.interface].name);
+                writeln!(text, "  {name:names$}  {destination:destinations$}  via {} ({interface})", route.via)
+                    .expect("writing to a text cannot fail");
+                name = "";
+            }
+        }
+        text
+    }
+
+    fn name_rows(&self) -> Vec<Vec<String>> {
         let mut rows = Vec::new();
         for node in &self.nodes {
-            let mut name = node.name.clone();
-            for route in &node.routes {
-                let destination = match (route.destination.prefix_len(), route.destination.addr()) {
-                    (0, IpAddr::V4(_)) => "default".to_owned(),
-                    (0, IpAddr::V6(_)) => "default (IPv6)".to_owned(),
-                    _ => route.destination.to_string(),
-                };
-                let interface = &node.interfaces[route.interface].name;
-                rows.push(vec![std::mem::take(&mut name), destination, format!("via {} ({interface})", route.via)]);
+            let mut from = format!("on {}", node.name);
+            for seen in node.names.iter() {
+                let named = &self.nodes[seen.node];
+                let interface = &named.interfaces[seen.interface];
+                let addresses: Vec<String> = interface.addresses.iter().map(|net| net.addr().to_string()).collect();
+                let addresses = addresses.join(" ");
+                rows.push(vec![std::mem::take(&mut from), named.name.clone(), interface.name.clone(), addresses]);
             }
         }
         rows
+    }
+
+    fn unreached_rows(&self) -> Vec<Vec<String>> {
+        let names = |(one, other): &(usize, usize)| {
+            vec![self.nodes[*one].name.clone(), "and".to_owned(), self.nodes[*other].name.clone()]
+        };
+        let shown = self.unreached.first.iter().map(names);
+        let more = self.unreached.pairs - self.unreached.first.len() as u64;
+        shown.chain((more > 0).then(|| vec![format!("and {more} more pairs")])).collect()
     }
 
     /// `backbone`, `backbone.forward`, `backbone.forward.voip` or `backbone.voip`.

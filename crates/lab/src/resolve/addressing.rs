@@ -2,9 +2,11 @@
 //!
 //! The link at place `i` gets the `i`-th /30 of 10.0.0.0/8 and the `i`-th /64 of fd00:6e6c::/32; its ends get the first
 //! two addresses. The same file therefore always gives the same addresses. A subnet that overlaps one that the file
-//! gives is passed over, for this link and so for all behind it.
+//! gives is passed over, for this link and so for all behind it. In a large lab the numbers are those of `order`; what is
+//! passed over there is replaced from behind the last of them.
 
 mod family;
+mod order;
 
 pub(super) use family::{Family, first, net};
 
@@ -51,22 +53,28 @@ fn link_local(mac: [u8; 6]) -> Ipv6Addr {
 /// The addresses of all links.
 pub(super) fn assign(links: &[LinkSpec], found: &mut Findings) -> Vec<LinkAddresses> {
     let mut addresses = vec![LinkAddresses::default(); links.len()];
+    let numbers = order::numbers(links);
+    let behind = numbers.iter().flatten().max().map_or(0, |last| u128::from(*last) + 1);
     for family in [Family::V4, Family::V6] {
         let mut taken = explicit_addresses(links, family, &mut found.errors);
         let reserved = explicit_subnets(links, family, &mut found.errors);
-        let mut slot: u128 = 0;
-        for (link, own) in links.iter().zip(&mut addresses) {
+        let mut next = behind;
+        for (place, (link, own)) in links.iter().zip(&mut addresses).enumerate() {
             let given = link.ends.each_ref().map(|end| nets_of(&end.addresses, family));
             let pair = match (given[0].is_empty(), given[1].is_empty()) {
                 _ if family == Family::V6 && link.mtu < LEAST_MTU_V6 => {
                     without_v6(link, found);
                     given
                 }
-                (true, true) => automatic(link, family, &mut slot, &reserved, &mut found.errors),
+                (true, true) => {
+                    let number = numbers.as_ref().map(|numbers| u128::from(numbers[place]));
+                    automatic(link, family, number, &mut next, &reserved, &mut found.errors)
+                }
                 (false, false) => given,
                 (is_missing, _) => completed(link, given, usize::from(!is_missing), &mut taken, &mut found.errors),
             };
-            slot += 1;
+            // In the order of the file, a link has its number whether it needs it or not.
+            next += u128::from(numbers.is_none());
             for (end, nets) in own.ends.iter_mut().zip(pair) {
                 end.extend(nets);
             }
@@ -156,26 +164,37 @@ fn explicit_subnets(links: &[LinkSpec], family: Family, errors: &mut Errors) -> 
     subnets.into_iter().map(|(range, ..)| range).collect()
 }
 
-/// The next automatic subnet that overlaps none of the given ones.
+/// The automatic subnet of this number; if there is none, or it overlaps a given one, the next that overlaps none.
 fn automatic(
     link: &LinkSpec,
     family: Family,
-    slot: &mut u128,
+    number: Option<u128>,
+    next: &mut u128,
     reserved: &[Range],
     errors: &mut Errors,
 ) -> [Vec<IpNet>; 2] {
     let pool = family.pool();
+    let ends = |subnet: Range| [1, 2].map(|host| vec![net(family, subnet.first + host, pool.prefix)]);
+    let overlapped = |subnet: Range| reserved.iter().find(|other| other.overlaps(subnet));
+    if let Some(subnet) = number.map(|number| pool.subnet(number))
+        && overlapped(subnet).is_none()
+    {
+        return ends(subnet);
+    }
     loop {
-        let subnet = Range { first: pool.first + *slot * pool.step, last: pool.first + (*slot + 1) * pool.step - 1 };
+        let subnet = pool.subnet(*next);
         if subnet.last > pool.last {
             errors.push(
                 link.name.error(format!("no automatic {} subnet is left: give the ends an `address`", family.name())),
             );
             return [Vec::new(), Vec::new()];
         }
-        match reserved.iter().find(|other| other.overlaps(subnet)) {
-            Some(other) => *slot = (other.last + 1 - pool.first).div_ceil(pool.step).max(*slot + 1),
-            None => return [1, 2].map(|host| vec![net(family, subnet.first + host, pool.prefix)]),
+        match overlapped(subnet) {
+            Some(other) => *next = (other.last + 1 - pool.first).div_ceil(pool.step).max(*next + 1),
+            None => {
+                *next += u128::from(number.is_some());
+                return ends(subnet);
+            }
         }
     }
 }

@@ -1,22 +1,26 @@
 //! Routes: shortest paths by cost, then by number of links, then by the place of the first link in the file.
 //!
 //! Only routers forward. A subnet is reached through the nearer of its link's ends that is a router, since a host
-//! there would not pass a packet on to the other end. Every node has a route to every subnet that is not its own; if
-//! all of a host's routes (or those of a node with one link) share a gateway, one default route says the same, and large
-//! tables are made smaller by prefixes that several subnets share.
+//! there would not pass a packet on to the other end; where neither is, each end's addresses are reached by a way to that
+//! end. Every node has a route to every subnet that is not its own; if all of a host's routes (or those of a node with one
+//! link) share a gateway, one default route says the same, and large tables are made smaller by prefixes that several
+//! subnets share: there, which of several equally short paths is taken is what makes the table smaller.
 
 mod aggregate;
+mod names;
+mod paths;
 mod reach;
 
-use super::addressing::{Family, LinkAddresses};
+use super::addressing::{Family, LinkAddresses, first, net};
 use super::ends::Ends;
 use crate::diagnostics::Diagnostic;
-use crate::plan::{NodeKind, RoutePlan};
+use crate::plan::{NamePlan, NodeKind, RoutePlan, Unreached};
 use crate::spec::Spec;
 use ipnet::IpNet;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use paths::{Label, Paths, Ways};
+use std::cmp::Ordering;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// A link as far as one family is concerned.
 pub(super) struct Edge {
@@ -26,6 +30,8 @@ pub(super) struct Edge {
     gateways: [IpAddr; 2],
     cost: u32,
     subnets: Vec<IpNet>,
+    /// The addresses of each end, for those who can reach this end alone.
+    addresses: [Vec<IpNet>; 2],
 }
 
 /// The network of one family.
@@ -35,74 +41,88 @@ pub(super) struct Network<'a> {
     edges: Vec<Edge>,
     /// For each node its edges, in the order of the file, and its end of each.
     around: Vec<Vec<(usize, usize)>>,
+    /// Whether all links cost the same.
+    is_uniform: bool,
 }
 
-/// How a node is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Label {
-    cost: u64,
-    links: u32,
-    /// The place of the first edge in the source's own list.
-    first: u32,
+/// What follows from the paths of a lab.
+pub(super) struct Routing {
+    /// The routes of every node.
+    pub(super) routes: Vec<Vec<RoutePlan>>,
+    /// The names that lead elsewhere than to the first interface, as seen from every node.
+    pub(super) names: Vec<Arc<[NamePlan]>>,
+    /// The nodes that have no way to one another.
+    pub(super) unreached: Unreached,
 }
 
-/// The routes of every node, and warnings about what cannot be reached.
-pub(super) fn routes(
+/// The routes and names of every node, and warnings about what cannot be reached.
+pub(super) fn settle(
     spec: &Spec,
     kinds: &[NodeKind],
     ends: &[Ends],
     addresses: &[LinkAddresses],
     warnings: &mut Vec<Diagnostic>,
-) -> Vec<Vec<RoutePlan>> {
+) -> Routing {
     let mut routes: Vec<Vec<RoutePlan>> = vec![Vec::new(); kinds.len()];
     let mut is_complete = true;
     let networks = [Family::V4, Family::V6].map(|family| Network::new(spec, kinds, ends, addresses, family));
     // All links have IPv4, and most have IPv6: then the paths are the same.
     let are_alike = networks[0].edges.len() == networks[1].edges.len();
-    let mut labels = Vec::new();
+    let mut names = names::Names::new(&networks[0]);
+    let mut paths = Paths::default();
     for (node, own) in routes.iter_mut().enumerate() {
         for (place, network) in networks.iter().enumerate() {
-            if place == 0 || !are_alike {
-                network.shortest_paths(node, &mut labels);
+            // A node with one link sends everything there: no paths need to be found.
+            if (place == 0 || !are_alike) && network.around[node].len() > 1 {
+                paths.find(network, node);
             }
-            is_complete &= network.routes_of(node, &labels, own);
+            is_complete &= network.routes_of(node, &paths.labels, own);
+            if place == 0 {
+                names.look_from(node, &paths.labels);
+            }
         }
         own.shrink_to_fit();
     }
     reach::warn(spec, kinds, ends, is_complete, warnings);
-    routes
+    Routing { routes, names: names.finish(), unreached: reach::unreached(kinds, ends) }
 }
 
 impl<'a> Network<'a> {
     fn new(spec: &Spec, kinds: &'a [NodeKind], ends: &[Ends], addresses: &[LinkAddresses], family: Family) -> Self {
-        let mut network = Self { family, kinds, edges: Vec::new(), around: vec![Vec::new(); kinds.len()] };
+        let mut edges: Vec<Edge> = Vec::new();
+        let mut around = vec![Vec::new(); kinds.len()];
         for ((link, joined), assigned) in spec.links.iter().zip(ends).zip(addresses) {
             let Some(pair) = assigned.pair(family) else { continue };
+            let of_family = |nets: &[IpNet]| -> Vec<IpNet> {
+                nets.iter().copied().filter(|net| Family::of(net) == family).collect()
+            };
+            let own = assigned.ends.each_ref().map(|nets| of_family(nets));
             let mut subnets: Vec<IpNet> = Vec::new();
-            for net in assigned.ends.iter().flatten().filter(|net| Family::of(net) == family).map(IpNet::trunc) {
+            for net in own.iter().flatten().map(IpNet::trunc) {
                 if !subnets.contains(&net) {
                     subnets.push(net);
                 }
             }
             for (end, plan) in joined.plans.iter().enumerate() {
-                network.around[plan.node].push((network.edges.len(), end));
+                around[plan.node].push((edges.len(), end));
             }
-            network.edges.push(Edge {
+            edges.push(Edge {
                 nodes: joined.plans.map(|end| end.node),
                 interfaces: joined.plans.map(|end| end.interface),
                 gateways: pair.map(|net| net.addr()),
                 cost: link.cost,
                 subnets,
+                addresses: own,
             });
         }
-        network
+        let is_uniform = edges.windows(2).all(|pair| pair[0].cost == pair[1].cost);
+        Self { family, kinds, edges, around, is_uniform }
     }
 
-    /// Adds the routes of `source`, whose paths are `labels`; false if a subnet cannot be reached.
-    fn routes_of(&self, source: usize, labels: &[Option<Label>], routes: &mut Vec<RoutePlan>) -> bool {
+    /// Adds the routes of `source`, whose paths are `labels`; false if an address cannot be reached.
+    fn routes_of(&self, source: usize, labels: &[Label], routes: &mut Vec<RoutePlan>) -> bool {
         let around = &self.around[source];
         if let [(edge, end)] = around[..] {
-            // A node with one link sends everything there: no paths need to be computed.
             let gateway = self.edges[edge].nodes[1 - end];
             let forwards = self.kinds[gateway].forwards();
             if forwards && self.around[gateway].len() > 1 {
@@ -110,33 +130,50 @@ impl<'a> Network<'a> {
             }
             return forwards || self.around[gateway].len() == 1;
         }
-        let mut is_complete = true;
-        let mut subnets = Vec::with_capacity(self.edges.len());
-        let (mut first_hop, mut is_shared) = (None, self.kinds[source] == NodeKind::Host);
-        for edge in self.edges.iter().filter(|edge| !edge.nodes.contains(&source)) {
-            let Some(label) = self.label_of(edge, labels) else {
-                is_complete = false;
-                continue;
-            };
-            is_shared &= *first_hop.get_or_insert(label.first) == label.first;
-            subnets.extend(edge.subnets.iter().map(|subnet| (*subnet, label.first)));
+        if around.is_empty() {
+            return self.edges.is_empty();
         }
-        if let Some(first) = first_hop.filter(|_| is_shared) {
+        let mut is_complete = true;
+        let mut found: Vec<(IpNet, Ways)> = Vec::with_capacity(self.edges.len());
+        for edge in self.edges.iter().filter(|edge| !edge.nodes.contains(&source)) {
+            is_complete &= self.reach(edge, labels, &mut found);
+        }
+        let shared = found.first().map(|(_, ways)| ways.first);
+        let is_shared =
+            self.kinds[source] == NodeKind::Host && found.iter().all(|(_, ways)| Some(ways.first) == shared);
+        if let Some(first) = shared.filter(|_| is_shared) {
             routes.push(self.route(source, first, self.family.everything()));
+        } else if let Some(fewer) = aggregate::aggregate(self.family, around.len(), &found) {
+            routes.extend(fewer.into_iter().map(|(net, place)| self.route(source, place, net)));
         } else {
-            let subnets = aggregate::aggregate(self.family, &subnets).unwrap_or(subnets);
-            routes.extend(subnets.into_iter().map(|(subnet, first)| self.route(source, first, subnet)));
+            routes.extend(found.iter().map(|(net, ways)| self.route(source, ways.first, *net)));
         }
         is_complete
     }
 
-    /// The nearer end of an edge that forwards; a host's only if neither does.
-    fn label_of(&self, edge: &Edge, labels: &[Option<Label>]) -> Option<Label> {
-        let nearest = |forwards: bool| {
-            let meant = edge.nodes.iter().filter(|node| self.kinds[**node].forwards() == forwards);
-            meant.filter_map(|node| labels[*node]).min()
+    /// Adds how the addresses of an edge are reached; false if some are not.
+    fn reach(&self, edge: &Edge, labels: &[Label], found: &mut Vec<(IpNet, Ways)>) -> bool {
+        let forwarding = edge.nodes.map(|node| labels[node].filter(|_| self.kinds[node].forwards()));
+        let nearer = match forwarding {
+            [Some((near, ways)), Some((far, others))] => Some(match near.cmp(&far) {
+                Ordering::Less => ways,
+                Ordering::Greater => others,
+                Ordering::Equal => ways.or(others),
+            }),
+            [one, other] => one.or(other).map(|(_, ways)| ways),
         };
-        nearest(true).or_else(|| nearest(false))
+        let ends = edge.nodes.map(|node| labels[node].map(|(_, ways)| ways));
+        // Two hosts that are reached by one way are reached as one.
+        let common = || ends[0].and_then(|ways| ways.and(ends[1]?));
+        if let Some(ways) = nearer.or_else(common) {
+            found.extend(edge.subnets.iter().map(|subnet| (*subnet, ways)));
+            return true;
+        }
+        for (ways, addresses) in ends.iter().zip(&edge.addresses) {
+            let alone = |address: &IpNet| net(self.family, first(address), self.family.bits());
+            found.extend(ways.iter().flat_map(|ways| addresses.iter().map(|address| (alone(address), *ways))));
+        }
+        ends.iter().all(Option::is_some)
     }
 
     /// A route that leaves `source` by the edge at place `first` around it.
@@ -144,37 +181,5 @@ impl<'a> Network<'a> {
         let (edge, end) = self.around[source][first as usize];
         let edge = &self.edges[edge];
         RoutePlan { destination, via: edge.gateways[1 - end], interface: edge.interfaces[end] }
-    }
-
-    /// Dijkstra's algorithm: `labels` says how each node is reached from `source`. Not for nodes with one link, whose
-    /// routes need no paths.
-    fn shortest_paths(&self, source: usize, labels: &mut Vec<Option<Label>>) {
-        labels.clear();
-        labels.resize(self.kinds.len(), None);
-        if self.around[source].len() <= 1 {
-            return;
-        }
-        let mut queue: BinaryHeap<Reverse<(Label, usize)>> = BinaryHeap::new();
-        for (&(edge, end), first) in self.around[source].iter().zip(0..) {
-            let edge = &self.edges[edge];
-            queue.push(Reverse((Label { cost: u64::from(edge.cost), links: 1, first }, edge.nodes[1 - end])));
-        }
-        while let Some(Reverse((label, node))) = queue.pop() {
-            if node == source || labels[node].is_some() {
-                continue;
-            }
-            labels[node] = Some(label);
-            if !self.kinds[node].forwards() {
-                continue;
-            }
-            for &(edge, end) in &self.around[node] {
-                let edge = &self.edges[edge];
-                let next = edge.nodes[1 - end];
-                if labels[next].is_none() {
-                    let longer = Label { cost: label.cost + u64::from(edge.cost), links: label.links + 1, ..label };
-                    queue.push(Reverse((longer, next)));
-                }
-            }
-        }
     }
 }

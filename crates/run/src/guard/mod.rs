@@ -149,7 +149,7 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         Mode::Up => Folder::existing(runtime.path().to_owned())?,
     };
     let hosts_file = runtime.hosts();
-    write_for_all(&hosts_file, &request.plan.hosts()).map_err(RunError::results(&hosts_file))?;
+    write_for_all(&hosts_file, &request.plan.hosts(&[])).map_err(RunError::results(&hosts_file))?;
     let cwd =
         std::env::current_dir().map_err(|error| RunError::Machine(format!("finding the current folder: {error}")))?;
     Ok(Job {

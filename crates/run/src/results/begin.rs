@@ -33,8 +33,8 @@ pub(crate) fn results_folder(request: &RunRequest, clock: Clock, kernel: Option<
     folder.become_latest()?;
     folder.write("lab.yaml", lab_text)?;
     folder.keep(lab_file, lab_text, &files)?;
-    folder.write_json("plan.json", &plan.describe())?;
-    folder.write("hosts", plan.hosts())?;
+    folder.write_json("plan.json", &plan.description())?;
+    folder.write("hosts", plan.hosts(&[]))?;
     Ok(folder)
 }
 

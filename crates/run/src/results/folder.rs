@@ -4,7 +4,7 @@ use crate::RunError;
 use serde::Serialize;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -59,9 +59,10 @@ impl Folder {
 
     /// Writes a value as a file of indented JSON.
     pub(crate) fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), RunError> {
-        let mut text = serde_json::to_string_pretty(value).expect("netloom's own results have string keys only");
-        text.push('\n');
-        self.write(name, text)
+        let path = self.path.join(name);
+        let mut file = BufWriter::new(self.file(name)?);
+        let written = serde_json::to_writer_pretty(&mut file, value).map_err(io::Error::from);
+        written.and_then(|()| writeln!(file)).and_then(|()| file.flush()).map_err(RunError::results(&path))
     }
 
     /// Creates a file that is written bit by bit.

@@ -164,7 +164,8 @@ impl Session<'_> {
         };
         let node = launch.node;
         self.commands[number].asked = Some(self.links.now());
-        Ok(self.nodes[node].begin_spawn(launch.into()))
+        let named = self.hosts.write(&self.job.plan, node);
+        Ok(named.and_then(|()| self.nodes[node].begin_spawn(launch.into())))
     }
 
     fn has_started(
@@ -210,6 +211,7 @@ impl Session<'_> {
 
     pub(super) fn launch(&mut self, launch: Launch) -> Result<ProcessKey, SpawnError> {
         let node = launch.node;
+        self.hosts.write(&self.job.plan, node)?;
         let process = self.nodes[node].spawn(launch.into())?;
         Ok(ProcessKey { node, process })
     }

@@ -21,6 +21,7 @@ use crate::control::{ClientId, Server};
 use crate::driver::Driver;
 use crate::effort::{Accounts, Spent};
 use crate::expectations::QueueWatches;
+use crate::hosts::HostsFiles;
 use crate::job::{Job, Mode};
 use crate::links::Links;
 use crate::measure::{Mark, marks};
@@ -91,6 +92,8 @@ pub(crate) struct Session<'a> {
     /// Behind the nodes, which speak to their kernels through it.
     _pump: Option<Pump>,
     _claims: Vec<Claim>,
+    /// What names mean in nodes.
+    hosts: HostsFiles,
 }
 
 /// What the lab was made of before it began.
@@ -106,12 +109,14 @@ pub(crate) struct Parts {
     pub(crate) pump: Option<Pump>,
     /// That no other lab's engine stays where this one does.
     pub(crate) claims: Vec<Claim>,
+    /// What names mean in nodes, where that differs.
+    pub(crate) hosts: HostsFiles,
 }
 
 impl<'a> Session<'a> {
     /// A lab that was just assembled.
     pub(crate) fn new(job: &'a Job, guard: GuardLink, parts: Parts, events: EventLog) -> Self {
-        let Parts { nodes, links, captures, server, signals, notes, pump, claims } = parts;
+        let Parts { nodes, links, captures, server, signals, notes, pump, claims, hosts } = parts;
         let timeline = match job.mode {
             Mode::Run => Timeline::of(&job.plan, &crate::expectations::instants(&job.plan), FIRST_OF_TIMELINE),
             Mode::Up => Timeline::default(),
@@ -143,6 +148,7 @@ impl<'a> Session<'a> {
             notes,
             _pump: pump,
             _claims: claims,
+            hosts,
             warnings: job.warnings.clone(),
         }
     }

@@ -19,6 +19,14 @@ pub(super) struct Pool {
     pub(super) prefix: u8,
 }
 
+impl Pool {
+    /// The automatic subnet of this number.
+    pub(super) fn subnet(&self, number: u128) -> Range {
+        let first = self.first + number * self.step;
+        Range { first, last: first + self.step - 1 }
+    }
+}
+
 /// Addresses from `first` to `last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {

@@ -6,6 +6,7 @@
 //! follow any route. Subnets of a node's own interfaces are more specific than any prefix here, and of no concern either.
 
 use super::Family;
+use super::paths::Ways;
 use crate::resolve::addressing::{first, net};
 use ipnet::IpNet;
 
@@ -16,22 +17,23 @@ pub(super) const SMALLEST: usize = 128;
 type Hops = u64;
 const ANYWHERE: Hops = Hops::MAX;
 
-/// A subnet by its first address and length, and the neighbour that it is reached by.
+/// A subnet by its first address and length, and the neighbours that it is reached by equally well.
 struct Leaf {
     first: u128,
     length: u8,
-    hop: u32,
+    hops: Hops,
 }
 
-/// Prefixes and the neighbours that they are reached by: a longest-prefix match leads each of these subnets to where it
-/// was to go. None where the table is small already, a node has too many neighbours, or subnets lie within one another.
-pub(super) fn aggregate(family: Family, subnets: &[(IpNet, u32)]) -> Option<Vec<(IpNet, u32)>> {
-    if subnets.len() < SMALLEST || subnets.iter().any(|(_, hop)| *hop >= Hops::BITS) {
+/// Prefixes and the neighbours that they are reached by: a longest-prefix match leads each of these subnets one of the
+/// ways that it may go. None where the table is small already, a node has too many neighbours, or subnets lie within one
+/// another.
+pub(super) fn aggregate(family: Family, neighbours: usize, subnets: &[(IpNet, Ways)]) -> Option<Vec<(IpNet, u32)>> {
+    if subnets.len() < SMALLEST || neighbours > Hops::BITS as usize {
         return None;
     }
     let mut leaves: Vec<Leaf> = subnets
         .iter()
-        .map(|(net, hop)| Leaf { first: first(&net.trunc()), length: net.prefix_len(), hop: *hop })
+        .map(|(net, ways)| Leaf { first: first(&net.trunc()), length: net.prefix_len(), hops: ways.all })
         .collect();
     leaves.sort_unstable_by_key(|leaf| (leaf.first, leaf.length));
     let bits = family.bits();
@@ -75,7 +77,7 @@ impl Tree {
     fn grow(&mut self, leaves: &[Leaf], length: u8) -> Option<usize> {
         let (hops, halves) = match leaves {
             [] => return None,
-            [leaf] => (1 << leaf.hop, [None, None]),
+            [leaf] => (leaf.hops, [None, None]),
             _ => {
                 let bit = 1_u128 << (self.bits - length - 1);
                 let (low, high) = leaves.split_at(leaves.partition_point(|leaf| leaf.first & bit == 0));
@@ -112,48 +114,59 @@ mod tests {
     }
 
     /// Subnets one after the other, whose neighbours follow from `hop`.
-    fn subnets(count: u32, hop: impl Fn(u32) -> u32) -> Vec<(IpNet, u32)> {
+    fn subnets(count: u32, hop: impl Fn(u32) -> u32) -> Vec<(IpNet, Ways)> {
         let subnet =
             |number: u32| (format!("10.{}.{}.{}/30", number >> 14, number >> 6 & 255, number << 2 & 255), number);
-        (0..count).map(subnet).map(|(text, number)| (text.parse().unwrap(), hop(number))).collect()
+        (0..count).map(subnet).map(|(text, number)| (text.parse().unwrap(), Ways::by(hop(number)))).collect()
     }
 
     #[test]
     fn every_subnet_leads_to_where_it_did() {
         // Runs of 1 to 9 subnets, neighbours that vary without a pattern, and gaps.
         let scattered = |number: u32| (number / (1 + number % 9)).wrapping_mul(2_654_435_761) >> 29;
-        let all: Vec<(IpNet, u32)> = subnets(3_000, scattered).into_iter().filter(|(_, hop)| *hop != 7).collect();
-        let table = aggregate(Family::V4, &all).unwrap();
+        let all: Vec<(IpNet, Ways)> =
+            subnets(3_000, scattered).into_iter().filter(|(_, ways)| ways.first != 7).collect();
+        let table = aggregate(Family::V4, 8, &all).unwrap();
         assert!(table.len() < all.len());
-        for (net, hop) in &all {
-            assert_eq!(lookup(&table, net.addr()), Some(*hop), "{net}");
-            assert_eq!(lookup(&table, net.broadcast()), Some(*hop), "{net}");
+        for (net, ways) in &all {
+            assert_eq!(lookup(&table, net.addr()), Some(ways.first), "{net}");
+            assert_eq!(lookup(&table, net.broadcast()), Some(ways.first), "{net}");
         }
     }
 
     #[test]
     fn what_leads_one_way_is_one_route() {
-        let table = aggregate(Family::V4, &subnets(512, |_| 3)).unwrap();
+        let table = aggregate(Family::V4, 4, &subnets(512, |_| 3)).unwrap();
         assert_eq!(table, [("10.0.0.0/21".parse().unwrap(), 3)]);
-        let two = aggregate(Family::V4, &subnets(512, |number| number / 256)).unwrap();
+        let two = aggregate(Family::V4, 2, &subnets(512, |number| number / 256)).unwrap();
         assert_eq!(two.len(), 2, "{two:?}");
     }
 
     #[test]
     fn both_families_are_alike() {
-        let numbered = |number: u32| (format!("fd00:6e6c:0:{number:x}::/64").parse().unwrap(), number / 100);
-        let all: Vec<(IpNet, u32)> = (0..1_000).map(numbered).collect();
-        let table = aggregate(Family::V6, &all).unwrap();
+        let numbered = |number: u32| (format!("fd00:6e6c:0:{number:x}::/64").parse().unwrap(), Ways::by(number / 100));
+        let all: Vec<(IpNet, Ways)> = (0..1_000).map(numbered).collect();
+        let table = aggregate(Family::V6, 10, &all).unwrap();
         assert!(table.len() < 60, "{}", table.len());
-        assert!(all.iter().all(|(net, hop)| lookup(&table, net.addr()) == Some(*hop)));
+        assert!(all.iter().all(|(net, ways)| lookup(&table, net.addr()) == Some(ways.first)));
     }
 
     #[test]
     fn small_tables_and_nested_subnets_stay_as_they_are() {
-        assert_eq!(aggregate(Family::V4, &subnets(20, |_| 0)), None);
+        assert_eq!(aggregate(Family::V4, 1, &subnets(20, |_| 0)), None);
         let mut nested = subnets(300, |_| 0);
-        nested.push(("10.0.0.0/29".parse().unwrap(), 1));
-        assert_eq!(aggregate(Family::V4, &nested), None);
-        assert_eq!(aggregate(Family::V4, &subnets(300, |number| number)), None, "more neighbours than bits");
+        nested.push(("10.0.0.0/29".parse().unwrap(), Ways::by(1)));
+        assert_eq!(aggregate(Family::V4, 2, &nested), None);
+        assert_eq!(aggregate(Family::V4, 300, &subnets(300, |number| number)), None, "more neighbours than bits");
+    }
+
+    #[test]
+    fn of_equal_ways_that_is_taken_which_needs_no_route_of_its_own() {
+        let mut all = subnets(512, |_| 2);
+        for (number, (_, ways)) in all.iter_mut().enumerate().filter(|(number, _)| number % 2 == 0) {
+            *ways = ways.or(Ways::by(if number % 4 == 0 { 0 } else { 3 }));
+        }
+        let table = aggregate(Family::V4, 4, &all).unwrap();
+        assert_eq!(table, [("10.0.0.0/21".parse().unwrap(), 2)]);
     }
 }

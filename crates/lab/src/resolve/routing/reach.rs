@@ -1,9 +1,10 @@
 //! Warnings about nodes that cannot reach one another.
 
 use crate::diagnostics::Diagnostic;
-use crate::plan::NodeKind;
+use crate::plan::{NodeKind, Unreached};
 use crate::resolve::ends::Ends;
 use crate::spec::Spec;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Warns about a lab in several parts, and about hosts that look as if they were to forward.
 pub(super) fn warn(spec: &Spec, kinds: &[NodeKind], ends: &[Ends], is_complete: bool, warnings: &mut Vec<Diagnostic>) {
@@ -31,6 +32,100 @@ pub(super) fn warn(spec: &Spec, kinds: &[NodeKind], ends: &[Ends], is_complete: 
                            is `kind: router` meant?";
             warnings.push(node.name.error(message));
         }
+    }
+}
+
+/// The pairs of nodes that no path joins.
+pub(super) fn unreached(kinds: &[NodeKind], ends: &[Ends]) -> Unreached {
+    let touching = Touching::new(kinds, ends);
+    let joined: BTreeSet<(usize, usize)> = ends.iter().map(|link| ordered(link.plans.map(|end| end.node))).collect();
+    let apart = |(one, other): &(usize, usize)| touching.of_node(*one).is_disjoint(touching.of_node(*other));
+    let all = pairs(kinds.len());
+    let by_link_alone = joined.iter().filter(|pair| apart(pair)).count() as u64;
+    let count = all - touching.meeting() - by_link_alone;
+    let mut first = Vec::new();
+    for one in 0..kinds.len() {
+        if first.len() as u64 == count.min(Unreached::MOST_SHOWN as u64) {
+            break;
+        }
+        let others = (one + 1..kinds.len()).map(|other| (one, other));
+        let apart = others.filter(|pair| apart(pair) && !joined.contains(pair));
+        first.extend(apart.take(Unreached::MOST_SHOWN - first.len()));
+    }
+    Unreached { pairs: count, first }
+}
+
+fn ordered([one, other]: [usize; 2]) -> (usize, usize) {
+    (one.min(other), one.max(other))
+}
+
+fn pairs(count: usize) -> u64 {
+    let count = count as u64;
+    count * count.saturating_sub(1) / 2
+}
+
+/// Which *cores* each node touches: the nodes that forward and hang together are a core, by its lowest node. Two nodes reach
+/// one another if they touch a common core, or have a link.
+struct Touching {
+    /// What nodes touch, each once, with how many there are.
+    kinds: Vec<(BTreeSet<usize>, u64)>,
+    /// The kind of each node.
+    nodes: Vec<usize>,
+}
+
+impl Touching {
+    fn new(kinds: &[NodeKind], ends: &[Ends]) -> Self {
+        let forwards = |node: usize| kinds[node].forwards();
+        let mut parents: Vec<usize> = (0..kinds.len()).collect();
+        for [a, b] in ends.iter().map(|link| link.plans.map(|end| end.node)) {
+            if forwards(a) && forwards(b) {
+                let [a, b] = [a, b].map(|node| root(&mut parents, node));
+                parents[a.max(b)] = a.min(b);
+            }
+        }
+        let mut cores: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); kinds.len()];
+        for [a, b] in ends.iter().map(|link| link.plans.map(|end| end.node)) {
+            for (one, other) in [(a, b), (b, a)].into_iter().filter(|(one, other)| !forwards(*one) && forwards(*other))
+            {
+                cores[one].insert(root(&mut parents, other));
+            }
+        }
+        let mut places: BTreeMap<BTreeSet<usize>, usize> = BTreeMap::new();
+        let mut found = Self { kinds: Vec::new(), nodes: Vec::new() };
+        for (node, mut touched) in cores.into_iter().enumerate() {
+            if forwards(node) {
+                touched.insert(root(&mut parents, node));
+            }
+            let kind = *places.entry(touched.clone()).or_insert(found.kinds.len());
+            if kind == found.kinds.len() {
+                found.kinds.push((touched, 0));
+            }
+            found.kinds[kind].1 += 1;
+            found.nodes.push(kind);
+        }
+        found
+    }
+
+    fn of_node(&self, node: usize) -> &BTreeSet<usize> {
+        &self.kinds[self.nodes[node]].0
+    }
+
+    /// How many pairs of nodes touch a common core.
+    fn meeting(&self) -> u64 {
+        let (single, several): (Vec<_>, Vec<_>) =
+            self.kinds.iter().filter(|(cores, _)| !cores.is_empty()).partition(|(cores, _)| cores.len() == 1);
+        let mut of_core: BTreeMap<usize, u64> = BTreeMap::new();
+        for (cores, count) in single {
+            of_core.extend(cores.iter().map(|core| (*core, *count)));
+        }
+        let mut meeting: u64 = of_core.values().map(|count| count * (count - 1) / 2).sum();
+        for (place, (cores, count)) in several.iter().enumerate() {
+            meeting += count * (count - 1) / 2;
+            meeting += count * cores.iter().filter_map(|core| of_core.get(core)).sum::<u64>();
+            let others = several[place + 1..].iter().filter(|(others, _)| !cores.is_disjoint(others));
+            meeting += count * others.map(|(_, as_many)| as_many).sum::<u64>();
+        }
+        meeting
     }
 }
 

@@ -1,0 +1,198 @@
+//! Every packet takes a shortest path, whatever is done to make route tables small: packets are led through random graphs
+//! by the routes of a plan, and the length of their paths is compared to what a plain search finds.
+
+use netloom_lab::{NodePlan, Plan};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write;
+use std::net::IpAddr;
+
+/// Cost, then links.
+type Length = (u64, u32);
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        // Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).unwrap() % end
+    }
+}
+
+struct Graph {
+    text: String,
+    forwards: Vec<bool>,
+    links: Vec<(usize, usize, u64)>,
+}
+
+/// A connected graph; of `hosts` in a hundred nodes, some have several links. `given` in a hundred links have addresses of
+/// their own.
+fn random(nodes: usize, links: usize, hosts: usize, costs: usize, given: usize, seed: u64) -> Graph {
+    let mut random = Random(seed);
+    let mut graph = Graph { text: "nodes:\n".to_owned(), forwards: Vec::new(), links: Vec::new() };
+    for node in 0..nodes {
+        let forwards = node == 0 || random.below(100) >= hosts;
+        graph.forwards.push(forwards);
+        let kind = if forwards { "{kind: router}" } else { "{}" };
+        writeln!(graph.text, "  n{node}: {kind}").unwrap();
+    }
+    graph.text.push_str("links:\n");
+    while graph.links.len() < links {
+        let number = graph.links.len();
+        let one = if number + 1 < nodes { number + 1 } else { random.below(nodes) };
+        let other = random.below(if number + 1 < nodes { one } else { nodes });
+        if one == other || (number + 1 < nodes && !graph.forwards[other]) {
+            continue;
+        }
+        let cost = 1 + random.below(costs);
+        let second = match random.below(100) < given {
+            // Some of them are where automatic subnets would be.
+            true if number.is_multiple_of(2) => {
+                format!("{{node: n{other}, address: 10.0.{}.{}/29}}", number / 32, number % 32 * 8 + 1)
+            }
+            true => {
+                format!(
+                    "{{node: n{other}, address: [172.{}.{}.1/24, \"fd01:0:0:{number:x}::1/64\"]}}",
+                    16 + number / 256,
+                    number % 256
+                )
+            }
+            false => format!("n{other}"),
+        };
+        writeln!(graph.text, "  l{number}: {{ends: [n{one}, {second}], cost: {cost}}}").unwrap();
+        graph.links.push((one, other, u64::try_from(cost).unwrap()));
+    }
+    graph
+}
+
+/// How far all nodes are from `source`, by trying until nothing gets better.
+fn distances(graph: &Graph, source: usize) -> Vec<Option<Length>> {
+    let mut around: BTreeMap<usize, Vec<(usize, u64)>> = BTreeMap::new();
+    for &(one, other, cost) in &graph.links {
+        around.entry(one).or_default().push((other, cost));
+        around.entry(other).or_default().push((one, cost));
+    }
+    let mut known = vec![None; graph.forwards.len()];
+    known[source] = Some((0, 0));
+    let mut waiting = VecDeque::from([source]);
+    while let Some(node) = waiting.pop_front() {
+        let Some((cost, links)) = known[node].filter(|_| node == source || graph.forwards[node]) else { continue };
+        for &(next, more) in &around[&node] {
+            let length = (cost + more, links + 1);
+            if known[next].is_none_or(|before| length < before) {
+                known[next] = Some(length);
+                waiting.push_back(next);
+            }
+        }
+    }
+    known
+}
+
+/// By which interface a node sends: into its own subnet, else by the route with the longest prefix.
+fn towards(node: &NodePlan, target: IpAddr) -> Option<usize> {
+    let own = node.interfaces.iter().position(|interface| interface.addresses.iter().any(|net| net.contains(&target)));
+    let routes = node.routes.iter().filter(|route| route.destination.contains(&target));
+    own.or_else(|| Some(routes.max_by_key(|route| route.destination.prefix_len())?.interface))
+}
+
+/// The length of the path that a packet takes, if it arrives.
+fn walk(plan: &Plan, graph: &Graph, from: usize, target: IpAddr) -> Option<Length> {
+    let has = |node: &NodePlan| node.interfaces.iter().any(|i| i.addresses.iter().any(|net| net.addr() == target));
+    let (mut here, mut length) = (from, (0, 0));
+    while !has(&plan.nodes[here]) {
+        if length.1 > 1_000 || !(here == from || graph.forwards[here]) {
+            return None;
+        }
+        let interface = &plan.nodes[here].interfaces[towards(&plan.nodes[here], target)?];
+        length = (length.0 + graph.links[interface.link].2, length.1 + 1);
+        here = plan.links[interface.link].ends[1 - interface.end].node;
+    }
+    Some(length)
+}
+
+/// Leads packets from some nodes to the addresses of all.
+fn check(graph: &Graph, sources: usize) -> Plan {
+    let plan = netloom_lab::parse(&graph.text, "random.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan;
+    for source in (0..plan.nodes.len()).step_by(plan.nodes.len().div_ceil(sources)) {
+        let known = distances(graph, source);
+        for (node, target) in plan.nodes.iter().enumerate().filter(|(node, _)| *node != source) {
+            for interface in &target.interfaces {
+                let ends = plan.links[interface.link].ends.map(|end| end.node);
+                for address in interface.addresses.iter().map(ipnet::IpNet::addr) {
+                    let length = walk(&plan, graph, source, address);
+                    let via = |end: usize| known[end].filter(|_| graph.forwards[end] || end == source);
+                    let nearer = ends.into_iter().filter_map(|end| Some((via(end)?, end))).min();
+                    let cost = graph.links[interface.link].2;
+                    let described = format!("from n{source} to {address} of n{node}, on l{}", interface.link);
+                    match nearer {
+                        // Two hosts: the address is reached by way of its own node.
+                        None => assert_eq!(length, known[node], "{described}"),
+                        Some((near, _)) => {
+                            let beyond = (near.0 + cost, near.1 + 1);
+                            // Where both ends are equally near, the packet may come by either.
+                            let straight = via(node) == Some(near);
+                            assert!(
+                                length == Some(beyond) && !(straight && via(ends[0]) != via(ends[1]))
+                                    || straight && length == Some(near),
+                                "{described}: {length:?}, nearer end {near:?}"
+                            );
+                        }
+                    }
+                }
+            }
+            let named = plan.named(source, node).expect("every node has a link");
+            for address in named.addresses.iter().map(ipnet::IpNet::addr) {
+                let length = walk(&plan, graph, source, address);
+                assert_eq!(length, known[node], "the name of n{node} at n{source}, {address}");
+            }
+        }
+    }
+    plan
+}
+
+#[test]
+fn packets_take_shortest_paths_in_small_labs() {
+    for seed in 1..40 {
+        let hosts = usize::try_from(seed % 4).unwrap() * 20;
+        check(&random(12, 24, hosts, 1 + usize::try_from(seed % 3).unwrap() * 2, 20, seed * 7_919), 12);
+    }
+}
+
+#[test]
+fn packets_take_shortest_paths_where_tables_are_made_smaller() {
+    for (seed, costs) in [(11, 1), (12, 1), (13, 3)] {
+        check(&random(90, 190, 10, costs, 10, seed), 30);
+    }
+}
+
+#[test]
+fn packets_take_shortest_paths_where_subnets_are_numbered_by_place() {
+    let plan = check(&random(260, 520, 5, 1, 0, 21), 26);
+    let address = |link: usize| {
+        let end = plan.links[link].ends[0];
+        plan.nodes[end.node].interfaces[end.interface].addresses[0].to_string()
+    };
+    assert!((0..8).any(|link| address(link) != format!("10.0.0.{}/30", 4 * link + 1)), "the order of the file");
+    check(&random(260, 520, 5, 4, 10, 22), 13);
+}
+
+/// The graph of a thousand routers and two thousand links that the manual speaks of.
+#[test]
+fn large_labs_have_small_tables() {
+    let count = |plan: &Plan| plan.nodes.iter().map(|node| node.routes.len()).sum::<usize>();
+    let large = random(1_000, 2_000, 0, 1, 0, 88_172_645_463_325_252);
+    let random = netloom_lab::parse(&large.text, "large.yaml").unwrap().plan;
+    // One for each router and subnet would be 4 million.
+    assert!(count(&random) < 420_000, "{}", count(&random));
+    let torus: String = (0..32 * 32)
+        .map(|node| {
+            let (right, below) = (node / 32 * 32 + (node + 1) % 32, (node + 32) % 1_024);
+            format!("  r{node}: {{ends: [n{node}, n{right}]}}\n  d{node}: {{ends: [n{node}, n{below}]}}\n")
+        })
+        .collect();
+    let nodes: String = (0..1_024).map(|node| format!("  n{node}: {{kind: router}}\n")).collect();
+    let plan = netloom_lab::parse(&format!("nodes:\n{nodes}links:\n{torus}"), "torus.yaml").unwrap().plan;
+    assert!(count(&plan) < 60_000, "{}", count(&plan));
+}

@@ -1,0 +1,74 @@
+//! What nodes see as `/etc/hosts` where that differs from node to node: a file for all that see the same, in the lab's
+//! runtime folder.
+//!
+//! A thousand routers may have a thousand views of a quarter of a megabyte each, and programs run in few of them: a file
+//! stays empty until one of its nodes runs a program.
+
+use crate::RunError;
+use crate::job::Job;
+use netloom_host::KernelError;
+use netloom_host::node::{Hosts, NodeError, SpawnError};
+use netloom_lab::{Plan, Stack};
+use std::collections::BTreeMap;
+use std::fs::{File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct HostsFiles {
+    files: Vec<PathBuf>,
+    /// The number of each node's file; none: it sees what the lab sees.
+    of_nodes: Vec<Option<usize>>,
+    /// Whether each file has its text.
+    written: Vec<bool>,
+}
+
+impl HostsFiles {
+    /// Makes the files, still empty, that namespace nodes need.
+    pub(crate) fn create(job: &Job) -> Result<Self, RunError> {
+        let mut made = Self::default();
+        let mut known = BTreeMap::new();
+        for node in &job.plan.nodes {
+            let needs_file = node.stack == Stack::Namespace && !node.names.is_empty();
+            let next = made.files.len();
+            let number = needs_file.then(|| *known.entry(&node.names).or_insert(next));
+            if number == Some(made.files.len()) {
+                let path = job.hosts_file.with_extension(format!("of-{}", node.name));
+                let file = File::create(&path).map_err(RunError::results(&path))?;
+                // Whoever a program in the node runs as looks names up.
+                file.set_permissions(Permissions::from_mode(0o644)).map_err(RunError::results(&path))?;
+                made.files.push(path);
+            }
+            made.of_nodes.push(number);
+        }
+        made.written = vec![false; made.files.len()];
+        Ok(made)
+    }
+
+    /// What the node at this place has to be told.
+    pub(crate) fn of(&self, plan: &Plan, node: usize) -> Option<Hosts> {
+        let names = &plan.nodes[node].names;
+        match self.of_nodes.get(node).copied().flatten() {
+            Some(number) => Some(Hosts::File(self.files[number].clone())),
+            None if plan.nodes[node].stack == Stack::Kernel && !names.is_empty() => {
+                Some(Hosts::Text(plan.hosts(names)))
+            }
+            None => None,
+        }
+    }
+
+    /// Writes what the node at this place sees, before it runs its first program.
+    pub(crate) fn write(&mut self, plan: &Plan, node: usize) -> Result<(), SpawnError> {
+        let Some(number) = self.of_nodes.get(node).copied().flatten() else { return Ok(()) };
+        if !self.written[number] {
+            let path = &self.files[number];
+            std::fs::write(path, plan.hosts(&plan.nodes[node].names)).map_err(|error| {
+                let error = KernelError::from_io(format!("write {}", path.display()), &error);
+                SpawnError::Node(NodeError::Refused { node: plan.nodes[node].name.clone(), error })
+            })?;
+            self.written[number] = true;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! Names of nodes inside nodes.
+
+use crate::bed::{Bed, User};
+use std::fmt::Write;
+
+/// Hosts with a link between any two, of which each asks for all others by name. What this machine is late is of no
+/// interest.
+fn mesh(names: &[&str], clock: &str) -> String {
+    let mut lab = format!("name: mesh\nclock: {clock}\nbounds: {{lateness: 1 s, delay: 100 %, starvation: 100 %}}\n");
+    writeln!(lab, "nodes: [{}]\nlinks:", names.join(", ")).unwrap();
+    for (place, one) in names.iter().enumerate() {
+        for other in &names[place + 1..] {
+            writeln!(lab, "  {one}{other}: {{ends: [{one}, {other}], delay: 1 ms}}").unwrap();
+        }
+    }
+    lab.push_str("timeline:\n");
+    for one in names {
+        for other in names.iter().filter(|other| *other != one) {
+            for family in [4, 6] {
+                let run = format!("ping -{family} -c 1 -W 20 {other}");
+                writeln!(lab, "  - {{on: {one}, run: '{run}', as: {one}{other}{family}}}").unwrap();
+            }
+        }
+    }
+    // What two nodes ask one another and answer crosses the link between them.
+    let links = names.len() * (names.len() - 1) / 2;
+    lab.push_str("expect:\n");
+    for number in 0..links {
+        let link = lab.lines().nth(5 + number).unwrap().trim().split(':').next().unwrap().to_owned();
+        writeln!(lab, "  - {link}.packets >= 4 packets").unwrap();
+    }
+    lab
+}
+
+#[test]
+fn every_host_of_a_mesh_finds_all_others() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("mesh.yaml", &mesh(&["a", "b", "c", "d", "e"], "real"));
+        bed.netloom(&["run", "mesh.yaml"]).expect_code(0);
+        bed.assert_nothing_is_left("mesh");
+    }
+}
+
+#[test]
+fn kernel_nodes_of_a_mesh_find_all_others() {
+    let bed = Bed::new(User::Own);
+    bed.write("mesh.yaml", &mesh(&["a", "b", "c"], "virtual"));
+    bed.netloom(&["run", "mesh.yaml"]).expect_code(0);
+    bed.assert_nothing_is_left("mesh");
+}
