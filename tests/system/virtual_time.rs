@@ -220,8 +220,8 @@ timeline:
     }
     // To start three programs takes longer than the microsecond between the first two changes.
     let events = fs::read_to_string(bed.latest("instants").join("events.jsonl")).unwrap();
-    let events = events.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    let changes: Vec<_> = events.filter(|event| event["event"].as_str().unwrap().starts_with("link ")).collect();
+    let noted = events.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let changes: Vec<_> = noted.filter(|event| event["event"].as_str().unwrap().starts_with("link ")).collect();
     let planned = [1_000_000_000, 1_000_001_000, 1_450_000_000, 1_950_000_000, 2_150_000_000_u64];
     assert_eq!(changes.iter().map(|change| change["time_ns"].as_u64().unwrap()).collect::<Vec<_>>(), planned);
     assert!(changes.iter().all(|change| change["lateness_ns"] == 0), "{changes:#?}");
@@ -245,7 +245,6 @@ timeline:
     assert_all_between(&times[..5], 20.0, 20.03);
     assert_all_between(&times[5..], 50.0, 50.03);
     assert_eq!(times.len(), 20 - 2, "two were sent while the link was cut: {times:?}");
-    let events = fs::read_to_string(bed.latest("instants").join("events.jsonl")).unwrap();
     let at = |what: &str| -> Vec<u64> {
         let lines = events.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
         lines.filter(|event| event["event"] == what).map(|event| event["time_ns"].as_u64().unwrap()).collect()

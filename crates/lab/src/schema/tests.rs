@@ -1,6 +1,7 @@
 use super::*;
 use crate::keys::{
-    BOUNDS, CHANGE, CLOCK, CPU, DIRECTION, DOWN, END, HEAL, LINK, NODE, PARTITION, READY, RUN, SET, TREATMENT, UP,
+    BOUNDS, CHANGE, CLOCK, CPU, DIRECTION, DOWN, END, HEAL, LINK, NODE, PARTITION, READY, RUN, SET, SETUP, TREATMENT,
+    UP,
 };
 use crate::models;
 
@@ -30,6 +31,8 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "lab" if key.name == "nodes" => format!("{pair}\n"),
         "lab" if key.name == "links" => format!("nodes: [client, r1]\n{pair}\n"),
         "lab" if key.name == "expect" => entry("{on: client, run: ping, as: ping}") + &pair,
+        // Only kernels of nodes have a day of their own.
+        "lab" if key.name == "start" => format!("{network}clock: virtual\n{pair}\n"),
         "lab" => format!("{network}{pair}\n"),
         "node" => format!("nodes: {{client: {{{pair}}}}}\n"),
         "cpu" => format!("clock: virtual\nnodes: {{client: {{cpu: {{{pair}}}}}}}\n"),
@@ -40,10 +43,16 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "match" if key.name.ends_with("port") => pipe(&format!("{{{pair}, protocol: udp}}")),
         "match" => pipe(&format!("{{{pair}}}")),
         "end" => link(&format!("{{ends: [client, {}]}}", beside(&[("node", "r1")]))),
+        "setup" => format!("{network}setup: [{}]\n", beside(&[("on", "client"), ("run", "iperf3 -s")])),
+        "run" if key.name == "after" => entry(&format!(
+            "{{on: client, run: migrate, as: migration}}, {}",
+            beside(&[("on", "client"), ("run", "iperf3 -s")])
+        )),
         "run" => entry(&beside(&[("on", "client"), ("run", "iperf3 -s")])),
-        "set" if key.name == "pipe" => {
+        "set" | "down" | "up" if key.name == "pipe" => {
             let network = network.replace("r1]}", "r1], pipes: {far: {match: {dscp: 7}}}}");
-            format!("{network}timeline: [{}]\n", beside(&[("link", "backbone"), ("set", "{delay: 1 ms}")]))
+            let what = if section.name == "set" { "{delay: 1 ms}" } else { "true" };
+            format!("{network}timeline: [{}]\n", beside(&[("link", "backbone"), (section.name, what)]))
         }
         "change" => entry(&format!("{{link: backbone, set: {{{pair}}}}}")),
         "partition" => entry(&beside(&[("partition", "[[client], [r1]]")])),
@@ -66,7 +75,7 @@ fn every_example_is_decoded_and_valid() {
     let network =
         [&TOP, &NODE, &LINK, &DIRECTION, &TREATMENT, &models::filter::SECTION, &END, &BOUNDS, &crate::capture::SECTION];
     let machine = [&CLOCK, &CPU];
-    let timeline = [&RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &READY];
+    let timeline = [&SETUP, &RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &READY];
     for section in network.into_iter().chain(machine).chain(timeline) {
         for key in section.keys() {
             let text = lab_with(section, key);
