@@ -194,6 +194,7 @@ fn what_the_timeline_does_happens_at_its_instant() {
     let lab = "
 name: instants
 clock: virtual
+start: 2026-01-01
 nodes: [a, b]
 links: {l: {ends: [a, b], delay: 10 ms}}
 timeline:
