@@ -11,16 +11,18 @@ mod pace;
 mod packets;
 mod play;
 mod qdiscs;
+mod rings;
 mod shares;
 mod statistics;
 
 use crate::{Case, case};
 
 /// All cases, in the order in which a newcomer would want to know them; the word `clocks` stands for all of them.
-pub(crate) const CASES: [Case; 9] = [
+pub(crate) const CASES: [Case; 10] = [
     case("pace", "Clocks of kernel nodes: slope, sleep and ping", 300, pace::run),
     case("repetition", "Virtual time repeats runs", 20, exact::repetition),
     case("speed", "Wall time of virtual time", 120, exact::speed),
+    case("rings", "Virtual time with many kernels", 60, rings::run),
     case("kernels", "Kernel nodes: time to be ready, memory and processor", 60, idle::run),
     case("qdiscs", "Our queues beside the disciplines of the Linux kernel", 150, qdiscs::run),
     case("packets", "Figures 2 to 4 and table 3: packet times of one TCP connection", 540, packets::run),

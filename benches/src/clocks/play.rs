@@ -126,6 +126,17 @@ impl Played {
         self.report["pipes"].as_array().into_iter().flatten().filter_map(|pipe| pipe[column].as_f64()).sum()
     }
 
+    /// How often kernels were let run, in virtual time.
+    pub(super) fn grants(&self) -> u64 {
+        self.report["effort"]["scheduler"]["grants"].as_u64().unwrap_or_default()
+    }
+
+    /// How many processors the nodes kept busy on average, from time zero on.
+    pub(super) fn processors(&self) -> f64 {
+        let nodes = self.report["effort"]["nodes"].as_array().into_iter().flatten();
+        nodes.filter_map(|node| node["ran_share"].as_f64()).sum()
+    }
+
     pub(super) fn wall_seconds(&self) -> f64 {
         self.wall.as_secs_f64()
     }

@@ -1,0 +1,102 @@
+//! Virtual time with many kernels: what a second of the lab costs, and how many processors are at work.
+
+use super::play::{self, Clock, Played};
+use crate::Settings;
+use crate::plain::{self, VETH};
+use crate::row::{Goal, Row, median};
+use crate::streams::gbit;
+use crate::transfer;
+use std::fmt::Write;
+
+/// One stream over a plain veth pair on the machine for which the goals are stated, in Gbit/s. A slower machine may take
+/// as many times as long as its stream is slower.
+const YARDSTICK_GBIT: f64 = 9.0;
+/// Seconds of wall time for two seconds of the lab, kernels' boot included, on that machine.
+const OF_50: f64 = 4.0;
+const OF_100: f64 = 8.0;
+/// Of two processors.
+const AT_WORK: f64 = 1.7;
+
+pub(super) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
+    let rounds = if settings.quick { 1 } else { 3 };
+    let mut direct = Vec::new();
+    for _ in 0..rounds {
+        direct.push(gbit(&plain::shell(settings, &transfer::tcp(plain::SERVER, 2))?)?);
+    }
+    let slower = (YARDSTICK_GBIT / median(&direct)?).max(1.0);
+    let mut rows = vec![Row::number("one stream, for comparison", "Gbit/s", direct)?.remark(VETH)];
+    rows.extend(ring(settings, 50, OF_50 * slower)?);
+    if !settings.quick {
+        rows.extend(ring(settings, 100, OF_100 * slower)?);
+    }
+    rows.push(access(settings)?);
+    rows.push(gigabit(settings, slower)?);
+    Ok(rows)
+}
+
+/// Kernels on a ring, of which every second one sends 10 Mbit/s to the next for two seconds.
+fn ring(settings: &Settings, nodes: u32, limit: f64) -> Result<Vec<Row>, String> {
+    let mut yaml = String::from("nodes:\n");
+    for node in 0..nodes {
+        let _ = writeln!(yaml, "  n{node}: {{kind: router, memory: 64 MB}}");
+    }
+    yaml.push_str("links:\n");
+    for node in 0..nodes {
+        let next = (node + 1) % nodes;
+        let _ = writeln!(yaml, "  l{node}: {{ends: [n{node}, n{next}], rate: 10 Mbit/s, delay: 1 ms}}");
+    }
+    yaml.push_str("timeline:\n");
+    for node in (0..nodes).step_by(2) {
+        let next = node + 1;
+        let _ = writeln!(yaml, "  - {{on: n{next}, run: iperf3 -s, ready: {{tcp: 5201}}}}");
+        let _ = writeln!(yaml, "  - {{on: n{node}, run: iperf3 -4 -c n{next} -t 2 --json, as: t{node}}}");
+    }
+    let played = play::play_text(settings, "pairs", &yaml, Clock::Virtual, 1)?;
+    let carried: f64 = played.flows("t0")?.iter().sum();
+    if carried <= 0.0 {
+        return Err(format!("{nodes} kernels: nothing was carried"));
+    }
+    let what = format!("{nodes} kernels on a ring, a TCP stream per pair");
+    let wall = Row::number(&what, "s of wall time", vec![played.wall_seconds()])?.goal(Goal::AtMost(limit));
+    let busy = Row::number("processors at work, from time zero on", "", vec![played.processors()])?;
+    Ok(vec![wall.remark(remark(&played)), busy.goal(Goal::AtLeast(AT_WORK)).remark("of two, kernels' alone")])
+}
+
+/// Hosts behind routers, joined to them by links without delay.
+fn access(settings: &Settings) -> Result<Row, String> {
+    let yaml = "nodes: {a: {}, b: {}, ra: {kind: router}, rb: {kind: router}}\n\
+                links:\n  left: {ends: [a, ra]}\n  right: {ends: [rb, b]}\n  \
+                long: {ends: [ra, rb], rate: 100 Mbit/s, delay: 10 ms, queue: 50 ms}\n\
+                timeline:\n  - {on: b, run: iperf3 -s, ready: {tcp: 5201}}\n  \
+                - {on: a, run: iperf3 -4 -c b -t 2 --json, as: transfer}\n";
+    let played = play::play_text(settings, "access", yaml, Clock::Virtual, 1)?;
+    let row =
+        Row::number("TCP over 100 Mbit/s behind links without delay", "s of wall time", vec![played.wall_seconds()])?;
+    Ok(row.remark(remark(&played)))
+}
+
+/// Ten seconds of a gigabit.
+fn gigabit(settings: &Settings, slower: f64) -> Result<Row, String> {
+    let seconds = if settings.quick { 2 } else { 10 };
+    let room =
+        "{memory: 1 GB, sysctl: {net.ipv4.tcp_rmem: 4096 131072 268435456, net.ipv4.tcp_wmem: 4096 65536 268435456}}";
+    let yaml = format!(
+        "nodes: {{a: {room}, b: {room}}}\n\
+         links: {{path: {{ends: [a, b], rate: 1 Gbit/s, delay: 10 ms, queue: 20 ms}}}}\n\
+         timeline:\n  - {{on: b, run: iperf3 -s, ready: {{tcp: 5201}}}}\n  \
+         - {{on: a, run: iperf3 -4 -c b -C cubic -t {seconds} --json, as: transfer}}\n"
+    );
+    let played = play::play_text(settings, "gigabit", &yaml, Clock::Virtual, 1)?;
+    let row = Row::number(format!("{seconds} s of TCP over 1 Gbit/s"), "s of wall time", vec![played.wall_seconds()])?;
+    Ok(row.goal(Goal::AtMost(f64::from(seconds) * slower)).remark(remark(&played)))
+}
+
+fn remark(played: &Played) -> String {
+    format!(
+        "{:.2} s of the lab, {:.0} packets per s, {} grants{}",
+        played.lab_seconds(),
+        played.packets() / played.wall_seconds(),
+        played.grants(),
+        played.remark()
+    )
+}
