@@ -1,8 +1,8 @@
 //! Hand-outs ahead of time: what a scheduler of virtual time may know before it lets nodes run.
 
-use crate::{Fabric, Handout, PipeId};
+use crate::{Fabric, Handout, PipeId, PortId};
 use alloc::vec::Vec;
-use netloom_units::Instant;
+use netloom_units::{Duration, Instant};
 
 impl Fabric {
     /// The instant before which all hand-outs are known at `now`, no matter what is injected from `now` on; at least
@@ -80,6 +80,67 @@ impl Fabric {
             }
         }
         done.into_iter().for_each(|id| self.reschedule(id));
+    }
+
+    /// Hands out what leaves this pipe before `end`, in order, as far as it is known when everything has entered the pipe
+    /// that enters it before `from`; with the instant at which it leaves. Returns the instant before which that is all: `end`
+    /// or before.
+    ///
+    /// Only what meets no transit router.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn take_known(
+        &mut self,
+        id: PipeId,
+        from: Instant,
+        end: Instant,
+        mut sink: impl FnMut(Instant, Handout),
+    ) -> Instant {
+        let (pipe, port) = (&mut self.pipes[id.0 as usize], self.exits[id.0 as usize]);
+        let is_all = from >= end;
+        // What leaves at `from` leaves before anything enters then.
+        while let Some(wake) = pipe.next_wake().filter(|wake| if is_all { *wake < end } else { *wake <= from }) {
+            if let Some(departure) = pipe.pop(wake, &mut self.waste) {
+                sink(wake, Handout { pipe: id, port, departure });
+            }
+        }
+        let mut until = end;
+        if !is_all {
+            until = pipe.certain_until(from, &mut self.waste).min(end);
+            while let Some(leave) = pipe.next_certain().filter(|leave| *leave < until) {
+                let Some(departure) = pipe.pop_certain(leave, &mut self.waste) else { break };
+                sink(leave, Handout { pipe: id, port, departure });
+            }
+        }
+        self.reschedule(id);
+        until
+    }
+
+    /// Where each pipe begins and ends, in order of ids.
+    pub fn ends(&self) -> impl Iterator<Item = (PortId, PortId)> {
+        self.entrances.iter().copied().zip(self.exits.iter().copied())
+    }
+
+    /// When this pipe wants to be called next.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn pipe_next_wake(&self, id: PipeId) -> Option<Instant> {
+        self.pipes[id.0 as usize].next_wake()
+    }
+
+    /// For how long whatever enters this pipe is on its way at least; see [`netloom_link::Pipe::lookahead`].
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn lookahead(&self, id: PipeId) -> Duration {
+        self.pipes[id.0 as usize].lookahead()
+    }
+
+    /// Whether there are transit routers.
+    pub fn has_routers(&self) -> bool {
+        !self.transit.is_empty()
     }
 
     /// Lets what is inside the fabric go on until `now` when everything is injected that enters before, and everything

@@ -73,6 +73,8 @@ pub struct UnknownPort(pub PortId);
 #[derive(Debug)]
 pub struct Fabric {
     pipes: Vec<Pipe>,
+    /// Where they begin and end.
+    entrances: Vec<PortId>,
     exits: Vec<PortId>,
     /// What is behind each port.
     entries: Vec<Entry>,
@@ -91,6 +93,7 @@ impl Fabric {
         let pipe = |spec: &PipeSpec| Pipe::new(&spec.config, spec.coalesce, seed.derive(&spec.name));
         let mut this = Self {
             pipes: specs.iter().map(pipe).collect(),
+            entrances: specs.iter().map(|spec| spec.from).collect(),
             exits: specs.iter().map(|spec| spec.to).collect(),
             entries: entries(specs),
             wakes: Wakes::new(specs.len()),

@@ -31,6 +31,11 @@ pub trait Tap {
         true
     }
 
+    /// Whether it matters in which order packets of different ports are shown.
+    fn minds_order(&self) -> bool {
+        true
+    }
+
     /// A packet enters the fabric. The segments of a train arrive together, since a kernel sends them together.
     fn enters(&mut self, port: PortId, at: Instant, packet: &Packet) {
         self.packet(port, Way::FromNode, at, at, packet);

@@ -38,12 +38,7 @@ impl Machine for Sender {
         Ok(())
     }
 
-    fn report(
-        &mut self,
-        _: Option<std::time::Instant>,
-        sent: &mut Vec<Passage>,
-        pool: &mut Pool,
-    ) -> Result<Option<Wish>, MachineError> {
+    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<Wish>, MachineError> {
         let mut answers = self.answers.drain(..).peekable();
         loop {
             let answer = answers.peek().copied().filter(|at| *at <= self.next);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -31,9 +32,10 @@ struct time_message {
 #define TIME_ANSWERS 8
 
 static struct {
-	int control;                /* the socket to the scheduler; -1: no virtual time */
+	int control;                /* the socket that tells the scheduler of our end; -1: no virtual time */
 	int time;                   /* the descriptor that the kernel takes for its controller's socket */
 	struct deck *deck;
+	struct bell *bell;
 	uint64_t now;
 	uint64_t until;             /* instants before this one may be played */
 	uint64_t wish;
@@ -68,27 +70,23 @@ static _Noreturn void gone(void)
 
 static void say(uint32_t kind, uint64_t wish)
 {
-	struct answer answer = { .kind = kind, .now = deputy.now, .wish = wish };
-	long put;
+	struct deck *deck = deputy.deck;
 
-	do
-		put = raw_write(deputy.control, &answer, sizeof(answer));
-	while (put == -EINTR);
-	if (put != sizeof(answer))
-		gone();
+	deck->answer = (struct answer){ .kind = kind, .now = deputy.now, .wish = wish };
+	__atomic_store_n(&deck->whose, SCHEDULERS, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&deputy.bell->rung, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&deputy.bell->asleep, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, &deputy.bell->rung, FUTEX_WAKE, 1);
 }
 
 static struct turn hear(void)
 {
-	struct turn turn;
-	long got;
+	struct deck *deck = deputy.deck;
 
-	do
-		got = raw_read(deputy.control, &turn, sizeof(turn));
-	while (got == -EINTR);
-	if (got != sizeof(turn))
-		gone();
-	return turn;
+	/* If the lab process goes, the machine's kernel ends this one. */
+	while (__atomic_load_n(&deck->whose, __ATOMIC_ACQUIRE) == SCHEDULERS)
+		syscall(SYS_futex, &deck->whose, FUTEX_WAIT, SCHEDULERS, NULL);
+	return deck->turn;
 }
 
 _Noreturn void deputy_broken(uint64_t what)
@@ -279,20 +277,25 @@ static ssize_t result(long value)
 
 __attribute__((constructor)) static void begin(void)
 {
-	const char *text = getenv("NETLOOM_DEPUTY"); /* SOCKET,MEMORY: two descriptors */
-	char *end;
-	long control, memory;
-	void *deck;
+	const char *text = getenv("NETLOOM_DEPUTY"); /* SOCKET,MEMORY,BELL: three descriptors */
+	long numbers[3] = { -1, -1, -1 };
+	void *deck, *bell;
 
 	if (!text)
 		return;
-	control = strtol(text, &end, 10);
-	memory = strtol(*end == ',' ? end + 1 : end, NULL, 10);
-	deck = mmap(NULL, sizeof(struct deck), PROT_READ | PROT_WRITE, MAP_SHARED, (int)memory, 0);
-	if (deck == MAP_FAILED || ((struct deck *)deck)->version != DECK_VERSION)
+	for (unsigned i = 0; i < 3; i++) {
+		char *end;
+
+		numbers[i] = strtol(text, &end, 10);
+		text = *end == ',' ? end + 1 : end;
+	}
+	deck = mmap(NULL, sizeof(struct deck), PROT_READ | PROT_WRITE, MAP_SHARED, (int)numbers[1], 0);
+	bell = mmap(NULL, sizeof(struct bell), PROT_READ | PROT_WRITE, MAP_SHARED, (int)numbers[2], 0);
+	if (deck == MAP_FAILED || bell == MAP_FAILED || ((struct deck *)deck)->version != DECK_VERSION)
 		gone();
+	deputy.bell = bell;
 	deputy.deck = deck;
-	deputy.control = (int)control;
+	deputy.control = (int)numbers[0];
 	deputy.now = deputy.deck->start;
 }
 

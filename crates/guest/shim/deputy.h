@@ -6,9 +6,10 @@
  * leaves it. So advancing to the next timer, receiving a frame and sending one cost no system call and no switch to
  * another process; only the end of a window does.
  *
- * Deputy and scheduler share one segment of memory per kernel (`struct deck`) and a socket, over which they take turns:
- * the scheduler says up to when the kernel may run and which frames reach it at which instants, the deputy answers when
- * the kernel has done all that, with the frames that it sent.
+ * Deputy and scheduler share one segment of memory per kernel (`struct deck`), in which they take turns: the scheduler says
+ * up to when the kernel may run and which frames reach it at which instants, the deputy answers when the kernel has done
+ * all that, with the frames that it sent. Each sleeps on a word of shared memory meanwhile: the deputy on one of its deck,
+ * the scheduler on one that all kernels share (`struct bell`). A socket tells the scheduler when the kernel has gone.
  */
 #ifndef NETLOOM_DEPUTY_H
 #define NETLOOM_DEPUTY_H
@@ -20,7 +21,7 @@
 #include <sys/epoll.h>
 
 /* Of the layout below; the scheduler's side has the same number. */
-#define DECK_VERSION 1
+#define DECK_VERSION 2
 
 /* Nothing is wished: the kernel waits for frames only. */
 #define NEVER UINT64_MAX
@@ -41,17 +42,6 @@ struct deck_lane {
 	uint32_t used;      /* bytes of `frames` that hold frames */
 	uint32_t reserved;
 	uint8_t frames[DECK_ROOM];
-};
-
-struct deck {
-	uint32_t version;
-	uint32_t devices;
-	uint64_t start;     /* virtual time at which the kernel begins, nanoseconds */
-	uint64_t epoch;     /* time of day at virtual time 0, nanoseconds since 1970 */
-	uint64_t unheard;   /* frames for devices that had no room, because their interface was down */
-	uint64_t reserved[12];
-	struct deck_lane to_kernel;
-	struct deck_lane from_kernel;
 };
 
 /* What the scheduler says. */
@@ -80,6 +70,31 @@ struct answer {
 	uint32_t reserved;
 	uint64_t now;
 	uint64_t wish;
+};
+
+/* Whose turn it is. */
+enum whose { DEPUTYS = 0, SCHEDULERS = 1 };
+
+struct deck {
+	uint32_t version;
+	uint32_t devices;
+	uint64_t start;     /* virtual time at which the kernel begins, nanoseconds */
+	uint64_t epoch;     /* time of day at virtual time 0, nanoseconds since 1970 */
+	uint64_t unheard;   /* frames for devices that had no room, because their interface was down */
+	uint32_t whose;     /* enum whose; the deputy sleeps on it */
+	uint32_t reserved;
+	struct turn turn;   /* what the scheduler said last */
+	struct answer answer; /* what the deputy said last */
+	uint64_t more_reserved[6];
+	struct deck_lane to_kernel;
+	struct deck_lane from_kernel;
+};
+
+/* What all kernels of a lab share. */
+struct bell {
+	uint32_t rung;      /* how often a deputy has answered; the scheduler sleeps on it */
+	uint32_t reserved[15];
+	uint32_t asleep;    /* whether it does */
 };
 
 /* Bytes that a frame takes in a deck. */

@@ -72,6 +72,11 @@ impl Clockwork {
         earlier(schedule, self.flapping.as_ref().and_then(Flapping::next))
     }
 
+    /// Whether it changes how the pipe is.
+    pub(crate) fn has_schedule(&self) -> bool {
+        self.schedule.is_some()
+    }
+
     /// Of what the schedule does until `end` in an idle pipe, leaves out what it replaces itself before anything arrives.
     pub(crate) fn skip(&mut self, end: Instant) {
         let Some(schedule) = &mut self.schedule else { return };

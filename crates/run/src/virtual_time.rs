@@ -15,13 +15,14 @@ use channel::{Inbox, VirtualChannel};
 use gauge::Gauge;
 use netloom_dataplane::{Act, Agenda, Appointment, EngineReport, Kept, Meters, Snapshot, Task, ThreadReport};
 use netloom_fabric::{Fabric, PipeId, Tap, TapId};
-use netloom_guest::deputy::{Deputy, Leash, Vitals};
+use netloom_guest::deputy::{Bell, Deputy, Leash, Vitals};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_units::{Duration, Instant};
 use stall::StallWatch;
 use std::cell::RefCell;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time;
@@ -102,6 +103,25 @@ impl VirtualTime {
             stall: StallWatch::new(teller),
             end: None,
         }))))
+    }
+
+    /// The bell that kernels ring when they have something to report, for their processes to inherit.
+    fn bell(&self) -> io::Result<OwnedFd> {
+        let bell = Bell::new()?;
+        let theirs = bell.try_clone()?;
+        self.0.borrow_mut().scheduler.set_bell(bell);
+        Ok(theirs)
+    }
+
+    /// A place for each kernel among so many processors. Kernels that take turns share one: to wake a process on a processor
+    /// that sleeps takes many times as long as a turn.
+    fn processors(&self, count: usize) -> Vec<usize> {
+        let world = &mut *self.0.borrow_mut();
+        let count = count.max(1);
+        match world.scheduler.groups() {
+            Some(groups) => spread(groups, count),
+            None => (0..world.names.len()).map(|kernel| kernel % count).collect(),
+        }
     }
 
     /// The kernel at this place runs in a process by now.
@@ -234,6 +254,21 @@ impl VirtualTime {
     }
 }
 
+/// Gives all of a group the same one of `count` places, large groups first, each where the fewest are.
+fn spread(groups: &[usize], count: usize) -> Vec<usize> {
+    let mut sizes = vec![0; groups.iter().max().map_or(0, |last| last + 1)];
+    groups.iter().for_each(|group| sizes[*group] += 1);
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|group| std::cmp::Reverse(sizes[*group]));
+    let (mut load, mut places) = (vec![0; count], vec![0; sizes.len()]);
+    for group in order {
+        let place = (0..count).min_by_key(|place| load[*place]).unwrap_or(0);
+        load[place] += sizes[group];
+        places[group] = place;
+    }
+    groups.iter().map(|group| places[*group]).collect()
+}
+
 impl World {
     fn play(&mut self, limit: Instant, patience: time::Duration) -> Result<Played, RunError> {
         if self.end.is_none() && self.leash.is_over() {
@@ -323,5 +358,18 @@ impl From<&EndOfTime> for RunError {
                 Self::Reported { code: ExitCode::Interrupted, message: "interrupted while kernels computed".into() }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread;
+
+    #[test]
+    fn groups_stay_together_and_share_the_processors() {
+        assert_eq!(spread(&[0, 1, 2, 3], 2), [0, 1, 0, 1]);
+        assert_eq!(spread(&[0, 1, 1, 1, 2, 0], 2), [1, 0, 0, 0, 1, 1]);
+        assert_eq!(spread(&[0, 0, 0], 4), [0, 0, 0]);
+        assert_eq!(spread(&[], 2), [0; 0]);
     }
 }

@@ -172,17 +172,12 @@ impl<M: Machine> Machine for Paced<M> {
         self.machine.grant_alone(until, frames, pool)
     }
 
-    fn report(
-        &mut self,
-        end: Option<std::time::Instant>,
-        sent: &mut Vec<Passage>,
-        pool: &mut Pool,
-    ) -> Result<Option<Wish>, MachineError> {
+    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<Wish>, MachineError> {
         if self.cost.is_zero() {
-            return self.machine.report(end, sent, pool);
+            return self.machine.report(sent, pool);
         }
         while let Some(step) = self.step {
-            let Some(wish) = self.machine.report(end, &mut self.frames, pool)? else { return Ok(None) };
+            let Some(wish) = self.machine.report(&mut self.frames, pool)? else { return Ok(None) };
             self.step = None;
             self.end_step(step, wish);
             if self.wish != Wish::Off {
@@ -192,5 +187,8 @@ impl<M: Machine> Machine for Paced<M> {
         let out = self.leaving.partition_point(|frame| frame.at < self.until);
         sent.extend(self.leaving.drain(..out));
         Ok(Some(self.next_wish(pool)))
+    }
+    fn look(&mut self) -> Result<(), MachineError> {
+        self.machine.look()
     }
 }

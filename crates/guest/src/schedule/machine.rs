@@ -93,15 +93,18 @@ pub trait Machine {
         self.grant(until, frames, pool)
     }
 
-    /// Waits until it has done all that, and adds the frames that it sent, in order, each at its own instant. None: our time
-    /// came to `end` before; it is asked again, with the same `sent`.
+    /// Once it has done all that, adds the frames that it sent, in order, each at its own instant. None: it has not, and is
+    /// asked again later, with the same `sent`.
     ///
     /// # Errors
-    /// When the kernel died or stalled meanwhile.
-    fn report(
-        &mut self,
-        end: Option<std::time::Instant>,
-        sent: &mut Vec<Passage>,
-        pool: &mut Pool,
-    ) -> Result<Option<Wish>, MachineError>;
+    /// When the kernel died or broke the protocol.
+    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<Wish>, MachineError>;
+
+    /// Looks whether it will report at all; called now and then while it does not.
+    ///
+    /// # Errors
+    /// When the kernel died or stalled, or nobody waits for it any longer.
+    fn look(&mut self) -> Result<(), MachineError> {
+        Ok(())
+    }
 }

@@ -4,6 +4,7 @@ use super::{Device, Machine, MachineError, MachineStatistics, Passage, Wish};
 use netloom_fabric::PortId;
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant};
+use std::collections::VecDeque;
 
 /// The shortest span: that of one instant.
 pub(super) const INSTANT: Duration = Duration::from_nanos(1);
@@ -25,8 +26,9 @@ pub(super) struct Member<M> {
     pub(super) machine: M,
     /// Where its devices meet the fabric, by their numbers.
     ports: Vec<Option<PortId>>,
-    /// What it will be given next, in order of instants.
-    pub(super) inbox: Vec<Passage>,
+    /// What it will be given next, in order of instants; of those at one instant, by the number before each.
+    pub(super) inbox: VecDeque<(u32, Passage)>,
+    given: Vec<Passage>,
     pub(super) wish: Wish,
     pub(super) statistics: MachineStatistics,
     /// What it sent in this window.
@@ -36,8 +38,15 @@ pub(super) struct Member<M> {
 impl<M: Machine> Member<M> {
     /// A kernel that wants to run from the beginning.
     pub(super) fn new(machine: M) -> Self {
-        let (ports, inbox, sent) = (Vec::new(), Vec::new(), Vec::new());
-        Self { machine, ports, inbox, wish: Wish::At(Instant::ZERO), statistics: MachineStatistics::default(), sent }
+        Self {
+            machine,
+            ports: Vec::new(),
+            inbox: VecDeque::new(),
+            given: Vec::new(),
+            wish: Wish::At(Instant::ZERO),
+            statistics: MachineStatistics::default(),
+            sent: Vec::new(),
+        }
     }
 
     pub(super) fn plug(&mut self, device: Device, port: PortId) {
@@ -54,11 +63,22 @@ impl<M: Machine> Member<M> {
 
     /// Waits for the first word of a kernel that was started without a grant.
     pub(super) fn boot(&mut self, pool: &mut Pool) -> Result<(), MachineError> {
-        self.wish = self.machine.report(None, &mut self.sent, pool)?.unwrap_or(self.wish);
+        self.wish = loop {
+            if let Some(wish) = self.machine.report(&mut self.sent, pool)? {
+                break wish;
+            }
+            self.machine.look()?;
+        };
         if self.sent.is_empty() {
             return Ok(());
         }
         Err(MachineError::Protocol("it sent a frame before it was let run".into()))
+    }
+
+    /// It will be given this frame, behind others of the same instant that have the same number or a lower one.
+    pub(super) fn take_in(&mut self, order: u32, passage: Passage) {
+        let place = self.inbox.partition_point(|(before, other)| (other.at, *before) <= (passage.at, order));
+        self.inbox.insert(place, (order, passage));
     }
 
     /// When it has something to do next.
@@ -67,30 +87,35 @@ impl<M: Machine> Member<M> {
             Wish::At(at) => Some(at),
             Wish::Never | Wish::Off => None,
         };
-        let frame = self.inbox.first().map(|passage| passage.at);
+        let frame = self.inbox.front().map(|(_, passage)| passage.at);
         [wish, frame].into_iter().flatten().min()
     }
 
     /// Lets it run until `until`.
     pub(super) fn grant(&mut self, grant: Grant, pool: &mut Pool) -> Result<(), MachineError> {
         self.statistics.grants += 1;
-        self.statistics.received += self.inbox.len() as u64;
+        let due = self.inbox.partition_point(|(_, passage)| passage.at < grant.until);
+        self.statistics.received += due as u64;
+        self.given.extend(self.inbox.drain(..due).map(|(_, passage)| passage));
         if grant.alone {
-            self.machine.grant_alone(grant.until, &mut self.inbox, pool)
+            self.machine.grant_alone(grant.until, &mut self.given, pool)
         } else {
-            self.machine.grant(grant.until, &mut self.inbox, pool)
+            self.machine.grant(grant.until, &mut self.given, pool)
         }
     }
 
-    /// Waits for the end of what it was let do, and gives what it sent meanwhile; none when our time came to `end` before.
+    /// What it sent, if it has done what it was let do.
     pub(super) fn report(
         &mut self,
         Grant { begin, until, alone }: Grant,
-        end: Option<std::time::Instant>,
         pool: &mut Pool,
     ) -> Result<Option<impl Iterator<Item = Passage> + '_>, MachineError> {
-        let Some(wish) = self.machine.report(end, &mut self.sent, pool)? else { return Ok(None) };
+        let Some(wish) = self.machine.report(&mut self.sent, pool)? else { return Ok(None) };
         self.wish = wish;
+        if wish == Wish::Off {
+            // What would reach it later, nobody hears.
+            self.inbox.drain(..).for_each(|(_, passage)| pool.recycle(passage.packet));
+        }
         let first = self.sent.first().filter(|_| alone).map(|passage| passage.at + INSTANT);
         let until = first.unwrap_or(until).min(until);
         let mut last = begin;

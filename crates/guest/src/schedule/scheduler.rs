@@ -1,18 +1,21 @@
-//! See the module above: what happens between windows.
+//! See the module above: what happens between stretches of lab time.
 
+mod group;
+mod show;
+mod stretch;
 mod window;
 
 use super::member::{INSTANT, Member};
 use super::{Device, Machine, MachineError, MachineStatistics, Passage, Statistics, Wish};
+use crate::deputy::Bell;
+use group::Group;
 use netloom_fabric::{Fabric, Handout, PipeId, PortId, RouterCounters, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
+use show::{Show, Shown};
 use std::fmt;
-use window::{PutOff, Window};
-
-/// For so long a machine runs alone at once: one that never sends comes back, too.
-const MOST_ALONE: Duration = Duration::from_secs(1);
+use stretch::{PutOff, Stretch};
 
 /// A device of a kernel that is joined to the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,14 +89,20 @@ pub struct Scheduler<M> {
     /// Which device is at each port.
     places: Vec<Option<(usize, Device)>>,
     now: Instant,
-    /// How many rounds there were at `now`.
-    rounds: u32,
+    /// The machines that run together; none: they have to be found.
+    groups: Vec<Group>,
+    /// Of which group each machine is.
+    group_of: Vec<usize>,
+    /// Before when everything has been handed out, by pipe.
+    known_of: Vec<Instant>,
     longest_window: Duration,
-    /// What left the machines in this window.
-    outbox: Vec<Sent>,
+    /// Where machines say that they have a report.
+    bell: Option<Bell>,
+    /// What taps are to be shown.
+    shown: Vec<Shown>,
     agents: Vec<AgentFrame>,
-    /// The window that is being played.
-    open: Option<Window>,
+    /// The stretch of time that is being played.
+    open: Option<Stretch>,
     /// What was asked for meanwhile.
     put_off: Vec<PutOff>,
     statistics: Statistics,
@@ -116,6 +125,7 @@ impl<M: Machine> Scheduler<M> {
             }
             places[place] = Some((*machine, *device));
         }
+        let known_of = fabric.counters().map(|_| Instant::ZERO).collect();
         Self {
             fabric,
             taps: Vec::new(),
@@ -124,9 +134,12 @@ impl<M: Machine> Scheduler<M> {
             members,
             places,
             now: Instant::ZERO,
-            rounds: 0,
+            groups: Vec::new(),
+            group_of: Vec::new(),
+            known_of,
             longest_window: Duration::MAX,
-            outbox: Vec::new(),
+            bell: None,
+            shown: Vec::new(),
             agents: Vec::new(),
             open: None,
             put_off: Vec::new(),
@@ -144,6 +157,18 @@ impl<M: Machine> Scheduler<M> {
             member.boot(&mut self.pool).map_err(|error| SchedulerError { machine, error })?;
         }
         Ok(())
+    }
+
+    /// The machines ring this bell when they have something to report.
+    pub fn set_bell(&mut self, bell: Bell) {
+        self.bell = Some(bell);
+    }
+
+    /// Of which group each machine is: of those that take turns, because links without lookahead join them. None where all
+    /// run at once in the windows of the whole lab.
+    pub fn groups(&mut self) -> Option<&[usize]> {
+        self.find_groups();
+        (!self.fabric.has_routers()).then_some(&self.group_of)
     }
 
     /// No window is longer than this, which changes no result but what is sent to agents: it enters where a window ended.
@@ -193,7 +218,8 @@ impl<M: Machine> Scheduler<M> {
 
     /// The machine that is waited for, inside a window; what is asked of the lab then is done when the window is over.
     pub fn awaited(&self) -> Option<usize> {
-        self.open.as_ref()?.running.front().copied()
+        let windows = self.groups.iter().filter_map(|group| group.window.as_ref());
+        windows.min_by_key(|window| window.grant.begin)?.running.first().copied()
     }
 
     /// A frame enters the agent's device of a machine now. A machine that is off gets nothing; says whether it is on.
@@ -203,7 +229,7 @@ impl<M: Machine> Scheduler<M> {
         if self.open.is_some() {
             self.put_off.push(PutOff::Send(machine, packet));
         } else if is_on {
-            member.inbox.push(Passage { at: self.now, device: Device::AGENT, packet });
+            member.take_in(0, Passage { at: self.now, device: Device::AGENT, packet });
         } else {
             self.pool.recycle(packet);
         }
@@ -237,8 +263,8 @@ impl<M: Machine> Scheduler<M> {
     fn run(&mut self, limit: Instant, pause: Option<std::time::Instant>) -> Result<Stop, SchedulerError> {
         let is_over = || pause.is_some_and(|pause| std::time::Instant::now() >= pause);
         loop {
-            if let Some(window) = self.open.take()
-                && (!self.go_on(window, pause)? || (self.agents.is_empty() && is_over()))
+            if let Some(stretch) = self.open.take()
+                && (!self.play(stretch, pause)? || (self.agents.is_empty() && is_over()))
             {
                 return Ok(Stop::Pause);
             }
@@ -256,7 +282,7 @@ impl<M: Machine> Scheduler<M> {
                 self.arrive_at(limit);
                 return Ok(Stop::Limit);
             }
-            self.open = Some(self.begin(begin, limit));
+            self.open = Some(self.stretch(begin, limit));
         }
     }
 
@@ -277,43 +303,36 @@ impl<M: Machine> Scheduler<M> {
 
     /// Nothing more happens before `limit`.
     fn arrive_at(&mut self, limit: Instant) {
-        if limit <= self.now {
+        if limit < self.now || limit == Instant::ZERO {
             return;
         }
         self.now = limit;
-        self.rounds = 0;
         // Pipes put off what nobody sees; the counters show it now.
         self.fabric.settle(limit - INSTANT);
         self.fabric.recycle(&mut self.pool);
     }
 
-    /// If only one machine has something to do at `begin`, and it can be stopped when it sends: when something else
-    /// happens next. Until then, whatever happens elsewhere is an effect of what it sends.
-    fn alone_until(&self, begin: Instant) -> Option<Instant> {
-        let due = |member: &&Member<M>| member.next().is_some_and(|next| next <= begin);
-        let mut busy = self.members.iter().filter(due);
-        let is_alone = busy.next().is_some_and(|member| member.machine.stops_after_sending()) && busy.next().is_none();
-        let others = self.members.iter().filter_map(Member::next).filter(|next| *next > begin);
-        let most = begin + MOST_ALONE;
-        is_alone.then(|| others.chain(self.fabric.next_wake()).fold(most, Instant::min))
-    }
-
-    /// Puts what the fabric hands out into the inboxes.
-    fn receive(&mut self, advance: impl FnOnce(&mut Fabric, &mut dyn FnMut(Handout)), begin: Instant) {
-        let Self { fabric, taps, pool, members, places, statistics, .. } = self;
+    /// Puts what the fabric hands out into the inboxes, each frame at the instant at which it leaves, but not before `least`.
+    fn receive(&mut self, advance: impl FnOnce(&mut Fabric, &mut dyn FnMut(Instant, Handout)), least: Instant) {
+        let Self { fabric, taps, pool, members, places, statistics, groups, group_of, shown, .. } = self;
         let ethernet = fabric.ethernet().clone();
-        advance(fabric, &mut |handout| {
-            taps.iter_mut().for_each(|(_, tap)| tap.leaves(&handout));
-            let Handout { port, departure, .. } = handout;
-            let place = places.get(port.0 as usize).copied().flatten();
+        let mut show = Show { taps, shown, groups };
+        advance(fabric, &mut |leave, handout| {
+            let place = places.get(handout.port.0 as usize).copied().flatten();
+            show.leaves(place.map_or(0, |(machine, _)| group_of[machine]), leave, &handout);
+            let Handout { pipe, port, departure } = handout;
             match place.filter(|(machine, _)| members[*machine].wish != Wish::Off) {
                 Some((machine, device)) => {
                     statistics.frames += 1;
                     statistics.packets += u64::from(departure.packet.segments());
-                    // A train whose last segment was lost on the way leaves when that shows, which is now.
-                    let at = departure.due.max(begin);
+                    // A train whose last segment was lost on the way leaves when that shows, which is later.
+                    let at = departure.due.max(leave).max(least);
                     match ethernet.readdress(port, departure.packet, pool) {
-                        Ok(packet) => members[machine].inbox.push(Passage { at, device, packet }),
+                        Ok(packet) => {
+                            members[machine].take_in(1 + pipe.0, Passage { at, device, packet });
+                            let next = &mut show.groups[group_of[machine]].next;
+                            *next = Some(next.map_or(at, |next| next.min(at)));
+                        }
                         Err(packet) => {
                             statistics.lost += 1;
                             pool.recycle(packet);
@@ -328,11 +347,10 @@ impl<M: Machine> Scheduler<M> {
         });
     }
 
-    /// What was sent enters the fabric in order of instants; at one instant in order of machines, then of devices, then
-    /// as it was sent.
-    fn send(&mut self) {
-        self.outbox.sort_by_key(|sent| (sent.passage.at, sent.machine, sent.passage.device));
-        for Sent { machine, passage: Passage { at, device, packet } } in self.outbox.drain(..) {
+    /// What the machines of a group sent enters the fabric in order of instants; at one instant in order of machines, then of
+    /// devices, then as it was sent.
+    fn send(&mut self, group: usize, outbox: Vec<Sent>) {
+        for Sent { machine, passage: Passage { at, device, packet } } in outbox {
             self.statistics.frames += 1;
             if device == Device::AGENT {
                 self.agents.push(AgentFrame { at, machine, packet });
@@ -341,7 +359,8 @@ impl<M: Machine> Scheduler<M> {
             self.statistics.packets += u64::from(packet.segments());
             let unsent = match self.members[machine].port(device) {
                 Some(port) => {
-                    self.taps.iter_mut().for_each(|(_, tap)| tap.enters(port, at, &packet));
+                    let Self { taps, shown, groups, .. } = self;
+                    Show { taps, shown, groups }.enters(group, port, at, &packet);
                     self.fabric.inject(at, port, packet).err().map(|(_, packet)| packet)
                 }
                 None => Some(packet),
@@ -352,12 +371,7 @@ impl<M: Machine> Scheduler<M> {
             }
         }
         self.fabric.recycle(&mut self.pool);
-        let Self { fabric, taps, pool, .. } = self;
-        fabric.show_passes(pool, |pass| {
-            let watching = taps.iter_mut().filter(|(_, tap)| tap.watches_routers());
-            watching.for_each(|(_, tap)| tap.packet(pass.port, pass.way, pass.first, pass.last, &pass.packet));
-        });
-        taps.iter_mut().for_each(|(_, tap)| tap.settle(pool));
+        self.show_passes();
     }
 
     /// Changes a pipe now, before anything else that happens now.
@@ -368,6 +382,7 @@ impl<M: Machine> Scheduler<M> {
         if self.open.is_some() {
             return self.put_off.push(PutOff::Change(pipe, change.clone().into()));
         }
+        self.groups.clear();
         self.fabric.change(self.now, pipe, change);
     }
 
@@ -379,6 +394,7 @@ impl<M: Machine> Scheduler<M> {
         if self.open.is_some() {
             return self.put_off.push(PutOff::SetUp(pipe, up));
         }
+        self.groups.clear();
         self.fabric.set_up(self.now, pipe, up);
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The work of a scheduler so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Stretches of lab time that were played at once, rounds included.
+    /// Windows of all groups of kernels, rounds included.
     pub windows: u64,
     /// Of these, rounds at one instant, where the links left no lookahead.
     pub rounds: u64,

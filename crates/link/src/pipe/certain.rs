@@ -47,6 +47,17 @@ impl Pipe {
         unknown.min(change.unwrap_or(Instant::MAX)).max(from)
     }
 
+    /// For how long whatever enters is on its way at least, at any time, unless the pipe is changed by hand: so much later
+    /// than `now` [`Pipe::certain_until`] always is. Zero where that cannot be told.
+    pub fn lookahead(&self) -> Duration {
+        if self.clockwork.as_ref().is_some_and(|clockwork| clockwork.has_schedule()) {
+            return Duration::ZERO;
+        }
+        let least = self.reorder.hurried_least(self.delay.least());
+        // Whoever joins the train before it leaves with that, or makes it leave.
+        Duration::from_nanos(least.as_nanos().saturating_sub(self.coalesce.as_nanos()))
+    }
+
     /// Nothing that is not on its way at `now` is due before this.
     fn first_unknown(&self, now: Instant) -> Instant {
         if !self.cuts.is_up() {

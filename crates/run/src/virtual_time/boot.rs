@@ -17,7 +17,7 @@ use netloom_host::processors;
 use netloom_lab::{InterfacePlan, OnSpin, Plan};
 use netloom_units::{Date, Instant};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub(crate) fn boot(
     let places: Vec<usize> = (0..plan.nodes.len()).filter(|place| is_kernel(&plan.nodes[*place])).collect();
     let (mut decks, ends) = decks(plan, &places, wall_clock_ns(job))?;
     if plan.on_spin == OnSpin::Advance {
-        decks.iter_mut().try_for_each(|kernel| kernel.machine().advance_on_spin()).map_err(machine)?;
+        decks.iter_mut().for_each(|kernel| kernel.machine().advance_on_spin());
     }
     let names = places.iter().map(|place| plan.nodes[*place].name.clone()).collect();
     let alarms = [guard.as_fd(), signals.as_fd()].into_iter().map(|fd| fd.try_clone_to_owned());
@@ -54,19 +54,21 @@ pub(crate) fn boot(
         leash.pull_after(end.saturating_duration_since(std::time::Instant::now()) + IMPATIENCE);
     }
     let time = VirtualTime::new(fabric, decks, &plugs(plan, &places), names, leash, guard.teller()).map_err(machine)?;
+    let bell = time.bell().map_err(machine)?;
     let processors = processors::allowed().map_err(machine)?;
+    let shares = time.processors(processors.len());
     let mut nodes: Vec<Option<KernelNode>> = configs.iter().map(|_| None).collect();
     for (machine_number, (number, own)) in places.iter().copied().zip(&ends).enumerate() {
         let config = &configs[number];
         let folder = kernels.folder(number).expect("every kernel has a folder");
-        let processor = processors.get(machine_number % processors.len().max(1)).copied();
+        let processor = processors.get(shares[machine_number]).copied();
         let mut boot = kernels.boot_of(job, number, config, folder, processor);
         boot.devices = (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
         boot.arguments.extend(ARGUMENTS.map(String::from));
         boot.arguments.extend(costs(plan, number));
         let orders = Orders { lapse: None, seed: Some(seed(plan, number)) };
         let channel = Box::new(time.channel(machine_number).map_err(machine)?);
-        let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, own))?;
+        let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, own, &bell))?;
         time.watch(machine_number, Vitals::new(node.pid().as_raw(), boot.console));
         nodes[number] = Some(node);
     }
@@ -111,9 +113,9 @@ fn costs(plan: &Plan, node: usize) -> impl Iterator<Item = String> {
 }
 
 /// Lets the process of `command` find its deck.
-fn hand_over(command: &mut Command, ends: &DeputyEnds) {
-    let numbers: [RawFd; 2] = [ends.socket.as_raw_fd(), ends.memory.as_raw_fd()];
-    command.env("NETLOOM_DEPUTY", format!("{},{}", numbers[0], numbers[1]));
+fn hand_over(command: &mut Command, ends: &DeputyEnds, bell: &OwnedFd) {
+    let numbers: [RawFd; 3] = [ends.socket.as_raw_fd(), ends.memory.as_raw_fd(), bell.as_raw_fd()];
+    command.env("NETLOOM_DEPUTY", format!("{},{},{}", numbers[0], numbers[1], numbers[2]));
     let keep = move || {
         for number in numbers {
             // SAFETY: F_SETFD takes an integer and touches no memory of ours.

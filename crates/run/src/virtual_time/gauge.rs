@@ -17,6 +17,10 @@ impl Tap for Gauge {
         false
     }
 
+    fn minds_order(&self) -> bool {
+        false
+    }
+
     fn leaves(&mut self, handout: &Handout) {
         self.0.borrow_mut().record(handout.pipe, &handout.departure, handout.departure.due);
     }

@@ -1,6 +1,7 @@
 use super::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::os::fd::AsRawFd;
 
 fn passage(at: u64, device: u16, bytes: &[u8], pool: &mut Pool) -> Passage {
     let packet = pool.packet(VirtioHeader::COMPLETE, bytes);
@@ -11,8 +12,8 @@ fn passage(at: u64, device: u16, bytes: &[u8], pool: &mut Pool) -> Passage {
 fn echo(deck: &mut Deck) {
     let used = deck.used(TO_KERNEL).load(Ordering::Acquire);
     let mut bytes = vec![0; used as usize];
-    deck.copy_out(TO_KERNEL + LANE_HEADER, &mut bytes);
-    deck.write(FROM_KERNEL + LANE_HEADER, &bytes);
+    deck.memory.copy_out(TO_KERNEL + LANE_HEADER, &mut bytes);
+    deck.memory.write(FROM_KERNEL + LANE_HEADER, &bytes);
     deck.used(FROM_KERNEL).store(used, Ordering::Release);
 }
 
@@ -69,8 +70,8 @@ proptest! {
             header[..8].copy_from_slice(&at.to_ne_bytes());
             header[8..12].copy_from_slice(&length.to_ne_bytes());
             header[12..24].copy_from_slice(&rest);
-            deck.write(FROM_KERNEL + LANE_HEADER + place, &header);
-            deck.write(FROM_KERNEL + LANE_HEADER + place + FRAME_HEADER, &bytes[..bytes.len().min(length as usize)]);
+            deck.memory.write(FROM_KERNEL + LANE_HEADER + place, &header);
+            deck.memory.write(FROM_KERNEL + LANE_HEADER + place + FRAME_HEADER, &bytes[..bytes.len().min(length as usize)]);
             place += if lies { 8 } else { room(length as usize) };
         }
         let told = used.map_or(u32::try_from(place).unwrap(), |used| used % (2 * ROOM as u32));
@@ -93,7 +94,7 @@ fn a_kernel_that_writes_nonsense_breaks_the_protocol() {
     let lies: [(u32, u32); 5] = [(u32::MAX, 0), (64, 100), (16, 0), (40, u32::MAX), (1 << 20, 1 << 19)];
     for (used, length) in lies {
         deck.used(FROM_KERNEL).store(used, Ordering::Release);
-        deck.write(FROM_KERNEL + LANE_HEADER + 8, &length.to_ne_bytes());
+        deck.memory.write(FROM_KERNEL + LANE_HEADER + 8, &length.to_ne_bytes());
         let result = deck.take(&mut Vec::new(), &mut pool);
         assert!(matches!(result, Err(MachineError::Protocol(_))), "{used} bytes, a frame of {length}");
     }

@@ -1,64 +1,87 @@
-//! Windows and rounds: kernels run, all at once.
+//! Windows and rounds: the kernels of a group run, all at once.
 
 use super::{Scheduler, SchedulerError, Sent};
 use crate::schedule::member::{Grant, INSTANT};
 use crate::schedule::{Machine, MachineError};
-use netloom_fabric::PipeId;
-use netloom_link::PipeChange;
-use netloom_packet::Packet;
-use netloom_units::Instant;
-use std::collections::VecDeque;
+use netloom_units::{Duration, Instant};
 
 /// An instant that goes on for so many rounds never ends: frames go in circles over links without delay.
 const MOST_ROUNDS: u32 = 100_000;
 
-/// Kernels run.
+/// For so long a machine runs alone at once: one that never sends comes back, too.
+const MOST_ALONE: Duration = Duration::from_secs(1);
+
+/// Kernels of a group run.
+#[derive(Debug)]
 pub(super) struct Window {
-    grant: Grant,
-    /// Those that have not reported, in order.
-    pub(super) running: VecDeque<usize>,
-    failure: Option<SchedulerError>,
+    pub(super) grant: Grant,
+    /// Those that have not reported.
+    pub(super) running: Vec<usize>,
+    /// What the others sent.
+    outbox: Vec<Sent>,
     /// Whether the links left no lookahead.
     is_round: bool,
 }
 
-/// What is to be done when the window is over.
-pub(super) enum PutOff {
-    Send(usize, Packet),
-    Change(PipeId, Box<PipeChange>),
-    SetUp(PipeId, bool),
-}
-
 impl<M: Machine> Scheduler<M> {
-    /// Begins a window at `begin` that ends at `limit` or before.
-    pub(super) fn begin(&mut self, begin: Instant, limit: Instant) -> Window {
-        self.receive(|fabric, sink| fabric.advance(begin, sink), begin);
-        let until = self.fabric.certain_until(begin).min(limit).min(begin + self.longest_window);
+    /// Lets a group run as far as it is known what reaches it, if it has something to do before that.
+    pub(super) fn begin_window(&mut self, group: usize) -> Result<(), SchedulerError> {
+        let (known, now) = (self.groups[group].known, self.groups[group].now);
+        let Some(begin) = self.groups[group].next.map(|next| next.max(now)).filter(|begin| *begin < known) else {
+            return Ok(());
+        };
+        let until = self.learn_inside(group, begin).min(begin + self.longest_window);
         if until > begin {
-            self.receive(|fabric, sink| fabric.advance_certain(until, sink), begin);
-            return self.let_run(Grant { begin, until, alone: false }, false);
+            return self.let_run(group, Grant { begin, until, alone: false }, false);
         }
-        self.begin_round(begin, limit)
+        self.begin_round(group, begin)
     }
 
     /// Plays the instant `begin` once; or, if only one machine has something to do, what that does until it sends.
-    fn begin_round(&mut self, begin: Instant, limit: Instant) -> Window {
-        self.rounds = if self.now == begin { self.rounds + 1 } else { 1 };
-        self.now = begin;
-        let alone = self.alone_until(begin);
-        let until = alone.map_or(begin + INSTANT, |until| until.min(limit).min(begin + self.longest_window));
-        self.let_run(Grant { begin, until, alone: alone.is_some() }, true)
+    fn begin_round(&mut self, group: usize, begin: Instant) -> Result<(), SchedulerError> {
+        let state = &mut self.groups[group];
+        state.rounds = if state.now == begin { state.rounds + 1 } else { 1 };
+        state.now = begin;
+        let known = state.known;
+        let alone = self.alone_until(group, begin);
+        let until = alone.map_or(begin + INSTANT, |until| until.min(known).min(begin + self.longest_window));
+        self.let_run(group, Grant { begin, until, alone: alone.is_some() }, true)
     }
 
-    /// Lets everybody run who has something to do, all at once.
-    fn let_run(&mut self, grant: Grant, is_round: bool) -> Window {
-        let (mut failure, mut running) = (None, VecDeque::new());
-        for (machine, member) in self.members.iter_mut().enumerate() {
+    /// If only one machine of the group has something to do at `begin`, and it can be stopped when it sends: when something
+    /// else happens next. Until then, whatever happens in the group is an effect of what it sends.
+    fn alone_until(&self, group: usize, begin: Instant) -> Option<Instant> {
+        let mut until = (begin + MOST_ALONE).min(self.next_inside(group).unwrap_or(Instant::MAX));
+        let mut busy = 0;
+        for machine in &self.groups[group].machines {
+            let member = &self.members[*machine];
+            let Some(next) = member.next() else { continue };
+            if next > begin {
+                until = until.min(next);
+                continue;
+            }
+            busy += 1;
+            if busy > 1 || !member.machine.stops_after_sending() {
+                return None;
+            }
+            // All frames that it is given are of one instant.
+            let later = member.inbox.iter().map(|(_, frame)| frame.at).find(|at| *at > begin);
+            until = until.min(later.unwrap_or(Instant::MAX));
+        }
+        (busy == 1).then_some(until)
+    }
+
+    /// Lets all run who have something to do, at once.
+    fn let_run(&mut self, group: usize, grant: Grant, is_round: bool) -> Result<(), SchedulerError> {
+        let Self { groups, members, pool, .. } = self;
+        let (mut failure, mut running) = (None, Vec::new());
+        for machine in groups[group].machines.iter().copied() {
+            let member = &mut members[machine];
             if member.next().is_none_or(|next| next >= grant.until) {
                 continue;
             }
-            match member.grant(grant, &mut self.pool) {
-                Ok(()) => running.push_back(machine),
+            match member.grant(grant, pool) {
+                Ok(()) => running.push(machine),
                 Err(error) => failure = failure.or(Some(SchedulerError { machine, error })),
             }
         }
@@ -66,75 +89,59 @@ impl<M: Machine> Scheduler<M> {
         self.statistics.windows += has_run;
         self.statistics.rounds += if is_round { has_run } else { 0 };
         self.statistics.grants += running.len() as u64;
-        Window { grant, running, failure, is_round }
+        self.groups[group].window = Some(Window { grant, running, outbox: Vec::new(), is_round });
+        failure.map_or(Ok(()), Err)
     }
 
-    /// Waits until all have reported, and puts what they sent into the fabric; false when our time came to `pause` before.
-    pub(super) fn go_on(
-        &mut self,
-        mut window: Window,
-        pause: Option<std::time::Instant>,
-    ) -> Result<bool, SchedulerError> {
-        while let Some(machine) = window.running.front().copied() {
-            match self.await_report(machine, window.grant, pause) {
-                Ok(true) => {}
-                Ok(false) => {
-                    self.open = Some(window);
-                    return Ok(false);
-                }
-                Err(error) => window.failure = window.failure.or(Some(SchedulerError { machine, error })),
+    /// Takes the reports of those of a group that have done what they were let do. Says whether there was one, or all had
+    /// reported; then the window is over.
+    pub(super) fn collect(&mut self, group: usize) -> Result<bool, SchedulerError> {
+        let Some(window) = &mut self.groups[group].window else { return Ok(false) };
+        let (grant, outbox, before) = (window.grant, &mut window.outbox, window.running.len());
+        let (members, pool, mut failure) = (&mut self.members, &mut self.pool, None);
+        window.running.retain(|machine| match members[*machine].report(grant, pool) {
+            Ok(None) => true,
+            Ok(Some(sent)) => {
+                outbox.extend(sent.map(|passage| Sent { machine: *machine, passage }));
+                false
             }
-            window.running.pop_front();
-        }
-        self.end(window)?;
-        for asked in std::mem::take(&mut self.put_off) {
-            match asked {
-                PutOff::Send(machine, packet) => drop(self.send_agent(machine, packet)),
-                PutOff::Change(pipe, change) => self.change(pipe, &change),
-                PutOff::SetUp(pipe, up) => self.set_up(pipe, up),
+            Err(error) => {
+                failure.get_or_insert(SchedulerError { machine: *machine, error });
+                false
             }
+        });
+        let left = window.running.len();
+        if left == 0
+            && let Some(over) = self.groups[group].window.take()
+        {
+            let ended = self.end_window(group, over);
+            failure = failure.or(ended.err());
         }
-        Ok(true)
+        failure.map_or(Ok(left < before || left == 0), Err)
     }
 
-    /// A window is over.
-    fn end(&mut self, Window { grant, failure, is_round, .. }: Window) -> Result<(), SchedulerError> {
-        if grant.alone {
-            self.now = self.outbox.first().map_or(grant.until - INSTANT, |first| first.passage.at);
-        }
-        let last = self.outbox.last().map(|sent| sent.machine);
-        self.send();
-        match (failure, last) {
-            (Some(failure), _) => return Err(failure),
-            (None, Some(machine)) if self.rounds > MOST_ROUNDS => {
-                let at = grant.begin.as_nanos();
-                let what = format!("frames go in circles over links without delay, and time stands still at {at} ns");
-                return Err(SchedulerError { machine, error: MachineError::Protocol(what) });
-            }
-            (None, _) => {}
+    /// All have reported: what they sent enters the fabric.
+    fn end_window(&mut self, group: usize, window: Window) -> Result<(), SchedulerError> {
+        let Window { grant: Grant { begin, until, alone }, mut outbox, is_round, .. } = window;
+        outbox.sort_by_key(|sent| (sent.passage.at, sent.machine, sent.passage.device));
+        let (first, last) = (outbox.first().map(|first| first.passage.at), outbox.last().map(|last| last.machine));
+        self.send(group, outbox);
+        let state = &mut self.groups[group];
+        if alone {
+            state.now = first.unwrap_or(until - INSTANT);
         }
         if !is_round {
-            self.fabric.catch_up(grant.until - INSTANT);
-            (self.now, self.rounds) = (grant.until, 0);
+            (state.now, state.rounds) = (until, 0);
+            self.fabric.catch_up(until - INSTANT);
         }
-        Ok(())
-    }
-
-    fn await_report(
-        &mut self,
-        machine: usize,
-        grant: Grant,
-        pause: Option<std::time::Instant>,
-    ) -> Result<bool, MachineError> {
-        let start = std::time::Instant::now();
-        let member = &mut self.members[machine];
-        let outbox = &mut self.outbox;
-        let sent = member.report(grant, pause, &mut self.pool);
-        let result =
-            sent.map(|sent| sent.map(|sent| outbox.extend(sent.map(|passage| Sent { machine, passage }))).is_some());
-        let waited = start.elapsed();
-        self.members[machine].statistics.waited += waited;
-        self.statistics.waited += waited;
-        result
+        self.find_next(group);
+        match last.filter(|_| self.groups[group].rounds > MOST_ROUNDS) {
+            Some(machine) => {
+                let at = begin.as_nanos();
+                let what = format!("frames go in circles over links without delay, and time stands still at {at} ns");
+                Err(SchedulerError { machine, error: MachineError::Protocol(what) })
+            }
+            None => Ok(()),
+        }
     }
 }

@@ -2,16 +2,18 @@
 //!
 //! The cases are the same in every run; `PROPTEST_CASES=20000` tries more of them.
 
-use super::script::{Act, Script};
+use super::script::{Act, Script, number};
 use super::{NIC, at};
 use crate::schedule::{Device, Machine, Paced, Passage, Plug, Scheduler, Stop, Wish};
-use netloom_fabric::{Fabric, PipeSpec, PortId};
+use netloom_fabric::{Fabric, PipeSpec, PortId, Tap, Way};
 use netloom_link::{PipeConfig, PipeCounters};
-use netloom_packet::Pool;
+use netloom_packet::{Packet, Pool};
 use netloom_units::{CpuCost, Duration, Instant, Seed, TimePerByte};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 const END: Instant = Instant::from_nanos(40_000_000);
 
@@ -126,14 +128,29 @@ impl Lab {
 
     /// What all machines saw, and what the pipes counted.
     fn play(&self, longest: Duration, eager: impl Fn(usize) -> bool, limits: &[u64]) -> Outcome {
+        self.play_late(longest, eager, limits, [0; 5]).0
+    }
+
+    /// The same with machines that are late so many times when they are asked to report; and what a tap was shown.
+    fn play_late(
+        &self,
+        longest: Duration,
+        eager: impl Fn(usize) -> bool,
+        limits: &[u64],
+        delays: [u32; 5],
+    ) -> (Outcome, Vec<Shown>) {
         let mut lab = Scheduler::new(self.fabric(), self.machines(eager), &self.plugs);
+        lab.machines().zip(delays).for_each(|(machine, delays)| machine.machine().delays = delays);
+        let witness = Witness::default();
+        lab.add_tap(Box::new(Witness(Rc::clone(&witness.0))));
         lab.set_longest_window(longest);
         for limit in limits.iter().map(|limit| at(*limit)).chain([END]) {
             let stop = lab.run_until(limit).expect("nobody fails");
             assert!(matches!(stop, Stop::Limit | Stop::Idle));
         }
         let counters = lab.counters().copied().collect();
-        (lab.machines().map(|machine| machine.machine().seen.clone()).collect(), counters)
+        let seen = lab.machines().map(|machine| machine.machine().seen.clone()).collect();
+        ((seen, counters), witness.0.take())
     }
 
     /// The same without a scheduler: at each instant the fabric hands out, machines run, and what they send enters.
@@ -155,7 +172,7 @@ impl Lab {
                 }
                 let mut sent = Vec::new();
                 machine.grant(now + Duration::from_nanos(1), inbox, &mut pool).expect("it runs");
-                let wish = machine.report(None, &mut sent, &mut pool).expect("it runs").expect("it waits");
+                let wish = machine.report(&mut sent, &mut pool).expect("it runs").expect("it waits");
                 wishes[index] = if let Wish::At(at) = wish { Some(at) } else { None };
                 sent.sort_by_key(|passage| passage.device);
                 for Passage { device, packet, .. } in sent {
@@ -172,6 +189,20 @@ impl Lab {
             fabric.counters().copied().collect(),
         )
     }
+}
+
+/// A packet that passes a port: where, which way, when first and last, and its number.
+type Shown = (PortId, Way, Instant, Instant, u32);
+
+#[derive(Default)]
+struct Witness(Rc<RefCell<Vec<Shown>>>);
+
+impl Tap for Witness {
+    fn packet(&mut self, port: PortId, way: Way, first: Instant, last: Instant, packet: &Packet) {
+        self.0.borrow_mut().push((port, way, first, last, number(packet)));
+    }
+
+    fn settle(&mut self, _: &mut Pool) {}
 }
 
 /// What each machine saw; what each pipe counted.
@@ -193,6 +224,18 @@ proptest! {
         limits.sort_unstable();
         prop_assert_eq!(&lab.play(Duration::from_nanos(longest), |_| true, &limits), &wide);
         prop_assert_eq!(&lab.play(Duration::MAX, |index| index % 2 == 0, &limits), &wide);
+    }
+
+    #[test]
+    fn who_reports_first_changes_nothing(
+        lab in labs(),
+        limits in vec(0..30_000_000_u64, 0..3),
+        delays in [0..40_u32, 0..40_u32, 0..40_u32, 0..40_u32, 0..40_u32],
+    ) {
+        let mut limits = limits;
+        limits.sort_unstable();
+        let punctual = lab.play_late(Duration::MAX, |_| true, &limits, [0; 5]);
+        prop_assert_eq!(lab.play_late(Duration::MAX, |_| true, &limits, delays), punctual);
     }
 }
 

@@ -144,13 +144,8 @@ impl Machine for Script {
         self.grant(until, frames, pool)
     }
 
-    fn report(
-        &mut self,
-        end: Option<std::time::Instant>,
-        sent: &mut Vec<Passage>,
-        pool: &mut Pool,
-    ) -> Result<Option<Wish>, MachineError> {
-        if end.is_some() && self.delays > 0 {
+    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<Wish>, MachineError> {
+        if self.delays > 0 {
             self.delays -= 1;
             return Ok(None);
         }

@@ -1,0 +1,155 @@
+//! A stretch of lab time: every group plays what happens in it, each for itself.
+//!
+//! It ends at an instant that depends on the lab alone, and then all groups are there. So what agents have said in it can be
+//! answered there: at the same instant in every run.
+
+use super::group::{Group, groups_of};
+use super::{Scheduler, SchedulerError};
+use crate::schedule::Machine;
+use netloom_fabric::{PipeId, PortId};
+use netloom_link::PipeChange;
+use netloom_packet::Packet;
+use netloom_units::{Duration, Instant};
+use std::time;
+
+/// How long a stretch is if the links know no more ahead: so late agents are heard, and so seldom groups wait for each other.
+const STRETCH: Duration = Duration::from_millis(10);
+
+/// How long to wait for a machine until it is looked at.
+const LOOK_INTERVAL: time::Duration = time::Duration::from_millis(10);
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Stretch {
+    end: Instant,
+    failure: Option<SchedulerError>,
+}
+
+/// What is to be done when the stretch is over.
+pub(super) enum PutOff {
+    Send(usize, Packet),
+    Change(PipeId, Box<PipeChange>),
+    SetUp(PipeId, bool),
+}
+
+impl<M: Machine> Scheduler<M> {
+    /// The stretch that begins at `begin`, where something happens, and ends at `limit` or before.
+    pub(super) fn stretch(&mut self, begin: Instant, limit: Instant) -> Stretch {
+        if self.groups.is_empty() {
+            self.find_groups();
+        }
+        self.receive(|fabric, sink| fabric.advance(begin, |handout| sink(begin, handout)), begin);
+        (0..self.groups.len()).for_each(|group| self.find_next(group));
+        let ahead = self.fabric.certain_until(begin).max(begin + STRETCH);
+        Stretch { end: ahead.min(begin + self.longest_window).min(limit), failure: None }
+    }
+
+    /// Plays a stretch; false when our time came to `pause` before it is over.
+    pub(super) fn play(&mut self, mut stretch: Stretch, pause: Option<time::Instant>) -> Result<bool, SchedulerError> {
+        loop {
+            let floor = self.floor();
+            let is_running = self.groups.iter().any(|group| group.window.is_some());
+            if !is_running && (floor >= stretch.end || stretch.failure.is_some()) {
+                break;
+            }
+            if stretch.failure.is_none() {
+                stretch.failure = self.begin_windows(floor, stretch.end).err();
+            }
+            let has_heard = self.collect_all(&mut stretch);
+            let now = time::Instant::now();
+            let is_late = pause.is_some_and(|pause| pause <= now);
+            if has_heard && !is_late {
+                continue;
+            }
+            if is_late || !self.wait(&mut stretch, now) && pause.is_some() {
+                self.open = Some(stretch);
+                return Ok(false);
+            }
+        }
+        self.end(stretch).map(|()| true)
+    }
+
+    pub(super) fn find_groups(&mut self) {
+        let places = &self.places;
+        let machine_at = |port: PortId| places.get(port.0 as usize).copied().flatten().map(|(machine, _)| machine);
+        self.group_of = groups_of(&self.fabric, self.members.len(), machine_at);
+        self.groups = Group::all(&self.fabric, &self.group_of, machine_at, self.now);
+    }
+
+    /// Before this, nothing happens anywhere any more.
+    fn floor(&self) -> Instant {
+        let begins = self.groups.iter().map(|group| match &group.window {
+            Some(window) => Some(window.grant.begin),
+            None => group.next,
+        });
+        begins.flatten().chain(self.fabric.next_wake()).min().unwrap_or(Instant::MAX)
+    }
+
+    /// Lets all groups run that can.
+    fn begin_windows(&mut self, floor: Instant, end: Instant) -> Result<(), SchedulerError> {
+        if floor < end {
+            self.receive(|fabric, sink| fabric.advance(floor, |handout| sink(floor, handout)), floor);
+        }
+        for group in 0..self.groups.len() {
+            if self.groups[group].window.is_some() {
+                continue;
+            }
+            self.learn(group, floor, end);
+            self.begin_window(group)?;
+        }
+        Ok(())
+    }
+
+    /// Takes all reports; says whether there were any.
+    fn collect_all(&mut self, stretch: &mut Stretch) -> bool {
+        let mut has_heard = false;
+        for group in 0..self.groups.len() {
+            match self.collect(group) {
+                Ok(heard) => has_heard |= heard,
+                Err(error) => {
+                    has_heard = true;
+                    stretch.failure.get_or_insert(error);
+                }
+            }
+        }
+        has_heard
+    }
+
+    /// Waits for a report, and looks at those who owe one; false if there is nothing to wait at.
+    fn wait(&mut self, stretch: &mut Stretch, now: time::Instant) -> bool {
+        let Some(bell) = &mut self.bell else { return false };
+        let has_rung = bell.wait(LOOK_INTERVAL);
+        self.statistics.waited += now.elapsed();
+        if has_rung {
+            return true;
+        }
+        let Self { groups, members, .. } = self;
+        for window in groups.iter_mut().filter_map(|group| group.window.as_mut()) {
+            window.running.retain(|machine| {
+                let looked = members[*machine].machine.look();
+                looked
+                    .map_err(|error| stretch.failure.get_or_insert(SchedulerError { machine: *machine, error }))
+                    .is_ok()
+            });
+        }
+        true
+    }
+
+    /// A stretch is over, or cannot go on.
+    fn end(&mut self, stretch: Stretch) -> Result<(), SchedulerError> {
+        self.show_all();
+        self.agents.sort_by_key(|frame| (frame.at, frame.machine));
+        if let Some(failure) = stretch.failure {
+            return Err(failure);
+        }
+        self.now = stretch.end;
+        for asked in std::mem::take(&mut self.put_off) {
+            match asked {
+                PutOff::Send(machine, packet) => drop(self.send_agent(machine, packet)),
+                PutOff::Change(pipe, change) => self.change(pipe, &change),
+                PutOff::SetUp(pipe, up) => self.set_up(pipe, up),
+            }
+        }
+        Ok(())
+    }
+}
