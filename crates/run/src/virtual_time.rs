@@ -254,18 +254,19 @@ impl VirtualTime {
     }
 }
 
-/// Gives all of a group the same one of `count` places, large groups first, each where the fewest are.
+/// Gives all of a group the same one of `count` places, and groups that follow each other the same one, too: neighbours in a
+/// lab file are mostly neighbours in the lab, which wait for each other, and every second node is mostly of one kind.
 fn spread(groups: &[usize], count: usize) -> Vec<usize> {
     let mut sizes = vec![0; groups.iter().max().map_or(0, |last| last + 1)];
     groups.iter().for_each(|group| sizes[*group] += 1);
-    let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by_key(|group| std::cmp::Reverse(sizes[*group]));
-    let (mut load, mut places) = (vec![0; count], vec![0; sizes.len()]);
-    for group in order {
-        let place = (0..count).min_by_key(|place| load[*place]).unwrap_or(0);
-        load[place] += sizes[group];
-        places[group] = place;
-    }
+    let mut before = 0;
+    let place = |size: &usize| {
+        // Where the middle of the group is among all.
+        let place = (2 * before + size) * count / (2 * groups.len());
+        before += size;
+        place
+    };
+    let places: Vec<usize> = sizes.iter().map(place).collect();
     groups.iter().map(|group| places[*group]).collect()
 }
 
@@ -367,9 +368,10 @@ mod tests {
 
     #[test]
     fn groups_stay_together_and_share_the_processors() {
-        assert_eq!(spread(&[0, 1, 2, 3], 2), [0, 1, 0, 1]);
-        assert_eq!(spread(&[0, 1, 1, 1, 2, 0], 2), [1, 0, 0, 0, 1, 1]);
-        assert_eq!(spread(&[0, 0, 0], 4), [0, 0, 0]);
+        assert_eq!(spread(&[0, 1, 2, 3], 2), [0, 0, 1, 1]);
+        assert_eq!(spread(&[0, 1, 2], 4), [0, 2, 3]);
+        assert_eq!(spread(&[0, 1, 1, 1, 2, 0], 2), [0, 1, 1, 1, 1, 0]);
+        assert_eq!(spread(&[0, 0, 0], 4), [2, 2, 2]);
         assert_eq!(spread(&[], 2), [0; 0]);
     }
 }
