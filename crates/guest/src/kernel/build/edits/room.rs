@@ -2,8 +2,7 @@
 
 use super::Edits;
 
-/// Each device takes one interrupt. As many are made as the command line has devices, so that kernels with few of them need
-/// less memory than before.
+/// Each device takes one interrupt. To the 64 as many are added as the command line has devices; more would only take memory.
 pub(super) const INTERRUPTS: [Edits; 2] = [
     Edits {
         file: "arch/um/include/asm/irq.h",
@@ -21,7 +20,7 @@ pub(super) const INTERRUPTS: [Edits; 2] = [
                 "int __init arch_probe_nr_irqs(void)\n{\n\treturn NR_IRQS;\n}\n",
                 "int __init arch_probe_nr_irqs(void)\n{\n\
                  \tconst char *device = boot_command_line;\n\
-                 \tint count = UM_FIRST_DYN_IRQ + 1;\n\n\
+                 \tint count = 64;\n\n\
                  \twhile ((device = strstr(device, \"virtio_uml.device=\"))) {\n\
                  \t\tdevice++;\n\t\tcount++;\n\t}\n\
                  \treturn min(count, NR_IRQS);\n}\n",
