@@ -59,7 +59,7 @@ pub(crate) fn boot(folder: &Path, configs: &[NodeConfig]) -> Booted {
             name: config.name.clone(),
             kernel: kernel(),
             init: std::env::current_exe().unwrap(),
-            memory_mib: 64,
+            memory_mib: 64 + 2 * config.interfaces.len() as u64,
             folder: folder.join(&config.name).join("own"),
             console: folder.join(&config.name).join("console"),
             devices: (0..=config.interfaces.len()).map(|device| format!("../{device}").into()).collect(),

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
@@ -30,7 +30,11 @@ pub(super) fn enter() -> Result<(), KernelError> {
     // Writing back to memory that goes with the kernel would be work for nothing: "volatile" leaves it out.
     let layers = format!("lowerdir=/,upperdir={WORKSHOP}/upper,workdir={WORKSHOP}/work,volatile");
     let root = format!("{WORKSHOP}/root");
-    mount(Some("overlay"), root.as_str(), Some("overlay"), MsFlags::empty(), Some(layers.as_str()))
+    // Without root, the machine's files belong to nobody in here, and its programs with the set-user-id bit (mount, su) would
+    // run as nobody when root calls them.
+    let of_nobody = std::fs::metadata("/").attempted(|| "look at /")?.uid() != 0;
+    let flags = if of_nobody { MsFlags::MS_NOSUID } else { MsFlags::empty() };
+    mount(Some("overlay"), root.as_str(), Some("overlay"), flags, Some(layers.as_str()))
         .attempted(|| "mount an overlay over the machine's file system")?;
     chdir(root.as_str()).attempted(|| format!("enter {root}"))?;
     // Both names the same: the old root then lies on top of the new one, and is taken away (pivot_root(2), NOTES).

@@ -1,6 +1,7 @@
 //! What a build changes in its own copy of a kernel's source, where the kernel has no option for it.
 
 mod room;
+mod tracing;
 mod tunnels;
 
 use super::BuildError;
@@ -189,7 +190,7 @@ const TURNS: [Edits; 2] = [
 ];
 
 fn all() -> impl Iterator<Item = &'static Edits> {
-    let room = room::INTERRUPTS.iter().chain([&room::COMMAND_LINE]);
+    let room = room::INTERRUPTS.iter().chain([&room::COMMAND_LINE, &tracing::FORMATS]);
     std::iter::once(&CLOCK).chain(&COSTS).chain(&TURNS).chain(room).chain(&tunnels::FIRST)
 }
 
