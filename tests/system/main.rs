@@ -12,6 +12,7 @@ mod dilations;
 mod doctor;
 mod endings;
 mod faults;
+mod files;
 mod interactive;
 mod kernels;
 mod kills;

@@ -14,6 +14,7 @@ pub(crate) use doctor::DoctorArgs;
 pub(crate) use lab::{DownArgs, ExecArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, UpArgs};
 pub(crate) use link::{LinkArgs, LinkCommand, PlotArgs};
 pub(crate) use run::{CheckArgs, Overrides, PrecisionArg, RunArgs, SimArgs};
+use std::ffi::OsString;
 
 /// A network emulator: real programs over the network that you describe, judged after every run.
 #[derive(Debug, Parser)]
@@ -90,6 +91,13 @@ pub(crate) enum Command {
         /// What the kernel passes on from its command line
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
         rest: Vec<String>,
+    },
+    /// Packs files of a node, which only netloom starts
+    #[command(name = "node-pack", hide = true)]
+    NodePack {
+        /// What to pack
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        words: Vec<OsString>,
     },
     /// A source or sink of traffic, which only `netloom doctor` starts
     #[command(name = netloom_run::doctor::TRAFFIC_COMMAND, hide = true)]

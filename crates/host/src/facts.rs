@@ -110,7 +110,7 @@ pub struct Capabilities {
 /// # Panics
 /// If the process has more than one thread, see [`spawn_lab`](crate::lab::spawn_lab).
 pub fn probe() -> Capabilities {
-    let options = crate::lab::LabOptions { name: "probe".to_owned(), hosts_file: None, users: None };
+    let options = crate::lab::LabOptions { name: "probe".to_owned(), hosts_file: None, memory: None, users: None };
     let labs = crate::lab::spawn_lab(&options, |_| 0).and_then(|(mut lab, _channel)| {
         let status = lab.wait().map_err(crate::lab::LabError::Channel)?;
         if status.success() { Ok(()) } else { Err(crate::lab::LabError::Died { status }) }

@@ -4,6 +4,7 @@
 //! It is the only crate that touches these. It knows nothing of lab files, of what links do to packets, or of time.
 //! Whatever works as root works as an ordinary user, too, where the kernel allows user namespaces.
 
+pub mod archive;
 pub mod cgroup;
 pub mod facts;
 pub mod fds;
@@ -21,6 +22,7 @@ pub mod users;
 
 mod clone;
 mod error;
+mod files;
 mod mount;
 
 pub use error::KernelError;

@@ -90,6 +90,13 @@ fn owned(answer: libc::c_long) -> io::Result<OwnedFd> {
     }
 }
 
+/// Mounts a file system in memory. It has room for half of the machine's memory, which is the kernel's default.
+pub(crate) fn memory(folder: &Path) -> Result<(), KernelError> {
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    mount(Some("tmpfs"), folder, Some("tmpfs"), flags, Some("mode=711"))
+        .attempted(|| format!("mount a file system in memory at {}", folder.display()))
+}
+
 /// Shows `file` in the place of `/etc/hosts`.
 pub(crate) fn hosts(file: &Path) -> Result<(), KernelError> {
     mount(Some(file), "/etc/hosts", NOTHING, MsFlags::MS_BIND, NOTHING)

@@ -13,6 +13,7 @@ pub(crate) mod programs;
 pub(crate) mod protocol;
 pub(crate) mod watch;
 
+pub use crate::files::{Contents, FileConfig, FilesConfig};
 pub use config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig};
 pub use handle::{Node, NodeError, NodeEvent, Spawn, SpawnError};
 pub use protocol::{CpuWait, ProcessId};

@@ -2,6 +2,7 @@
 
 mod clock;
 mod fields;
+mod files;
 mod link;
 mod node;
 pub(crate) mod scalar;
@@ -62,6 +63,20 @@ impl Errors {
             self.files.push(name);
         }
         Ok(bytes)
+    }
+
+    /// Where the file or folder is that `node` names, and whether it is a folder. Small ones are kept with the results.
+    pub(crate) fn source(&mut self, node: &Node) -> Result<(PathBuf, bool), Diagnostic> {
+        let name = PathBuf::from(scalar::filled(node)?);
+        let path = self.folder.join(&name);
+        let about =
+            std::fs::metadata(&path).map_err(|error| node.error(format!("looking at {}: {error}", path.display())))?;
+        if !about.is_dir() && !about.is_file() {
+            return Err(node.error(format!("{} is neither a file nor a folder", path.display())));
+        }
+        let small = files::small_files(&self.folder, &name).into_iter().filter(|file| !self.files.contains(file));
+        self.files.extend(small.collect::<Vec<_>>());
+        Ok((path, about.is_dir()))
     }
 
     /// The nodes of the lab; none outside a lab file.

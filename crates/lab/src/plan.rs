@@ -7,6 +7,7 @@
 mod bypass;
 mod capture;
 mod clock;
+mod files;
 mod pipes;
 mod timeline;
 mod traffic;
@@ -14,6 +15,7 @@ mod traffic;
 pub use bypass::Bypass;
 pub use capture::CapturePlan;
 pub use clock::{Clock, Stack};
+pub use files::{FileContents, FilePlan};
 pub use pipes::{PipePlan, Treatment};
 pub use timeline::{Action, Argv, Event, LinkPart, Ready, ReadyWhen, RunCommand};
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
@@ -163,6 +165,12 @@ pub struct NodePlan {
     pub env: Vec<(String, String)>,
     /// What they get of the environment of whoever starts the lab: names, each once.
     pub inherit: Vec<String>,
+    /// Whether its file system is a copy on write of the machine's; always in a kernel node.
+    pub overlay: bool,
+    /// What is put into its file system, folders before what is inside them.
+    pub files: Vec<FilePlan>,
+    /// Patterns for the paths of what is copied to the results at the end of a run.
+    pub collect: Vec<String>,
     /// Its interfaces, in the order of the links.
     pub interfaces: Vec<InterfacePlan>,
     /// Its routes, beside those to the subnets of its own interfaces.

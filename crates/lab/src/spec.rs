@@ -3,7 +3,7 @@
 use crate::capture::CaptureSpec;
 use crate::diagnostics::Spanned;
 use crate::plan::{
-    Argv, Bounds, Clock, Cpus, Direction, NodeKind, OnSpin, Precision, Ready, Sends, Shards, Stack, Treatment,
+    Argv, Bounds, Clock, Cpus, Direction, FilePlan, NodeKind, OnSpin, Precision, Ready, Sends, Shards, Stack, Treatment,
 };
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
@@ -61,6 +61,9 @@ pub(crate) struct NodeSpec {
     /// Each with its line.
     pub(crate) setup: Vec<(usize, Argv)>,
     pub(crate) inherit: Vec<String>,
+    pub(crate) overlay: Option<Spanned<bool>>,
+    pub(crate) files: Vec<FilePlan>,
+    pub(crate) collect: Vec<String>,
 }
 
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use crate::capture::{Captures, Pace};
 use crate::control::Server;
 use crate::direction::{PipePlace, port_id};
 use crate::driver::Driver;
+use crate::files;
 use crate::hosts::HostsFiles;
 use crate::job::{Job, Mode};
 use crate::kernels::Kernels;
@@ -81,7 +82,7 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     guard.step(format!("making {} nodes", plan.nodes.len()));
     let cgroups = cpu_shares(job)?;
     let hosts = HostsFiles::create(job)?;
-    let mut nodes = make_nodes(plan, &cgroups, &hosts)?;
+    let mut nodes = make_nodes(job, &cgroups, &hosts)?;
     let kernels = Kernels::prepare(job)?;
     guard.step(joining(plan));
     let ports = make_links(plan, &sharing, &nodes, kernels.as_ref())?;
@@ -93,7 +94,7 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let captures = start_captures(job, &mut links)?;
     let pump = match kernels {
         Some(kernels) => {
-            Some(add_kernels(job, &kernels, &configs(plan, &cgroups, &hosts).collect::<Vec<_>>(), &mut nodes, guard)?)
+            Some(add_kernels(job, &kernels, &configs(job, &cgroups, &hosts).collect::<Vec<_>>(), &mut nodes, guard)?)
         }
         None => None,
     };
@@ -125,7 +126,7 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let kernels =
         Kernels::prepare(job)?.ok_or_else(|| machine("a lab in virtual time needs a node that runs programs"))?;
     let hosts = HostsFiles::create(job)?;
-    let configs: Vec<NodeConfig> = configs(plan, &vec![None; plan.nodes.len()], &hosts).collect();
+    let configs: Vec<NodeConfig> = configs(job, &vec![None; plan.nodes.len()], &hosts).collect();
     let (kernels, time) = virtual_time::boot(job, &kernels, &configs, guard, &signals)?;
     let node = |(kernel, node): (Option<KernelNode>, &NodePlan)| match kernel {
         Some(kernel) => LabNode::Kernel(Box::new(kernel)),
@@ -205,23 +206,25 @@ fn cpu_shares(job: &Job) -> Result<Vec<Option<PathBuf>>, RunError> {
 }
 
 /// What each node is to be, made when it is asked for: with all of their routes, a thousand routers take tens of megabytes.
-fn configs(plan: &Plan, cgroups: &[Option<PathBuf>], hosts: &HostsFiles) -> impl Iterator<Item = NodeConfig> {
+fn configs(job: &Job, cgroups: &[Option<PathBuf>], hosts: &HostsFiles) -> impl Iterator<Item = NodeConfig> {
+    let plan = &job.plan;
     let joined = plan.links.iter().filter(|link| link.bypass.is_joined());
     let joined: BTreeSet<(usize, usize)> =
         joined.flat_map(|link| link.ends).map(|end| (end.node, end.interface)).collect();
     let each = plan.nodes.iter().zip(cgroups).enumerate();
     let config = move |(place, (node, cgroup)): (usize, (&NodePlan, &Option<PathBuf>))| {
         let is_led = |interface| node.stack == Stack::Namespace && !joined.contains(&(place, interface));
-        NodeConfig { hosts: hosts.of(plan, place), ..node_config(plan, node, cgroup.clone(), is_led) }
+        NodeConfig { hosts: hosts.of(plan, place), ..node_config(job, node, cgroup.clone(), is_led) }
     };
     each.map(config)
 }
 
 /// The namespace nodes and transit routers, at their places in the plan.
-fn make_nodes(plan: &Plan, cgroups: &[Option<PathBuf>], hosts: &HostsFiles) -> Result<Vec<Option<LabNode>>, RunError> {
+fn make_nodes(job: &Job, cgroups: &[Option<PathBuf>], hosts: &HostsFiles) -> Result<Vec<Option<LabNode>>, RunError> {
+    let plan = &job.plan;
     let is_own = |node: &NodePlan| node.stack == Stack::Namespace;
     let own =
-        plan.nodes.iter().zip(configs(plan, cgroups, hosts)).filter(|(node, _)| is_own(node)).map(|(_, config)| config);
+        plan.nodes.iter().zip(configs(job, cgroups, hosts)).filter(|(node, _)| is_own(node)).map(|(_, config)| config);
     let mut made = Node::create_all(own).map_err(RunError::of_node)?.into_iter().map(LabNode::Namespace);
     let place = |node: &NodePlan| match node.stack {
         Stack::Namespace => made.next(),
@@ -232,7 +235,7 @@ fn make_nodes(plan: &Plan, cgroups: &[Option<PathBuf>], hosts: &HostsFiles) -> R
 }
 
 /// `is_led`: whether what the interface of this number sends goes through a packet socket to the engine.
-fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl Fn(usize) -> bool) -> NodeConfig {
+fn node_config(job: &Job, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl Fn(usize) -> bool) -> NodeConfig {
     let interface = |(number, interface): (usize, &netloom_lab::InterfacePlan)| InterfaceConfig {
         engine: is_led(number),
         name: interface.name.clone(),
@@ -247,7 +250,7 @@ fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>, is_led: im
         interface: route.interface,
     };
     NodeConfig {
-        lab: plan.name.clone(),
+        lab: job.plan.name.clone(),
         name: node.name.clone(),
         forwarding: node.kind.forwards(),
         sysctls: node.sysctls.clone(),
@@ -255,6 +258,7 @@ fn node_config(plan: &Plan, node: &NodePlan, cgroup: Option<PathBuf>, is_led: im
         routes: node.routes.iter().map(route).collect(),
         cgroup,
         hosts: None,
+        files: files::of_node(job, node),
     }
 }
 

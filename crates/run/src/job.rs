@@ -45,6 +45,10 @@ pub(crate) struct Job {
     pub(crate) cwd: PathBuf,
     /// What kernel nodes run on; none without such nodes.
     pub(crate) kernel: Option<Kernel>,
+    /// Where nodes find memory for files of their own; mounted if one needs it.
+    pub(crate) memory: PathBuf,
+    /// Where archives of what nodes keep for the next run are.
+    pub(crate) keep: PathBuf,
     /// The group for the nodes' CPU shares, or why there is none; none if no node has a share.
     pub(crate) cpu_group: Option<Result<LabGroup, Unavailable>>,
     /// What `netloom doctor` found out about this machine, if it was asked.

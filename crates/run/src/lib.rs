@@ -21,6 +21,7 @@ mod environment;
 mod error;
 mod exit;
 mod expectations;
+mod files;
 mod guard;
 mod hosts;
 mod job;

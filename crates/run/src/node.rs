@@ -6,6 +6,7 @@ use netloom_host::node::{NetworkChange, Node, NodeError, NodeEvent, ProcessId, S
 use netloom_units::Instant;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// See the module. Dropping it ends it and everything in it.
 #[derive(Debug)]
@@ -117,9 +118,26 @@ impl LabNode {
     /// Whether there is a file of this name, an absolute path, as the node's programs see it.
     pub(crate) fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {
         match self {
-            Self::Namespace(_) => Ok(path.exists()),
+            Self::Namespace(node) => node.has_file(path),
             Self::Transit(_) => Ok(false),
             Self::Kernel(node) => node.has_file(path),
+        }
+    }
+
+    /// Asks all of its programs to end, daemons included.
+    pub(crate) fn begin_stop(&mut self, grace: Duration) -> Result<(), NodeError> {
+        match self {
+            Self::Namespace(node) => node.begin_stop(grace),
+            Self::Kernel(node) => node.begin_stop(grace),
+            Self::Transit(_) => Ok(()),
+        }
+    }
+
+    pub(crate) fn finish_stop(&mut self) -> Result<(), NodeError> {
+        match self {
+            Self::Namespace(node) => node.finish_stop(),
+            Self::Kernel(node) => node.finish_stop(),
+            Self::Transit(_) => Ok(()),
         }
     }
 

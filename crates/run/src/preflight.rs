@@ -4,7 +4,7 @@ use crate::{MissingProgram, RunError, environment};
 use netloom_host::facts::Facts;
 use netloom_host::lab::Subordinate;
 use netloom_host::users::User;
-use netloom_lab::{Action, Plan, Program, Stack};
+use netloom_lab::{Action, FilePlan, NodePlan, Plan, Program, Stack};
 use std::env;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -85,7 +85,13 @@ fn named_users(plan: &Plan) -> Vec<Named> {
         }
         _ => None,
     });
-    of_command.collect()
+    let of_node = |node: &NodePlan| {
+        let stack = node.stack;
+        let named =
+            move |file: &FilePlan| Some(Named { name: file.owner.clone()?, line: file.line, key: "owner", stack });
+        node.files.iter().filter_map(named).collect::<Vec<_>>()
+    };
+    of_command.chain(plan.nodes.iter().flat_map(of_node)).collect()
 }
 
 /// Whether nodes would find `program`.

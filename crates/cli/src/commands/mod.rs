@@ -22,6 +22,7 @@ use crate::args::{Cli, Command};
 use clap::CommandFactory;
 use netloom_run::{ExitCode, RunError};
 use serde::Serialize;
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 
 /// Why a command failed.
@@ -73,6 +74,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Completion { shell } => completion(shell),
         Command::ExitCodes => exit_codes(),
         Command::GuestInit { .. } => guest_init(),
+        Command::NodePack { words } => node_pack(&words),
         Command::DoctorTraffic { words } => doctor::traffic(&words),
     }
 }
@@ -80,6 +82,12 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
 /// Returns only outside of a kernel node.
 fn guest_init() -> Outcome {
     netloom_host::guest::main().map_err(|error| Failure::new(ExitCode::Usage, error))?;
+    DONE
+}
+
+/// What it packs goes to standard output.
+fn node_pack(words: &[OsString]) -> Outcome {
+    netloom_host::archive::main(words).map_err(|error| Failure::new(ExitCode::Results, error))?;
     DONE
 }
 

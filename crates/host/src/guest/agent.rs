@@ -17,11 +17,11 @@ use super::message::{FromGuest, Identity, ProcessId, Program, Reply, Standard, S
 use super::output::{Output, Read};
 use super::socket::ControlSocket;
 use super::{devices, stdio};
-use crate::KernelError;
 use crate::node::agent::{KILLED_WITHIN, changes};
 use crate::node::programs::Programs;
 use crate::node::watch::Watch;
 use crate::node::{configure, inspect, program};
+use crate::{KernelError, files};
 
 /// How long the contents of a terminal may be on their way after its program has ended. They take microseconds, but a
 /// background process that keeps the terminal open would keep the end of the program from being told.
@@ -191,7 +191,8 @@ impl Agent {
         self.identity = identity;
         let named = nix::unistd::sethostname(&self.identity.config.name)
             .map_err(|error| KernelError::from_io("set the host name", &error.into()));
-        match named.and_then(|()| configure::prepare_guest(&self.identity.config)) {
+        let laid = named.and_then(|()| files::lay(&self.identity.config.files));
+        match laid.and_then(|()| configure::prepare_guest(&self.identity.config)) {
             Ok(notes) => Reply::Prepared { notes },
             Err(error) => Reply::Refused(error),
         }

@@ -18,6 +18,9 @@ pub(super) fn set_up(options: &LabOptions) -> Result<(), KernelError> {
         mount::hosts(hosts)?;
     }
     mount::hide_name_services()?;
+    if let Some(folder) = &options.memory {
+        mount::memory(folder)?;
+    }
     quiet_network()?;
     // A lab has a few descriptors per node and port. What its nodes run gets the usual limit again.
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).attempted(|| "read the limit on open files")?;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
+use crate::files::FilesConfig;
+
 /// What a node is to be.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeConfig {
@@ -24,6 +26,8 @@ pub struct NodeConfig {
     pub cgroup: Option<PathBuf>,
     /// What it sees as `/etc/hosts`; what the lab sees when there is none.
     pub hosts: Option<Hosts>,
+    /// What its file system has of its own.
+    pub files: FilesConfig,
 }
 
 /// What a node sees as `/etc/hosts`.

@@ -7,7 +7,7 @@ use super::config::{Hosts, InterfaceConfig, NodeConfig};
 use super::{congestion, offloads};
 use crate::error::{Attempted, KernelError};
 use crate::netlink::{Netlink, Request, add_address, add_neighbor, add_route, say_congestion, set_up};
-use crate::{mount, sysctl};
+use crate::{files, mount, sysctl};
 
 /// The number of the loopback interface in every network namespace.
 pub(crate) const LOOPBACK: u32 = 1;
@@ -20,6 +20,7 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
     if let Some(Hosts::File(file)) = &config.hosts {
         mount::hosts(file)?;
     }
+    files::enter(&config.files, &config.name)?;
     config.sysctls.iter().try_for_each(|(key, _)| refuse_shared(key))?;
     let mut notes = prepare_network(config)?;
     // A machine that hides parts of its /sys, as containers do, lets nobody mount a fresh one. Programs then see the

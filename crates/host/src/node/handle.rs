@@ -283,10 +283,16 @@ impl Node {
     /// The kernel's refusal, or [`NodeError::Gone`].
     pub fn listening(&mut self, port: u16) -> Result<bool, NodeError> {
         self.ask(&Request::Listening { port }, &[])?;
-        match self.reply()? {
-            Reply::Listening(listening) => Ok(listening),
-            other => Err(self.unexpected(other)),
-        }
+        self.expect_answer()
+    }
+
+    /// Whether there is a file of this name, an absolute path, as the node's programs see it.
+    ///
+    /// # Errors
+    /// [`NodeError::Gone`].
+    pub fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {
+        self.ask(&Request::Exists { path }, &[])?;
+        self.expect_answer()
     }
 
     /// The counters of every interface of the node but its loopback, by name.
@@ -396,6 +402,13 @@ impl Node {
     fn expect_done(&mut self) -> Result<(), NodeError> {
         match self.reply()? {
             Reply::Done => Ok(()),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    fn expect_answer(&mut self) -> Result<bool, NodeError> {
+        match self.reply()? {
+            Reply::Yes(answer) => Ok(answer),
             other => Err(self.unexpected(other)),
         }
     }

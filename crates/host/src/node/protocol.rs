@@ -46,6 +46,9 @@ pub(crate) enum Request {
     Listening {
         port: u16,
     },
+    Exists {
+        path: PathBuf,
+    },
     Interfaces,
     Running,
     Changes,
@@ -83,7 +86,7 @@ pub(crate) enum Reply {
     NoProgram,
     NoFolder,
     NoUser,
-    Listening(bool),
+    Yes(bool),
     Interfaces(Vec<(String, InterfaceCounters)>),
     Running(bool),
     Changes(Vec<NetworkChange>),

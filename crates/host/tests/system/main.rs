@@ -3,6 +3,7 @@
 //! Each case runs in a process of its own, which has one thread, as making a lab requires. Started by root, every
 //! case runs twice: as root, and as an ordinary user, who gets the same labs from user namespaces.
 
+mod files;
 mod fixture;
 mod labs;
 mod machine;
@@ -15,6 +16,10 @@ use std::process::ExitCode;
 
 /// The cases, and what the processes do that some of them start.
 const CASES: &[(&str, fn())] = &[
+    ("files::what_a_node_writes_stays_in_it", files::what_a_node_writes_stays_in_it),
+    ("files::files_are_where_they_are_put", files::files_are_where_they_are_put),
+    ("files::the_names_of_the_lab_stay", files::the_names_of_the_lab_stay),
+    ("files::what_cannot_be_put_is_told", files::what_cannot_be_put_is_told),
     ("labs::the_lab_process_is_apart_from_the_machine", labs::the_lab_process_is_apart_from_the_machine),
     ("labs::what_the_body_returns_is_the_exit_code", labs::what_the_body_returns_is_the_exit_code),
     ("labs::a_refused_set_up_says_what_and_why", labs::a_refused_set_up_says_what_and_why),

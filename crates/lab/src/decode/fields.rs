@@ -14,7 +14,7 @@ pub(crate) struct Fields<'a> {
 }
 
 /// What other tools call our keys.
-const SYNONYMS: [(&str, &str); 21] = [
+const SYNONYMS: [(&str, &str); 25] = [
     ("bandwidth", "rate"),
     ("bw", "rate"),
     ("capacity", "rate"),
@@ -36,6 +36,10 @@ const SYNONYMS: [(&str, &str); 21] = [
     ("ip", "address"),
     ("assert", "expect"),
     ("filter", "match"),
+    ("volumes", "files"),
+    ("mounts", "files"),
+    ("cwd", "folder"),
+    ("workdir", "folder"),
 ];
 
 impl<'a> Fields<'a> {

@@ -1,7 +1,7 @@
 //! Nodes.
 
 use super::scalar::{command, cpus, duration_or_zero, filled, quantity, text, word};
-use super::{Errors, Fields, keep};
+use super::{Errors, Fields, files, keep};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::keys::{CPU, NODE};
 use crate::plan::{NodeKind, Stack};
@@ -64,6 +64,9 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     let line = |item: &Node| command(item).map(|command| (item.span.line, command));
     spec.setup = setup.filter_map(|item| keep(line(item), errors)).collect();
     spec.inherit = fields.get("inherit").map_or_else(Vec::new, |value| variables(value, errors));
+    spec.overlay = fields.read("root", files::root, errors);
+    spec.files = fields.get("files").map_or_else(Vec::new, |value| files::files(value, errors));
+    spec.collect = fields.get("collect").map_or_else(Vec::new, |value| files::collect(value, errors));
     if spec.kind == NodeKind::Transit {
         errors.extend(settings_of_a_machine(&fields));
     }
@@ -72,7 +75,8 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
 
 /// Errors about settings of a transit router that only nodes have that run programs.
 fn settings_of_a_machine(fields: &Fields<'_>) -> Vec<Diagnostic> {
-    let machine = ["stack", "memory", "cpus", "cpu", "congestion", "sysctl", "env", "inherit"];
+    let machine =
+        ["stack", "memory", "cpus", "cpu", "congestion", "sysctl", "env", "inherit", "root", "files", "collect"];
     let error = |key: &&str| {
         let message =
             format!("a transit router is no machine and has no `{key}`: leave it out, or write `kind: router`");

@@ -2,8 +2,8 @@
 
 use crate::models;
 use crate::plan::{
-    Action, Argv, CapturePlan, Clock, Cpus, Direction, Event, InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen,
-    RunCommand, Shards, TrafficPlan,
+    Action, Argv, CapturePlan, Clock, Cpus, Direction, Event, FileContents, FilePlan, InterfacePlan, LinkPlan,
+    NodePlan, Plan, ReadyWhen, RunCommand, Shards, TrafficPlan,
 };
 use crate::traffic;
 use crate::yaml::yaml_value;
@@ -149,6 +149,9 @@ impl Plan {
             "sysctls": settings(&node.sysctls),
             "env": settings(&node.env),
             "inherit": node.inherit,
+            "root": if node.overlay { "overlay" } else { "machine" },
+            "files": node.files.iter().map(file).collect::<Vec<_>>(),
+            "collect": node.collect,
             "interfaces": node.interfaces.iter().map(|interface| self.interface(interface)).collect::<Vec<_>>(),
             "routes": routes.collect::<Vec<_>>(),
             "names": node.names.iter().map(|name| {
@@ -250,6 +253,22 @@ fn shards(shards: Shards) -> Value {
 }
 
 /// How many seconds of ours a second of the lab lasts, if it does not depend on what happens.
+fn file(file: &FilePlan) -> Value {
+    let contents = match &file.contents {
+        FileContents::Empty => json!("empty"),
+        FileContents::Text(text) => json!({ "text": text }),
+        FileContents::Copy(path) => json!({ "from": path }),
+    };
+    json!({
+        "line": file.line,
+        "path": file.target,
+        "contents": contents,
+        "keep": file.keep,
+        "mode": file.mode.map(|mode| format!("{mode:04o}")),
+        "owner": file.owner,
+    })
+}
+
 fn dilation(clock: Clock) -> Value {
     clock.dilation().map(Dilation::as_f64).into()
 }

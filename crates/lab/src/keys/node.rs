@@ -1,5 +1,6 @@
 //! The tables of nodes.
 
+use super::files::{COLLECT, FILES};
 use super::network::{DURATION_OR_ZERO, ENVIRONMENT, VARIABLE_NAMES};
 use super::timeline::COMMAND;
 use super::{CONGESTION_NAME, Key, Kind, Quantity, SYSCTL_NAME, Section};
@@ -69,6 +70,27 @@ pub(crate) const NODE: Section = Section {
             VARIABLE_NAMES,
             "[PATH]",
             "Further environment variables that its programs get from whoever starts the lab.",
+        ),
+        Key::new(
+            "root",
+            Kind::Word(&["machine", "overlay"]),
+            "overlay",
+            "The file system of its programs: machine is this machine's; overlay is a copy on write of it, which goes with \
+             the lab. Default: overlay with `files` and in kernel nodes, else machine.",
+        ),
+        Key::new(
+            "files",
+            FILES,
+            "{/run/frr: empty, /var/lib/etcd: {keep: true}}",
+            "Files and folders that are put into its file system, by their absolute paths there: `empty`, a path to copy from, \
+             or a map.",
+        ),
+        Key::new(
+            "collect",
+            COLLECT,
+            "[/var/log/frr/*.log]",
+            "Files and folders that are copied to nodes/NODE/ of the results at the end of a run: absolute paths with *, ?, \
+             [a-z] and **.",
         ),
     ]],
 };

@@ -1,7 +1,8 @@
 //! The tables of the timeline's entries.
 
+use super::files::USER;
 use super::network::{CHANGE, DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE};
-use super::{COMMAND_NAME, Key, Kind, Section, USER_NAME};
+use super::{COMMAND_NAME, Key, Kind, Section};
 
 pub(super) const COMMAND: Kind =
     Kind::OneOf(&[Kind::Text("\\S"), Kind::List { items: &Kind::Scalar, least: 1, most: None }]);
@@ -71,7 +72,7 @@ pub(crate) const RUN: Section = Section {
         Key::new("env", ENVIRONMENT, "{LANG: C}", "Its environment variables, beside the node's."),
         Key::new(
             "user",
-            Kind::OneOf(&[Kind::Text(USER_NAME), Kind::Integer { least: 0, most: 4_294_967_294 }]),
+            USER,
             "postgres",
             "The user that it runs as: a name that the node's /etc/passwd has, or a number. Default: root.",
         ),

@@ -56,6 +56,7 @@ pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
             let stack = stack(node, clock, &mut found.errors);
             settle_memory(node, stack, found);
             settle_processor(node, clock, found);
+            found.errors.extend(shared_root(node, stack));
             found.warnings.extend(idle_share(node, stack, clock));
             found.warnings.extend(strange_congestion(node));
             stack
@@ -141,6 +142,17 @@ fn settle_processor(node: &mut NodeSpec, clock: Clock, found: &mut Findings) {
              kernel really needs for it; `cpus` limits that",
         ));
     }
+}
+
+/// What cannot be if programs write to the machine's own file system.
+fn shared_root(node: &NodeSpec, stack: Stack) -> Option<Diagnostic> {
+    let root = node.overlay.as_ref().filter(|root| !root.value)?;
+    let why = match (stack, node.files.is_empty()) {
+        (Stack::Kernel, _) => "a kernel node cannot write to this machine's file system",
+        (_, false) => "`files` need a file system of the node's own",
+        (_, true) => return None,
+    };
+    Some(root.error(format!("{why}: leave `root` out, or write `root: overlay`")))
 }
 
 /// A kernel runs on one core, and cannot use more of it than there is.

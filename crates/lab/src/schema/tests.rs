@@ -1,7 +1,7 @@
 use super::*;
 use crate::keys::{
-    BOUNDS, CHANGE, CLOCK, CPU, DIRECTION, DOWN, END, HEAL, LINK, NODE, PARTITION, READY, RUN, SET, SETUP, TREATMENT,
-    UP,
+    BOUNDS, CHANGE, CLOCK, CPU, DIRECTION, DOWN, END, FILE, HEAL, LINK, NODE, PARTITION, READY, RUN, SET, SETUP,
+    TREATMENT, UP,
 };
 use crate::models;
 
@@ -35,6 +35,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "lab" if key.name == "start" => format!("{network}clock: virtual\n{pair}\n"),
         "lab" => format!("{network}{pair}\n"),
         "node" => format!("nodes: {{client: {{{pair}}}}}\n"),
+        "file" => format!("nodes: {{client: {{files: {{/etc/frr: {{{pair}}}}}}}}}\n"),
         "cpu" => format!("clock: virtual\nnodes: {{client: {{cpu: {{{pair}}}}}}}\n"),
         "clock" => format!("{network}clock: {{{pair}}}\n"),
         "link" => link(&beside(&[("ends", "[client, r1]")])),
@@ -74,7 +75,7 @@ fn every_example_is_decoded_and_valid() {
     let validator = validator();
     let network =
         [&TOP, &NODE, &LINK, &DIRECTION, &TREATMENT, &models::filter::SECTION, &END, &BOUNDS, &crate::capture::SECTION];
-    let machine = [&CLOCK, &CPU];
+    let machine = [&CLOCK, &CPU, &FILE];
     let timeline = [&SETUP, &RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &READY];
     for section in network.into_iter().chain(machine).chain(timeline) {
         for key in section.keys() {
@@ -136,6 +137,12 @@ fn what_the_decoder_refuses_is_invalid() {
         format!("{network}clock: {{dilation: 10001}}\n"),
         format!("{network}clock: {{dilation: \"10\"}}\n"),
         "nodes: {a: {stack: vm}}\n".into(),
+        "nodes: {a: {root: own}}\n".into(),
+        "nodes: {a: {files: [/etc/frr]}}\n".into(),
+        "nodes: {a: {files: {etc: empty}}}\n".into(),
+        "nodes: {a: {files: {/etc/frr: {mode: 9}}}}\n".into(),
+        "nodes: {a: {files: {/etc/frr: {owner: -x}}}}\n".into(),
+        "nodes: {a: {collect: var/*}}\n".into(),
         "nodes: {a: {stack: kernel, memory: 64}}\n".into(),
         "nodes: {a: {congestion: New Reno}}\n".into(),
         "nodes: {a: {cpu: 0.5}}\n".into(),

@@ -12,7 +12,7 @@ use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
 use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
-use netloom_lab::{Clock, Plan};
+use netloom_lab::{Clock, Plan, Stack};
 use relay::Relay;
 use std::fs::{self, Permissions};
 use std::io;
@@ -99,7 +99,12 @@ fn guarded(
     let mut state = first_state(request, &job);
     held.write_state(&state).map_err(refused)?;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
-    let options = LabOptions { name: job.plan.name.clone(), hosts_file: Some(job.hosts_file.clone()), users };
+    let options = LabOptions {
+        name: job.plan.name.clone(),
+        hosts_file: Some(job.hosts_file.clone()),
+        memory: memory(&job)?,
+        users,
+    };
     // The lab has a copy of everything here, the runtime folder's lock included, and removes it if this process dies.
     let body = |side: LabSide| assemble::lab_main(side.channel, &job, runtime.take());
     let (process, channel) = spawn_lab(&options, body).map_err(|error| RunError::of_lab(&error))?;
@@ -160,6 +165,8 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         folder,
         hosts_file,
         control_socket: runtime.control_socket(),
+        memory: runtime.path().join("memory"),
+        keep: keep(request, &cwd),
         cwd,
         kernel,
         cpu_group: cpu_group(&request.plan),
@@ -167,6 +174,23 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         wall_end: request.wall_limit.map(|limit| Instant::now() + limit),
         guard_pid: std::process::id().cast_signed(),
     })
+}
+
+/// Where nodes find memory for files of their own, if one needs it.
+fn memory(job: &Job) -> Result<Option<PathBuf>, RunError> {
+    if !job.plan.nodes.iter().any(|node| node.stack == Stack::Namespace && node.overlay) {
+        return Ok(None);
+    }
+    std::fs::create_dir(&job.memory).map_err(RunError::results(&job.memory))?;
+    Ok(Some(job.memory.clone()))
+}
+
+/// Where what nodes keep is, beside the results of the lab's runs.
+fn keep(request: &RunRequest, cwd: &Path) -> PathBuf {
+    // A lab that is up has no results of its own; what it keeps is that of runs.
+    let usual = request.results.as_os_str().is_empty();
+    let results = if usual { Path::new("results") } else { &request.results };
+    cwd.join(results).join(&request.plan.name).join("keep")
 }
 
 /// Looks for a place for CPU shares if a node has one.

@@ -4,6 +4,7 @@
 //! what comes, serve it. The stages follow one another: services start, the timeline plays, everything is stopped.
 
 mod appointments;
+mod collect;
 mod commands;
 mod finish;
 mod guard_link;
@@ -32,6 +33,8 @@ use crate::signals::Signals;
 use crate::virtual_time::EndOfTime;
 use crate::{Event, Punctuality, RunError};
 use appointments::{FIRST_OF_TIMELINE, TIME_ZERO};
+use collect::Pack;
+pub(crate) use collect::archive_of;
 pub(crate) use commands::Command;
 pub(crate) use guard_link::{GuardLink, Heard};
 use netloom_dataplane::Snapshot;
@@ -89,6 +92,8 @@ pub(crate) struct Session<'a> {
     /// What could not be enforced, for the verdict.
     notes: Vec<String>,
     warnings: Vec<String>,
+    /// What nodes pack at the end; none before.
+    packs: Option<Vec<Pack>>,
     /// Behind the nodes, which speak to their kernels through it.
     _pump: Option<Pump>,
     _claims: Vec<Claim>,
@@ -150,6 +155,7 @@ impl<'a> Session<'a> {
             _claims: claims,
             hosts,
             warnings: job.warnings.clone(),
+            packs: None,
         }
     }
 
@@ -197,7 +203,7 @@ impl<'a> Session<'a> {
     fn turn_until_stopped(&mut self) -> Result<(), RunError> {
         loop {
             self.do_what_is_due()?;
-            if matches!(self.stage, Stage::Stopping(_)) && self.processes.is_empty() {
+            if matches!(self.stage, Stage::Stopping(_)) && self.processes.is_empty() && !self.begin_packing()? {
                 return Ok(());
             }
             for source in self.wait(self.links.now(), self.next_wake())? {

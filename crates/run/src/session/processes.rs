@@ -20,6 +20,8 @@ pub(crate) enum Purpose {
     Command(usize),
     /// Asks whether the service of this number is ready.
     Probe(usize),
+    /// Packs files of its node: the pack of this number.
+    Pack(usize),
     /// A client of the control socket started it.
     Client(u64),
 }

@@ -1,0 +1,189 @@
+//! What a node's file system has of its own.
+
+use super::scalar::{flag, text, word};
+use super::timeline::user_name;
+use super::{Errors, Fields, keep, list};
+use crate::diagnostics::{Diagnostic, Spanned};
+use crate::keys::FILE;
+use crate::plan::{FileContents, FilePlan};
+use crate::yaml::{Content, Entry, Node};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Windows into the kernel, and devices: nothing can be put there.
+const WINDOWS: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// What is copied into the results of every run: at most so many files of a source, and so many bytes.
+const MOST_KEPT: usize = 1_000;
+const MOST_KEPT_BYTES: u64 = 16_000_000;
+
+/// The permissions that there are.
+const MOST_MODE: u32 = 0o7777;
+
+/// Whether the node's file system is a copy on write of the machine's.
+pub(super) fn root(node: &Node) -> Result<Spanned<bool>, Diagnostic> {
+    word(node, &[("machine", false), ("overlay", true)]).map(|overlay| node.spanned(overlay))
+}
+
+/// The files of a node, folders before what is inside them.
+pub(super) fn files(node: &Node, errors: &mut Errors) -> Vec<FilePlan> {
+    let Content::Map(entries) = &node.content else {
+        errors.push(node.expected("a map of paths in the node, like `{/etc/frr: ./r1/frr, /run/frr: empty}`"));
+        return Vec::new();
+    };
+    let mut files: BTreeMap<PathBuf, Found<'_>> = BTreeMap::new();
+    for entry in entries {
+        let about = |what: String| Diagnostic::new(entry.span, &entry.value.key, what);
+        let Some(target) = keep(target(&entry.name).map_err(about), errors) else { continue };
+        let Some((plan, is_folder)) = one(entry, target.clone(), errors) else { continue };
+        match files.get(&target) {
+            Some(first) => {
+                let again = about(format!("{} is there twice: leave one of them out", target.display()));
+                errors.push(again.and(first.entry.span, "first here"));
+            }
+            None => drop(files.insert(target, Found { entry, plan, is_folder })),
+        }
+    }
+    for (target, found) in &files {
+        let above = target.ancestors().skip(1).find_map(|path| files.get(path));
+        if let Some(file) = above.filter(|above| !above.is_folder) {
+            let what = format!("{} cannot be inside {}, which is a file", target.display(), file.plan.target.display());
+            let inside = Diagnostic::new(found.entry.span, &found.entry.value.key, what);
+            errors.push(inside.and(file.entry.span, "the file"));
+        }
+    }
+    files.into_values().map(|found| found.plan).collect()
+}
+
+struct Found<'a> {
+    entry: &'a Entry,
+    plan: FilePlan,
+    is_folder: bool,
+}
+
+/// Where an entry is to be, without anything that means nothing.
+fn target(name: &str) -> Result<PathBuf, String> {
+    let wrong = |what: &str| Err(format!("\"{name}\" {what}: write an absolute path like /etc/frr"));
+    if !name.starts_with('/') {
+        return wrong("is no absolute path");
+    }
+    let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() {
+        return wrong("is the whole file system, which `root: overlay` makes the node's own");
+    }
+    if parts.iter().any(|part| matches!(*part, "." | "..")) || name.contains('\0') {
+        return wrong("has parts that lead nowhere or upwards");
+    }
+    let path: PathBuf = std::iter::once("/").chain(parts).collect();
+    match WINDOWS.iter().find(|window| path.starts_with(window)) {
+        Some(window) => Err(format!("\"{name}\" is below {window}, which shows the node's kernel and takes no files")),
+        None => Ok(path),
+    }
+}
+
+/// One entry, and whether it is a folder.
+fn one(entry: &Entry, target: PathBuf, errors: &mut Errors) -> Option<(FilePlan, bool)> {
+    let node = &entry.value;
+    let mut file =
+        FilePlan { line: entry.span.line, target, contents: FileContents::Empty, keep: false, mode: None, owner: None };
+    let is_folder = match &node.content {
+        Content::Text { text, .. } if text == "empty" => true,
+        Content::Text { .. } => {
+            let (path, is_folder) = keep(errors.source(node), errors)?;
+            file.contents = FileContents::Copy(path);
+            is_folder
+        }
+        Content::Map(_) => described(node, &mut file, errors)?,
+        _ => {
+            errors.push(node.expected(
+                "`empty`, the path of a file or folder to copy, or a map of from, text, keep, mode and owner",
+            ));
+            return None;
+        }
+    };
+    Some((file, is_folder))
+}
+
+fn described(node: &Node, file: &mut FilePlan, errors: &mut Errors) -> Option<bool> {
+    let fields = Fields::open(node, &FILE, errors)?;
+    file.keep = fields.read("keep", flag, errors).unwrap_or(false);
+    file.mode = fields.read("mode", mode, errors);
+    file.owner = fields.read("owner", user_name, errors);
+    let is_folder = match (fields.get("from"), fields.get("text")) {
+        (Some(_), Some(text)) => {
+            errors.push(text.error("what is copied has its contents: leave out `from` or `text`"));
+            return None;
+        }
+        (Some(from), None) => {
+            let (path, is_folder) = keep(errors.source(from), errors)?;
+            file.contents = FileContents::Copy(path);
+            is_folder
+        }
+        (None, Some(contents)) => {
+            file.contents = FileContents::Text(keep(text(contents), errors)?);
+            false
+        }
+        (None, None) => true,
+    };
+    if let (true, false, Some(place)) = (file.keep, is_folder, fields.get("keep")) {
+        errors.push(place.error("only a folder can be kept: name the folder that the file is in"));
+    }
+    Some(is_folder)
+}
+
+fn mode(node: &Node) -> Result<u32, Diagnostic> {
+    let wanted = text(node)?;
+    let digits = wanted.bytes().all(|b| (b'0'..=b'7').contains(&b)) && (3..=4).contains(&wanted.len());
+    let mode = u32::from_str_radix(&wanted, 8).ok().filter(|mode| digits && *mode <= MOST_MODE);
+    mode.ok_or_else(|| {
+        node.error(format!("\"{wanted}\" is no permission: write three or four octal digits, for example 0750"))
+    })
+}
+
+/// Patterns of what is collected.
+pub(super) fn collect(node: &Node, errors: &mut Errors) -> Vec<String> {
+    list(node, errors).iter().filter_map(|item| keep(pattern(item), errors)).collect()
+}
+
+fn pattern(node: &Node) -> Result<String, Diagnostic> {
+    let pattern = text(node)?;
+    let wrong = |what: &str| node.error(format!("\"{pattern}\" {what}: write for example /var/log/frr/*.log"));
+    let mut parts = pattern.split('/').filter(|part| !part.is_empty()).peekable();
+    if !Path::new(&pattern).is_absolute() || parts.peek().is_none() || pattern.contains('\0') {
+        return Err(wrong("is no pattern for absolute paths"));
+    }
+    for part in parts {
+        if matches!(part, "." | "..") {
+            return Err(wrong("has parts that lead nowhere or upwards"));
+        }
+        if part.contains("**") && part != "**" {
+            return Err(wrong("has ** beside other characters, where it means nothing"));
+        }
+        // A bracket that follows the opening one at once is a character of the set.
+        if part.find('[').is_some_and(|at| !part[at + 1..].chars().skip(1).any(|c| c == ']')) {
+            return Err(wrong("has a [ without a ]"));
+        }
+    }
+    Ok(pattern)
+}
+
+/// The files of the source `name`, which counts from `home`, by names like it; none if there are too many for a copy.
+pub(super) fn small_files(home: &Path, name: &Path) -> Vec<PathBuf> {
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    let mut left = vec![name.to_owned()];
+    while let Some(path) = left.pop() {
+        let Ok(about) = std::fs::symlink_metadata(home.join(&path)) else { continue };
+        if about.is_dir() {
+            let entries = std::fs::read_dir(home.join(&path)).into_iter().flatten().flatten();
+            left.extend(entries.map(|entry| path.join(entry.file_name())));
+        } else if about.is_file() && path.to_str().is_some() && std::fs::File::open(home.join(&path)).is_ok() {
+            bytes += about.len();
+            found.push(path);
+        }
+        if found.len() + left.len() > MOST_KEPT || bytes > MOST_KEPT_BYTES {
+            return Vec::new();
+        }
+    }
+    found.sort();
+    found
+}

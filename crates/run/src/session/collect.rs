@@ -1,0 +1,214 @@
+//! What leaves nodes at the end: the files that are collected, and those that are kept for the next run.
+//!
+//! Once all programs have ended, each node packs them, by a program of Netloom's own whose standard output goes to a file: so
+//! they leave a namespace and a kernel of its own in the same way.
+
+use super::Session;
+use super::commands::Ending;
+use super::launch::{Launch, null};
+use super::processes::{GRACE, Purpose};
+use crate::RunError;
+use crate::job::{Job, Mode};
+use netloom_host::archive::unpack_plainly;
+use netloom_lab::{FilePlan, NodePlan};
+use netloom_units::Duration;
+use serde_json::json;
+use std::ffi::OsString;
+use std::fs::{self, File};
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// How long packing may take, in lab time.
+const LONGEST: Duration = Duration::from_secs(300);
+
+/// How many notes about one node are passed on; its log has all of them.
+const MOST_NOTES: usize = 5;
+
+/// Something that a node packs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pack {
+    node: usize,
+    /// What the program is told.
+    words: Vec<OsString>,
+    /// Where the archive is written.
+    archive: PathBuf,
+    /// What it is for.
+    end: End,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum End {
+    /// Its files go into this folder of the results.
+    Collected(PathBuf),
+    /// It becomes this file, which the next run reads.
+    Kept(PathBuf),
+}
+
+impl Session<'_> {
+    /// Begins to pack when all programs have ended; whether there is something to wait for. It is done once.
+    pub(super) fn begin_packing(&mut self) -> Result<bool, RunError> {
+        if self.packs.is_some() {
+            return Ok(false);
+        }
+        let alive = |pack: &Pack| !self.gone.contains(&pack.node);
+        let packs: Vec<Pack> = all_packs(self.job).into_iter().filter(alive).collect();
+        self.packs = Some(packs.clone());
+        if packs.is_empty() {
+            return Ok(false);
+        }
+        self.guard.step("collecting files of nodes");
+        self.end_daemons(&packs);
+        for (number, pack) in packs.iter().enumerate() {
+            if let Err(why) = self.begin_pack(number, pack)? {
+                self.could_not(pack, &why)?;
+            }
+        }
+        Ok(!self.processes.is_empty())
+    }
+
+    /// Ends what programs have left behind, which would go on writing to its files.
+    fn end_daemons(&mut self, packs: &[Pack]) {
+        let mut nodes: Vec<usize> = packs.iter().map(|pack| pack.node).collect();
+        nodes.dedup();
+        // A node that cannot be asked cannot pack either, which will be told.
+        nodes.retain(|node| self.nodes[*node].begin_stop(std::time::Duration::from_nanos(GRACE.as_nanos())).is_ok());
+        for node in nodes {
+            let _ = self.nodes[node].finish_stop();
+        }
+    }
+
+    /// Starts the program of a pack; or why it could not be.
+    fn begin_pack(&mut self, number: usize, pack: &Pack) -> Result<Result<(), String>, RunError> {
+        if let Some(folder) = pack.archive.parent() {
+            fs::create_dir_all(folder).map_err(RunError::results(folder))?;
+        }
+        let create = |path: &Path| File::create(path).map(OwnedFd::from).map_err(RunError::results(path));
+        let stdio = [null()?, create(&pack.archive)?, create(&log_of(&pack.archive))?];
+        // Whatever the node's file system has: the agent is this very program.
+        let argv = ["/proc/self/exe".into(), "node-pack".into()].into_iter().chain(pack.words.clone()).collect();
+        let launch =
+            Launch { node: pack.node, argv, env: Vec::new(), cwd: "/".into(), stdio, terminal: false, user: None };
+        match self.launch(launch) {
+            Ok(key) => {
+                self.processes.add(key, Purpose::Pack(number), self.links.now(), Some(LONGEST));
+                Ok(Ok(()))
+            }
+            Err(error) => Ok(Err(error.to_string())),
+        }
+    }
+
+    /// A node has packed.
+    pub(super) fn packed(&mut self, number: usize, ending: Ending) -> Result<(), RunError> {
+        let Some(pack) = self.packs.as_ref().and_then(|packs| packs.get(number)).cloned() else { return Ok(()) };
+        let words = fs::read(log_of(&pack.archive)).unwrap_or_default();
+        let words = String::from_utf8_lossy(&words).into_owned();
+        let outcome = match (ending.code, &pack.end) {
+            (Some(0), End::Collected(folder)) => File::open(&pack.archive)
+                .and_then(|file| unpack_plainly(file, folder))
+                .map_err(|error| error.to_string()),
+            (Some(0), End::Kept(file)) => {
+                fs::rename(&pack.archive, file).map_err(|error| format!("renaming it to {}: {error}", file.display()))
+            }
+            _ => Err(format!("its program ended with code {}: {}", ending.shell_code(), words.trim_end())),
+        };
+        if let Err(why) = outcome {
+            return self.could_not(&pack, &why);
+        }
+        if matches!(pack.end, End::Collected(_)) {
+            // What it held is in the results now.
+            let _ = fs::remove_file(&pack.archive);
+        }
+        self.pass_on(&pack, &words)
+    }
+
+    /// What was left out.
+    fn pass_on(&mut self, pack: &Pack, words: &str) -> Result<(), RunError> {
+        let notes: Vec<&str> = words.lines().collect();
+        let name = self.job.plan.nodes[pack.node].name.clone();
+        let what = match pack.end {
+            End::Collected(_) => "collect",
+            End::Kept(_) => "keep",
+        };
+        self.warnings.extend(notes.iter().take(MOST_NOTES).map(|note| format!("node {name}: {what}: {note}")));
+        if notes.len() > MOST_NOTES {
+            let more = notes.len() - MOST_NOTES;
+            self.warnings
+                .push(format!("node {name}: {what}: and {more} more, all in {}", log_of(&pack.archive).display()));
+        } else {
+            let _ = fs::remove_file(log_of(&pack.archive));
+        }
+        self.note("files packed", json!({ "node": name, "for": what, "notes": notes.len() }))
+    }
+
+    fn could_not(&mut self, pack: &Pack, why: &str) -> Result<(), RunError> {
+        let name = self.job.plan.nodes[pack.node].name.clone();
+        let what = match &pack.end {
+            End::Collected(_) => "its files could not be collected".to_owned(),
+            End::Kept(file) => format!("{} could not be kept, and is as it was", file.display()),
+        };
+        let _ = fs::remove_file(&pack.archive);
+        let _ = fs::remove_file(log_of(&pack.archive));
+        self.warnings.push(format!("node {name}: {what}: {why}"));
+        self.note("files not packed", json!({ "node": name, "because": why }))
+    }
+}
+
+fn all_packs(job: &Job) -> Vec<Pack> {
+    let nodes = job.plan.nodes.iter().enumerate();
+    let packs = nodes.flat_map(|(number, node)| {
+        let kept = node.files.iter().filter(|file| file.keep).map(move |file| kept(job, number, node, file));
+        kept.chain(collected(job, number, node))
+    });
+    packs.collect()
+}
+
+fn collected(job: &Job, number: usize, node: &NodePlan) -> Option<Pack> {
+    // The folder of a lab that is no run goes with it.
+    if node.collect.is_empty() || job.mode == Mode::Up {
+        return None;
+    }
+    let folder = job.folder.path().join("nodes");
+    let words = std::iter::once("collect".into()).chain(node.collect.iter().map(OsString::from)).collect();
+    let archive = folder.join(format!("{}.tar", node.name));
+    Some(Pack { node: number, words, archive, end: End::Collected(folder.join(&node.name)) })
+}
+
+fn kept(job: &Job, number: usize, node: &NodePlan, file: &FilePlan) -> Pack {
+    let end = archive_of(&job.keep, &node.name, &file.target);
+    // What the lab file puts inside is there again anyway.
+    let inside =
+        node.files.iter().filter(|other| other.target != file.target && other.target.starts_with(&file.target));
+    let words = ["keep".into(), file.target.clone().into_os_string()];
+    let words = words.into_iter().chain(inside.map(|other| other.target.clone().into_os_string())).collect();
+    Pack { node: number, words, archive: with(&end, ".new"), end: End::Kept(end) }
+}
+
+/// The archive in which a folder of a node is kept.
+pub(crate) fn archive_of(keep: &Path, node: &str, target: &Path) -> PathBuf {
+    let below = target.strip_prefix("/").unwrap_or(target);
+    with(&keep.join(node).join(below), ".tar")
+}
+
+/// Where the program of a pack says what it leaves out.
+fn log_of(archive: &Path) -> PathBuf {
+    with(archive, ".notes")
+}
+
+fn with(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_is_named_after_its_folder() {
+        let archive = archive_of(Path::new("/r/lab/keep"), "db1", Path::new("/var/lib/etcd"));
+        assert_eq!(archive, Path::new("/r/lab/keep/db1/var/lib/etcd.tar"));
+        assert_eq!(log_of(&archive), Path::new("/r/lab/keep/db1/var/lib/etcd.tar.notes"));
+    }
+}

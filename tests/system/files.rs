@@ -1,0 +1,118 @@
+//! Files of nodes: what is put into them, what is kept, and what is collected.
+
+use crate::bed::{Bed, User};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+const LAB: &str = "
+name: files
+clock: CLOCK
+bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %}
+nodes:
+  a:
+    stack: STACK
+    files:
+      /etc/service: ./service
+      /etc/service/name: {text: a}
+      /run/service: empty
+      /var/lib/service: {keep: true}
+    collect: [/var/log/service/*.log, /var/lib/service, /nothing/*]
+  b: {stack: STACK, root: overlay}
+links: {l: {ends: [a, b]}}
+timeline:
+  - {on: a, run: 'touch /run/service/ready; exec sleep 60', as: service, ready: {file: /run/service/ready}}
+  - on: a
+    as: work
+    save: work
+    run: |
+      cat /etc/service/conf /etc/service/name; echo >> /etc/service/conf
+      cat /var/lib/service/runs 2>/dev/null; echo run >> /var/lib/service/runs; ln -sf runs /var/lib/service/link
+      chmod 600 /var/lib/service/runs; mkfifo /var/lib/service/fifo 2>/dev/null
+      mkdir -p /var/log/service; echo logged > /var/log/service/1.log; echo no > /var/log/service/2.txt
+      printf x > \"/var/log/service/odd
+      name.log\"; ln -s /etc/passwd /var/log/service/link.log; mkdir /var/log/service/deep.log
+      (trap '' HUP; while sleep 0.01; do echo x > /var/log/service/daemon.log; done) > /dev/null 2>&1 &
+  - {on: b, run: echo b > HERE/written; cat HERE/written, as: write, save: write}
+";
+
+fn lab(bed: &Bed, clock: &str, stack: &str) -> String {
+    LAB.replace("CLOCK", clock).replace("STACK", stack).replace("HERE", &bed.work().display().to_string())
+}
+
+fn prepare(bed: &Bed, clock: &str, stack: &str) {
+    bed.write("files.yaml", &lab(bed, clock, stack));
+    fs::create_dir(bed.work().join("service")).unwrap();
+    bed.write("service/conf", "configured\n");
+    fs::set_permissions(bed.work().join("service"), fs::Permissions::from_mode(0o777)).unwrap();
+}
+
+/// Runs the lab twice, the second time with what the first has kept.
+fn play_twice(bed: &Bed) {
+    let saved = |name: &str| fs::read_to_string(bed.latest("files").join(name)).unwrap();
+    for so_far in ["", "run\n"] {
+        let run = bed.netloom(&["run", "files.yaml"]).expect_code(0);
+        assert_eq!(saved("work"), format!("configured\na{so_far}"));
+        assert_eq!(saved("write"), "b\n");
+        let nodes = bed.latest("files").join("nodes");
+        let read = |name: &str| fs::read_to_string(nodes.join("a").join(name)).ok();
+        assert_eq!(read("var/log/service/1.log").as_deref(), Some("logged\n"));
+        assert_eq!(read("var/log/service/odd\nname.log").as_deref(), Some("x"));
+        assert_eq!(read("var/lib/service/runs"), Some(format!("{so_far}run\n")));
+        assert!(read("var/log/service/2.txt").is_none() && read("var/log/service/link.log").is_none());
+        assert!(nodes.join("a/var/log/service/deep.log").is_dir());
+        let notes =
+            ["/nothing/* matches nothing", "/var/log/service/link.log is left out: a link", "fifo is left out: a FIFO"];
+        notes
+            .iter()
+            .for_each(|note| assert!(run.stdout.contains(note) || run.stderr.contains(note), "{note}: {run:#?}"));
+        let names: Vec<_> = fs::read_dir(&nodes).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(names, ["a"], "nothing but what was collected");
+        bed.assert_nothing_is_left("files");
+        assert!(bed.runtime_files().is_empty());
+    }
+    assert_eq!(fs::read_to_string(bed.work().join("service/conf")).unwrap(), "configured\n", "the source is as it was");
+    assert!(!bed.work().join("written").exists(), "the machine's files are as they were");
+    assert!(bed.latest("files").join("files/service/conf").is_file(), "the source is in the results");
+    assert!(bed.work().join("results/files/keep/a/var/lib/service.tar").is_file());
+}
+
+#[test]
+fn a_namespace_node_has_files_of_its_own() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        prepare(&bed, "real", "namespace");
+        play_twice(&bed);
+    }
+}
+
+#[test]
+fn a_kernel_node_has_files_of_its_own_on_every_clock() {
+    for (user, clock) in User::all().into_iter().zip(["real", "virtual"]) {
+        let bed = Bed::with_kernel(user);
+        prepare(&bed, clock, "kernel");
+        play_twice(&bed);
+    }
+}
+
+/// A node's files are in memory that ends with it: whoever is killed, nobody has to remove them.
+#[test]
+fn a_killed_lab_leaves_no_files() {
+    let bed = Bed::new(User::Own);
+    let node = "nodes: {a: {files: {/run/service: empty}}, b: {}}\nlinks: {l: {ends: [a, b]}}\n";
+    bed.write("killed.yaml", &format!("{node}timeline: [{{on: a, run: 'touch /run/service/x; sleep 60'}}]\n"));
+    let mut child = bed.command(&["run", "killed.yaml", "-q"]).spawn().unwrap();
+    let begun = std::time::Instant::now();
+    while !fs::read_to_string(bed.latest("killed").join("events.jsonl")).is_ok_and(|text| text.contains("started")) {
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    for pid in bed.processes() {
+        // It may have ended with another.
+        let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+    }
+    child.wait().unwrap();
+    bed.assert_nothing_is_left("killed");
+    bed.netloom(&["ps"]).expect_code(0);
+    assert!(bed.runtime_files().is_empty(), "{:?}", bed.runtime_files());
+}
