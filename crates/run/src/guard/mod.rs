@@ -181,7 +181,7 @@ fn memory(job: &Job) -> Result<Option<PathBuf>, RunError> {
     if !job.plan.nodes.iter().any(|node| node.stack == Stack::Namespace && node.overlay) {
         return Ok(None);
     }
-    std::fs::create_dir(&job.memory).map_err(RunError::results(&job.memory))?;
+    fs::create_dir(&job.memory).map_err(RunError::results(&job.memory))?;
     Ok(Some(job.memory.clone()))
 }
 

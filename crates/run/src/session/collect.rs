@@ -6,7 +6,7 @@
 use super::Session;
 use super::commands::Ending;
 use super::launch::{Launch, null};
-use super::processes::{GRACE, Purpose};
+use super::processes::Purpose;
 use crate::RunError;
 use crate::job::{Job, Mode};
 use netloom_host::archive::unpack_plainly;
@@ -18,6 +18,9 @@ use std::fs::{self, File};
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+
+/// How long daemons may take to end that their programs have left behind.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// How long packing may take, in lab time.
 const LONGEST: Duration = Duration::from_secs(300);
@@ -91,7 +94,7 @@ impl Session<'_> {
             Launch { node: pack.node, argv, env: Vec::new(), cwd: "/".into(), stdio, terminal: false, user: None };
         match self.launch(launch) {
             Ok(key) => {
-                self.processes.add(key, Purpose::Pack(number), self.links.now(), Some(LONGEST));
+                self.processes.add(key, Purpose::Pack(number), self.links.now(), Some(LONGEST), GRACE);
                 Ok(Ok(()))
             }
             Err(error) => Ok(Err(error.to_string())),
