@@ -53,9 +53,9 @@ pub enum Contents {
 }
 
 /// Where nodes see the names of the lab.
-const HOSTS: &str = "/etc/hosts";
+pub(crate) const HOSTS: &str = "/etc/hosts";
 
 /// Whether the lab file says itself what is in the file.
-fn is_named(entries: &[FileConfig], file: &str) -> bool {
+pub(crate) fn is_named(entries: &[FileConfig], file: &str) -> bool {
     entries.iter().any(|entry| entry.target == Path::new(file))
 }

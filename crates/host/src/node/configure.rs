@@ -52,7 +52,8 @@ pub(crate) fn prepare_guest(config: &NodeConfig) -> Result<Vec<String>, KernelEr
     // of net/ipv4/tcp.c), so that a connection behaves as it does there. First, since users may say otherwise.
     sysctl::set("net.ipv4.tcp_rmem", "4096 131072 6291456")?;
     sysctl::set("net.ipv4.tcp_wmem", "4096 16384 4194304")?;
-    if let Some(Hosts::Text(text)) = &config.hosts {
+    let is_own = files::is_named(&config.files.entries, files::HOSTS);
+    if let Some(Hosts::Text(text)) = config.hosts.as_ref().filter(|_| !is_own) {
         std::fs::write("/etc/hosts", text).attempted(|| "write /etc/hosts")?;
     }
     prepare_network(config)
