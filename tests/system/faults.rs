@@ -5,7 +5,6 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -61,10 +60,14 @@ fn what_a_full_ring_cost_is_counted_and_its_port_is_named() {
         let bed = Bed::new(user);
         bed.write("flood.yaml", &flood("", ""));
         let mut command = bed.command(&["run", "flood.yaml", "--json"]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lab = lab_of(child.id());
-        let mut lines = BufReader::new(child.stderr.as_mut().unwrap()).lines();
-        assert!(lines.any(|line| line.is_ok_and(|text| text.contains("flood started"))));
+        let log = bed.latest("flood").join("logs/02-a-flood.stdout");
+        let begun = Instant::now();
+        while !log.exists() {
+            assert!(begun.elapsed() < Duration::from_secs(100), "no flood");
+            sleep(Duration::from_millis(5));
+        }
         sleep(Duration::from_millis(700));
         kill(Pid::from_raw(lab), Signal::SIGSTOP).unwrap();
         // A sender that has a tenth of a processor fills the ring, too.
