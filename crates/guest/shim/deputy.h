@@ -120,7 +120,7 @@ void deputy_sent(struct deck_frame *frame);
 _Noreturn void deputy_broken(uint64_t what);
 
 /* The devices, see device.c. */
-#define MOST_DEVICES 64
+#define MOST_DEVICES 1001
 #define QUEUES 2
 
 /* Whether this descriptor is a device's socket. */
