@@ -24,7 +24,7 @@ pub(crate) enum KernelCommand {
   netloom kernel build --source ~/src/linux --force
 
 Without --source the newest linux-source package is fetched that the package archive has, beside the system's own
-package lists. It takes some minutes and 3.5 GB of disk while it lasts; the kernel itself takes 10 MB. A kernel that
+package lists. It takes some minutes and 3.5 GB of disk while it lasts; the kernel itself takes 20 MB. A kernel that
 is there already is not built again. The path of the kernel goes to standard output.")]
 pub(crate) struct KernelBuildArgs {
     /// The folder of a kernel's source, or an archive of it; neither is written to

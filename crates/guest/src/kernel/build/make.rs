@@ -8,7 +8,7 @@ use std::process::Command;
 use std::thread;
 
 /// About how many files there are to compile: what Linux 7.3 has with our configuration. Others differ by a few percent.
-const ABOUT_FILES: u32 = 1_300;
+const ABOUT_FILES: u32 = 1_850;
 
 /// `make` for User-Mode Linux in a source tree. Names and times that would make two builds differ, or tell of this
 /// machine, are fixed.
