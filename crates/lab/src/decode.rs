@@ -134,12 +134,15 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     if let Some(nodes) = fields.get("nodes") {
         spec.nodes = node::nodes(nodes, errors, &mut left_out.nodes);
     }
+    spec.routes = fields.read("routes", node::routes, errors).unwrap_or(true);
+    let addressed = fields.read("addresses", link::addressed, errors);
     if uses_filters(root) {
-        errors.nodes = Some(addresses(&spec.nodes, fields.get("links"), left_out.nodes));
+        errors.nodes = Some(addresses(&spec.nodes, fields.get("links"), addressed, left_out.nodes));
     }
     if let Some(links) = fields.get("links") {
         spec.links = link::links(links, errors, &mut left_out.links);
     }
+    spec.links.iter_mut().for_each(|link| link.addresses = link.addresses.or(addressed));
     spec.setup = fields.get("setup").map_or_else(Vec::new, |setup| timeline::setup(setup, errors));
     spec.stop = fields.read("stop", scalar::positive_duration, errors);
     if let Some(timeline) = fields.get("timeline") {
@@ -171,10 +174,11 @@ fn uses_filters(node: &Node) -> bool {
 }
 
 /// What the names of nodes mean in filters. Addresses follow from the ends of all links.
-fn addresses(nodes: &[NodeSpec], links: Option<&Node>, nodes_left_out: bool) -> Nodes {
+fn addresses(nodes: &[NodeSpec], links: Option<&Node>, addressed: Option<bool>, nodes_left_out: bool) -> Nodes {
     let links = links.map_or_else(Vec::new, link::bare_links);
     let has_gaps = nodes_left_out || links.iter().any(Option::is_none);
-    let links: Vec<LinkSpec> = links.into_iter().flatten().collect();
+    let mut links: Vec<LinkSpec> = links.into_iter().flatten().collect();
+    links.iter_mut().for_each(|link| link.addresses = link.addresses.or(addressed));
     let names = nodes.iter().map(|node| (node.name.value.clone(), Vec::new()));
     let mut addresses: BTreeMap<String, Vec<IpAddr>> = names.collect();
     for (node, net) in resolve::addresses(&links) {

@@ -36,6 +36,8 @@ pub(crate) struct Spec {
     pub(crate) judged: Vec<&'static str>,
     /// What holds for links that say nothing of it themselves.
     pub(crate) bypass: BypassSpec,
+    /// Whether nodes that say nothing of it get the routes of the shortest paths.
+    pub(crate) routes: bool,
 }
 
 /// Whether links are to be joined in the kernel.
@@ -56,6 +58,8 @@ pub(crate) struct NodeSpec {
     pub(crate) cpus: Option<Spanned<Cpus>>,
     pub(crate) cpu: Option<Spanned<CpuCost>>,
     pub(crate) congestion: Option<Spanned<String>>,
+    /// Whether it gets the routes of the shortest paths.
+    pub(crate) routes: Option<bool>,
     pub(crate) sysctls: Vec<(String, String)>,
     pub(crate) env: Vec<(String, String)>,
     /// Each with its line.
@@ -76,6 +80,8 @@ pub(crate) struct LinkSpec {
     pub(crate) coalesce: Duration,
     pub(crate) cost: u32,
     pub(crate) bypass: Option<Spanned<BypassSpec>>,
+    /// Whether its ends get addresses that they are not given.
+    pub(crate) addresses: Option<bool>,
 }
 
 #[derive(Debug)]

@@ -333,6 +333,33 @@ links: {ar: {ends: [a, r]}, rh: {ends: [r, h]}, hs: {ends: [h, s]}, sb: {ends: [
 }
 
 #[test]
+fn routes_and_addresses_may_be_left_to_others() {
+    let text = |top: &str, router: &str, link: &str| {
+        format!(
+            "{top}nodes: {{a: {{}}, r: {{kind: router{router}}}, s: {{kind: router}}, b: {{}}}}
+links:
+  x: {{ends: [a, r]}}
+  y: {{ends: [{{node: r, address: 192.168.1.1/24}}, s]{link}}}
+  z: {{ends: [s, b]}}\n"
+        )
+    };
+    let usual = plan(&text("", "", ""));
+    assert_eq!((routes(&usual, "r").len(), addresses(&usual, "s")[0].as_str()), (1, "192.168.1.2/24"));
+    let one = plan(&text("", ", routes: none", ""));
+    assert_eq!((routes(&one, "r"), routes(&one, "s").len(), routes(&one, "a").len()), (Vec::new(), 1, 1));
+    let none = plan(&text("routes: none\n", ", routes: shortest", ""));
+    assert!(["a", "s", "b"].iter().all(|name| routes(&none, name).is_empty()));
+    assert_eq!(routes(&none, "r").len(), 1);
+    let bare = plan(&text("routes: none\n", "", ", addresses: none"));
+    assert_eq!((addresses(&bare, "r").len(), addresses(&bare, "s").len()), (3, 2));
+    assert_eq!(addresses(&plan(&text("routes: none\naddresses: none\n", "", "")), "r"), ["192.168.1.1/24"]);
+    // What names mean to a node without routes: what is on its own links.
+    let mesh =
+        plan("routes: none\nnodes: [a, b, c]\nlinks: {ab: {ends: [a, b]}, ac: {ends: [a, c]}, bc: {ends: [b, c]}}\n");
+    assert_eq!(seen_from(&mesh, "b"), ["10.0.0.1", "10.0.0.2", "10.0.0.10"]);
+}
+
+#[test]
 fn commands_have_names_of_their_own() {
     let plan = plan(
         "nodes: [a, b]

@@ -100,13 +100,19 @@ fn bare_link(name: Spanned<String>, fields: &Fields<'_>, mtu: u32, errors: &mut 
     let coalesce = fields.read("coalesce", duration_or_zero, errors).unwrap_or(COALESCE);
     let cost = fields.read("cost", |value| number(value, 1, 65_535), errors).unwrap_or(1);
     let bypass = fields.read("bypass", |value| bypass(value).map(|said| value.spanned(said)), errors);
+    let addresses = fields.read("addresses", addressed, errors);
     let ends = ends(fields.get("ends")?, errors)?;
     let (pipes, treatments) = Default::default();
-    Some(LinkSpec { name, ends, pipes, treatments, mtu, coalesce, cost, bypass })
+    Some(LinkSpec { name, ends, pipes, treatments, mtu, coalesce, cost, bypass, addresses })
 }
 
 fn bypass(node: &Node) -> Result<BypassSpec, Diagnostic> {
     word(node, &[("true", BypassSpec::Always), ("false", BypassSpec::Never), ("auto", BypassSpec::Possible)])
+}
+
+/// Whether ends get addresses that they are not given.
+pub(super) fn addressed(node: &Node) -> Result<bool, Diagnostic> {
+    word(node, &[("automatic", true), ("none", false)])
 }
 
 /// The change that a map like `{delay: 80 ms}` describes.

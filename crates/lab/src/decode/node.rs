@@ -54,6 +54,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.cpus = fields.read("cpus", |value| cpus(value).map(|cpus| value.spanned(cpus)), errors);
     spec.cpu = fields.get("cpu").and_then(|value| cost(value, errors));
     spec.sysctls = fields.get("sysctl").map_or_else(Vec::new, |value| settings(value, sysctl_name, errors));
+    spec.routes = fields.read("routes", routes, errors);
     spec.congestion = fields.read("congestion", congestion, errors);
     if let Some(said) = &spec.congestion {
         errors.extend(said_twice(&fields, &spec.sysctls));
@@ -87,6 +88,11 @@ fn settings_of_a_machine(fields: &Fields<'_>) -> Vec<Diagnostic> {
 
 fn kind(node: &Node) -> Result<NodeKind, Diagnostic> {
     word(node, &[("host", NodeKind::Host), ("router", NodeKind::Router), ("transit", NodeKind::Transit)])
+}
+
+/// Whether nodes get the routes of the shortest paths.
+pub(super) fn routes(node: &Node) -> Result<bool, Diagnostic> {
+    word(node, &[("shortest", true), ("none", false)])
 }
 
 fn stack(node: &Node) -> Result<Spanned<Stack>, Diagnostic> {

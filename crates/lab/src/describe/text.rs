@@ -11,6 +11,9 @@ use netloom_units::{Duration, TimePerByte};
 use std::fmt::Write;
 use std::net::IpAddr;
 
+/// Large graphs have hundreds of thousands of names that differ, in which nobody looks for one.
+const MOST_NAMES: usize = 100;
+
 impl Plan {
     /// The plan as tables: what `netloom check` prints.
     pub fn to_text(&self) -> String {
@@ -149,6 +152,7 @@ impl Plan {
 
     fn name_rows(&self) -> Vec<Vec<String>> {
         let mut rows = Vec::new();
+        let more = self.nodes.iter().map(|node| node.names.len()).sum::<usize>().saturating_sub(MOST_NAMES);
         for node in &self.nodes {
             let mut from = format!("on {}", node.name);
             for seen in node.names.iter() {
@@ -157,6 +161,10 @@ impl Plan {
                 let addresses: Vec<String> = interface.addresses.iter().map(|net| net.addr().to_string()).collect();
                 let addresses = addresses.join(" ");
                 rows.push(vec![std::mem::take(&mut from), named.name.clone(), interface.name.clone(), addresses]);
+                if rows.len() == MOST_NAMES {
+                    rows.extend((more > 0).then(|| vec![format!("and {more} more: see --json")]));
+                    return rows;
+                }
             }
         }
         rows

@@ -61,6 +61,13 @@ pub(crate) const LINK: Section = Section {
                 "What using the link costs the shortest-path routes, 1 to 65535. Default: 1.",
             ),
             Key::new(
+                "addresses",
+                ADDRESSES,
+                "none",
+                "Whether its ends get addresses that the file does not give: automatic or none. Default: as the lab's \
+                 `addresses`.",
+            ),
+            Key::new(
                 "bypass",
                 Kind::OneOf(&[Kind::Flag, Kind::Word(&["auto"])]),
                 "auto",
@@ -70,6 +77,9 @@ pub(crate) const LINK: Section = Section {
         ],
     ],
 };
+
+/// Who gives addresses.
+pub(super) const ADDRESSES: Kind = Kind::Word(&["automatic", "none"]);
 
 /// One direction of a link.
 pub(crate) const DIRECTION: Section = Section {

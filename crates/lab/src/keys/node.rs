@@ -46,6 +46,13 @@ pub(crate) const NODE: Section = Section {
              take no time, system calls next to none.",
         ),
         Key::new(
+            "routes",
+            ROUTES,
+            "none",
+            "What routes it gets beside those of its own subnets: those of the shortest paths, or none, for a routing daemon \
+             or its user to make them. Default: as the lab's `routes`.",
+        ),
+        Key::new(
             "congestion",
             Kind::Text(CONGESTION_NAME),
             "bbr",
@@ -94,6 +101,9 @@ pub(crate) const NODE: Section = Section {
         ),
     ]],
 };
+
+/// Who makes routes.
+pub(super) const ROUTES: Kind = Kind::Word(&["shortest", "none"]);
 
 /// What packets and system calls cost in virtual time.
 pub(crate) const CPU: Section = Section {

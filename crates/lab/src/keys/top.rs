@@ -1,7 +1,7 @@
 //! The tables of the whole file and of its bounds.
 
-use super::network::{DURATION, LINK, NODE_REFERENCE, SHARE, VARIABLE_NAMES};
-use super::node::NODE;
+use super::network::{ADDRESSES, DURATION, LINK, NODE_REFERENCE, SHARE, VARIABLE_NAMES};
+use super::node::{NODE, ROUTES};
 use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, SETUP, UP};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
 use crate::plan::Shards;
@@ -74,6 +74,18 @@ pub(crate) const TOP: Section = Section {
             "auto",
             "Whether links that nothing impairs, changes or measures are joined in the kernel, past the engine: off or \
              auto. Default: off.",
+        ),
+        Key::new(
+            "routes",
+            ROUTES,
+            "none",
+            "What routes the nodes get: those of the shortest paths, or none. Default: shortest.",
+        ),
+        Key::new(
+            "addresses",
+            ADDRESSES,
+            "none",
+            "Whether ends of links get addresses that the file does not give: automatic or none. Default: automatic.",
         ),
         Key::new(
             "duration",

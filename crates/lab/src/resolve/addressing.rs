@@ -66,6 +66,7 @@ pub(super) fn assign(links: &[LinkSpec], found: &mut Findings) -> Vec<LinkAddres
                     without_v6(link, found);
                     given
                 }
+                _ if link.addresses == Some(false) => given,
                 (true, true) => {
                     let number = numbers.as_ref().map(|numbers| u128::from(numbers[place]));
                     automatic(link, family, number, &mut next, &reserved, &mut found.errors)
@@ -93,7 +94,7 @@ fn without_v6(link: &LinkSpec, found: &mut Findings) {
     found.errors.extend(
         given.map(|net| net.error(format!("IPv6 needs an mtu of {LEAST_MTU_V6} or more, this link has {}", link.mtu))),
     );
-    if found.errors.len() == before {
+    if found.errors.len() == before && link.addresses != Some(false) {
         let message = format!("no IPv6 on this link: it needs an mtu of {LEAST_MTU_V6} or more");
         found.warnings.push(link.name.error(message));
     }

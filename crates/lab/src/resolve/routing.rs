@@ -70,7 +70,13 @@ pub(super) fn settle(
     let are_alike = networks[0].edges.len() == networks[1].edges.len();
     let mut names = names::Names::new(&networks[0]);
     let mut paths = Paths::default();
+    let routed: Vec<bool> = spec.nodes.iter().map(|node| node.routes.unwrap_or(spec.routes)).collect();
     for (node, own) in routes.iter_mut().enumerate() {
+        if !routed[node] {
+            // It knows its own subnets alone, until somebody in it makes routes.
+            names.look_from(node, &[]);
+            continue;
+        }
         for (place, network) in networks.iter().enumerate() {
             // A node with one link sends everything there: no paths need to be found.
             if (place == 0 || !are_alike) && network.around[node].len() > 1 {
@@ -83,8 +89,11 @@ pub(super) fn settle(
         }
         own.shrink_to_fit();
     }
-    reach::warn(spec, kinds, ends, is_complete, warnings);
-    Routing { routes, names: names.finish(), unreached: reach::unreached(kinds, ends) }
+    // Where others make routes, they may make ways, too.
+    let is_ours = routed.iter().all(|routed| *routed);
+    reach::warn(spec, kinds, ends, is_complete || !is_ours, warnings);
+    let unreached = if is_ours { reach::unreached(kinds, ends) } else { Unreached::default() };
+    Routing { routes, names: names.finish(), unreached }
 }
 
 impl<'a> Network<'a> {
