@@ -29,7 +29,7 @@ pub(crate) const NODE: Section = Section {
             Kind::Quantity(Quantity::Size),
             "64 MB",
             "How much memory the kernel of a kernel node has, 32 MB to 1000 GB; what it does not use it does not take. \
-             Default: 128 MB.",
+             Default: 128 MB, and 1 MB for each interface beyond 32.",
         ),
         Key::new(
             "cpus",

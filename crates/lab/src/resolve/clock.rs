@@ -12,6 +12,12 @@ use std::collections::BTreeMap;
 /// from the machine only what it uses, and a sixtieth of this to keep account of it.
 const MEMORY: Bytes = Bytes::new(128_000_000);
 
+/// So many interfaces are counted in.
+const FEW_INTERFACES: usize = 32;
+
+/// What a kernel has more by default for each further one: buffers of packets that come take 0.7 MB.
+const PER_INTERFACE: Bytes = Bytes::new(1_000_000);
+
 /// Interfaces of a kernel node, at most. Its kernel has 1028 interrupts for devices (`UM_LAST_SIGNAL_IRQ`).
 const MOST_INTERFACES: usize = 1000;
 
@@ -45,6 +51,7 @@ pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
     if let (Clock::Virtual, Some(shards)) = (clock, &spec.shards) {
         found.warnings.push(shards.error("in virtual time there is no packet engine to divide: leave it out"));
     }
+    let counts = interfaces(spec);
     let stacks: Vec<Stack> = spec
         .nodes
         .iter_mut()
@@ -54,7 +61,7 @@ pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
                 return Stack::Engine;
             }
             let stack = stack(node, clock, &mut found.errors);
-            settle_memory(node, stack, found);
+            settle_memory(node, stack, counts.get(&node.name.value).copied().unwrap_or_default(), found);
             settle_processor(node, clock, found);
             found.errors.extend(shared_root(node, stack));
             found.warnings.extend(idle_share(node, stack, clock));
@@ -63,19 +70,24 @@ pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
         })
         .collect();
     found.errors.extend(shared_wall_clock(spec, &stacks));
-    found.errors.extend(crowded(spec, &stacks));
+    found.errors.extend(crowded(spec, &stacks, &counts));
     stacks
 }
 
-/// A kernel has room for so many devices.
-fn crowded(spec: &Spec, stacks: &[Stack]) -> Vec<Diagnostic> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+/// How many interfaces each node has.
+fn interfaces(spec: &Spec) -> BTreeMap<String, usize> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for end in spec.links.iter().flat_map(|link| &link.ends) {
-        *counts.entry(&end.node.value).or_default() += 1;
+        *counts.entry(end.node.value.clone()).or_default() += 1;
     }
+    counts
+}
+
+/// A kernel has room for so many devices.
+fn crowded(spec: &Spec, stacks: &[Stack], counts: &BTreeMap<String, usize>) -> Vec<Diagnostic> {
     let of_node = |(node, stack): (&NodeSpec, &Stack)| {
         let name = &node.name.value;
-        let count = counts.get(name.as_str()).copied().filter(|count| *count > MOST_INTERFACES)?;
+        let count = counts.get(name).copied().filter(|count| *count > MOST_INTERFACES)?;
         let message = format!("the kernel of a node has at most {MOST_INTERFACES} interfaces, and {name} has {count}");
         (*stack == Stack::Kernel).then(|| node.name.error(message))
     };
@@ -113,9 +125,11 @@ fn namespace_refused(clock: Clock) -> String {
     )
 }
 
-fn settle_memory(node: &mut NodeSpec, stack: Stack, found: &mut Findings) {
+fn settle_memory(node: &mut NodeSpec, stack: Stack, interfaces: usize, found: &mut Findings) {
     if stack == Stack::Kernel {
-        node.memory.get_or_insert_with(|| Spanned { value: MEMORY, ..Spanned::default() });
+        let more = interfaces.saturating_sub(FEW_INTERFACES) as u64 * PER_INTERFACE.get();
+        let value = Bytes::new(MEMORY.get() + more);
+        node.memory.get_or_insert_with(|| Spanned { value, ..Spanned::default() });
         return;
     }
     let Some(memory) = node.memory.take() else { return };
