@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, lchown};
 use std::path::{Path, PathBuf};
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sys::stat::{Mode, umask};
 
 use super::layers::{Layers, bind};
 use super::{Contents, FileConfig, FilesConfig, HOSTS, is_named};
@@ -54,6 +55,19 @@ pub(crate) fn lay(files: &FilesConfig) -> Result<(), KernelError> {
 
 /// Lays all entries into this process's root, with `hosts` as the names of the lab.
 pub(super) fn lay_into(
+    files: &FilesConfig,
+    sources: Sources,
+    hosts: Option<Vec<u8>>,
+    layers: &mut Layers,
+) -> Result<(), KernelError> {
+    // Services may look into their folders, whatever the umask of whoever started netloom is.
+    let theirs = umask(Mode::from_bits_truncate(0o022));
+    let laid = lay_all(files, sources, hosts, layers);
+    umask(theirs);
+    laid
+}
+
+fn lay_all(
     files: &FilesConfig,
     sources: Sources,
     hosts: Option<Vec<u8>>,
