@@ -35,14 +35,14 @@ fn a_lab_of_kernels_begins_on_the_day_that_it_names() {
     let refused = |text: &str| netloom_lab::parse(text, "test.yaml").unwrap_err().to_string();
     let text = refused("nodes: {a: {stack: kernel}, b: {}}\nstart: 2027-03-01\n");
     assert!(text.contains("node b is a namespace node, which has this machine's time of day"), "{text}");
-    let text = refused("nodes: [a]\nclock: virtual\nstart: 2027-02-30\n");
-    assert!(text.contains("a day from 1970-01-01 to 2042-12-31 is needed here"), "{text}");
+    let no_day = refused("nodes: [a]\nclock: virtual\nstart: 2027-02-30\n");
+    assert!(no_day.contains("a day from 1970-01-01 to 2042-12-31 is needed here"), "{no_day}");
 }
 
 #[test]
 fn a_kernel_node_has_room_for_a_thousand_interfaces() {
-    let star = |links: usize, stack: &str| {
-        let names: Vec<String> = (0..links).map(|number| format!("n{number}")).collect();
+    let star = |size: usize, stack: &str| {
+        let names: Vec<String> = (0..size).map(|number| format!("n{number}")).collect();
         let nodes: String = names.iter().map(|name| format!(", {name}: {{}}")).collect();
         let links: String = names.iter().map(|name| format!("  {name}: {{ends: [hub, {name}]}}\n")).collect();
         netloom_lab::parse(&format!("nodes: {{hub: {{stack: {stack}}}{nodes}}}\nlinks:\n{links}"), "test.yaml")

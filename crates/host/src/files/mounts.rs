@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(unescape(b"a\\04"), PathBuf::from("a\\04"));
         let root = visible().unwrap();
         assert_eq!(root[0].point, Path::new("/"));
-        assert!(root.iter().any(|mount| mount.point == Path::new("/proc") && mount.kind == "proc"));
+        assert!(root.iter().any(|other| other.point == Path::new("/proc") && other.kind == "proc"));
     }
 
     #[test]

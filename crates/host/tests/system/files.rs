@@ -149,12 +149,15 @@ pub(crate) fn what_cannot_be_put_is_told() {
         let refused = |name: &str, entries: &[FileConfig]| {
             Node::create(&home.node(name, entries.to_vec())).unwrap_err().to_string()
         };
-        let error = refused("a", &absent);
-        assert!(error.contains("absent, for /etc/x: No such file or directory"), "{error}");
-        let error = refused("b", &owner);
-        assert!(error.contains("give /run/x to user no-such-user: no such user in the node's /etc/passwd"), "{error}");
-        let error = refused("c", &folder);
-        assert!(error.starts_with("node c: make /usr of the node: "), "{error}");
+        let of_source = refused("a", &absent);
+        assert!(of_source.contains("absent, for /etc/x: No such file or directory"), "{of_source}");
+        let of_owner = refused("b", &owner);
+        assert!(
+            of_owner.contains("give /run/x to user no-such-user: no such user in the node's /etc/passwd"),
+            "{of_owner}"
+        );
+        let of_folder = refused("c", &folder);
+        assert!(of_folder.starts_with("node c: make /usr of the node: "), "{of_folder}");
         assert!(sh(&mut Node::create(&home.node("d", vec![])).unwrap(), "true").0.success());
     });
 }

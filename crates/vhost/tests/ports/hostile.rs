@@ -57,8 +57,8 @@ fn a_frame_in_more_buffers_than_anybody_needs_ends_the_port() {
     let (mut other, room) = many_buffers(1_000, WRITE);
     large(&other.guest, TO_GUEST, &[room, room]);
     other.port.send(&Pool::default().packet(VirtioHeader::COMPLETE, &[1; 30_000]));
-    let said = other.port.error().expect("an error").to_string();
-    assert!(said.contains("a frame in more than 1024 buffers"), "{said}");
+    let why = other.port.error().expect("an error").to_string();
+    assert!(why.contains("a frame in more than 1024 buffers"), "{why}");
 }
 
 /// Where the descriptors, the available and the used ring of a large queue are.
