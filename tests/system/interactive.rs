@@ -144,6 +144,53 @@ fn a_shell_has_a_terminal_of_its_own_and_its_exit_code_comes_back() {
     }
 }
 
+/// More than any buffer on the way holds, to a program that gives back what it reads.
+#[test]
+fn a_long_paste_into_a_terminal_comes_back() {
+    const LINES: usize = 4_000;
+    let bed = Bed::new(User::Own);
+    bed.write("day.yaml", DAY);
+    bed.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
+    let Pty { master, slave } = open_pty().unwrap();
+    let mut command = bed.command(&["exec", "day", "a", "--", "sh", "-c", "stty raw -echo; echo ready; exec cat"]);
+    command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(slave);
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let mut terminal = File::from(master);
+    read_until(&mut terminal, "ready");
+    let mut keyboard = terminal.try_clone().unwrap();
+    let typing = std::thread::spawn(move || {
+        (0..LINES).for_each(|line| writeln!(keyboard, "line {line}").unwrap());
+    });
+    let shown = read_until(&mut terminal, &format!("line {}\n", LINES - 1));
+    typing.join().unwrap();
+    assert!((0..LINES).all(|line| shown.contains(&format!("line {line}\n"))));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    bed.netloom(&["down"]).expect_code(0);
+    bed.assert_nothing_is_left("day");
+}
+
+#[test]
+fn a_lab_that_does_not_answer_is_seen_and_ended() {
+    let bed = Bed::new(User::Own);
+    bed.write("day.yaml", DAY);
+    bed.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
+    let state = std::fs::read_to_string(bed.path().join("runtime/netloom/day/lab.json")).unwrap();
+    let state: serde_json::Value = serde_json::from_str(&state).unwrap();
+    let lab = i32::try_from(state["lab_pid"].as_i64().unwrap()).unwrap();
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(lab), nix::sys::signal::Signal::SIGSTOP).unwrap();
+    let listed = bed.netloom(&["ps"]).expect_code(0);
+    assert!(listed.stdout.contains("day  does not answer"), "{listed:#?}");
+    let json = bed.netloom(&["ps", "--json"]).expect_code(0);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((&json[0]["name"], &json[0]["answers"]), (&"day".into(), &false.into()));
+    let ended = bed.netloom(&["down"]).expect_code(0);
+    assert!(ended.stderr.contains("did not answer and was killed"), "{ended:#?}");
+    bed.assert_nothing_is_left("day");
+    assert!(bed.runtime_files().is_empty());
+}
+
 #[test]
 fn a_program_is_stopped_when_its_caller_is_killed() {
     let bed = Bed::new(User::Own);

@@ -89,7 +89,9 @@ pub enum KernelMissing {
 /// When there is no such kernel, or when it cannot do what is needed; a kernel that the user named is never replaced by
 /// another.
 pub fn find(need: Need, given: Option<&Path>) -> Result<Kernel, KernelMissing> {
-    let named = given.map(Path::to_owned).or_else(|| Some(PathBuf::from(std::env::var_os(VARIABLE)?)));
+    // An empty variable is as good as none.
+    let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
+    let named = given.map(Path::to_owned).or_else(|| variable.map(PathBuf::from));
     // Without a place for a cache there are no own builds; that is no reason to refuse what else there is.
     let builds = Cache::of_user().map(|cache| cache.builds()).unwrap_or_default();
     choose(need, named, builds, Path::new(OF_DISTRIBUTION))

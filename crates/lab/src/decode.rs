@@ -13,6 +13,7 @@ pub(crate) use fields::Fields;
 pub(crate) use link::named_change;
 pub(crate) use timeline::{command_name, file_name, link_name};
 
+use crate::bounded::{self, LONGEST_FILE, MOST_READ};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::keys::{BOUNDS, TOP};
 use crate::plan::{Bounds, OnSpin, Precision, Shards};
@@ -39,6 +40,8 @@ pub(crate) struct Errors {
     entries: Vec<Diagnostic>,
     folder: PathBuf,
     files: Vec<PathBuf>,
+    /// How many bytes of files were read.
+    read: u64,
     nodes: Option<Nodes>,
 }
 
@@ -58,7 +61,8 @@ impl Errors {
     pub(crate) fn read_bytes(&mut self, node: &Node) -> Result<Vec<u8>, Diagnostic> {
         let name = PathBuf::from(scalar::filled(node)?);
         let path = self.folder.join(&name);
-        let bytes = std::fs::read(&path).map_err(|error| node.error(format!("reading {}: {error}", path.display())))?;
+        let bytes = bounded::read(&path, LONGEST_FILE.min(MOST_READ - self.read)).map_err(|error| node.error(error))?;
+        self.read += bytes.len() as u64;
         if !self.files.contains(&name) {
             self.files.push(name);
         }

@@ -1,6 +1,7 @@
 //! Errors and warnings that name file, line and key, show the place, and say what would be right.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use std::cell::Cell;
 use std::fmt;
 
 /// A place in a lab file.
@@ -30,6 +31,28 @@ impl<T> Spanned<T> {
     }
 }
 
+/// More than these are counted, and not shown: nobody reads them all, and the first often make the others.
+const MOST_SHOWN: usize = 100;
+/// Characters of a message. What it quotes may have any length.
+const LONGEST_MESSAGE: usize = 2_000;
+/// Characters of a key.
+pub(crate) const LONGEST_KEY: usize = 300;
+/// Bytes of a file that may be looked through for every error.
+const SHORT_FILE: usize = 64 << 10;
+/// Bytes of a line that is shown.
+const LONGEST_LINE: usize = 2_000;
+
+/// A text of at most so many characters: of a longer one, beginning and end are left.
+pub(crate) fn shortened(text: String, longest: usize) -> String {
+    if text.len() <= longest || text.chars().nth(longest).is_none() {
+        return text;
+    }
+    let count = text.chars().count();
+    let head: String = text.chars().take(longest * 2 / 3).collect();
+    let tail: String = text.chars().skip(count - longest / 3 + 1).collect();
+    format!("{head}…{tail}")
+}
+
 /// One error or warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -42,7 +65,8 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     pub(crate) fn new(span: Span, key: &str, message: impl Into<String>) -> Self {
-        Self { span, key: key.to_owned(), message: message.into(), related: Vec::new() }
+        let (key, message) = (shortened(key.to_owned(), LONGEST_KEY), shortened(message.into(), LONGEST_MESSAGE));
+        Self { span, key, message, related: Vec::new() }
     }
 
     /// Shows another place, too.
@@ -78,6 +102,8 @@ pub struct Diagnostics {
     source: String,
     severity: Severity,
     entries: Vec<Diagnostic>,
+    /// How many more there are.
+    left_out: usize,
 }
 
 /// How grave all diagnostics of a list are.
@@ -91,7 +117,9 @@ impl Diagnostics {
     pub(crate) fn new(file: &str, source: &str, severity: Severity, mut entries: Vec<Diagnostic>) -> Self {
         entries.sort_by_key(|entry| entry.span);
         entries.dedup();
-        Self { file: file.to_owned(), source: source.to_owned(), severity, entries }
+        let left_out = entries.len().saturating_sub(MOST_SHOWN);
+        entries.truncate(MOST_SHOWN);
+        Self { file: file.to_owned(), source: source.to_owned(), severity, entries, left_out }
     }
 
     /// Whether there is none.
@@ -99,22 +127,32 @@ impl Diagnostics {
         self.entries.is_empty()
     }
 
-    /// How many there are.
+    /// How many there are, those that are not shown included.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.entries.len() + self.left_out
     }
 
-    /// All of them, in the order of their lines.
+    /// The first hundred of them, in the order of their lines.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.entries.iter()
     }
 
     /// Each on one line: file, line, key and message.
     pub fn lines(&self) -> impl Iterator<Item = String> + '_ {
-        self.entries.iter().map(|entry| match entry.span.line {
+        let shown = self.entries.iter().map(|entry| match entry.span.line {
             0 => format!("{}: {}", self.file, entry.title()),
             line => format!("{}:{line}: {}", self.file, entry.title()),
-        })
+        });
+        shown.chain(self.rest().map(|rest| format!("{}: {rest}", self.file)))
+    }
+
+    fn rest(&self) -> Option<String> {
+        let what = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let plural = if self.left_out == 1 { "" } else { "s" };
+        (self.left_out > 0).then(|| format!("and {} more {what}{plural}", self.left_out))
     }
 
     /// All with their places in the file shown, in colours for a terminal.
@@ -123,8 +161,24 @@ impl Diagnostics {
     }
 
     fn render(&self, renderer: &Renderer) -> String {
-        let blocks: Vec<String> = self.entries.iter().map(|entry| self.render_one(renderer, entry)).collect();
-        blocks.join("\n\n")
+        let shown = self.entries.iter().map(|entry| self.render_one(renderer, entry));
+        shown.chain(self.rest()).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// The lines from the first to the last place of an entry: where they begin, and their text; of a short file all of it.
+    /// None if that is more than anybody could look at.
+    fn excerpt(&self, entry: &Diagnostic) -> Option<(usize, &str)> {
+        if self.source.len() <= SHORT_FILE {
+            return Some((0, &self.source));
+        }
+        let spans = || entry.related.iter().map(|(span, _)| span).chain([&entry.span]);
+        let first = spans().map(|span| span.start).min().unwrap_or(0);
+        let last = spans().map(|span| span.end).max().unwrap_or(0);
+        let begin = self.source[..first].rfind('\n').map_or(0, |at| at + 1);
+        let end = self.source[last..].find('\n').map_or(self.source.len(), |at| last + at);
+        let is_short = |span: &Span| span.start - begin <= LONGEST_LINE && end - span.start <= LONGEST_LINE;
+        let text = &self.source[begin..end];
+        (spans().all(is_short) || text.lines().all(|line| line.len() <= LONGEST_LINE)).then_some((begin, text))
     }
 
     fn render_one(&self, renderer: &Renderer, entry: &Diagnostic) -> String {
@@ -136,11 +190,18 @@ impl Diagnostics {
         if entry.span.line == 0 {
             return renderer.render(&[title.element(annotate_snippets::Origin::path(self.file.as_str()))]);
         }
-        let mut snippet = Snippet::source(self.source.as_str())
+        let Some((begin, excerpt)) = self.excerpt(entry) else {
+            let place = format!("{}:{}", self.file, entry.span.line);
+            return renderer.render(&[title.element(annotate_snippets::Origin::path(place))]);
+        };
+        let first_line = 1 + self.source[..begin].matches('\n').count();
+        let within = |span: &Span| span.start - begin..span.end - begin;
+        let mut snippet = Snippet::source(excerpt)
+            .line_start(first_line)
             .path(self.file.as_str())
-            .annotation(AnnotationKind::Primary.span(entry.span.start..entry.span.end));
+            .annotation(AnnotationKind::Primary.span(within(&entry.span)));
         for (span, label) in &entry.related {
-            snippet = snippet.annotation(AnnotationKind::Context.span(span.start..span.end).label(label.as_str()));
+            snippet = snippet.annotation(AnnotationKind::Context.span(within(span)).label(label.as_str()));
         }
         renderer.render(&[title.element(snippet)])
     }
@@ -155,19 +216,45 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
+/// A word that is meant has so few letters.
+const LONGEST_WORD: usize = 64;
+/// So many words are compared for the suggestions of one lab file, in a second or so: thousands of wrong names among
+/// thousands of right ones are not worth more.
+const MOST_COMPARED: usize = 500_000;
+
+thread_local! {
+    /// How many words this thread may still compare.
+    static LEFT_TO_COMPARE: Cell<usize> = const { Cell::new(MOST_COMPARED) };
+}
+
+/// A lab file is read, and its errors may make suggestions.
+pub(crate) fn allow_suggestions() {
+    LEFT_TO_COMPARE.set(MOST_COMPARED);
+}
+
 /// The known word that is closest to `word`, if one is close enough to be meant.
 pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > 4 * LONGEST_WORD {
+        return None;
+    }
     // A third of the letters may differ: `dely` is meant to be `delay`, `rate` is not meant to be `name`.
     // And something of it must be left, so that nothing is near a single letter.
     let letters = word.chars().count();
     let most = letters.div_ceil(3).min(3).min(letters.saturating_sub(1));
     let lower = word.to_lowercase();
     let distance = |other: &str| strsim::osa_distance(&lower, &other.to_lowercase());
-    known
+    let is_comparable = |other: &&str| other.len() <= 4 * LONGEST_WORD;
+    let (mut compared, allowed) = (0, LEFT_TO_COMPARE.get());
+    let near = known
+        .take(allowed)
+        .inspect(|_| compared += 1)
+        .filter(is_comparable)
         .map(|other| (distance(other), other))
         .filter(|(far, _)| *far <= most)
         .min_by_key(|(far, _)| *far)
-        .map(|(_, near)| near)
+        .map(|(_, near)| near);
+    LEFT_TO_COMPARE.set(allowed - compared);
+    near
 }
 
 /// `a`, `a or b`, `a, b or c`.

@@ -5,6 +5,7 @@
 //! by one `resolve`. All errors of a file are reported at once, each with its place and what would be right.
 #![forbid(unsafe_code)]
 
+mod bounded;
 mod capture;
 mod change;
 mod decode;
@@ -75,9 +76,16 @@ fn load_as(path: &Path, clock: Option<Clock>) -> Result<Lab, Diagnostics> {
     let file = path.display().to_string();
     let failed =
         |why: String| Diagnostics::new(&file, "", Severity::Error, vec![Diagnostic::new(Span::default(), "", why)]);
-    let bytes = std::fs::read(path).map_err(|error| failed(format!("reading the lab file {file}: {error}")))?;
-    let text = String::from_utf8(bytes).map_err(|_| failed(format!("the lab file {file} is not a UTF-8 text")))?;
+    let text = bounded::read_lab(path).map_err(failed)?;
     parse_as(&text, &file, clock)
+}
+
+/// The text of the lab file at `path`.
+///
+/// # Errors
+/// What the kernel says, or that this is no text, no regular file, or longer than any lab file.
+pub fn read(path: &Path) -> Result<String, String> {
+    bounded::read_lab(path)
 }
 
 /// Checks the lab file `text`; errors name it `file`, whose name is the lab's unless the text says another.
@@ -97,6 +105,7 @@ pub fn parse_with_clock(text: &str, file: &str, clock: Clock) -> Result<Lab, Dia
 }
 
 fn parse_as(text: &str, file: &str, clock: Option<Clock>) -> Result<Lab, Diagnostics> {
+    diagnostics::allow_suggestions();
     let diagnostics = |severity, entries| Diagnostics::new(file, text, severity, entries);
     let root = yaml::parse(text).map_err(|errors| diagnostics(Severity::Error, errors))?;
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));

@@ -9,7 +9,7 @@ mod value;
 pub(crate) use build::parse;
 pub(crate) use value::yaml_value;
 
-use crate::diagnostics::{Diagnostic, Span, Spanned};
+use crate::diagnostics::{Diagnostic, LONGEST_KEY, Span, Spanned, shortened};
 
 /// A node of the tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,7 +112,7 @@ impl Node {
             }
             Content::List(items) => {
                 for (index, item) in items.iter_mut().enumerate() {
-                    item.settle(format!("{}[{index}]", self.key), None);
+                    item.settle(shortened(format!("{}[{index}]", self.key), LONGEST_KEY), None);
                 }
             }
             Content::Text { .. } | Content::Empty => {}
@@ -122,7 +122,9 @@ impl Node {
 
 /// The key of what stands under `name` in the map at `key`.
 fn below(key: &str, name: &str) -> String {
-    if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") }
+    let longer = if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") };
+    // It is for messages only, and every value has one: a long name with many values would take any amount of memory.
+    shortened(longer, LONGEST_KEY)
 }
 
 #[cfg(test)]

@@ -184,7 +184,8 @@ fn a_virtual_plan_tells_what_packets_cost() {
     let value = plan.describe();
     assert_eq!(value["clock"], "virtual");
     assert!(value["dilation"].is_null());
-    assert_eq!(value["nodes"][0]["cpu"], serde_json::json!({"packet_ns": 2_000, "byte_ps": 80}));
+    let cost = serde_json::json!({"packet_ns": 2_000, "byte_ps": 80, "syscall_ns": null, "switch_ns": null});
+    assert_eq!(value["nodes"][0]["cpu"], cost);
 }
 
 #[test]

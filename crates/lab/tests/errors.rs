@@ -63,5 +63,5 @@ fn every_message_has_a_place() {
 #[test]
 fn a_file_that_cannot_be_read_is_named() {
     let missing = netloom_lab::load(Path::new("/does/not/exist.yaml")).expect_err("there is no such file");
-    assert!(missing.to_string().contains("reading the lab file /does/not/exist.yaml: No such file"), "{missing}");
+    assert!(missing.to_string().contains("reading /does/not/exist.yaml: No such file"), "{missing}");
 }

@@ -66,6 +66,76 @@ fn survives(text: &str) {
     }
 }
 
+fn refused(text: &str) -> netloom_lab::Diagnostics {
+    netloom_lab::parse(text, "test.yaml").expect_err("a wrong lab")
+}
+
+/// Thousands of errors are counted, and the first hundred are shown; so this ends soon, whatever it is compared with.
+#[test]
+fn of_many_errors_the_first_are_shown() {
+    let nodes: Vec<String> = (0..3_000).map(|number| format!("node-{number}")).collect();
+    let links = (0..20_000).map(|number| format!("  link-{number}: {{ends: [nude-{number}, node-1]}}\n"));
+    let said = refused(&format!("nodes: [{}]\nlinks:\n{}", nodes.join(", "), links.collect::<String>()));
+    assert!(said.len() >= 20_000, "{} errors", said.len());
+    assert_eq!(said.iter().count(), 100);
+    let text = said.to_string();
+    assert!(text.contains("did you mean `node-0`?") && text.contains(" more errors") && text.len() < 100_000);
+    assert_eq!(said.lines().count(), 101);
+}
+
+/// Whatever a message quotes is cut, wherever it stands.
+#[test]
+fn long_names_make_short_messages() {
+    let long = "x".repeat(2_000_000);
+    for text in [
+        format!("nodes: [a, {long}]\n"),
+        format!("nodes: [a, b]\n{long}: 1\n"),
+        format!("nodes: [a, b]\nlinks:\n  l: {{ends: [a, {long}]}}\n"),
+        format!("nodes: [a, b]\nlinks:\n  l: {{ends: [a, b], rate: {long}}}\n"),
+        format!("nodes: [a, b]\nduration: 1{}\n", "0".repeat(2_000_000)),
+        format!("nodes: [a, b]\nexpect: [{long} == 1]\n"),
+        format!("nodes: [a, b]\nlinks:\n  {long}: {{ends: [a, b], rate: [{}]}}\n", "1, ".repeat(10_000)),
+        format!("{long}\n: {long}"),
+    ] {
+        let said = refused(&text);
+        let longest = said.lines().map(|line| line.len()).max();
+        assert!(longest < Some(10_000), "a line of {longest:?} bytes about {}", &text[..40]);
+        let shown = said.to_string();
+        assert!(shown.len() < 20_000 * said.iter().count(), "{} bytes about {}", shown.len(), &text[..40]);
+    }
+}
+
+/// Aliases of a long text, and aliases of aliases.
+#[test]
+fn aliases_do_not_multiply_for_ever() {
+    let texts = format!("a: &a {}\nb: [{}]\n", "x".repeat(1_000_000), "*a, ".repeat(100_000));
+    assert!(refused(&texts).to_string().contains("aliases multiply them"));
+    let mut laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..20 {
+        let below = format!("*a{}, ", level - 1).repeat(10);
+        laughs.push_str(&format!("a{level}: &a{level} [{below}]\n"));
+    }
+    assert!(refused(&laughs).to_string().contains("aliases multiply them"));
+    assert!(refused(&"[".repeat(1_000_000)).to_string().contains("recursion limit exceeded"));
+    assert!(refused(&"- ".repeat(100_000)).to_string().contains("levels deep"));
+}
+
+/// What a stranger's lab file names is read if it is a file of a sensible length.
+#[test]
+fn devices_are_not_read() {
+    let lab = "nodes: [a, b]\nlinks:\n  l: {ends: [a, b], delay: {kind: samples, file: /dev/zero}}\n";
+    let said = refused(lab).to_string();
+    assert!(said.contains("/dev/zero is not a regular file") && said.contains("test.yaml:3"), "{said}");
+}
+
+#[test]
+fn a_text_with_zeros_says_so() {
+    let said = refused("nodes: [a, b]\nname: \0lab\n").to_string();
+    assert!(said.contains("test.yaml:2") && said.contains("a byte 0 is here"), "{said}");
+    let tabs = refused("nodes:\n\ta: {}\n").to_string();
+    assert!(tabs.contains("not with tabs"), "{tabs}");
+}
+
 proptest! {
     #![proptest_config(config())]
 

@@ -117,7 +117,7 @@ fn a_cut_may_be_of_a_direction_or_of_a_further_pipe() {
 /// When each link is cut and joined: seconds, link, and for how long.
 fn cuts(text: &str) -> Vec<(u64, &'static str, Option<Duration>)> {
     let names = ["ab", "bc", "cd", "da"];
-    let network = "nodes: [a, b, c, d]
+    let network = "nodes: {a: {kind: router}, b: {kind: router}, c: {kind: router}, d: {kind: router}}
 links: {ab: {ends: [a, b]}, bc: {ends: [b, c]}, cd: {ends: [c, d]}, da: {ends: [d, a]}}
 ";
     let plan = plan(&format!("{network}timeline: [{text}]\n"));

@@ -12,6 +12,7 @@ use crate::links::{LinkName, Links};
 use crate::losses::PortCounters;
 use crate::memory;
 use crate::node::LabNode;
+use crate::render::counted;
 use crate::results::EventLog;
 use crate::session::{GuardLink, Parts, Session};
 use crate::shards::Sharing;
@@ -79,7 +80,7 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let sharing = Sharing::here(plan);
     notes.extend(sharing.note.clone());
     let claims = own_processors(plan, sharing.count(), &mut notes)?;
-    guard.step(format!("making {} nodes", plan.nodes.len()));
+    guard.step(format!("making {}", counted(plan.nodes.len(), "node")));
     let cgroups = cpu_shares(job)?;
     let hosts = HostsFiles::create(job)?;
     let mut nodes = make_nodes(job, &cgroups, &hosts)?;
@@ -143,7 +144,7 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
 fn joining(plan: &Plan) -> String {
     let in_kernel = plan.links.iter().filter(|link| link.bypass.is_joined()).count();
     let of_them = if in_kernel > 0 { format!(", {in_kernel} of them in the kernel") } else { String::new() };
-    format!("joining them with {} links{of_them}", plan.links.len())
+    format!("joining them with {}{of_them}", counted(plan.links.len(), "link"))
 }
 
 fn notes_of(nodes: &[LabNode]) -> impl Iterator<Item = String> {

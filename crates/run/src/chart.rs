@@ -48,8 +48,33 @@ where
 pub(crate) fn labels(chart: &mut Chart<'_, '_>, x: &str, y: &str, of_y: &dyn Fn(&f64) -> String) -> Drawn {
     let mut mesh = chart.configure_mesh();
     mesh.x_desc(x).y_desc(y).x_labels(10).y_labels(6).light_line_style(TRANSPARENT).y_label_formatter(&of_y);
-    let of_x = |at: &f64| if at.fract().abs() < 1e-9 { format!("{at:.0}") } else { format!("{at:.2}") };
+    let of_x = |at: &f64| tick(*at);
     mesh.x_label_formatter(&of_x);
     mesh.label_style(("sans-serif", 13)).axis_desc_style(("sans-serif", 14)).draw()?;
     Ok(())
+}
+
+/// A number at an axis with all the digits that tell it from its neighbours, and no others.
+pub(crate) fn tick(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A number of things at an axis; nothing between two of them.
+pub(crate) fn count_tick(value: f64) -> String {
+    if (value - value.round()).abs() < 1e-9 { format!("{value:.0}") } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_ticks_look_alike() {
+        let ticks = |step: f64, show: fn(f64) -> String| (0..6).map(|n| show(f64::from(n) * step)).collect::<Vec<_>>();
+        assert_eq!(ticks(0.2, tick), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
+        assert_eq!(ticks(0.005, tick), ["0", "0.005", "0.01", "0.015", "0.02", "0.025"]);
+        assert_eq!(ticks(20.0, tick), ["0", "20", "40", "60", "80", "100"]);
+        assert_eq!(ticks(0.2, count_tick), ["0", "", "", "", "", "1"]);
+    }
 }

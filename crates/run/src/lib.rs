@@ -63,7 +63,7 @@ pub use losses::PortLoss;
 pub use memory::memory_warning;
 pub use message::{Busiest, Event};
 pub use portrait::{PortraitRequest, portrait};
-pub use preflight::user_problems;
+pub use preflight::{missing_programs, user_problems};
 pub use punctuality::{Lateness, Punctuality};
 pub use report::{Advance, CommandRow, ExpectationRow, Finding, PipeRow, Report, RouterRow, Verdict};
 pub use shards::{shards_json, shards_text};

@@ -1,6 +1,6 @@
 //! The portrait of a pipe: what its models do to packets, as a picture and in a few figures.
 
-use crate::chart::{Area, Drawn, FIRST, HEADROOM, SECOND, axes, drawn, labels};
+use crate::chart::{Area, Drawn, FIRST, HEADROOM, SECOND, axes, count_tick, drawn, labels, tick};
 use crate::render::{rate, span};
 use netloom_link::PipeConfig;
 use netloom_sim::{PORTRAIT_GAP, PORTRAIT_PACKET, Portrait};
@@ -108,7 +108,7 @@ fn histogram(area: &Area<'_>, ms: &[f64]) -> Drawn {
     let share = |count: u32| f64::from(count) / ms.len() as f64;
     let top = counts.iter().copied().map(share).fold(0.0, f64::max) * HEADROOM;
     let mut chart = axes(area, "", (right, top))?;
-    labels(&mut chart, "delay in ms", "share of packets", &|part| format!("{:.1} %", part * 100.0))?;
+    labels(&mut chart, "delay in ms", "share of packets", &|part| format!("{} %", tick(part * 100.0)))?;
     let bars = counts.iter().enumerate().map(|(place, count)| {
         let from = place as f64 * width;
         Rectangle::new([(from, 0.0), (from + width, share(*count))], FIRST.filled())
@@ -122,7 +122,7 @@ fn one_by_one(area: &Area<'_>, ms: &[f64]) -> Drawn {
     let first = &ms[..ms.len().min(ONE_BY_ONE)];
     let top = first.iter().copied().fold(0.0, f64::max).max(1e-6) * HEADROOM;
     let mut chart = axes(area, "", (first.len() as f64, top))?;
-    labels(&mut chart, "packet", "delay in ms", &|delay| format!("{delay:.1}"))?;
+    labels(&mut chart, "packet", "delay in ms", &|delay| tick(*delay))?;
     let points = first.iter().enumerate().map(|(number, delay)| (number as f64, *delay));
     chart.draw_series(points.map(|at| Circle::new(at, 2, SECOND.filled())))?;
     Ok(())
@@ -136,7 +136,7 @@ fn bursts(area: &Area<'_>, lengths: &[usize]) -> Drawn {
     let share = |count: u32| f64::from(count) / lengths.len() as f64;
     let top = counts.iter().copied().map(share).fold(0.0, f64::max) * HEADROOM;
     let mut chart = axes(area, "", (longest as f64 + 1.0, top))?;
-    labels(&mut chart, "losses in a row", "share of bursts", &|part| format!("{:.0} %", part * 100.0))?;
+    labels(&mut chart, "losses in a row", "share of bursts", &|part| format!("{} %", tick(part * 100.0)))?;
     let bars = counts.iter().enumerate().skip(1).map(|(length, count)| {
         let at = length as f64;
         Rectangle::new([(at - 0.4, 0.0), (at + 0.4, share(*count))], FIRST.filled())
@@ -150,7 +150,7 @@ fn losses(area: &Area<'_>, losses: &[bool]) -> Drawn {
     let first = &losses[..losses.len().min(10 * ONE_BY_ONE)];
     let total = first.iter().filter(|lost| **lost).count() as f64;
     let mut chart = axes(area, "", (first.len() as f64, total.max(1.0) * HEADROOM))?;
-    labels(&mut chart, "packet", "lost so far", &|count| format!("{count:.0}"))?;
+    labels(&mut chart, "packet", "lost so far", &|count| count_tick(*count))?;
     let mut lost = 0.0;
     let steps = first.iter().enumerate().map(|(number, is_lost)| {
         lost += f64::from(u8::from(*is_lost));

@@ -12,16 +12,20 @@ use std::path::{Path, PathBuf};
 
 /// Refuses a plan whose programs are not on this machine, all of them at once.
 pub(crate) fn programs_exist(plan: &Plan, lab_file: &Path) -> Result<(), RunError> {
-    let absent = plan.programs().into_iter().filter(|program| !exists(&program.name, &path_of(plan, program)));
-    let missing: Vec<MissingProgram> = absent
-        .map(|Program { line, name, .. }| MissingProgram {
-            file: lab_file.to_owned(),
-            line,
-            found: found_here(&name),
-            program: name,
-        })
-        .collect();
+    let missing = missing_programs(plan, lab_file);
     if missing.is_empty() { Ok(()) } else { Err(RunError::MissingPrograms(missing)) }
+}
+
+/// The programs of the timeline that are not on this machine, as far as that is known before the run.
+pub fn missing_programs(plan: &Plan, lab_file: &Path) -> Vec<MissingProgram> {
+    let absent = plan.programs().into_iter().filter(|program| !exists(&program.name, &path_of(plan, program)));
+    let missing = |Program { line, name, .. }: Program| MissingProgram {
+        file: lab_file.to_owned(),
+        line,
+        found: found_here(&name),
+        program: name,
+    };
+    absent.map(missing).collect()
 }
 
 /// What an ordinary user's lab has to map so that commands can have the users that they name; none if nothing. Refuses a

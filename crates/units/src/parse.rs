@@ -64,7 +64,10 @@ impl Family {
         };
         decimal.times(unit.factor).map_err(|inexact| match inexact {
             Inexact::Fraction => self.error(text, &format!("is not a whole number of {}", self.base)),
-            Inexact::TooLarge => self.error(text, "is too large"),
+            Inexact::TooLarge => {
+                let most = u64::MAX / unit.factor;
+                self.error(text, &format!("is too large, which is above {most} {}", unit.name))
+            }
         })
     }
 

@@ -68,7 +68,7 @@ fn durations() {
         ("-1 ms", "is below zero"),
         ("0.1 ns", "is not a whole number of nanoseconds"),
         ("5 m", "write min for minutes or ms for milliseconds"),
-        ("6000000 h", "is too large"),
+        ("6000000 h", "is too large, which is above 5124095 h"),
         ("1 day", "unknown unit `day`"),
     ]);
 }

@@ -3,11 +3,19 @@
 use super::{Outcome, lab_file, print, print_json};
 use crate::args::CheckArgs;
 use crate::talk;
+use netloom_run::MissingProgram;
 
 pub(super) fn check(args: &CheckArgs) -> Outcome {
     let (lab, _) = lab_file::load(&args.file, args.clock)?;
     lab_file::short_memory(&lab);
     netloom_run::user_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
+    for missing in netloom_run::missing_programs(&lab.plan, &args.file) {
+        let MissingProgram { file, line, program, .. } = missing;
+        talk::warning(&format!(
+            "{}:{line}: program `{program}` is not on this machine: a run needs it",
+            file.display()
+        ));
+    }
     if args.json {
         let plan = lab.plan.description().with("shards_here", netloom_run::shards_json(&lab.plan));
         return print_json(&plan);

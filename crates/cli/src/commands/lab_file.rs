@@ -6,7 +6,6 @@ use crate::talk;
 use netloom_lab::{Clock, Lab, Precision};
 use netloom_run::{ExitCode, RunRequest};
 use netloom_units::Seed;
-use std::fs;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -22,8 +21,7 @@ pub(super) fn load(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), F
 
 /// Reads and resolves a lab file in silence.
 pub(super) fn parse(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), Failure> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| Failure::new(ExitCode::LabFile, format!("reading {}: {error}", path.display())))?;
+    let text = netloom_lab::read(path).map_err(|error| Failure::new(ExitCode::LabFile, error))?;
     let name = path.to_string_lossy();
     let parse = || match clock {
         Some(clock) => netloom_lab::parse_with_clock(&text, &name, clock),

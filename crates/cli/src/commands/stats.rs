@@ -2,6 +2,7 @@
 
 use super::{DONE, Outcome, print_on};
 use crate::args::StatsArgs;
+use netloom_host::terminal::{WindowSize, window_size};
 use netloom_run::render::{Align, Table, pipe_name, rate, span};
 use netloom_run::{Client, LabStats, PipeStats, only_lab, telling_columns};
 use std::io::{IsTerminal, stdout};
@@ -24,7 +25,48 @@ pub(super) fn stats(args: &StatsArgs) -> Outcome {
     let redraw = if stdout().is_terminal() && !args.once { REDRAW } else { "" };
     let before = client.stats()?;
     sleep(PERIOD);
-    repeat_from(before, &mut client, args.once, &mut |now, earlier| format!("{redraw}{}", table(now, earlier)))
+    repeat_from(before, &mut client, args.once, &mut |now, earlier| {
+        // Asked anew every time: somebody may have changed it.
+        let size = if redraw.is_empty() { None } else { window_size(stdout()) };
+        format!("{redraw}{}", fitted(now, earlier, size))
+    })
+}
+
+/// The columns that a narrow terminal goes without, one after the other.
+const DISPENSABLE: [&str; 6] = ["packets/s", "delay", "drops/s", "rate", "state", "load"];
+
+/// The table as far as it fits: what is wider or longer than the terminal would scroll, and leave its copies behind.
+fn fitted(now: &LabStats, before: &LabStats, size: Option<WindowSize>) -> String {
+    let Some(WindowSize { rows, columns }) = size.filter(|size| size.rows > 2 && size.columns > 0) else {
+        return table(now, before, &[]);
+    };
+    let (rows, columns) = (usize::from(rows), usize::from(columns));
+    let heads = PipeStats::default().effects.headed();
+    let order: Vec<&str> = heads.iter().rev().map(|(head, _)| *head).chain(DISPENSABLE).collect();
+    let is_narrow = |text: &String| text.lines().all(|line| plain(line).chars().count() <= columns);
+    let mut texts = (0..=order.len()).map(|count| table(now, before, &order[..count]));
+    let text = texts.clone().find(is_narrow).or(texts.next_back()).unwrap_or_default();
+    let count = text.lines().count();
+    // The line behind the last is the cursor's.
+    let shown = if count < rows { count } else { rows - 2 };
+    let cut = |line: &str| {
+        if plain(line).chars().count() <= columns {
+            line.to_owned()
+        } else {
+            plain(line).chars().take(columns).collect()
+        }
+    };
+    let mut lines: Vec<String> = text.lines().take(shown).map(cut).collect();
+    if shown < count {
+        let rest = format!("and {} more: `netloom stats --once` shows all", count - shown);
+        lines.push(rest.chars().take(columns).collect());
+    }
+    lines.join("\n")
+}
+
+/// Without colours.
+fn plain(line: &str) -> String {
+    anstream::adapter::strip_str(line).to_string()
 }
 
 type Format<'a> = &'a mut dyn FnMut(&LabStats, &LabStats) -> String;
@@ -50,7 +92,8 @@ fn repeat_from(mut before: LabStats, client: &mut Client, once: bool, format: Fo
     DONE
 }
 
-fn table(now: &LabStats, before: &LabStats) -> String {
+/// The table without these columns.
+fn table(now: &LabStats, before: &LabStats, without: &[&str]) -> String {
     let telling = telling_columns(now.pipes.iter().map(|pipe| &pipe.effects));
     let heads = PipeStats::default().effects.headed();
     let mut columns = vec![
@@ -66,13 +109,17 @@ fn table(now: &LabStats, before: &LabStats) -> String {
         ("drops", Align::Right),
     ];
     columns.extend(telling.iter().map(|column| (heads[*column].0, Align::Right)));
-    let mut table = Table::new(&columns);
+    let kept: Vec<bool> = columns.iter().map(|(head, _)| !without.contains(head)).collect();
+    let of_kept =
+        |cells: Vec<String>| cells.into_iter().zip(&kept).filter_map(|(cell, kept)| kept.then_some(cell)).collect();
+    let mut table =
+        Table::new(&columns.iter().zip(&kept).filter_map(|(column, kept)| kept.then_some(*column)).collect::<Vec<_>>());
     let seconds = (now.at_ns.saturating_sub(before.at_ns)) as f64 / 1e9;
     for (pipe, earlier) in now.pipes.iter().zip(&before.pipes) {
         let effects = pipe.effects.headed();
         let told =
             telling.iter().map(|column| if pipe.joined_in_kernel { dash() } else { effects[*column].1.to_string() });
-        table.row(cells(pipe, earlier, seconds.max(f64::EPSILON)).into_iter().chain(told).collect());
+        table.row(of_kept(cells(pipe, earlier, seconds.max(f64::EPSILON)).into_iter().chain(told).collect()));
     }
     table.to_string().trim_end().to_owned()
 }
@@ -122,17 +169,42 @@ mod tests {
             ..before.clone()
         };
         let stats = |at_ns, pipe: &PipeStats| LabStats { at_ns, pipes: vec![pipe.clone()] };
-        let text = table(&stats(3_000_000_000, &now), &stats(1_000_000_000, &before));
+        let text = table(&stats(3_000_000_000, &now), &stats(1_000_000_000, &before), &[]);
         let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
         assert_eq!(row.join(" "), "l a>b up 1 Mbit/s 0 ns 500 kbit/s 50.0 % 0 0 2 4");
         let joined = PipeStats { joined_in_kernel: true, ..now.clone() };
-        let unseen = table(&stats(3_000_000_000, &joined), &stats(1_000_000_000, &before));
+        let unseen = table(&stats(3_000_000_000, &joined), &stats(1_000_000_000, &before), &[]);
         let unseen: Vec<&str> = unseen.lines().nth(1).unwrap().split_whitespace().collect();
         assert_eq!(unseen.join(" "), "l a>b in the kernel - - - - - - - -");
         let mut crossed = now;
         crossed.effects.cross_arrived_packets = 77;
-        let wider = table(&stats(3_000_000_000, &crossed), &stats(1_000_000_000, &before));
+        let wider = table(&stats(3_000_000_000, &crossed), &stats(1_000_000_000, &before), &[]);
         assert!(wider.lines().next().unwrap().contains("drops  cross"), "{wider}");
         assert!(wider.ends_with("  4     77"), "{wider}");
+    }
+
+    #[test]
+    fn a_table_fits_its_terminal() {
+        let pipe = |number: u32| PipeStats {
+            link: format!("link-{number}"),
+            from: "client".into(),
+            to: "server".into(),
+            rate_bits_per_second: Some(100_000_000),
+            ..PipeStats::default()
+        };
+        let stats = |at_ns| LabStats { at_ns, pipes: (0..50).map(pipe).collect() };
+        let (now, before) = (stats(3_000_000_000), stats(1_000_000_000));
+        for (rows, columns) in [(24, 80), (10, 40), (60, 200), (3, 10)] {
+            let text = fitted(&now, &before, Some(WindowSize { rows, columns }));
+            let lines: Vec<String> = text.lines().map(plain).collect();
+            assert!(lines.len() < usize::from(rows), "{} lines on {rows}", lines.len());
+            assert!(lines.iter().all(|line| line.chars().count() <= usize::from(columns)), "{text}");
+        }
+        let narrow = fitted(&now, &before, Some(WindowSize { rows: 24, columns: 80 }));
+        assert!(
+            narrow.contains("drops") && narrow.ends_with("and 29 more: `netloom stats --once` shows all"),
+            "{narrow}"
+        );
+        assert_eq!(fitted(&now, &before, Some(WindowSize { rows: 60, columns: 200 })), table(&now, &before, &[]));
     }
 }

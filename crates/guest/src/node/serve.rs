@@ -19,6 +19,9 @@ use super::streams::{Joined, OUTPUTS, Token};
 /// How often to look whether the window of a terminal has changed: nothing else tells the lab process of it.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// So many programs are begun at most before the first of them is joined: a lab has fewer commands.
+const MOST_BEGUN: usize = 10_000;
+
 impl KernelNode {
     /// Does everything that can be done without waiting.
     pub(super) fn serve(&mut self) -> io::Result<()> {
@@ -50,18 +53,23 @@ impl KernelNode {
             FromGuest::Up => self.is_up = true,
             FromGuest::Reply(reply) => self.replies.push_back(reply),
             FromGuest::Output { process, stream, bytes } => {
-                // The first output of a program may come before its streams are joined, right behind the reply.
-                let joined = self.joined.entry(process).or_default();
-                match joined.outputs.get_mut(&stream) {
+                let Some(joined) = self.known(process) else { return Ok(()) };
+                let fits = match joined.outputs.get_mut(&stream) {
                     Some(sink) => sink.push(&bytes),
-                    None => joined.early.entry(stream).or_default().extend(bytes),
+                    // Somebody closed it, and the agent does not know yet.
+                    None if joined.is_joined => true,
+                    None => joined.keep_early(stream, &bytes),
+                };
+                if !fits {
+                    return Err(io::Error::other("it sends more of a program's output than was asked for"));
                 }
                 self.write_output(process, stream)?;
             }
             FromGuest::OutputEnds { process, stream } => {
-                let joined = self.joined.entry(process).or_default();
+                let Some(joined) = self.known(process) else { return Ok(()) };
                 match joined.outputs.get_mut(&stream) {
                     Some(sink) => sink.end(),
+                    None if joined.is_joined => {}
                     None => drop(joined.early_ends.insert(stream)),
                 }
                 self.write_output(process, stream)?;
@@ -75,9 +83,10 @@ impl KernelNode {
             FromGuest::InputUnwanted { process } => self.drop_input(process),
             FromGuest::Exited { process, status, cpu_ns } => {
                 let (status, cpu) = (ExitStatus::from_raw(status), Duration::from_nanos(cpu_ns));
-                self.endings.extend(self.mail.heard_at().map(|at| (process, at)));
-                let joined = self.joined.entry(process).or_default();
+                let at = self.mail.heard_at();
+                let Some(joined) = self.known(process) else { return Ok(()) };
                 joined.ended = Some(NodeEvent::Exited { process, status, cpu });
+                self.endings.extend(at.map(|at| (process, at)));
                 self.drop_input(process);
                 self.tell_end(process);
             }
@@ -85,11 +94,23 @@ impl KernelNode {
         Ok(())
     }
 
+    /// A program that runs, or one that was just started: the first that is heard of it may come before its streams are
+    /// joined, right behind the reply. None if nobody has begun so many.
+    fn known(&mut self, process: ProcessId) -> Option<&mut Joined> {
+        let is_new = !self.joined.contains_key(&process);
+        let begun = || self.joined.values().filter(|joined| !joined.is_joined).count();
+        if is_new && begun() >= MOST_BEGUN {
+            return None;
+        }
+        Some(self.joined.entry(process).or_default())
+    }
+
     /// Joins a program that has just been started.
     pub(super) fn join(&mut self, process: ProcessId, mut joined: Joined) -> io::Result<()> {
         if let Some(early) = self.joined.remove(&process) {
             for (stream, sink) in &mut joined.outputs {
-                early.early.get(stream).into_iter().for_each(|bytes| sink.push(bytes));
+                // As much as fits a window was kept.
+                let _ = early.early.get(stream).is_none_or(|bytes| sink.push(bytes));
                 if early.early_ends.contains(stream) {
                     sink.end();
                 }

@@ -38,8 +38,14 @@ impl Sink {
         Self { fd, waiting: VecDeque::new(), unreported: 0, ends: false, watched: false }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
-        self.waiting.extend(bytes);
+    /// Takes what the agent has sent; false if that is more than it may.
+    #[must_use]
+    pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
+        let fits = self.waiting.len() + self.unreported + bytes.len() <= OUTPUT_WINDOW;
+        if fits {
+            self.waiting.extend(bytes);
+        }
+        fits
     }
 
     pub(super) fn end(&mut self) {
@@ -93,5 +99,24 @@ impl Sink {
         let mut fds = [PollFd::new(self.fd.as_fd(), PollFlags::POLLOUT)];
         // A descriptor without a reader is ready, too: writing then tells.
         poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_cannot_send_more_than_it_was_asked_for() {
+        let (_reader, pipe) = std::io::pipe().unwrap();
+        let mut sink = Sink::new(pipe.into());
+        assert!(sink.push(&vec![1; OUTPUT_WINDOW]));
+        assert!(!sink.push(&[1]));
+        // What a full pipe takes is not reported before it is worth a message.
+        assert_eq!(sink.flush(), Written::Some);
+        assert!(sink.report().is_none() && !sink.push(&[1]));
+        sink.discard();
+        assert_eq!(sink.report(), Some(OUTPUT_WINDOW));
+        assert!(sink.push(&[1]));
     }
 }

@@ -32,8 +32,9 @@ impl Source {
         self.window > 0
     }
 
+    /// The agent has taken so much; it never takes more than it was sent.
     pub(super) fn grant(&mut self, bytes: usize) {
-        self.window += bytes;
+        self.window = self.window.saturating_add(bytes).min(INPUT_WINDOW);
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
@@ -54,5 +55,23 @@ impl Source {
             // A terminal that was hung up, for example.
             Err(_) => Read::End,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Otherwise one that says so could have `/dev/zero` read for ever.
+    #[test]
+    fn an_agent_that_says_it_took_more_than_it_got_gets_no_more() {
+        let mut source = Source::new(std::fs::File::open("/dev/zero").unwrap().into());
+        let mut sent = 0;
+        while let (true, Read::Bytes(bytes)) = (source.is_open(), source.read()) {
+            sent += bytes.len();
+        }
+        assert_eq!(sent, INPUT_WINDOW);
+        (0..3).for_each(|_| source.grant(usize::MAX));
+        assert_eq!(source.window, INPUT_WINDOW);
     }
 }

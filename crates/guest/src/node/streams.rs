@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use netloom_host::guest::message::{ProcessId, Standard, Stream};
+use netloom_host::guest::message::{OUTPUT_WINDOW, ProcessId, Standard, Stream};
 use netloom_host::node::NodeEvent;
 use netloom_host::terminal::{WindowSize, window_size};
 use nix::errno::Errno;
@@ -67,6 +67,16 @@ impl Terminal {
 }
 
 impl Joined {
+    /// Keeps what came before the streams were joined; false if that is more than the agent may send.
+    pub(super) fn keep_early(&mut self, stream: Stream, bytes: &[u8]) -> bool {
+        let kept = self.early.entry(stream).or_default();
+        let fits = kept.len() + bytes.len() <= OUTPUT_WINDOW;
+        if fits {
+            kept.extend_from_slice(bytes);
+        }
+        fits
+    }
+
     /// Whether all that has come was written.
     pub(super) fn is_written(&self) -> bool {
         self.killed || !self.outputs.values().any(Sink::is_waiting)

@@ -111,6 +111,7 @@ impl fmt::Display for Wanted {
             Self::Rate(None) => f.pad("0 bit/s"),
             Self::Duration(span) => span.fmt(f),
             Self::Share(share) => share.fmt(f),
+            Self::Packets(1) => f.pad("1 packet"),
             Self::Packets(packets) => f.pad(&format!("{packets} packets")),
             Self::Bytes(bytes) => bytes.fmt(f),
             Self::Text(text) => write!(f, "{text:?}"),

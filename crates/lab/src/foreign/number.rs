@@ -17,12 +17,13 @@ fn times(text: &str, number: &str, factor: u64) -> Result<u64, String> {
         return Err(wrong());
     }
     let value: u128 = digits.parse().map_err(|_| wrong())?;
-    let product = value.checked_mul(u128::from(factor)).ok_or_else(|| format!("\"{text}\" is too large"))?;
+    let too_large = || format!("\"{text}\" is too large, which is above {}", u64::MAX / factor.max(1));
+    let product = value.checked_mul(u128::from(factor)).ok_or_else(too_large)?;
     let divisor = 10_u128.pow(u32::try_from(fraction.len()).map_err(|_| wrong())?);
     if product % divisor != 0 {
         return Err(format!("\"{text}\" is finer than can be told exactly"));
     }
-    u64::try_from(product / divisor).map_err(|_| format!("\"{text}\" is too large"))
+    u64::try_from(product / divisor).map_err(|_| too_large())
 }
 
 /// The factor of a unit among `units`.

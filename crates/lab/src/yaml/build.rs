@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 /// Aliases copy what they refer to, and copies of copies grow without bound: a lab of 10,000 links stays below this.
 const MOST_NODES: usize = 1_000_000;
 
+/// So do the bytes of the texts in them.
+const MOST_COPIED: usize = 256 << 20;
+
 /// Lab files are five levels deep; deeper ones only serve to exhaust the stack.
 const MOST_LEVELS: usize = 64;
 
@@ -17,6 +20,11 @@ const MOST_LEVELS: usize = 64;
 /// What is wrong with the YAML itself: a syntax error ends the reading, duplicate keys do not.
 pub(crate) fn parse(source: &str) -> Result<Node, Vec<Diagnostic>> {
     let mut builder = Builder::new(source);
+    if let Some(at) = source.find('\0') {
+        let line = 1 + source[..at].matches('\n').count();
+        let message = "a byte 0 is here: this is no text, or one that is saved as UTF-16; save it as UTF-8";
+        return Err(vec![Diagnostic::new(Span { start: at, end: at + 1, line }, "", message)]);
+    }
     for event in Parser::new_from_str(source) {
         let taken = event.map_err(|error| builder.syntax_error(&error)).and_then(|(event, span)| {
             let place = builder.span(span.start, span.end);
@@ -45,6 +53,8 @@ struct Builder {
     anchors: BTreeMap<usize, Node>,
     root: Option<Node>,
     nodes: usize,
+    /// Bytes of texts in what was copied.
+    copied: usize,
     errors: Vec<Diagnostic>,
 }
 
@@ -113,7 +123,16 @@ impl Builder {
             line_ends.push(at + line.trim_end().len());
             at += line.len();
         }
-        Self { offsets, line_ends, stack: vec![], anchors: BTreeMap::new(), root: None, nodes: 0, errors: vec![] }
+        Self {
+            offsets,
+            line_ends,
+            stack: vec![],
+            anchors: BTreeMap::new(),
+            root: None,
+            nodes: 0,
+            copied: 0,
+            errors: vec![],
+        }
     }
 
     /// A place on one line: what spans more is cut at the end of its first line.
@@ -166,9 +185,12 @@ impl Builder {
                 let Some(original) = self.anchors.get(&anchor) else {
                     return Err(Diagnostic::new(span, "", "an alias cannot refer to what it is part of"));
                 };
+                let (nodes, bytes) = count(original);
+                self.nodes += nodes;
+                self.copied += bytes;
+                self.check_size(span)?;
                 let mut copy = original.clone();
                 copy.span = span;
-                self.nodes += count(&copy);
                 self.close(copy, 0)?;
             }
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {}
@@ -195,16 +217,25 @@ impl Builder {
         self.close(node(whole, content), anchor)
     }
 
+    /// Before anything is copied that would be too much.
+    fn check_size(&self, span: Span) -> Result<(), Diagnostic> {
+        let what = if self.nodes > MOST_NODES {
+            format!("{MOST_NODES} values")
+        } else if self.copied > MOST_COPIED {
+            format!("{} MiB of texts", MOST_COPIED >> 20)
+        } else {
+            return Ok(());
+        };
+        Err(Diagnostic::new(span, "", format!("more than {what}: aliases multiply them")))
+    }
+
     /// Puts a complete node where it belongs.
     fn close(&mut self, node: Node, anchor: usize) -> Result<(), Diagnostic> {
         self.nodes += 1;
-        if self.nodes > MOST_NODES {
-            return Err(Diagnostic::new(
-                node.span,
-                "",
-                format!("more than {MOST_NODES} values: aliases multiply them"),
-            ));
+        if anchor > 0 {
+            self.copied += count(&node).1;
         }
+        self.check_size(node.span)?;
         if anchor > 0 {
             self.anchors.insert(anchor, node.clone());
         }
@@ -240,10 +271,16 @@ fn merged_entries(node: Node, span: Span) -> Result<Vec<Entry>, Diagnostic> {
     }
 }
 
-fn count(node: &Node) -> usize {
-    1 + match &node.content {
-        Content::Map(entries) => entries.iter().map(|entry| count(&entry.value)).sum(),
-        Content::List(items) => items.iter().map(count).sum(),
-        Content::Text { .. } | Content::Empty => 0,
+/// How many nodes that is, and how many bytes of texts are in them.
+fn count(node: &Node) -> (usize, usize) {
+    let sum = |(nodes, bytes): (usize, usize), (more, longer): (usize, usize)| (nodes + more, bytes + longer);
+    let own = (1, if let Content::Text { text, .. } = &node.content { text.len() } else { 0 });
+    match &node.content {
+        Content::Map(entries) => {
+            let all = entries.iter().map(|entry| sum((0, entry.name.len()), count(&entry.value)));
+            all.fold(own, sum)
+        }
+        Content::List(items) => items.iter().map(count).fold(own, sum),
+        Content::Text { .. } | Content::Empty => own,
     }
 }

@@ -1,7 +1,7 @@
 //! Packet times as a picture.
 
 use super::FlowTimes;
-use crate::chart::{Area, Drawn, HEADROOM, axes, drawn, labels};
+use crate::chart::{Area, Drawn, HEADROOM, axes, count_tick, drawn, labels};
 use plotters::prelude::*;
 
 const SIZE: (u32, u32) = (900, 520);
@@ -29,7 +29,7 @@ pub fn plot(flows: &[FlowTimes]) -> String {
 
 fn curves(area: &Area<'_>, flows: &[FlowTimes], corner: (f64, f64)) -> Drawn {
     let mut chart = axes(area, "", corner)?;
-    labels(&mut chart, "time since the SYN (s)", "data packets", &|count| format!("{count:.0}"))?;
+    labels(&mut chart, "time since the SYN (s)", "data packets", &|count| count_tick(*count))?;
     for (number, flow) in flows.iter().enumerate() {
         let colour = COLOURS[number % COLOURS.len()];
         let points = flow.times_ns.iter().enumerate().map(|(index, at)| (seconds(*at), (index + 1) as f64));

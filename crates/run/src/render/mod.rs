@@ -13,7 +13,7 @@ mod timeline;
 use crate::{CommandRow, ExpectationRow, PipeRow, Report, RouterRow, Verdict, telling_columns};
 use anstyle::{AnsiColor, Style};
 pub use doctor::examination;
-pub(crate) use quantity::grouped;
+pub(crate) use quantity::{counted, grouped};
 pub use quantity::{rate, span};
 pub use simulation::simulation;
 pub use stall::stall;

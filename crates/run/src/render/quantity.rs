@@ -20,6 +20,11 @@ pub(super) fn bare(ns: u64, like: u64) -> String {
     digits(ns as f64 / scale)
 }
 
+/// How many there are of something: `1 link`, `2 links`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A whole number with commas: `312,000`.
 pub(crate) fn grouped(value: f64) -> String {
     let digits = format!("{value:.0}");

@@ -8,7 +8,7 @@ use crate::effort::Spent;
 use crate::expectations::{self, Measurements};
 use crate::job::Mode;
 use crate::measure::{engine_evidence, marks, pipe_evidence, pipe_rows};
-use crate::render::span;
+use crate::render::{counted, span};
 use crate::verdict::{Evidence, NodeEvidence, ProcessorShare, judge};
 use crate::{Advance, CommandRow, Event, ExitCode, ExpectationRow, PipeRow, Report, RouterRow, RunError};
 use netloom_dataplane::Snapshot;
@@ -174,8 +174,8 @@ impl Session<'_> {
         let joined: Vec<&str> = self.links.joined().collect();
         let (count, named) = (joined.len(), joined.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "));
         let more = if count > NAMED { format!(" and {} more", count - NAMED) } else { String::new() };
-        let of_all = self.links.names().len();
-        (count > 0).then(|| format!("{count} of {of_all} links, joined in the kernel and not measured: {named}{more}"))
+        let of_all = counted(self.links.names().len(), "link");
+        (count > 0).then(|| format!("{count} of {of_all}, joined in the kernel and not measured: {named}{more}"))
     }
 
     /// What the nodes' interfaces dropped is lost outside all models.

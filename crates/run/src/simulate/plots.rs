@@ -3,7 +3,7 @@
 use super::SimReport;
 use super::series::{Point, Series};
 use crate::RunError;
-use crate::chart::{Area, Drawn, FIRST, GREY, HEADROOM, SECOND, axes, drawn, labels};
+use crate::chart::{Area, Drawn, FIRST, GREY, HEADROOM, SECOND, axes, count_tick, drawn, labels, tick};
 use crate::render::{rate, span};
 use crate::results::Folder;
 use netloom_lab::Plan;
@@ -60,7 +60,7 @@ fn pipe(area: &Area<'_>, title: &str, limit: Option<u64>, points: &[Point]) -> D
     chart.draw_series(LineSeries::new(carried, FIRST.stroke_width(2)))?;
     let longest = points.iter().map(|point| point.queued).max().unwrap_or(0);
     let mut below = axes(&lower, "", (end, (longest as f64).max(1.0) * HEADROOM))?;
-    labels(&mut below, "time in s", "queue in packets", &|packets| format!("{packets:.0}"))?;
+    labels(&mut below, "time in s", "queue in packets", &|packets| count_tick(*packets))?;
     let waited = points.iter().map(|point| (point.seconds, point.queued as f64));
     below.draw_series(LineSeries::new(waited, SECOND.stroke_width(2)))?;
     Ok(())
@@ -73,7 +73,7 @@ fn delays(area: &Area<'_>, source: &SourceOutcome) -> Drawn {
     let most = delays.most().map_or(0.0, Duration::as_millis_f64);
     let title = format!("{}: one-way delay of {} packets", source.name, delays.count());
     let mut chart = axes(area, &title, ((most * HEADROOM).max(1e-6), 1.0))?;
-    labels(&mut chart, "delay in ms", "share of packets", &|share| format!("{:.0} %", share * 100.0))?;
+    labels(&mut chart, "delay in ms", "share of packets", &|share| format!("{} %", tick(share * 100.0)))?;
     let quantiles = (0..=QUANTILES).map(|part| f64::from(part) / f64::from(QUANTILES));
     // From zero on, so that the rise to the first packet shows.
     let least = delays.least().map_or(0.0, Duration::as_millis_f64);

@@ -1,0 +1,79 @@
+//! Reading the files of a lab: a stranger's may name anything, and is to be checked without harm.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// The longest lab file: one of 10,000 links takes less than 2 MiB.
+pub(crate) const LONGEST_LAB: u64 = 16 << 20;
+
+/// The longest file that a lab file names, a trace for example.
+pub(crate) const LONGEST_FILE: u64 = 256 << 20;
+
+/// As much is read of all files that a lab file names, each as often as it names it.
+pub(crate) const MOST_READ: u64 = 2 << 30;
+
+/// The bytes of the file at `path`.
+///
+/// # Errors
+/// What the kernel says, or why that is no file for us: a device or a pipe might never end.
+pub(crate) fn read(path: &Path, longest: u64) -> Result<Vec<u8>, String> {
+    let name = path.display();
+    let failed = |error: std::io::Error| format!("reading {name}: {error}");
+    // Opening a pipe would already wait.
+    let facts = std::fs::metadata(path).map_err(failed)?;
+    if facts.is_dir() {
+        return Err(format!("{name} is a folder, not a file"));
+    }
+    if !facts.is_file() {
+        return Err(format!("{name} is not a regular file: devices and pipes are not read, since they may never end"));
+    }
+    let too_long = || format!("{name} has more than {} MiB, and longer files are not read here", longest >> 20);
+    if facts.len() > longest {
+        return Err(too_long());
+    }
+    let mut bytes = Vec::new();
+    // Files of /proc say that they are empty, and others may grow.
+    File::open(path).and_then(|file| file.take(longest + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    if bytes.len() as u64 > longest { Err(too_long()) } else { Ok(bytes) }
+}
+
+/// The text of the lab file at `path`.
+///
+/// # Errors
+/// As for [`read`], or where it is no text.
+pub(crate) fn read_lab(path: &Path) -> Result<String, String> {
+    String::from_utf8(read(path, LONGEST_LAB)?).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let bytes = error.as_bytes();
+        let line = 1 + bytes[..valid].iter().filter(|byte| **byte == b'\n').count();
+        let byte = bytes[valid];
+        format!("{}:{line}: the byte {byte:#04x} is not UTF-8: save the file as a UTF-8 text", path.display())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_regular_files_of_a_sensible_length_are_read() {
+        assert!(read(Path::new("/dev/zero"), 10).unwrap_err().contains("is not a regular file"));
+        assert!(read(Path::new("/"), 10).unwrap_err().contains("is a folder"));
+        assert!(read(Path::new("/no/such/file"), 10).unwrap_err().contains("No such file"));
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        assert!(read(&own, 1 << 20).is_ok());
+        assert!(read(&own, 10).unwrap_err().contains("has more than 0 MiB"));
+        // It says that it has no bytes, and has some.
+        assert!(read(Path::new("/proc/self/status"), 10).unwrap_err().contains("has more than"));
+    }
+
+    #[test]
+    fn the_line_of_what_is_no_text_is_told() {
+        let path = std::env::temp_dir().join(format!("netloom-no-text-{}", std::process::id()));
+        std::fs::write(&path, b"nodes: [a]\nname: caf\xe9\n").unwrap();
+        let said = read_lab(&path).unwrap_err();
+        std::fs::remove_file(&path).unwrap();
+        assert!(said.ends_with(":2: the byte 0xe9 is not UTF-8: save the file as a UTF-8 text"), "{said}");
+    }
+}
