@@ -107,12 +107,13 @@ fn a_killed_lab_leaves_no_files() {
         assert!(begun.elapsed() < Duration::from_secs(30));
         std::thread::sleep(Duration::from_millis(20));
     }
-    for pid in bed.processes() {
+    let killed: Vec<i32> = bed.processes();
+    for pid in &killed {
         // It may have ended with another.
-        let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+        let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(*pid), nix::sys::signal::Signal::SIGKILL);
     }
     child.wait().unwrap();
+    crate::kills::sweep(&bed, &killed);
     bed.assert_nothing_is_left("killed");
-    bed.netloom(&["ps"]).expect_code(0);
     assert!(bed.runtime_files().is_empty(), "{:?}", bed.runtime_files());
 }

@@ -95,7 +95,7 @@ fn length_of_a_run(bed: &Bed) -> Duration {
 
 /// The next netloom command removes what is left when nobody could. It sees that a lab is dead when the kernel has
 /// ended the last of its threads, which takes it a moment.
-fn sweep(bed: &Bed, killed: &[i32]) {
+pub(crate) fn sweep(bed: &Bed, killed: &[i32]) {
     let begun = Instant::now();
     while killed.iter().any(|pid| is_dying(*pid)) {
         assert!(begun.elapsed() < Duration::from_secs(100), "{killed:?} do not end");
