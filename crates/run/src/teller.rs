@@ -83,6 +83,8 @@ mod tests {
             all
         });
         teller.last_words(&Event::Failed { code: 8, message: "the end".into() });
+        // The reader reads until nobody is left to write.
+        drop(teller);
         let mut lines = Lines::default();
         lines.feed(&reader.join().unwrap());
         let heard: Vec<Event> = std::iter::from_fn(|| lines.next().map(Result::unwrap)).collect();
