@@ -10,10 +10,10 @@
 mod partition;
 mod weight;
 
-use crate::{Fabric, Handout, PipeId, PipeSpec, PortId, RouterSpec};
+use crate::{Fabric, PipeId, PipeSpec, PortId, RouterSpec};
 use alloc::{vec, vec::Vec};
-use netloom_link::{Departure, PipeConfig};
-use netloom_units::{Duration, Instant, Seed};
+use netloom_link::PipeConfig;
+use netloom_units::{Duration, Seed};
 pub use partition::{Cuts, Partition};
 
 /// A part of a fabric.
@@ -56,7 +56,7 @@ pub struct Border {
 impl Shard {
     /// A whole fabric as its only shard.
     pub fn whole(fabric: Fabric) -> Self {
-        let count = u32::try_from(fabric.pipes.len()).expect("fewer than 2^32 pipes");
+        let count = u32::try_from(fabric.ends().count()).expect("fewer than 2^32 pipes");
         let routers = (0..fabric.router_counters().count()).collect();
         let pipes = (0..count).map(|pipe| Place::Own(PipeId(pipe))).collect();
         Self { fabric, pipes, routers, ports: Vec::new(), borders: Vec::new() }
@@ -145,41 +145,5 @@ fn spec(pipes: &[PipeSpec], place: Place, beyond: u32) -> PipeSpec {
                 to: whole.to,
             }
         }
-    }
-}
-
-impl Fabric {
-    /// A packet comes over the border from another shard, where it has left the pipe that this inlet stands for. It goes
-    /// on at the instant at which it was due there, or as soon as possible if this shard is already beyond that.
-    ///
-    /// # Panics
-    /// If there is no such pipe.
-    pub fn cross(&mut self, inlet: PipeId, departure: Departure) {
-        self.pipes[inlet.0 as usize].forward(departure, &mut self.waste);
-        self.reschedule(inlet);
-    }
-
-    /// When the next packet leaves this pipe, as far as that is known now; nothing leaves it before.
-    ///
-    /// # Panics
-    /// If there is no such pipe.
-    pub fn next_known(&self, pipe: PipeId) -> Option<Instant> {
-        self.pipes[pipe.0 as usize].next_known()
-    }
-
-    /// Hands out, ahead of time, what leaves this pipe for certain whatever enters it from `now` on, as far as that is before
-    /// `end`, and returns the instant before which that is all. Everything that enters it before `now` must have entered it.
-    ///
-    /// # Panics
-    /// If there is no such pipe.
-    pub fn take_certain(&mut self, now: Instant, id: PipeId, end: Instant, mut sink: impl FnMut(Handout)) -> Instant {
-        let index = id.0 as usize;
-        let until = self.pipes[index].certain_until(now, &mut self.waste).min(end);
-        while let Some(leave) = self.pipes[index].next_certain().filter(|leave| *leave < until) {
-            let Some(departure) = self.pipes[index].pop_certain(leave, &mut self.waste) else { break };
-            sink(Handout { pipe: id, port: self.exits[index], departure });
-        }
-        self.reschedule(id);
-        until
     }
 }

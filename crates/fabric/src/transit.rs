@@ -1,7 +1,8 @@
 //! The transit routers of a fabric: where they are, and what is known of the packets that reach them.
 
 use crate::router::{Passage, Router};
-use crate::{Fabric, PipeId, PipeSpec, PortId, RouterCounters, RouterSpec, Way};
+use crate::tap::Way;
+use crate::{PipeId, PipeSpec, PortId, RouterCounters, RouterSpec};
 use alloc::collections::BinaryHeap;
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::cmp::Reverse;
@@ -31,7 +32,7 @@ impl Ethernet {
     #[inline]
     pub fn readdress(&self, port: PortId, packet: Packet, pool: &mut Pool) -> Result<Packet, Packet> {
         match self.of(port, &packet) {
-            Some(addresses) => packet.readdressed(addresses, pool),
+            Some(addresses) => pool.readdress(packet, addresses),
             None => Ok(packet),
         }
     }
@@ -137,98 +138,75 @@ impl Transit {
         self.spent.drain(..).for_each(|packet| pool.recycle(packet));
     }
 
+    /// What each router has counted, in their order.
+    pub(crate) fn counters(&self) -> impl Iterator<Item = &RouterCounters> {
+        self.routers.iter().map(|router| &router.counters)
+    }
+
+    pub(crate) fn ethernet(&self) -> &Ethernet {
+        &self.ethernet
+    }
+
+    pub(crate) fn watch(&mut self, is_watched: bool) {
+        self.is_watched = is_watched;
+    }
+
+    /// What has passed while it was watched, in order.
+    pub(crate) fn passes(&mut self) -> impl Iterator<Item = Pass> + '_ {
+        self.passes.drain(..)
+    }
+
+    /// A packet reaches the router at the end of its pipe, which is at `port`.
+    pub(crate) fn take(&mut self, pipe: PipeId, port: PortId, departure: Departure) -> Passage {
+        let Departure { packet, due, first_due, .. } = departure;
+        let Place { router, interface } = self.exits[pipe.0 as usize];
+        self.note(port, Way::ToNode, first_due, due, &packet);
+        self.routers[router as usize].take(due, interface as usize, packet)
+    }
+
+    /// A router sends a packet.
+    pub(crate) fn sends(&mut self, at: Instant, port: PortId, packet: &Packet) {
+        self.note(port, Way::FromNode, at, at, packet);
+    }
+
+    /// A packet ended at a router.
+    pub(crate) fn spend(&mut self, packet: Packet) {
+        self.spent.push(packet);
+    }
+
     fn note(&mut self, port: PortId, way: Way, first: Instant, last: Instant, packet: &Packet) {
         if self.is_watched {
             self.passes.push(Pass { port, way, first, last, packet: packet.duplicate() });
         }
     }
-}
 
-impl Fabric {
-    /// The same fabric with these transit routers, each at the ends of its pipes. What leaves a pipe there is not handed
-    /// out, but passed on at the same instant.
+    /// Before when all is known that leaves the pipes without meeting another router. `until` says of a pipe before when
+    /// that is known which leaves it, given before when that is known which enters it; none: it comes from no router.
     ///
-    /// # Panics
-    /// If a router has a port that no pipe has.
-    #[must_use]
-    pub fn with_routers(mut self, pipes: &[PipeSpec], routers: &[RouterSpec]) -> Self {
-        self.transit = Transit::new(pipes, routers);
-        self
-    }
-
-    /// What each transit router has counted, in their order.
-    pub fn router_counters(&self) -> impl Iterator<Item = &RouterCounters> {
-        self.transit.routers.iter().map(|router| &router.counters)
-    }
-
-    /// The Ethernet addresses that packets bear when they leave the fabric.
-    pub fn ethernet(&self) -> &Ethernet {
-        &self.transit.ethernet
-    }
-
-    /// From now on, what passes the ports of transit routers is written down, or no longer: for taps.
-    pub fn watch_routers(&mut self, is_watched: bool) {
-        self.transit.is_watched = is_watched;
-    }
-
-    /// Shows what has passed the ports of transit routers while they were watched, in order.
-    pub fn show_passes(&mut self, pool: &mut Pool, mut show: impl FnMut(&Pass)) {
-        for pass in self.transit.passes.drain(..) {
-            show(&pass);
-            pool.recycle(pass.packet);
-        }
-    }
-
-    /// A packet reaches the router at the end of its pipe, and what follows from that enters other pipes.
-    pub(crate) fn pass(&mut self, id: PipeId, departure: Departure) {
-        let Departure { packet, due, first_due, .. } = departure;
-        let Place { router, interface } = self.transit.exits[id.0 as usize];
-        self.transit.note(self.exits[id.0 as usize], Way::ToNode, first_due, due, &packet);
-        match self.transit.routers[router as usize].take(due, interface as usize, packet) {
-            Passage::On(port, packet) => self.enter(due, port, packet),
-            Passage::End(spent, answers) => {
-                self.transit.spent.push(spent);
-                answers.into_iter().for_each(|(port, answer)| self.enter(due, port, answer));
-            }
-        }
-    }
-
-    fn enter(&mut self, at: Instant, port: PortId, packet: Packet) {
-        self.transit.note(port, Way::FromNode, at, at, &packet);
-        if let Err((_, lost)) = self.inject(at, port, packet) {
-            self.transit.spent.push(lost);
-        }
-    }
-
-    /// [`Fabric::certain_until`] with transit routers. What leaves a pipe behind a router is known for as long as all that
-    /// reaches the router, and then for the least time that the pipe takes: paths add up.
-    pub(crate) fn certain_beyond_routers(&mut self, now: Instant) -> Instant {
+    /// What leaves a pipe behind a router is known for as long as all that reaches the router, and then for the least time
+    /// that the pipe takes: paths add up.
+    pub(crate) fn certain(&mut self, mut until: impl FnMut(usize, Option<Instant>) -> Instant) -> Instant {
         let mut certain = Instant::MAX;
-        let transit = &mut self.transit;
-        transit.known.fill(Instant::MAX);
-        transit.reaching.clear();
-        for (index, pipe) in self.pipes.iter_mut().enumerate() {
-            if transit.entrances[index] == NONE {
-                let until = pipe.certain_until(now, &mut self.waste);
-                transit.reaches(index, until, &mut certain);
+        self.known.fill(Instant::MAX);
+        self.reaching.clear();
+        for pipe in 0..self.entrances.len() {
+            if self.entrances[pipe] == NONE {
+                self.reaches(pipe, until(pipe, None), &mut certain);
             }
         }
         // Dijkstra's algorithm: of all that reach a router, the first that is unknown counts.
-        while let Some(Reverse((until, router))) = transit.reaching.pop() {
-            if transit.known[router as usize] < until {
+        while let Some(Reverse((known, router))) = self.reaching.pop() {
+            if self.known[router as usize] < known {
                 continue;
             }
-            for place in 0..transit.leaving[router as usize].len() {
-                let pipe = transit.leaving[router as usize][place] as usize;
-                let beyond = self.pipes[pipe].certain_behind(now, until);
-                transit.reaches(pipe, beyond, &mut certain);
+            for place in 0..self.leaving[router as usize].len() {
+                let pipe = self.leaving[router as usize][place] as usize;
+                self.reaches(pipe, until(pipe, Some(known)), &mut certain);
             }
         }
-        certain.max(now)
+        certain
     }
-}
 
-impl Transit {
     /// What leaves a pipe is known before `until`.
     fn reaches(&mut self, pipe: usize, until: Instant, certain: &mut Instant) {
         let router = self.exits[pipe].router;

@@ -1,11 +1,10 @@
 //! What a user can say about a pipe.
 
 use crate::{
-    CorruptConfig, CrossConfig, DelayConfig, DuplicateConfig, LossConfig, OverheadConfig, QueueConfig, RateConfig,
-    ReorderConfig, ScheduleConfig, StateConfig,
+    ConfigError, CorruptConfig, CrossConfig, DelayConfig, DuplicateConfig, LossConfig, OverheadConfig, QueueConfig,
+    RateConfig, ReorderConfig, ScheduleConfig, StateConfig,
 };
-use alloc::{format, string::String, vec::Vec};
-use core::fmt;
+use alloc::{format, vec::Vec};
 use netloom_units::{Bytes, Duration};
 
 /// The description of one direction of a link.
@@ -120,30 +119,3 @@ impl PipeChange {
         with_fields!(merge);
     }
 }
-
-/// A description that makes no sense.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError {
-    /// The parameter, as the lab file calls it; empty if it is about the whole model.
-    pub key: &'static str,
-    /// What is wrong with it and what would be right.
-    pub message: String,
-}
-
-impl ConfigError {
-    /// An error about the parameter `key`.
-    pub fn new(key: &'static str, message: impl Into<String>) -> Self {
-        Self { key, message: message.into() }
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.key {
-            "" => f.write_str(&self.message),
-            key => write!(f, "{key}: {}", self.message),
-        }
-    }
-}
-
-impl core::error::Error for ConfigError {}

@@ -22,6 +22,13 @@ use source::Source;
 pub use on_off::OnOff;
 pub use replay::Replay;
 
+/// How long after the packet before a packet comes, and its size.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    gap: Duration,
+    size: Bytes,
+}
+
 /// A source of cross traffic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrossConfig {

@@ -13,6 +13,7 @@ mod lines;
 mod normal;
 mod pareto;
 mod pareto_normal;
+mod quantile;
 mod samples;
 mod table;
 mod uniform;

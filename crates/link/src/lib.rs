@@ -37,7 +37,9 @@ mod corrupt;
 mod counters;
 mod cross;
 mod delay;
+mod departure;
 mod duplicate;
+mod error;
 mod filter;
 mod hash;
 mod impairments;
@@ -57,7 +59,7 @@ mod state;
 mod transmitter;
 
 pub use chance::ChanceConfig;
-pub use config::{ConfigError, PipeChange, PipeConfig};
+pub use config::{PipeChange, PipeConfig};
 pub use corrupt::CorruptConfig;
 pub use counters::{CrossCounters, Drops, PipeCounters, Tally};
 pub use cross::{Cross, CrossConfig, OnOff, PacketSize, Replay, Stream, Traffic};
@@ -65,10 +67,11 @@ pub use delay::{
     Bins, Correlation, DelayConfig, Distribution, Exponential, Gamma, Histogram, Normal, Order, Pareto, ParetoNormal,
     Samples, Table, TableDelay, Uniform, Values,
 };
+pub use departure::Departure;
 pub use duplicate::DuplicateConfig;
+pub use error::ConfigError;
 pub use filter::{Filter, Ports, Prefix};
 pub use ledger::{Cause, Dropped, Waste};
-pub use line::Departure;
 pub use loss::{
     EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig, PacketsConfig, SequenceConfig, Then,
 };

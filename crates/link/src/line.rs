@@ -1,35 +1,12 @@
 //! The delay line: what has been sent and is still on its way. It is never full.
 
+use crate::Departure;
 use crate::clockwork::earlier;
 use crate::overtaking::Overtaking;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
-
-/// A packet that leaves the pipe.
-#[derive(Debug)]
-pub struct Departure {
-    /// What leaves; several segments if they were due within the port's coalescing window.
-    pub packet: Packet,
-    /// When its last segment is due at the other end.
-    pub due: Instant,
-    /// When its first segment was due; earlier than `due` only if segments were coalesced.
-    pub first_due: Instant,
-    /// The propagation delay that the first segment was given.
-    pub delay: Duration,
-    /// How long those of its segments were on the transmitter that followed the one before them without a gap; that one was
-    /// sent, too, and is no cross traffic. What happens behind the transmitter is not in it.
-    pub busy: Duration,
-}
-
-impl Departure {
-    fn join(&mut self, next: &Self) {
-        self.packet.append(&next.packet);
-        self.due = next.due;
-        self.busy = self.busy + next.busy;
-    }
-}
 
 /// See the module.
 ///

@@ -3,7 +3,7 @@
 use crate::flip::flip;
 use crate::flow::{self, age, marked_head, set_congested};
 use crate::headers::{ETHERNET_HEADER, LONGEST_TRAIN, MAX_HEAD, complete_checksum};
-use crate::{Ecn, Flow, Frame, Pool, Segmentation, VirtioHeader};
+use crate::{Ecn, Flow, Frame, Segmentation, VirtioHeader};
 use alloc::{boxed::Box, sync::Arc, vec::Vec};
 use core::ops::Range;
 use netloom_units::Bytes;
@@ -217,33 +217,13 @@ impl Packet {
         self.span = Span(self.span.0 + HOP);
     }
 
-    /// This packet with the headers that it has by now written into its frame, and these Ethernet addresses (destination,
-    /// source). Of segments that share their frame with others, the bytes are copied.
-    ///
-    /// # Errors
-    /// Gives the packet back if it has to be copied, and the pool has no buffer for it and may make none.
-    pub fn readdressed(mut self, addresses: &[u8; 12], pool: &mut Pool) -> Result<Self, Self> {
-        let mut head = [0; MAX_HEAD];
-        let Head { virtio, len, payload } = self.write_head(&mut head);
-        head[..addresses.len()].copy_from_slice(addresses);
-        let is_whole = self.span.count() == self.frame.segments() && len > 0;
-        if let Some(frame) = Arc::get_mut(&mut self.frame).filter(|_| is_whole) {
-            frame.buffer_mut()[..len].copy_from_slice(&head[..len]);
-            self.span = Span(self.span.0 & !(MARK | HOPS));
-            return Ok(self);
-        }
-        let end = len + payload.len();
-        let copied = pool.fill_with(end, |buffer| {
-            buffer[..len].copy_from_slice(&head[..len]);
-            buffer[len..end].copy_from_slice(&self.bytes()[payload]);
-            if len == 0 {
-                buffer[..addresses.len()].copy_from_slice(addresses);
-            }
-            Some((end, virtio))
-        });
-        let Some(copied) = copied else { return Err(self) };
-        pool.recycle(self);
-        Ok(copied)
+    /// Writes `head`, which [`Packet::write_head`] made, into the frame if no other packet shares it. Whether that was so.
+    pub(crate) fn settle_head(&mut self, head: &[u8]) -> bool {
+        let is_whole = self.span.count() == self.frame.segments() && !head.is_empty();
+        let Some(frame) = Arc::get_mut(&mut self.frame).filter(|_| is_whole) else { return false };
+        frame.buffer_mut()[..head.len()].copy_from_slice(head);
+        self.span = Span(self.span.0 & !(MARK | HOPS));
+        true
     }
 
     /// A packet that is complete as it stands.

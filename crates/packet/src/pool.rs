@@ -1,6 +1,6 @@
 //! Buffers that are used again, the last returned first, since its memory is still in the cache.
 
-use crate::{Frame, Packet, VirtioHeader};
+use crate::{Frame, Head, MAX_HEAD, Packet, VirtioHeader};
 use alloc::{sync::Arc, vec::Vec};
 
 /// Room of a small frame in bytes: a packet of an ordinary MTU.
@@ -70,6 +70,32 @@ impl Pool {
         inner.buffer_mut()[..bytes.len()].copy_from_slice(bytes);
         inner.assign(bytes.len(), virtio);
         Packet::whole(frame)
+    }
+
+    /// The packet with the headers that it has by now written into its frame, and these Ethernet addresses (destination,
+    /// source). Of segments that share their frame with others, the bytes are copied.
+    ///
+    /// # Errors
+    /// Gives the packet back if it has to be copied, and there is no buffer for it and none may be made.
+    pub fn readdress(&mut self, mut packet: Packet, addresses: &[u8; 12]) -> Result<Packet, Packet> {
+        let mut head = [0; MAX_HEAD];
+        let Head { virtio, len, payload } = packet.write_head(&mut head);
+        head[..addresses.len()].copy_from_slice(addresses);
+        if packet.settle_head(&head[..len]) {
+            return Ok(packet);
+        }
+        let end = len + payload.len();
+        let copied = self.fill_with(end, |buffer| {
+            buffer[..len].copy_from_slice(&head[..len]);
+            buffer[len..end].copy_from_slice(&packet.bytes()[payload]);
+            if len == 0 {
+                buffer[..addresses.len()].copy_from_slice(addresses);
+            }
+            Some((end, virtio))
+        });
+        let Some(copied) = copied else { return Err(packet) };
+        self.recycle(packet);
+        Ok(copied)
     }
 
     fn take(&mut self, room: usize) -> Arc<Frame> {

@@ -109,9 +109,9 @@ fn a_closed_pool_gives_what_it_cannot_copy_back() {
     rest.pass_router();
     let first = rest.split_front(1).expect("one of three");
     pool.set_growing(false);
-    let first = first.readdressed(&[9; 12], &mut pool).expect_err("there is no free buffer");
+    let first = pool.readdress(first, &[9; 12]).expect_err("there is no free buffer");
     assert_eq!((first.segments(), first.hops()), (1, 1));
     pool.set_growing(true);
-    let first = first.readdressed(&[9; 12], &mut pool).expect("a copy");
+    let first = pool.readdress(first, &[9; 12]).expect("a copy");
     assert_eq!((&first.bytes()[..12], first.hops()), (&[9; 12][..], 0));
 }

@@ -1,8 +1,7 @@
 //! Bursts and silence of Pareto length. Many such sources together give self-similar traffic (Willinger, Taqqu,
 //! Sherman and Wilson 1997: with a shape from 1 to 2 the Hurst parameter is (3 - shape) / 2).
 
-use super::source::Step;
-use super::{MOST_SOURCES, Stream};
+use super::{MOST_SOURCES, Step, Stream};
 use crate::ConfigError;
 use crate::spans::Spans;
 use alloc::format;

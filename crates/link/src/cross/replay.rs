@@ -1,6 +1,6 @@
 //! Recorded packets: their times and sizes, once or again and again.
 
-use super::source::Step;
+use super::Step;
 use crate::ConfigError;
 use alloc::string::String;
 use alloc::sync::Arc;

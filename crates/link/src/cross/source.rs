@@ -3,7 +3,7 @@
 use super::frames::Frames;
 use super::on_off::Bursts;
 use super::replay::Player;
-use super::{CrossConfig, PacketSize, Stream, Traffic};
+use super::{CrossConfig, PacketSize, Step, Stream, Traffic};
 use crate::spans::Spans;
 use alloc::vec::Vec;
 use netloom_packet::Packet;
@@ -12,13 +12,6 @@ use netloom_units::{Bytes, Duration, Instant, Seed, Serializer};
 /// The simple Internet mix: sizes, and of how many packets in [`IMIX_PACKETS`] each is.
 const IMIX: [(Bytes, u64); 3] = [(Bytes::new(40), 7), (Bytes::new(576), 4), (Bytes::new(1_500), 1)];
 const IMIX_PACKETS: u64 = 12;
-
-/// How long after the packet before a packet comes, and its size.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub(super) gap: Duration,
-    pub(super) size: Bytes,
-}
 
 /// See the module.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Random numbers for delays, and the place in a recording.
 
-use super::normal::quantile;
+use super::quantile::quantile;
 use netloom_units::Seed;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

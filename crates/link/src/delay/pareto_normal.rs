@@ -2,7 +2,7 @@
 
 use super::draws::Draws;
 use super::nanoseconds;
-use super::normal::quantile;
+use super::quantile::quantile;
 use crate::ConfigError;
 use netloom_units::Duration;
 

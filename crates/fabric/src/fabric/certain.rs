@@ -1,6 +1,7 @@
 //! Hand-outs ahead of time: what a scheduler of virtual time may know before it lets nodes run.
 
-use crate::{Fabric, Handout, PipeId, PortId};
+use super::Fabric;
+use crate::{Handout, PipeId, PortId};
 use alloc::vec::Vec;
 use netloom_units::{Duration, Instant};
 

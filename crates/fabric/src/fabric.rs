@@ -1,0 +1,130 @@
+//! The pipes of a fabric, joined to its ports and transit routers.
+
+mod borders;
+mod certain;
+mod routers;
+
+use crate::entry::{Entry, entries};
+use crate::transit::Transit;
+use crate::wakes::Wakes;
+use crate::{Handout, PipeId, PipeSpec, PortId};
+use alloc::vec::Vec;
+use netloom_link::{Departure, Pipe, PipeChange, PipeCounters, Waste};
+use netloom_packet::{Packet, Pool};
+use netloom_units::{Instant, Seed};
+
+/// A packet came from a port that leads nowhere.
+#[derive(Debug, PartialEq, Eq)]
+pub struct UnknownPort(pub PortId);
+
+/// See the crate's documentation.
+#[derive(Debug)]
+pub struct Fabric {
+    pipes: Vec<Pipe>,
+    /// Where they begin and end.
+    entrances: Vec<PortId>,
+    exits: Vec<PortId>,
+    /// What is behind each port.
+    entries: Vec<Entry>,
+    wakes: Wakes,
+    waste: Waste,
+    transit: Transit,
+}
+
+impl Fabric {
+    /// A fabric of these pipes; the pipe at index i gets the id i.
+    ///
+    /// # Panics
+    /// If two pipes without a filter take their packets from one port, or only pipes with one, or if there are more
+    /// than 2^32.
+    pub fn new(seed: Seed, specs: &[PipeSpec]) -> Self {
+        let pipe = |spec: &PipeSpec| Pipe::new(&spec.config, spec.coalesce, seed.derive(&spec.name));
+        let mut this = Self {
+            pipes: specs.iter().map(pipe).collect(),
+            entrances: specs.iter().map(|spec| spec.from).collect(),
+            exits: specs.iter().map(|spec| spec.to).collect(),
+            entries: entries(specs),
+            wakes: Wakes::new(specs.len()),
+            waste: Waste::new(),
+            transit: Transit::new(specs, &[]),
+        };
+        // Pipes with cross traffic have something to do from the beginning.
+        (0..specs.len()).for_each(|index| this.reschedule(PipeId(u32::try_from(index).expect("checked above"))));
+        this
+    }
+
+    /// A packet enters at `port` at `now`.
+    ///
+    /// # Errors
+    /// Gives the packet back if no pipe begins at that port.
+    pub fn inject(&mut self, now: Instant, port: PortId, packet: Packet) -> Result<(), (UnknownPort, Packet)> {
+        let Some(id) = self.entries.get_mut(port.0 as usize).and_then(|entry| entry.pipe_for(&packet)) else {
+            return Err((UnknownPort(port), packet));
+        };
+        self.pipes[id.0 as usize].push(now, packet, &mut self.waste);
+        self.reschedule(id);
+        Ok(())
+    }
+
+    /// When [`Fabric::advance`] wants to be called: it may have something to hand out then, or cross traffic to do. None
+    /// while the fabric is empty.
+    pub fn next_wake(&self) -> Option<Instant> {
+        self.wakes.first().map(|(instant, _)| instant)
+    }
+
+    /// Hands out everything that is due at `now`, in order of due instants (ties: in order of pipes).
+    pub fn advance(&mut self, now: Instant, mut sink: impl FnMut(Handout)) {
+        while let Some((wake, id)) = self.wakes.first().filter(|(instant, _)| *instant <= now) {
+            let index = id.0 as usize;
+            // Asked at its own instant, a pipe answers a late driver as it would have answered a punctual one.
+            if let Some(departure) = self.pipes[index].pop(wake, &mut self.waste) {
+                self.leave(id, departure, &mut sink);
+            }
+            self.reschedule(id);
+        }
+    }
+
+    /// A packet comes out of a pipe, at a port or at a transit router.
+    #[inline]
+    fn leave(&mut self, id: PipeId, departure: Departure, sink: &mut impl FnMut(Handout)) {
+        if self.transit.is_at_exit(id) {
+            return self.pass(id, departure);
+        }
+        sink(Handout { pipe: id, port: self.exits[id.0 as usize], departure });
+    }
+
+    fn reschedule(&mut self, id: PipeId) {
+        self.wakes.set(id, self.pipes[id.0 as usize].next_wake());
+    }
+
+    /// Changes a pipe at `now` with packets inside.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn change(&mut self, now: Instant, id: PipeId, change: &PipeChange) {
+        self.pipes[id.0 as usize].change(now, change, &mut self.waste);
+        self.reschedule(id);
+    }
+
+    /// Cuts a pipe or joins it again.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn set_up(&mut self, now: Instant, id: PipeId, up: bool) {
+        self.pipes[id.0 as usize].set_up(now, up, &mut self.waste);
+        self.reschedule(id);
+    }
+
+    /// What each pipe has counted, in order of ids.
+    pub fn counters(&self) -> impl Iterator<Item = &PipeCounters> {
+        self.pipes.iter().map(Pipe::counters)
+    }
+
+    /// Gives the buffers of dropped packets back.
+    pub fn recycle(&mut self, pool: &mut Pool) {
+        for dropped in self.waste.drain(..) {
+            pool.recycle(dropped.packet);
+        }
+        self.transit.recycle(pool);
+    }
+}

@@ -1,0 +1,42 @@
+//! What crosses to and from other shards.
+
+use super::Fabric;
+use crate::{Handout, PipeId};
+use netloom_link::Departure;
+use netloom_units::Instant;
+
+impl Fabric {
+    /// A packet comes over the border from another shard, where it has left the pipe that this inlet stands for. It goes
+    /// on at the instant at which it was due there, or as soon as possible if this shard is already beyond that.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn cross(&mut self, inlet: PipeId, departure: Departure) {
+        self.pipes[inlet.0 as usize].forward(departure, &mut self.waste);
+        self.reschedule(inlet);
+    }
+
+    /// When the next packet leaves this pipe, as far as that is known now; nothing leaves it before.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn next_known(&self, pipe: PipeId) -> Option<Instant> {
+        self.pipes[pipe.0 as usize].next_known()
+    }
+
+    /// Hands out, ahead of time, what leaves this pipe for certain whatever enters it from `now` on, as far as that is before
+    /// `end`, and returns the instant before which that is all. Everything that enters it before `now` must have entered it.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn take_certain(&mut self, now: Instant, id: PipeId, end: Instant, mut sink: impl FnMut(Handout)) -> Instant {
+        let index = id.0 as usize;
+        let until = self.pipes[index].certain_until(now, &mut self.waste).min(end);
+        while let Some(leave) = self.pipes[index].next_certain().filter(|leave| *leave < until) {
+            let Some(departure) = self.pipes[index].pop_certain(leave, &mut self.waste) else { break };
+            sink(Handout { pipe: id, port: self.exits[index], departure });
+        }
+        self.reschedule(id);
+        until
+    }
+}

@@ -1,0 +1,74 @@
+//! What the fabric does at its transit routers.
+
+use super::Fabric;
+use crate::router::Passage;
+use crate::transit::Transit;
+use crate::{Ethernet, Pass, PipeId, PipeSpec, PortId, RouterCounters, RouterSpec};
+use netloom_link::Departure;
+use netloom_packet::{Packet, Pool};
+use netloom_units::Instant;
+
+impl Fabric {
+    /// The same fabric with these transit routers, each at the ends of its pipes. What leaves a pipe there is not handed
+    /// out, but passed on at the same instant.
+    ///
+    /// # Panics
+    /// If a router has a port that no pipe has.
+    #[must_use]
+    pub fn with_routers(mut self, pipes: &[PipeSpec], routers: &[RouterSpec]) -> Self {
+        self.transit = Transit::new(pipes, routers);
+        self
+    }
+
+    /// What each transit router has counted, in their order.
+    pub fn router_counters(&self) -> impl Iterator<Item = &RouterCounters> {
+        self.transit.counters()
+    }
+
+    /// The Ethernet addresses that packets bear when they leave the fabric.
+    pub fn ethernet(&self) -> &Ethernet {
+        self.transit.ethernet()
+    }
+
+    /// From now on, what passes the ports of transit routers is written down, or no longer: for taps.
+    pub fn watch_routers(&mut self, is_watched: bool) {
+        self.transit.watch(is_watched);
+    }
+
+    /// Shows what has passed the ports of transit routers while they were watched, in order.
+    pub fn show_passes(&mut self, pool: &mut Pool, mut show: impl FnMut(&Pass)) {
+        for pass in self.transit.passes() {
+            show(&pass);
+            pool.recycle(pass.packet);
+        }
+    }
+
+    /// A packet reaches the router at the end of its pipe, and what follows from that enters other pipes.
+    pub(super) fn pass(&mut self, id: PipeId, departure: Departure) {
+        let at = departure.due;
+        match self.transit.take(id, self.exits[id.0 as usize], departure) {
+            Passage::On(port, packet) => self.enter(at, port, packet),
+            Passage::End(spent, answers) => {
+                self.transit.spend(spent);
+                answers.into_iter().for_each(|(port, answer)| self.enter(at, port, answer));
+            }
+        }
+    }
+
+    fn enter(&mut self, at: Instant, port: PortId, packet: Packet) {
+        self.transit.sends(at, port, &packet);
+        if let Err((_, lost)) = self.inject(at, port, packet) {
+            self.transit.spend(lost);
+        }
+    }
+
+    /// [`Fabric::certain_until`] with transit routers.
+    pub(super) fn certain_beyond_routers(&mut self, now: Instant) -> Instant {
+        let Self { transit, pipes, waste, .. } = self;
+        let certain = transit.certain(|pipe, known| match known {
+            None => pipes[pipe].certain_until(now, waste),
+            Some(known) => pipes[pipe].certain_behind(now, known),
+        });
+        certain.max(now)
+    }
+}
