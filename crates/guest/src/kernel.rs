@@ -7,6 +7,7 @@
 pub mod build;
 mod cache;
 mod facts;
+mod options;
 mod surface;
 mod version;
 

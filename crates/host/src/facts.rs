@@ -4,8 +4,6 @@ use std::fs;
 
 use nix::unistd::geteuid;
 
-use crate::cgroup::{Hierarchy, Unavailable};
-
 /// The settings of the machine and of this process that decide whether it can have namespaces.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Facts {
@@ -92,30 +90,6 @@ impl Facts {
 
 fn setting(path: &str) -> Option<u64> {
     fs::read_to_string(format!("/proc/sys/{path}")).ok()?.trim().parse().ok()
-}
-
-/// What netloom can do here.
-#[derive(Debug)]
-pub struct Capabilities {
-    /// The settings behind it.
-    pub facts: Facts,
-    /// Whether an empty lab could be made, or why not.
-    pub labs: Result<(), crate::lab::LabError>,
-    /// Which control groups can give nodes shares of a CPU, or why none.
-    pub cgroups: Result<Hierarchy, Unavailable>,
-}
-
-/// Finds out what netloom can do here, by making an empty lab.
-///
-/// # Panics
-/// If the process has more than one thread, see [`spawn_lab`](crate::lab::spawn_lab).
-pub fn probe() -> Capabilities {
-    let options = crate::lab::LabOptions { name: "probe".to_owned(), hosts_file: None, memory: None, users: None };
-    let labs = crate::lab::spawn_lab(&options, |_| 0).and_then(|(mut lab, _channel)| {
-        let status = lab.wait().map_err(crate::lab::LabError::Channel)?;
-        if status.success() { Ok(()) } else { Err(crate::lab::LabError::Died { status }) }
-    });
-    Capabilities { facts: Facts::gather(), labs, cgroups: Hierarchy::detect() }
 }
 
 #[cfg(test)]

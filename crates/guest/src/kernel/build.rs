@@ -18,8 +18,8 @@ mod trial;
 
 use super::cache::{self, Cache, OwnBuild, Record};
 use super::{Facts, check_time_surface};
-pub use error::BuildError;
 use error::{Attempt, io_error};
+pub use error::{BuildError, Tool};
 pub use import::import;
 use interrupt::Interrupt;
 use nix::fcntl::Flock;
@@ -32,7 +32,6 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Instant, SystemTime};
-pub use tools::Tool;
 
 /// Counts from when the way of building changes the kernel that comes out of the same source and configuration.
 const BUILDER_VERSION: u32 = 1;

@@ -1,6 +1,7 @@
 //! What a kernel's binary says about itself.
 
 use super::build::Mark;
+use super::options::options_of;
 use crate::kernel::Version;
 use netloom_units::Date;
 use serde::{Deserialize, Serialize};
@@ -101,12 +102,6 @@ impl Facts {
 /// The configuration that the kernel at `path` was built with, as a file `.config`.
 pub(crate) fn config(path: &Path) -> Result<String, String> {
     ask(path, "--showconfig")
-}
-
-/// The options that are on, without `CONFIG_`, and their values without quotation marks.
-pub(crate) fn options_of(config: &str) -> BTreeMap<String, String> {
-    let lines = config.lines().filter_map(|line| line.strip_prefix("CONFIG_")?.split_once('='));
-    lines.map(|(name, value)| (name.to_owned(), value.trim_matches('"').to_owned())).collect()
 }
 
 /// What the kernel prints on standard output when it is called with one argument, after which it ends by itself.

@@ -106,12 +106,6 @@ impl Hierarchy {
         mounts.iter().find(with_cpu).map_or(Err(Unavailable::NoController), |mount| v2(mount, &own, turn_on))
     }
 
-    /// The group of a lab, which does not exist yet. `guard` is the process id of the netloom process that will clean
-    /// up after it.
-    pub fn plan(&self, lab: &str, guard: u32) -> super::LabGroup {
-        super::LabGroup::planned(self.clone(), format!("{GROUP_PREFIX}{lab}-{guard}"))
-    }
-
     /// The group under which labs get theirs.
     pub fn base(&self) -> &Path {
         match self {
@@ -119,9 +113,6 @@ impl Hierarchy {
         }
     }
 }
-
-/// How every group that netloom makes is named.
-pub(super) const GROUP_PREFIX: &str = "netloom-";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Version {

@@ -7,7 +7,6 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getpid};
 
 use super::Hierarchy;
-use super::detect::GROUP_PREFIX;
 use crate::error::{Attempted, KernelError};
 
 /// The period over which a share is accounted, in microseconds: the kernel's default. A node with half a core may run
@@ -49,12 +48,19 @@ pub struct Throttling {
     pub throttled: Duration,
 }
 
-impl LabGroup {
-    pub(super) fn planned(hierarchy: Hierarchy, name: String) -> Self {
-        let path = hierarchy.base().join(name);
-        Self { hierarchy, path }
-    }
+/// How every group that netloom makes is named.
+const GROUP_PREFIX: &str = "netloom-";
 
+impl Hierarchy {
+    /// The group of a lab, which does not exist yet. `guard` is the process id of the netloom process that will clean
+    /// up after it.
+    pub fn plan(&self, lab: &str, guard: u32) -> LabGroup {
+        let path = self.base().join(format!("{GROUP_PREFIX}{lab}-{guard}"));
+        LabGroup { hierarchy: self.clone(), path }
+    }
+}
+
+impl LabGroup {
     /// Its directory, to be noted down before it is made.
     pub fn path(&self) -> &Path {
         &self.path

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use netloom_host::Pid;
-use netloom_host::facts;
+use netloom_host::facts::Facts;
 use netloom_host::lab::{LabError, LabOptions, spawn_lab};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::runtime::{self, RuntimeDir, RuntimeError};
@@ -216,13 +216,12 @@ pub(crate) fn a_lab_keeps_its_name_until_it_has_ended() {
     assert_eq!(runtime::sweep_stale().unwrap(), ["kept"]);
 }
 
-pub(crate) fn this_machine_can_have_labs() {
-    let found = facts::probe();
-    assert!(found.labs.is_ok(), "{:?}", found.labs);
-    assert_eq!(found.facts.privileged, nix::unistd::geteuid().is_root());
+pub(crate) fn rights_are_those_of_the_user() {
+    let found = Facts::gather();
+    assert_eq!(found.privileged, nix::unistd::geteuid().is_root());
     // A pair in the machine's own namespace is root's privilege, and nothing here may ever make one.
     let end = |name: &str| VethEnd { name: name.to_owned(), mac: None, namespace: None, up: false };
-    if !found.facts.privileged {
+    if !found.privileged {
         let pair = Veth { ends: [end("x0"), end("x1")], mtu: 1500 };
         let error = Netlink::open().unwrap().create_veths(&[pair]).unwrap_err();
         assert!(error.to_string().starts_with("create interfaces x0 and x1: Operation not permitted"), "{error}");

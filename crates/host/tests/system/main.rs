@@ -27,7 +27,7 @@ const CASES: &[(&str, fn())] = &[
     ("labs::a_lab_notices_that_its_guard_was_killed", labs::a_lab_notices_that_its_guard_was_killed),
     ("labs::a_kill_at_any_moment_leaves_nothing", labs::a_kill_at_any_moment_leaves_nothing),
     ("labs::a_lab_keeps_its_name_until_it_has_ended", labs::a_lab_keeps_its_name_until_it_has_ended),
-    ("labs::this_machine_can_have_labs", labs::this_machine_can_have_labs),
+    ("labs::rights_are_those_of_the_user", labs::rights_are_those_of_the_user),
     (
         "nodes::a_node_has_its_own_name_processes_and_interfaces",
         nodes::a_node_has_its_own_name_processes_and_interfaces,

@@ -1,6 +1,5 @@
 //! Why there is no new kernel.
 
-use super::tools::Tool;
 use crate::kernel::SurfaceError;
 use std::fmt;
 use std::io;
@@ -81,6 +80,15 @@ pub enum BuildError {
         /// What it said.
         source: io::Error,
     },
+}
+
+/// A program, or something like it, and the package of Debian and Ubuntu that has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tool {
+    /// What it is called.
+    pub name: &'static str,
+    /// The package.
+    pub package: &'static str,
 }
 
 pub(super) trait Attempt<T> {

@@ -2,7 +2,7 @@
 
 use super::edits::JIFFIES;
 use super::{BUILDER_VERSION, BuildError, edits};
-use crate::kernel::facts::options_of;
+use crate::kernel::options::options_of;
 use netloom_units::Date;
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};

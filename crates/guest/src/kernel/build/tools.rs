@@ -1,19 +1,10 @@
 //! The programs that a build calls.
 
-use super::BuildError;
+use super::{BuildError, Tool};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-
-/// A program, or something like it, and the package of Debian and Ubuntu that has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tool {
-    /// What it is called.
-    pub name: &'static str,
-    /// The package.
-    pub package: &'static str,
-}
 
 const fn tool(name: &'static str, package: &'static str) -> Tool {
     Tool { name, package }
