@@ -6,8 +6,13 @@ export CARGO
 NETLOOM := $(or $(CARGO_TARGET_DIR),target)/release/netloom
 
 .DEFAULT_GOAL := help
+# With a file's name in STEPS, it is told how long each step took.
+ifdef STEPS
+SHELL := scripts/timed
+export STEPS
+endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build demo test fmt fmt-check tidy lint doc unit manual deny advisories bench bench-clocks bench-growth bench-docs bench-quick soak clean
+.PHONY: help deps kernel build demo test test-fast fmt fmt-check tidy lint doc unit manual deny advisories bench bench-clocks bench-growth bench-docs bench-quick soak clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +32,10 @@ demo: deps build ## build and run examples/dumbbell.yaml: two pairs of hosts acr
 
 test: fmt-check tidy lint doc unit manual deny ## check and test everything
 	@echo "make test: everything passed"
+
+test-fast: fmt-check tidy lint ## what needs no namespaces: format, lints, unit and golden tests; under three minutes
+	$(CARGO) test --workspace --locked --lib --bins --quiet
+	$(CARGO) test --locked --quiet --test '*' -p netloom-units -p netloom-packet -p netloom-link -p netloom-fabric -p netloom-lab -p netloom-sim
 
 fmt: ## format the code
 	$(CARGO) fmt --all
