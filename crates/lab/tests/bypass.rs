@@ -115,7 +115,7 @@ links:
   own: {ends: [a, c], bypass: false}
 ";
     let plan = plan(text);
-    let shown = plan.to_text();
+    let shown = plan.text().to_string();
     let line = |begin: &str| shown.lines().find(|line| line.trim_start().starts_with(begin)).unwrap_or_default();
     assert!(line("lan").ends_with("joined in the kernel, not measured"), "{shown}");
     assert_eq!(shown.matches("joined in the kernel, not measured").count(), 2, "{shown}");

@@ -165,7 +165,7 @@ fn a_file_can_be_read_as_if_its_clock_were_another() {
 #[test]
 fn a_dilated_plan_tells_clock_and_stack() {
     let plan = with("{dilation: 2.5}", "cpus: 0.5").plan;
-    let text = plan.to_text();
+    let text = plan.text().to_string();
     assert!(text.starts_with("Lab test: 2 nodes, 1 link, seed 1, dilation 2.5, balanced\n"), "{text}");
     assert!(text.contains("  a  host  kernel, 128 MB, 0.5 cores  eth0"), "{text}");
     let value = plan.describe();
@@ -178,7 +178,7 @@ fn a_dilated_plan_tells_clock_and_stack() {
 #[test]
 fn a_virtual_plan_tells_what_packets_cost() {
     let plan = with("virtual", "cpu: {packet: 2 us, byte: 80 ps}, memory: 64 MB").plan;
-    let text = plan.to_text();
+    let text = plan.text().to_string();
     assert!(text.starts_with("Lab test: 2 nodes, 1 link, seed 1, virtual time\n"), "{text}");
     assert!(text.contains("  a  host  kernel, 64 MB, 2 us per packet, 80 ps per byte  eth0"), "{text}");
     let value = plan.describe();

@@ -264,7 +264,7 @@ fn hosts_of_a_mesh_meet_on_the_link_between_them() {
     // The other addresses are reached as well: each by the link to its own node, since nobody passes anything on.
     assert_eq!(routes(&plan, "b"), ["10.0.0.5/32 via 10.0.0.1 eth0", "10.0.0.6/32 via 10.0.0.10 eth1"]);
     assert_eq!(plan.unreached.pairs, 0);
-    let text = plan.to_text();
+    let text = plan.text().to_string();
     let names = "Names that mean another interface than the first
   on b  c  eth1  10.0.0.10 fd00:6e6c:0:2::2
   on c  a  eth1  10.0.0.5 fd00:6e6c:0:1::1
@@ -319,8 +319,12 @@ fn pairs_without_a_way_are_listed() {
     let hosts = ring("{}");
     assert_eq!((hosts.unreached.pairs, hosts.unreached.first.len()), (27, 20));
     assert_eq!(hosts.unreached.first[..3], [(0, 2), (0, 3), (0, 4)]);
-    assert!(hosts.to_text().contains("No way between\n  n0                and  n2\n"), "{}", hosts.to_text());
-    assert!(hosts.to_text().contains("  and 7 more pairs\n"));
+    assert!(
+        hosts.text().to_string().contains("No way between\n  n0                and  n2\n"),
+        "{}",
+        hosts.text().to_string()
+    );
+    assert!(hosts.text().to_string().contains("  and 7 more pairs\n"));
     // Two parts that hosts hold together: a host that touches both reaches all, and is no way for the others.
     let parts = "nodes: {a: {}, r: {kind: router}, h: {}, s: {kind: router}, b: {}, alone: {}}
 links: {ar: {ends: [a, r]}, rh: {ends: [r, h]}, hs: {ends: [h, s]}, sb: {ends: [s, b]}}\n";
@@ -443,7 +447,7 @@ Timeline
 Expected
   l.drops >= 0
 ";
-    assert_eq!(plan(text).to_text(), expected);
+    assert_eq!(plan(text).text().to_string(), expected);
 }
 
 #[test]
@@ -463,7 +467,7 @@ capture:
     let shown = "Captures
   far   captures/far.pcapng
   near  captures/acks.pcapng  direction: backward, snaplen: 128 B, match: {to: ";
-    assert!(plan.to_text().contains(shown), "{}", plan.to_text());
+    assert!(plan.text().to_string().contains(shown), "{}", plan.text().to_string());
     let described = &plan.describe()["capture"];
     assert_eq!(described[0]["snaplen_bytes"], serde_json::Value::Null);
     assert_eq!(described[1]["file"], "captures/acks.pcapng");

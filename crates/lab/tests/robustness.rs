@@ -60,7 +60,7 @@ fn boundary(text: &str, at: usize) -> usize {
 fn survives(text: &str) {
     match netloom_lab::parse(text, "test.yaml") {
         Ok(lab) => {
-            let _ = (lab.plan.to_text(), lab.plan.describe(), lab.plan.hosts(&[]), lab.plan.programs());
+            let _ = (lab.plan.text().to_string(), lab.plan.describe(), lab.plan.hosts(&[]), lab.plan.programs());
         }
         Err(diagnostics) => assert!(!diagnostics.is_empty() && !diagnostics.to_string().is_empty()),
     }

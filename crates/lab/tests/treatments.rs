@@ -70,7 +70,7 @@ fn a_node_stands_for_its_addresses() {
     let far = &plan.links[0].treatments[0][1];
     let written: Vec<String> = far.filter.to.iter().flatten().map(ToString::to_string).collect();
     assert_eq!(written, ["10.0.0.6/32", "fd00:6e6c:0:1::2/128"]);
-    let text = plan.to_text();
+    let text = plan.text().to_string();
     let line = text.lines().find(|line| line.contains(".far")).expect("it is shown");
     assert_eq!(
         line.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -94,7 +94,7 @@ expect: [first.forward.far.delay < 5 ms, first.voip.drops == 0]
         panic!("{:?}", plan.timeline);
     };
     assert_eq!(pipe, "far");
-    assert!(plan.to_text().contains("first.forward.far  delay 1 ms"), "{}", plan.to_text());
+    assert!(plan.text().to_string().contains("first.forward.far  delay 1 ms"), "{}", plan.text().to_string());
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_cut_may_be_of_a_direction_or_of_a_further_pipe() {
   - {at: 1 s, link: first, down: true, direction: backward}
   - {at: 3 s, link: first, up: true, direction: backward}
 ";
-    let text = plan(&format!("{LINKS}{more}")).to_text();
+    let text = plan(&format!("{LINKS}{more}")).text().to_string();
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let parts = ["1 s first.forward.far down for 3 s", "1 s first.backward down", "3 s first.backward up"];
     parts.iter().for_each(|part| assert!(words.contains(part), "{part}: {text}"));

@@ -1,6 +1,6 @@
 //! `netloom check`
 
-use super::{Outcome, lab_file, print, print_json};
+use super::{Outcome, lab_file, print_bit_by_bit, print_json};
 use crate::args::CheckArgs;
 use crate::talk;
 use netloom_run::MissingProgram;
@@ -20,6 +20,5 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
         let plan = lab.plan.description().with("shards_here", netloom_run::shards_json(&lab.plan));
         return print_json(&plan);
     }
-    let text = format!("{}{}", lab.plan.to_text(), netloom_run::shards_text(&lab.plan));
-    print(text.trim_end())
+    print_bit_by_bit(&format_args!("{}{}", lab.plan.text(), netloom_run::shards_text(&lab.plan)))
 }

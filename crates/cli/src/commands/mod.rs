@@ -23,6 +23,7 @@ use clap::CommandFactory;
 use netloom_run::{ExitCode, RunError};
 use serde::Serialize;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 
 /// Why a command failed.
@@ -116,12 +117,15 @@ pub(crate) fn exit_code_table() -> String {
 pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
     let mut out = BufWriter::new(io::stdout().lock());
     let written = serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from);
-    match written.and_then(|()| writeln!(out)).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(ExitCode::Results, format!("writing to standard output: {error}")))
-        }
-        _ => DONE,
-    }
+    is_read(written.and_then(|()| writeln!(out)).and_then(|()| out.flush()))?;
+    DONE
+}
+
+/// The same of a text with its line ends.
+pub(crate) fn print_bit_by_bit(text: &impl Display) -> Outcome {
+    let mut out = BufWriter::new(anstream::stdout().lock());
+    is_read(write!(out, "{text}").and_then(|()| out.flush()))?;
+    DONE
 }
 
 /// Data, on standard output. A reader that had enough, as in `netloom ... | head`, is no failure.
@@ -132,7 +136,12 @@ pub(crate) fn print(text: &str) -> Outcome {
 
 /// The same of something that goes on; false when nobody reads it any more.
 pub(crate) fn print_on(text: &str) -> Result<bool, Failure> {
-    match writeln!(anstream::stdout(), "{text}") {
+    is_read(writeln!(anstream::stdout(), "{text}"))
+}
+
+/// Whether what was written was for somebody who still reads.
+fn is_read(written: io::Result<()>) -> Result<bool, Failure> {
+    match written {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
         Err(error) => Err(Failure::new(ExitCode::Results, format!("writing to standard output: {error}"))),

@@ -8,36 +8,44 @@ use crate::plan::{
 use crate::{capture, traffic};
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Duration, TimePerByte};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::net::IpAddr;
 
 /// Large graphs have hundreds of thousands of names that differ, in which nobody looks for one.
 const MOST_NAMES: usize = 100;
 
+/// What [`Plan::text`] gives, part by part.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'a>(&'a Plan);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = self.0;
+        write!(f, "{}\n{}", plan.headline(), table(&plan.node_rows()))?;
+        part(f, "Links", &table(&plan.link_rows()))?;
+        part(f, "Not joined in the kernel", &table(&plan.hindrance_rows()))?;
+        plan.write_routes(f)?;
+        part(f, "Names that mean another interface than the first", &table(&plan.name_rows()))?;
+        part(f, "No way between", &table(&plan.unreached_rows()))?;
+        part(f, "Traffic (for `netloom sim`)", &table(&plan.traffic_rows()))?;
+        part(f, "Captures", &table(&plan.capture_rows()))?;
+        let events: Vec<Vec<String>> = plan.in_order().map(|number| plan.event_row(number)).collect();
+        part(f, "Timeline", &table(&events))?;
+        let expected: Vec<Vec<String>> = plan.expect.iter().map(|one| vec![one.text.clone()]).collect();
+        part(f, "Expected", &table(&expected))
+    }
+}
+
+/// A part that is left out if there is nothing in it.
+fn part(f: &mut fmt::Formatter<'_>, title: &str, table: &str) -> fmt::Result {
+    if table.is_empty() { Ok(()) } else { write!(f, "\n{title}\n{table}") }
+}
+
 impl Plan {
-    /// The plan as tables: what `netloom check` prints.
-    pub fn to_text(&self) -> String {
-        let mut parts = vec![self.headline(), table(&self.node_rows())];
-        let mut add = |title: &str, table: String| {
-            if !table.is_empty() {
-                parts.push(format!("{title}\n{table}"));
-            }
-        };
-        add("Links", table(&self.link_rows()));
-        add("Not joined in the kernel", table(&self.hindrance_rows()));
-        add("Routes", self.route_table());
-        add("Names that mean another interface than the first", table(&self.name_rows()));
-        add("No way between", table(&self.unreached_rows()));
-        add("Traffic (for `netloom sim`)", table(&self.traffic_rows()));
-        add("Captures", table(&self.capture_rows()));
-        let events: Vec<Vec<String>> = self.in_order().map(|number| self.event_row(number)).collect();
-        add("Timeline", table(&events));
-        if !self.expect.is_empty() {
-            let lines: Vec<String> =
-                self.expect.iter().map(|expectation| format!("  {}\n", expectation.text)).collect();
-            parts.push(format!("Expected\n{}", lines.concat()));
-        }
-        parts.join("\n")
+    /// The plan as tables: what `netloom check` prints. It is made as it is written, since that of a large lab has tens of
+    /// megabytes.
+    pub fn text(&self) -> Text<'_> {
+        Text(self)
     }
 
     fn headline(&self) -> String {
@@ -127,27 +135,28 @@ impl Plan {
     }
 
     /// A large lab has hundreds of thousands of routes: its rows are made when they are written.
-    fn route_table(&self) -> String {
-        let destination = |route: &RoutePlan| match (route.destination.prefix_len(), route.destination.addr()) {
-            (0, IpAddr::V4(_)) => "default".to_owned(),
-            (0, IpAddr::V6(_)) => "default (IPv6)".to_owned(),
-            _ => route.destination.to_string(),
-        };
+    fn write_routes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let routed = || self.nodes.iter().filter(|node| !node.routes.is_empty());
-        let routes = || routed().flat_map(|node| &node.routes);
         let names = routed().map(|node| node.name.chars().count()).max().unwrap_or(0);
-        let destinations = routes().map(|route| destination(route).len()).max().unwrap_or(0);
         let mut text = String::new();
+        let mut widest = 0;
+        for route in routed().flat_map(|node| &node.routes) {
+            write_destination(&mut text, route)?;
+            widest = widest.max(text.len());
+            text.clear();
+        }
+        f.write_str(if widest > 0 { "\nRoutes\n" } else { "" })?;
         for node in routed() {
             let mut name = node.name.as_str();
             for route in &node.routes {
-                let (destination, interface) = (destination(route), &node.interfaces[route.interface].name);
-                writeln!(text, "  {name:names$}  {destination:destinations$}  via {} ({interface})", route.via)
-                    .expect("writing to a text cannot fail");
+                write_destination(&mut text, route)?;
+                let interface = &node.interfaces[route.interface].name;
+                writeln!(f, "  {name:names$}  {text:widest$}  via {} ({interface})", route.via)?;
+                text.clear();
                 name = "";
             }
         }
-        text
+        Ok(())
     }
 
     fn name_rows(&self) -> Vec<Vec<String>> {
@@ -214,6 +223,14 @@ impl Plan {
             at => span(at.unwrap_or_default()),
         };
         vec![at, place, what]
+    }
+}
+
+fn write_destination(text: &mut String, route: &RoutePlan) -> fmt::Result {
+    match (route.destination.prefix_len(), route.destination.addr()) {
+        (0, IpAddr::V4(_)) => text.write_str("default"),
+        (0, IpAddr::V6(_)) => text.write_str("default (IPv6)"),
+        _ => write!(text, "{}", route.destination),
     }
 }
 

@@ -100,7 +100,7 @@ mod tests {
     /// What `netloom check` would show of the cuts of link `l`: when, and for how long.
     fn cuts(timeline: &str) -> Vec<String> {
         let text = format!("nodes: [a, b]\nlinks: {{l: {{ends: [a, b]}}}}\ntimeline: [{timeline}]\n");
-        let plan = crate::parse(&text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan.to_text();
+        let plan = crate::parse(&text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan.text().to_string();
         let lines = plan.lines().skip_while(|line| *line != "Timeline").skip(1);
         lines.map(|line| line.split_whitespace().filter(|word| *word != "l").collect::<Vec<_>>().join(" ")).collect()
     }
