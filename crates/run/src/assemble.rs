@@ -89,6 +89,7 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     let ports = make_links(plan, &sharing, &nodes, kernels.as_ref())?;
     configure(nodes.iter_mut().flatten())?;
     await_joined(plan, &mut nodes)?;
+    settle(&mut nodes)?;
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
     let own = claims.iter().map(|claim| claim.processor).collect();
     let mut links = start_engine(plan, &sharing, ports, own, epoch)?;
@@ -347,6 +348,23 @@ fn configure<'a>(nodes: impl Iterator<Item = &'a mut LabNode>) -> Result<(), Run
     let mut nodes: Vec<_> = nodes.collect();
     nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(RunError::of_node))?;
     nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(RunError::of_node))
+}
+
+/// Waits until all nodes take packets for their addresses.
+fn settle(nodes: &mut [Option<LabNode>]) -> Result<(), RunError> {
+    for node in nodes.iter_mut().flatten() {
+        let LabNode::Namespace(node) = node else { continue };
+        let until = Instant::now() + RUNNING_WITHIN;
+        while !node.settle().map_err(RunError::of_node)? {
+            if Instant::now() > until {
+                let (name, seconds) = (node.name(), RUNNING_WITHIN.as_secs());
+                let message = format!("node {name}: its kernel takes no packets for its addresses after {seconds} s");
+                return Err(RunError::Machine(message));
+            }
+            std::thread::sleep(RealDuration::from_millis(1));
+        }
+    }
+    Ok(())
 }
 
 fn start_engine(

@@ -9,7 +9,8 @@ use netlink_packet_route::route::{
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
-use super::Request;
+use super::{Netlink, Request};
+use crate::error::KernelError;
 
 /// Gives an interface an address. IPv6 addresses are used at once, without duplicate address detection, which would
 /// keep them unusable for a second or more.
@@ -70,6 +71,22 @@ pub(crate) fn add_route(
         message: RouteNetlinkMessage::NewRoute(message),
         flags: NLM_F_CREATE | NLM_F_EXCL,
         attempted: format!("add route {destination} via {via} on {interface}"),
+    }
+}
+
+impl Netlink {
+    /// Whether this namespace takes packets for `address`. One that it has may still be on its way to be its own.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub(crate) fn is_own(&mut self, address: IpAddr) -> Result<bool, KernelError> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(address);
+        message.header.destination_prefix_length = if address.is_ipv4() { 32 } else { 128 };
+        message.attributes = vec![RouteAttribute::Destination(RouteAddress::from(address))];
+        let attempted = format!("look for the way to {address}");
+        let found = self.get(RouteNetlinkMessage::GetRoute(message), &attempted)?;
+        Ok(matches!(found, RouteNetlinkMessage::NewRoute(route) if route.header.kind == RouteType::Local))
     }
 }
 

@@ -133,6 +133,31 @@ impl Netlink {
         Ok(())
     }
 
+    /// Asks for one entry.
+    pub(crate) fn get(
+        &mut self,
+        message: RouteNetlinkMessage,
+        attempted: &str,
+    ) -> Result<RouteNetlinkMessage, KernelError> {
+        let mut buffer = Vec::new();
+        self.append(&mut buffer, message, NLM_F_REQUEST);
+        let sequence = self.sequence;
+        self.send(&buffer, || attempted)?;
+        let mut answer = None;
+        while answer.is_none() {
+            self.receive(attempted, |header, payload| {
+                match payload {
+                    _ if header.sequence_number != sequence => (),
+                    NetlinkPayload::InnerMessage(entry) => answer = Some(entry),
+                    NetlinkPayload::Error(error) => return Err(refusal(attempted, error.raw_code(), &error.header)),
+                    _ => (),
+                }
+                Ok(())
+            })?;
+        }
+        answer.ok_or_else(|| KernelError::new(attempted, libc::ENODATA))
+    }
+
     fn append(&mut self, buffer: &mut Vec<u8>, message: RouteNetlinkMessage, flags: u16) {
         self.sequence = self.sequence.wrapping_add(1);
         let mut header = NetlinkHeader::default();

@@ -47,7 +47,7 @@ struct Agent<'a> {
     signals: SignalFd,
     outbox: Outbox,
     programs: Programs,
-    /// From the moment on when it is configured.
+    /// From the moment on when it is settled.
     watch: Option<Watch>,
 }
 
@@ -86,6 +86,7 @@ impl Agent<'_> {
             Request::Exists { path } => Reply::Yes(path.exists()),
             Request::Interfaces => inspect::interfaces().map_or_else(Reply::Refused, Reply::Interfaces),
             Request::Running => inspect::running(&self.config.interfaces).map_or_else(Reply::Refused, Reply::Running),
+            Request::Settle => self.settle().map_or_else(Reply::Refused, Reply::Yes),
             Request::Changes => changes(self.watch.as_mut(), self.config).map_or_else(Reply::Refused, Reply::Changes),
             Request::CpuWait => self.programs.cpu_wait().map_or_else(Reply::Refused, Reply::CpuWait),
             Request::Stop { grace_ms } => done(self.stop(Duration::from_millis(grace_ms))),
@@ -96,10 +97,18 @@ impl Agent<'_> {
 
     fn configure(&mut self) -> Result<(), KernelError> {
         configure::configure(self.config)?;
-        self.watch = Some(Watch::begin(self.config)?);
         // A node with a thousand routes has just written a long letter to the kernel, and will write none again.
         memory::give_back();
         Ok(())
+    }
+
+    /// Whether its addresses can be used; then it watches what happens to its network.
+    fn settle(&mut self) -> Result<bool, KernelError> {
+        let is_settled = configure::is_settled(self.config)?;
+        if is_settled && self.watch.is_none() {
+            self.watch = Some(Watch::begin(self.config)?);
+        }
+        Ok(is_settled)
     }
 
     fn spawn(&mut self, program: &Program, streams: Vec<OwnedFd>) -> Reply {

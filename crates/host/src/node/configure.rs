@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::iter;
+use std::net::IpAddr;
+
+use ipnet::IpNet;
 
 use super::config::{Hosts, InterfaceConfig, NodeConfig};
 use super::{congestion, offloads};
@@ -77,6 +80,19 @@ pub(crate) fn configure(config: &NodeConfig) -> Result<(), KernelError> {
     });
     offloads::keep_what_the_engine_cannot_be_told(&config.interfaces)?;
     netlink.transact(interfaces.chain(routes))
+}
+
+/// Whether packets for its addresses are taken. Those of IPv6 the kernel makes its own in the background, one after the other
+/// for all namespaces of a machine (`addrconf_dad_work` of net/ipv6/addrconf.c): until then it looks for them on the link.
+pub(crate) fn is_settled(config: &NodeConfig) -> Result<bool, KernelError> {
+    let mut netlink = Netlink::open()?;
+    let addresses = config.interfaces.iter().flat_map(|interface| &interface.addresses).map(IpNet::addr);
+    for address in addresses.filter(IpAddr::is_ipv6) {
+        if !netlink.is_own(address)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Parameters that must not depend on the machine's own: a new namespace inherits the IPv4 ones from it.

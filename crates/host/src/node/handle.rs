@@ -321,7 +321,18 @@ impl Node {
         }
     }
 
-    /// What the node's programs did to its network since it was configured.
+    /// Whether the node's addresses can be used, which with many of them takes the kernel a while. From the first time on
+    /// that they can, the node watches what its programs do to its network. Ask it when all nodes have been configured:
+    /// whatever is done to any network of the machine takes longer with each that is watched.
+    ///
+    /// # Errors
+    /// The kernel's refusal, or [`NodeError::Gone`].
+    pub fn settle(&mut self) -> Result<bool, NodeError> {
+        self.ask(&Request::Settle, &[])?;
+        self.expect_answer()
+    }
+
+    /// What the node's programs did to its network since it was settled.
     ///
     /// # Errors
     /// The kernel's refusal, or [`NodeError::Gone`].

@@ -51,6 +51,7 @@ pub(crate) enum Request {
     },
     Interfaces,
     Running,
+    Settle,
     Changes,
     CpuWait,
     Stop {

@@ -38,7 +38,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Watches from now on: the node has been configured.
+    /// Watches from now on: the node has been configured, and its addresses can be used.
     pub(crate) fn begin(config: &NodeConfig) -> Result<Self, KernelError> {
         let events = Events::listen()?;
         let place = |name: &str| config.interfaces.iter().position(|interface| interface.name == name);

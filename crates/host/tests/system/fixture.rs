@@ -67,6 +67,9 @@ pub(crate) fn connected(configs: &[NodeConfig], links: &[[(usize, usize); 2]]) -
     for node in &mut nodes {
         node.finish_configure().unwrap();
     }
+    for node in &mut nodes {
+        within(Duration::from_secs(60), "addresses that can be used", || node.settle().unwrap());
+    }
     nodes
 }
 

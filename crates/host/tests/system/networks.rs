@@ -92,6 +92,27 @@ pub(crate) fn the_lab_side_of_a_link_is_silent() {
     });
 }
 
+/// The kernel makes IPv6 addresses a node's own in the background, and looks for them on the link before.
+pub(crate) fn addresses_of_settled_nodes_are_their_own() {
+    in_lab(|_| {
+        let address = |node: usize, interface: usize| format!("fd00:{:x}::{}", node / 2 * 4 + interface, 1 + node % 2);
+        let config = |node: usize| {
+            let nets: [String; 4] = std::array::from_fn(|interface| address(node, interface) + "/64");
+            let lists = nets.each_ref().map(|net| [net.as_str()]);
+            host(&format!("n{node}"), &lists.each_ref().map(|list| &list[..]))
+        };
+        let configs: Vec<NodeConfig> = (0..64).map(config).collect();
+        let ends = (0..32).flat_map(|pair| (0..4).map(move |link| [(2 * pair, link), (2 * pair + 1, link)]));
+        let mut nodes = connected(&configs, &ends.collect::<Vec<_>>());
+        for (number, node) in nodes.iter_mut().enumerate() {
+            // Columns are the destination, the length of its prefix, and at last but one the flags, of which the first is
+            // RTF_LOCAL.
+            let own = ok(node, "grep -c '^fd00.* 80 .* 8[0-9a-f]*  *eth[0-9]$' /proc/net/ipv6_route");
+            assert_eq!(own, "4", "node {number}: {}", ok(node, "cat /proc/net/ipv6_route"));
+        }
+    });
+}
+
 pub(crate) fn a_listener_is_seen() {
     in_lab(|_| {
         let mut nodes =
