@@ -3,7 +3,7 @@
 use crate::models;
 use crate::plan::{
     Action, Argv, CapturePlan, Clock, Cpus, Direction, Event, FileContents, FilePlan, InterfacePlan, LinkPlan,
-    NodePlan, Plan, ReadyWhen, RunCommand, Shards, TrafficPlan,
+    NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand, Shards, TrafficPlan,
 };
 use crate::traffic;
 use crate::yaml::yaml_value;
@@ -11,6 +11,7 @@ use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, Dilation, Duration, Rate};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
+use std::fmt::Display;
 
 /// What [`Plan::describe`] gives, node by node.
 #[derive(Clone, Debug)]
@@ -49,7 +50,72 @@ struct Nodes<'a>(&'a Plan);
 
 impl Serialize for Nodes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.nodes.iter().map(|node| self.0.node(node)))
+        serializer.collect_seq(self.0.nodes.iter().map(|node| Node(self.0, node)))
+    }
+}
+
+/// A node, of which what there is much of in large labs is written without ever being a value.
+struct Node<'a>(&'a Plan, &'a NodePlan);
+
+impl Serialize for Node<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(plan, node) = self;
+        let all = plan.node_head(node);
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in all.as_object().into_iter().flatten() {
+            match key.as_str() {
+                "routes" => map.serialize_entry(key, &Routes(node))?,
+                "names" => map.serialize_entry(key, &Names(plan, node))?,
+                _ => map.serialize_entry(key, value)?,
+            }
+        }
+        map.end()
+    }
+}
+
+struct Routes<'a>(&'a NodePlan);
+
+impl Serialize for Routes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.routes.iter().map(|route| Route(self.0, route)))
+    }
+}
+
+struct Route<'a>(&'a NodePlan, &'a RoutePlan);
+
+impl Serialize for Route<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(node, route) = self;
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("destination", &Shown(&route.destination))?;
+        map.serialize_entry("interface", &node.interfaces[route.interface].name)?;
+        map.serialize_entry("via", &Shown(&route.via))?;
+        map.end()
+    }
+}
+
+struct Names<'a>(&'a Plan, &'a NodePlan);
+
+impl Serialize for Names<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(plan, node) = self;
+        let mut names: Vec<(&str, &str)> = node
+            .names
+            .iter()
+            .map(|name| (&plan.nodes[name.node], name.interface))
+            .map(|(named, interface)| (named.name.as_str(), named.interfaces[interface].name.as_str()))
+            .collect();
+        names.sort_unstable();
+        serializer.collect_map(names)
+    }
+}
+
+/// As it is displayed.
+struct Shown<'a, T>(&'a T);
+
+impl<T: Display> Serialize for Shown<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self.0)
     }
 }
 
@@ -57,9 +123,7 @@ impl Plan {
     /// The plan as JSON, for tools: what `netloom check --json` prints and what is kept with the results. That of a large
     /// lab is better written than held: see [`Plan::description`].
     pub fn describe(&self) -> Value {
-        let mut all = self.describe_lab();
-        all["nodes"] = self.nodes.iter().map(|node| self.node(node)).collect();
-        all
+        serde_json::to_value(self.description()).expect("a description has string keys only")
     }
 
     /// The same, to be written without ever being in memory as a whole.
@@ -126,14 +190,8 @@ impl Plan {
         })
     }
 
-    fn node(&self, node: &NodePlan) -> Value {
-        let routes = node.routes.iter().map(|route| {
-            json!({
-                "destination": route.destination.to_string(),
-                "via": route.via.to_string(),
-                "interface": node.interfaces[route.interface].name,
-            })
-        });
+    /// All but the routes and names.
+    fn node_head(&self, node: &NodePlan) -> Value {
         json!({
             "name": node.name,
             "kind": node.kind.name(),
@@ -153,11 +211,8 @@ impl Plan {
             "files": node.files.iter().map(file).collect::<Vec<_>>(),
             "collect": node.collect,
             "interfaces": node.interfaces.iter().map(|interface| self.interface(interface)).collect::<Vec<_>>(),
-            "routes": routes.collect::<Vec<_>>(),
-            "names": node.names.iter().map(|name| {
-                let named = &self.nodes[name.node];
-                (named.name.clone(), Value::from(named.interfaces[name.interface].name.clone()))
-            }).collect::<Map<_, _>>(),
+            "routes": Value::Null,
+            "names": Value::Null,
         })
     }
 

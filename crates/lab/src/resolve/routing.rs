@@ -16,6 +16,7 @@ use super::ends::Ends;
 use crate::diagnostics::Diagnostic;
 use crate::plan::{NamePlan, NodeKind, RoutePlan, Unreached};
 use crate::spec::Spec;
+use aggregate::{ANYWHERE, Hops};
 use ipnet::IpNet;
 use paths::{Label, Paths, Ways};
 use std::cmp::Ordering;
@@ -43,6 +44,16 @@ pub(super) struct Network<'a> {
     around: Vec<Vec<(usize, usize)>>,
     /// Whether all links cost the same.
     is_uniform: bool,
+    /// The prefixes above the subnets of all edges, in their order; none if they cannot be made into a tree.
+    tree: Option<aggregate::Tree>,
+}
+
+/// How the addresses of an edge are reached.
+enum Reached {
+    /// All of them by the same ways.
+    Together(Ways),
+    /// Those of each end by ways of their own, if any.
+    Apart([Option<Ways>; 2]),
 }
 
 /// What follows from the paths of a lab.
@@ -125,7 +136,8 @@ impl<'a> Network<'a> {
             });
         }
         let is_uniform = edges.windows(2).all(|pair| pair[0].cost == pair[1].cost);
-        Self { family, kinds, edges, around, is_uniform }
+        let tree = aggregate::Tree::of(family, edges.iter().flat_map(|edge| &edge.subnets).copied());
+        Self { family, kinds, edges, around, is_uniform, tree }
     }
 
     /// Adds the routes of `source`, whose paths are `labels`; false if an address cannot be reached.
@@ -144,15 +156,33 @@ impl<'a> Network<'a> {
         }
         let mut is_complete = true;
         let mut found: Vec<(IpNet, Ways)> = Vec::with_capacity(self.edges.len());
-        for edge in self.edges.iter().filter(|edge| !edge.nodes.contains(&source)) {
-            is_complete &= self.reach(edge, labels, &mut found);
+        // By the places of subnets: those of its own, or out of its reach, may lead anywhere.
+        let mut hops: Vec<Hops> = Vec::with_capacity(self.edges.len());
+        let mut are_whole = true;
+        for edge in &self.edges {
+            let ways = if edge.nodes.contains(&source) { None } else { Some(self.reach(edge, labels)) };
+            let all = if let Some(Reached::Together(ways)) = ways { ways.all } else { ANYWHERE };
+            hops.extend(edge.subnets.iter().map(|_| all));
+            match ways {
+                None => {}
+                Some(Reached::Together(ways)) => found.extend(edge.subnets.iter().map(|subnet| (*subnet, ways))),
+                Some(Reached::Apart(ends)) => {
+                    is_complete &= ends.iter().all(Option::is_some);
+                    are_whole = false;
+                    self.add_apart(edge, ends, &mut found);
+                }
+            }
         }
         let shared = found.first().map(|(_, ways)| ways.first);
         let is_shared =
             self.kinds[source] == NodeKind::Host && found.iter().all(|(_, ways)| Some(ways.first) == shared);
+        let fewer = || match &self.tree {
+            Some(tree) if are_whole && aggregate::is_worth_it(found.len(), around.len()) => Some(tree.table(&hops)),
+            _ => aggregate::aggregate(self.family, around.len(), &found),
+        };
         if let Some(first) = shared.filter(|_| is_shared) {
             routes.push(self.route(source, first, self.family.everything()));
-        } else if let Some(fewer) = aggregate::aggregate(self.family, around.len(), &found) {
+        } else if let Some(fewer) = fewer() {
             routes.extend(fewer.into_iter().map(|(net, place)| self.route(source, place, net)));
         } else {
             routes.extend(found.iter().map(|(net, ways)| self.route(source, ways.first, *net)));
@@ -160,8 +190,7 @@ impl<'a> Network<'a> {
         is_complete
     }
 
-    /// Adds how the addresses of an edge are reached; false if some are not.
-    fn reach(&self, edge: &Edge, labels: &[Label], found: &mut Vec<(IpNet, Ways)>) -> bool {
+    fn reach(&self, edge: &Edge, labels: &[Label]) -> Reached {
         let forwarding = edge.nodes.map(|node| labels[node].filter(|_| self.kinds[node].forwards()));
         let nearer = match forwarding {
             [Some((near, ways)), Some((far, others))] => Some(match near.cmp(&far) {
@@ -174,15 +203,15 @@ impl<'a> Network<'a> {
         let ends = edge.nodes.map(|node| labels[node].map(|(_, ways)| ways));
         // Two hosts that are reached by one way are reached as one.
         let common = || ends[0].and_then(|ways| ways.and(ends[1]?));
-        if let Some(ways) = nearer.or_else(common) {
-            found.extend(edge.subnets.iter().map(|subnet| (*subnet, ways)));
-            return true;
-        }
+        nearer.or_else(common).map_or(Reached::Apart(ends), Reached::Together)
+    }
+
+    /// Adds how the addresses of each end are reached.
+    fn add_apart(&self, edge: &Edge, ends: [Option<Ways>; 2], found: &mut Vec<(IpNet, Ways)>) {
         for (ways, addresses) in ends.iter().zip(&edge.addresses) {
             let alone = |address: &IpNet| net(self.family, first(address), self.family.bits());
             found.extend(ways.iter().flat_map(|ways| addresses.iter().map(|address| (alone(address), *ways))));
         }
-        ends.iter().all(Option::is_some)
     }
 
     /// A route that leaves `source` by the edge at place `first` around it.

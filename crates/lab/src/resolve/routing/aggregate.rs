@@ -14,39 +14,30 @@ use ipnet::IpNet;
 pub(super) const SMALLEST: usize = 128;
 
 /// Where something may lead, as one bit per neighbour. All bits: anywhere.
-type Hops = u64;
-const ANYWHERE: Hops = Hops::MAX;
-
-/// A subnet by its first address and length, and the neighbours that it is reached by equally well.
-struct Leaf {
-    first: u128,
-    length: u8,
-    hops: Hops,
-}
+pub(super) type Hops = u64;
+pub(super) const ANYWHERE: Hops = Hops::MAX;
 
 /// Prefixes and the neighbours that they are reached by: a longest-prefix match leads each of these subnets one of the
 /// ways that it may go. None where the table is small already, a node has too many neighbours, or subnets lie within one
 /// another.
 pub(super) fn aggregate(family: Family, neighbours: usize, subnets: &[(IpNet, Ways)]) -> Option<Vec<(IpNet, u32)>> {
-    if subnets.len() < SMALLEST || neighbours > Hops::BITS as usize {
+    if !is_worth_it(subnets.len(), neighbours) {
         return None;
     }
-    let mut leaves: Vec<Leaf> = subnets
-        .iter()
-        .map(|(net, ways)| Leaf { first: first(&net.trunc()), length: net.prefix_len(), hops: ways.all })
-        .collect();
-    leaves.sort_unstable_by_key(|leaf| (leaf.first, leaf.length));
-    let bits = family.bits();
-    let overlap = |pair: &[Leaf]| common(pair[0].first, pair[1].first, bits) >= pair[0].length.min(pair[1].length);
-    if leaves.windows(2).any(overlap) {
-        return None;
-    }
-    let (one, other) = (leaves.first()?.first, leaves.last()?.first);
-    let mut tree = Tree { family, bits, branches: Vec::with_capacity(2 * leaves.len()) };
-    let root = tree.grow(&leaves, common(one, other, bits))?;
-    let mut routes = Vec::new();
-    tree.collect(root, None, &mut routes);
-    Some(routes)
+    let hops: Vec<Hops> = subnets.iter().map(|(_, ways)| ways.all).collect();
+    Some(Tree::of(family, subnets.iter().map(|(net, _)| *net))?.table(&hops))
+}
+
+/// Whether a table of so many subnets is to be made smaller, and can be.
+pub(super) fn is_worth_it(subnets: usize, neighbours: usize) -> bool {
+    subnets >= SMALLEST && neighbours <= Hops::BITS as usize
+}
+
+/// A subnet by its first address and length, and its place among those that were given.
+struct Leaf {
+    first: u128,
+    length: u8,
+    place: usize,
 }
 
 /// How many leading bits two addresses of `bits` bits share.
@@ -55,10 +46,11 @@ fn common(one: u128, other: u128, bits: u8) -> u8 {
     u8::try_from(differ.leading_zeros()).unwrap_or(u8::MAX).min(bits)
 }
 
-/// The prefixes above all leaves.
-struct Tree {
+/// The prefixes above all leaves: the same for all nodes, whatever the ways.
+pub(super) struct Tree {
     family: Family,
     bits: u8,
+    /// Halves before their wholes, and the root last.
     branches: Vec<Branch>,
 }
 
@@ -66,39 +58,78 @@ struct Branch {
     /// An address within, and how long the prefix is.
     first: u128,
     length: u8,
-    /// Where it may lead, so that fewest routes are needed below.
-    hops: Hops,
-    /// The places of its halves; none: no leaf lies there.
-    halves: [Option<usize>; 2],
+    below: Below,
+}
+
+/// A subnet by its place, or the places of the halves; none: no leaf lies there.
+#[derive(Clone, Copy)]
+enum Below {
+    Leaf(usize),
+    Halves([Option<usize>; 2]),
 }
 
 impl Tree {
+    /// The tree of these subnets; none if there are none, or some lie within one another.
+    pub(super) fn of(family: Family, subnets: impl Iterator<Item = IpNet>) -> Option<Self> {
+        let leaf = |(place, net): (usize, IpNet)| Leaf { first: first(&net.trunc()), length: net.prefix_len(), place };
+        let mut leaves: Vec<Leaf> = subnets.enumerate().map(leaf).collect();
+        leaves.sort_unstable_by_key(|leaf| (leaf.first, leaf.length));
+        let bits = family.bits();
+        let overlap = |pair: &[Leaf]| common(pair[0].first, pair[1].first, bits) >= pair[0].length.min(pair[1].length);
+        if leaves.windows(2).any(overlap) {
+            return None;
+        }
+        let (one, other) = (leaves.first()?.first, leaves.last()?.first);
+        let mut tree = Self { family, bits, branches: Vec::with_capacity(2 * leaves.len()) };
+        tree.grow(&leaves, common(one, other, bits))?;
+        Some(tree)
+    }
+
     /// The branch with the prefix of `length` bits that holds just these leaves; none if there are none.
     fn grow(&mut self, leaves: &[Leaf], length: u8) -> Option<usize> {
-        let (hops, halves) = match leaves {
+        let below = match leaves {
             [] => return None,
-            [leaf] => (leaf.hops, [None, None]),
+            [leaf] => Below::Leaf(leaf.place),
             _ => {
                 let bit = 1_u128 << (self.bits - length - 1);
                 let (low, high) = leaves.split_at(leaves.partition_point(|leaf| leaf.first & bit == 0));
-                let halves = [low, high].map(|half| self.grow(half, length + 1));
-                let [one, other] = halves.map(|half| half.map_or(ANYWHERE, |half| self.branches[half].hops));
-                (if one & other == 0 { one | other } else { one & other }, halves)
+                Below::Halves([low, high].map(|half| self.grow(half, length + 1)))
             }
         };
-        self.branches.push(Branch { first: leaves[0].first, length, hops, halves });
+        self.branches.push(Branch { first: leaves[0].first, length, below });
         Some(self.branches.len() - 1)
     }
 
+    /// The smallest table that leads each subnet, by its place, one of these ways.
+    pub(super) fn table(&self, ways: &[Hops]) -> Vec<(IpNet, u32)> {
+        // Where each branch may lead, so that fewest routes are needed below.
+        let mut hops: Vec<Hops> = Vec::with_capacity(self.branches.len());
+        for branch in &self.branches {
+            hops.push(match branch.below {
+                Below::Leaf(place) => ways[place],
+                Below::Halves(halves) => {
+                    let [one, other] = halves.map(|half| half.map_or(ANYWHERE, |half| hops[half]));
+                    if one & other == 0 { one | other } else { one & other }
+                }
+            });
+        }
+        let mut routes = Vec::new();
+        self.collect(self.branches.len() - 1, None, &hops, &mut routes);
+        routes
+    }
+
     /// Adds the routes of a branch whose surroundings lead to `outer`.
-    fn collect(&self, branch: usize, outer: Option<u32>, routes: &mut Vec<(IpNet, u32)>) {
-        let Branch { first, length, hops, halves } = &self.branches[branch];
-        let inner = outer.filter(|hop| hops & (1 << hop) != 0).unwrap_or_else(|| hops.trailing_zeros());
+    fn collect(&self, branch: usize, outer: Option<u32>, hops: &[Hops], routes: &mut Vec<(IpNet, u32)>) {
+        let Branch { first, length, below } = &self.branches[branch];
+        let own = hops[branch];
+        let inner = outer.filter(|hop| own & (1 << hop) != 0).unwrap_or_else(|| own.trailing_zeros());
         if outer != Some(inner) {
             routes.push((net(self.family, *first, *length).trunc(), inner));
         }
-        for half in halves.iter().flatten() {
-            self.collect(*half, Some(inner), routes);
+        if let Below::Halves(halves) = below {
+            for half in halves.iter().flatten() {
+                self.collect(*half, Some(inner), hops, routes);
+            }
         }
     }
 }
