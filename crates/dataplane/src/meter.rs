@@ -19,7 +19,9 @@ pub struct Meters(Vec<Meter>);
 /// The rate is that of the transmitter: what happens to packets behind it, where they travel for different times, overtake
 /// each other or wait for each other, is no matter of the rate. A pipe computes when each transmission ends, and it ended in
 /// fact as much later as the packet was handed over later than due. So packets that are sent one behind the other took as
-/// much longer than described as the last of them was later than the first.
+/// much longer than described as the last of them was later than the first. What is made up for afterwards was no lower
+/// rate: it was lateness, and is judged as such. Else every burst of a few microseconds would have a rate of its own,
+/// which is that at which the kernel takes packets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meter {
     /// How late packets were handed over, against their due instants.
@@ -31,7 +33,7 @@ pub(crate) struct Meter {
     busy: Duration,
     /// The same of what the engine lost.
     wasted: Duration,
-    /// How much later packets were than those before them, summed up while the transmitter was busy: nanoseconds.
+    /// How much of the present lateness came about while the transmitter was busy: nanoseconds.
     slipped: i64,
     /// How late the packet before was, in nanoseconds.
     previous: Option<i64>,
@@ -87,8 +89,9 @@ impl Meter {
         let slipped = self.previous.replace(late).map(|previous| late - previous);
         if let Some(slipped) = slipped.filter(|slipped| !departure.busy.is_zero() && slipped.abs() < LONGEST_GAP_NS) {
             self.busy = self.busy + departure.busy;
-            self.slipped = self.slipped.saturating_add(slipped);
+            self.slipped = self.slipped.saturating_add(slipped.max(0));
         }
+        self.slipped = self.slipped.min(late);
     }
 
     /// How long the transmitter was busy in fact.

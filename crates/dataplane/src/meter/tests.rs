@@ -65,6 +65,40 @@ fn an_engine_that_is_slow_or_loses_packets_does_not_achieve_the_rate() {
     assert_eq!(ratio(&lossy.0[0]), 0.5);
 }
 
+/// Bursts of ten packets at 10 Gbit/s, which the kernel takes one by one: each begins on time and ends 18 us late, or the
+/// engine wakes up 100 us late and hands them over at once. In between it has made up for it.
+#[test]
+fn short_bursts_have_no_rate_of_their_own() {
+    let sent = Duration::from_nanos(1_200);
+    let hands_over: [fn(u64) -> u64; 2] = [|index| index * 2_000, |index| 100_000 - index * 1_200];
+    for (late, name) in hands_over.into_iter().zip(["slow", "woken late"]) {
+        let mut meter = Meter::default();
+        for burst in 0..100_000_u64 {
+            for index in 0..10 {
+                let due = Instant::from_nanos(burst * 1_000_000 + index * 1_200);
+                let busy = if index > 0 { sent } else { Duration::ZERO };
+                let departure = Departure { due, first_due: due, ..departure(0, busy) };
+                meter.record(&departure, due + Duration::from_nanos(late(index)));
+            }
+        }
+        assert!(meter.busy > Duration::from_secs(1), "{name}: {}", meter.busy);
+        assert!((0.999..=1.0).contains(&ratio(&meter)), "{name}: {}", ratio(&meter));
+    }
+}
+
+/// What is not made up for counts, however short the bursts are.
+#[test]
+fn an_engine_that_falls_back_with_every_burst_does_not_achieve_the_rate() {
+    let mut meter = Meter::default();
+    for burst in 0..1_000_u64 {
+        for index in 0..10 {
+            let departure = departure(burst * 1_200 + index * 120, if index > 0 { SENT } else { Duration::ZERO });
+            meter.record(&departure, departure.due + Duration::from_micros((burst * 9 + index) * 120));
+        }
+    }
+    assert_eq!(ratio(&meter), 0.5);
+}
+
 /// After a pause of a minute, in which the clock of the run stood still.
 #[test]
 fn a_machine_that_slept_says_nothing_of_the_rate() {
