@@ -188,10 +188,10 @@ impl Driver {
         let real = self.clock.real();
         if lively {
             self.last_arrival = real;
-            self.memory.watch(real, &mut self.pool);
         }
         self.guests.attend_sometimes(real)?;
         self.go_on(has_more);
+        self.memory.watch(real, lively, &mut self.pool);
         self.fabric.recycle(&mut self.pool);
         for (_, tap) in &mut self.taps {
             tap.settle(&mut self.pool);
