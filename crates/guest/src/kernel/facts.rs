@@ -62,6 +62,9 @@ const NEEDED: [(&str, &str); 9] = [
 /// A kernel answers at once; whatever does not is no kernel.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// So much is quoted of an answer that is none.
+const LONGEST_QUOTE: usize = 80;
+
 /// A configuration has some 40 KB; this much of an answer is read at most.
 const LONGEST_ANSWER: u64 = 4 << 20;
 
@@ -73,7 +76,8 @@ impl Facts {
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let version = ask(path, "--version")?.trim().to_owned();
         if version.parse::<Version>().is_err() {
-            return Err(format!("asked for its version, it says {version:?}"));
+            let said: String = version.chars().take(LONGEST_QUOTE).collect();
+            return Err(format!("asked for its version, it says {said:?}"));
         }
         let options = options_of(&config(path)?);
         let seccomp = ask(path, "--help")?.lines().any(|line| line.starts_with("seccomp="));
@@ -166,6 +170,16 @@ mod tests {
         let error = judged(&DEBIAN.replace("CONFIG_HOSTFS=y", "# CONFIG_HOSTFS is not set")).unwrap_err();
         assert_eq!(error, "it was built without CONFIG_HOSTFS");
         assert!(judged("CONFIG_X86=y\n").unwrap_err().contains("User-Mode Linux"));
+    }
+
+    #[test]
+    fn of_an_answer_that_is_none_a_little_is_quoted() {
+        let (folder, program) = (tempfile::tempdir().unwrap(), "#!/bin/sh\nhead -c 100000 /dev/zero | tr '\\0' x\n");
+        let path = folder.path().join("linux");
+        std::fs::write(&path, program).unwrap();
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let error = Facts::read(&path).unwrap_err();
+        assert!(error.contains("xxxx") && error.len() < 200, "{error}");
     }
 
     #[test]

@@ -18,6 +18,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 pub use table::{Treatment, covered_by_shim, treatment};
 
+/// So many functions are named in a message, and so many characters of each.
+const MOST_NAMES: usize = 5;
+const LONGEST_NAME: usize = 80;
+
 /// Why a kernel is refused before it runs.
 #[derive(Debug)]
 pub enum SurfaceError {
@@ -118,9 +122,17 @@ impl fmt::Display for SurfaceError {
                 path.display()
             ),
             Self::Uncovered { path, functions } => {
-                let names: Vec<String> = functions.iter().map(ToString::to_string).collect();
-                let path = path.display();
-                write!(f, "the kernel {path} calls {}: its clock would not be slowed", names.join(", "))
+                let names: Vec<String> = functions.iter().take(MOST_NAMES).map(ToString::to_string).collect();
+                let (path, names) = (path.display(), names.join(", "));
+                write!(f, "the kernel {path} calls {names}")?;
+                match functions.len().saturating_sub(MOST_NAMES) {
+                    0 => write!(f, ": its clock would not be slowed"),
+                    // A kernel that is newer than this program calls a few.
+                    more => write!(
+                        f,
+                        " and {more} more like these: it is hardly a kernel, and its clock would not be slowed"
+                    ),
+                }
             }
         }
     }
@@ -129,7 +141,8 @@ impl fmt::Display for SurfaceError {
 impl fmt::Display for Uncovered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = if self.known { "which deals with time" } else { "which nobody has judged yet" };
-        write!(f, "`{}` ({why})", self.function)
+        // Names are as long as whoever made the file wants.
+        write!(f, "`{:.LONGEST_NAME$}` ({why})", self.function)
     }
 }
 

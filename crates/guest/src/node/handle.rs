@@ -372,7 +372,7 @@ impl KernelNode {
         if self.over.is_some() {
             return Err(self.is_over());
         }
-        self.mail.send(request).map_err(|error| self.failure(&error))
+        self.mail.ask(request).map_err(|error| self.failure(&error))
     }
 
     fn reply(&mut self) -> Result<Reply, NodeError> {

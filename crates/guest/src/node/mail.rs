@@ -13,11 +13,19 @@ pub(super) struct Mail {
     channel: Box<dyn Channel>,
     cutter: Cutter,
     joiner: Joiner,
+    /// Requests that have no answer yet.
+    unanswered: usize,
 }
 
 impl Mail {
     pub(super) fn new(channel: Box<dyn Channel>) -> Self {
-        Self { channel, cutter: Cutter::new(LONGEST_TO_GUEST), joiner: Joiner::default() }
+        Self { channel, cutter: Cutter::new(LONGEST_TO_GUEST), joiner: Joiner::default(), unanswered: 0 }
+    }
+
+    /// Sends what is to be answered.
+    pub(super) fn ask(&mut self, request: &ToGuest) -> io::Result<()> {
+        self.unanswered += 1;
+        self.send(request)
     }
 
     pub(super) fn send(&mut self, message: &ToGuest) -> io::Result<()> {
@@ -29,10 +37,19 @@ impl Mail {
     pub(super) fn receive(&mut self) -> io::Result<Option<FromGuest>> {
         while let Some(frame) = self.channel.receive()? {
             if let Some(message) = self.joiner.take(&frame).map_err(io::Error::other)? {
-                return FromGuest::decode(&message).map(Some).map_err(io::Error::other);
+                return self.checked(FromGuest::decode(&message).map_err(io::Error::other)?).map(Some);
             }
         }
         Ok(None)
+    }
+
+    /// Each answer belongs to a request: others would pile up, or be taken for the answers to later ones.
+    fn checked(&mut self, message: FromGuest) -> io::Result<FromGuest> {
+        if matches!(message, FromGuest::Reply(_)) {
+            self.unanswered =
+                self.unanswered.checked_sub(1).ok_or_else(|| io::Error::other("it answers what nobody has asked"))?;
+        }
+        Ok(message)
     }
 
     /// When the last message came, in lab time, if the channel knows.
@@ -46,5 +63,84 @@ impl Mail {
 
     pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
         self.channel.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_host::guest::frames::LONGEST_FROM_GUEST;
+    use netloom_host::guest::message::Reply;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+    use std::os::fd::{AsFd, OwnedFd};
+
+    /// An agent that says what it likes.
+    struct Said {
+        frames: VecDeque<Vec<u8>>,
+        fd: OwnedFd,
+    }
+
+    impl Channel for Said {
+        fn send(&mut self, _: &[u8]) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
+            Ok(self.frames.pop_front())
+        }
+
+        fn wait(&mut self, _: BorrowedFd<'_>, _: Duration) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn as_fd(&self) -> BorrowedFd<'_> {
+            self.fd.as_fd()
+        }
+    }
+
+    fn mail(frames: impl IntoIterator<Item = Vec<u8>>) -> Mail {
+        let fd = std::fs::File::open("/dev/null").unwrap().into();
+        Mail::new(Box::new(Said { frames: frames.into_iter().collect(), fd }))
+    }
+
+    fn frames(messages: &[FromGuest]) -> Vec<Vec<u8>> {
+        let mut cutter = Cutter::new(LONGEST_FROM_GUEST);
+        messages.iter().flat_map(|message| cutter.cut(&message.encode()).collect::<Vec<_>>()).collect()
+    }
+
+    #[test]
+    fn there_is_one_answer_to_each_request() {
+        let mut mail = mail(frames(&[FromGuest::Reply(Reply::Done), FromGuest::Reply(Reply::Yes(true))]));
+        mail.ask(&ToGuest::Configure).unwrap();
+        assert_eq!(mail.receive().unwrap(), Some(FromGuest::Reply(Reply::Done)));
+        let error = mail.receive().unwrap_err();
+        assert!(error.to_string().contains("what nobody has asked"), "{error}");
+    }
+
+    proptest! {
+        /// Whatever comes in frames that keep to their format, and whatever comes otherwise: a message or an error, and an
+        /// end.
+        #[test]
+        fn any_frames_are_messages_or_errors(
+            messages in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..200), 0..8),
+            strangers in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..100), 0..8),
+            flips in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        ) {
+            let mut cutter = Cutter::new(LONGEST_TO_GUEST);
+            let cut = messages.iter().flat_map(|message| cutter.cut(message).collect::<Vec<_>>());
+            let mut all: Vec<Vec<u8>> = cut.chain(frames(&[FromGuest::Up])).chain(strangers).collect();
+            for (frame, byte, value) in flips {
+                let frame = frame.get_mut(&mut all);
+                if !frame.is_empty() {
+                    *byte.get_mut(frame) = value;
+                }
+            }
+            let most = all.len();
+            let mut mail = mail(all);
+            let told = (0..=most).take_while(|_| mail.receive().is_ok_and(|message| message.is_some())).count();
+            // Each message takes a frame at least.
+            prop_assert!(told <= most);
+        }
     }
 }

@@ -45,6 +45,15 @@ fn what_tells_the_time_must_be_covered() {
     assert_eq!(refused("pthread_cond_timedwait"), [named("pthread_cond_timedwait", true)]);
 }
 
+/// Any program calls hundreds of functions, and what somebody made up has names of any length.
+#[test]
+fn what_is_no_kernel_is_refused_in_a_short_message() {
+    let functions: Vec<Uncovered> =
+        (0..500).map(|number| named(&format!("{number}{}", "x".repeat(9_999)), false)).collect();
+    let text = SurfaceError::Uncovered { path: "/k/linux".into(), functions }.to_string();
+    assert!(text.len() < 1_000 && text.contains(" and 495 more like these: it is hardly a kernel"), "{text}");
+}
+
 #[test]
 fn what_nobody_knows_is_refused_by_name() {
     let functions = refused("read sleep_until_tomorrow alarm");
