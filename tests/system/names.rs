@@ -42,6 +42,18 @@ fn every_host_of_a_mesh_finds_all_others() {
     }
 }
 
+/// In a file system of its own, too, of which the names are a part from the beginning.
+#[test]
+fn hosts_with_files_of_their_own_find_all_others() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        let own = "nodes: {a: {root: overlay}, b: {files: {/etc/own: empty}}, c: {}}";
+        bed.write("mesh.yaml", &mesh(&["a", "b", "c"], "real").replace("nodes: [a, b, c]", own));
+        bed.netloom(&["run", "mesh.yaml"]).expect_code(0);
+        bed.assert_nothing_is_left("mesh");
+    }
+}
+
 #[test]
 fn kernel_nodes_of_a_mesh_find_all_others() {
     let bed = Bed::new(User::Own);

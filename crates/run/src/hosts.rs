@@ -11,6 +11,7 @@ use netloom_host::node::{Hosts, NodeError, SpawnError};
 use netloom_lab::{Plan, Stack};
 use std::collections::BTreeMap;
 use std::fs::{File, Permissions};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
@@ -43,6 +44,12 @@ impl HostsFiles {
             made.of_nodes.push(number);
         }
         made.written = vec![false; made.files.len()];
+        for node in 0..job.plan.nodes.len() {
+            if job.plan.nodes[node].overlay {
+                // It is copied into the node's own file system before any program runs there.
+                made.fill(&job.plan, node).map_err(|(path, error)| RunError::results(&path)(error))?;
+            }
+        }
         Ok(made)
     }
 
@@ -60,13 +67,18 @@ impl HostsFiles {
 
     /// Writes what the node at this place sees, before it runs its first program.
     pub(crate) fn write(&mut self, plan: &Plan, node: usize) -> Result<(), SpawnError> {
+        self.fill(plan, node).map_err(|(path, error)| {
+            let error = KernelError::from_io(format!("write {}", path.display()), &error);
+            SpawnError::Node(NodeError::Refused { node: plan.nodes[node].name.clone(), error })
+        })
+    }
+
+    /// Or which file could not be written.
+    fn fill(&mut self, plan: &Plan, node: usize) -> Result<(), (PathBuf, io::Error)> {
         let Some(number) = self.of_nodes.get(node).copied().flatten() else { return Ok(()) };
         if !self.written[number] {
             let path = &self.files[number];
-            std::fs::write(path, plan.hosts(&plan.nodes[node].names)).map_err(|error| {
-                let error = KernelError::from_io(format!("write {}", path.display()), &error);
-                SpawnError::Node(NodeError::Refused { node: plan.nodes[node].name.clone(), error })
-            })?;
+            std::fs::write(path, plan.hosts(&plan.nodes[node].names)).map_err(|error| (path.clone(), error))?;
             self.written[number] = true;
         }
         Ok(())
