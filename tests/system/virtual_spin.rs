@@ -1,6 +1,8 @@
 //! Programs in virtual time that wait by computing.
 
 use crate::bed::{Bed, Finished, User};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -91,6 +93,32 @@ fn a_program_that_computes_for_ever_is_named_and_ended() {
     let report = bed.json("spin", "report.json");
     assert_eq!((&report["exit_code"], &report["wall_limit_reached"]), (&124.into(), &true.into()));
     assert!(bed.latest("spin").join("verdict.json").exists());
+    bed.assert_nothing_is_left("spin");
+}
+
+/// Its node never answers that it runs, but it does, from the instant on at which it was asked for; one that cannot start does
+/// not.
+#[test]
+fn a_program_that_computes_from_its_first_instant_on_was_started() {
+    let bed = Bed::with_kernel(User::Own);
+    let lost = bed.write("lost", "#!/no/such/interpreter\n");
+    std::fs::set_permissions(&lost, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let other = format!("[{}]", lost.display());
+    let text = lab("", &[("spin", "[sh, -c, 'while :; do :; done']"), ("other", &format!("{other}, at: 1 s"))]);
+    bed.write("lab.yaml", &format!("{text}expect: [spin.exit == 0]\n"));
+    bed.netloom(&["run", "lab.yaml", "--wall-limit", "5s"]).expect_code(124);
+    let report = bed.json("spin", "report.json");
+    let (spin, later) = (&report["commands"][0], &report["commands"][1]);
+    assert_eq!(
+        (&spin["start_ns"], &spin["end_ns"], &spin["failed"]),
+        (&0.into(), &Value::Null, &true.into()),
+        "{report}"
+    );
+    assert_eq!(later["start_ns"], Value::Null, "{report}");
+    assert_eq!(report["expectations"][0]["explanation"], "not measured: it did not end; wanted 0", "{report}");
+    bed.write("lab.yaml", &lab("", &[("other", &other)]));
+    bed.netloom(&["run", "lab.yaml"]).expect_code(1);
+    assert_eq!(bed.json("spin", "report.json")["commands"][0]["start_ns"], Value::Null);
     bed.assert_nothing_is_left("spin");
 }
 

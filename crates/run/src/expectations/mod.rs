@@ -85,7 +85,7 @@ fn judged(expectation: &Expectation, value: Value) -> Judgement {
 }
 
 fn of_command(command: &Command, metric: &CommandMetric, folder: &Folder) -> Value {
-    let Some((started, _)) = command.started else { return Err("it was not started".into()) };
+    let started = command.started.map(|(at, _)| at).or(command.asked).ok_or("it was not started")?;
     let Some((ended, ending, _)) = command.ended else { return Err("it did not end".into()) };
     match metric {
         CommandMetric::Exit => Ok(Measured::Number(f64::from(ending.shell_code()))),

@@ -35,7 +35,9 @@ pub(crate) struct Command {
     node: String,
     stdout: PathBuf,
     stderr: PathBuf,
-    /// When its node was asked to start it.
+    /// When its node was asked to start it; none if that has said that it cannot. Whoever never answers may have started it:
+    /// in virtual time a program that computes from its first instant on keeps its node from answering, and starts at the
+    /// instant at which it was asked for.
     pub(crate) asked: Option<Instant>,
     /// When it was started, and how much later than described; none as long as the node has not answered.
     pub(crate) started: Option<(Instant, Option<Duration>)>,
@@ -96,7 +98,7 @@ impl Command {
                 let is_done = self.described.once && ending.code == Some(0);
                 !(self.described.may_fail || self.exit_is_judged || is_done)
             }
-            None => self.started.is_some(),
+            None => self.asked.is_some(),
         }
     }
 
@@ -119,7 +121,7 @@ impl Command {
             node: self.node.clone(),
             command: one_line(&self.described.command),
             service: self.described.service,
-            start_ns: self.started.map(|(at, _)| at).or(self.asked.filter(|_| self.interrupted)).map(after_zero),
+            start_ns: self.started.map(|(at, _)| at).or(self.asked).map(after_zero),
             start_lateness_ns: self.started.and_then(|(_, late)| late).map(Duration::as_nanos),
             end_ns: self.ended.map(|(at, ..)| after_zero(at)),
             exit_code: self.ended.and_then(|(_, ending, _)| ending.code),

@@ -140,6 +140,9 @@ impl Session<'_> {
         let finish = |(number, now, asked): (usize, Instant, Result<Begun, SpawnError>)| {
             let node = self.commands[number].described.node;
             let process = asked.and_then(|asked| self.nodes[node].finish_spawn(asked));
+            if process.as_ref().is_err_and(says_no) {
+                self.commands[number].asked = None;
+            }
             (number, now, process.map(|process| ProcessKey { node, process }))
         };
         let started: Vec<_> = begun.into_iter().map(finish).collect();
@@ -385,6 +388,11 @@ impl Session<'_> {
         }
         if is_done { self.is_ready(number) } else { Ok(()) }
     }
+}
+
+/// Whether a node has answered that it cannot start a program, rather than not at all.
+fn says_no(error: &SpawnError) -> bool {
+    !matches!(error, SpawnError::Node(NodeError::Gone { .. } | NodeError::Kernel { .. }))
 }
 
 /// Programs of the timeline read from nowhere.
