@@ -20,6 +20,7 @@ mod names;
 mod order;
 mod refusals;
 mod runs;
+mod services;
 mod shards;
 mod trains;
 mod transit;

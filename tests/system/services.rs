@@ -1,0 +1,56 @@
+//! The labs of `examples/services`: services that run several times on one machine. In virtual time, so that no load of the
+//! machine makes a difference, and as an ordinary user.
+
+use crate::bed::{Bed, User, is_root};
+use std::fs;
+use std::path::Path;
+
+/// Runs an example whose nodes of this anchor get as much memory as its service needs in a kernel of its own.
+fn play(name: &str, anchor: &str, memory: &str) -> Bed {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/services");
+    let text = fs::read_to_string(folder.join(format!("{name}.yaml"))).unwrap();
+    let wanted = format!("{anchor}\n    memory: {memory}\n");
+    let with_memory = text.replace(&format!("{anchor}\n"), &wanted);
+    assert!(with_memory.contains(&wanted), "nodes like {anchor} in {name}.yaml");
+    bed.write(&format!("{name}.yaml"), &with_memory);
+    if let Ok(files) = fs::read_dir(folder.join(name)) {
+        fs::create_dir(bed.work().join(name)).unwrap();
+        for file in files.flatten() {
+            fs::copy(file.path(), bed.work().join(name).join(file.file_name())).unwrap();
+        }
+    }
+    let file = format!("{name}.yaml");
+    let run = bed.netloom(&["run", &file, "--clock", "virtual", "--wall-limit", "50s"]);
+    assert!(!run.stderr.contains("not on this machine"), "`scripts/install-deps services` installs it: {run:#?}");
+    let run = run.expect_code(0);
+    assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+    bed.assert_nothing_is_left(name);
+    bed
+}
+
+#[test]
+fn frr_finds_the_way_around_a_cut() {
+    let bed = play("frr", "r1: &router", "128 MB");
+    assert!(bed.latest("frr").join("nodes/r1/var/log/frr/ospfd.log").exists());
+}
+
+#[test]
+fn etcd_goes_on_without_one_of_its_members() {
+    play("etcd", "e1: &member", "512 MB");
+}
+
+#[test]
+fn redis_chooses_another_primary() {
+    play("redis", "r1: &redis", "256 MB");
+}
+
+#[test]
+fn postgresql_copies_to_its_standbys() {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    if versions.filter(|version| version.path().join("bin/initdb").exists()).count() == 0 {
+        eprintln!("PostgreSQL is not on this machine (package postgresql): its example is not run");
+        return;
+    }
+    play("postgresql", "db1: &server", "512 MB");
+}
