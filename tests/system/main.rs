@@ -18,6 +18,7 @@ mod kernels;
 mod kills;
 mod names;
 mod order;
+mod reach;
 mod refusals;
 mod runs;
 mod services;

@@ -99,6 +99,13 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
         words: Vec<OsString>,
     },
+    /// Joins standard input and output to a port of a node, which only netloom starts
+    #[command(name = "node-connect", hide = true)]
+    NodeConnect {
+        /// The port, and the node's addresses
+        #[arg(hide = true)]
+        words: Vec<OsString>,
+    },
     /// A source or sink of traffic, which only `netloom doctor` starts
     #[command(name = netloom_run::doctor::TRAFFIC_COMMAND, hide = true)]
     DoctorTraffic {

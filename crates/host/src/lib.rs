@@ -6,6 +6,7 @@
 
 pub mod archive;
 pub mod cgroup;
+pub mod expose;
 pub mod facts;
 pub mod fds;
 pub mod guest;

@@ -7,6 +7,7 @@
 mod bypass;
 mod capture;
 mod clock;
+mod expose;
 mod files;
 mod pipes;
 mod timeline;
@@ -15,6 +16,7 @@ mod traffic;
 pub use bypass::Bypass;
 pub use capture::CapturePlan;
 pub use clock::{Clock, Stack};
+pub use expose::ExposePlan;
 pub use files::{FileContents, FilePlan};
 pub use pipes::{PipePlan, Treatment};
 pub use timeline::{Action, Argv, Event, LinkPart, Ready, ReadyWhen, RunCommand};
@@ -171,6 +173,8 @@ pub struct NodePlan {
     pub files: Vec<FilePlan>,
     /// Patterns for the paths of what is copied to the results at the end of a run.
     pub collect: Vec<String>,
+    /// The ports of this machine that lead here.
+    pub expose: Vec<ExposePlan>,
     /// Its interfaces, in the order of the links.
     pub interfaces: Vec<InterfacePlan>,
     /// Its routes, beside those to the subnets of its own interfaces.

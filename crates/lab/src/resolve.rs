@@ -6,6 +6,7 @@ mod capture;
 mod clock;
 mod downs;
 mod ends;
+mod expose;
 mod names;
 mod order;
 mod partitions;
@@ -46,6 +47,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let name = lab_name(&spec, default_name, &mut found.errors);
     check_sizes(&spec, &mut found.errors);
     let stacks = clock::stacks(&mut spec, found);
+    found.errors.extend(expose::check(&spec));
     let mut timeline = std::mem::take(&mut spec.timeline);
     timeline.extend(order::setups(&mut spec));
     let node_index = Index::new("node", spec.nodes.iter().map(|node| &node.name), left_out.nodes);
@@ -212,6 +214,7 @@ fn node_plans(
             overlay: *stack == Stack::Kernel || node.overlay.is_some_and(|root| root.value) || !node.files.is_empty(),
             files: node.files,
             collect: node.collect,
+            expose: node.expose.into_iter().map(|exposed| exposed.value).collect(),
             interfaces: Vec::new(),
             routes,
             names,

@@ -3,7 +3,8 @@
 use crate::capture::CaptureSpec;
 use crate::diagnostics::Spanned;
 use crate::plan::{
-    Argv, Bounds, Clock, Cpus, Direction, FilePlan, NodeKind, OnSpin, Precision, Ready, Sends, Shards, Stack, Treatment,
+    Argv, Bounds, Clock, Cpus, Direction, ExposePlan, FilePlan, NodeKind, OnSpin, Precision, Ready, Sends, Shards,
+    Stack, Treatment,
 };
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
@@ -68,6 +69,7 @@ pub(crate) struct NodeSpec {
     pub(crate) overlay: Option<Spanned<bool>>,
     pub(crate) files: Vec<FilePlan>,
     pub(crate) collect: Vec<String>,
+    pub(crate) expose: Vec<Spanned<ExposePlan>>,
 }
 
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use crate::capture::{Captures, Pace};
 use crate::control::Server;
 use crate::direction::{PipePlace, port_id};
 use crate::driver::Driver;
+use crate::exposed::Ways;
 use crate::files;
 use crate::hosts::HostsFiles;
 use crate::job::{Job, Mode};
@@ -22,6 +23,7 @@ use crate::{Event, ExitCode, RunError};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
 use netloom_fabric::{Fabric, PortId, TapId};
 use netloom_guest::node::{KernelNode, Pump};
+use netloom_host::expose::Exposed;
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::processors::{self, Claim};
@@ -37,8 +39,15 @@ use std::time::{Duration as RealDuration, Instant};
 /// Whatever outlives processes is removed twice: by the lab, since its guard may be killed at any moment, and by the
 /// guard, since the lab may. The runtime folder is left to the guard while there is one: its lock says that the lab is
 /// up, and the last of the lab's processes ends with this one.
-pub(crate) fn lab_main(channel: UnixStream, job: &Job, runtime: Option<RuntimeDir>) -> i32 {
-    let (code, guard_is_alive) = live(channel, job);
+///
+/// `exposed` are the ports of the machine that lead into nodes.
+pub(crate) fn lab_main(
+    channel: UnixStream,
+    job: &Job,
+    exposed: Vec<(usize, Exposed)>,
+    runtime: Option<RuntimeDir>,
+) -> i32 {
+    let (code, guard_is_alive) = live(channel, job, exposed);
     if let Some(Ok(group)) = &job.cpu_group {
         // The guard tries it again.
         let _ = group.remove();
@@ -51,13 +60,13 @@ pub(crate) fn lab_main(channel: UnixStream, job: &Job, runtime: Option<RuntimeDi
 }
 
 /// The lab's life: the exit code, and whether the guard was there to the end.
-fn live(channel: UnixStream, job: &Job) -> (i32, bool) {
+fn live(channel: UnixStream, job: &Job, exposed: Vec<(usize, Exposed)>) -> (i32, bool) {
     let mut guard = match GuardLink::new(channel) {
         Ok(guard) => guard,
         // Without the channel there is nobody to tell; the guard reports that the lab died.
         Err(_) => return (i32::from(ExitCode::Died.number()), true),
     };
-    let assembled = assemble(job, &mut guard).and_then(|parts| Ok((parts, EventLog::create(&job.folder)?)));
+    let assembled = assemble(job, &mut guard, exposed).and_then(|parts| Ok((parts, EventLog::create(&job.folder)?)));
     match assembled {
         Ok((parts, events)) => Session::new(job, guard, parts, events).live(),
         Err(error) => {
@@ -70,7 +79,7 @@ fn live(channel: UnixStream, job: &Job) -> (i32, bool) {
 
 /// Builds everything, in the order in which one thing needs the other. All nodes are forked before the engine starts
 /// its thread.
-fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
+fn assemble(job: &Job, guard: &mut GuardLink, exposed: Vec<(usize, Exposed)>) -> Result<Parts, RunError> {
     let plan = &job.plan;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
     if plan.clock == Clock::Virtual {
@@ -102,8 +111,9 @@ fn assemble(job: &Job, guard: &mut GuardLink) -> Result<Parts, RunError> {
     };
     let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
     notes.extend(notes_of(&nodes));
+    let ways = Ways::begin(plan, &nodes, exposed)?;
     netloom_host::memory::give_back();
-    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump, claims, hosts })
+    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump, claims, hosts, ways })
 }
 
 /// Boots the kernel nodes, at their places in the plan, and gives them their interfaces.
@@ -139,7 +149,8 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let mut links = links(plan, Driver::Virtual(time), PortCounters::default());
     let captures = start_captures(job, &mut links)?;
     let notes = notes_of(&nodes).collect();
-    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None, claims: Vec::new(), hosts })
+    let (claims, ways) = (Vec::new(), Ways::default());
+    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None, claims, hosts, ways })
 }
 
 fn joining(plan: &Plan) -> String {

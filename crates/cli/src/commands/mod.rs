@@ -76,6 +76,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::ExitCodes => exit_codes(),
         Command::GuestInit { .. } => guest_init(),
         Command::NodePack { words } => node_pack(&words),
+        Command::NodeConnect { words } => node_connect(&words),
         Command::DoctorTraffic { words } => doctor::traffic(&words),
     }
 }
@@ -89,6 +90,12 @@ fn guest_init() -> Outcome {
 /// What it packs goes to standard output.
 fn node_pack(words: &[OsString]) -> Outcome {
     netloom_host::archive::main(words).map_err(|error| Failure::new(ExitCode::Results, error))?;
+    DONE
+}
+
+/// What comes and goes is on standard input and output.
+fn node_connect(words: &[OsString]) -> Outcome {
+    netloom_host::expose::main(words).map_err(|error| Failure::new(ExitCode::Machine, error))?;
     DONE
 }
 

@@ -34,7 +34,12 @@ pub(super) fn ps(args: &PsArgs) -> Outcome {
         Look::Answers(info) => Some(format!("{}: {}", info.name, info.stalled.as_ref()?)),
         Look::Silent { .. } => None,
     });
-    let lines: Vec<String> = std::iter::once(table.to_string().trim_end().to_owned()).chain(stalled).collect();
+    let ways = labs.iter().flat_map(|lab| match lab {
+        Look::Answers(info) => info.exposed.iter().map(|way| format!("{}: {way}", info.name)).collect(),
+        Look::Silent { .. } => Vec::new(),
+    });
+    let lines: Vec<String> =
+        std::iter::once(table.to_string().trim_end().to_owned()).chain(ways).chain(stalled).collect();
     print(&lines.join("\n"))
 }
 

@@ -17,6 +17,7 @@ pub(super) fn up(args: &UpArgs) -> Outcome {
     if !args.quiet {
         let name = &request.plan.name;
         let node = request.plan.nodes.first().map_or("NODE", |node| node.name.as_str());
+        netloom_run::ways_into(&request.plan).iter().for_each(|way| talk::say(way));
         talk::say(&format!("{name} is up: netloom shell {name} {node}, netloom stats {name}, netloom down {name}"));
     }
     DONE

@@ -1,5 +1,6 @@
 //! Nodes.
 
+use super::expose::expose;
 use super::scalar::{command, cpus, duration_or_zero, filled, quantity, text, word};
 use super::{Errors, Fields, files, keep};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
@@ -68,6 +69,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.overlay = fields.read("root", files::root, errors);
     spec.files = fields.get("files").map_or_else(Vec::new, |value| files::files(value, errors));
     spec.collect = fields.get("collect").map_or_else(Vec::new, |value| files::collect(value, errors));
+    spec.expose = fields.get("expose").map_or_else(Vec::new, |value| expose(value, errors));
     if spec.kind == NodeKind::Transit {
         errors.extend(settings_of_a_machine(&fields));
     }
@@ -76,8 +78,20 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
 
 /// Errors about settings of a transit router that only nodes have that run programs.
 fn settings_of_a_machine(fields: &Fields<'_>) -> Vec<Diagnostic> {
-    let machine =
-        ["stack", "memory", "cpus", "cpu", "congestion", "sysctl", "env", "inherit", "root", "files", "collect"];
+    let machine = [
+        "stack",
+        "memory",
+        "cpus",
+        "cpu",
+        "congestion",
+        "sysctl",
+        "env",
+        "inherit",
+        "root",
+        "files",
+        "collect",
+        "expose",
+    ];
     let error = |key: &&str| {
         let message =
             format!("a transit router is no machine and has no `{key}`: leave it out, or write `kind: router`");

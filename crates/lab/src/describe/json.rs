@@ -210,6 +210,7 @@ impl Plan {
             "root": if node.overlay { "overlay" } else { "machine" },
             "files": node.files.iter().map(file).collect::<Vec<_>>(),
             "collect": node.collect,
+            "expose": node.expose.iter().map(|exposed| json!({ "port": exposed.port, "to": exposed.to })).collect::<Vec<_>>(),
             "interfaces": node.interfaces.iter().map(|interface| self.interface(interface)).collect::<Vec<_>>(),
             "routes": Value::Null,
             "names": Value::Null,

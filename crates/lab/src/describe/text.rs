@@ -22,6 +22,7 @@ impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = self.0;
         write!(f, "{}\n{}", plan.headline(), table(&plan.node_rows()))?;
+        part(f, "Ports of this machine that lead into nodes, not over links", &table(&plan.exposed_rows()))?;
         part(f, "Links", &table(&plan.link_rows()))?;
         part(f, "Not joined in the kernel", &table(&plan.hindrance_rows()))?;
         plan.write_routes(f)?;
@@ -90,6 +91,11 @@ impl Plan {
             }
         }
         rows
+    }
+
+    fn exposed_rows(&self) -> Vec<Vec<String>> {
+        let each = self.nodes.iter().flat_map(|node| node.expose.iter().map(move |exposed| (node, exposed)));
+        each.map(|(node, exposed)| vec![format!("localhost:{}", exposed.port), exposed.way_to(&node.name)]).collect()
     }
 
     fn traffic_rows(&self) -> Vec<Vec<String>> {

@@ -3,7 +3,7 @@
 use super::files::{COLLECT, FILES};
 use super::network::{DURATION_OR_ZERO, ENVIRONMENT, VARIABLE_NAMES};
 use super::timeline::COMMAND;
-use super::{CONGESTION_NAME, Key, Kind, Quantity, SYSCTL_NAME, Section};
+use super::{CONGESTION_NAME, Key, Kind, PORT, Quantity, SYSCTL_NAME, Section};
 
 /// A node.
 pub(crate) const NODE: Section = Section {
@@ -98,6 +98,13 @@ pub(crate) const NODE: Section = Section {
             "[/var/log/frr/*.log]",
             "Files and folders that are copied to nodes/NODE/ of the results at the end of a run: absolute paths with *, ?, \
              [a-z] and **.",
+        ),
+        Key::new(
+            "expose",
+            Kind::Map { names: PORT, values: &Kind::Integer { least: 1, most: 65535 } },
+            "{8080: 80}",
+            "TCP ports of this machine's loopback, each with the port of the node to which it leads, past all links; not in \
+             virtual time.",
         ),
     ]],
 };

@@ -115,6 +115,9 @@ pub struct LabInfo {
     pub nodes: Vec<NodeInfo>,
     /// How many links it has.
     pub links: usize,
+    /// The ports of this machine that lead into nodes, in words.
+    #[serde(default)]
+    pub exposed: Vec<String>,
     /// How long its programs may take to end, at most, when they are asked to.
     #[serde(default)]
     pub longest_stop_ns: u64,

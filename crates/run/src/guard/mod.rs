@@ -7,7 +7,7 @@ mod relay;
 use crate::job::{Job, Mode};
 use crate::results::{Folder, absolute, results_folder};
 use crate::signals::Signals;
-use crate::{Event, Report, RunError, assemble, doctor, kernels, preflight};
+use crate::{Event, Report, RunError, assemble, doctor, exposed, kernels, preflight};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
@@ -95,6 +95,7 @@ fn guarded(
     runtime: &mut Option<RuntimeDir>,
 ) -> Result<Option<Report>, RunError> {
     let held = runtime.as_ref().expect("the guard holds it");
+    let mut exposed = Some(exposed::listen(&request.plan, &request.lab_file)?);
     let job = prepare(request, mode, held)?;
     let mut state = first_state(request, &job);
     held.write_state(&state).map_err(refused)?;
@@ -106,8 +107,11 @@ fn guarded(
         users,
     };
     // The lab has a copy of everything here, the runtime folder's lock included, and removes it if this process dies.
-    let body = |side: LabSide| assemble::lab_main(side.channel, &job, runtime.take());
+    let body =
+        |side: LabSide| assemble::lab_main(side.channel, &job, exposed.take().unwrap_or_default(), runtime.take());
     let (process, channel) = spawn_lab(&options, body).map_err(|error| RunError::of_lab(&error))?;
+    // The lab has them, and they are to end with it.
+    drop(exposed);
     state.lab_pid = Some(process.pid().as_raw());
     if let Some(folder) = runtime {
         folder.write_state(&state).map_err(refused)?;

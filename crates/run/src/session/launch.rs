@@ -356,7 +356,7 @@ impl Session<'_> {
         match process.purpose {
             Purpose::Command(number) => self.command_ended(number, ending, process.was_stopped(), ended),
             Purpose::Probe(number) if ending.code == Some(0) => self.is_ready(number),
-            Purpose::Probe(_) => Ok(()),
+            Purpose::Probe(_) | Purpose::Way => Ok(()),
             Purpose::Pack(number) => self.packed(number, ending),
             Purpose::Client(client) => {
                 self.server.reply(client, &Reply::Exited { code: ending.shell_code() });

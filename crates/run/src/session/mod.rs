@@ -16,12 +16,14 @@ mod sources;
 mod stage;
 mod timeline;
 mod watch;
+mod ways;
 
 use crate::capture::{Captures, LiveCapture};
 use crate::control::{ClientId, Server};
 use crate::driver::Driver;
 use crate::effort::{Accounts, Spent};
 use crate::expectations::QueueWatches;
+use crate::exposed::Ways;
 use crate::hosts::HostsFiles;
 use crate::job::{Job, Mode};
 use crate::links::Links;
@@ -99,6 +101,8 @@ pub(crate) struct Session<'a> {
     _claims: Vec<Claim>,
     /// What names mean in nodes.
     hosts: HostsFiles,
+    /// The ways from this machine into nodes.
+    ways: Ways,
 }
 
 /// What the lab was made of before it began.
@@ -116,12 +120,14 @@ pub(crate) struct Parts {
     pub(crate) claims: Vec<Claim>,
     /// What names mean in nodes, where that differs.
     pub(crate) hosts: HostsFiles,
+    /// The ways from this machine into nodes.
+    pub(crate) ways: Ways,
 }
 
 impl<'a> Session<'a> {
     /// A lab that was just assembled.
     pub(crate) fn new(job: &'a Job, guard: GuardLink, parts: Parts, events: EventLog) -> Self {
-        let Parts { nodes, links, captures, server, signals, notes, pump, claims, hosts } = parts;
+        let Parts { nodes, links, captures, server, signals, notes, pump, claims, hosts, ways } = parts;
         let timeline = match job.mode {
             Mode::Run => Timeline::of(&job.plan, &crate::expectations::instants(&job.plan), FIRST_OF_TIMELINE),
             Mode::Up => Timeline::default(),
@@ -154,6 +160,7 @@ impl<'a> Session<'a> {
             _pump: pump,
             _claims: claims,
             hosts,
+            ways,
             warnings: job.warnings.clone(),
             packs: None,
         }
@@ -163,6 +170,7 @@ impl<'a> Session<'a> {
     /// guard was there to the end.
     pub(crate) fn live(mut self) -> (i32, bool) {
         self.await_first();
+        self.show_ways();
         let played = self.turn_until_stopped();
         let stopped = played.or_else(|error| {
             let why = self.why(error);
@@ -437,6 +445,7 @@ impl<'a> Session<'a> {
             }
             Source::Client(id) => self.serve_client(id),
             Source::Node(node) => self.serve_node(node),
+            Source::Way(number) => self.lead_on(number),
         }
     }
 

@@ -22,6 +22,8 @@ pub(crate) enum Purpose {
     Probe(usize),
     /// Packs files of its node: the pack of this number.
     Pack(usize),
+    /// Joins a connection from this machine to a port of its node.
+    Way,
     /// A client of the control socket started it.
     Client(u64),
 }

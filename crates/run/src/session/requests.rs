@@ -7,6 +7,7 @@ use super::stage::Why;
 use crate::control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request, Set};
 use crate::driver::Driver;
 use crate::environment;
+use crate::exposed::ways_into;
 use crate::{ExitCode, RunError};
 use netloom_lab::{Direction, NodeKind, parse_change};
 use netloom_link::PipeChange;
@@ -76,6 +77,7 @@ impl Session<'_> {
             folder: self.job.folder.path().to_owned(),
             nodes: plan.nodes.iter().map(node).collect(),
             links: plan.links.len(),
+            exposed: ways_into(plan),
             longest_stop_ns: self.processes.longest_grace().as_nanos(),
             stalled: match self.links.driver() {
                 Driver::Virtual(time) => time.stall(),

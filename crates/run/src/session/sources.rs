@@ -27,6 +27,8 @@ pub(super) enum Source {
     Client(ClientId),
     /// A node's agent.
     Node(usize),
+    /// A way into a node, by programs in it.
+    Way(usize),
 }
 
 /// Without anything due, the loop looks around this often.
@@ -101,6 +103,7 @@ impl Session<'_> {
         let clients = clients.map(move |(id, fd, waits)| (Source::Client(id), fd, if waits { writes } else { reads }));
         let nodes = self.nodes.iter().enumerate().filter(|(index, _)| !self.gone.contains(index));
         let nodes = nodes.filter_map(move |(index, node)| Some((Source::Node(index), node.fd()?, reads)));
-        guard.into_iter().chain([signals]).chain(listener).chain(clients).chain(nodes)
+        let ways = self.ways.channels().enumerate().map(move |(number, fd)| (Source::Way(number), fd, reads));
+        guard.into_iter().chain([signals]).chain(listener).chain(clients).chain(nodes).chain(ways)
     }
 }

@@ -1,0 +1,239 @@
+//! The ways from the relay into a node.
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::{CloneFlags, setns};
+use nix::sys::socket::{self, AddressFamily, Shutdown, SockFlag, SockType, SockaddrIn, SockaddrIn6, sockopt};
+use nix::unistd::Pid;
+
+use crate::error::{Attempted, KernelError};
+use crate::fds::{send_with_fds, try_receive_with_fds};
+
+/// How connections get into a node.
+#[derive(Debug)]
+pub enum Way {
+    /// By sockets of its network namespace.
+    Namespace {
+        /// The node's init.
+        init: Pid,
+        /// Its addresses, beside those of its loopback.
+        addresses: Vec<IpAddr>,
+    },
+    /// By programs that somebody else starts there: each gets its standard input and output. See [`Asked::receive`].
+    Programs(OwnedFd),
+}
+
+/// What whoever starts programs in the node is asked for: one that joins its standard streams to a port of the node.
+#[derive(Debug)]
+pub struct Asked {
+    /// The port.
+    pub port: u16,
+    /// The program's standard input.
+    pub input: OwnedFd,
+    /// The program's standard output.
+    pub output: OwnedFd,
+}
+
+impl Asked {
+    /// Both ends of a channel, for [`Way::Programs`] and for [`Asked::receive`].
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn channel() -> Result<(OwnedFd, OwnedFd), KernelError> {
+        // Neither side waits for the other: it might wait for the end of this one.
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        socket::socketpair(AddressFamily::Unix, SockType::SeqPacket, None, flags).attempted(|| "make a socket pair")
+    }
+
+    /// The next that is asked for, without waiting; none if nothing is.
+    pub fn receive(channel: impl AsFd) -> Option<Self> {
+        let mut port = [0; 2];
+        let received =
+            try_receive_with_fds(channel, &mut port).ok().filter(|received| received.length == port.len())?;
+        let [input, output] = <[OwnedFd; 2]>::try_from(received.fds).ok()?;
+        Some(Self { port: u16::from_be_bytes(port), input, output })
+    }
+}
+
+impl Way {
+    /// Goes where this way begins: in the thread that goes it from now on.
+    pub(super) fn enter(self) -> Result<Entered, KernelError> {
+        match self {
+            Self::Namespace { init, addresses } => {
+                let attempted = || format!("enter the network of the node with process {init}");
+                let path = format!("/proc/{init}/ns/net");
+                let namespace = std::fs::File::open(path).attempted(attempted)?;
+                setns(namespace, CloneFlags::CLONE_NEWNET).attempted(attempted)?;
+                let loopback = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)];
+                Ok(Entered::Namespace(loopback.into_iter().chain(addresses).collect()))
+            }
+            Self::Programs(channel) => Ok(Entered::Programs(channel)),
+        }
+    }
+}
+
+impl Entered {
+    /// How many connections a node has at once; further ones wait in the kernel until one of these ends. Each program takes
+    /// memory of the node's.
+    pub(super) fn most(&self) -> usize {
+        match self {
+            Self::Namespace(_) => 256,
+            Self::Programs(_) => 64,
+        }
+    }
+}
+
+/// A way, seen from where it begins.
+#[derive(Debug)]
+pub(super) enum Entered {
+    /// All addresses at which the node may listen.
+    Namespace(Vec<IpAddr>),
+    /// Where programs are asked for.
+    Programs(OwnedFd),
+}
+
+/// The node's end of a connection.
+#[derive(Debug)]
+pub(super) enum Inside {
+    /// A socket for both directions.
+    Socket(OwnedFd),
+    /// What a program prints, and what it reads until it is closed.
+    Pipes(PipeReader, Option<PipeWriter>),
+}
+
+impl Inside {
+    /// What the node sends.
+    pub(super) fn output(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Socket(socket) => socket.as_fd(),
+            Self::Pipes(reader, _) => reader.as_fd(),
+        }
+    }
+
+    /// Where it takes what is sent to it; none when that has ended.
+    pub(super) fn input(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Self::Socket(socket) => Some(socket.as_fd()),
+            Self::Pipes(_, writer) => writer.as_ref().map(AsFd::as_fd),
+        }
+    }
+
+    /// Whether nobody is there any more to take what is sent. A socket says so when it is written to.
+    pub(super) fn refuses_input(&self) -> bool {
+        let Self::Pipes(_, Some(writer)) = self else { return false };
+        let mut fds = [PollFd::new(writer.as_fd(), PollFlags::empty())];
+        poll(&mut fds, PollTimeout::ZERO).is_ok_and(|found| found > 0)
+    }
+
+    /// Tells the node that nothing more comes.
+    pub(super) fn end_input(&mut self) -> io::Result<()> {
+        match self {
+            Self::Socket(socket) => end(socket.as_fd()),
+            Self::Pipes(_, writer) => {
+                *writer = None;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A connection into a node that is being made.
+#[derive(Debug)]
+pub(super) struct Dialling {
+    port: u16,
+    /// Which address is tried next.
+    next: usize,
+    socket: Option<OwnedFd>,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub(super) enum Dialled {
+    Done(Inside),
+    /// The kernel will tell.
+    Pending,
+    /// Nobody listens there.
+    Refused,
+}
+
+impl Dialling {
+    pub(super) fn new(port: u16) -> Self {
+        Self { port, next: 0, socket: None }
+    }
+
+    /// What to wait for, until it can be written to.
+    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.socket.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Goes on: with what has come of the last attempt, and with further addresses.
+    pub(super) fn go_on(&mut self, way: &Entered) -> io::Result<Dialled> {
+        let addresses = match way {
+            Entered::Namespace(addresses) => addresses,
+            Entered::Programs(channel) => return ask(channel, self.port),
+        };
+        if let Some(socket) = self.socket.take()
+            && socket::getsockopt(&socket, sockopt::SocketError)? == 0
+        {
+            return Ok(Dialled::Done(Inside::Socket(socket)));
+        }
+        while let Some(address) = addresses.get(self.next) {
+            self.next += 1;
+            let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+            let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+            let socket = match socket::socket(family, SockType::Stream, flags, None) {
+                Ok(socket) => socket,
+                // Without IPv6, there is only the other family.
+                Err(Errno::EAFNOSUPPORT) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            match connect(&socket, *address, self.port) {
+                Ok(()) => return Ok(Dialled::Done(Inside::Socket(socket))),
+                Err(Errno::EINPROGRESS) => {
+                    self.socket = Some(socket);
+                    return Ok(Dialled::Pending);
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(Dialled::Refused)
+    }
+}
+
+fn connect(socket: &OwnedFd, address: IpAddr, port: u16) -> nix::Result<()> {
+    match address {
+        IpAddr::V4(address) => socket::connect(socket.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(address, port))),
+        IpAddr::V6(address) => {
+            socket::connect(socket.as_raw_fd(), &SockaddrIn6::from(SocketAddrV6::new(address, port, 0, 0)))
+        }
+    }
+}
+
+/// Asks for a program that goes on from here. If there will be none, its ends of the pipes are closed.
+fn ask(channel: &OwnedFd, port: u16) -> io::Result<Dialled> {
+    let (input, to_program) = io::pipe()?;
+    let (from_program, output) = io::pipe()?;
+    for ours in [to_program.as_fd(), from_program.as_fd()] {
+        fcntl(ours, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    }
+    match send_with_fds(channel, &port.to_be_bytes(), &[input.as_fd(), output.as_fd()]) {
+        Ok(_) => Ok(Dialled::Done(Inside::Pipes(from_program, Some(to_program)))),
+        // So many were asked for already that one more would never be started.
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Dialled::Refused),
+        Err(error) => Err(error),
+    }
+}
+
+/// Tells the other end of a socket that nothing more comes.
+pub(super) fn end(ours: BorrowedFd<'_>) -> io::Result<()> {
+    match socket::shutdown(ours.as_raw_fd(), Shutdown::Write) {
+        // It has gone already.
+        Ok(()) | Err(Errno::ENOTCONN) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,28 @@
+//! Ports of this machine that lead into a node.
+
+use super::scalar::integer;
+use super::{Errors, keep};
+use crate::diagnostics::{Diagnostic, Spanned};
+use crate::plan::ExposePlan;
+use crate::yaml::{Content, Entry, Node};
+
+/// The ports that lead to a node.
+pub(super) fn expose(node: &Node, errors: &mut Errors) -> Vec<Spanned<ExposePlan>> {
+    let Content::Map(entries) = &node.content else {
+        errors.push(node.expected("a map from ports of this machine to ports of the node, like `{8080: 80}`"));
+        return Vec::new();
+    };
+    entries.iter().filter_map(|entry| keep(one(entry), errors)).collect()
+}
+
+fn one(entry: &Entry) -> Result<Spanned<ExposePlan>, Diagnostic> {
+    let name = &entry.name;
+    let parsed = name.parse().ok().filter(|port: &u16| *port > 0 && port.to_string() == *name);
+    let Some(port) = parsed else {
+        let what = format!("\"{name}\" is no TCP port of this machine: write a number from 1 to 65535");
+        return Err(Diagnostic::new(entry.span, &entry.value.key, what));
+    };
+    let to = u16::try_from(integer(&entry.value, 1, 65_535)?).unwrap_or(u16::MAX);
+    let value = ExposePlan { line: entry.span.line, port, to };
+    Ok(Spanned { value, span: entry.span, key: entry.value.key.clone() })
+}

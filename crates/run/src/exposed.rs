@@ -1,0 +1,93 @@
+//! Ports of this machine that lead into nodes.
+
+use crate::RunError;
+use crate::node::LabNode;
+use ipnet::IpNet;
+use netloom_host::KernelError;
+use netloom_host::expose::{Asked, Exposed, Relay, Way};
+use netloom_lab::{ExposePlan, NodePlan, Plan};
+use std::ffi::OsString;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+/// Opens the ports of a plan, each with its node's place. They belong to the machine, so it is done outside of the lab.
+pub(crate) fn listen(plan: &Plan, lab_file: &Path) -> Result<Vec<(usize, Exposed)>, RunError> {
+    let each = plan.nodes.iter().enumerate().flat_map(|(place, node)| node.expose.iter().map(move |one| (place, one)));
+    let open = |(place, one): (usize, &ExposePlan)| {
+        let refused = |error| RunError::Machine(cannot_listen(one, lab_file, &error));
+        Ok((place, Exposed::listen(one.port, one.to).map_err(refused)?))
+    };
+    each.map(open).collect()
+}
+
+fn cannot_listen(one: &ExposePlan, lab_file: &Path, error: &KernelError) -> String {
+    let advice = match error.errno() {
+        libc::EADDRINUSE => ": another program has it, or another lab; choose another port",
+        libc::EACCES => {
+            ": only root may open ports so low (sysctl net.ipv4.ip_unprivileged_port_start); choose another"
+        }
+        _ => "",
+    };
+    format!("{}:{}: key `expose`: {error}{advice}", lab_file.display(), one.line)
+}
+
+/// The ways into the nodes of a lab that runs; they end with this.
+#[derive(Debug, Default)]
+pub(crate) struct Ways {
+    /// Where programs are asked for that go on inside of a node, with its place. Before the relays, which hear of the end.
+    channels: Vec<(usize, OwnedFd)>,
+    relays: Vec<Relay>,
+}
+
+impl Ways {
+    /// Begins to pass connections on to the nodes.
+    pub(crate) fn begin(plan: &Plan, nodes: &[LabNode], exposed: Vec<(usize, Exposed)>) -> Result<Self, RunError> {
+        let mut ways = Self::default();
+        let mut of_nodes: Vec<Vec<Exposed>> = plan.nodes.iter().map(|_| Vec::new()).collect();
+        exposed.into_iter().for_each(|(place, port)| of_nodes[place].push(port));
+        for (place, ports) in of_nodes.into_iter().enumerate().filter(|(_, ports)| !ports.is_empty()) {
+            let way = match &nodes[place] {
+                LabNode::Namespace(node) => {
+                    Way::Namespace { init: node.pid(), addresses: addresses(&plan.nodes[place]).collect() }
+                }
+                LabNode::Kernel(_) | LabNode::Transit(_) => {
+                    let (ours, theirs) = Asked::channel().map_err(|error| RunError::in_set_up(&error))?;
+                    ways.channels.push((place, ours));
+                    Way::Programs(theirs)
+                }
+            };
+            ways.relays.push(Relay::start(ports, way).map_err(|error| RunError::in_set_up(&error))?);
+        }
+        Ok(ways)
+    }
+
+    /// Each is readable when a program is asked for; they have numbers.
+    pub(crate) fn channels(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.channels.iter().map(|(_, channel)| channel.as_fd())
+    }
+
+    /// The next program that is asked for over the channel of this number, and the place of its node.
+    pub(crate) fn asked(&self, number: usize) -> Option<(usize, Asked)> {
+        let (place, channel) = self.channels.get(number)?;
+        Some((*place, Asked::receive(channel)?))
+    }
+}
+
+/// The command that joins its standard streams to a port of its node.
+pub(crate) fn program(node: &NodePlan, port: u16) -> Vec<OsString> {
+    let addresses = addresses(node).map(|address| address.to_string());
+    // Whatever the node's file system has: the agent is this very program.
+    let words = ["/proc/self/exe".to_owned(), "node-connect".to_owned(), port.to_string()];
+    words.into_iter().chain(addresses).map(OsString::from).collect()
+}
+
+fn addresses(node: &NodePlan) -> impl Iterator<Item = IpAddr> {
+    node.interfaces.iter().flat_map(|interface| interface.addresses.iter().map(IpNet::addr))
+}
+
+/// All ways into the nodes of a plan, for people.
+pub fn ways_into(plan: &Plan) -> Vec<String> {
+    let each = plan.nodes.iter().flat_map(|node| node.expose.iter().map(move |one| (node, one)));
+    each.map(|(node, one)| format!("localhost:{} leads to port {} of {}", one.port, one.to, node.name)).collect()
+}

@@ -1,0 +1,162 @@
+//! Ports of this machine that lead into nodes.
+
+use crate::bed::{Bed, User, is_root};
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, TcpListener, TcpStream};
+use std::time::Duration;
+
+/// A megabyte, in which no part is like another.
+fn megabyte() -> Vec<u8> {
+    (0..1_000_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
+}
+
+/// Echoes each connection when the other side has sent all of it.
+const ECHO: &str = "import socketserver\n\
+class Echo(socketserver.StreamRequestHandler):\n    def handle(self): self.wfile.write(self.rfile.read())\n\
+class Server(socketserver.ThreadingTCPServer):\n    request_queue_size = 300\n    allow_reuse_address = True\n\
+Server((HOST, 7), Echo).serve_forever()\n";
+
+/// Ports of this machine that are free just now: three of them, and of both families.
+fn free_ports() -> [u16; 3] {
+    let free = || {
+        loop {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            let port = listener.local_addr().unwrap().port();
+            if TcpListener::bind((Ipv6Addr::LOCALHOST, port)).is_ok_and(|other| other.local_addr().is_ok()) {
+                return (listener, port);
+            }
+        }
+    };
+    // All are held until all are found.
+    [free(), free(), free()].map(|(_, port)| port)
+}
+
+fn lab(bed: &Bed, stack: &str, [http, echo, nobody]: [u16; 3]) -> String {
+    bed.write("echo.py", &ECHO.replace("HOST", "\"10.0.0.1\""));
+    fs::create_dir_all(bed.work().join("site")).unwrap();
+    fs::write(bed.work().join("site/data"), megabyte()).unwrap();
+    format!(
+        "name: reach\nbounds: {{lateness: 100 s, starts: 100 s, starvation: 100 %}}\nnodes:\n  a: {{stack: {stack}, \
+         expose: {{{http}: 80, {echo}: 7, {nobody}: 81}}}}\n  b: {{stack: {stack}}}\n\
+         links: {{l: {{ends: [{{node: a, address: 10.0.0.1/24}}, {{node: b, address: 10.0.0.2/24}}], rate: 1 Mbit/s}}}}\n\
+         timeline:\n  - {{on: a, run: python3 -m http.server --directory site 80, ready: {{tcp: 80}}}}\n  \
+         - {{on: a, run: python3 echo.py, ready: {{tcp: 7}}}}\n"
+    )
+}
+
+fn connect(port: u16) -> TcpStream {
+    let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+    // Whatever should have come has not, after so long.
+    stream.set_read_timeout(Some(Duration::from_secs(50))).unwrap();
+    stream
+}
+
+/// What comes back when all has been sent, over a connection whose one half is closed by then.
+fn echoed(mut stream: TcpStream, sent: &[u8]) -> Vec<u8> {
+    let mut writer = stream.try_clone().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            writer.write_all(sent).unwrap();
+            writer.shutdown(Shutdown::Write).unwrap();
+        });
+        let mut back = Vec::new();
+        stream.read_to_end(&mut back).unwrap();
+        back
+    })
+}
+
+fn fetched(mut stream: TcpStream) -> Vec<u8> {
+    stream.write_all(b"GET /data HTTP/1.0\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let head = answer.windows(4).position(|end| end == b"\r\n\r\n").unwrap();
+    answer.split_off(head + 4)
+}
+
+/// Whether a connection ends without having said anything.
+fn is_turned_away(port: u16) -> bool {
+    match connect(port).read(&mut [0]) {
+        Ok(length) => length == 0,
+        Err(error) => error.kind() == ErrorKind::ConnectionReset,
+    }
+}
+
+fn play(bed: &Bed, stack: &str, connections: u32) {
+    let ports @ [http, echo, nobody] = free_ports();
+    bed.write("reach.yaml", &lab(bed, stack, ports));
+    let up = bed.netloom(&["up", "reach.yaml"]).expect_code(0);
+    let says = format!("localhost:{http} leads to port 80 of a");
+    assert!(up.stderr.contains(&says), "{up:#?}");
+    assert!(bed.netloom(&["ps"]).expect_code(0).stdout.contains(&says));
+    let data = megabyte();
+    assert!(fetched(connect(http)) == data);
+    assert!(fetched(TcpStream::connect((Ipv6Addr::LOCALHOST, http)).unwrap()) == data);
+    assert!(echoed(connect(echo), &data) == data);
+    assert!(is_turned_away(nobody), "nobody listens at port 81");
+    // All are open at the same time, and the first waits for the last.
+    let open: Vec<TcpStream> = (0..connections).map(|_| connect(echo)).collect();
+    for (number, stream) in open.into_iter().enumerate().rev() {
+        let text = format!("this is connection {number}");
+        assert_eq!(echoed(stream, text.as_bytes()), text.as_bytes());
+    }
+    let mut left = connect(echo);
+    left.write_all(b"x").unwrap();
+    bed.netloom(&["down", "reach"]).expect_code(0);
+    bed.assert_nothing_is_left("reach");
+    match left.read(&mut [0]) {
+        Ok(length) => assert_eq!(length, 0),
+        Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionReset),
+    }
+    for port in ports {
+        assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err(), "port {port} leads nowhere");
+    }
+}
+
+#[test]
+fn a_port_of_this_machine_leads_into_a_namespace_node() {
+    for user in User::all() {
+        play(&Bed::new(user), "namespace", 200);
+    }
+}
+
+#[test]
+fn a_port_of_this_machine_leads_into_a_kernel_node() {
+    play(&Bed::with_kernel(if is_root() { User::Nobody } else { User::Own }), "kernel", 40);
+}
+
+#[test]
+fn a_port_that_is_taken_is_told_before_anything_is_made() {
+    let bed = Bed::new(User::Own);
+    let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = taken.local_addr().unwrap().port();
+    bed.write("reach.yaml", &format!("nodes:\n  a: {{expose: {{{port}: 80}}}}\ntimeline: [{{on: a, run: 'true'}}]\n"));
+    let run = bed.netloom(&["run", "reach.yaml"]).expect_code(4);
+    let expected =
+        format!("reach.yaml:2: key `expose`: open port {port} of 127.0.0.1 on this machine: Address already in use");
+    assert!(run.stderr.contains(&expected), "{run:#?}");
+    assert!(!bed.latest("reach").exists(), "nothing was made");
+    drop(taken);
+    bed.netloom(&["run", "reach.yaml", "-q"]).expect_code(0);
+    bed.assert_nothing_is_left("reach");
+}
+
+/// The lab is killed in the middle of it: the port goes with it.
+#[test]
+fn ports_are_closed_whoever_is_killed() {
+    let bed = Bed::new(User::Own);
+    for whom in ["pid", "lab"] {
+        let ports @ [http, ..] = free_ports();
+        bed.write("reach.yaml", &lab(&bed, "namespace", ports));
+        bed.netloom(&["up", "reach.yaml", "-q"]).expect_code(0);
+        let info: serde_json::Value =
+            serde_json::from_str(&bed.netloom(&["ps", "--json"]).expect_code(0).stdout).unwrap();
+        let guard = info[0]["pid"].as_i64().unwrap();
+        let children = fs::read_to_string(format!("/proc/{guard}/task/{guard}/children")).unwrap();
+        let killed = if whom == "lab" { children.trim().parse().unwrap() } else { guard };
+        let pid = nix::unistd::Pid::from_raw(i32::try_from(killed).unwrap());
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
+        bed.assert_nothing_is_left("reach");
+        assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, http)).is_err(), "after {whom} was killed");
+    }
+}
