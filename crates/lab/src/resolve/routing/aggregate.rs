@@ -71,8 +71,9 @@ enum Below {
 impl Tree {
     /// The tree of these subnets; none if there are none, or some lie within one another.
     pub(super) fn of(family: Family, subnets: impl Iterator<Item = IpNet>) -> Option<Self> {
-        let leaf = |(place, net): (usize, IpNet)| Leaf { first: first(&net.trunc()), length: net.prefix_len(), place };
-        let mut leaves: Vec<Leaf> = subnets.enumerate().map(leaf).collect();
+        let as_leaf =
+            |(place, net): (usize, IpNet)| Leaf { first: first(&net.trunc()), length: net.prefix_len(), place };
+        let mut leaves: Vec<Leaf> = subnets.enumerate().map(as_leaf).collect();
         leaves.sort_unstable_by_key(|leaf| (leaf.first, leaf.length));
         let bits = family.bits();
         let overlap = |pair: &[Leaf]| common(pair[0].first, pair[1].first, bits) >= pair[0].length.min(pair[1].length);
