@@ -139,13 +139,34 @@ fn twenty_kernels_on_a_ring_reach_one_another() {
     bed.assert_nothing_is_left("ring");
 }
 
+/// Where nothing happens, kernels are let run for their own housekeeping alone.
+#[test]
+fn idle_kernels_are_seldom_woken() {
+    let bed = Bed::with_kernel(User::Own);
+    let lab = "
+name: calm
+clock: virtual
+duration: 100 s
+nodes: [a, b]
+links: {l: {ends: [a, b], delay: 1 ms}}
+timeline:
+  - {on: a, run: 'true'}
+";
+    play(&bed, "calm", lab);
+    let report = bed.json("calm", "report.json");
+    let grants = report["effort"]["scheduler"]["grants"].as_u64().unwrap();
+    // With a thread that wakes every 100 ms there were 43 per second.
+    assert!(grants < 1_500, "{grants}");
+}
+
 /// The round-trip times that ping prints, in milliseconds.
 fn round_trips(text: &str) -> Vec<f64> {
     let times = text.split("time=").skip(1);
     times.map(|rest| rest.split_whitespace().next().unwrap().parse().unwrap()).collect()
 }
 
-/// The least and the longest round-trip time of a ping from node `a` to `b`, in milliseconds.
+/// The least and the longest round-trip time of a ping from node `a` to `b`, in milliseconds. What ping prints may be up to a
+/// microsecond too short: it counts whole microseconds of a clock that goes in steps of 256 ns.
 fn ping(bed: &Bed, nodes: &str, links: &str) -> Vec<f64> {
     let text = format!(
         "name: ping\nclock: virtual\nnodes: {nodes}\nlinks: {links}\ntimeline:\n  - {{on: a, run: ping -4 -c 4 -i 0.1 b, as: ping}}\n"
@@ -179,13 +200,13 @@ fn links_without_lookahead_are_exact_too() {
 #[test]
 fn delays_and_the_processor_show_in_round_trips() {
     let bed = Bed::with_kernel(User::Own);
-    assert_all_between(&ping(&bed, "[a, b]", "{l: {ends: [a, b], delay: 10 ms}}"), 20.0, 20.02);
+    assert_all_between(&ping(&bed, "[a, b]", "{l: {ends: [a, b], delay: 10 ms}}"), 19.999, 20.02);
     // Sent and received by either: four times 250 us, and 84 bytes of 1 us each.
     let slow = "{a: {cpu: {packet: 250 us, byte: 1 us}}, b: {cpu: {packet: 250 us, byte: 1 us}}}";
     let times = ping(&bed, slow, "{l: {ends: [a, b], delay: 10 ms}}");
-    assert_all_between(&times[..1], 21.336, 21.36);
+    assert_all_between(&times[..1], 21.335, 21.36);
     // One may wait until a processor is done with a message by which a neighbour joins a group: 250 us, and its bytes.
-    assert_all_between(&times[1..], 21.336, 21.75);
+    assert_all_between(&times[1..], 21.335, 21.75);
 }
 
 #[test]
