@@ -118,10 +118,12 @@ impl VirtualTime {
     fn processors(&self, count: usize) -> Vec<usize> {
         let world = &mut *self.0.borrow_mut();
         let count = count.max(1);
-        match world.scheduler.groups() {
+        let processors = match world.scheduler.groups() {
             Some(groups) => spread(groups, count),
             None => (0..world.names.len()).map(|kernel| kernel % count).collect(),
-        }
+        };
+        world.scheduler.set_processors(&processors);
+        processors
     }
 
     /// The kernel at this place runs in a process by now.

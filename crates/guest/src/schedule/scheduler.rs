@@ -1,6 +1,7 @@
 //! See the module above: what happens between stretches of lab time.
 
 mod group;
+mod lanes;
 mod show;
 mod stretch;
 mod window;
@@ -9,6 +10,7 @@ use super::member::{INSTANT, Member};
 use super::{Device, Machine, MachineError, MachineStatistics, Passage, Statistics, Wish};
 use crate::deputy::Bell;
 use group::Group;
+use lanes::Lanes;
 use netloom_fabric::{Fabric, Handout, PipeId, PortId, RouterCounters, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
@@ -96,6 +98,7 @@ pub struct Scheduler<M> {
     /// Before when everything has been handed out, by pipe.
     known_of: Vec<Instant>,
     longest_window: Duration,
+    lanes: Lanes,
     /// Where machines say that they have a report.
     bell: Option<Bell>,
     /// What taps are to be shown.
@@ -138,6 +141,7 @@ impl<M: Machine> Scheduler<M> {
             group_of: Vec::new(),
             known_of,
             longest_window: Duration::MAX,
+            lanes: Lanes::default(),
             bell: None,
             shown: Vec::new(),
             agents: Vec::new(),
@@ -162,6 +166,12 @@ impl<M: Machine> Scheduler<M> {
     /// The machines ring this bell when they have something to report.
     pub fn set_bell(&mut self, bell: Bell) {
         self.bell = Some(bell);
+    }
+
+    /// Which processor each machine runs on. Of those that share one only a few are let run at the same time, which changes
+    /// no result.
+    pub fn set_processors(&mut self, processors: &[usize]) {
+        self.lanes = Lanes::new(processors);
     }
 
     /// Of which group each machine is: of those that take turns, because links without lookahead join them. None where all
@@ -219,7 +229,8 @@ impl<M: Machine> Scheduler<M> {
     /// The machine that is waited for, inside a window; what is asked of the lab then is done when the window is over.
     pub fn awaited(&self) -> Option<usize> {
         let windows = self.groups.iter().filter_map(|group| group.window.as_ref());
-        windows.min_by_key(|window| window.grant.begin)?.running.first().copied()
+        let running = windows.filter(|window| !window.running.is_empty());
+        running.min_by_key(|window| window.grant.begin)?.running.first().copied()
     }
 
     /// A frame enters the agent's device of a machine now. A machine that is off gets nothing; says whether it is on.

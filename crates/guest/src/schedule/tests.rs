@@ -305,3 +305,21 @@ fn machines_may_come_up_without_a_grant() {
     assert_eq!(seen(&mut lab, 1), [(1_500, 1)]);
     assert_eq!(lab.machines().map(|machine| machine.grants.len()).collect::<Vec<_>>(), [1, 1]);
 }
+
+/// Of machines that share a processor a few run at a time; who computes is known all the same.
+#[test]
+fn machines_that_share_a_processor_wait_for_each_other() {
+    let ticks: Vec<_> = (0..20).map(|step| (step * 700, Act::Tick)).collect();
+    let specs: Vec<_> = (0..5).map(|n| spec(&format!("{n}"), n, (n + 1) % 5, delay(1_000))).collect();
+    let plugs: Vec<_> = (0..5).map(|n| Plug { machine: n as usize, device: Device(1), port: PortId(n) }).collect();
+    let machines = (0..5).map(|n| Script::new(n, silent, &ticks)).collect();
+    let mut lab = Scheduler::new(Fabric::new(Seed::new(1), &specs), machines, &plugs);
+    lab.set_processors(&[0; 5]);
+    lab.machines().for_each(|machine| machine.delays = 3);
+    let soon = std::time::Instant::now() + std::time::Duration::from_secs(100);
+    assert!(matches!(lab.run_until_pause(at(50_000), soon), Ok(Stop::Pause)));
+    let granted = |lab: &mut Scheduler<Script>| lab.machines().filter(|machine| !machine.grants.is_empty()).count();
+    assert_eq!((granted(&mut lab), lab.awaited().is_some()), (3, true));
+    while matches!(lab.run_until_pause(at(50_000), soon), Ok(Stop::Pause)) {}
+    assert_eq!((granted(&mut lab), lab.now()), (5, at(50_000)));
+}

@@ -110,6 +110,12 @@ impl Group {
         }
     }
 
+    /// How long it may run from when something happens in it; none if nothing is known to happen.
+    pub(super) fn window_length(&self) -> Option<Duration> {
+        let begin = self.next?.max(self.now);
+        (begin < self.known).then(|| self.known.since(begin))
+    }
+
     /// Before this, nothing that is not in the fabric yet leaves it. `floor`: before this nothing happens anywhere.
     fn quiet_until(&self, floor: Instant) -> Instant {
         match &self.window {

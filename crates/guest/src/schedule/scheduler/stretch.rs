@@ -10,6 +10,7 @@ use netloom_fabric::{PipeId, PortId};
 use netloom_link::PipeChange;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
+use std::cmp::Reverse;
 use std::time;
 
 /// How long a stretch is if the links know no more ahead: so late agents are heard, and so seldom groups wait for each other.
@@ -55,6 +56,9 @@ impl<M: Machine> Scheduler<M> {
             if stretch.failure.is_none() {
                 stretch.failure = self.begin_windows(floor, stretch.end).err();
             }
+            if stretch.failure.is_some() {
+                self.groups.iter_mut().flat_map(|group| &mut group.window).for_each(|window| window.waiting.clear());
+            }
             let has_heard = self.collect_all(&mut stretch);
             let now = time::Instant::now();
             let is_late = pause.is_some_and(|pause| pause <= now);
@@ -90,12 +94,20 @@ impl<M: Machine> Scheduler<M> {
         if floor < end {
             self.receive(|fabric, sink| fabric.advance(floor, |handout| sink(floor, handout)), floor);
         }
+        let mut ready = Vec::new();
         for group in 0..self.groups.len() {
             if self.groups[group].window.is_some() {
-                continue;
+                self.feed(group)?;
+            } else {
+                self.learn(group, floor, end);
+                ready.extend(self.groups[group].window_length().map(|length| (Reverse(length), group)));
             }
-            self.learn(group, floor, end);
-            self.begin_window(group)?;
+        }
+        ready.sort_unstable();
+        for (_, group) in ready {
+            if self.groups[group].machines.iter().any(|machine| self.lanes.has_room(*machine)) {
+                self.begin_window(group)?;
+            }
         }
         Ok(())
     }
@@ -123,13 +135,15 @@ impl<M: Machine> Scheduler<M> {
         if has_rung {
             return true;
         }
-        let Self { groups, members, .. } = self;
+        let Self { groups, members, lanes, .. } = self;
         for window in groups.iter_mut().filter_map(|group| group.window.as_mut()) {
             window.running.retain(|machine| {
                 let looked = members[*machine].machine.look();
-                looked
-                    .map_err(|error| stretch.failure.get_or_insert(SchedulerError { machine: *machine, error }))
-                    .is_ok()
+                let failed = |error| {
+                    lanes.leave(*machine);
+                    stretch.failure.get_or_insert(SchedulerError { machine: *machine, error });
+                };
+                looked.map_err(failed).is_ok()
             });
         }
         true

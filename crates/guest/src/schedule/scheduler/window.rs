@@ -15,6 +15,8 @@ const MOST_ALONE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Window {
     pub(super) grant: Grant,
+    /// Those that have not been let run yet, since others have their processor.
+    pub(super) waiting: Vec<usize>,
     /// Those that have not reported.
     pub(super) running: Vec<usize>,
     /// What the others sent.
@@ -71,26 +73,32 @@ impl<M: Machine> Scheduler<M> {
         (busy == 1).then_some(until)
     }
 
-    /// Lets all run who have something to do, at once.
+    /// A window of all who have something to do in it, and lets those run whose processor is free.
     fn let_run(&mut self, group: usize, grant: Grant, is_round: bool) -> Result<(), SchedulerError> {
-        let Self { groups, members, pool, .. } = self;
-        let (mut failure, mut running) = (None, Vec::new());
-        for machine in groups[group].machines.iter().copied() {
-            let member = &mut members[machine];
-            if member.next().is_none_or(|next| next >= grant.until) {
-                continue;
-            }
-            match member.grant(grant, pool) {
-                Ok(()) => running.push(machine),
-                Err(error) => failure = failure.or(Some(SchedulerError { machine, error })),
-            }
-        }
-        let has_run = u64::from(!running.is_empty());
+        let has_something = |machine: &usize| self.members[*machine].next().is_some_and(|next| next < grant.until);
+        let waiting: Vec<usize> = self.groups[group].machines.iter().copied().filter(has_something).collect();
+        let has_run = u64::from(!waiting.is_empty());
         self.statistics.windows += has_run;
         self.statistics.rounds += if is_round { has_run } else { 0 };
-        self.statistics.grants += running.len() as u64;
-        self.groups[group].window = Some(Window { grant, running, outbox: Vec::new(), is_round });
-        failure.map_or(Ok(()), Err)
+        self.groups[group].window = Some(Window { grant, waiting, running: Vec::new(), outbox: Vec::new(), is_round });
+        self.feed(group)
+    }
+
+    /// Lets those of a group's window run that wait for a processor which is free by now.
+    pub(super) fn feed(&mut self, group: usize) -> Result<(), SchedulerError> {
+        let Self { groups, members, pool, lanes, .. } = self;
+        let Some(window) = &mut groups[group].window else { return Ok(()) };
+        for machine in std::mem::take(&mut window.waiting) {
+            if !lanes.has_room(machine) {
+                window.waiting.push(machine);
+                continue;
+            }
+            self.statistics.grants += 1;
+            members[machine].grant(window.grant, pool).map_err(|error| SchedulerError { machine, error })?;
+            lanes.enter(machine);
+            window.running.push(machine);
+        }
+        Ok(())
     }
 
     /// Takes the reports of those of a group that have done what they were let do. Says whether there was one, or all had
@@ -98,26 +106,27 @@ impl<M: Machine> Scheduler<M> {
     pub(super) fn collect(&mut self, group: usize) -> Result<bool, SchedulerError> {
         let Some(window) = &mut self.groups[group].window else { return Ok(false) };
         let (grant, outbox, before) = (window.grant, &mut window.outbox, window.running.len());
-        let (members, pool, mut failure) = (&mut self.members, &mut self.pool, None);
+        let (members, lanes, pool, mut failure) = (&mut self.members, &mut self.lanes, &mut self.pool, None);
         window.running.retain(|machine| match members[*machine].report(grant, pool) {
             Ok(None) => true,
             Ok(Some(sent)) => {
+                lanes.leave(*machine);
                 outbox.extend(sent.map(|passage| Sent { machine: *machine, passage }));
                 false
             }
             Err(error) => {
+                lanes.leave(*machine);
                 failure.get_or_insert(SchedulerError { machine: *machine, error });
                 false
             }
         });
         let left = window.running.len();
-        if left == 0
-            && let Some(over) = self.groups[group].window.take()
-        {
+        let is_over = left == 0 && window.waiting.is_empty();
+        if is_over && let Some(over) = self.groups[group].window.take() {
             let ended = self.end_window(group, over);
             failure = failure.or(ended.err());
         }
-        failure.map_or(Ok(left < before || left == 0), Err)
+        failure.map_or(Ok(left < before || is_over), Err)
     }
 
     /// All have reported: what they sent enters the fabric.

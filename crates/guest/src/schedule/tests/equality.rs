@@ -128,18 +128,21 @@ impl Lab {
 
     /// What all machines saw, and what the pipes counted.
     fn play(&self, longest: Duration, eager: impl Fn(usize) -> bool, limits: &[u64]) -> Outcome {
-        self.play_late(longest, eager, limits, [0; 5]).0
+        self.play_late(longest, eager, limits, [0; 5], &[]).0
     }
 
-    /// The same with machines that are late so many times when they are asked to report; and what a tap was shown.
+    /// The same with machines that are late so many times when they are asked to report, on these processors; and what a
+    /// tap was shown.
     fn play_late(
         &self,
         longest: Duration,
         eager: impl Fn(usize) -> bool,
         limits: &[u64],
         delays: [u32; 5],
+        processors: &[usize],
     ) -> (Outcome, Vec<Shown>) {
         let mut lab = Scheduler::new(self.fabric(), self.machines(eager), &self.plugs);
+        lab.set_processors(processors);
         lab.machines().zip(delays).for_each(|(machine, delays)| machine.machine().delays = delays);
         let witness = Witness::default();
         lab.add_tap(Box::new(Witness(Rc::clone(&witness.0))));
@@ -231,11 +234,14 @@ proptest! {
         lab in labs(),
         limits in vec(0..30_000_000_u64, 0..3),
         delays in [0..40_u32, 0..40_u32, 0..40_u32, 0..40_u32, 0..40_u32],
+        processors in [0..2_usize, 0..2_usize, 0..2_usize, 0..2_usize, 0..2_usize],
     ) {
         let mut limits = limits;
         limits.sort_unstable();
-        let punctual = lab.play_late(Duration::MAX, |_| true, &limits, [0; 5]);
-        prop_assert_eq!(lab.play_late(Duration::MAX, |_| true, &limits, delays), punctual);
+        let punctual = lab.play_late(Duration::MAX, |_| true, &limits, [0; 5], &[]);
+        prop_assert_eq!(&lab.play_late(Duration::MAX, |_| true, &limits, delays, &[]), &punctual);
+        prop_assert_eq!(&lab.play_late(Duration::MAX, |_| true, &limits, delays, &processors), &punctual);
+        prop_assert_eq!(&lab.play_late(Duration::MAX, |_| true, &limits, delays, &[0; 5]), &punctual);
     }
 }
 
