@@ -16,6 +16,7 @@ mod files;
 mod interactive;
 mod kernels;
 mod kills;
+mod logs;
 mod names;
 mod order;
 mod reach;

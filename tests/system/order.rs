@@ -53,11 +53,15 @@ expect: [last.exit == 0]
 #[test]
 fn a_setup_that_fails_ends_the_run_before_any_service() {
     let bed = Bed::new(User::Own);
+    bed.write("order.yaml", &format!("{LAB}nodes: [a, b]\n"));
+    bed.netloom(&["run", "order.yaml", "-q"]).expect_code(0);
+    let good = bed.latest("order").canonicalize().unwrap();
     let lab = "nodes: {a: {setup: ['true', 'echo no such schema >&2; exit 3', 'touch after']}, b: {}}
 timeline: [{on: b, run: 'touch served; sleep 9', as: server, service: true}]
 ";
     bed.write("order.yaml", &format!("{LAB}{lab}"));
     let run = bed.netloom(&["run", "order.yaml"]).expect_code(1);
+    assert_eq!(bed.latest("order").canonicalize().unwrap(), good, "a run that never began took the place of one that did");
     assert!(run.stderr.contains("order.yaml:5: setup of a: `echo` ended with code 3"), "{run:#?}");
     assert!(run.stderr.contains("| no such schema"), "{run:#?}");
     assert!(!bed.work().join("after").exists() && !bed.work().join("served").exists());

@@ -46,6 +46,7 @@ mod session;
 mod shards;
 mod signals;
 mod simulate;
+mod tail;
 mod teller;
 mod verdict;
 mod virtual_time;

@@ -49,12 +49,12 @@ pub enum Event {
     },
     /// A lab that was brought `up` is ready for use.
     Ready,
-    /// The run is over and its results are written.
+    /// The run is over, or has failed, and its results are written.
     Finished {
         /// What was found out.
         report: Box<Report>,
     },
-    /// The run failed.
+    /// The run failed, and there are no results of it but what was written on the way.
     Failed {
         /// The exit code.
         code: u8,

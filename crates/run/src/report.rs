@@ -2,19 +2,24 @@
 //!
 //! Every number carries its unit in its name.
 
-use crate::{Attempt, Effects, Effort, PortLoss, Punctuality};
+use crate::{Attempt, Effects, Effort, ExitCode, PortLoss, Punctuality};
 use netloom_fabric::RouterCounters;
 use netloom_units::Dilation;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// All that a run found out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     /// The lab's name.
     pub lab: String,
-    /// The folder with the results.
+    /// The folder with the results; empty, and not in the JSON, if the run failed before there was one.
+    #[serde(default, skip_serializing_if = "is_nowhere")]
     pub results: PathBuf,
+    /// Why the run failed; none if it came to an end that can be judged, or was interrupted. What else is here was found out
+    /// before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// Whether the run was ended by the user before its time.
     pub interrupted: bool,
     /// Whether the run was ended because it took longer than its wall limit.
@@ -179,6 +184,27 @@ pub struct CommandRow {
     pub stdout: PathBuf,
     /// What it wrote to its standard error, relative to the results folder.
     pub stderr: PathBuf,
+    /// The last lines of that if it has failed: few, short, and with control characters escaped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stderr_tail: Vec<String>,
+}
+
+impl Report {
+    /// Of a run that failed: the exit code, and why, with the place of what it has left.
+    pub fn failure(&self) -> Option<(ExitCode, String)> {
+        let error = self.error.as_ref()?;
+        let code = ExitCode::from_number(self.exit_code).unwrap_or(ExitCode::Died);
+        let left = if is_nowhere(&self.results) {
+            String::new()
+        } else {
+            format!("\nresults so far: {}", self.results.display())
+        };
+        Some((code, format!("{error}{left}")))
+    }
+}
+
+fn is_nowhere(path: &Path) -> bool {
+    path.as_os_str().is_empty()
 }
 
 impl RouterRow {

@@ -47,7 +47,7 @@ pub(super) fn search(args: &RunArgs, most: Dilation, first: RunRequest) -> Resul
 pub(super) fn run_once(args: &RunArgs, request: &RunRequest) -> Result<Report, Failure> {
     let mut progress = Progress::new(args.quiet || args.json).at_pace_of(request.plan.clock);
     let request = RunRequest { wall_limit: args.wall_limit, ..request.clone() };
-    Ok(netloom_run::run(&request, &mut |event| progress.show(event))?)
+    Failure::unless_good(netloom_run::run(&request, &mut |event| progress.show(event))?)
 }
 
 fn check(args: &RunArgs, plan: &Plan, most: Dilation) -> Result<(), Failure> {

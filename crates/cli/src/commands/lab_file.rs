@@ -36,6 +36,7 @@ pub(super) fn parse(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), 
         code: ExitCode::LabFile,
         message: diagnostics.render_styled(),
         styled: true,
+        report: None,
     })?;
     // The allocator gives a second thread memory apart from the first one's. So the copy lies in one piece, without the
     // holes that reading leaves: each node would fill some, and with each take a page of its own.

@@ -20,7 +20,7 @@ mod up;
 
 use crate::args::{Cli, Command};
 use clap::CommandFactory;
-use netloom_run::{ExitCode, RunError};
+use netloom_run::{ExitCode, Report, RunError};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -35,11 +35,21 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// Whether the message has its own headings and colours.
     pub(crate) styled: bool,
+    /// What was found out before.
+    pub(crate) report: Option<Box<Report>>,
 }
 
 impl Failure {
     pub(crate) fn new(code: ExitCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), styled: false }
+        Self { code, message: message.into(), styled: false, report: None }
+    }
+
+    /// What a run has found out, if it has not failed.
+    pub(crate) fn unless_good(report: Report) -> Result<Report, Self> {
+        match report.failure() {
+            Some((code, message)) => Err(Self { report: Some(Box::new(report)), ..Self::new(code, message) }),
+            None => Ok(report),
+        }
     }
 }
 

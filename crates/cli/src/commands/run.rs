@@ -1,22 +1,41 @@
 //! `netloom run`
 
-use super::{Outcome, dilate, lab_file, print};
+use super::{Failure, Outcome, dilate, lab_file, print, print_json};
 use crate::args::RunArgs;
-use netloom_run::render;
+use netloom_run::{Report, render};
 
 pub(super) fn run(args: &RunArgs) -> Outcome {
+    let outcome = attempt(args);
+    if args.json {
+        match &outcome {
+            Ok(report) | Err(Failure { report: Some(report), .. }) => print_json(report)?,
+            Err(failure) => print_json(&without_run(failure))?,
+        };
+    }
+    let report = outcome?;
+    if args.quiet && !args.json {
+        print(&render::conclusion(&report))?;
+    } else if !args.json {
+        print(render::report(&report).trim_end())?;
+    }
+    Ok(report.exit_code)
+}
+
+fn attempt(args: &RunArgs) -> Result<Box<Report>, Failure> {
     let request = lab_file::request(&args.file, &args.overrides, args.results.clone())?;
     let report = if args.dilate.auto_dilate {
         dilate::search(args, args.dilate.dilate_at_most, request)?
     } else {
         dilate::run_once(args, &request)?
     };
-    if args.json {
-        print(&serde_json::to_string_pretty(&report).expect("a report has string keys only"))?;
-    } else if args.quiet {
-        print(&render::conclusion(&report))?;
-    } else {
-        print(render::report(&report).trim_end())?;
+    Ok(Box::new(report))
+}
+
+/// The document of a run that was refused: with the members of all others, so that a script need not tell them apart.
+fn without_run(failure: &Failure) -> Report {
+    Report {
+        error: Some(anstream::adapter::strip_str(&failure.message).to_string()),
+        exit_code: failure.code.number(),
+        ..Report::default()
     }
-    Ok(report.exit_code)
 }

@@ -7,9 +7,10 @@ mod relay;
 use crate::job::{Job, Mode};
 use crate::results::{Folder, absolute, results_folder};
 use crate::signals::Signals;
-use crate::{Event, Report, RunError, assemble, doctor, exposed, kernels, preflight};
+use crate::{Event, ExitCode, Report, RunError, assemble, doctor, exposed, kernels, preflight};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
+use netloom_host::expose::Exposed;
 use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
 use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
 use netloom_lab::{Clock, Plan, Stack};
@@ -43,10 +44,11 @@ pub struct RunRequest {
     pub kernel: Option<PathBuf>,
 }
 
-/// Runs a lab to its judged end. The calling process must have one thread only.
+/// Runs a lab to its judged end. The calling process must have one thread only. A run that fails when its results folder has
+/// been made has a report, too: see [`Report::failure`].
 ///
 /// # Errors
-/// When the lab cannot be set up, dies, or cannot write its results; [`RunError::exit_code`] says which.
+/// When the lab is refused before that; [`RunError::exit_code`] says why.
 pub fn run(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<Report, RunError> {
     let report = guard(request, Mode::Run, None, sink)?;
     report.ok_or_else(|| RunError::Died("the lab ended without a report".into()))
@@ -95,20 +97,58 @@ fn guarded(
     runtime: &mut Option<RuntimeDir>,
 ) -> Result<Option<Report>, RunError> {
     let held = runtime.as_ref().expect("the guard holds it");
-    let mut exposed = Some(exposed::listen(&request.plan, &request.lab_file)?);
+    let exposed = exposed::listen(&request.plan, &request.lab_file)?;
     let job = prepare(request, mode, held)?;
-    let mut state = first_state(request, &job);
+    let outcome = live(request, &job, users, exposed, watcher, sink, runtime);
+    match outcome {
+        Err(error) if mode == Mode::Run => Ok(Some(report_of_failure(&job, &error))),
+        outcome => outcome,
+    }
+}
+
+/// What is known of a run whose lab could not say it any more. It is kept, unless the lab has kept more.
+fn report_of_failure(job: &Job, error: &RunError) -> Report {
+    let code = error.exit_code();
+    let report = Report {
+        lab: job.plan.name.clone(),
+        results: job.folder.path().to_owned(),
+        error: Some(error.to_string()),
+        interrupted: code == ExitCode::Interrupted,
+        warnings: job.warnings.clone(),
+        exit_code: code.number(),
+        ..Report::default()
+    };
+    if !job.folder.path().join("report.json").exists() {
+        // The failure is told in any case.
+        let _ = job.folder.write_report(&report);
+    }
+    report
+}
+
+/// The lab, from its fork to its exit.
+fn live(
+    request: &RunRequest,
+    job: &Job,
+    users: Option<Subordinate>,
+    exposed: Vec<(usize, Exposed)>,
+    watcher: Option<OwnedFd>,
+    sink: &mut dyn FnMut(&Event),
+    runtime: &mut Option<RuntimeDir>,
+) -> Result<Option<Report>, RunError> {
+    let held = runtime.as_ref().expect("the guard holds it");
+    let mut state = first_state(request, job);
     held.write_state(&state).map_err(refused)?;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
     let options = LabOptions {
         name: job.plan.name.clone(),
         hosts_file: Some(job.hosts_file.clone()),
-        memory: memory(&job)?,
+        memory: memory(job)?,
         users,
     };
     // The lab has a copy of everything here, the runtime folder's lock included, and removes it if this process dies.
+    let mut exposed = Some(exposed);
     let body =
-        |side: LabSide| assemble::lab_main(side.channel, &job, exposed.take().unwrap_or_default(), runtime.take());
+        |side: LabSide| assemble::lab_main(side.channel, job, exposed.take().unwrap_or_default(), runtime.take());
     let (process, channel) = spawn_lab(&options, body).map_err(|error| RunError::of_lab(&error))?;
     // The lab has them, and they are to end with it.
     drop(exposed);

@@ -31,6 +31,9 @@ const ROWS_SHOWN: usize = 40;
 /// More findings than these are left to `verdict.json`: the worst come first.
 const FINDINGS_SHOWN: usize = 10;
 
+/// Of so many failed commands the last words are shown; `report.json` has those of all.
+const QUOTED: usize = 10;
+
 /// The whole report for a terminal of at least 100 columns.
 pub fn report(report: &Report) -> String {
     let mut text = String::new();
@@ -43,6 +46,9 @@ pub fn report(report: &Report) -> String {
     }
     if !report.warnings.is_empty() {
         text.push('\n');
+    }
+    if let Some(error) = &report.error {
+        push_line(&mut text, &format!("{BAD}failed{BAD:#}: {error}"));
     }
     if report.wall_limit_reached {
         push_line(
@@ -69,8 +75,10 @@ pub fn report(report: &Report) -> String {
 /// The verdict, what was not met, and where the results are: what a script wants to have in its log.
 pub fn conclusion(report: &Report) -> String {
     let mut text = String::new();
+    let mut quoted = QUOTED;
     for row in report.commands.iter().filter(|row| row.failed) {
         push_line(&mut text, &format!("{BAD}failed{BAD:#}  {} on {}: {}", row.name, row.node, row.ending()));
+        push_last_words(&mut text, row, &mut quoted);
     }
     let unmet: Vec<ExpectationRow> = report.expectations.iter().filter(|row| !row.met).cloned().collect();
     text.push_str(&expectations(&unmet));
@@ -231,7 +239,24 @@ fn commands(rows: &[CommandRow]) -> String {
             row.ending(),
         ]);
     }
-    table.to_string()
+    let mut text = String::new();
+    let mut quoted = QUOTED;
+    for (line, row) in table.to_string().lines().zip(rows) {
+        push_line(&mut text, line);
+        push_last_words(&mut text, row, &mut quoted);
+    }
+    text
+}
+
+/// The last lines that a failed command wrote; those of the `quoted` first ones.
+fn push_last_words(text: &mut String, row: &CommandRow, quoted: &mut usize) {
+    if row.stderr_tail.is_empty() || *quoted == 0 {
+        return;
+    }
+    *quoted -= 1;
+    for line in &row.stderr_tail {
+        push_line(text, &format!("        {FAINT}|{FAINT:#} {line}"));
+    }
 }
 
 fn duration_of(row: &CommandRow) -> String {

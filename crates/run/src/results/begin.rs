@@ -30,7 +30,6 @@ pub(crate) fn results_folder(request: &RunRequest, clock: Clock, kernel: Option<
         started,
     };
     folder.write_json("provenance.json", &Provenance::gather(&origin))?;
-    folder.become_latest()?;
     folder.write("lab.yaml", lab_text)?;
     folder.keep(lab_file, lab_text, &files)?;
     folder.write_json("plan.json", &plan.description())?;

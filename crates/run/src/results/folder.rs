@@ -28,7 +28,8 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Points `latest`, beside this folder, to it. Once it says where it comes from: a run may be killed at any moment.
+    /// Points `latest`, beside this folder, to it: when the run begins, since one whose set-up fails has no results that
+    /// anybody would want in the place of the last ones.
     pub(crate) fn become_latest(&self) -> Result<(), RunError> {
         let latest = self.path.with_file_name("latest");
         point_latest(&self.path, &latest).map_err(RunError::results(&latest))

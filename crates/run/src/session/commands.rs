@@ -2,6 +2,7 @@
 
 use super::services::Readiness;
 use crate::results::Folder;
+use crate::tail::last_lines;
 use crate::{CommandRow, RunError};
 use netloom_lab::{Action, Argv, CommandMetric, Plan, RunCommand, Subject};
 use netloom_units::{Duration, Instant};
@@ -112,7 +113,14 @@ impl Command {
         }
     }
 
-    /// What the report says of it; times count from `zero`.
+    /// What the report says of it, with the last lines that it wrote if it has failed; times count from `zero`.
+    pub(crate) fn row_with_last_words(&self, zero: Instant, folder: &Folder) -> CommandRow {
+        let row = self.row(zero);
+        let stderr_tail = if row.failed { self.last_words(folder) } else { Vec::new() };
+        CommandRow { stderr_tail, ..row }
+    }
+
+    /// What is known of it; times count from `zero`.
     pub(crate) fn row(&self, zero: Instant) -> CommandRow {
         let signed = |at: Instant| i64::try_from(at.as_nanos()).unwrap_or(i64::MAX);
         let after_zero = |at: Instant| signed(at) - signed(zero);
@@ -132,6 +140,7 @@ impl Command {
             failed: self.has_failed(),
             stdout: self.stdout.clone(),
             stderr: self.stderr.clone(),
+            stderr_tail: Vec::new(),
         }
     }
 
@@ -153,12 +162,14 @@ impl Command {
         text_of(folder, &self.stderr)
     }
 
-    /// The last lines that it wrote to its standard error, for a message.
-    pub(crate) fn last_words(&self, folder: &Folder) -> String {
-        let text = self.stderr_text(folder).unwrap_or_default();
-        let lines: Vec<&str> = text.lines().collect();
-        let tail = &lines[lines.len().saturating_sub(LAST_WORDS)..];
-        tail.iter().map(|line| format!("\n  | {line}")).collect()
+    /// The last lines that it wrote to its standard error.
+    fn last_words(&self, folder: &Folder) -> Vec<String> {
+        last_lines(&folder.path().join(&self.stderr))
+    }
+
+    /// The same, for a message.
+    pub(crate) fn last_words_text(&self, folder: &Folder) -> String {
+        self.last_words(folder).iter().map(|line| format!("\n  | {line}")).collect()
     }
 }
 
@@ -171,9 +182,6 @@ fn text_of(folder: &Folder, log: &Path) -> Result<String, String> {
         std::fs::read(folder.path().join(log)).map_err(|error| format!("reading {}: {error}", log.display()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
-
-/// How many lines of a failed program's standard error a message shows.
-const LAST_WORDS: usize = 5;
 
 /// All commands of a plan, in the order of its timeline.
 pub(crate) fn commands_of(plan: &Plan) -> Vec<Command> {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 impl Session<'_> {
     /// Writes what there is to be written, and says how it ended; gives the way to the guard back.
     pub(super) fn finish(mut self, stopped: Result<(), RunError>) -> (GuardLink, Event) {
-        let event = self.last_event(stopped).unwrap_or_else(|error| self.failed(&error));
+        let event = self.last_event(stopped).unwrap_or_else(|error| failed(&error));
         let Self { guard, nodes, guard_is_gone, .. } = self;
         if !guard_is_gone && self.job.cpu_group.is_none() {
             // The kernel ends all nodes at once when this process exits, which is faster than one after the other. But
@@ -36,21 +36,19 @@ impl Session<'_> {
         let Stage::Stopping(Stop { why, played }) = stage else {
             unreachable!("a lab stops before it is finished");
         };
-        if self.job.mode == Mode::Run {
-            self.guard.step("collecting results");
-            let captured = self.finish_captures();
-            let report = self.report(&why, played)?;
-            self.job.folder.write_tables(&report)?;
-            self.job.folder.write_report(&report)?;
-            captured?;
-            if !matches!(why, Why::Failed(_)) {
-                return Ok(Event::Finished { report: Box::new(report) });
-            }
+        if self.job.mode == Mode::Up {
+            return Ok(match why {
+                Why::Failed(error) => failed(&error),
+                Why::Over | Why::Interrupted | Why::WallLimit => Event::Step { text: "stopped".into() },
+            });
         }
-        Ok(match why {
-            Why::Failed(error) => self.failed(&error),
-            Why::Over | Why::Interrupted | Why::WallLimit => Event::Step { text: "stopped".into() },
-        })
+        self.guard.step("collecting results");
+        let captured = self.finish_captures();
+        let report = self.report(&why, played)?;
+        self.job.folder.write_tables(&report)?;
+        self.job.folder.write_report(&report)?;
+        captured?;
+        Ok(Event::Finished { report: Box::new(report) })
     }
 
     /// All packets are on the disk before anything is said of the run.
@@ -62,20 +60,16 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn failed(&self, error: &RunError) -> Event {
-        let so_far = match self.job.mode {
-            Mode::Run => format!("\nresults so far: {}", self.job.folder.path().display()),
-            Mode::Up => String::new(),
-        };
-        Event::Failed { code: error.exit_code().number(), message: format!("{error}{so_far}") }
-    }
-
     /// All that was found out. Of a run that never reached time zero that is little.
     fn report(&mut self, why: &Why, played: Option<(Play, Box<Snapshot>)>) -> Result<Report, RunError> {
         let interrupted = matches!(why, Why::Interrupted);
         let mut report = Report {
             lab: self.job.plan.name.clone(),
             results: self.job.folder.path().to_owned(),
+            error: match why {
+                Why::Failed(error) => Some(error.to_string()),
+                Why::Over | Why::Interrupted | Why::WallLimit => None,
+            },
             interrupted,
             wall_limit_reached: matches!(why, Why::WallLimit),
             commands: self.command_rows(played.as_ref().map(|(play, _)| play.zero)),
@@ -125,7 +119,8 @@ impl Session<'_> {
     fn command_rows(&self, zero: Option<Instant>) -> Vec<CommandRow> {
         let mut started: Vec<&Command> = self.commands.iter().collect();
         started.sort_by_key(|command| command.started.map_or(u64::MAX, |(at, _)| at.as_nanos()));
-        started.into_iter().map(|command| command.row(zero.unwrap_or(Instant::ZERO))).collect()
+        let zero = zero.unwrap_or(Instant::ZERO);
+        started.into_iter().map(|command| command.row_with_last_words(zero, &self.job.folder)).collect()
     }
 
     fn evidence(&mut self, last: &Snapshot, spent: &Spent, report: &Report) -> Result<Evidence, RunError> {
@@ -215,6 +210,10 @@ impl Session<'_> {
         let nodes = self.job.plan.nodes.iter().enumerate().filter(|(_, node)| node.cpus.is_some());
         nodes.map(|(index, _)| (index, reason.to_string())).collect()
     }
+}
+
+fn failed(error: &RunError) -> Event {
+    Event::Failed { code: error.exit_code().number(), message: error.to_string() }
 }
 
 /// That a run in which no link carried anything says nothing of any.

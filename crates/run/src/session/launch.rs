@@ -296,7 +296,7 @@ impl Session<'_> {
         let command = &self.commands[number];
         let (file, line) = (self.job.lab_file.display(), self.job.plan.timeline[command.event].line);
         let node = &self.job.plan.nodes[command.described.node].name;
-        let words = command.last_words(&self.job.folder);
+        let words = command.last_words_text(&self.job.folder);
         let (name, code) = (&command.described.name, ending.shell_code());
         RunError::Command(format!("{file}:{line}: setup of {node}: `{name}` ended with code {code}{words}"))
     }
@@ -304,7 +304,7 @@ impl Session<'_> {
     fn not_ready(&self, number: usize, how: &str) -> RunError {
         let Command { described, .. } = &self.commands[number];
         let awaited = described.ready.as_ref().map_or_else(String::new, |ready| format!(": {}", condition(ready)));
-        let words = self.commands[number].last_words(&self.job.folder);
+        let words = self.commands[number].last_words_text(&self.job.folder);
         RunError::Command(format!("service `{}` did not become ready {how}{awaited}{words}", described.name))
     }
 

@@ -181,6 +181,7 @@ impl<'a> Session<'a> {
         let (guard, last) = self.finish(stopped);
         let code = match &last {
             Event::Failed { code, .. } => i32::from(*code),
+            Event::Finished { report } if report.error.is_some() => i32::from(report.exit_code),
             _ => 0,
         };
         guard.last_words(&last);
@@ -272,6 +273,9 @@ impl<'a> Session<'a> {
     /// Time zero: every service is ready.
     fn begin(&mut self) -> Result<(), RunError> {
         let zero = self.make_appointments()?;
+        if self.job.mode == Mode::Run {
+            self.job.folder.become_latest()?;
+        }
         // What was counted before it is not of the run.
         let (snapshot, _) = self.links.measured(TIME_ZERO)?;
         if let Some((captures, _)) = &self.captures {

@@ -67,6 +67,7 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     // What is refused is refused before anything is written.
     netloom_sim::check(plan).map_err(refused)?;
     let folder = results_folder(&request.run, Clock::Virtual, None)?;
+    folder.become_latest()?;
     let mut recorder = Recorder::create(request, &folder, sink)?;
     let mut watch = |sample: &Sample<'_>| recorder.take(sample);
     let outcome = netloom_sim::simulate(plan, request.duration, interval(request.duration), &mut watch);
