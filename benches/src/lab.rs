@@ -65,7 +65,7 @@ impl Lab {
         std::fs::write(&file, format!("name: {name}\n{yaml}"))
             .map_err(|error| format!("{}: {error}", file.display()))?;
         let lab = Self { netloom: settings.netloom.clone(), name, file };
-        output(Command::new(&lab.netloom).arg("up").arg(&lab.file))?;
+        output(Command::new(&lab.netloom).arg("up").arg(&lab.file).arg("--results").arg(lab.results()))?;
         Ok(lab)
     }
 
@@ -98,8 +98,18 @@ impl Lab {
     /// Takes the lab down and says how long that took.
     pub(crate) fn down(self) -> Result<Duration, String> {
         let begin = Instant::now();
-        output(self.command().args(["down", &self.name]))?;
-        Ok(begin.elapsed())
+        let done =
+            self.command().args(["down", &self.name]).output().map_err(|error| format!("netloom down: {error}"))?;
+        // What the lab was to show is measured apart from its verdict.
+        match done.status.code() {
+            Some(0 | 1 | 5) => Ok(begin.elapsed()),
+            _ => Err(format!("netloom down: {}: {}", done.status, String::from_utf8_lossy(&done.stderr))),
+        }
+    }
+
+    /// Where its results go, which nobody wants.
+    fn results(&self) -> PathBuf {
+        self.file.with_extension("results")
     }
 
     fn command(&self) -> Command {
@@ -116,5 +126,6 @@ impl Drop for Lab {
         // After `down` there is nothing left to do, and the answer that there is no such lab is of no interest.
         let _ = self.command().args(["down", &self.name]).output();
         let _ = std::fs::remove_file(&self.file);
+        let _ = std::fs::remove_dir_all(self.results());
     }
 }

@@ -77,7 +77,8 @@ fn a_capture_has_all_packets_in_lab_time() {
 #[test]
 fn a_running_lab_is_captured_until_somebody_interrupts_it() {
     let bed = Bed::new(User::Own);
-    bed.write("watched.yaml", "nodes: [a, b]\nlinks: {l: {ends: [a, b], delay: 2 ms}}\n");
+    let lenient = "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %}";
+    bed.write("watched.yaml", &format!("{lenient}\nnodes: [a, b]\nlinks: {{l: {{ends: [a, b], delay: 2 ms}}}}\n"));
     bed.netloom(&["up", "watched.yaml"]).expect_code(0);
     let refused = bed.netloom(&["capture", "watched", "m"]).expect_code(7);
     assert!(refused.stderr.contains("no link is called `m`"), "{refused:#?}");

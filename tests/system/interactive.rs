@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::process::Stdio;
 
 const DAY: &str = "
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
 nodes: {a: {env: {COLOUR: red}}, r: {kind: router}, b: {}}
 links:
   near: {ends: [a, r]}
@@ -29,7 +30,6 @@ fn a_lab_is_brought_up_used_changed_and_taken_down() {
         assert!(stats.stdout.contains("far r>b"), "{stats:#?}");
         bed.netloom(&["down"]).expect_code(0);
         assert!(!bed.work().join("never").exists(), "the rest of the timeline belongs to runs");
-        assert!(!bed.work().join("results").exists());
         bed.assert_nothing_is_left("day");
         assert!(bed.runtime_files().is_empty());
     }
@@ -185,8 +185,9 @@ fn a_lab_that_does_not_answer_is_seen_and_ended() {
     let json = bed.netloom(&["ps", "--json"]).expect_code(0);
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!((&json[0]["name"], &json[0]["answers"]), (&"day".into(), &false.into()));
-    let ended = bed.netloom(&["down"]).expect_code(0);
+    let ended = bed.netloom(&["down"]).expect_code(8);
     assert!(ended.stderr.contains("did not answer and was killed"), "{ended:#?}");
+    assert_eq!(bed.json("day", "report.json")["exit_code"], 8);
     bed.assert_nothing_is_left("day");
     assert!(bed.runtime_files().is_empty());
 }

@@ -61,7 +61,11 @@ timeline: [{on: b, run: 'touch served; sleep 9', as: server, service: true}]
 ";
     bed.write("order.yaml", &format!("{LAB}{lab}"));
     let run = bed.netloom(&["run", "order.yaml"]).expect_code(1);
-    assert_eq!(bed.latest("order").canonicalize().unwrap(), good, "a run that never began took the place of one that did");
+    assert_eq!(
+        bed.latest("order").canonicalize().unwrap(),
+        good,
+        "a run that never began took the place of one that did"
+    );
     assert!(run.stderr.contains("order.yaml:5: setup of a: `echo` ended with code 3"), "{run:#?}");
     assert!(run.stderr.contains("| no such schema"), "{run:#?}");
     assert!(!bed.work().join("after").exists() && !bed.work().join("served").exists());

@@ -11,7 +11,7 @@ pub(crate) use capture::{CaptureArgs, PacketsArgs};
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 pub(crate) use doctor::DoctorArgs;
-pub(crate) use lab::{DownArgs, ExecArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, UpArgs};
+pub(crate) use lab::{DownArgs, ExecArgs, LogsArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg, UpArgs};
 pub(crate) use link::{LinkArgs, LinkCommand, PlotArgs};
 pub(crate) use run::{CheckArgs, Overrides, PrecisionArg, RunArgs, SimArgs};
 use std::ffi::OsString;
@@ -62,11 +62,13 @@ pub(crate) enum Command {
     Set(SetArgs),
     /// Show what the links of a running lab carry, every second
     Stats(StatsArgs),
+    /// Show what commands and services of a lab wrote
+    Logs(LogsArgs),
     /// Capture the packets of a link of a running lab
     Capture(CaptureArgs),
     /// Show when the packets of TCP flows in a capture pass: gaps, rate, retransmissions
     Packets(PacketsArgs),
-    /// Stop a lab and remove everything it made
+    /// Stop a lab, say its verdict, and remove everything it made
     Down(DownArgs),
     /// Build and list the kernels that kernel nodes run
     Kernel {

@@ -21,12 +21,16 @@ use std::time::Duration;
 
 /// So many events wait at most to be shown.
 const WAITING: usize = 256;
+/// How often to look for what programs wrote.
+const TURN: Duration = Duration::from_millis(100);
 /// For so long the end of a lab waits until all of them are shown.
 const SHOWN_WITHIN: Duration = Duration::from_millis(500);
 
 /// See the module.
 pub(crate) struct Progress {
     is_quiet: bool,
+    /// Whether what programs write is shown, too.
+    follows: bool,
     /// By how much lab time is slower than ours, if it is.
     dilation: Option<Dilation>,
     /// Made when there is something to say: no thread may exist while the lab is forked.
@@ -43,7 +47,13 @@ struct Showing {
 
 impl Progress {
     pub(crate) fn new(quiet: bool) -> Self {
-        Self { is_quiet: quiet, dilation: None, showing: None }
+        Self { is_quiet: quiet, follows: false, dilation: None, showing: None }
+    }
+
+    /// Shows what programs write, too, if that is wanted: even in quiet.
+    pub(crate) fn following(mut self, follows: bool) -> Self {
+        self.follows = follows;
+        self
     }
 
     /// Of a lab with this clock: says how long the run will take in our time.
@@ -57,7 +67,8 @@ impl Progress {
         if matches!(event, Event::Ready | Event::Finished { .. } | Event::Failed { .. }) {
             return self.end();
         }
-        if self.is_quiet {
+        let is_of_logs = matches!(event, Event::Results { .. });
+        if is_of_logs && !self.follows || !is_of_logs && self.is_quiet {
             return;
         }
         if self.showing.is_none() {
@@ -94,7 +105,20 @@ impl Showing {
         let show = move || {
             let _ending = ending;
             let mut screen = Screen::new(dilation);
-            waiting.iter().for_each(|event| screen.show(&event));
+            loop {
+                // Without logs there is nothing to look for.
+                let next = if screen.follows() {
+                    waiting.recv_timeout(TURN)
+                } else {
+                    waiting.recv().map_err(|_| RecvTimeoutError::Disconnected)
+                };
+                match next {
+                    Ok(event) => screen.show(&event),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return screen.finish(),
+                }
+                screen.look_at_logs();
+            }
         };
         let thread = std::thread::Builder::new().name("netloom-progress".into()).spawn(show)?;
         Ok(Self { events, ended, thread })

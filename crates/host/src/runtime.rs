@@ -31,6 +31,12 @@ pub struct LabState {
     pub lab_file: PathBuf,
     /// Control groups that belong to the lab and are removed with it.
     pub cgroups: Vec<PathBuf>,
+    /// Where its results and logs go.
+    #[serde(default)]
+    pub results: Option<PathBuf>,
+    /// Whether it is there until somebody takes it down.
+    #[serde(default)]
+    pub stays_up: bool,
 }
 
 /// The folder of a lab that this process has locked.

@@ -7,7 +7,7 @@ use crate::driver::Driver;
 use crate::exposed::Ways;
 use crate::files;
 use crate::hosts::HostsFiles;
-use crate::job::{Job, Mode};
+use crate::job::Job;
 use crate::kernels::Kernels;
 use crate::links::{LinkName, Links};
 use crate::losses::PortCounters;
@@ -416,9 +416,6 @@ fn links(plan: &Plan, driver: Driver, before: PortCounters) -> Links {
 
 /// A lab that stays up for days is not captured as a whole; its user captures what is of interest.
 fn start_captures(job: &Job, links: &mut Links) -> Result<Option<(Captures, TapId)>, RunError> {
-    if job.mode == Mode::Up {
-        return Ok(None);
-    }
     let pace = if job.plan.clock == Clock::Virtual { Pace::Virtual } else { Pace::Real };
     let Some((captures, tap)) = Captures::start(&job.plan, &job.folder, pace)? else { return Ok(None) };
     links.add_tap(tap).map(|id| Some((captures, id)))

@@ -5,7 +5,6 @@ use crate::results::Folder;
 use netloom_guest::kernel::Kernel;
 use netloom_host::cgroup::{LabGroup, Unavailable};
 use netloom_lab::Plan;
-use std::fmt;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
@@ -15,16 +14,17 @@ use std::time::Instant;
 pub(crate) enum Mode {
     /// The timeline is played, judged, and everything is removed.
     Run,
-    /// Network and services stay until somebody stops them.
+    /// Network and services stay until somebody stops them, and the network is judged then.
     Up,
 }
 
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Mode {
+    /// The command that asks for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
             Self::Run => "run",
             Self::Up => "up",
-        })
+        }
     }
 }
 

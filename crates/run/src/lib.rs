@@ -29,6 +29,7 @@ mod job;
 mod jsonl;
 mod kernels;
 mod links;
+mod logs;
 mod losses;
 mod measure;
 mod memory;
@@ -53,8 +54,8 @@ mod virtual_time;
 
 pub use attempts::{Attempt, Next, next as next_attempt, put_side_by_side};
 pub use control::{
-    Capture, Client, Exec, LabInfo, LabStats, Look, NodeInfo, PipeStats, Set, Stdio, TakenDown, attach, capture,
-    look_at_labs, only_lab, running_labs, take_down,
+    Capture, Client, Exec, LabInfo, LabStats, Look, NodeInfo, PipeStats, ServiceInfo, ServiceState, Set, Stdio,
+    TakenDown, attach, capture, look_at_labs, only_lab, running_labs, take_down,
 };
 pub use effects::{Effects, telling_columns};
 pub use effort::{Effort, NodeEffort, SchedulerEffort};
@@ -62,6 +63,7 @@ pub use error::{MissingProgram, RunError};
 pub use exit::ExitCode;
 pub use exposed::ways_into;
 pub use guard::{RunRequest, run, up};
+pub use logs::{LogLine, Logs, Stream};
 pub use losses::PortLoss;
 pub use memory::memory_warning;
 pub use message::{Busiest, Event};

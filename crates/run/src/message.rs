@@ -2,6 +2,7 @@
 
 use crate::Report;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Told by the lab while it works; the guard passes it on to whoever watches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -11,6 +12,11 @@ pub enum Event {
     Step {
         /// In words, for example `starting 6 nodes`.
         text: String,
+    },
+    /// Where results and logs go: the folder is there.
+    Results {
+        /// The folder.
+        folder: PathBuf,
     },
     /// Something to check before the results are trusted.
     Warning {

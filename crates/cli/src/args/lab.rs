@@ -1,7 +1,7 @@
 //! What brings a lab up, works with it, and takes it down.
 
 use super::Overrides;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// `netloom up`
@@ -9,13 +9,18 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   netloom up lab.yaml
   netloom up lab.yaml --name second
+  netloom up lab.yaml --results /tmp/results
 
-Services without a time are started; the rest of the timeline belongs to `netloom run`.")]
+Services without a time are started; the rest of the timeline belongs to `netloom run`, and so do expectations. Results go to
+RESULTS/<lab>/<time>-<id>/; `netloom down` says the verdict.")]
 pub(crate) struct UpArgs {
     /// The lab file
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) overrides: Overrides,
+    /// The folder that holds the results of all labs
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) results: PathBuf,
     /// Say nothing while it works
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -99,11 +104,51 @@ pub(crate) struct StatsArgs {
     pub(crate) once: bool,
 }
 
+/// `netloom logs`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom logs dumbbell
+  netloom logs dumbbell iperf3 client1
+  netloom logs dumbbell --follow --tail 10
+  netloom logs results/dumbbell/latest --only stderr
+
+Each line has the command and its node in front; behind these, | stands for standard output and ! for standard error.
+Without --follow, one output comes after the other. Ctrl-C ends nothing but this command.")]
+pub(crate) struct LogsArgs {
+    /// The lab, or a results folder; may be left out while just one lab is up
+    #[arg(value_name = "LAB|FOLDER")]
+    pub(crate) lab: Option<String>,
+    /// Only the commands with these names, and those on nodes with these names
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Go on until the lab ends
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// Begin with the last so many lines of each output
+    #[arg(short = 'n', long, value_name = "LINES")]
+    pub(crate) tail: Option<usize>,
+    /// Only one of the outputs
+    #[arg(long, value_enum, value_name = "OUTPUT")]
+    pub(crate) only: Option<StreamArg>,
+}
+
+/// An output of a program.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum StreamArg {
+    /// Standard output
+    Stdout,
+    /// Standard error
+    Stderr,
+}
+
 /// `netloom down`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   netloom down dumbbell
-  netloom down --all")]
+  netloom down --all
+
+Of a lab that `netloom up` brought up, the verdict is said and gives the exit code, as that of a run: 5 if the network was not
+as described, 1 if a service failed. Of several labs, it is the first code that is not 0.")]
 pub(crate) struct DownArgs {
     /// The lab; may be left out while just one is up
     #[arg(conflicts_with = "all")]

@@ -15,6 +15,7 @@ use std::time::Duration;
   netloom run lab.yaml --shards 4
   netloom run lab.yaml --clock virtual --wall-limit 10min
   netloom run lab.yaml --auto-dilate
+  netloom run lab.yaml --follow
   netloom run lab.yaml --json | jq .verdict
 
 --auto-dilate reruns a lab that was not as described on Linux kernels of its own, in time that is slower by the factor
@@ -34,7 +35,10 @@ pub(crate) struct RunArgs {
     /// End the run after so long of our time, however far it is, and keep its results; exit code 124
     #[arg(long, value_name = "TIME", value_parser = wall_limit)]
     pub(crate) wall_limit: Option<Duration>,
-    /// Print the whole report as JSON on standard output
+    /// Show what commands and services write, on standard error
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// Print the whole report as JSON on standard output, whatever fails
     #[arg(long)]
     pub(crate) json: bool,
     /// Say nothing but the verdict while it works

@@ -45,9 +45,15 @@ pub(super) fn search(args: &RunArgs, most: Dilation, first: RunRequest) -> Resul
 
 /// One run, with a progress of its own: its thread must not exist while the lab is forked.
 pub(super) fn run_once(args: &RunArgs, request: &RunRequest) -> Result<Report, Failure> {
-    let mut progress = Progress::new(args.quiet || args.json).at_pace_of(request.plan.clock);
+    let mut progress = Progress::new(args.quiet || args.json).at_pace_of(request.plan.clock).following(args.follow);
     let request = RunRequest { wall_limit: args.wall_limit, ..request.clone() };
-    Failure::unless_good(netloom_run::run(&request, &mut |event| progress.show(event))?)
+    let report = netloom_run::run(&request, &mut |event| progress.show(event));
+    if args.follow {
+        // The lab is gone, and what was asked for may take as long as it takes.
+        drop(progress);
+        settle();
+    }
+    Failure::unless_good(report?)
 }
 
 fn check(args: &RunArgs, plan: &Plan, most: Dilation) -> Result<(), Failure> {

@@ -9,6 +9,7 @@ mod exec;
 mod kernel;
 mod lab_file;
 mod link;
+mod logs;
 mod packets;
 mod ps;
 mod run;
@@ -77,6 +78,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Shell(args) => shell::shell(&args),
         Command::Set(args) => set::set(&args),
         Command::Stats(args) => stats::stats(&args),
+        Command::Logs(args) => logs::logs(&args),
         Command::Capture(args) => capture::capture(&args),
         Command::Packets(args) => packets::packets(&args),
         Command::Down(args) => down::down(&args),

@@ -3,8 +3,8 @@
 use super::{DONE, Outcome, print};
 use crate::args::PsArgs;
 use crate::talk;
-use netloom_run::Look;
 use netloom_run::render::{Align, Table};
+use netloom_run::{LabInfo, Look, ServiceInfo, ServiceState};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ pub(super) fn ps(args: &PsArgs) -> Outcome {
         ("MODE", Align::Left),
         ("NODES", Align::Right),
         ("LINKS", Align::Right),
+        ("SERVICES", Align::Right),
         ("UP FOR", Align::Right),
         ("PID", Align::Right),
         ("FILE", Align::Left),
@@ -30,17 +31,40 @@ pub(super) fn ps(args: &PsArgs) -> Outcome {
     for lab in &labs {
         table.row(cells(lab));
     }
-    let stalled = labs.iter().filter_map(|lab| match lab {
-        Look::Answers(info) => Some(format!("{}: {}", info.name, info.stalled.as_ref()?)),
+    let answers = labs.iter().filter_map(|lab| match lab {
+        Look::Answers(info) => Some(info),
         Look::Silent { .. } => None,
     });
-    let ways = labs.iter().flat_map(|lab| match lab {
-        Look::Answers(info) => info.exposed.iter().map(|way| format!("{}: {way}", info.name)).collect(),
-        Look::Silent { .. } => Vec::new(),
+    let notes = answers.flat_map(|info| {
+        let ways = info.exposed.iter().map(|way| format!("{}: {way}", info.name));
+        let stalled = info.stalled.iter().map(|text| format!("{}: {text}", info.name));
+        ways.chain(stalled).chain(dead(info).map(|service| obituary(&info.name, service)))
     });
-    let lines: Vec<String> =
-        std::iter::once(table.to_string().trim_end().to_owned()).chain(ways).chain(stalled).collect();
+    let lines: Vec<String> = std::iter::once(table.to_string().trim_end().to_owned()).chain(notes).collect();
     print(&lines.join("\n"))
+}
+
+fn dead(lab: &LabInfo) -> impl Iterator<Item = &ServiceInfo> {
+    lab.services.iter().filter(|service| service.state == ServiceState::Dead)
+}
+
+/// How a service has ended before it should, and where to read more.
+fn obituary(lab: &str, service: &ServiceInfo) -> String {
+    let ServiceInfo { name, node, exit_code, signal, ended_since_ns, .. } = service;
+    let how = match (exit_code, signal) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, Some(signal)) => format!("killed by signal {signal}"),
+        (None, None) => "ended".into(),
+    };
+    let age = age_text(Duration::from_nanos(ended_since_ns.unwrap_or(0)));
+    format!("{lab}: service {name} on {node} is dead: {how}, {age} ago; netloom logs {lab} {name}")
+}
+
+fn services(lab: &LabInfo) -> String {
+    match (lab.services.len(), dead(lab).count()) {
+        (all, 0) => all.to_string(),
+        (all, dead) => format!("{all}, {dead} dead"),
+    }
 }
 
 fn json(lab: &Look) -> Value {
@@ -61,7 +85,7 @@ fn cells(lab: &Look) -> Vec<String> {
             let dash = || "-".to_owned();
             let pid = pid.map_or_else(dash, |pid| pid.to_string());
             let file = file.as_ref().map_or_else(dash, |file| file.display().to_string());
-            return vec![name.clone(), "does not answer".into(), dash(), dash(), dash(), pid, file];
+            return vec![name.clone(), "does not answer".into(), dash(), dash(), dash(), dash(), pid, file];
         }
     };
     let age = Duration::from_secs(lab.age_ns / 1_000_000_000);
@@ -70,6 +94,7 @@ fn cells(lab: &Look) -> Vec<String> {
         lab.mode.clone(),
         lab.nodes.len().to_string(),
         lab.links.to_string(),
+        services(lab),
         age_text(age),
         lab.pid.to_string(),
         lab.file.display().to_string(),
@@ -90,6 +115,22 @@ fn age_text(age: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dead_services_are_told_of() {
+        let service = |state, signal| ServiceInfo {
+            name: "web".into(),
+            node: "b".into(),
+            state,
+            exit_code: None,
+            signal,
+            ended_since_ns: signal.map(|_| 61_000_000_000),
+        };
+        assert_eq!(
+            obituary("day", &service(ServiceState::Dead, Some(9))),
+            "day: service web on b is dead: killed by signal 9, 1 min 1 s ago; netloom logs day web"
+        );
+    }
 
     #[test]
     fn ages_read_well() {

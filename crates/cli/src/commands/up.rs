@@ -4,13 +4,9 @@ use super::{DONE, Outcome, lab_file};
 use crate::args::UpArgs;
 use crate::progress::Progress;
 use crate::talk;
-use std::path::PathBuf;
 
 pub(super) fn up(args: &UpArgs) -> Outcome {
-    let request = lab_file::request(&args.file, &args.overrides, PathBuf::new())?;
-    if !request.plan.capture.is_empty() {
-        talk::warning("`capture` is for `netloom run`: capture a lab that is up with `netloom capture`");
-    }
+    let request = lab_file::request(&args.file, &args.overrides, args.results.clone())?;
     let mut progress = Progress::new(args.quiet);
     netloom_run::up(&request, &mut |event| progress.show(event))?;
     drop(progress);
@@ -18,7 +14,9 @@ pub(super) fn up(args: &UpArgs) -> Outcome {
         let name = &request.plan.name;
         let node = request.plan.nodes.first().map_or("NODE", |node| node.name.as_str());
         netloom_run::ways_into(&request.plan).iter().for_each(|way| talk::say(way));
-        talk::say(&format!("{name} is up: netloom shell {name} {node}, netloom stats {name}, netloom down {name}"));
+        talk::say(&format!(
+            "{name} is up: netloom shell {name} {node}, netloom stats {name}, netloom logs {name}, netloom down {name}"
+        ));
     }
     DONE
 }

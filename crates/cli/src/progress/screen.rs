@@ -1,14 +1,20 @@
 //! The moving line on a terminal, and plain lines elsewhere.
 
+use crate::log_lines::LogLines;
 use crate::talk;
+use anstream::{AutoStream, ColorChoice};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use netloom_run::{Busiest, Event, render};
+use netloom_run::{Busiest, Event, LogLine, Logs, render};
 use netloom_units::Dilation;
-use std::io::{IsTerminal, stderr};
-use std::time::Duration;
+use std::io::{IsTerminal, Write, stderr};
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// How often the spinner turns.
 const TURN: Duration = Duration::from_millis(100);
+
+/// What programs wrote is shown so many bytes at a time.
+const AT_ONCE: usize = 64 * 1024;
 
 /// See the module.
 pub(super) struct Screen {
@@ -17,6 +23,14 @@ pub(super) struct Screen {
     duration_ns: Option<u64>,
     /// By how much lab time is slower than ours, if it is.
     dilation: Option<Dilation>,
+    /// What programs write, if that is shown.
+    followed: Option<Followed>,
+}
+
+struct Followed {
+    logs: Logs,
+    lines: LogLines,
+    looked: Instant,
 }
 
 enum Shown {
@@ -29,12 +43,18 @@ enum Shown {
 impl Screen {
     pub(super) fn new(dilation: Option<Dilation>) -> Self {
         let shown = if stderr().is_terminal() { Shown::Bar(None) } else { Shown::Lines };
-        Self { shown, duration_ns: None, dilation }
+        Self { shown, duration_ns: None, dilation, followed: None }
+    }
+
+    /// Whether there are logs to look at now and then.
+    pub(super) fn follows(&self) -> bool {
+        self.followed.is_some()
     }
 
     /// Shows what the lab tells.
     pub(super) fn show(&mut self, event: &Event) {
         match event {
+            Event::Results { folder } => self.follow(folder),
             Event::Step { text } => self.step(text),
             Event::Warning { text } => self.say(|| talk::warning(text)),
             Event::Started { duration_ns } => self.started(*duration_ns),
@@ -96,6 +116,53 @@ impl Screen {
         }
     }
 
+    fn follow(&mut self, folder: &Path) {
+        let coloured = AutoStream::choice(&stderr()) != ColorChoice::Never;
+        match Logs::in_folder(folder) {
+            Ok(logs) => {
+                let lines = LogLines::of(&logs, coloured);
+                self.followed = Some(Followed { logs, lines, looked: Instant::now() });
+            }
+            Err(error) => self.say(|| talk::warning(&format!("what programs write cannot be shown: {error}"))),
+        }
+    }
+
+    /// Shows what programs have written since the last look, unless that is not long ago.
+    pub(super) fn look_at_logs(&mut self) {
+        if self.followed.as_ref().is_some_and(|followed| followed.looked.elapsed() >= TURN) {
+            self.show_logs(false);
+        }
+    }
+
+    /// Shows the rest of what programs wrote: the lab has ended.
+    pub(super) fn finish(&mut self) {
+        self.show_logs(true);
+    }
+
+    fn show_logs(&mut self, is_end: bool) {
+        let Some(mut followed) = self.followed.take() else { return };
+        let mut text = Vec::new();
+        let mut show = |line: &LogLine<'_>| {
+            if text.len() >= AT_ONCE {
+                self.say(|| write(&text));
+                text.clear();
+            }
+            // Writing to memory does not fail.
+            followed.lines.write(&mut text, line).is_ok()
+        };
+        let read = followed.logs.read(&mut show);
+        if is_end {
+            followed.logs.finish(&mut show);
+        }
+        if !text.is_empty() {
+            self.say(|| write(&text));
+        }
+        match read {
+            Ok(_) => self.followed = Some(Followed { looked: Instant::now(), ..followed }),
+            Err(error) => self.say(|| talk::warning(&format!("what programs write is not shown any more: {error}"))),
+        }
+    }
+
     /// Says something above the moving line.
     fn say(&self, words: impl FnOnce()) {
         match &self.shown {
@@ -117,6 +184,11 @@ impl Drop for Screen {
     fn drop(&mut self) {
         self.clear();
     }
+}
+
+/// Nobody may be there any more: then nothing is said.
+fn write(text: &[u8]) {
+    let _ = stderr().write_all(text);
 }
 
 fn running(duration_ns: Option<u64>, dilation: Option<Dilation>) -> String {

@@ -1,7 +1,15 @@
 use super::*;
 
 fn state(cgroups: Vec<PathBuf>) -> LabState {
-    LabState { lab_pid: Some(7), guard_pid: 6, started_unix_s: 1, lab_file: "/home/lab.yaml".into(), cgroups }
+    LabState {
+        lab_pid: Some(7),
+        guard_pid: 6,
+        started_unix_s: 1,
+        lab_file: "/home/lab.yaml".into(),
+        cgroups,
+        results: None,
+        stays_up: false,
+    }
 }
 
 #[test]

@@ -62,6 +62,8 @@ pub(crate) fn the_groups_of_a_killed_lab_are_swept() {
         started_unix_s: 0,
         lab_file: "/lab.yaml".into(),
         cgroups: vec![path.clone()],
+        results: None,
+        stays_up: false,
     };
     dir.write_state(&state).unwrap();
     let (mut lab, mut channel) = spawn_lab(&options(), move |mut side| {

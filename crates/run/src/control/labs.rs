@@ -2,11 +2,13 @@
 
 use super::client::{Client, PATIENCE};
 use super::protocol::LabInfo;
-use crate::RunError;
+use crate::{Report, RunError};
 use netloom_host::runtime::{self, RunningLab, RuntimeError};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -35,12 +37,12 @@ pub enum Look {
 }
 
 /// How a lab ended that was taken down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TakenDown {
-    /// It was asked to.
-    Asked,
-    /// It did not answer, and was killed.
-    Killed,
+#[derive(Clone, Debug)]
+pub struct TakenDown {
+    /// Whether it did not answer, and was killed.
+    pub killed: bool,
+    /// What was found out about it, if it was up; a run tells whoever started it.
+    pub report: Option<Report>,
 }
 
 /// The names of the labs of this user that are up.
@@ -77,7 +79,13 @@ pub fn look_at_labs() -> Result<Vec<Look>, RunError> {
     Ok(running()?.into_iter().filter_map(look).collect())
 }
 
-pub(super) fn find(lab: &str) -> Result<RunningLab, RunError> {
+/// Whether a lab of this user is up whose results and logs go to `folder`.
+pub(crate) fn holds(folder: &Path) -> Result<bool, RunError> {
+    let is_there = |lab: &RunningLab| lab.state.as_ref().and_then(|state| state.results.as_deref()) == Some(folder);
+    Ok(runtime::list().map_err(refused)?.iter().any(is_there))
+}
+
+pub(crate) fn find(lab: &str) -> Result<RunningLab, RunError> {
     runtime::find(lab).map_err(refused)?.ok_or_else(|| RunError::Lab(no_such_lab(lab)))
 }
 
@@ -111,17 +119,33 @@ pub fn only_lab() -> Result<String, RunError> {
     }
 }
 
-/// Stops a lab, and returns when everything it made is gone.
+/// Stops a lab, and returns when everything it made is gone but its results.
 ///
 /// # Errors
-/// [`RunError::Lab`] if no such lab is up, [`RunError::Died`] if it does not end.
+/// [`RunError::Lab`] if no such lab is up, [`RunError::Died`] if it does not end, or leaves no report.
 pub fn take_down(lab: &str) -> Result<TakenDown, RunError> {
-    let guard = find(lab)?.state.map(|state| Pid::from_raw(state.guard_pid));
+    let state = find(lab)?.state;
+    let killed = end(lab, state.as_ref().map(|state| Pid::from_raw(state.guard_pid)))?;
+    let results = state.filter(|state| state.stays_up).and_then(|state| state.results);
+    let report = results.map(|folder| report_in(&folder, lab)).transpose()?;
+    Ok(TakenDown { killed, report })
+}
+
+fn report_in(results: &Path, lab: &str) -> Result<Report, RunError> {
+    let path = results.join("report.json");
+    let report = fs::read(&path).and_then(|text| serde_json::from_slice(&text).map_err(io::Error::from));
+    report.map_err(|error| {
+        RunError::Died(format!("lab `{lab}` was taken down and left no report: reading {}: {error}", path.display()))
+    })
+}
+
+/// Whether it had to be killed.
+fn end(lab: &str, guard: Option<Pid>) -> Result<bool, RunError> {
     let mut patience = LONGEST_END;
     let mut ask = || {
         let mut client = Client::connect(lab)?;
         client.answer_within(PATIENCE)?;
-        // Its programs may need longer than others.
+        // Its programs may need longer than others, and so may its files.
         patience += Duration::from_nanos(client.info()?.longest_stop_ns);
         client.down()
     };
@@ -135,14 +159,14 @@ pub fn take_down(lab: &str) -> Result<TakenDown, RunError> {
         (Err(error), None) => return Err(error),
     };
     if is_gone_within(lab, patience)? {
-        return Ok(TakenDown::Asked);
+        return Ok(false);
     }
     if !is_silent {
         let seconds = patience.as_secs();
         return Err(RunError::Died(format!("lab `{lab}` was asked to end, and has not for {seconds} s")));
     }
     kill_lab(lab)?;
-    Ok(TakenDown::Killed)
+    Ok(true)
 }
 
 /// Kills a lab that says nothing. The kernel ends what runs in it, and its guard removes the rest; without a guard, we do.

@@ -118,12 +118,50 @@ pub struct LabInfo {
     /// The ports of this machine that lead into nodes, in words.
     #[serde(default)]
     pub exposed: Vec<String>,
-    /// How long its programs may take to end, at most, when they are asked to.
+    /// Its services, in the order of the lab file.
+    #[serde(default)]
+    pub services: Vec<ServiceInfo>,
+    /// How long it may take to end, at most, when it is asked to, in our time.
     #[serde(default)]
     pub longest_stop_ns: u64,
     /// That its time stands still, in words; none while it goes on.
     #[serde(default)]
     pub stalled: Option<String>,
+}
+
+/// A service of a running lab.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceInfo {
+    /// Its name.
+    pub name: String,
+    /// The node it runs on.
+    pub node: String,
+    /// How it is.
+    pub state: ServiceState,
+    /// Its exit code, if it has ended by itself.
+    pub exit_code: Option<i32>,
+    /// The signal that has ended it.
+    pub signal: Option<i32>,
+    /// How long ago it ended, in lab time.
+    pub ended_since_ns: Option<u64>,
+}
+
+/// How a service is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServiceState {
+    /// It has not been started.
+    Waiting,
+    /// It runs, and is not ready for others.
+    Starting,
+    /// It runs, and others can use it.
+    Ready,
+    /// It has ended with 0, as it may.
+    Done,
+    /// It was stopped, as is due.
+    Stopped,
+    /// It has ended before it should.
+    Dead,
 }
 
 /// A node of a running lab.

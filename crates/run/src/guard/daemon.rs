@@ -67,6 +67,8 @@ fn guard(
             teller.tell(event);
             let _ = teller.stream().shutdown(Shutdown::Both);
         }
+        // Of what is in it, the error alone matters here, which comes as the last words.
+        Event::Finished { .. } => {}
         _ => teller.mention(event),
     };
     if let Err(error) = body(watcher, &mut tell) {

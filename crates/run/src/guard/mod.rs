@@ -5,7 +5,8 @@ mod daemon;
 mod relay;
 
 use crate::job::{Job, Mode};
-use crate::results::{Folder, absolute, results_folder};
+use crate::results::{absolute, results_folder};
+use crate::session::planned_commands;
 use crate::signals::Signals;
 use crate::{Event, ExitCode, Report, RunError, assemble, doctor, exposed, kernels, preflight};
 use netloom_host::KernelError;
@@ -50,11 +51,11 @@ pub struct RunRequest {
 /// # Errors
 /// When the lab is refused before that; [`RunError::exit_code`] says why.
 pub fn run(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<Report, RunError> {
-    let report = guard(request, Mode::Run, None, sink)?;
-    report.ok_or_else(|| RunError::Died("the lab ended without a report".into()))
+    guard(request, Mode::Run, None, sink)
 }
 
-/// Brings a lab up; a process of its own guards it until it is stopped. The calling process must have one thread only.
+/// Brings a lab up; a process of its own guards it until it is stopped. The calling process must have one thread only. What
+/// became of the lab is in its results then.
 ///
 /// # Errors
 /// When the lab cannot be set up; [`RunError::exit_code`] says why.
@@ -66,7 +67,19 @@ pub fn up(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<(), RunE
                 .into(),
         ));
     }
-    daemon::detach(sink, |watcher, told| guard(request, Mode::Up, Some(watcher), told).map(drop))
+    daemon::detach(sink, |watcher, told| came_up(&guard(request, Mode::Up, Some(watcher), told)?))
+}
+
+/// What whoever waits for a lab is told, if it has ended before it was ready.
+fn came_up(report: &Report) -> Result<(), RunError> {
+    match report.failure() {
+        Some((code, message)) => Err(RunError::Reported { code, message }),
+        None if report.interrupted => Err(RunError::Reported {
+            code: ExitCode::Interrupted,
+            message: "the lab was asked to end before it was ready".into(),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Everything that can be refused is refused before anything is made; what is made is removed in reverse order.
@@ -75,7 +88,7 @@ fn guard(
     mode: Mode,
     watcher: Option<OwnedFd>,
     sink: &mut dyn FnMut(&Event),
-) -> Result<Option<Report>, RunError> {
+) -> Result<Report, RunError> {
     preflight::programs_exist(&request.plan, &request.lab_file)?;
     let users = preflight::users(&request.plan, &request.lab_file)?;
     sweep_stale().map_err(cannot_acquire)?;
@@ -95,15 +108,12 @@ fn guarded(
     watcher: Option<OwnedFd>,
     sink: &mut dyn FnMut(&Event),
     runtime: &mut Option<RuntimeDir>,
-) -> Result<Option<Report>, RunError> {
+) -> Result<Report, RunError> {
     let held = runtime.as_ref().expect("the guard holds it");
     let exposed = exposed::listen(&request.plan, &request.lab_file)?;
     let job = prepare(request, mode, held)?;
     let outcome = live(request, &job, users, exposed, watcher, sink, runtime);
-    match outcome {
-        Err(error) if mode == Mode::Run => Ok(Some(report_of_failure(&job, &error))),
-        outcome => outcome,
-    }
+    Ok(outcome.unwrap_or_else(|error| report_of_failure(&job, &error)))
 }
 
 /// What is known of a run whose lab could not say it any more. It is kept, unless the lab has kept more.
@@ -134,7 +144,7 @@ fn live(
     watcher: Option<OwnedFd>,
     sink: &mut dyn FnMut(&Event),
     runtime: &mut Option<RuntimeDir>,
-) -> Result<Option<Report>, RunError> {
+) -> Result<Report, RunError> {
     let held = runtime.as_ref().expect("the guard holds it");
     let mut state = first_state(request, job);
     held.write_state(&state).map_err(refused)?;
@@ -149,13 +159,21 @@ fn live(
     let mut exposed = Some(exposed);
     let body =
         |side: LabSide| assemble::lab_main(side.channel, job, exposed.take().unwrap_or_default(), runtime.take());
-    let (process, channel) = spawn_lab(&options, body).map_err(|error| RunError::of_lab(&error))?;
+    let (mut process, channel) = spawn_lab(&options, body).map_err(|error| RunError::of_lab(&error))?;
     // The lab has them, and they are to end with it.
     drop(exposed);
     state.lab_pid = Some(process.pid().as_raw());
     if let Some(folder) = runtime {
         folder.write_state(&state).map_err(refused)?;
     }
+    // While the lab is made: that of a thousand routers has tens of megabytes.
+    if let Err(error) = job.folder.write_json("plan.json", &job.plan.description()) {
+        // The lab ends when nobody listens to it.
+        drop(channel);
+        let _ = process.wait();
+        return Err(error);
+    }
+    sink(&Event::Results { folder: job.folder.path().to_owned() });
     Relay { process, channel, signals, watcher, sink }.until_exit()
 }
 
@@ -169,6 +187,8 @@ fn first_state(request: &RunRequest, job: &Job) -> LabState {
         started_unix_s: since_epoch.as_secs(),
         lab_file: absolute(&request.lab_file),
         cgroups: group.map(|group| group.path().to_owned()).into_iter().collect(),
+        results: Some(job.folder.path().to_owned()),
+        stays_up: job.mode == Mode::Up,
     }
 }
 
@@ -193,10 +213,8 @@ fn write_for_all(path: &Path, text: &str) -> io::Result<()> {
 /// Makes the files that have to be there before the lab is.
 fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job, RunError> {
     let kernel = kernels::kernel_of(&request.plan, request.kernel.as_deref())?;
-    let folder = match mode {
-        Mode::Run => results_folder(request, request.plan.clock, kernel.clone())?,
-        Mode::Up => Folder::existing(runtime.path().to_owned())?,
-    };
+    let folder = results_folder(request, mode.name(), request.plan.clock, kernel.clone())?;
+    folder.write_json("commands.json", &planned_commands(&request.plan, mode))?;
     let hosts_file = runtime.hosts();
     write_for_all(&hosts_file, &request.plan.hosts(&[])).map_err(RunError::results(&hosts_file))?;
     let cwd =
@@ -231,10 +249,7 @@ fn memory(job: &Job) -> Result<Option<PathBuf>, RunError> {
 
 /// Where what nodes keep is, beside the results of the lab's runs.
 fn keep(request: &RunRequest, cwd: &Path) -> PathBuf {
-    // A lab that is up has no results of its own; what it keeps is that of runs.
-    let usual = request.results.as_os_str().is_empty();
-    let results = if usual { Path::new("results") } else { &request.results };
-    cwd.join(results).join(&request.plan.name).join("keep")
+    cwd.join(&request.results).join(&request.plan.name).join("keep")
 }
 
 /// Looks for a place for CPU shares if a node has one.

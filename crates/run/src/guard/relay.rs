@@ -51,7 +51,7 @@ struct Seen {
 
 impl Relay<'_> {
     /// Until the lab has exited; its report, or why there is none.
-    pub(crate) fn until_exit(mut self) -> Result<Option<Report>, RunError> {
+    pub(crate) fn until_exit(mut self) -> Result<Report, RunError> {
         let mut heard = Heard::default();
         loop {
             let seen = self.wait().map_err(|error| RunError::Died(format!("waiting for the lab: {error}")))?;
@@ -70,7 +70,7 @@ impl Relay<'_> {
             Heard { failure: Some((code, message)), .. } => {
                 Err(RunError::Reported { code: ExitCode::from_number(code).unwrap_or(ExitCode::Died), message })
             }
-            Heard { report, .. } if report.is_some() || ending.success() => Ok(report.map(|report| *report)),
+            Heard { report: Some(report), .. } => Ok(*report),
             Heard { asked: Asked::Killed, .. } => Err(RunError::Reported {
                 code: ExitCode::Interrupted,
                 message: "the lab was killed before its results were complete".into(),

@@ -1,4 +1,4 @@
-//! The beginning of a results folder: where it comes from, and of what.
+//! The beginning of a results folder: where it comes from, and of what. The plan follows, which is long in a large lab.
 
 use super::{Folder, NamedFile, Origin, Provenance};
 use crate::shards::Sharing;
@@ -8,14 +8,20 @@ use netloom_lab::Clock;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Provenance comes first, then the lab file word for word and the files that it names, then what was made of it. The
-/// `clock` is the one that is really used, and `kernel` is what kernel nodes run on.
-pub(crate) fn results_folder(request: &RunRequest, clock: Clock, kernel: Option<Kernel>) -> Result<Folder, RunError> {
+/// Provenance comes first, then the lab file word for word and the files that it names. The
+/// `clock` is the one that is really used, and `kernel` is what kernel nodes run on; `mode` is the command that was given.
+pub(crate) fn results_folder(
+    request: &RunRequest,
+    mode: &'static str,
+    clock: Clock,
+    kernel: Option<Kernel>,
+) -> Result<Folder, RunError> {
     let started = SystemTime::now();
     let RunRequest { plan, lab_file, lab_text, results, command_line, .. } = request;
     let folder = Folder::create(results, &plan.name, started)?;
     let files = NamedFile::find(lab_file.parent().unwrap_or(Path::new("")), &plan.files)?;
     let origin = Origin {
+        mode,
         lab: plan.name.clone(),
         lab_file: absolute(lab_file),
         seed: plan.seed.get(),
@@ -32,7 +38,6 @@ pub(crate) fn results_folder(request: &RunRequest, clock: Clock, kernel: Option<
     folder.write_json("provenance.json", &Provenance::gather(&origin))?;
     folder.write("lab.yaml", lab_text)?;
     folder.keep(lab_file, lab_text, &files)?;
-    folder.write_json("plan.json", &plan.description())?;
     folder.write("hosts", plan.hosts(&[]))?;
     Ok(folder)
 }

@@ -35,7 +35,7 @@ impl Folder {
         point_latest(&self.path, &latest).map_err(RunError::results(&latest))
     }
 
-    /// Uses `path`, which exists, for the logs of a lab that is not a run.
+    /// The folder at `path`, which exists.
     pub(crate) fn existing(path: PathBuf) -> Result<Self, RunError> {
         let folder = Self { path };
         folder.make_folder("logs")?;
@@ -58,12 +58,16 @@ impl Folder {
         fs::write(&path, contents).map_err(RunError::results(&path))
     }
 
-    /// Writes a value as a file of indented JSON.
+    /// Writes a value as a file of indented JSON. Whoever reads it meanwhile finds what was there before.
     pub(crate) fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), RunError> {
-        let path = self.path.join(name);
-        let mut file = BufWriter::new(self.file(name)?);
+        let (path, fresh) = (self.path.join(name), format!("{name}.new"));
+        let mut file = BufWriter::new(self.file(&fresh)?);
         let written = serde_json::to_writer_pretty(&mut file, value).map_err(io::Error::from);
-        written.and_then(|()| writeln!(file)).and_then(|()| file.flush()).map_err(RunError::results(&path))
+        written
+            .and_then(|()| writeln!(file))
+            .and_then(|()| file.flush())
+            .and_then(|()| fs::rename(self.path.join(&fresh), &path))
+            .map_err(RunError::results(&path))
     }
 
     /// Creates a file that is written bit by bit.

@@ -13,6 +13,8 @@ use std::time::SystemTime;
 /// What the caller knows about a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
+    /// The command that was given.
+    pub(crate) mode: &'static str,
     pub(crate) lab: String,
     pub(crate) lab_file: PathBuf,
     pub(crate) seed: u64,
@@ -35,6 +37,8 @@ pub(crate) struct Origin {
 pub(crate) struct Provenance {
     netloom_version: &'static str,
     netloom_commit: Option<&'static str>,
+    /// `run`, `up` or `sim`.
+    mode: &'static str,
     lab: String,
     lab_file: PathBuf,
     seed: u64,
@@ -97,6 +101,7 @@ impl Provenance {
         Self {
             netloom_version: env!("CARGO_PKG_VERSION"),
             netloom_commit: option_env!("NETLOOM_COMMIT"),
+            mode: origin.mode,
             lab: origin.lab.clone(),
             lab_file: origin.lab_file.clone(),
             seed: origin.seed,
@@ -153,6 +158,7 @@ mod tests {
             day: Some("2026-11-22".parse().unwrap()),
         };
         let origin = Origin {
+            mode: "run",
             lab: "dumbbell".into(),
             lab_file: "dumbbell.yaml".into(),
             seed: 7,

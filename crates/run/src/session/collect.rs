@@ -8,7 +8,7 @@ use super::commands::Ending;
 use super::launch::{Launch, null};
 use super::processes::Purpose;
 use crate::RunError;
-use crate::job::{Job, Mode};
+use crate::job::Job;
 use netloom_host::archive::unpack_plainly;
 use netloom_lab::{FilePlan, NodePlan};
 use netloom_units::Duration;
@@ -157,6 +157,11 @@ impl Session<'_> {
     }
 }
 
+/// How long packing may take, at most; no time if there is nothing to pack.
+pub(super) fn longest(job: &Job) -> Duration {
+    if all_packs(job).is_empty() { Duration::ZERO } else { LONGEST + GRACE }
+}
+
 fn all_packs(job: &Job) -> Vec<Pack> {
     let nodes = job.plan.nodes.iter().enumerate();
     let packs = nodes.flat_map(|(number, node)| {
@@ -167,8 +172,7 @@ fn all_packs(job: &Job) -> Vec<Pack> {
 }
 
 fn collected(job: &Job, number: usize, node: &NodePlan) -> Option<Pack> {
-    // The folder of a lab that is no run goes with it.
-    if node.collect.is_empty() || job.mode == Mode::Up {
+    if node.collect.is_empty() {
         return None;
     }
     let folder = job.folder.path().join("nodes");

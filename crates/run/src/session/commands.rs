@@ -1,6 +1,8 @@
 //! The commands and services of the timeline: what became of each.
 
 use super::services::Readiness;
+use crate::control::{ServiceInfo, ServiceState};
+use crate::job::Mode;
 use crate::results::Folder;
 use crate::tail::last_lines;
 use crate::{CommandRow, RunError};
@@ -144,6 +146,33 @@ impl Command {
         }
     }
 
+    /// Of a service: what became of it so far.
+    pub(crate) fn service(&self, now: Instant) -> Option<ServiceInfo> {
+        let state = match (self.ended, &self.readiness) {
+            _ if !self.described.service => return None,
+            (Some((.., true)), _) => ServiceState::Stopped,
+            (Some((_, ending, _)), _) if self.described.once && ending.code == Some(0) => ServiceState::Done,
+            (Some(_), _) => ServiceState::Dead,
+            (None, Some(readiness)) if readiness.is_ready() => ServiceState::Ready,
+            (None, _) if self.started.is_some() => ServiceState::Starting,
+            (None, _) => ServiceState::Waiting,
+        };
+        let ending = self.ended.map(|(_, ending, _)| ending);
+        Some(ServiceInfo {
+            name: self.described.name.clone(),
+            node: self.node.clone(),
+            state,
+            exit_code: ending.and_then(|ending| ending.code),
+            signal: ending.and_then(|ending| ending.signal),
+            ended_since_ns: self.ended.map(|(at, ..)| now.since(at).as_nanos()),
+        })
+    }
+
+    /// Whether a lab in this mode has it: one that stays up has what starts before time zero.
+    pub(crate) fn belongs_to(&self, mode: Mode, plan: &Plan) -> bool {
+        mode == Mode::Run || plan.starts_before_zero(self.event)
+    }
+
     /// What it wrote to its standard output is wanted under another name, too.
     pub(crate) fn save(&self, folder: &Folder) -> Result<(), RunError> {
         match &self.described.save {
@@ -190,6 +219,12 @@ pub(crate) fn commands_of(plan: &Plan) -> Vec<Command> {
         _ => None,
     });
     runs.enumerate().map(|(number, (event, run))| Command::new(plan, number, event, run)).collect()
+}
+
+/// What is to run, before any of it does.
+pub(crate) fn planned_commands(plan: &Plan, mode: Mode) -> Vec<CommandRow> {
+    let commands = commands_of(plan);
+    commands.iter().filter(|one| one.belongs_to(mode, plan)).map(|one| one.row(Instant::ZERO)).collect()
 }
 
 /// What to execute: a list as it is, a string by the shell.

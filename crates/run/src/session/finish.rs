@@ -7,7 +7,7 @@ use crate::driver::Driver;
 use crate::effort::Spent;
 use crate::expectations::{self, Measurements};
 use crate::job::Mode;
-use crate::measure::{engine_evidence, marks, pipe_evidence, pipe_rows};
+use crate::measure::{Mark, engine_evidence, marks, pipe_evidence, pipe_rows};
 use crate::render::{counted, span};
 use crate::verdict::{Evidence, NodeEvidence, ProcessorShare, judge};
 use crate::{Advance, CommandRow, Event, ExitCode, ExpectationRow, PipeRow, Report, RouterRow, RunError};
@@ -36,12 +36,6 @@ impl Session<'_> {
         let Stage::Stopping(Stop { why, played }) = stage else {
             unreachable!("a lab stops before it is finished");
         };
-        if self.job.mode == Mode::Up {
-            return Ok(match why {
-                Why::Failed(error) => failed(&error),
-                Why::Over | Why::Interrupted | Why::WallLimit => Event::Step { text: "stopped".into() },
-            });
-        }
         self.guard.step("collecting results");
         let captured = self.finish_captures();
         let report = self.report(&why, played)?;
@@ -68,7 +62,7 @@ impl Session<'_> {
             results: self.job.folder.path().to_owned(),
             error: match why {
                 Why::Failed(error) => Some(error.to_string()),
-                Why::Over | Why::Interrupted | Why::WallLimit => None,
+                Why::Over | Why::TakenDown | Why::Interrupted | Why::WallLimit => None,
             },
             interrupted,
             wall_limit_reached: matches!(why, Why::WallLimit),
@@ -84,7 +78,7 @@ impl Session<'_> {
             Why::Failed(error) => error.exit_code().number(),
             Why::Interrupted => ExitCode::Interrupted.number(),
             Why::WallLimit => ExitCode::WallLimit.number(),
-            Why::Over => judged(&report).number(),
+            Why::Over | Why::TakenDown => judged(&report).number(),
         };
         Ok(report)
     }
@@ -96,18 +90,7 @@ impl Session<'_> {
         let routers = self.job.plan.nodes.iter().filter(|node| node.kind == NodeKind::Transit);
         report.routers =
             routers.zip(&last.routers).map(|(node, counted)| RouterRow::new(node.name.clone(), counted)).collect();
-        let measurements = Measurements {
-            plan: &self.job.plan,
-            folder: &self.job.folder,
-            commands: &self.commands,
-            pipes,
-            last,
-            first: &play.first,
-            ends: &marks(last),
-            windows: &self.windows,
-            queues: &self.queues,
-        };
-        report.expectations = expectations::judge(&measurements);
+        report.expectations = self.expectations(last, &play.first);
         let nodes = self.job.plan.nodes.iter().map(|node| node.name.as_str());
         report.effort = Some(play.spent.effort(self.job.plan.clock, nodes));
         report.losses = self.links.port_losses(last)?;
@@ -116,8 +99,28 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// They are of the timeline, which a lab that is up does not play.
+    fn expectations(&self, last: &Snapshot, first: &[Mark]) -> Vec<ExpectationRow> {
+        if self.job.mode == Mode::Up {
+            return Vec::new();
+        }
+        let measurements = Measurements {
+            plan: &self.job.plan,
+            folder: &self.job.folder,
+            commands: &self.commands,
+            pipes: self.links.pipes(),
+            last,
+            first,
+            ends: &marks(last),
+            windows: &self.windows,
+            queues: &self.queues,
+        };
+        expectations::judge(&measurements)
+    }
+
     fn command_rows(&self, zero: Option<Instant>) -> Vec<CommandRow> {
-        let mut started: Vec<&Command> = self.commands.iter().collect();
+        let (mode, plan) = (self.job.mode, &self.job.plan);
+        let mut started: Vec<&Command> = self.commands.iter().filter(|one| one.belongs_to(mode, plan)).collect();
         started.sort_by_key(|command| command.started.map_or(u64::MAX, |(at, _)| at.as_nanos()));
         let zero = zero.unwrap_or(Instant::ZERO);
         started.into_iter().map(|command| command.row_with_last_words(zero, &self.job.folder)).collect()

@@ -37,7 +37,7 @@ use crate::{Event, Punctuality, RunError};
 use appointments::{FIRST_OF_TIMELINE, TIME_ZERO};
 use collect::Pack;
 pub(crate) use collect::archive_of;
-pub(crate) use commands::Command;
+pub(crate) use commands::{Command, planned_commands};
 pub(crate) use guard_link::{GuardLink, Heard};
 use netloom_dataplane::Snapshot;
 use netloom_fabric::TapId;
@@ -273,9 +273,7 @@ impl<'a> Session<'a> {
     /// Time zero: every service is ready.
     fn begin(&mut self) -> Result<(), RunError> {
         let zero = self.make_appointments()?;
-        if self.job.mode == Mode::Run {
-            self.job.folder.become_latest()?;
-        }
+        self.job.folder.become_latest()?;
         // What was counted before it is not of the run.
         let (snapshot, _) = self.links.measured(TIME_ZERO)?;
         if let Some((captures, _)) = &self.captures {
@@ -384,6 +382,12 @@ impl<'a> Session<'a> {
         self.commands.iter().filter(|command| command.ended.is_some()).count()
     }
 
+    /// Somebody wants the lab to end, which is the regular end of one that is up.
+    fn end_on_request(&mut self) -> Result<(), RunError> {
+        let is_up = self.job.mode == Mode::Up && matches!(self.stage, Stage::Playing(_));
+        self.stop(if is_up { Why::TakenDown } else { Why::Interrupted })
+    }
+
     /// Ends the run: everything is measured now, and every program is asked to end.
     fn stop(&mut self, why: Why) -> Result<(), RunError> {
         if let (Why::Interrupted | Why::WallLimit, Driver::Virtual(time)) = (&why, self.links.driver()) {
@@ -425,20 +429,20 @@ impl<'a> Session<'a> {
                 self.guard.flush();
                 match self.guard.listen() {
                     Heard::Nothing => Ok(()),
-                    Heard::Stop => self.stop(Why::Interrupted),
+                    Heard::Stop => self.end_on_request(),
                     Heard::Hurry => {
-                        self.stop(Why::Interrupted)?;
+                        self.end_on_request()?;
                         self.processes.hurry(self.links.now());
                         self.send_due_signals()
                     }
                     Heard::Gone => {
                         self.guard_is_gone = true;
-                        self.stop(Why::Interrupted)
+                        self.end_on_request()
                     }
                 }
             }
             Source::Signals => match self.signals.next() {
-                Some(_) => self.stop(Why::Interrupted),
+                Some(_) => self.end_on_request(),
                 None => Ok(()),
             },
             Source::Listener => {

@@ -1,9 +1,8 @@
 //! What clients of the control socket ask.
 
-use super::Session;
 use super::launch::Launch;
 use super::processes::Purpose;
-use super::stage::Why;
+use super::{Session, collect};
 use crate::control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request, Set};
 use crate::driver::Driver;
 use crate::environment;
@@ -54,7 +53,7 @@ impl Session<'_> {
             }
             Request::Down => {
                 self.server.reply(id, &Reply::Done);
-                return self.stop(Why::Interrupted);
+                return self.end_on_request();
             }
         };
         self.server.reply(id, &reply);
@@ -70,7 +69,7 @@ impl Session<'_> {
         };
         LabInfo {
             name: plan.name.clone(),
-            mode: self.job.mode.to_string(),
+            mode: self.job.mode.name().into(),
             file: self.job.lab_file.clone(),
             pid: self.job.guard_pid,
             age_ns: self.links.now().as_nanos(),
@@ -78,12 +77,20 @@ impl Session<'_> {
             nodes: plan.nodes.iter().map(node).collect(),
             links: plan.links.len(),
             exposed: ways_into(plan),
-            longest_stop_ns: self.processes.longest_grace().as_nanos(),
+            services: self.commands.iter().filter_map(|command| command.service(self.links.now())).collect(),
+            longest_stop_ns: self.longest_end(),
             stalled: match self.links.driver() {
                 Driver::Virtual(time) => time.stall(),
                 Driver::Engine(_) => None,
             },
         }
+    }
+
+    /// How long its programs and its files may take to end it, at most, in nanoseconds of our time.
+    fn longest_end(&self) -> u64 {
+        let lab = self.processes.longest_grace() + collect::longest(self.job);
+        let real = self.job.plan.clock.dilation().unwrap_or_default().to_real(lab);
+        u64::try_from(real.as_nanos()).unwrap_or(u64::MAX)
     }
 
     fn exec(&mut self, id: ClientId, exec: Exec, fds: Vec<OwnedFd>) -> Result<(), Refusal> {

@@ -46,7 +46,9 @@ pub(super) struct Stop {
 pub(super) enum Why {
     /// It came to its end.
     Over,
-    /// Somebody wants it to.
+    /// It was up, and somebody has taken it down.
+    TakenDown,
+    /// Somebody wants it to, before its end.
     Interrupted,
     /// It has taken as long as it may, in our time.
     WallLimit,
@@ -58,6 +60,7 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Over => f.write_str("it came to its end"),
+            Self::TakenDown => f.write_str("it was taken down"),
             Self::Interrupted => f.write_str("it was interrupted"),
             Self::WallLimit => f.write_str("it took longer than its wall limit"),
             Self::Failed(error) => error.fmt(f),

@@ -66,7 +66,8 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     let plan = &request.run.plan;
     // What is refused is refused before anything is written.
     netloom_sim::check(plan).map_err(refused)?;
-    let folder = results_folder(&request.run, Clock::Virtual, None)?;
+    let folder = results_folder(&request.run, "sim", Clock::Virtual, None)?;
+    folder.write_json("plan.json", &plan.description())?;
     folder.become_latest()?;
     let mut recorder = Recorder::create(request, &folder, sink)?;
     let mut watch = |sample: &Sample<'_>| recorder.take(sample);

@@ -1,0 +1,70 @@
+//! `netloom logs`
+
+use super::{DONE, Failure, Outcome, is_read};
+use crate::args::{LogsArgs, StreamArg};
+use crate::log_lines::LogLines;
+use anstream::{AutoStream, ColorChoice};
+use netloom_run::{LogLine, Logs, Stream, only_lab};
+use std::io::{self, BufWriter, StdoutLock, Write, stdout};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// How often to look for news.
+const PAUSE: Duration = Duration::from_millis(100);
+
+pub(super) fn logs(args: &LogsArgs) -> Outcome {
+    let lab = args.lab.clone().map_or_else(only_lab, Ok)?;
+    let mut logs = Logs::of(&lab)?;
+    logs.select(&args.names)?;
+    match args.only {
+        Some(StreamArg::Stdout) => logs.only(Stream::Stdout),
+        Some(StreamArg::Stderr) => logs.only(Stream::Stderr),
+        None => {}
+    }
+    if let Some(lines) = args.tail {
+        logs.skip_to_last(lines)?;
+    }
+    let mut out = Out::new(&logs);
+    loop {
+        // What is written before the lab ends is read after that.
+        let goes_on = args.follow && logs.may_grow()?;
+        logs.read(&mut |line| out.take(line))?;
+        if !out.flush()? {
+            return DONE;
+        }
+        if !goes_on {
+            break;
+        }
+        sleep(PAUSE);
+    }
+    logs.finish(&mut |line| out.take(line));
+    out.flush()?;
+    DONE
+}
+
+/// Standard output, as long as somebody reads it.
+struct Out {
+    lines: LogLines,
+    out: BufWriter<StdoutLock<'static>>,
+    state: io::Result<()>,
+}
+
+impl Out {
+    fn new(logs: &Logs) -> Self {
+        let coloured = AutoStream::choice(&stdout()) != ColorChoice::Never;
+        Self { lines: LogLines::of(logs, coloured), out: BufWriter::new(stdout().lock()), state: Ok(()) }
+    }
+
+    /// Whether more is wanted.
+    fn take(&mut self, line: &LogLine<'_>) -> bool {
+        if self.state.is_ok() {
+            self.state = self.lines.write(&mut self.out, line);
+        }
+        self.state.is_ok()
+    }
+
+    /// False when nobody reads it any more.
+    fn flush(&mut self) -> Result<bool, Failure> {
+        is_read(std::mem::replace(&mut self.state, Ok(())).and_then(|()| self.out.flush()))
+    }
+}
