@@ -191,19 +191,22 @@ impl<'a> Network<'a> {
     }
 
     fn reach(&self, edge: &Edge, labels: &[Label]) -> Reached {
-        let forwarding = edge.nodes.map(|node| labels[node].filter(|_| self.kinds[node].forwards()));
-        let nearer = match forwarding {
-            [Some((near, ways)), Some((far, others))] => Some(match near.cmp(&far) {
-                Ordering::Less => ways,
-                Ordering::Greater => others,
-                Ordering::Equal => ways.or(others),
+        let forwarding = |node: usize| labels[node].as_ref().filter(|_| self.kinds[node].forwards());
+        let nearer = match (forwarding(edge.nodes[0]), forwarding(edge.nodes[1])) {
+            (Some((near, ways)), Some((far, others))) => Some(match near.cmp(far) {
+                Ordering::Less => *ways,
+                Ordering::Greater => *others,
+                Ordering::Equal => ways.or(*others),
             }),
-            [one, other] => one.or(other).map(|(_, ways)| ways),
+            (one, other) => one.or(other).map(|(_, ways)| *ways),
         };
+        if let Some(ways) = nearer {
+            return Reached::Together(ways);
+        }
         let ends = edge.nodes.map(|node| labels[node].map(|(_, ways)| ways));
         // Two hosts that are reached by one way are reached as one.
-        let common = || ends[0].and_then(|ways| ways.and(ends[1]?));
-        nearer.or_else(common).map_or(Reached::Apart(ends), Reached::Together)
+        let common = ends[0].and_then(|ways| ways.and(ends[1]?));
+        common.map_or(Reached::Apart(ends), Reached::Together)
     }
 
     /// Adds how the addresses of each end are reached.

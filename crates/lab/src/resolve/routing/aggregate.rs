@@ -105,11 +105,12 @@ impl Tree {
     pub(super) fn table(&self, ways: &[Hops]) -> Vec<(IpNet, u32)> {
         // Where each branch may lead, so that fewest routes are needed below.
         let mut hops: Vec<Hops> = Vec::with_capacity(self.branches.len());
+        let at = |known: &[Hops], half: Option<usize>| half.map_or(ANYWHERE, |half| known[half]);
         for branch in &self.branches {
             hops.push(match branch.below {
                 Below::Leaf(place) => ways[place],
-                Below::Halves(halves) => {
-                    let [one, other] = halves.map(|half| half.map_or(ANYWHERE, |half| hops[half]));
+                Below::Halves([low, high]) => {
+                    let (one, other) = (at(&hops, low), at(&hops, high));
                     if one & other == 0 { one | other } else { one & other }
                 }
             });
