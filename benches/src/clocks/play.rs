@@ -137,6 +137,11 @@ impl Played {
         nodes.filter_map(|node| node["ran_share"].as_f64()).sum()
     }
 
+    /// For how long they did, all in all.
+    pub(super) fn busy_seconds(&self) -> f64 {
+        self.processors() * self.report["effort"]["wall_ns"].as_f64().unwrap_or_default() / 1e9
+    }
+
     pub(super) fn wall_seconds(&self) -> f64 {
         self.wall.as_secs_f64()
     }
