@@ -318,8 +318,11 @@ fn machines_that_share_a_processor_wait_for_each_other() {
     lab.machines().for_each(|machine| machine.delays = 3);
     let soon = std::time::Instant::now() + std::time::Duration::from_secs(100);
     assert!(matches!(lab.run_until_pause(at(50_000), soon), Ok(Stop::Pause)));
-    let granted = |lab: &mut Scheduler<Script>| lab.machines().filter(|machine| !machine.grants.is_empty()).count();
-    assert_eq!((granted(&mut lab), lab.awaited().is_some()), (3, true));
+    assert_eq!(
+        (lab.machines().filter(|machine| !machine.grants.is_empty()).count(), lab.awaited().is_some()),
+        (3, true)
+    );
     while matches!(lab.run_until_pause(at(50_000), soon), Ok(Stop::Pause)) {}
-    assert_eq!((granted(&mut lab), lab.now()), (5, at(50_000)));
+    assert!(lab.machines().all(|machine| !machine.grants.is_empty()));
+    assert_eq!(lab.now(), at(50_000));
 }
