@@ -66,7 +66,7 @@ deny: ## licences, sources and duplicates among the dependencies
 advisories: ## known vulnerabilities; not part of `make test`, because it downloads a database
 	"$$(scripts/install-cargo-deny)" deny --locked check advisories
 
-bench: deps ## accuracy and speed on this machine, as a table and a page with plots; under ten minutes
+bench: deps ## accuracy and speed on this machine, as a table and a page with plots; twelve minutes
 	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
 	$(dir $(NETLOOM))netloom-bench
 
@@ -78,7 +78,7 @@ bench-growth: deps ## how cost grows with packets, hops, pipes, streams and node
 	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
 	$(dir $(NETLOOM))netloom-bench growth
 
-bench-docs: deps ## measure everything in docs/performance.md and write it there; 16 minutes on a quiet machine
+bench-docs: deps ## measure everything in docs/performance.md and write it there; 20 minutes on a quiet machine
 	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
 	$(dir $(NETLOOM))netloom-bench goals growth --write-docs
 

@@ -18,7 +18,7 @@ Measure accuracy and speed of Netloom on this machine
 Usage: netloom-bench [OPTIONS] [CASE]...
        netloom-bench list
 
-Without a case: those of the goals, in under ten minutes. Those of the clocks run for two hours and need a kernel of
+Without a case: those of the goals, in some twelve minutes. Those of the clocks run for two hours and need a kernel of
 Netloom's; those of growth tell how cost grows with packets, hops, pipes, streams and nodes.
 The table goes to standard output, all else to standard error.
 

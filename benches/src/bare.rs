@@ -5,8 +5,14 @@
 //! One thread, one packet socket for all interfaces, a few frames per system call. The kernel's own header goes with every
 //! frame (`PACKET_VNET_HDR`), so that super-packets stay whole and no checksum is computed. No packet is looked at, none
 //! has a time to wait for, nothing is counted. What an emulator does beside comes on top; 0.9 of this is what we ask for.
+//!
+//! With a first word `hold:THERE:BACK:MARGIN:PROCESSOR` it holds each frame so long ([`hold`]).
 
+pub(crate) mod hold;
+
+use crate::wait::raise_priority;
 use crate::wake::{last_processor, run_on};
+use hold::Hold;
 use std::ffi::CString;
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -19,6 +25,8 @@ pub(crate) const JOIN: &str = "join";
 /// Frames that one system call takes or hands over at most: so few that their room stays in the processor's caches. With 64
 /// the loop needs a third more time for a chain of eight routers, and with one, half as much again for a single link.
 const BATCH: usize = 6;
+/// The same as system calls want it.
+const PACKET_FRAMES: libc::c_uint = BATCH as libc::c_uint;
 /// A super-packet of 64 KiB with its headers.
 const ROOM: usize = 66 << 10;
 /// What may wait while the loop is not on a processor.
@@ -42,18 +50,21 @@ pub(crate) fn main(arguments: &[String]) -> Option<ExitCode> {
     Some(ExitCode::FAILURE)
 }
 
-fn join(names: &[String]) -> io::Result<std::convert::Infallible> {
+fn join(words: &[String]) -> io::Result<std::convert::Infallible> {
+    let hold = words.first().and_then(|word| Hold::parse(word));
+    let names = &words[usize::from(hold.is_some())..];
     let indices = names.iter().map(|name| index(name)).collect::<io::Result<Vec<_>>>()?;
     if indices.is_empty() || indices.len() % 2 != 0 {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "interfaces are joined in pairs"));
     }
     let last = indices.iter().copied().max().unwrap_or(0) as usize;
-    let mut partner = vec![0; last + 1];
+    let mut partners: Partners = vec![(0, 0); last + 1];
     for pair in indices.chunks(2) {
-        (partner[pair[0] as usize], partner[pair[1] as usize]) = (pair[1], pair[0]);
+        partners[pair[0] as usize] = (pair[1], 0);
+        partners[pair[1] as usize] = (pair[0], 1);
     }
     // As engines do: one that the kernel moves about had 9 Gbit/s of one stream in one run, and 27 in another.
-    run_on(last_processor());
+    run_on(hold.map_or_else(last_processor, |hold| hold.processor));
     let (from, to) = (open(libc::ETH_P_ALL as u16)?, open(0)?);
     let on: libc::c_int = 1;
     set_option(&from, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, on)?;
@@ -65,7 +76,20 @@ fn join(names: &[String]) -> io::Result<std::convert::Infallible> {
         set_option(socket, libc::SOL_SOCKET, forced, BUFFER)
             .or_else(|_| set_option(socket, libc::SOL_SOCKET, asked, BUFFER))?;
     }
-    Batch::new().carry(&from, &to, &partner)
+    let Some(hold) = hold else { return Batch::new().carry(&from, &to, &partners) };
+    set_option(&from, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, on)?;
+    raise_priority();
+    hold::carry(hold, &from, &to, &partners)
+}
+
+/// By the number of an interface: the other one of its pair, and whether itself is the first or the second.
+type Partners = Vec<(u32, usize)>;
+
+/// Where a frame goes that came from `address`, and in which direction. Of no pair, as the loopback interface: nowhere,
+/// which the kernel refuses.
+fn destination(address: &libc::sockaddr_ll, partners: &Partners) -> (u32, usize) {
+    let interface = usize::try_from(address.sll_ifindex).unwrap_or(0);
+    partners.get(interface).copied().unwrap_or_default()
 }
 
 fn index(name: &str) -> io::Result<u32> {
@@ -143,16 +167,14 @@ impl Batch {
     }
 
     /// Takes what has come, waiting for the first, and hands it over, again and again.
-    fn carry(&mut self, from: &OwnedFd, to: &OwnedFd, partner: &[u32]) -> io::Result<std::convert::Infallible> {
+    fn carry(&mut self, from: &OwnedFd, to: &OwnedFd, partners: &Partners) -> io::Result<std::convert::Infallible> {
         loop {
             let count = self.receive(from)?;
             for place in 0..count {
-                let interface = usize::try_from(self.addresses[place].sll_ifindex).unwrap_or(0);
-                // Of no pair, as the loopback interface: nowhere to go, which the kernel refuses.
-                self.addresses[place] = address(partner.get(interface).copied().unwrap_or(0), 0);
+                self.addresses[place] = address(destination(&self.addresses[place], partners).0, 0);
                 self.pieces[place].iov_len = (self.messages[place].msg_len as usize).max(VNET_HEADER);
             }
-            self.send(to, count);
+            send_all(to, &mut self.messages[..count]);
             for piece in &mut self.pieces[..count] {
                 piece.iov_len = ROOM;
             }
@@ -167,20 +189,20 @@ impl Batch {
         }
         // SAFETY: the messages point to pieces and addresses of this batch, which outlive the call.
         let count = unsafe {
-            libc::recvmmsg(from.as_raw_fd(), messages, BATCH as u32, libc::MSG_WAITFORONE, std::ptr::null_mut())
+            libc::recvmmsg(from.as_raw_fd(), messages, PACKET_FRAMES, libc::MSG_WAITFORONE, std::ptr::null_mut())
         };
         usize::try_from(count).map_err(|_| io::Error::last_os_error())
     }
+}
 
-    /// A frame that the kernel refuses is left out, as a network loses it: the node that it is for is gone, or slow.
-    fn send(&mut self, to: &OwnedFd, count: usize) {
-        let mut sent = 0;
-        while sent < count {
-            let left = &mut self.messages[sent..count];
-            // SAFETY: the messages point to pieces and addresses of this batch, which outlive the call.
-            let done = unsafe { libc::sendmmsg(to.as_raw_fd(), left.as_mut_ptr(), left.len() as u32, 0) };
-            sent += usize::try_from(done).unwrap_or(0).max(1);
-        }
+/// A frame that the kernel refuses is left out, as a network loses it: the node that it is for is gone, or slow.
+fn send_all(to: &OwnedFd, messages: &mut [libc::mmsghdr]) {
+    let mut sent = 0;
+    while sent < messages.len() {
+        let left = &mut messages[sent..];
+        // SAFETY: the messages point to pieces and addresses of their owner, which outlive the call.
+        let done = unsafe { libc::sendmmsg(to.as_raw_fd(), left.as_mut_ptr(), left.len() as u32, 0) };
+        sent += usize::try_from(done).unwrap_or(0).max(1);
     }
 }
 

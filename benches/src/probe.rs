@@ -114,6 +114,7 @@ pub(crate) fn main(arguments: &[String]) -> Option<ExitCode> {
     })
 }
 
+/// Tells how many seconds it took in the end: a rate that the machine cannot send takes longer.
 fn send(target: &str, load: Load) -> io::Result<()> {
     let address = (target, PORT).to_socket_addrs()?.find_map(|address| match address {
         std::net::SocketAddr::V4(address) => Some(*address.ip()),
@@ -138,6 +139,7 @@ fn send(target: &str, load: Load) -> io::Result<()> {
         payloads.iter_mut().for_each(|payload| payload[..HEAD].copy_from_slice(&now));
         send_all(&socket, &targets, &mut payloads)?;
     }
+    println!("{}", begin.elapsed().as_secs_f64());
     Ok(())
 }
 
