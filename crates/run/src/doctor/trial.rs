@@ -85,7 +85,11 @@ fn listen(
             Heard::End => break,
             Heard::Bytes => {
                 while let Some(told) = lines.next::<Told>() {
-                    match told.expect("the lab is this very program and speaks its language") {
+                    let Ok(told) = told else {
+                        outcome = Ok(failed("what the lab said cannot be understood"));
+                        break 'lab;
+                    };
+                    match told {
                         Told::Step { text } => sink(&text),
                         Told::Carried { forwarding } => {
                             outcome = Ok(Outcome::Carried(forwarding));

@@ -83,7 +83,9 @@ fn follow(mut stream: UnixStream, sink: &mut dyn FnMut(&Event)) -> Result<(), Ru
     let mut failure = None;
     loop {
         while let Some(line) = lines.next::<Event>() {
-            let event = line.expect("the guard is this very program and speaks its language");
+            let event = line.map_err(|error| {
+                RunError::Died(format!("what the guard process said cannot be understood: {error}"))
+            })?;
             sink(&event);
             match event {
                 Event::Ready => return Ok(()),

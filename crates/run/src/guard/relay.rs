@@ -117,7 +117,13 @@ impl Relay<'_> {
             Ok(length) => heard.lines.feed(&buffer[..length]),
         }
         while let Some(line) = heard.lines.next::<Event>() {
-            self.hear(line.expect("the lab is this very program and speaks its language"), heard);
+            match line {
+                Ok(event) => self.hear(event, heard),
+                Err(error) => {
+                    let message = format!("what the lab process said cannot be understood: {error}");
+                    heard.failure = Some((ExitCode::Died.number(), message));
+                }
+            }
         }
         true
     }
