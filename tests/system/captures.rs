@@ -12,6 +12,8 @@ links:
   far: {ends: [r, b], rate: 50 Mbit/s, delay: 5 ms, mtu: 9000, queue: 40 packets}
 capture:
   - far
+  - {link: far, at: sent, snaplen: 64 B, file: sent.pcapng}
+  - {link: far, at: delivered, snaplen: 64 B, file: delivered.pcapng}
   - {link: access, direction: backward, snaplen: 96 B, match: {protocol: icmp}, file: replies.pcapng}
 timeline:
   - {on: b, run: iperf3 -s, ready: {tcp: 5201}}
@@ -41,12 +43,15 @@ fn a_capture_has_all_packets_in_lab_time() {
         let captures = bed.latest("captured").join("captures");
         let all = tcpdump(&captures.join("far.pcapng"), &[]);
         let rows = bed.json("captured", "pipes.json");
-        let far = rows.as_array().unwrap().iter().filter(|row| row["link"] == "far");
-        let passed = |row: &serde_json::Value| {
-            row["arrived_packets"].as_u64().unwrap() + row["departed_packets"].as_u64().unwrap()
+        let total = |column: &str| {
+            let far = rows.as_array().unwrap().iter().filter(|row| row["link"] == "far");
+            far.map(|row| row[column].as_u64().unwrap()).sum::<u64>()
         };
-        let counted: u64 = far.map(passed).sum();
+        let (sent, delivered) = (total("arrived_packets"), total("departed_packets"));
+        let counted = sent + delivered;
         assert_eq!(all.len() as u64, counted);
+        let at = |file: &str| tcpdump(&captures.join(file), &[]).len() as u64;
+        assert_eq!((at("sent.pcapng"), at("delivered.pcapng")), (sent, delivered));
         assert!(counted > 100, "{counted}");
         let times: Vec<f64> = all.iter().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
         let seconds = bed.json("captured", "report.json")["duration_ns"].as_f64().unwrap() / 1e9;
@@ -74,6 +79,55 @@ fn a_capture_has_all_packets_in_lab_time() {
     }
 }
 
+/// A transfer on which nothing is lost, captured at each point.
+const LOSSLESS: &str = "
+name: points
+clock: virtual
+nodes: [a, b]
+links: {l: {ends: [a, b], rate: 20 Mbit/s, delay: 5 ms, queue: 10 MB}}
+capture:
+  - l
+  - {link: l, at: sent, file: sent.pcapng}
+  - {link: l, at: delivered, file: delivered.pcapng}
+  - {link: l, at: a, file: a.pcapng}
+timeline:
+  - {on: b, run: iperf3 -s, as: sink, ready: {tcp: 5201}}
+  - {on: a, run: iperf3 -4 -c b -n 2M, as: transfer}
+";
+
+/// How many TCP packets with data there are, and how many of them had been there before: those that programs which follow a
+/// connection call retransmissions.
+fn data_and_again(file: &Path) -> (usize, usize) {
+    let mut seen = std::collections::BTreeSet::new();
+    let lines = tcpdump(file, &["tcp"]);
+    let data = lines.iter().filter_map(|line| {
+        let (head, rest) = line.split_once(", seq ")?;
+        let range = rest.split_once(',')?.0;
+        // From whom to whom; a sequence number alone is that of a SYN or FIN.
+        let flow = head.split_once(") ")?.1.split_once(':')?.0;
+        range.contains(':').then(|| format!("{flow} {range}"))
+    });
+    let data: Vec<String> = data.collect();
+    let count = data.len();
+    let again = data.into_iter().filter(|packet| !seen.insert(packet.clone())).count();
+    (count, again)
+}
+
+#[test]
+fn a_capture_at_one_point_shows_no_packet_twice() {
+    let bed = Bed::with_kernel(User::Own);
+    bed.write("points.yaml", LOSSLESS);
+    bed.netloom(&["run", "points.yaml", "-q"]).expect_code(0);
+    let captures = bed.latest("points").join("captures");
+    let (both, again) = data_and_again(&captures.join("l.pcapng"));
+    for point in ["sent", "delivered", "a"] {
+        let (data, resent) = data_and_again(&captures.join(format!("{point}.pcapng")));
+        assert_eq!((both, again), (2 * data, data + resent), "{point}");
+        // TCP sends the last segment before a pause again if its acknowledgement is delayed.
+        assert!(data > 1_000 && resent < 10, "{point}: {resent} of {data}");
+    }
+}
+
 #[test]
 fn a_running_lab_is_captured_until_somebody_interrupts_it() {
     let bed = Bed::new(User::Own);
@@ -82,6 +136,8 @@ fn a_running_lab_is_captured_until_somebody_interrupts_it() {
     bed.netloom(&["up", "watched.yaml"]).expect_code(0);
     let refused = bed.netloom(&["capture", "watched", "m"]).expect_code(7);
     assert!(refused.stderr.contains("no link is called `m`"), "{refused:#?}");
+    let refused = bed.netloom(&["capture", "watched", "l", "--at", "c", "-w", "l.pcapng"]).expect_code(2);
+    assert!(refused.stderr.contains("`c` is no point of this link: write sent, delivered, a or b"), "{refused:#?}");
     let mut capture = bed.command(&["capture", "watched", "l.forward", "-w", "l.pcapng", "-s", "80"]).spawn().unwrap();
     let file = bed.work().join("l.pcapng");
     // What comes first is written when nothing else comes.

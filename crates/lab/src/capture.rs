@@ -3,7 +3,7 @@
 use crate::decode::scalar::{quantity, word};
 use crate::decode::{Errors, Fields, file_name, link_name};
 use crate::diagnostics::{Diagnostic, Spanned};
-use crate::keys::{Key, Kind, LINK_NAME, Quantity, Section};
+use crate::keys::{Key, Kind, LINK_NAME, NODE_NAME, Quantity, Section};
 use crate::models::filter;
 use crate::plan::{CapturePlan, Direction};
 use crate::yaml::{Content, Node};
@@ -29,6 +29,13 @@ pub(crate) const SECTION: Section = Section {
         Key::new("link", Kind::Text(LINK_NAME), "backbone", "The link.").required(),
         Key::new("direction", Kind::Word(&["forward", "backward"]), "forward", "Only this direction. Default: both."),
         Key::new(
+            "at",
+            Kind::OneOf(&[Kind::Word(&["sent", "delivered"]), Kind::Text(NODE_NAME)]),
+            "sent",
+            "Each packet once, where it is sent or where it is delivered; or a node at an end of the link, and what passes \
+             there. Default: at both ends.",
+        ),
+        Key::new(
             "snaplen",
             Kind::Quantity(Quantity::Size),
             "128 B",
@@ -49,6 +56,7 @@ pub(crate) const SECTION: Section = Section {
 pub(crate) struct CaptureSpec {
     pub(crate) link: Spanned<String>,
     pub(crate) direction: Option<Direction>,
+    pub(crate) at: Option<Spanned<String>>,
     pub(crate) snaplen: Option<Bytes>,
     pub(crate) filter: Option<Filter>,
     pub(crate) file: Option<Spanned<String>>,
@@ -58,19 +66,25 @@ pub(crate) struct CaptureSpec {
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<CaptureSpec> {
     if matches!(node.content, Content::Text { .. }) {
         let link = crate::decode::keep(link_name(node), errors)?;
-        return Some(CaptureSpec { link, direction: None, snaplen: None, filter: None, file: None });
+        return Some(CaptureSpec { link, direction: None, at: None, snaplen: None, filter: None, file: None });
     }
     let before = errors.len();
     let fields = Fields::open(node, &SECTION, errors)?;
     let words = [("forward", Direction::Forward), ("backward", Direction::Backward)];
     let link = fields.read("link", link_name, errors);
     let direction = fields.read("direction", |value| word(value, &words), errors);
+    let at = fields.read("at", point_name, errors);
     let snaplen = fields.read("snaplen", snaplen, errors);
     let filter = fields.get("match").and_then(|value| filter::decode(value, errors));
     let file = fields.read("file", capture_file, errors);
     // A file whose name cannot be read would be taken for the default one, and that for another capture's.
-    let whole = CaptureSpec { link: link?, direction, snaplen, filter, file };
+    let whole = CaptureSpec { link: link?, direction, at, snaplen, filter, file };
     (errors.len() == before).then_some(whole)
+}
+
+fn point_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
+    let name = node.text().ok_or_else(|| node.expected("sent, delivered, or a node at an end of the link"))?;
+    Ok(node.spanned(name.to_owned()))
 }
 
 fn snaplen(node: &Node) -> Result<Bytes, Diagnostic> {
@@ -93,10 +107,11 @@ fn capture_file(node: &Node) -> Result<Spanned<String>, Diagnostic> {
 /// Of every capture's file.
 pub(crate) const EXTENSION: &str = ".pcapng";
 
-/// What is said of a capture beside its link and file, as a lab file has it.
-pub(crate) fn write(capture: &CapturePlan) -> String {
+/// What is said of a capture of a link between these nodes beside its link and file, as a lab file has it.
+pub(crate) fn write(capture: &CapturePlan, ends: [&str; 2]) -> String {
     let parts = [
         capture.direction.map(|direction| format!("direction: {direction}")),
+        capture.at.map(|point| format!("at: {}", point.name(ends))),
         capture.snaplen.map(|size| format!("snaplen: {size}")),
         capture.filter.as_ref().map(|filter| format!("match: {}", filter::write(filter))),
     ];

@@ -34,9 +34,10 @@ pub use expect::{
 pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use models::EXAMPLES;
 pub use plan::{
-    Action, Argv, Bounds, Bypass, CapturePlan, Clock, Cpus, Direction, EndPlan, Event, ExposePlan, FileContents,
-    FilePlan, InterfacePlan, LinkPart, LinkPlan, NamePlan, NodeKind, NodePlan, OnSpin, PipePlan, Plan, Precision,
-    Ready, ReadyWhen, RoutePlan, RunCommand, Sends, Shards, Stack, TrafficPlan, Treatment, Unreached, WindowConfig,
+    Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, Cpus, Direction, EndPlan, Event, ExposePlan,
+    FileContents, FilePlan, InterfacePlan, LinkPart, LinkPlan, NamePlan, NodeKind, NodePlan, OnSpin, PipePlan, Plan,
+    Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Sends, Shards, Stack, TrafficPlan, Treatment, Unreached,
+    WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

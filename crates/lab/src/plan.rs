@@ -14,7 +14,7 @@ mod timeline;
 mod traffic;
 
 pub use bypass::Bypass;
-pub use capture::CapturePlan;
+pub use capture::{CapturePlan, CapturePoint};
 pub use clock::{Clock, Stack};
 pub use expose::ExposePlan;
 pub use files::{FileContents, FilePlan};
@@ -75,6 +75,11 @@ pub struct Plan {
 impl Plan {
     /// How long programs have between SIGTERM and SIGKILL unless the lab file says otherwise.
     pub(crate) const STOP: Duration = Duration::from_secs(1);
+
+    /// The nodes at the ends of a link.
+    pub fn ends_of(&self, link: usize) -> [&str; 2] {
+        self.links[link].ends.map(|end| self.nodes[end.node].name.as_str())
+    }
 }
 
 /// How packets are released at their instant.

@@ -56,7 +56,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let link_names: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
     let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
     let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &kinds, &mut found.errors);
-    let capture = capture::resolve(std::mem::take(&mut spec.capture), &link_index, &mut found.errors);
+    let capture = capture::resolve(std::mem::take(&mut spec.capture), &link_index, &spec.links, &mut found.errors);
     let timeline = timeline::resolve(
         timeline,
         &timeline::Places { nodes: &node_index, links: &link_index, spec: &spec, is_complete: !left_out.commands },

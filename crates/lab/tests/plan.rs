@@ -1,7 +1,7 @@
 //! From lab files to plans: addresses, names, routes.
 
 use ipnet::IpNet;
-use netloom_lab::{Action, Direction, Lab, NodePlan, Plan, Precision};
+use netloom_lab::{Action, CapturePoint, Direction, Lab, NodePlan, Plan, Precision};
 use netloom_link::{LossConfig, QueueConfig};
 use netloom_units::{Bytes, Duration, Limit, Rate};
 use std::net::IpAddr;
@@ -457,9 +457,13 @@ links: {near: {ends: [a, b]}, far: {ends: [a, b]}}
 capture:
   - far
   - {link: near, direction: backward, snaplen: 128 B, match: {protocol: tcp, to: a}, file: acks.pcapng}
+  - {link: near, at: sent}
+  - {link: far, at: b, file: at-b.pcapng}
 ";
     let plan = plan(lab);
     let (whole, some) = (&plan.capture[0], &plan.capture[1]);
+    let points: Vec<_> = plan.capture.iter().map(|capture| capture.at).collect();
+    assert_eq!(points, [None, None, Some(CapturePoint::Sent), Some(CapturePoint::End(1))]);
     assert_eq!((whole.link, whole.direction, whole.snaplen, whole.file.as_str()), (1, None, None, "far.pcapng"));
     assert_eq!((some.link, some.direction), (0, Some(Direction::Backward)));
     assert_eq!((some.snaplen, some.file.as_str()), (Some(Bytes::new(128)), "acks.pcapng"));
@@ -468,7 +472,10 @@ capture:
   far   captures/far.pcapng
   near  captures/acks.pcapng  direction: backward, snaplen: 128 B, match: {to: ";
     assert!(plan.text().to_string().contains(shown), "{}", plan.text().to_string());
+    assert!(plan.text().to_string().contains("captures/at-b.pcapng  at: b"), "{}", plan.text().to_string());
     let described = &plan.describe()["capture"];
+    assert_eq!((&described[2]["at"], &described[3]["at"]), (&"sent".into(), &"b".into()));
+    assert_eq!(described[0]["at"], serde_json::Value::Null);
     assert_eq!(described[0]["snaplen_bytes"], serde_json::Value::Null);
     assert_eq!(described[1]["file"], "captures/acks.pcapng");
     assert_eq!(described[1]["match"]["protocol"], "tcp");

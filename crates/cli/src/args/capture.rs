@@ -8,6 +8,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   netloom capture dumbbell backbone -w backbone.pcapng
   netloom capture dumbbell backbone.forward --snaplen 128 | tcpdump -n -r -
+  netloom capture dumbbell backbone --at sent | tshark -r - -z io,stat,1
 
 Times are lab time since time zero. Ctrl-C ends it.")]
 pub(crate) struct CaptureArgs {
@@ -16,6 +17,9 @@ pub(crate) struct CaptureArgs {
     /// The link, or one direction of it
     #[arg(value_name = "LINK[.DIRECTION]")]
     pub(crate) link: String,
+    /// Each packet once, where it is sent or where it is delivered; or what passes at this node; without it at both ends
+    #[arg(long, value_name = "sent|delivered|NODE")]
+    pub(crate) at: Option<String>,
     /// Where to write, in the format pcapng; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) write: PathBuf,

@@ -19,7 +19,7 @@ pub(super) fn capture(args: &CaptureArgs) -> Outcome {
             "a capture is nothing for a terminal: write it to a file with -w FILE, or pipe it on".into(),
         ));
     }
-    let wanted = Capture { link, direction, snaplen_bytes: args.snaplen };
+    let wanted = Capture { link, direction, at: args.at.clone(), snaplen_bytes: args.snaplen };
     let mut out: Box<dyn Write> = if to_stdout {
         Box::new(stdout().lock())
     } else {

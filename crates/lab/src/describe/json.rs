@@ -174,6 +174,7 @@ impl Plan {
         json!({
             "link": self.links[capture.link].name,
             "direction": capture.direction.map(|direction| direction.to_string()),
+            "at": capture.at.map(|point| point.name(self.ends_of(capture.link))),
             "snaplen_bytes": capture.snaplen.map(Bytes::get),
             "match": capture.filter.as_ref().map(|filter| yaml_value(&models::filter::write(filter))),
             "file": format!("captures/{}", capture.file),

@@ -107,7 +107,8 @@ impl Plan {
 
     fn capture_rows(&self) -> Vec<Vec<String>> {
         let row = |capture: &CapturePlan| {
-            vec![self.links[capture.link].name.clone(), format!("captures/{}", capture.file), capture::write(capture)]
+            let what = capture::write(capture, self.ends_of(capture.link));
+            vec![self.links[capture.link].name.clone(), format!("captures/{}", capture.file), what]
         };
         self.capture.iter().map(row).collect()
     }

@@ -17,8 +17,8 @@ pub(crate) use live::LiveCapture;
 use crate::RunError;
 use crate::direction::port_id;
 use crate::results::Folder;
-use netloom_fabric::Tap;
-use netloom_lab::{CapturePlan, Plan};
+use netloom_fabric::{Tap, Way};
+use netloom_lab::{CapturePlan, CapturePoint, Plan};
 use netloom_units::Instant;
 use pcapng::{Interface, Pcapng};
 use std::io::{self, BufWriter, Write};
@@ -150,9 +150,18 @@ fn macs(plan: &Plan) -> Vec<[u8; 6]> {
 fn rules(plan: &Plan, captures: &[CapturePlan]) -> Vec<Vec<Rule>> {
     let mut rules = vec![Vec::new(); plan.links.len() * 2];
     for (number, capture) in captures.iter().enumerate() {
+        let (way, only_end) = match capture.at {
+            None => (None, None),
+            Some(CapturePoint::Sent) => (Some(Way::FromNode), None),
+            Some(CapturePoint::Delivered) => (Some(Way::ToNode), None),
+            Some(CapturePoint::End(end)) => (None, Some(end)),
+        };
         for (end, interface) in [(0, 0), (1, 1)] {
             let CapturePlan { direction, filter, .. } = capture.clone();
-            rules[port_id(capture.link, end).0 as usize].push(Rule { capture: number, interface, direction, filter });
+            let rule = Rule { capture: number, interface, direction, way, filter };
+            if only_end.is_none_or(|only| only == end) {
+                rules[port_id(capture.link, end).0 as usize].push(rule);
+            }
         }
     }
     rules

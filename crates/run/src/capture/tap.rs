@@ -29,6 +29,8 @@ pub(super) struct Rule {
     pub(super) interface: u32,
     /// Only packets of this direction; none: both.
     pub(super) direction: Option<Direction>,
+    /// Only what goes from the node into the link, or to it; none: both.
+    pub(super) way: Option<Way>,
     pub(super) filter: Option<Filter>,
 }
 
@@ -38,6 +40,7 @@ impl Rule {
         let forward = (self.interface == 0) == (way == Way::FromNode);
         let direction = if forward { Direction::Forward } else { Direction::Backward };
         self.direction.is_none_or(|only| only == direction)
+            && self.way.is_none_or(|only| only == way)
             && self.filter.as_ref().is_none_or(|filter| filter.matches(packet.flow().as_ref()))
     }
 }

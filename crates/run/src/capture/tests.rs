@@ -154,6 +154,29 @@ fn direction_filter_and_snaplen_choose_what_is_kept() {
 }
 
 #[test]
+fn a_point_is_where_a_packet_enters_or_leaves_or_an_end() {
+    let seen = |capture: &str| {
+        let file = captured(capture, |tap, pool, shared| {
+            shared.begin(Instant::ZERO);
+            let steps = [(0, Way::FromNode), (1, Way::ToNode), (1, Way::FromNode), (0, Way::ToNode)];
+            for (at, (end, way)) in (1..).map(us).zip(steps) {
+                let shown = packet(pool, 7, 100);
+                tap.packet(PortId(end), way, at, at, &shown);
+            }
+        });
+        rows(&file).iter().map(|row| (row.0, row.1 / 1_000, row.2)).collect::<Vec<_>>()
+    };
+    let [sent, arrived] = [[(0, 1, true), (1, 3, true)], [(1, 2, false), (0, 4, false)]];
+    assert_eq!(seen("{link: l, at: sent}"), sent);
+    assert_eq!(seen("{link: l, at: delivered}"), arrived);
+    assert_eq!(seen("{link: l, at: a}"), [sent[0], arrived[1]]);
+    assert_eq!(seen("{link: l, at: b}"), [arrived[0], sent[1]]);
+    assert_eq!(seen("{link: l, at: b, direction: forward}"), [arrived[0]]);
+    assert_eq!(seen("{link: l, at: sent, direction: backward}"), [sent[1]]);
+    assert_eq!(seen("l").len(), 4);
+}
+
+#[test]
 fn the_same_packets_make_the_same_bytes() {
     let many = |tap: &mut dyn Tap, pool: &mut Pool, shared: &Shared| {
         shared.begin(us(10));

@@ -53,6 +53,9 @@ pub struct Capture {
     pub link: String,
     /// `forward` or `backward`; none: both.
     pub direction: Option<String>,
+    /// `sent`, `delivered`, or a node at an end of the link; none: both ends.
+    #[serde(default)]
+    pub at: Option<String>,
     /// So much of each packet is wanted, from the Ethernet header on; none: all.
     pub snaplen_bytes: Option<u64>,
 }

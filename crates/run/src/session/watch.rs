@@ -5,7 +5,7 @@ use super::requests::{Refusal, direction};
 use crate::capture::LiveCapture;
 use crate::control::{Capture, ClientId};
 use crate::{ExitCode, RunError};
-use netloom_lab::CapturePlan;
+use netloom_lab::{CapturePlan, CapturePoint};
 use netloom_units::Bytes;
 use serde_json::json;
 use std::os::fd::OwnedFd;
@@ -45,8 +45,11 @@ impl Session<'_> {
             fds.try_into().map_err(|_| (ExitCode::Usage, "a capture needs a file descriptor".to_owned()))?;
         let link = self.find_link_in_engine(&wanted.link, "captured")?;
         let direction = wanted.direction.as_deref().map(direction).transpose()?;
+        let ends = self.job.plan.ends_of(link);
+        let at = wanted.at.as_deref().map(|at| CapturePoint::of(at, ends)).transpose();
+        let at = at.map_err(|wrong| (ExitCode::Usage, wrong))?;
         let snaplen = wanted.snaplen_bytes.map(Bytes::new);
-        Ok((CapturePlan { link, direction, snaplen, filter: None, file: String::new() }, out))
+        Ok((CapturePlan { link, direction, at, snaplen, filter: None, file: String::new() }, out))
     }
 
     /// A client has gone, and what it watched needs not go on.
