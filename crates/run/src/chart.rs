@@ -3,9 +3,13 @@
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
-/// Blue and orange that people with any colour vision tell apart (Okabe and Ito 2008).
+/// Colours that people with any colour vision tell apart (Okabe and Ito 2008).
 pub(crate) const FIRST: RGBColor = RGBColor(0, 114, 178);
 pub(crate) const SECOND: RGBColor = RGBColor(213, 94, 0);
+pub(crate) const THIRD: RGBColor = RGBColor(0, 158, 115);
+pub(crate) const PURPLE: RGBColor = RGBColor(204, 121, 167);
+pub(crate) const AMBER: RGBColor = RGBColor(230, 159, 0);
+pub(crate) const BLACK_INK: RGBColor = RGBColor(0, 0, 0);
 pub(crate) const GREY: RGBColor = RGBColor(90, 90, 90);
 /// How much room is left above the highest point.
 pub(crate) const HEADROOM: f64 = 1.08;
@@ -52,6 +56,30 @@ pub(crate) fn labels(chart: &mut Chart<'_, '_>, x: &str, y: &str, of_y: &dyn Fn(
     mesh.x_label_formatter(&of_x);
     mesh.label_style(("sans-serif", 13)).axis_desc_style(("sans-serif", 14)).draw()?;
     Ok(())
+}
+
+/// One of several charts over the same time, below each other. Only the last has room for numbers at its time axis.
+pub(crate) fn panel<'a, 'b: 'a>(
+    area: &Area<'b>,
+    (right, top): (f64, f64),
+    time_axis: u32,
+    of_y: &dyn Fn(&f64) -> String,
+) -> Result<Chart<'a, 'b>, Box<dyn std::error::Error>> {
+    let mut builder = ChartBuilder::on(area);
+    builder.margin_left(12).margin_right(24).margin_top(2).margin_bottom(4);
+    builder.x_label_area_size(time_axis).y_label_area_size(80);
+    let mut chart = builder.build_cartesian_2d(0.0..right, 0.0..top)?;
+    let mut mesh = chart.configure_mesh();
+    mesh.x_labels(10).y_labels(if time_axis > 0 { 4 } else { 5 });
+    mesh.light_line_style(TRANSPARENT).bold_line_style(BLACK.mix(0.12));
+    let of_x = |at: &f64| tick(*at);
+    mesh.x_label_formatter(&of_x).y_label_formatter(&of_y);
+    if time_axis > 0 {
+        mesh.x_desc("time in s");
+    }
+    mesh.label_style(("sans-serif", 13)).axis_desc_style(("sans-serif", 14)).draw()?;
+    drop(mesh);
+    Ok(chart)
 }
 
 /// A number at an axis with all the digits that tell it from its neighbours, and no others.

@@ -2,7 +2,7 @@
 //!
 //! Every number carries its unit in its name.
 
-use crate::{Attempt, Effects, Effort, ExitCode, PortLoss, Punctuality};
+use crate::{Attempt, Effects, Effort, ExitCode, Plots, PortLoss, Punctuality};
 use netloom_fabric::RouterCounters;
 use netloom_units::Dilation;
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,9 @@ pub struct Report {
     /// same twice. Empty but in virtual time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub advanced: Vec<Advance>,
+    /// The pictures of the run, in its results folder; none if nothing happened on any link that the engine saw.
+    #[serde(default)]
+    pub plots: Option<Plots>,
     /// What the run cost; none if it never reached time zero.
     #[serde(default)]
     pub effort: Option<Effort>,

@@ -16,6 +16,9 @@ pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 const HEADER: &str = "time_s,link,direction,pipe,arrived_packets,arrived_bytes,departed_packets,departed_bytes,\
 dropped_queue_packets,dropped_loss_packets,dropped_early_packets,dropped_down_packets,queue_packets,queue_bytes";
 
+/// What waits of the cross traffic, which takes room in the same queue.
+const CROSS_QUEUE: &str = "cross_queue_packets,cross_queue_bytes";
+
 /// Writes one row per pipe and sample. The counters are totals since the lab started; a pipe whose counters are what
 /// they were at the sample before has no row, so that a large lab with little traffic stays cheap.
 #[derive(Debug)]
@@ -35,7 +38,7 @@ impl Sampler {
     pub(crate) fn create(folder: &Folder, pipes: Vec<(String, PipePlace)>, zero: Instant) -> Result<Self, RunError> {
         let path = folder.path().join("samples.csv");
         let mut file = BufWriter::new(folder.file("samples.csv")?);
-        writeln!(file, "{HEADER},{}", Effects::COLUMNS).map_err(RunError::results(&path))?;
+        writeln!(file, "{HEADER},{},{CROSS_QUEUE}", Effects::COLUMNS).map_err(RunError::results(&path))?;
         let latest = vec![PipeCounters::default(); pipes.len()];
         Ok(Self { file, path, pipes, latest, latest_at: zero, next: zero, busiest: None })
     }
@@ -68,12 +71,13 @@ impl Sampler {
     }
 
     fn write(&mut self, elapsed: Duration, counters: &[PipeCounters]) -> std::io::Result<()> {
-        let time = elapsed.as_secs_f64();
+        let time = seconds(elapsed);
         for (pipe, now) in counters.iter().enumerate().filter(|(pipe, now)| self.latest[*pipe] != **now) {
             let (link, PipePlace { direction, pipe, .. }) = &self.pipes[pipe];
-            write!(self.file, "{time:.3},{link},{direction},{}", pipe.as_deref().unwrap_or_default())?;
+            write!(self.file, "{time},{link},{direction},{}", pipe.as_deref().unwrap_or_default())?;
             let effects = Effects::since(&PipeCounters::default(), now);
-            for number in numbers(now).into_iter().chain(effects.values()) {
+            let cross = now.cross.queued;
+            for number in numbers(now).into_iter().chain(effects.values()).chain([cross.packets, cross.bytes]) {
                 write!(self.file, ",{number}")?;
             }
             writeln!(self.file)?;
@@ -93,6 +97,13 @@ impl Sampler {
             bits_per_second: moved(pipe) as f64 * 8.0 / span,
         })
     }
+}
+
+/// Three decimals, or as many more as a short simulation needs.
+fn seconds(elapsed: Duration) -> String {
+    let text = format!("{:.6}", elapsed.as_secs_f64());
+    let zeros = text.len() - text.trim_end_matches('0').len();
+    text[..text.len() - zeros.min(3)].to_owned()
 }
 
 fn numbers(counters: &PipeCounters) -> [u64; 10] {
@@ -137,10 +148,16 @@ mod tests {
         let text = std::fs::read_to_string(root.path().join("samples.csv")).unwrap();
         assert_eq!(
             text.lines().nth(1).unwrap(),
-            "0.100,backbone,backward,voip,0,0,0,12500,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
+            "0.100,backbone,backward,voip,0,0,0,12500,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
         );
         assert_eq!(text.lines().count(), 2);
-        assert!(text.lines().all(|line| line.split(',').count() == 23), "{text}");
+        assert!(text.lines().all(|line| line.split(',').count() == 25), "{text}");
+    }
+
+    #[test]
+    fn short_simulations_have_more_digits() {
+        let texts = [0, 2, 2_346, 100_000, 12_000_500].map(|us| seconds(Duration::from_micros(us)));
+        assert_eq!(texts, ["0.000", "0.000002", "0.002346", "0.100", "12.0005"]);
     }
 
     #[test]

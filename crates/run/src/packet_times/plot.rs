@@ -1,20 +1,13 @@
 //! Packet times as a picture.
 
 use super::FlowTimes;
-use crate::chart::{Area, Drawn, HEADROOM, axes, count_tick, drawn, labels};
+use crate::chart::{
+    AMBER, Area, BLACK_INK, Drawn, FIRST, HEADROOM, PURPLE, SECOND, THIRD, axes, count_tick, drawn, labels,
+};
 use plotters::prelude::*;
 
 const SIZE: (u32, u32) = (900, 520);
-/// Colours that people with any colour vision tell apart (Okabe and Ito 2008).
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 0, 0),
-];
+const COLOURS: [RGBColor; 7] = [FIRST, SECOND, THIRD, PURPLE, AMBER, RGBColor(86, 180, 233), BLACK_INK];
 /// More names than these hide the curves.
 const MOST_NAMES: usize = 14;
 

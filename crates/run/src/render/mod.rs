@@ -10,14 +10,15 @@ mod stall;
 mod table;
 mod timeline;
 
-use crate::{CommandRow, ExpectationRow, PipeRow, Report, RouterRow, Verdict, telling_columns};
+use crate::{CommandRow, ExpectationRow, PipeRow, Plots, Report, RouterRow, Verdict, telling_columns};
 use anstyle::{AnsiColor, Style};
 pub use doctor::examination;
-pub(crate) use quantity::{counted, grouped};
-pub use quantity::{rate, span};
+pub(crate) use quantity::grouped;
+pub use quantity::{bytes, counted, rate, span};
 pub use simulation::simulation;
 pub use stall::stall;
 use std::fmt::Write;
+use std::path::Path;
 pub use table::{Align, Table};
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
@@ -64,7 +65,7 @@ pub fn report(report: &Report) -> String {
     if let Some(cost) = &report.effort {
         text.push_str(&effort::effort(cost, report.duration_ns));
     }
-    push_line(&mut text, &format!("results: {}", report.results.display()));
+    push_line(&mut text, &results(&report.results, report.plots.as_ref()));
     if !report.attempts.is_empty() {
         text.push('\n');
         section(&mut text, "all runs", &effort::attempts(&report.attempts));
@@ -86,6 +87,12 @@ pub fn conclusion(report: &Report) -> String {
     push_line(&mut text, &format!("results: {}", report.results.display()));
     section(&mut text, "all runs", &effort::attempts(&report.attempts));
     text.trim_end().to_owned()
+}
+
+/// Where everything is.
+fn results(folder: &Path, plots: Option<&Plots>) -> String {
+    let page = plots.map(|plots| format!("\npictures: {}", folder.join(&plots.page).display()));
+    format!("results: {}{}", folder.display(), page.unwrap_or_default())
 }
 
 fn section(text: &mut String, title: &str, body: &str) {

@@ -2,11 +2,17 @@
 
 const RATE_UNITS: [(f64, &str); 5] =
     [(1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")];
+const SIZE_UNITS: [(f64, &str); 4] = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")];
 const TIME_UNITS: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")];
 
 /// Bits per second, for example `97.63 Mbit/s`.
 pub fn rate(bits_per_second: f64) -> String {
     in_units(bits_per_second, &RATE_UNITS)
+}
+
+/// A number of bytes as a size, for example `12.3 MB`.
+pub fn bytes(count: u64) -> String {
+    in_units(count as f64, &SIZE_UNITS)
 }
 
 /// Nanoseconds as a time, for example `20.03 ms`.
@@ -21,7 +27,7 @@ pub(super) fn bare(ns: u64, like: u64) -> String {
 }
 
 /// How many there are of something: `1 link`, `2 links`.
-pub(crate) fn counted(count: usize, what: &str) -> String {
+pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -71,6 +77,7 @@ mod tests {
         assert_eq!(rate(0.0), "0 bit/s");
         assert_eq!(span(20_031_000), "20.03 ms");
         assert_eq!(span(0), "0 ns");
+        assert_eq!([bytes(0), bytes(999), bytes(12_345_678)], ["0 B", "999 B", "12.35 MB"]);
         assert_eq!([grouped(0.0), grouped(999.4), grouped(1_000.0)], ["0", "999", "1,000"]);
         assert_eq!(grouped(1_234_567.0), "1,234,567");
         assert_eq!(span(3_600_000_000_000), "3600 s");

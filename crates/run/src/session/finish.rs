@@ -8,7 +8,9 @@ use crate::effort::Spent;
 use crate::expectations::{self, Measurements};
 use crate::job::Mode;
 use crate::measure::{Mark, engine_evidence, marks, pipe_evidence, pipe_rows};
+use crate::plots;
 use crate::render::{counted, span};
+use crate::sampler::INTERVAL;
 use crate::verdict::{Evidence, NodeEvidence, ProcessorShare, judge};
 use crate::{Advance, CommandRow, Event, ExitCode, ExpectationRow, PipeRow, Report, RouterRow, RunError};
 use netloom_dataplane::Snapshot;
@@ -38,9 +40,13 @@ impl Session<'_> {
         };
         self.guard.step("collecting results");
         let captured = self.finish_captures();
-        let report = self.report(&why, played)?;
+        let mut report = self.report(&why, played)?;
         self.job.folder.write_tables(&report)?;
+        // Pictures come last: whatever keeps them from being drawn, the rest is there.
+        let drawn = plots::draw(&self.job.folder, &self.job.plan, INTERVAL);
+        report.plots = drawn.as_ref().ok().cloned().flatten();
         self.job.folder.write_report(&report)?;
+        plots::write_page(&self.job.folder, &report.lab, drawn?.as_ref())?;
         captured?;
         Ok(Event::Finished { report: Box::new(report) })
     }

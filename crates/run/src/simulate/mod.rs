@@ -1,23 +1,22 @@
 //! A simulation from its plan to a results folder: the figures and files of a run, as far as there is something to say
 //! without programs and a machine.
 
+mod delays;
+mod events;
 mod pipes;
-mod plots;
-mod series;
 mod sources;
 
 use crate::direction::PipePlace;
 use crate::results::{Folder, results_folder, write_pipe_table};
 use crate::sampler::{INTERVAL, Sampler};
-use crate::{Event, ExitCode, PipeRow, RunError, RunRequest};
+use crate::{Event, ExitCode, PipeRow, Plots, RunError, RunRequest, plots};
 use netloom_lab::Clock;
 use netloom_link::PipeCounters;
 use netloom_sim::{Outcome, Sample, SimError};
 use netloom_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
-use series::Series;
 pub use sources::SourceRow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A plot has at least so many points, unless that would be more than one per microsecond.
 const POINTS: u64 = 400;
@@ -53,6 +52,9 @@ pub struct SimReport {
     pub skipped: Vec<String>,
     /// What to check before the results are trusted.
     pub warnings: Vec<String>,
+    /// The pictures, in the results folder; none if they were not wanted.
+    #[serde(default)]
+    pub plots: Option<Plots>,
     /// How often a packet came out of a link.
     pub handed_out_packets: u64,
 }
@@ -73,13 +75,33 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     let mut watch = |sample: &Sample<'_>| recorder.take(sample);
     let outcome = netloom_sim::simulate(plan, request.duration, interval(request.duration), &mut watch);
     let outcome = outcome.map_err(refused)?;
-    let series = recorder.finish()?;
-    let report = report(request, &folder, &outcome);
-    write(&folder, &report)?;
+    recorder.finish()?;
+    events::write(&folder, plan, outcome.duration)?;
+    let mut report = report(request, &folder, &outcome);
+    write_tables(&folder, &report)?;
     if request.plots {
-        plots::write(&folder, plan, &report, &series, &outcome.sources)?;
+        report.plots = plots::draw(&folder, plan, interval(request.duration))?;
+        delays::draw(&folder, &outcome.sources)?;
     }
+    write_report(&folder, &report)?;
+    plots::write_page(&folder, &report.lab, report.plots.as_ref())?;
     Ok(report)
+}
+
+/// How often pipes were looked at in the run or simulation that left this folder.
+pub(crate) fn sample_interval(folder: &Path) -> Duration {
+    /// As much of the report as is needed.
+    #[derive(Deserialize)]
+    struct Length {
+        duration_ns: u64,
+    }
+    let length = || {
+        // Only simulations have sources.
+        folder.join("sources.json").metadata().ok()?;
+        let report = std::fs::read(folder.join("report.json")).ok()?;
+        serde_json::from_slice::<Length>(&report).ok()
+    };
+    length().map_or(INTERVAL, |length| interval(Duration::from_nanos(length.duration_ns)))
 }
 
 /// How often pipes are looked at: as often as those of a run, and more often in a short simulation.
@@ -98,10 +120,9 @@ fn refused(error: SimError) -> RunError {
     RunError::Reported { code, message: error.to_string() }
 }
 
-/// Keeps what the plots want, writes `samples.csv`, and tells how far the simulation is.
+/// Writes `samples.csv`, and tells how far the simulation is.
 struct Recorder<'a> {
     sampler: Sampler,
-    series: Series,
     sink: &'a mut dyn FnMut(&Event),
     told: Instant,
     failed: Option<RunError>,
@@ -111,19 +132,11 @@ impl<'a> Recorder<'a> {
     fn create(request: &SimRequest, folder: &Folder, sink: &'a mut dyn FnMut(&Event)) -> Result<Self, RunError> {
         let plan = &request.run.plan;
         let pipes: Vec<_> = plan.pipes().map(|pipe| (pipe.link_name.to_owned(), PipePlace::of(&pipe))).collect();
-        let count = pipes.len();
         sink(&Event::Started { duration_ns: Some(request.duration.as_nanos()) });
-        Ok(Self {
-            sampler: Sampler::create(folder, pipes, Instant::ZERO)?,
-            series: Series::new(count),
-            sink,
-            told: Instant::ZERO,
-            failed: None,
-        })
+        Ok(Self { sampler: Sampler::create(folder, pipes, Instant::ZERO)?, sink, told: Instant::ZERO, failed: None })
     }
 
     fn take(&mut self, sample: &Sample<'_>) {
-        self.series.add(sample.at, sample.pipes);
         let counters: Vec<PipeCounters> = sample.pipes.to_vec();
         if self.failed.is_none() {
             self.failed = self.sampler.sample(sample.at, sample.at.since(Instant::ZERO), counters).err();
@@ -135,8 +148,8 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn finish(self) -> Result<Series, RunError> {
-        self.failed.map_or(Ok(self.series), Err)
+    fn finish(self) -> Result<(), RunError> {
+        self.failed.map_or(Ok(()), Err)
     }
 }
 
@@ -151,15 +164,19 @@ fn report(request: &SimRequest, folder: &Folder, outcome: &Outcome) -> SimReport
         sources: sources::rows(plan, outcome),
         skipped: outcome.skipped.clone(),
         warnings: request.run.warnings.clone(),
+        plots: None,
         handed_out_packets: outcome.handed_out,
     }
 }
 
-fn write(folder: &Folder, report: &SimReport) -> Result<(), RunError> {
+fn write_tables(folder: &Folder, report: &SimReport) -> Result<(), RunError> {
     write_pipe_table(folder, &report.pipes)?;
     folder.write_json("pipes.json", &report.pipes)?;
     sources::write_table(folder, &report.sources)?;
-    folder.write_json("sources.json", &report.sources)?;
+    folder.write_json("sources.json", &report.sources)
+}
+
+fn write_report(folder: &Folder, report: &SimReport) -> Result<(), RunError> {
     folder.write_json("report.json", report)?;
     let text = crate::render::simulation(report);
     folder.write("summary.txt", anstream::adapter::strip_str(&text).to_string())

@@ -23,13 +23,13 @@ fn request(lab: &str, results: &Path) -> SimRequest {
     SimRequest { run, duration: Duration::from_secs(5), plots: true }
 }
 
-/// Every file but the provenance, which tells the time, and the report, which names the folder.
+/// Every file but the provenance, which tells the time, and the report and the page, which name the folder.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     for place in [folder.to_owned(), folder.join("plots")] {
         for entry in fs::read_dir(&place).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
             let name = entry.file_name().into_string().unwrap();
-            if !["provenance.json", "report.json", "summary.txt"].contains(&name.as_str()) {
+            if !["provenance.json", "report.json", "summary.txt", "index.html"].contains(&name.as_str()) {
                 found.insert(name, fs::read(entry.path()).unwrap());
             }
         }

@@ -1,0 +1,127 @@
+//! Which pipes there are, and what is described for them: from a plan, or from the `plan.json` of a results folder.
+
+use super::samples::Key;
+use crate::RunError;
+use netloom_lab::Plan;
+use netloom_link::ScheduleConfig;
+use netloom_units::Rate;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+/// A pipe that may get a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Subject {
+    pub(super) link: String,
+    pub(super) direction: &'static str,
+    /// The name of a further pipe; none: the direction's own.
+    pub(super) further: Option<String>,
+    pub(super) from: String,
+    pub(super) to: String,
+    /// The described rate at time zero, in bits per second; none if it is unlimited or follows a schedule.
+    pub(super) rate: Option<u64>,
+}
+
+impl Subject {
+    pub(super) fn key(&self) -> Key {
+        (self.link.clone(), self.direction.to_owned(), self.further.clone().unwrap_or_default())
+    }
+
+    pub(super) fn title(&self) -> String {
+        let further = self.further.as_ref().map_or_else(String::new, |name| format!(".{name}"));
+        format!("{}{further}: {} > {}", self.link, self.from, self.to)
+    }
+
+    /// The name of its picture.
+    pub(super) fn file(&self) -> String {
+        let further = self.further.as_ref().map_or_else(String::new, |name| format!("-{name}"));
+        format!("{}-{}{further}.svg", self.link, self.direction)
+    }
+}
+
+/// The pipes of a plan, in its order.
+pub(super) fn of_plan(plan: &Plan) -> Vec<Subject> {
+    let subject = |pipe: netloom_lab::PipePlan<'_>| {
+        let ends = plan.ends_of(pipe.link);
+        let constant = pipe.config.rate.nominal().filter(|_| pipe.config.schedule == ScheduleConfig::None);
+        Subject {
+            link: pipe.link_name.to_owned(),
+            direction: DIRECTIONS[pipe.direction.index()],
+            further: pipe.treatment.map(|treatment| treatment.name.clone()),
+            from: ends[pipe.direction.index()].to_owned(),
+            to: ends[1 - pipe.direction.index()].to_owned(),
+            rate: constant.map(Rate::as_bits_per_second),
+        }
+    };
+    plan.pipes().map(subject).collect()
+}
+
+const DIRECTIONS: [&str; 2] = ["forward", "backward"];
+
+/// As much of `plan.json` as the pictures need.
+#[derive(Deserialize)]
+struct PlanFile {
+    name: String,
+    links: Vec<LinkFile>,
+}
+
+#[derive(Deserialize)]
+struct LinkFile {
+    name: String,
+    ends: [EndFile; 2],
+    forward: PipeFile,
+    backward: PipeFile,
+}
+
+#[derive(Deserialize)]
+struct EndFile {
+    node: String,
+}
+
+#[derive(Deserialize)]
+struct PipeFile {
+    name: Option<String>,
+    rate_bits_per_second: Option<u64>,
+    #[serde(default)]
+    described: BTreeMap<String, Value>,
+    #[serde(default)]
+    pipes: Vec<PipeFile>,
+}
+
+/// What a results folder says was set up.
+pub(super) struct Planned {
+    pub(super) lab: String,
+    pub(super) pipes: Vec<Subject>,
+}
+
+pub(super) fn of_folder(folder: &Path) -> Result<Planned, RunError> {
+    let path = folder.join("plan.json");
+    let wrong =
+        |why: String| RunError::Lab(format!("{} is no results folder: {}: {why}", folder.display(), path.display()));
+    let file = File::open(&path).map_err(|error| wrong(error.to_string()))?;
+    let plan: PlanFile = serde_json::from_reader(BufReader::new(file)).map_err(|error| wrong(error.to_string()))?;
+    let pipes = plan.links.into_iter().flat_map(subjects).collect();
+    Ok(Planned { lab: plan.name, pipes })
+}
+
+fn subjects(link: LinkFile) -> Vec<Subject> {
+    let LinkFile { name: link, ends: [first, second], forward, backward } = link;
+    let paths = [(first.node.clone(), second.node.clone()), (second.node, first.node)];
+    let mut all = Vec::new();
+    for ((direction, own), (from, to)) in DIRECTIONS.into_iter().zip([forward, backward]).zip(paths) {
+        let subject = |pipe: &PipeFile, further: Option<String>| Subject {
+            link: link.clone(),
+            direction,
+            further,
+            from: from.clone(),
+            to: to.clone(),
+            rate: pipe.rate_bits_per_second.filter(|_| !pipe.described.contains_key("schedule")),
+        };
+        all.push(subject(&own, None));
+        all.extend(own.pipes.iter().map(|pipe| subject(pipe, pipe.name.clone())));
+    }
+    all
+}

@@ -1,0 +1,178 @@
+//! `events.jsonl`: what happened, as marks in the pictures.
+
+use super::data::Subject;
+use crate::RunError;
+use netloom_units::Rate;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::path::Path;
+
+/// So many marks are drawn in a picture at most.
+const MOST_MARKS: usize = 14;
+/// So many events are kept in memory: a lab that is changed more often is no picture any more.
+const MOST_EVENTS: usize = 10_000;
+
+/// What happened in a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Log {
+    pub(super) events: Vec<Event>,
+    /// When the run ended, in seconds after time zero; none if nobody noted it.
+    pub(super) end: Option<f64>,
+}
+
+/// Something that happened after time zero.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Event {
+    pub(super) seconds: f64,
+    pub(super) what: What,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum What {
+    /// A link was changed, cut or joined.
+    Link { link: String, direction: Option<String>, pipe: Option<String>, text: String, described: Described },
+    /// A program began or ended.
+    Program(String),
+}
+
+/// What became of the described rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Described {
+    Same,
+    /// In bits per second; none: unlimited, or not constant.
+    Rate(Option<u64>),
+}
+
+/// The marks of a picture, in order of time.
+pub(super) struct Marks<'a> {
+    pub(super) shown: Vec<(f64, &'a str)>,
+    /// How many others there are.
+    pub(super) others: usize,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    time_ns: Option<u64>,
+    event: String,
+    link: Option<String>,
+    direction: Option<String>,
+    pipe: Option<String>,
+    set: Option<BTreeMap<String, Value>>,
+    command: Option<String>,
+    exit_code: Option<i64>,
+    signal: Option<i64>,
+}
+
+/// The events after time zero and before the end. A simulation without any has no such file.
+pub(super) fn read(path: &Path) -> Result<Log, RunError> {
+    let wrong = |why: String| RunError::Lab(format!("{}: {why}", path.display()));
+    let file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Log::default()),
+        opened => opened.map_err(|error| wrong(error.to_string()))?,
+    };
+    let mut log = Log::default();
+    for (number, line) in (1..).zip(BufReader::new(file).lines()) {
+        let line = line.map_err(|error| wrong(format!("line {number}: {error}")))?;
+        // A run that was killed may leave half a line.
+        let Ok(line) = serde_json::from_str::<Line>(&line) else { continue };
+        let Some(seconds) = line.time_ns.map(|ns| ns as f64 / 1e9) else { continue };
+        if line.event == "the end begins" {
+            log.end = Some(seconds);
+            break;
+        }
+        if let Some(what) = line.what().filter(|_| log.events.len() < MOST_EVENTS) {
+            log.events.push(Event { seconds, what });
+        }
+    }
+    // Changes of links are noted when the engine told of them.
+    log.events.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+    Ok(log)
+}
+
+impl Line {
+    fn what(self) -> Option<What> {
+        let Self { event, link, direction, pipe, set, command, exit_code, signal, .. } = self;
+        let text = match (event.as_str(), command) {
+            ("started", Some(name)) => return Some(What::Program(format!("{name} starts"))),
+            ("ended", Some(name)) => {
+                let how = match (exit_code, signal) {
+                    (Some(0), _) => "ends".to_owned(),
+                    (Some(code), _) => format!("ends with {code}"),
+                    (None, Some(signal)) => format!("ends by signal {signal}"),
+                    (None, None) => "ends".to_owned(),
+                };
+                return Some(What::Program(format!("{name} {how}")));
+            }
+            ("link changed", _) => written(set.as_ref()?),
+            ("link down", _) => "down".to_owned(),
+            ("link up", _) => "up".to_owned(),
+            _ => return None,
+        };
+        let described = match &set {
+            Some(set) if set.contains_key("schedule") => Described::Rate(None),
+            Some(set) => set.get("rate").map_or(Described::Same, |rate| Described::Rate(constant(rate))),
+            None => Described::Same,
+        };
+        Some(What::Link { link: link?, direction, pipe, text, described })
+    }
+}
+
+/// `rate: 10 Mbit/s, delay: 5 ms`
+fn written(set: &BTreeMap<String, Value>) -> String {
+    let each = set.iter().map(|(key, value)| match value {
+        Value::String(text) => format!("{key}: {text}"),
+        other => format!("{key}: {other}"),
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+fn constant(rate: &Value) -> Option<u64> {
+    rate.as_str()?.parse::<Rate>().ok().map(Rate::as_bits_per_second)
+}
+
+impl Log {
+    /// Those that matter for a pipe: first what happened to it, then programs as long as there is room.
+    pub(super) fn marks(&self, subject: &Subject) -> Marks<'_> {
+        let mut own = Vec::new();
+        let mut programs = Vec::new();
+        for event in &self.events {
+            match &event.what {
+                What::Link { text, .. } if event.is_about(subject) => own.push((event.seconds, text.as_str())),
+                What::Link { .. } => {}
+                What::Program(text) => programs.push((event.seconds, text.as_str())),
+            }
+        }
+        let count = own.len() + programs.len();
+        let mut shown: Vec<(f64, &str)> = own.into_iter().chain(programs).take(MOST_MARKS).collect();
+        shown.sort_by(|one, other| one.0.total_cmp(&other.0));
+        Marks { others: count - shown.len(), shown }
+    }
+
+    /// From when on which rate is described for a pipe, beginning at zero.
+    pub(super) fn rates(&self, subject: &Subject) -> Vec<(f64, Option<u64>)> {
+        let mut rates = vec![(0.0, subject.rate)];
+        for event in &self.events {
+            if let What::Link { pipe, described: Described::Rate(rate), .. } = &event.what
+                && event.is_about(subject)
+                && *pipe == subject.further
+            {
+                rates.push((event.seconds, *rate));
+            }
+        }
+        rates
+    }
+}
+
+impl Event {
+    /// Whether it is about this pipe; what is said of a direction is about its further pipes, too, if it cuts them.
+    fn is_about(&self, subject: &Subject) -> bool {
+        let What::Link { link, direction, pipe, text, .. } = &self.what else { return false };
+        let is_cut = pipe.is_none() && (text == "down" || text == "up");
+        *link == subject.link
+            && direction.as_deref().is_none_or(|only| only == subject.direction)
+            && (*pipe == subject.further || is_cut)
+    }
+}

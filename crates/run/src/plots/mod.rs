@@ -1,0 +1,126 @@
+//! Pictures of a run or a simulation: what each pipe carried, what waited in it and what it dropped, and what happened
+//! meanwhile. They are drawn from the files of the results folder alone, so that they can be drawn again at any time.
+
+mod data;
+mod events;
+mod page;
+mod picture;
+mod samples;
+#[cfg(test)]
+mod tests;
+
+use crate::results::Folder;
+use crate::{RunError, simulate};
+use data::Subject;
+use netloom_lab::Plan;
+use netloom_units::Duration;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder of the pictures, in the results.
+const FOLDER: &str = "plots";
+/// The page that shows them.
+const PAGE: &str = "plots/index.html";
+/// So many pictures are drawn unless somebody wants more: those of the pipes that carried most.
+const MOST: usize = 16;
+
+/// Which pictures are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct PlotRequest {
+    /// The results folder.
+    pub folder: PathBuf,
+    /// Only pipes of these links; none: all.
+    pub links: Vec<String>,
+    /// How many at most, the busiest first; none: 16.
+    pub most: Option<usize>,
+}
+
+/// Which pictures were drawn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plots {
+    /// The page that shows all of them, in the results folder.
+    pub page: PathBuf,
+    /// The pictures of pipes, beside it: those that carried most come first.
+    pub pictures: Vec<String>,
+    /// How many pipes carried or dropped something.
+    pub busy: usize,
+}
+
+impl Plots {
+    /// Whether all have a picture, in words.
+    pub fn extent(&self) -> String {
+        let drawn = self.pictures.len();
+        match self.busy {
+            busy if drawn < busy => format!("{drawn} of {busy} pipes, those that carried most"),
+            busy => crate::render::counted(busy, "pipe"),
+        }
+    }
+}
+
+/// Draws a run or a simulation when it is over; none if nothing happened in any pipe.
+pub(crate) fn draw(folder: &Folder, plan: &Plan, interval: Duration) -> Result<Option<Plots>, RunError> {
+    let subjects = data::of_plan(plan);
+    draw_subjects(folder.path(), subjects, &[], MOST, interval)
+}
+
+/// Puts the pictures on a page, with the summary, once that is written.
+pub(crate) fn write_page(folder: &Folder, lab: &str, plots: Option<&Plots>) -> Result<(), RunError> {
+    plots.map_or(Ok(()), |plots| page::write(folder.path(), lab, plots))
+}
+
+/// Draws the pictures of a results folder.
+///
+/// # Errors
+/// When it is no results folder, has no such link, or cannot be written.
+pub fn plot_results(request: &PlotRequest) -> Result<Option<Plots>, RunError> {
+    let folder = &request.folder;
+    let planned = data::of_folder(folder)?;
+    if let Some(unknown) = request.links.iter().find(|link| !planned.pipes.iter().any(|pipe| pipe.link == **link)) {
+        let message = format!("{}: no link is called `{unknown}` in this lab", folder.display());
+        return Err(RunError::Lab(message));
+    }
+    let most = request.most.unwrap_or(MOST);
+    let interval = simulate::sample_interval(folder);
+    let plots = draw_subjects(folder, planned.pipes, &request.links, most, interval)?;
+    if let Some(plots) = &plots {
+        page::write(folder, &planned.lab, plots)?;
+    }
+    Ok(plots)
+}
+
+fn draw_subjects(
+    folder: &Path,
+    mut subjects: Vec<Subject>,
+    links: &[String],
+    most: usize,
+    interval: Duration,
+) -> Result<Option<Plots>, RunError> {
+    let samples = folder.join("samples.csv");
+    // A run that never reached time zero has none.
+    if !samples.exists() {
+        return Ok(None);
+    }
+    let totals = samples::totals(&samples)?;
+    subjects.retain(|subject| links.is_empty() || links.contains(&subject.link));
+    // The file's own pipes, the busiest first; of equally busy ones in the order of the plan.
+    let mut busy: Vec<(u64, Subject)> =
+        subjects.into_iter().filter_map(|subject| Some((*totals.get(&subject.key())?, subject))).collect();
+    busy.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
+    let count = busy.len();
+    busy.truncate(most);
+    if busy.is_empty() {
+        return Ok(None);
+    }
+    let log = events::read(&folder.join("events.jsonl"))?;
+    let chosen: Vec<Subject> = busy.into_iter().map(|(_, subject)| subject).collect();
+    let keys = chosen.iter().map(Subject::key).collect();
+    let all = samples::read(&samples, keys, interval, log.end)?;
+    let plots = folder.join(FOLDER);
+    fs::create_dir_all(&plots).map_err(RunError::results(&plots))?;
+    for (subject, traffic) in chosen.iter().zip(&all) {
+        let path = plots.join(subject.file());
+        fs::write(&path, picture::draw(subject, traffic, &log)).map_err(RunError::results(&path))?;
+    }
+    Ok(Some(Plots { page: PAGE.into(), pictures: chosen.iter().map(Subject::file).collect(), busy: count }))
+}

@@ -1,0 +1,235 @@
+//! `samples.csv`, read line by line: that of a large lab has a hundred megabytes.
+
+use crate::RunError;
+use netloom_units::Duration;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+/// Link, direction, and the name of a further pipe or nothing.
+pub(super) type Key = (String, String, String);
+
+/// Spans that a picture has at most; more could not be told apart.
+const MOST_SPANS: f64 = 400.0;
+/// Samples come a little after they are due.
+const SLACK: f64 = 1.5;
+
+/// What is read of a row, in this order.
+const COLUMNS: [&str; 9] = [
+    "departed_bytes",
+    "queue_packets",
+    "queue_bytes",
+    "dropped_queue_packets",
+    "dropped_early_packets",
+    "dropped_loss_packets",
+    "dropped_down_packets",
+    "cross_queue_packets",
+    "cross_queue_bytes",
+];
+const KEYS: [&str; 4] = ["time_s", "link", "direction", "pipe"];
+
+/// What happened in a pipe between two instants.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Span {
+    /// Seconds after time zero.
+    pub(super) from: f64,
+    pub(super) to: f64,
+    /// Handed out.
+    pub(super) bits: f64,
+    /// The most that waited, at any sample from its beginning to its end; cross traffic included.
+    pub(super) queued_packets: u64,
+    pub(super) queued_bytes: u64,
+    /// Dropped: queue full, early, loss, link down.
+    pub(super) dropped: [u64; 4],
+}
+
+/// A pipe over the whole time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Traffic {
+    /// One behind the other from time zero to the end, without gaps.
+    pub(super) spans: Vec<Span>,
+}
+
+/// How much each pipe carried and dropped in all, in bytes and packets; pipes in which nothing happened are not in it.
+pub(super) fn totals(path: &Path) -> Result<BTreeMap<Key, u64>, RunError> {
+    let mut totals = BTreeMap::new();
+    let mut rows = Rows::open(path)?;
+    while let Some((place, numbers)) = rows.next()? {
+        let total = numbers[0] + numbers[3..7].iter().sum::<u64>();
+        match totals.get_mut(place) {
+            Some(known) => *known = total,
+            None if total > 0 => drop(totals.insert(place.clone(), total)),
+            None => {}
+        }
+    }
+    Ok(totals)
+}
+
+/// What happened in each of `wanted`, up to the `end` of the run if that is known. Samples are `interval` apart.
+pub(super) fn read(
+    path: &Path,
+    wanted: Vec<Key>,
+    interval: Duration,
+    end: Option<f64>,
+) -> Result<Vec<Traffic>, RunError> {
+    let interval = interval.as_secs_f64();
+    let places: BTreeMap<Key, usize> = wanted.into_iter().zip(0..).collect();
+    let mut lines = vec![Line::default(); places.len()];
+    let mut last = 0.0_f64;
+    let mut rows = Rows::open(path)?;
+    while let Some((place, numbers)) = rows.next()? {
+        if let Some(line) = places.get(place).copied() {
+            let time = rows.time;
+            last = last.max(time);
+            lines[line].add(time, numbers, interval);
+        }
+    }
+    let end = end.unwrap_or(last).max(last);
+    let width = (end / MOST_SPANS).max(interval);
+    Ok(lines.into_iter().map(|line| Traffic { spans: merged(line.until(end), width) }).collect())
+}
+
+/// A pipe of which samples are added one by one.
+#[derive(Clone, Default)]
+struct Line {
+    spans: Vec<Span>,
+    before: [u64; 9],
+}
+
+impl Line {
+    fn add(&mut self, time: f64, numbers: [u64; 9], interval: f64) {
+        // What was counted before time zero is no part of the run.
+        if time < interval * 0.9 {
+            self.before = numbers;
+            return;
+        }
+        self.idle_until(time - interval * SLACK, time - interval);
+        let from = self.spans.last().map_or(0.0, |span| span.to);
+        let (waited, waiting) = (queued(&self.before), queued(&numbers));
+        let grown = |column: usize| numbers[column].saturating_sub(self.before[column]);
+        self.spans.push(Span {
+            from,
+            to: time,
+            bits: grown(0) as f64 * 8.0,
+            queued_packets: waiting.0.max(waited.0),
+            queued_bytes: waiting.1.max(waited.1),
+            dropped: [grown(3), grown(4), grown(5), grown(6)],
+        });
+        self.before = numbers;
+    }
+
+    /// A pipe whose counters stay the same has no rows: what waited goes on to wait. It did so until `to`, if its last row
+    /// is older than `oldest`.
+    fn idle_until(&mut self, oldest: f64, to: f64) {
+        let from = self.spans.last().map_or(0.0, |span| span.to);
+        if from < oldest {
+            let (queued_packets, queued_bytes) = queued(&self.before);
+            self.spans.push(Span { from, to, queued_packets, queued_bytes, ..Span::default() });
+        }
+    }
+
+    fn until(mut self, end: f64) -> Vec<Span> {
+        let last = self.spans.last().map_or(0.0, |span| span.to);
+        self.idle_until(end, end.max(last));
+        self.spans
+    }
+}
+
+/// Packets and bytes, cross traffic included.
+fn queued(numbers: &[u64; 9]) -> (u64, u64) {
+    (numbers[1] + numbers[7], numbers[2] + numbers[8])
+}
+
+/// The same with spans that are at least so wide.
+fn merged(spans: Vec<Span>, width: f64) -> Vec<Span> {
+    let mut all: Vec<Span> = Vec::new();
+    for span in spans {
+        match all.last_mut() {
+            Some(last) if last.to - last.from + (span.to - span.from) <= width * 1.01 => {
+                last.to = span.to;
+                last.bits += span.bits;
+                last.queued_packets = last.queued_packets.max(span.queued_packets);
+                last.queued_bytes = last.queued_bytes.max(span.queued_bytes);
+                last.dropped.iter_mut().zip(span.dropped).for_each(|(sum, more)| *sum += more);
+            }
+            _ => all.push(span),
+        }
+    }
+    all
+}
+
+/// The rows of the file, one by one.
+struct Rows {
+    reader: BufReader<File>,
+    path: PathBuf,
+    /// Where each of [`KEYS`] and [`COLUMNS`] stands.
+    keys: [usize; 4],
+    columns: [Option<usize>; 9],
+    line: String,
+    number: usize,
+    time: f64,
+    place: Key,
+}
+
+impl Rows {
+    fn open(path: &Path) -> Result<Self, RunError> {
+        let file = File::open(path).map_err(|error| unreadable(path, &error.to_string()))?;
+        let mut rows = Self {
+            reader: BufReader::with_capacity(1 << 16, file),
+            path: path.to_owned(),
+            keys: [0; 4],
+            columns: [None; 9],
+            line: String::new(),
+            number: 0,
+            time: 0.0,
+            place: Key::default(),
+        };
+        rows.read_line()?;
+        let names: Vec<&str> = rows.line.trim_end().split(',').collect();
+        let find = |name: &str| names.iter().position(|known| *known == name);
+        for (place, name) in rows.keys.iter_mut().zip(KEYS) {
+            *place = find(name).ok_or_else(|| unreadable(path, &format!("line 1: there is no column `{name}`")))?;
+        }
+        // Files of older versions lack some.
+        rows.columns = COLUMNS.map(find);
+        Ok(rows)
+    }
+
+    /// False at the end of the file. A run that is killed leaves half a line at most, which is left out.
+    fn read_line(&mut self) -> Result<bool, RunError> {
+        self.line.clear();
+        self.number += 1;
+        let read = self.reader.read_line(&mut self.line);
+        read.map_err(|error| unreadable(&self.path, &format!("line {}: {error}", self.number)))?;
+        Ok(self.line.ends_with('\n'))
+    }
+
+    fn next(&mut self) -> Result<Option<(&Key, [u64; 9])>, RunError> {
+        if !self.read_line()? {
+            return Ok(None);
+        }
+        let fields: Vec<&str> = self.line.trim_end().split(',').collect();
+        let wrong = || unreadable(&self.path, &format!("line {}: it is no row of samples", self.number));
+        let field = |place: usize| fields.get(place).copied().ok_or_else(wrong);
+        let [time, link, direction, pipe] = self.keys;
+        let time: f64 = field(time)?.parse().map_err(|_| wrong())?;
+        if !time.is_finite() || time < 0.0 {
+            return Err(wrong());
+        }
+        let place = (field(link)?.to_owned(), field(direction)?.to_owned(), field(pipe)?.to_owned());
+        let mut numbers = [0; 9];
+        for (number, column) in numbers.iter_mut().zip(self.columns) {
+            if let Some(column) = column {
+                *number = field(column)?.parse().map_err(|_| wrong())?;
+            }
+        }
+        self.time = time;
+        self.place = place;
+        Ok(Some((&self.place, numbers)))
+    }
+}
+
+fn unreadable(path: &Path, why: &str) -> RunError {
+    RunError::Lab(format!("{}: {why}", path.display()))
+}

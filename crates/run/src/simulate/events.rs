@@ -1,0 +1,43 @@
+//! `events.jsonl` of a simulation: what its timeline did to links, at the instants at which it did so.
+
+use crate::RunError;
+use crate::results::{EventLog, Folder};
+use netloom_lab::{Action, LinkPart, Plan};
+use netloom_units::{Duration, Instant};
+use serde_json::{Value, json};
+
+/// Writes those of the first so much time; none: no file.
+pub(super) fn write(folder: &Folder, plan: &Plan, lasted: Duration) -> Result<(), RunError> {
+    let mut events: Vec<(Duration, &str, Value)> = Vec::new();
+    for entry in &plan.timeline {
+        let at = entry.at.unwrap_or_default();
+        match &entry.action {
+            Action::Run(_) => {}
+            Action::Set { link, direction, pipe, change } => {
+                let part = LinkPart { link: *link, direction: *direction, pipe: pipe.clone() };
+                let mut details = place(plan, &part);
+                details["set"] = netloom_lab::describe_change(change);
+                events.push((at, "link changed", details));
+            }
+            Action::Down { part, duration } => {
+                events.push((at, "link down", place(plan, part)));
+                events.extend(duration.map(|span| (at + span, "link up", place(plan, part))));
+            }
+            Action::Up { part } => events.push((at, "link up", place(plan, part))),
+        }
+    }
+    events.retain(|(at, ..)| *at <= lasted);
+    events.sort_by_key(|(at, ..)| *at);
+    if events.is_empty() {
+        return Ok(());
+    }
+    let mut log = EventLog::create(folder)?;
+    events
+        .into_iter()
+        .try_for_each(|(at, what, details)| log.add(Instant::ZERO + at, Some(Instant::ZERO), what, details))
+}
+
+fn place(plan: &Plan, LinkPart { link, direction, pipe }: &LinkPart) -> Value {
+    let direction = direction.map(|direction| direction.to_string());
+    json!({ "link": plan.links[*link].name, "direction": direction, "pipe": pipe })
+}
