@@ -14,7 +14,7 @@ pub(crate) struct Fields<'a> {
 }
 
 /// What other tools call our keys.
-const SYNONYMS: [(&str, &str); 25] = [
+const SYNONYMS: [(&str, &str); 26] = [
     ("bandwidth", "rate"),
     ("bw", "rate"),
     ("capacity", "rate"),
@@ -33,6 +33,8 @@ const SYNONYMS: [(&str, &str); 25] = [
     ("endpoints", "ends"),
     ("cmd", "run"),
     ("node", "on"),
+    // What programs of YAML 1.1 write for it.
+    ("true", "on"),
     ("ip", "address"),
     ("assert", "expect"),
     ("filter", "match"),
