@@ -21,6 +21,7 @@ mod names;
 mod order;
 mod reach;
 mod refusals;
+mod results;
 mod runs;
 mod services;
 mod shards;

@@ -5,6 +5,7 @@ mod doctor;
 pub(crate) mod kernel;
 mod lab;
 mod link;
+mod results;
 mod run;
 
 pub(crate) use capture::{CaptureArgs, PacketsArgs};
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use lab::{DownArgs, ExecArgs, LogsArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg, UpArgs};
 pub(crate) use link::{LinkArgs, LinkCommand, PlotArgs};
+pub(crate) use results::{PruneArgs, ResultsArgs, ResultsCommand, ResultsPlotArgs};
 pub(crate) use run::{CheckArgs, Overrides, PrecisionArg, RunArgs, SimArgs};
 use std::ffi::OsString;
 
@@ -68,6 +70,8 @@ pub(crate) enum Command {
     Capture(CaptureArgs),
     /// Show when the packets of TCP flows in a capture pass: gaps, rate, retransmissions
     Packets(PacketsArgs),
+    /// List what runs have left, draw it, or remove old results
+    Results(ResultsArgs),
     /// Stop a lab, say its verdict, and remove everything it made
     Down(DownArgs),
     /// Build and list the kernels that kernel nodes run

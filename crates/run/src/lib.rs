@@ -73,6 +73,7 @@ pub use portrait::{PortraitRequest, portrait};
 pub use preflight::{missing_programs, user_problems};
 pub use punctuality::{Lateness, Punctuality};
 pub use report::{Advance, CommandRow, ExpectationRow, Finding, PipeRow, Report, RouterRow, Verdict};
+pub use results::{PruneRequest, Results, ResultsState, list_results, prune_results};
 pub use shards::{shards_json, shards_text};
 pub use signals::survive_file_limits;
 pub use simulate::{SimReport, SimRequest, SourceRow, simulate};

@@ -12,6 +12,7 @@ mod link;
 mod logs;
 mod packets;
 mod ps;
+mod results;
 mod run;
 mod set;
 mod shell;
@@ -81,6 +82,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Logs(args) => logs::logs(&args),
         Command::Capture(args) => capture::capture(&args),
         Command::Packets(args) => packets::packets(&args),
+        Command::Results(args) => results::results(&args),
         Command::Down(args) => down::down(&args),
         Command::Kernel { command } => kernel::kernel(&command),
         Command::Doctor(args) => doctor::doctor(&args),

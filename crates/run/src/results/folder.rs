@@ -2,17 +2,20 @@
 
 use crate::RunError;
 use serde::Serialize;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// The folder of one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
+    /// Locked as long as any process of the run has it open, so that nobody removes the folder. Not every file system can.
+    _lock: Option<Arc<File>>,
 }
 
 impl Folder {
@@ -22,8 +25,12 @@ impl Folder {
         fs::create_dir_all(&parent).map_err(RunError::results(&parent))?;
         let parent = parent.canonicalize().map_err(RunError::results(&parent))?;
         let name = format!("{}-{:04x}", compact_time(now), random_id());
-        let folder = Self { path: parent.join(&name) };
-        fs::create_dir(&folder.path).map_err(RunError::results(&folder.path))?;
+        let path = parent.join(&name);
+        fs::create_dir(&path).map_err(RunError::results(&path))?;
+        let lock = File::open(&path).map_err(RunError::results(&path))?;
+        // Whoever looks at it has it for a moment.
+        let lock = lock.lock().is_ok().then(|| Arc::new(lock));
+        let folder = Self { path, _lock: lock };
         folder.make_folder("logs")?;
         Ok(folder)
     }
@@ -37,7 +44,7 @@ impl Folder {
 
     /// The folder at `path`, which exists.
     pub(crate) fn existing(path: PathBuf) -> Result<Self, RunError> {
-        let folder = Self { path };
+        let folder = Self { path, _lock: None };
         folder.make_folder("logs")?;
         Ok(folder)
     }
@@ -81,6 +88,12 @@ impl Folder {
         let path = self.path.join(name);
         fs::copy(self.path.join(from), &path).map(drop).map_err(RunError::results(&path))
     }
+}
+
+/// Whether a run that still goes on writes to this folder.
+pub(super) fn is_locked(path: &Path) -> bool {
+    let locked = File::open(path).map(|folder| folder.try_lock_shared());
+    matches!(locked, Ok(Err(TryLockError::WouldBlock)))
 }
 
 /// A link under another name is renamed into place, so that `latest` exists at every moment.

@@ -1,0 +1,82 @@
+//! What runs leave, listed, drawn and removed.
+
+use crate::bed::{Bed, User};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs;
+
+const LAB: &str = "
+name: drawn
+nodes: [a, b]
+links: {l: {ends: [a, b], rate: 10 Mbit/s, delay: 1 ms}, idle: {ends: [a, b]}}
+timeline:
+  - {on: a, run: ping -4 -c 8 -i 0.1 b, as: ping, may_fail: true}
+  - {at: 300 ms, link: l, set: {rate: 5 Mbit/s}}
+";
+
+fn listed(bed: &Bed) -> serde_json::Value {
+    serde_json::from_str(&bed.netloom(&["results", "--json"]).expect_code(0).stdout).unwrap()
+}
+
+#[test]
+fn a_run_is_drawn_and_listed() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("drawn.yaml", LAB);
+        let run = bed.netloom(&["run", "drawn.yaml"]);
+        let folder = bed.latest("drawn");
+        let page = fs::read_to_string(folder.join("plots/index.html")).unwrap();
+        assert!(run.stdout.contains("plots/index.html"), "{run:#?}");
+        assert!(page.contains("verdict: ") && page.contains("src=\"l-forward.svg\""), "{page}");
+        let report = bed.json("drawn", "report.json");
+        let pictures = report["plots"]["pictures"].as_array().unwrap();
+        assert!(
+            pictures.contains(&"l-forward.svg".into()) && pictures.contains(&"l-backward.svg".into()),
+            "{report:#}"
+        );
+        let svg = fs::read_to_string(folder.join("plots/l-forward.svg")).unwrap();
+        for words in ["l: a &gt; b", "throughput, mean ", "rate: 5 Mbit/s", "ping ends"] {
+            assert!(svg.contains(words), "{words}: {svg}");
+        }
+        // The same again, from the folder alone.
+        fs::remove_dir_all(folder.join("plots")).unwrap();
+        let drawn = bed.netloom(&["results", "plot", "results/drawn/latest", "l"]).expect_code(0);
+        assert!(drawn.stdout.contains("drawn: 2 pipes"), "{drawn:#?}");
+        assert_eq!(fs::read_to_string(folder.join("plots/l-forward.svg")).unwrap(), svg);
+        let results = listed(&bed);
+        assert_eq!(results[0]["lab"], "drawn");
+        assert_eq!((&results[0]["clock"], &results[0]["state"]), (&"real".into(), &"over".into()));
+        assert_eq!(results[0]["as_described"], report["verdict"]["as_described"]);
+        assert!(bed.netloom(&["results"]).expect_code(0).stdout.contains("(latest)"));
+    }
+}
+
+#[test]
+fn runs_that_go_on_are_not_removed() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("brief.yaml", "name: brief\nnodes: [a]\ntimeline: [{on: a, run: 'true'}]\n");
+        bed.write("long.yaml", "name: brief\nnodes: [a]\ntimeline: [{on: a, run: sleep 1000}]\n");
+        let mut long = bed.command(&["run", "long.yaml", "-q"]).spawn().unwrap();
+        let going_on = || listed(&bed).as_array().unwrap().iter().filter(|found| found["state"] == "going_on").count();
+        while going_on() == 0 {
+            assert!(long.try_wait().unwrap().is_none(), "it ended");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        // Of the same lab, under another name while it is up.
+        for _ in 0..2 {
+            bed.netloom(&["run", "brief.yaml", "--name", "short", "-q"]);
+        }
+        bed.netloom(&["results", "prune"]).expect_code(2);
+        let named = bed.netloom(&["results", "prune", "--keep", "0", "--dry-run"]).expect_code(0);
+        assert!(named.stdout.contains("1 results folder would be removed"), "{named:#?}");
+        let removed = bed.netloom(&["results", "prune", "--keep", "0", "--json"]).expect_code(0);
+        let removed: serde_json::Value = serde_json::from_str(&removed.stdout).unwrap();
+        assert_eq!((removed.as_array().unwrap().len(), &removed[0]["lab"]), (1, &"short".into()));
+        assert_eq!((going_on(), listed(&bed).as_array().unwrap().len()), (1, 2));
+        assert!(bed.latest("short").join("report.json").exists());
+        kill(Pid::from_raw(long.id().cast_signed()), Signal::SIGINT).unwrap();
+        long.wait().unwrap();
+        assert_eq!(going_on(), 0);
+    }
+}
