@@ -41,7 +41,7 @@ int64_t shim_nanoseconds(const struct timespec *from)
 struct timespec shim_timespec(int64_t nanoseconds)
 {
 	int64_t seconds = (int64_t)floor_of(nanoseconds, SECOND);
-	return (struct timespec){.tv_sec = seconds, .tv_nsec = nanoseconds - seconds * SECOND};
+	return (struct timespec){.tv_sec = seconds, .tv_nsec = (long)(nanoseconds - (wide)seconds * SECOND)};
 }
 
 bool shim_is_span(const struct timespec *span)

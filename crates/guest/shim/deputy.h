@@ -97,6 +97,12 @@ struct bell {
 	uint32_t asleep;    /* whether it does */
 };
 
+/* The scheduler's side counts bytes; a test compares its numbers with all of these. */
+_Static_assert(sizeof(struct deck_frame) == 32, "header of a frame");
+_Static_assert(offsetof(struct deck, turn) == 40 && offsetof(struct deck, answer) == 56, "turns");
+_Static_assert(offsetof(struct deck, to_kernel) == 128, "header of a deck");
+_Static_assert(offsetof(struct bell, asleep) == 64, "a cache line between the words of a bell");
+
 /* Bytes that a frame takes in a deck. */
 static inline uint32_t deck_frame_room(uint32_t length)
 {

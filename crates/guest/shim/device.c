@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define RECEIVE 0
@@ -137,7 +138,13 @@ static void map_memory(struct device *device, const uint64_t *table, int fd)
 {
 	/* Words: number of regions, then address, size, user address, offset in the file of each; there is one. */
 	uint64_t size = table[2], offset = table[4];
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+	struct stat file;
+	void *memory;
+
+	/* What a file does not have cannot be touched. */
+	if (fstat(fd, &file) || offset > (uint64_t)file.st_size || size > (uint64_t)file.st_size - offset)
+		deputy_broken(size);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
 
 	if (memory == MAP_FAILED)
 		deputy_broken(offset);
@@ -155,6 +162,9 @@ static void set_addresses(struct device *device, struct queue *queue, const uint
 	queue->descriptors = (struct descriptor *)at(device, words[1], sizeof(struct descriptor) * size);
 	queue->used = (struct used *)at(device, words[2], sizeof(struct used) + 8ull * size);
 	queue->available = (struct available *)at(device, words[3], sizeof(struct available) + 2ull * size);
+	/* VIRTIO 1.2, section 2.7: alignment of the three parts. */
+	if ((uintptr_t)queue->descriptors % 16 || (uintptr_t)queue->used % 4 || (uintptr_t)queue->available % 2)
+		deputy_broken(words[1] | words[2] | words[3]);
 }
 
 /* The next chain of buffers that the kernel offers; -1: there is none. */
@@ -246,30 +256,75 @@ static void send_all(unsigned place)
 	}
 }
 
+struct __attribute__((packed)) message {
+	uint32_t request, flags, size;
+	uint64_t words[12];
+};
+
+/* A message about one of the queues; whether it was answered. */
+static bool queue_message(struct device *device, const struct message *message)
+{
+	uint64_t words[4];
+	struct queue *queue;
+
+	memcpy(words, message->words, sizeof(words));
+	queue = &device->queues[(words[0] & 0xff) % QUEUES];
+	switch (message->request) {
+	case SET_VRING_NUM:
+		queue->size = (uint32_t)(words[0] >> 32);
+		/* The rings were those of the size before. */
+		queue->available = NULL;
+		return false;
+	case SET_VRING_BASE:
+		queue->last = (uint16_t)(words[0] >> 32);
+		return false;
+	case SET_VRING_ADDR:
+		set_addresses(device, queue, words);
+		return false;
+	case GET_VRING_BASE:
+		reply(device, message->request, (words[0] & 0xff) | (uint64_t)queue->last << 32);
+		return true;
+	case SET_VRING_ENABLE:
+		queue->enabled = words[0] >> 32 != 0;
+		return false;
+	case VRING_KICK:
+		if (queue == &device->queues[TRANSMIT] && queue->available)
+			send_all((unsigned)(device - devices));
+		return false;
+	default:
+		deputy_broken(message->request);
+	}
+}
+
+/* The kernel listens to this device on the other end of `fd`. */
+static void listen_on(const struct device *device, int fd)
+{
+	interrupt_open((unsigned)(device - devices), fd);
+	/*
+	 * The kernel closes its copy, and would hear of the end of a channel without any other. Far above what the
+	 * kernel opens, so that its numbers stay the same.
+	 */
+	if (fcntl(fd, F_DUPFD_CLOEXEC, 500) < 0)
+		deputy_broken((uint64_t)errno);
+}
+
 long device_message(int fd, const void *bytes, size_t length, const int *fds, unsigned count)
 {
 	struct device *device = device_of(fd);
-	struct __attribute__((packed)) {
-		uint32_t request, flags, size;
-		uint64_t words[12];
-	} message = { 0 };
-	struct queue *queue;
-	uint64_t word;
-	int answered = 0;
+	struct message message = { 0 };
+	bool answered = false;
 
 	if (length < 12 || length > sizeof(message))
 		deputy_broken(length);
 	memcpy(&message, bytes, length);
-	word = message.words[0];
-	queue = &device->queues[(word & 0xff) % QUEUES];
 	switch (message.request) {
 	case GET_FEATURES:
 		reply(device, message.request, FEATURES);
-		answered = 1;
+		answered = true;
 		break;
 	case GET_PROTOCOL_FEATURES:
 		reply(device, message.request, PROTOCOL_FEATURES);
-		answered = 1;
+		answered = true;
 		break;
 	case SET_FEATURES:
 	case SET_PROTOCOL_FEATURES:
@@ -281,49 +336,19 @@ long device_message(int fd, const void *bytes, size_t length, const int *fds, un
 	case SET_MEM_TABLE: {
 		uint64_t table[5];
 
-		if (count != 1 || (uint32_t)word != 1)
-			deputy_broken(word);
 		memcpy(table, message.words, sizeof(table));
+		if (count != 1 || (uint32_t)table[0] != 1)
+			deputy_broken(table[0]);
 		map_memory(device, table, fds[0]);
 		break;
 	}
-	case SET_VRING_NUM:
-		queue->size = (uint32_t)(word >> 32);
-		break;
-	case SET_VRING_BASE:
-		queue->last = (uint16_t)(word >> 32);
-		break;
-	case SET_VRING_ADDR: {
-		uint64_t words[4];
-
-		memcpy(words, message.words, sizeof(words));
-		set_addresses(device, queue, words);
-		break;
-	}
-	case GET_VRING_BASE:
-		reply(device, message.request, (word & 0xff) | (uint64_t)queue->last << 32);
-		answered = 1;
-		break;
-	case SET_VRING_ENABLE:
-		queue->enabled = word >> 32 != 0;
-		break;
 	case SET_BACKEND_REQ_FD:
 		if (!count)
 			deputy_broken(message.request);
-		interrupt_open((unsigned)(device - devices), fds[0]);
-		/*
-		 * The kernel closes its copy, and would hear of the end of a channel without any other. Far above what the
-		 * kernel opens, so that its numbers stay the same.
-		 */
-		if (fcntl(fds[0], F_DUPFD_CLOEXEC, 500) < 0)
-			deputy_broken((uint64_t)errno);
-		break;
-	case VRING_KICK:
-		if (queue == &device->queues[TRANSMIT] && queue->available)
-			send_all((unsigned)(device - devices));
+		listen_on(device, fds[0]);
 		break;
 	default:
-		deputy_broken(message.request);
+		answered = queue_message(device, &message);
 	}
 	if (!answered && message.flags & FLAG_NEED_REPLY)
 		reply(device, message.request, 0);
@@ -369,14 +394,18 @@ static int has_room(const struct queue *queue, uint32_t needed)
 
 enum delivery device_deliver(unsigned place, const struct deck_frame *frame, const uint8_t *bytes)
 {
-	struct device *device = &devices[place];
-	struct queue *queue = &device->queues[RECEIVE];
+	struct device *device;
+	struct queue *queue;
 	uint8_t header[VIRTIO_HEADER];
 	uint8_t *count_at = NULL;
 	uint32_t done = 0, total = frame->length + VIRTIO_HEADER;
 	uint16_t buffers = 0;
 
-	if (place >= device_count || !device->fd || !queue->enabled || !queue->available)
+	if (place >= device_count)
+		return NO_DEVICE;
+	device = &devices[place];
+	queue = &device->queues[RECEIVE];
+	if (!device->fd || !queue->enabled || !queue->available)
 		return NO_DEVICE;
 	if (!has_room(queue, total))
 		return NO_ROOM;

@@ -14,8 +14,8 @@ use super::memory::Memory;
 
 /// A page; of it two words are used: how often the bell was rung, and whether the scheduler sleeps.
 const SIZE: usize = 4096;
-const RUNG: usize = 0;
-const ASLEEP: usize = 64;
+pub(super) const RUNG: usize = 0;
+pub(super) const ASLEEP: usize = 64;
 
 /// See the module.
 #[derive(Debug)]

@@ -99,3 +99,42 @@ fn a_kernel_that_writes_nonsense_breaks_the_protocol() {
         assert!(matches!(result, Err(MachineError::Protocol(_))), "{used} bytes, a frame of {length}");
     }
 }
+
+/// What the C compiler makes of `shim/deputy.h`.
+#[test]
+fn both_sides_agree_on_the_layout() {
+    let crate_folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("layout");
+    let compiler = std::process::Command::new("cc")
+        .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(&program)
+        .arg(crate_folder.join("tests/deputy/layout.c"))
+        .status()
+        .unwrap();
+    assert!(compiler.success());
+    let output = std::process::Command::new(&program).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let theirs: std::collections::BTreeMap<&str, usize> =
+        text.lines().map(|line| line.split_once(' ').unwrap()).map(|(name, at)| (name, at.parse().unwrap())).collect();
+    let ours = [
+        ("version_number", VERSION as usize),
+        ("version", 0),
+        ("devices", 4),
+        ("start", 8),
+        ("epoch", 16),
+        ("unheard", UNHEARD),
+        ("whose", WHOSE),
+        ("turn", TURN),
+        ("answer", ANSWER),
+        ("to_kernel", TO_KERNEL),
+        ("from_kernel", FROM_KERNEL),
+        ("size", SIZE),
+        ("lane_header", LANE_HEADER),
+        ("frame_header", FRAME_HEADER),
+        ("room", ROOM),
+        ("rung", super::super::bell::RUNG),
+        ("asleep", super::super::bell::ASLEEP),
+    ];
+    assert_eq!(theirs, ours.into());
+}
