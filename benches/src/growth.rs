@@ -13,12 +13,13 @@ use crate::{Case, Settings, case, exactness, machine, processes};
 use plotters::prelude::{RGBColor, SeriesLabelPosition};
 
 /// All cases; the word `growth` stands for all of them.
-pub(crate) const CASES: [Case; 5] = [
+pub(crate) const CASES: [Case; 6] = [
     case(PACKETS, "What a packet costs as there are more per second", 90, packets::run),
     case("growth-hops", "What a packet costs as there are more hops", 120, hops::run),
     case("growth-pipes", "What a packet costs as there are more pipes", 75, many::pipes),
     case(FLOWS, "What a segment costs as there are more TCP streams", 75, many::flows),
     case(NODES, "What nodes take as there are more", 60, many::nodes),
+    case("growth-random", "What random graphs of routers take as there are more", 300, crate::random::growth),
 ];
 
 /// Of these the arithmetic for larger machines takes figures ([`crate::server`]).

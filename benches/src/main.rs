@@ -7,6 +7,7 @@
 mod accuracy;
 mod args;
 mod bare;
+mod batches;
 mod capacity;
 mod chains;
 mod clocks;
@@ -22,6 +23,7 @@ mod picture;
 mod plain;
 mod probe;
 mod processes;
+mod random;
 mod report;
 mod row;
 mod scale;
@@ -98,7 +100,7 @@ const fn case(
 /// How many times shorter a quick measurement is.
 const QUICKER: u32 = 7;
 
-const CASES: [Case; 12] = [
+const CASES: [Case; 13] = [
     case("streams", "TCP through one link, with and without limits", 140, streams::run),
     case("packets-per-second", "The most small packets per second that one link carries", 70, exactness::packets),
     case("exactness", "How far the delay of each packet is off", 80, exactness::delays),
@@ -109,13 +111,16 @@ const CASES: [Case; 12] = [
     case("pipes", "A thousand pipes at once", 35, many::pipes),
     case("idle", "What a lab takes while nobody uses it", 25, many::idle),
     case("nodes", "A thousand routers and two thousand links", 25, many::nodes),
+    case("random", "A random graph of a thousand routers, beside the kernel alone", 60, random::run),
     case("star", "Setting up and removing 100 nodes around one router", 8, scale::run),
     case("peers", "The same on other emulators, where they are installed", 60, peers::run),
 ];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(ended) = probe::main(&arguments).or_else(|| bare::main(&arguments)) {
+    if let Some(ended) =
+        probe::main(&arguments).or_else(|| bare::main(&arguments)).or_else(|| batches::main(&arguments))
+    {
         return ended;
     }
     let (cases, quick, write_docs) = match args::parse(&arguments) {

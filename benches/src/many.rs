@@ -216,9 +216,8 @@ fn processor_seconds(root: i32) -> f64 {
     usage(root).values().map(|process| process.seconds).sum()
 }
 
-/// Memory of the machine that is not free, in bytes.
 /// The memory in use, once nothing changes it: the kernel removes namespaces long after their last process has gone.
-fn settled_memory() -> Result<f64, String> {
+pub(crate) fn settled_memory() -> Result<f64, String> {
     let patience = Instant::now() + Duration::from_secs(10);
     let mut last = used_memory()?;
     loop {
@@ -231,6 +230,7 @@ fn settled_memory() -> Result<f64, String> {
     }
 }
 
+/// Memory of the machine that is not free, in bytes.
 fn used_memory() -> Result<f64, String> {
     let text = std::fs::read_to_string("/proc/meminfo").map_err(|error| format!("reading /proc/meminfo: {error}"))?;
     let value = |name: &str| -> Option<f64> {

@@ -1,0 +1,149 @@
+//! Random graphs of routers: the hardest case for route tables, and with them for `check` and `up`.
+
+use crate::Settings;
+use crate::batches::{BATCHES, messages};
+use crate::lab::{Lab, output};
+use crate::many::settled_memory;
+use crate::row::{Goal, Row};
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Nodes of the graphs whose growth is looked at.
+const GROWTH: [u32; 3] = [1_000, 2_000, 3_000];
+const ROUNDS: u32 = 3;
+
+/// Routers with twice as many links: a tree in which each new node hangs on any of those before it, and links anywhere.
+fn graph(nodes: u32) -> String {
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut below = |end: u32| {
+        // Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) as u32 % end
+    };
+    let mut yaml = String::from("nodes:\n");
+    for node in 0..nodes {
+        let _ = writeln!(yaml, "  n{node}: {{kind: router}}");
+    }
+    yaml.push_str("links:\n");
+    let mut link = 0;
+    while link < 2 * nodes {
+        let one = if link + 1 < nodes { link + 1 } else { below(nodes) };
+        let other = below(if link + 1 < nodes { one } else { nodes });
+        if one != other {
+            let _ = writeln!(yaml, "  l{link}: {{ends: [n{one}, n{other}], rate: 1 Gbit/s, delay: 1 ms}}");
+            link += 1;
+        }
+    }
+    yaml
+}
+
+/// What `check` and `up` take, the latter beside the kernel alone.
+pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
+    let nodes = if settings.quick { 100 } else { GROWTH[0] };
+    let yaml = graph(nodes);
+    let file = written(settings, "random.yaml", format!("name: bench-random\n{yaml}").as_bytes())?;
+    let [mut text, mut text_memory, mut json, mut json_memory] = [const { Vec::new() }; 4];
+    for _ in 0..settings.rounds(ROUNDS) {
+        for (more, times, memory) in
+            [(&[][..], &mut text, &mut text_memory), (&["--json"][..], &mut json, &mut json_memory)]
+        {
+            let (seconds, megabytes) = check(settings, &file, more)?;
+            times.push(seconds);
+            memory.push(megabytes);
+        }
+    }
+    let (routes, requests) = requests(settings, &file)?;
+    let [mut up, mut down, mut bare] = [const { Vec::new() }; 3];
+    for _ in 0..settings.rounds(ROUNDS) {
+        let (rose, fell) = up_and_down(settings, &yaml)?;
+        up.push(rose);
+        down.push(fell);
+        settled_memory()?;
+        bare.push(batches(&requests)?);
+        settled_memory()?;
+    }
+    let what = |what: &str| format!("{nodes} nodes, {} links at random, {what}", nodes * 2);
+    Ok(vec![
+        Row::number(what("routes"), "thousand", vec![routes / 1e3])?,
+        Row::number(what("check"), "s", text)?.goal(Goal::AtMost(1.0)),
+        Row::number(what("check, memory"), "MB", text_memory)?.goal(Goal::AtMost(150.0)),
+        Row::number(what("check --json"), "s", json)?.goal(Goal::AtMost(1.0)),
+        Row::number(what("check --json, memory"), "MB", json_memory)?.goal(Goal::AtMost(150.0)),
+        Row::number(what("up"), "s", up)?.against("netlink batches", bare).goal(Goal::AtMost(1.5)),
+        Row::number(what("down"), "s", down)?,
+    ])
+}
+
+/// Up and down of ever more nodes.
+pub(crate) fn growth(settings: &Settings) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    let counts = if settings.quick { &[100, 200][..] } else { &GROWTH };
+    for &nodes in counts {
+        let yaml = graph(nodes);
+        let (mut up, mut down) = (Vec::new(), Vec::new());
+        for _ in 0..settings.rounds(ROUNDS) {
+            let (rose, fell) = up_and_down(settings, &yaml)?;
+            up.push(rose);
+            down.push(fell);
+            settled_memory()?;
+        }
+        let what = |what: &str| format!("nodes at random: {nodes}, {what}");
+        rows.push(Row::number(what("up"), "s", up)?);
+        rows.push(Row::number(what("down"), "s", down)?);
+    }
+    Ok(rows)
+}
+
+/// Sets a lab up, looks whether it works, and removes it; the seconds of the first and the last.
+fn up_and_down(settings: &Settings, yaml: &str) -> Result<(f64, f64), String> {
+    let begin = Instant::now();
+    let lab = Lab::up(settings, "random", yaml)?;
+    let up = begin.elapsed().as_secs_f64();
+    lab.shell("n0", "ping -c 1 -W 5 n77")?;
+    Ok((up, lab.down()?.as_secs_f64()))
+}
+
+/// Seconds and megabytes of `netloom check`.
+fn check(settings: &Settings, file: &Path, more: &[&str]) -> Result<(f64, f64), String> {
+    let begin = Instant::now();
+    let mut command = Command::new(&settings.netloom);
+    command.arg("check").args(more).arg(file).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
+    let mut status = 0;
+    // SAFETY: all fields of the structure may be zero.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: both are written to, and outlive the call; nobody else waits for this child.
+    let ended = unsafe { libc::wait4(child.id().cast_signed(), &raw mut status, 0, &raw mut usage) };
+    if ended < 0 || status != 0 {
+        return Err(format!("{command:?} failed with status {status}"));
+    }
+    Ok((begin.elapsed().as_secs_f64(), usage.ru_maxrss as f64 * 1024.0 / 1e6))
+}
+
+/// How many routes there are, and the file of requests to the kernel.
+fn requests(settings: &Settings, file: &Path) -> Result<(f64, PathBuf), String> {
+    let json = output(Command::new(&settings.netloom).args(["check", "--json"]).arg(file))?;
+    let plan: Value = serde_json::from_str(&json).map_err(|error| format!("netloom check --json: {error}"))?;
+    let of_node = |node: &Value| node["routes"].as_array().map_or(0, Vec::len);
+    let routes: usize = plan["nodes"].as_array().into_iter().flatten().map(of_node).sum();
+    let requests = messages::file(&plan).ok_or("netloom check --json: not all that a node has is there")?;
+    Ok((routes as f64, written(settings, "random.requests", &requests)?))
+}
+
+/// Seconds that the kernel alone needs.
+fn batches(requests: &Path) -> Result<f64, String> {
+    let program = std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
+    let seconds = output(Command::new(program).arg(BATCHES).arg(requests))?;
+    seconds.trim().parse().map_err(|error| format!("{BATCHES}: {error}: {seconds}"))
+}
+
+fn written(settings: &Settings, name: &str, bytes: &[u8]) -> Result<PathBuf, String> {
+    let path = settings.output.join(name);
+    let done = std::fs::create_dir_all(&settings.output).and_then(|()| std::fs::write(&path, bytes));
+    done.map(|()| path.clone()).map_err(|error| format!("writing {}: {error}", path.display()))
+}
