@@ -102,7 +102,9 @@ fn play(bed: &Bed, stack: &str, connections: u32) {
     }
     let mut left = connect(echo);
     left.write_all(b"x").unwrap();
-    bed.netloom(&["down", "reach"]).expect_code(0);
+    // A kernel whose processor was busy all the time is no fault here.
+    let down = bed.netloom(&["down", "reach"]);
+    assert!(matches!(down.code, Some(0 | 5)), "{down:#?}");
     bed.assert_nothing_is_left("reach");
     match left.read(&mut [0]) {
         Ok(length) => assert_eq!(length, 0),
