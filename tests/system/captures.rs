@@ -58,7 +58,7 @@ fn a_capture_has_all_packets_in_lab_time() {
         assert!(times.is_sorted() && times.last().unwrap() <= &seconds, "{times:?}");
         let is_tcp = |line: &&String| line.contains("proto TCP") && line.contains("length 1");
         let first = all.iter().position(|line| is_tcp(&line)).map(|place| times[place]);
-        assert!(first.is_some_and(|at| at >= 0.5), "{first:?}");
+        assert!(first.is_some_and(|instant| instant >= 0.5), "{first:?}");
         // Checksums that the senders' kernels left undone are complete in the capture.
         assert!(!all.iter().any(|line| line.contains("incorrect") || line.contains("bad cksum")));
         assert!(all.iter().any(|line| line.contains("(correct)")));
@@ -134,8 +134,8 @@ fn a_running_lab_is_captured_until_somebody_interrupts_it() {
     let lenient = "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %}";
     bed.write("watched.yaml", &format!("{lenient}\nnodes: [a, b]\nlinks: {{l: {{ends: [a, b], delay: 2 ms}}}}\n"));
     bed.netloom(&["up", "watched.yaml"]).expect_code(0);
-    let refused = bed.netloom(&["capture", "watched", "m"]).expect_code(7);
-    assert!(refused.stderr.contains("no link is called `m`"), "{refused:#?}");
+    let unknown = bed.netloom(&["capture", "watched", "m"]).expect_code(7);
+    assert!(unknown.stderr.contains("no link is called `m`"), "{unknown:#?}");
     let refused = bed.netloom(&["capture", "watched", "l", "--at", "c", "-w", "l.pcapng"]).expect_code(2);
     assert!(refused.stderr.contains("`c` is no point of this link: write sent, delivered, a or b"), "{refused:#?}");
     let mut capture = bed.command(&["capture", "watched", "l.forward", "-w", "l.pcapng", "-s", "80"]).spawn().unwrap();

@@ -37,18 +37,18 @@ pub(super) fn draw(subject: &Subject, traffic: &Traffic, log: &Log) -> String {
     let end = traffic.spans.last().map_or(0.0, |span| span.to).max(1e-6);
     let curves = Curves { spans: &traffic.spans, rates: &rates, end };
     let panels = curves.panels();
-    let below: u32 = panels.iter().map(|(panel, _)| panel.height()).sum();
+    let plots: u32 = panels.iter().map(|(panel, _)| panel.height()).sum();
     let list = MARK_LINE * marks.lines();
-    let height = TITLE + MARK_NUMBERS + below + TIMES + list + 6;
+    let height = TITLE + MARK_NUMBERS + plots + TIMES + list + 6;
     drawn((WIDTH, height), |whole| {
         let (top, mut rest) = whole.split_vertically(TITLE);
         top.draw(&Text::new(subject.title(), (LEFT, 10), ("sans-serif", 19)))?;
-        let (numbers, below) = rest.split_vertically(MARK_NUMBERS);
-        rest = below;
+        let numbers;
+        (numbers, rest) = rest.split_vertically(MARK_NUMBERS);
         for (number, (part, heading)) in panels.iter().enumerate() {
             let is_last = number + 1 == panels.len();
-            let (area, below) = rest.split_vertically(part.height() + if is_last { TIMES } else { 0 });
-            rest = below;
+            let area;
+            (area, rest) = rest.split_vertically(part.height() + if is_last { TIMES } else { 0 });
             let (head, plot) = area.split_vertically(HEADING);
             legend(&head, heading)?;
             let mut chart = curves.draw(&plot, *part, is_last)?;
@@ -111,8 +111,8 @@ impl Curves<'_> {
             panels.push((Panel::Queue, vec![(SECOND, text)]));
         }
         if self.longest_delay() > 0.0 {
-            let longest = span(self.longest_delay() as u64);
-            let text = format!("queueing delay: the queue at the described rate, longest {longest}");
+            let most = span(self.longest_delay() as u64);
+            let text = format!("queueing delay: the queue at the described rate, longest {most}");
             panels.push((Panel::Delay, vec![(THIRD, text)]));
         }
         if self.most_drops() > 0 {
@@ -144,7 +144,7 @@ impl Curves<'_> {
     }
 
     fn highest_throughput(&self) -> f64 {
-        self.spans.iter().map(|span| throughput(span)).fold(0.0, f64::max)
+        self.spans.iter().map(throughput).fold(0.0, f64::max)
     }
 
     fn shows_described(&self) -> bool {

@@ -104,10 +104,10 @@ fn marks_are_what_happened_to_the_pipe_and_programs() {
     lines.truncate(2);
     lines.extend((0..50).map(|n| format!(r#"{{"time_ns":{n},"event":"started","command":"c{n}"}}"#)));
     fs::write(&path, lines.join("\n")).unwrap();
-    let log = events::read(&path).unwrap();
-    let marks = log.marks(&subject("l", "forward"));
-    assert_eq!((marks.shown.len(), marks.others), (14, 37));
-    assert_eq!(marks.shown.last().unwrap().1, "rate: 5 bit/s");
+    let long = events::read(&path).unwrap();
+    let few = long.marks(&subject("l", "forward"));
+    assert_eq!((few.shown.len(), few.others), (14, 37));
+    assert_eq!(few.shown.last().unwrap().1, "rate: 5 bit/s");
     assert_eq!(events::read(&root.path().join("none")).unwrap(), events::Log::default());
 }
 
@@ -147,8 +147,8 @@ fn the_busiest_pipes_are_drawn_and_the_page_says_so() {
     // A run that ended before time zero.
     fs::rename(root.path().join("samples.csv"), root.path().join("no-samples.csv")).unwrap();
     assert_eq!(plot_results(&request(&[], None)).unwrap(), None);
-    let error = plot_results(&request(&["d"], None)).unwrap_err();
-    assert!(error.to_string().contains("no link is called `d`"), "{error}");
+    let unknown = plot_results(&request(&["d"], None)).unwrap_err();
+    assert!(unknown.to_string().contains("no link is called `d`"), "{unknown}");
     let error = plot_results(&PlotRequest { folder: root.path().join("plots"), ..PlotRequest::default() }).unwrap_err();
     assert!(error.to_string().contains("is no results folder"), "{error}");
 }

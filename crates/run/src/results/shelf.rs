@@ -204,7 +204,7 @@ fn results(lab: &str, run: &DirEntry, latest: bool) -> Option<Results> {
 }
 
 fn about(path: &Path) -> Option<About> {
-    fs::symlink_metadata(path).ok().filter(|found| found.is_file())?;
+    fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
     serde_json::from_reader(BufReader::new(File::open(path).ok()?)).ok()
 }
 
@@ -213,7 +213,7 @@ fn began_utc(name: &str) -> Option<String> {
     let (time, id) = name.split_once('-')?;
     let is_id = id.len() == 4 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let digits =
-        |range: std::ops::Range<usize>| time.get(range).filter(|part| part.bytes().all(|b| b.is_ascii_digit()));
+        |range: std::ops::Range<usize>| time.get(range).filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
     let whole = time.len() == 15 && time.as_bytes()[8] == b'T' && is_id;
     let [year, month, day] = [digits(0..4)?, digits(4..6)?, digits(6..8)?];
     let [hour, minute, second] = [digits(9..11)?, digits(11..13)?, digits(13..15)?];
@@ -229,8 +229,8 @@ fn began(utc: &str) -> Option<SystemTime> {
 fn size(folder: &Path) -> u64 {
     let mut total = 0;
     let mut waiting = vec![folder.to_owned()];
-    while let Some(folder) = waiting.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+    while let Some(next) = waiting.pop() {
+        for entry in fs::read_dir(next).into_iter().flatten().flatten() {
             match entry.metadata() {
                 Ok(about) if about.is_dir() => waiting.push(entry.path()),
                 Ok(about) => total += about.len(),

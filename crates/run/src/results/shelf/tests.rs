@@ -86,7 +86,7 @@ fn age_and_number_are_both_reasons_to_stay() {
         |removed: Vec<Results>| removed.into_iter().map(|found| found.began_utc[8..10].to_owned()).collect::<Vec<_>>();
     let now = UNIX_EPOCH + Duration::from_secs(1_793_491_200 + 5 * DAY);
     let all = || list_results(root.path()).unwrap();
-    let age = |days: u64| Some(Duration::from_secs(days * DAY));
+    let age = |count: u64| Some(Duration::from_secs(count * DAY));
     assert_eq!(days(doomed(all(), None, age(2), now)), ["02", "03", "04"]);
     assert_eq!(days(doomed(all(), Some(2), age(2), now)), ["02", "03"]);
     assert_eq!(days(doomed(all(), Some(1), age(4), now)), ["02"]);
