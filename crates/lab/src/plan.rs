@@ -7,6 +7,7 @@
 mod bypass;
 mod capture;
 mod clock;
+mod direction;
 mod expose;
 mod files;
 mod pipes;
@@ -16,6 +17,7 @@ mod traffic;
 pub use bypass::Bypass;
 pub use capture::{CapturePlan, CapturePoint};
 pub use clock::{Clock, Stack};
+pub use direction::Direction;
 pub use expose::ExposePlan;
 pub use files::{FileContents, FilePlan};
 pub use pipes::{PipePlan, Treatment};
@@ -317,31 +319,6 @@ pub struct EndPlan {
     pub node: usize,
     /// The interface's place in the node's list.
     pub interface: usize,
-}
-
-/// A direction of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
-    /// From the first end to the second.
-    Forward,
-    /// From the second end to the first.
-    Backward,
-}
-
-impl Direction {
-    /// Both, forward first, as the pipes of a link are numbered.
-    pub const BOTH: [Self; 2] = [Self::Forward, Self::Backward];
-
-    /// 0 for forward, 1 for backward: the place of the pipe in [`LinkPlan::pipes`].
-    pub fn index(self) -> usize {
-        usize::from(self == Self::Backward)
-    }
-}
-
-impl fmt::Display for Direction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(["forward", "backward"][self.index()])
-    }
 }
 
 /// How far a run may stray from the description and still be "as described".
