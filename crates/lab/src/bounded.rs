@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The longest lab file: one of 10,000 links takes less than 2 MiB.
 pub(crate) const LONGEST_LAB: u64 = 16 << 20;
@@ -12,6 +12,10 @@ pub(crate) const LONGEST_FILE: u64 = 256 << 20;
 
 /// As much is read of all files that a lab file names, each as often as it names it.
 pub(crate) const MOST_READ: u64 = 2 << 30;
+
+/// What is copied into the results of every run: at most so many files of a source, and so many bytes.
+const MOST_KEPT: usize = 1_000;
+const MOST_KEPT_BYTES: u64 = 16_000_000;
 
 /// The bytes of the file at `path`.
 ///
@@ -50,6 +54,27 @@ pub(crate) fn read_lab(path: &Path) -> Result<String, String> {
         let byte = bytes[valid];
         format!("{}:{line}: the byte {byte:#04x} is not UTF-8: save the file as a UTF-8 text", path.display())
     })
+}
+
+/// The files of the source `name`, which counts from `home`, by names like it; none if there are too many for a copy.
+pub(crate) fn small_files(home: &Path, name: &Path) -> Vec<PathBuf> {
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    let mut left = vec![name.to_owned()];
+    while let Some(path) = left.pop() {
+        let Ok(about) = std::fs::symlink_metadata(home.join(&path)) else { continue };
+        if about.is_dir() {
+            let entries = std::fs::read_dir(home.join(&path)).into_iter().flatten().flatten();
+            left.extend(entries.map(|entry| path.join(entry.file_name())));
+        } else if about.is_file() && path.to_str().is_some() && File::open(home.join(&path)).is_ok() {
+            bytes += about.len();
+            found.push(path);
+        }
+        if found.len() + left.len() > MOST_KEPT || bytes > MOST_KEPT_BYTES {
+            return Vec::new();
+        }
+    }
+    found.sort();
+    found
 }
 
 #[cfg(test)]

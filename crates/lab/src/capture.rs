@@ -1,11 +1,13 @@
 //! `capture`: links whose packets are written to files.
 
-use crate::decode::scalar::{quantity, word};
-use crate::decode::{Errors, Fields, file_name, link_name};
 use crate::diagnostics::{Diagnostic, Spanned};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, LINK_NAME, NODE_NAME, Quantity, Section};
 use crate::models::filter;
+use crate::names::{file_name, link_name};
 use crate::plan::{CapturePlan, Direction};
+use crate::scalar::{quantity, word};
 use crate::yaml::{Content, Node};
 use netloom_link::Filter;
 use netloom_units::Bytes;
@@ -65,7 +67,7 @@ pub(crate) struct CaptureSpec {
 /// An entry of the list.
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<CaptureSpec> {
     if matches!(node.content, Content::Text { .. }) {
-        let link = crate::decode::keep(link_name(node), errors)?;
+        let link = keep(link_name(node), errors)?;
         return Some(CaptureSpec { link, direction: None, at: None, snaplen: None, filter: None, file: None });
     }
     let before = errors.len();

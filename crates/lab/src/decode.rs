@@ -2,123 +2,25 @@
 
 mod clock;
 mod expose;
-mod fields;
 mod files;
 mod link;
 mod node;
-pub(crate) mod scalar;
 mod timeline;
 mod treatments;
+mod variables;
 
-pub(crate) use fields::Fields;
-pub(crate) use link::named_change;
-pub(crate) use timeline::{command_name, file_name, link_name};
-
-use crate::bounded::{self, LONGEST_FILE, MOST_READ};
+use crate::addressing;
 use crate::diagnostics::{Diagnostic, Spanned};
+use crate::errors::{Errors, LeftOut, Nodes, keep};
+use crate::fields::Fields;
 use crate::keys::{BOUNDS, TOP};
+use crate::names::check_name;
 use crate::plan::{Bounds, OnSpin, Precision, Shards};
-use crate::resolve;
+use crate::scalar::{self, duration, flag, probability, seed, text, word};
 use crate::spec::{BypassSpec, LinkSpec, NodeSpec, Spec};
 use crate::yaml::{Content, Node};
-use scalar::{duration, flag, probability, seed, text, word};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::ops::{Deref, DerefMut};
-use std::path::{Path, PathBuf};
-
-/// The addresses of the nodes by name.
-#[derive(Debug, Default)]
-pub(crate) struct Nodes {
-    pub(crate) addresses: BTreeMap<String, Vec<IpAddr>>,
-    /// Whether parts of the network could not be read, so that nothing can be said about what is missing.
-    pub(crate) has_gaps: bool,
-}
-
-/// Errors so far, where the files that a lab file names are found, and the nodes if something may name them.
-#[derive(Debug, Default)]
-pub(crate) struct Errors {
-    entries: Vec<Diagnostic>,
-    folder: PathBuf,
-    files: Vec<PathBuf>,
-    /// How many bytes of files were read.
-    read: u64,
-    nodes: Option<Nodes>,
-}
-
-impl Errors {
-    /// No errors; files are named relative to `folder`.
-    pub(crate) fn in_folder(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), ..Self::default() }
-    }
-
-    /// The text of the file that `node` names.
-    pub(crate) fn read_text(&mut self, node: &Node) -> Result<String, Diagnostic> {
-        let bytes = self.read_bytes(node)?;
-        String::from_utf8(bytes).map_err(|_| node.error("this file is not a UTF-8 text"))
-    }
-
-    /// The bytes of the file that `node` names.
-    pub(crate) fn read_bytes(&mut self, node: &Node) -> Result<Vec<u8>, Diagnostic> {
-        let name = PathBuf::from(scalar::filled(node)?);
-        let path = self.folder.join(&name);
-        let bytes = bounded::read(&path, LONGEST_FILE.min(MOST_READ - self.read)).map_err(|error| node.error(error))?;
-        self.read += bytes.len() as u64;
-        if !self.files.contains(&name) {
-            self.files.push(name);
-        }
-        Ok(bytes)
-    }
-
-    /// Where the file or folder is that `node` names, and whether it is a folder. Small ones are kept with the results.
-    pub(crate) fn source(&mut self, node: &Node) -> Result<(PathBuf, bool), Diagnostic> {
-        let name = PathBuf::from(scalar::filled(node)?);
-        let path = self.folder.join(&name);
-        let about =
-            std::fs::metadata(&path).map_err(|error| node.error(format!("looking at {}: {error}", path.display())))?;
-        if !about.is_dir() && !about.is_file() {
-            return Err(node.error(format!("{} is neither a file nor a folder", path.display())));
-        }
-        let small = files::small_files(&self.folder, &name).into_iter().filter(|file| !self.files.contains(file));
-        self.files.extend(small.collect::<Vec<_>>());
-        Ok((path, about.is_dir()))
-    }
-
-    /// The nodes of the lab; none outside a lab file.
-    pub(crate) fn nodes(&self) -> Option<&Nodes> {
-        self.nodes.as_ref()
-    }
-
-    /// The files that were read, as the lab file names them.
-    pub(crate) fn files(&self) -> &[PathBuf] {
-        &self.files
-    }
-
-    pub(crate) fn into_entries(self) -> Vec<Diagnostic> {
-        self.entries
-    }
-}
-
-impl Deref for Errors {
-    type Target = Vec<Diagnostic>;
-    fn deref(&self) -> &Vec<Diagnostic> {
-        &self.entries
-    }
-}
-
-impl DerefMut for Errors {
-    fn deref_mut(&mut self) -> &mut Vec<Diagnostic> {
-        &mut self.entries
-    }
-}
-
-/// What was left out because it could not be read: references to it are not errors of their own.
-#[derive(Debug, Default)]
-pub(crate) struct LeftOut {
-    pub(crate) nodes: bool,
-    pub(crate) links: bool,
-    pub(crate) commands: bool,
-}
 
 /// The lab that `root` describes, as far as it can be read.
 pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
@@ -130,7 +32,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     spec.name = fields.read("name", lab_name, errors);
     spec.seed = fields.read("seed", seed, errors);
     spec.clock = fields.get("clock").and_then(|node| clock::decode(node, errors)).unwrap_or_default();
-    spec.inherit = fields.get("inherit").map_or_else(Vec::new, |value| node::variables(value, errors));
+    spec.inherit = fields.get("inherit").map_or_else(Vec::new, |value| variables::variables(value, errors));
     spec.on_spin = fields.read("on_spin", on_spin, errors).unwrap_or_default();
     spec.start = fields.read("start", |node| scalar::quantity(node).map(|day| node.spanned(day)), errors);
     spec.precision = fields.read("precision", precision, errors);
@@ -142,7 +44,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     spec.routes = fields.read("routes", node::routes, errors).unwrap_or(true);
     let addressed = fields.read("addresses", link::addressed, errors);
     if uses_filters(root) {
-        errors.nodes = Some(addresses(&spec.nodes, fields.get("links"), addressed, left_out.nodes));
+        errors.set_nodes(addresses(&spec.nodes, fields.get("links"), addressed, left_out.nodes));
     }
     if let Some(links) = fields.get("links") {
         spec.links = link::links(links, errors, &mut left_out.links);
@@ -186,15 +88,10 @@ fn addresses(nodes: &[NodeSpec], links: Option<&Node>, addressed: Option<bool>, 
     links.iter_mut().for_each(|link| link.addresses = link.addresses.or(addressed));
     let names = nodes.iter().map(|node| (node.name.value.clone(), Vec::new()));
     let mut addresses: BTreeMap<String, Vec<IpAddr>> = names.collect();
-    for (node, net) in resolve::addresses(&links) {
+    for (node, net) in addressing::addresses(&links) {
         addresses.entry(node).or_default().push(net);
     }
     Nodes { addresses, has_gaps }
-}
-
-/// The value, or none after its error was noted.
-pub(crate) fn keep<T>(result: Result<T, Diagnostic>, errors: &mut Errors) -> Option<T> {
-    result.map_err(|error| errors.push(error)).ok()
 }
 
 /// The items of a list; none after an error was noted.
@@ -211,7 +108,7 @@ fn list<'a>(node: &'a Node, errors: &mut Errors) -> &'a [Node] {
 
 fn lab_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
     let name = text(node)?;
-    crate::check_name(&name).map_err(|wrong| node.error(wrong))?;
+    check_name(&name).map_err(|wrong| node.error(wrong))?;
     Ok(node.spanned(name))
 }
 

@@ -1,13 +1,15 @@
 //! Every key of a lab file, in one place: the decoder accepts these and no others, and the JSON schema is made of them.
 
 mod files;
+mod kinds;
 mod network;
 mod node;
 mod timeline;
 mod top;
 
 pub(crate) use files::FILE;
-pub(crate) use network::{CHANGE, DIRECTION, DURATION_OR_ZERO, END, LINK, SHARE_OR_ZERO, TREATMENT};
+pub(crate) use kinds::{DURATION_OR_ZERO, SHARE_OR_ZERO};
+pub(crate) use network::{DIRECTION, END, LINK, TREATMENT};
 pub(crate) use node::{CPU, NODE};
 pub(crate) use timeline::{DOWN, HEAL, PARTITION, READY, RUN, SET, SETUP, UP};
 pub(crate) use top::{BOUNDS, CLOCK, TOP};

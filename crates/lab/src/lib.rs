@@ -5,26 +5,29 @@
 //! by one `resolve`. All errors of a file are reported at once, each with its place and what would be right.
 #![forbid(unsafe_code)]
 
+mod addressing;
 mod bounded;
 mod capture;
-mod change;
 mod decode;
 mod describe;
 mod diagnostics;
+mod errors;
 pub mod expect;
+mod fields;
 mod foreign;
 mod hosts;
 mod keys;
 mod models;
+mod names;
 pub mod plan;
 mod programs;
 mod resolve;
+mod scalar;
 mod schema;
 mod spec;
 mod traffic;
 mod yaml;
 
-pub use change::{ChangeError, parse_change, parse_pipe};
 pub use describe::change as describe_change;
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use expect::{
@@ -32,7 +35,8 @@ pub use expect::{
     Window,
 };
 pub use foreign::{Dialect, ForeignError, Translation, translate};
-pub use models::EXAMPLES;
+pub use models::{ChangeError, EXAMPLES, parse_change, parse_pipe};
+pub use names::check_name;
 pub use plan::{
     Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, Cpus, Direction, EndPlan, Event, ExposePlan,
     FileContents, FilePlan, InterfacePlan, LinkPart, LinkPlan, NamePlan, NodeKind, NodePlan, OnSpin, PipePlan, Plan,
@@ -43,9 +47,8 @@ pub use programs::Program;
 pub use schema::schema;
 pub use traffic::parse_traffic;
 
-use decode::Errors;
 use diagnostics::{Severity, Span};
-use resolve::Findings;
+use errors::{Errors, Findings};
 use std::path::Path;
 
 /// A lab file that is right.
@@ -119,18 +122,6 @@ fn parse_as(text: &str, file: &str, clock: Option<Clock>) -> Result<Lab, Diagnos
         return Err(diagnostics(Severity::Error, found.errors.into_entries()));
     }
     Ok(Lab { plan, warnings: diagnostics(Severity::Warning, found.warnings) })
-}
-
-/// Whether `name` can name a lab.
-///
-/// # Errors
-/// What would be right.
-pub fn check_name(name: &str) -> Result<(), String> {
-    let plain = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
-    if plain && (1..=32).contains(&name.len()) {
-        return Ok(());
-    }
-    Err(format!("\"{name}\" cannot name a lab: use 1 to 32 of a-z, 0-9 and -"))
 }
 
 /// The known word that is closest to `word`, if one is close enough to be meant; for messages about unknown names.

@@ -5,6 +5,7 @@
 //! `write` says, so that a user reads everywhere what could be written into a file.
 
 pub(crate) mod chance;
+mod change;
 pub(crate) mod corrupt;
 pub(crate) mod cross;
 pub(crate) mod delay;
@@ -20,7 +21,11 @@ pub(crate) mod reorder;
 pub(crate) mod schedule;
 pub(crate) mod state;
 
-use crate::decode::{Errors, Fields};
+pub(crate) use change::{CHANGE, changes};
+pub use change::{ChangeError, parse_change, parse_pipe};
+
+use crate::errors::Errors;
+use crate::fields::Fields;
 use crate::keys::Key;
 use netloom_link::{PipeChange, PipeConfig};
 

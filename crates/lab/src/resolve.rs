@@ -1,6 +1,5 @@
 //! From the lab as it is written to the plan: every name becomes a place, every address and route is decided.
 
-mod addressing;
 mod bypass;
 mod capture;
 mod clock;
@@ -16,17 +15,18 @@ mod traffic;
 
 pub(crate) use traffic::resolve_for;
 
-use crate::decode::{Errors, LeftOut};
+use crate::addressing;
 use crate::diagnostics::{Diagnostic, Span, Spanned};
+use crate::errors::{Errors, Findings, LeftOut};
 use crate::expect::{self, ExpectError, Expectation, Names};
+use crate::names::check_name;
 use crate::plan::{
     Action, Bypass, Event, InterfacePlan, LinkPlan, NamePlan, NodePlan, Plan, RoutePlan, Stack, Treatment, Unreached,
 };
 use crate::spec::{LinkSpec, Spec};
 use ends::Ends;
-use names::{Index, index_of};
+use names::{Index, Places, index_of};
 use netloom_units::{Duration, Seed};
-use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Each link has two ports, and a lab's ports are numbered in 16 bits: more links wait for labs on several machines.
@@ -34,13 +34,6 @@ const MOST_LINKS: usize = 32_768;
 
 /// Each node has an init process of its own, and Linux has 32,768 process numbers unless it is told otherwise.
 const MOST_NODES: usize = 30_000;
-
-/// Errors that end the resolving, and warnings that do not.
-#[derive(Debug, Default)]
-pub(crate) struct Findings {
-    pub(crate) errors: Errors,
-    pub(crate) warnings: Vec<Diagnostic>,
-}
 
 /// The plan of `spec`. It means something only if no errors were found.
 pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, found: &mut Findings) -> Plan {
@@ -59,7 +52,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let capture = capture::resolve(std::mem::take(&mut spec.capture), &link_index, &spec.links, &mut found.errors);
     let timeline = timeline::resolve(
         timeline,
-        &timeline::Places { nodes: &node_index, links: &link_index, spec: &spec, is_complete: !left_out.commands },
+        &Places { nodes: &node_index, links: &link_index, spec: &spec, is_complete: !left_out.commands },
         found,
     );
     let expect = expectations(&spec, &timeline, &link_names, left_out, &mut found.errors);
@@ -96,19 +89,11 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     plan
 }
 
-/// The addresses at the ends of these links, each with the name of its node.
-pub(crate) fn addresses(links: &[LinkSpec]) -> Vec<(String, IpAddr)> {
-    // What is wrong with them is noted when the plan is made.
-    let assigned = addressing::assign(links, &mut Findings::default());
-    let ends = links.iter().zip(assigned).flat_map(|(link, own)| link.ends.iter().zip(own.ends));
-    ends.flat_map(|(end, nets)| nets.into_iter().map(|net| (end.node.value.clone(), net.addr()))).collect()
-}
-
 fn lab_name(spec: &Spec, default_name: &str, errors: &mut Errors) -> String {
     if let Some(name) = &spec.name {
         return name.value.clone();
     }
-    if crate::check_name(default_name).is_err() {
+    if check_name(default_name).is_err() {
         let message = format!("the file's name `{default_name}` cannot name the lab: write for example `name: my-lab`");
         errors.push(Diagnostic::new(Span { line: 1, ..Span::default() }, "name", message));
     }

@@ -1,13 +1,15 @@
 //! `traffic`: what `netloom sim` sends. The sources that do not listen are those of cross traffic, with the same keys.
 
-use crate::ChangeError;
-use crate::decode::scalar::{duration_or_zero, integer, positive_duration, quantity};
-use crate::decode::{Errors, Fields, keep};
 use crate::diagnostics::{Diagnostic, Spanned};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{COMMAND_NAME, DURATION_OR_ZERO, Key, Kind, NODE_NAME, Quantity, Section};
+use crate::models::ChangeError;
 use crate::models::cross::{self, CONSTANT, ON_OFF, PCAP, POISSON};
+use crate::names::command_name;
 use crate::plan::{Plan, Sends, TrafficPlan, WindowConfig};
 use crate::resolve::resolve_for;
+use crate::scalar::{duration_or_zero, integer, positive_duration, quantity};
 use crate::spec::TrafficSpec;
 use crate::yaml::{self, Node};
 use netloom_units::{Bytes, Duration};
@@ -99,7 +101,7 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<TrafficSpec> {
     let (kind, fields) = Fields::open_kind(node, &kinds, errors)?;
     let from = fields.read("from", node_name, errors);
     let to = fields.read("to", node_name, errors);
-    let name = fields.read("as", crate::decode::command_name, errors);
+    let name = fields.read("as", command_name, errors);
     let sends = match kind {
         "window" => window(&fields, node, errors).map(Sends::Window),
         _ => cross::source_of(kind, &fields, node, errors).map(Sends::Open),

@@ -1,10 +1,11 @@
 //! The clock.
 
-use super::scalar::word;
-use super::{Errors, Fields, keep};
 use crate::diagnostics::Diagnostic;
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::CLOCK;
 use crate::plan::Clock;
+use crate::scalar::word;
 use crate::yaml::{Content, Node};
 use netloom_units::{Dilation, ParseError};
 

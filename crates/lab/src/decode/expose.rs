@@ -1,9 +1,9 @@
 //! Ports of this machine that lead into a node.
 
-use super::scalar::integer;
-use super::{Errors, keep};
 use crate::diagnostics::{Diagnostic, Spanned};
+use crate::errors::{Errors, keep};
 use crate::plan::ExposePlan;
+use crate::scalar::integer;
 use crate::yaml::{Content, Entry, Node};
 
 /// The ports that lead to a node.

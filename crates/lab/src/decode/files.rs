@@ -1,21 +1,19 @@
 //! What a node's file system has of its own.
 
-use super::scalar::{flag, text, word};
-use super::timeline::user_name;
-use super::{Errors, Fields, keep, list};
+use super::list;
 use crate::diagnostics::{Diagnostic, Spanned};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::FILE;
+use crate::names::user_name;
 use crate::plan::{FileContents, FilePlan};
+use crate::scalar::{flag, text, word};
 use crate::yaml::{Content, Entry, Node};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Windows into the kernel, and devices: nothing can be put there.
 const WINDOWS: [&str; 3] = ["/proc", "/sys", "/dev"];
-
-/// What is copied into the results of every run: at most so many files of a source, and so many bytes.
-const MOST_KEPT: usize = 1_000;
-const MOST_KEPT_BYTES: u64 = 16_000_000;
 
 /// The permissions that there are.
 const MOST_MODE: u32 = 0o7777;
@@ -165,25 +163,4 @@ fn pattern(node: &Node) -> Result<String, Diagnostic> {
         }
     }
     Ok(pattern)
-}
-
-/// The files of the source `name`, which counts from `home`, by names like it; none if there are too many for a copy.
-pub(super) fn small_files(home: &Path, name: &Path) -> Vec<PathBuf> {
-    let (mut found, mut bytes) = (Vec::new(), 0);
-    let mut left = vec![name.to_owned()];
-    while let Some(path) = left.pop() {
-        let Ok(about) = std::fs::symlink_metadata(home.join(&path)) else { continue };
-        if about.is_dir() {
-            let entries = std::fs::read_dir(home.join(&path)).into_iter().flatten().flatten();
-            left.extend(entries.map(|entry| path.join(entry.file_name())));
-        } else if about.is_file() && path.to_str().is_some() && std::fs::File::open(home.join(&path)).is_ok() {
-            bytes += about.len();
-            found.push(path);
-        }
-        if found.len() + left.len() > MOST_KEPT || bytes > MOST_KEPT_BYTES {
-            return Vec::new();
-        }
-    }
-    found.sort();
-    found
 }

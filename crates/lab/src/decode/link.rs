@@ -1,15 +1,17 @@
 //! Links, their ends and their directions.
 
-use super::scalar::{address, duration_or_zero, filled, integer, mac, text, word};
 use super::treatments;
-use super::{Errors, Fields, keep};
 use crate::diagnostics::{Diagnostic, Spanned};
-use crate::keys::{CHANGE, DIRECTION, END, LINK};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
+use crate::keys::{DIRECTION, END, LINK};
 use crate::models;
+use crate::names::wrong_link_name;
+use crate::scalar::{address, duration_or_zero, filled, integer, mac, text, word};
 use crate::spec::{BypassSpec, EndSpec, LinkSpec};
 use crate::yaml::{Content, Entry, Node};
 use ipnet::IpNet;
-use netloom_link::{PipeChange, PipeConfig};
+use netloom_link::PipeConfig;
 use netloom_units::{Bytes, Duration};
 
 /// The customary MTU of Ethernet.
@@ -31,7 +33,7 @@ pub(super) fn links(node: &Node, errors: &mut Errors, left_out: &mut bool) -> Ve
     let mut links = Vec::new();
     for entry in entries {
         let name = Spanned { value: entry.name.clone(), span: entry.span, key: entry.value.key.clone() };
-        if let Some(wrong) = wrong_name(&name.value, "link") {
+        if let Some(wrong) = wrong_link_name(&name.value, "link") {
             errors.push(name.error(wrong));
         }
         match link(name, &entry.value, errors) {
@@ -40,15 +42,6 @@ pub(super) fn links(node: &Node, errors: &mut Errors, left_out: &mut bool) -> Ve
         }
     }
     links
-}
-
-/// What is wrong with the name of a link or pipe.
-pub(super) fn wrong_name(name: &str, what: &str) -> Option<String> {
-    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
-    let goes_on = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
-    (!begins || !goes_on || name.len() > 31).then(|| {
-        format!("`{name}` cannot name a {what}: begin with a letter, go on with letters, digits, _ and -, 31 at most")
-    })
 }
 
 fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkSpec> {
@@ -115,15 +108,6 @@ pub(super) fn addressed(node: &Node) -> Result<bool, Diagnostic> {
     word(node, &[("automatic", true), ("none", false)])
 }
 
-/// The change that a map like `{delay: 80 ms}` describes.
-pub(super) fn changes(node: &Node, errors: &mut Errors) -> Option<PipeChange> {
-    let fields = Fields::open(node, &CHANGE, errors)?;
-    if node.content == Content::Map(Vec::new()) {
-        errors.push(node.error("nothing is changed: write for example `{delay: 80 ms}`"));
-    }
-    Some(models::decode(&fields, errors))
-}
-
 fn ends(node: &Node, errors: &mut Errors) -> Option<[EndSpec; 2]> {
     match &node.content {
         Content::List(items) if items.len() == 2 => {
@@ -178,17 +162,4 @@ fn addresses(node: &Node, errors: &mut Errors) -> Vec<Spanned<IpNet>> {
         _ => std::slice::from_ref(node),
     };
     items.iter().filter_map(|item| keep(address(item).map(|net| item.spanned(net)), errors)).collect()
-}
-
-/// The change that one key and its value describe.
-pub(crate) fn named_change(key: &str, value: Node) -> Result<PipeChange, Diagnostic> {
-    let span = value.span;
-    let entry = Entry { name: key.to_owned(), span, value };
-    let map = Node { span, head: span, key: String::new(), content: Content::Map(vec![entry]) };
-    let mut errors = Errors::default();
-    let change = changes(&map, &mut errors);
-    match (errors.into_entries().into_iter().next(), change) {
-        (Some(error), _) => Err(error),
-        (None, change) => Ok(change.unwrap_or_default()),
-    }
 }

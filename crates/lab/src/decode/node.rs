@@ -1,11 +1,15 @@
 //! Nodes.
 
 use super::expose::expose;
-use super::scalar::{command, cpus, duration_or_zero, filled, quantity, text, word};
-use super::{Errors, Fields, files, keep};
+use super::variables::{settings, variables};
+use super::{files, list};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{CPU, NODE};
+use crate::names::{variable_name, wrong_node_name};
 use crate::plan::{NodeKind, Stack};
+use crate::scalar::{command, cpus, duration_or_zero, filled, quantity, text, word};
 use crate::spec::NodeSpec;
 use crate::yaml::{Content, Node};
 use netloom_units::{Bytes, CpuCost, Duration, TimePerByte};
@@ -62,7 +66,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
         spec.sysctls.push((CONGESTION.to_owned(), said.value.clone()));
     }
     spec.env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
-    let setup = fields.get("setup").map_or(&[][..], |value| super::list(value, errors)).iter();
+    let setup = fields.get("setup").map_or(&[][..], |value| list(value, errors)).iter();
     let line = |item: &Node| command(item).map(|command| (item.span.line, command));
     spec.setup = setup.filter_map(|item| keep(line(item), errors)).collect();
     spec.inherit = fields.get("inherit").map_or_else(Vec::new, |value| variables(value, errors));
@@ -189,27 +193,6 @@ fn said_twice(fields: &Fields<'_>, sysctls: &[(String, String)]) -> Option<Diagn
     })
 }
 
-/// Names and texts; `check` says what is wrong with a name.
-pub(super) fn settings(
-    node: &Node,
-    check: fn(&str) -> Option<&'static str>,
-    errors: &mut Errors,
-) -> Vec<(String, String)> {
-    let Content::Map(entries) = &node.content else {
-        errors.push(node.expected("a map of names and values"));
-        return Vec::new();
-    };
-    let mut settings = Vec::new();
-    for entry in entries {
-        if let Some(wrong) = check(&entry.name) {
-            errors.push(Diagnostic::new(entry.span, &entry.value.key, format!("`{}` {wrong}", entry.name)));
-        } else if let Some(value) = keep(text(&entry.value), errors) {
-            settings.push((entry.name.clone(), value));
-        }
-    }
-    settings
-}
-
 fn sysctl_name(name: &str) -> Option<&'static str> {
     let belongs = name.strip_prefix("net.").or_else(|| name.strip_prefix("net/")).is_some_and(|rest| !rest.is_empty());
     let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_./-".contains(&b)) && !name.contains("..");
@@ -220,32 +203,11 @@ fn sysctl_name(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Names of variables, each once.
-pub(super) fn variables(node: &Node, errors: &mut Errors) -> Vec<String> {
-    let mut names = Vec::new();
-    for item in super::list(node, errors) {
-        let Some(name) = keep(text(item), errors) else { continue };
-        if let Some(wrong) = variable_name(&name) {
-            errors.push(item.error(format!("`{name}` {wrong}")));
-        } else if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
-}
-
-pub(super) fn variable_name(name: &str) -> Option<&'static str> {
-    let mut bytes = name.bytes();
-    let begins = bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
-    let goes_on = bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    if begins && goes_on { None } else { Some("is not the name of a variable: use letters, digits and _") }
-}
-
 /// Node names are host names, and those do not tell upper from lower case.
 fn check_names(nodes: &[NodeSpec], errors: &mut Errors) {
     let mut seen: BTreeMap<String, Span> = BTreeMap::new();
     for NodeSpec { name, .. } in nodes {
-        if let Some(wrong) = wrong_name(&name.value) {
+        if let Some(wrong) = wrong_node_name(&name.value) {
             errors.push(name.error(wrong));
         }
         if let Some(first) = seen.insert(name.value.to_lowercase(), name.span) {
@@ -255,15 +217,4 @@ fn check_names(nodes: &[NodeSpec], errors: &mut Errors) {
             );
         }
     }
-}
-
-fn wrong_name(name: &str) -> Option<String> {
-    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
-    let goes_on = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    if name.eq_ignore_ascii_case("localhost") {
-        return Some("`localhost` is every node's name for itself: choose another".into());
-    }
-    (!begins || !goes_on || name.len() > 31).then(|| {
-        format!("`{name}` cannot name a node: begin with a letter, go on with letters, digits and -, 31 at most")
-    })
 }

@@ -1,12 +1,15 @@
 //! The timeline.
 
-use super::link::changes;
-use super::node::{settings, variable_name};
-use super::scalar::{command, duration, duration_or_zero, filled, flag, integer, positive_duration, text, word};
-use super::{Errors, Fields, keep, list};
+use super::list;
+use super::variables::settings;
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{DOWN, HEAL, PARTITION, READY, RUN, SET, SETUP, UP};
+use crate::models::changes;
+use crate::names::{command_name, file_name, name_of, user_name, variable_name};
 use crate::plan::{Direction, Ready, ReadyWhen};
+use crate::scalar::{command, duration, duration_or_zero, filled, flag, integer, positive_duration, word};
 use crate::spec::{ActionSpec, EntrySpec, PartSpec, RunSpec};
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
@@ -130,21 +133,6 @@ fn setup_entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
     Some(EntrySpec { line: node.span.line, at: None, action: ActionSpec::Run(Box::new(run)) })
 }
 
-/// The name of a user, or its number.
-pub(super) fn user_name(node: &Node) -> Result<String, Diagnostic> {
-    let name = text(node)?;
-    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b)) && !name.starts_with(['-', '.']);
-    let is_number = name.bytes().all(|b| b.is_ascii_digit());
-    // The largest number means "nobody in particular" to the kernel.
-    let is_right = if is_number { name.parse().is_ok_and(|uid: u32| uid < u32::MAX) } else { name.len() <= 32 };
-    if plain && is_right && !name.is_empty() {
-        return Ok(name);
-    }
-    Err(node.error(format!(
-        "\"{name}\" is not a user: write a name that /etc/passwd has, or a number, for example postgres"
-    )))
-}
-
 fn set(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
     let fields = Fields::open(node, &SET, errors)?;
     let at = fields.read("at", duration_or_zero, errors);
@@ -218,63 +206,6 @@ fn heal(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpe
     let place = fields.get("heal")?;
     keep(is_true(place), errors)?;
     Some((at, ActionSpec::Heal { place: place.spanned(()) }))
-}
-
-pub(crate) fn link_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
-    name_of("a link")(node)
-}
-
-fn name_of(what: &'static str) -> impl Fn(&Node) -> Result<Spanned<String>, Diagnostic> {
-    move |node| match node.text() {
-        Some(name) => Ok(node.spanned(name.to_owned())),
-        None => Err(node.expected(&format!("the name of {what}"))),
-    }
-}
-
-pub(crate) fn command_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
-    let name = text(node)?;
-    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
-    let goes_on = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
-    if begins && goes_on && name.len() <= 63 {
-        return Ok(node.spanned(name));
-    }
-    Err(node.error(format!(
-        "\"{name}\" cannot name a command: begin with a letter, go on with letters, digits, _ and -, 63 at most"
-    )))
-}
-
-/// What a run writes itself.
-const RESERVED: [&str; 14] = [
-    "provenance.json",
-    "lab.yaml",
-    "plan.json",
-    "hosts",
-    "logs",
-    "captures",
-    "events.jsonl",
-    "samples.csv",
-    "pipes.csv",
-    "pipes.json",
-    "commands.json",
-    "verdict.json",
-    "summary.txt",
-    "report.html",
-];
-
-/// The name of a file in the results folder.
-pub(crate) fn file_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
-    let name = filled(node)?;
-    let plain =
-        name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_. -".contains(&b)) && !name.starts_with(['.', ' ']);
-    if RESERVED.contains(&name.as_str()) {
-        return Err(node.error(format!("\"{name}\" is written by every run itself: choose another name")));
-    }
-    if plain {
-        return Ok(node.spanned(name));
-    }
-    Err(node.error(format!(
-        "\"{name}\" is not a plain file name: it goes into the results folder, write for example iperf.json"
-    )))
 }
 
 fn ready(node: &Node, errors: &mut Errors) -> Option<Ready> {

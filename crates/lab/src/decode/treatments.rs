@@ -1,11 +1,12 @@
 //! `pipes`: further pipes of a direction, each for some of the traffic.
 
-use super::link::wrong_name;
-use super::{Errors, Fields};
 use crate::diagnostics::{Diagnostic, Spanned};
+use crate::errors::Errors;
 use crate::expect::PipeMetric;
+use crate::fields::Fields;
 use crate::keys::TREATMENT;
 use crate::models::{self, filter};
+use crate::names::wrong_link_name;
 use crate::plan::Treatment;
 use crate::yaml::{Content, Node};
 use netloom_link::{Filter, PipeChange, PipeConfig};
@@ -77,5 +78,5 @@ fn wrong_pipe_name(name: &str) -> Option<String> {
     if is_metric || ["forward", "backward"].contains(&name) {
         return Some(format!("`{name}` cannot name a pipe: it means something else behind a link's name"));
     }
-    wrong_name(name, "pipe")
+    wrong_link_name(name, "pipe")
 }

@@ -1,18 +1,8 @@
 //! The tables of links.
 
-use super::{ADDRESS, Key, Kind, LINK_NAME, NODE_NAME, Quantity, Section, VARIABLE_NAME};
+use super::kinds::{DURATION_OR_ZERO, NODE_REFERENCE};
+use super::{ADDRESS, Key, Kind, LINK_NAME, Section};
 use crate::models::{self, filter};
-
-pub(super) const DURATION: Kind = Kind::Quantity(Quantity::Duration);
-pub(crate) const DURATION_OR_ZERO: Kind = Kind::OneOf(&[DURATION, Kind::Zero]);
-pub(super) const SHARE: Kind = Kind::Quantity(Quantity::Probability);
-/// A share, or zero.
-pub(crate) const SHARE_OR_ZERO: Kind = Kind::OneOf(&[SHARE, Kind::Zero]);
-pub(super) const NODE_REFERENCE: Kind = Kind::Text(NODE_NAME);
-pub(super) const LINK_REFERENCE: Kind = Kind::Text(LINK_NAME);
-pub(super) const ENVIRONMENT: Kind = Kind::Map { names: VARIABLE_NAME, values: &Kind::Scalar };
-/// Some of them, by their names.
-pub(super) const VARIABLE_NAMES: Kind = Kind::List { items: &Kind::Text(VARIABLE_NAME), least: 0, most: None };
 
 /// A link.
 pub(crate) const LINK: Section = Section {
@@ -87,10 +77,6 @@ pub(crate) const DIRECTION: Section = Section {
     doc: "What can be said about one direction of a link.",
     groups: &[models::KEYS, PIPES],
 };
-
-/// A change of a link or pipe.
-pub(crate) const CHANGE: Section =
-    Section { name: "change", doc: "What can be changed while a lab runs.", groups: &[models::KEYS] };
 
 const PIPES: &[Key] = &[Key::new(
     "pipes",

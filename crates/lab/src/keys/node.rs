@@ -1,7 +1,7 @@
 //! The tables of nodes.
 
 use super::files::{COLLECT, FILES};
-use super::network::{DURATION_OR_ZERO, ENVIRONMENT, VARIABLE_NAMES};
+use super::kinds::{DURATION_OR_ZERO, ENVIRONMENT, VARIABLE_NAMES};
 use super::timeline::COMMAND;
 use super::{CONGESTION_NAME, Key, Kind, PORT, Quantity, SYSCTL_NAME, Section};
 

@@ -1,8 +1,9 @@
 //! The tables of the timeline's entries.
 
 use super::files::USER;
-use super::network::{CHANGE, DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE};
+use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE};
 use super::{COMMAND_NAME, Key, Kind, Section};
+use crate::models::CHANGE;
 
 pub(super) const COMMAND: Kind =
     Kind::OneOf(&[Kind::Text("\\S"), Kind::List { items: &Kind::Scalar, least: 1, most: None }]);

@@ -1,6 +1,7 @@
 //! The tables of the whole file and of its bounds.
 
-use super::network::{ADDRESSES, DURATION, LINK, NODE_REFERENCE, SHARE, VARIABLE_NAMES};
+use super::kinds::{DURATION, NODE_REFERENCE, SHARE, VARIABLE_NAMES};
+use super::network::{ADDRESSES, LINK};
 use super::node::{NODE, ROUTES};
 use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, SETUP, UP};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};

@@ -1,8 +1,10 @@
 //! What happens to packets with a probability, and is alike for neighbours if the user says so.
 
-use crate::decode::{Errors, Fields, keep, scalar};
 use crate::diagnostics::Diagnostic;
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, SHARE_OR_ZERO, Section};
+use crate::scalar;
 use crate::yaml::{Content, Node};
 use netloom_link::{ChanceConfig, ConfigError};
 

@@ -1,7 +1,7 @@
 //! `corrupt`: in which packets a bit is flipped.
 
 use super::chance;
-use crate::decode::Errors;
+use crate::errors::Errors;
 use crate::keys::Key;
 use crate::yaml::Node;
 use netloom_link::CorruptConfig;

@@ -2,12 +2,11 @@
 
 mod pcap;
 
-use crate::decode::scalar::{
-    duration_or_zero, filled, flag, integer, positive_duration, quantity, rate as rate_or_unlimited,
-};
-use crate::decode::{Errors, Fields, keep};
 use crate::diagnostics::Diagnostic;
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{DURATION_OR_ZERO, Key, Kind, Quantity, Section};
+use crate::scalar::{duration_or_zero, filled, flag, integer, positive_duration, quantity, rate as rate_or_unlimited};
 use crate::yaml::{Content, Node};
 use netloom_link::{CrossConfig, OnOff, PacketSize, Replay, Stream, Traffic};
 use netloom_units::{Duration, Rate};

@@ -2,10 +2,11 @@
 
 mod sections;
 
-use crate::decode::scalar::{filled, flag, text, word};
-use crate::decode::{Errors, Fields, keep, scalar};
 use crate::diagnostics::Diagnostic;
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{DURATION_OR_ZERO, Key, Kind};
+use crate::scalar::{self, filled, flag, text, word};
 use crate::yaml::{Content, Node};
 use netloom_link::{
     Bins, ConfigError, Correlation, DelayConfig, Distribution, Exponential, Gamma, Histogram, Normal, Order, Pareto,

@@ -1,7 +1,7 @@
 //! `duplicate`: which packets come twice.
 
 use super::chance;
-use crate::decode::Errors;
+use crate::errors::Errors;
 use crate::keys::Key;
 use crate::yaml::Node;
 use netloom_link::DuplicateConfig;

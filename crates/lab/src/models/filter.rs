@@ -1,9 +1,10 @@
 //! `match`: which traffic is meant, for everything that treats some of it in its own way.
 
-use crate::decode::scalar::{integer, text, word};
-use crate::decode::{Errors, Fields, keep};
 use crate::diagnostics::{Diagnostic, nearest};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, Section};
+use crate::scalar::{integer, text, word};
 use crate::yaml::{Content, Node};
 use ipnet::IpNet;
 use netloom_link::{ConfigError, Filter, Ports, Prefix};

@@ -1,9 +1,12 @@
 //! `netem`, `dummynet`, `tbf`: strings that people already have, in the place of the keys that they stand for.
 
+use super::change::parse_change;
 use super::written_change;
-use crate::decode::{Errors, Fields, keep, scalar};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::foreign::{Dialect, translate};
 use crate::keys::{Key, Kind};
+use crate::scalar;
 use crate::yaml::Node;
 use netloom_link::PipeChange;
 
@@ -46,7 +49,7 @@ fn add(key: &str, value: &str, node: &Node, change: &mut PipeChange, errors: &mu
         errors.push(node.error(format!("this string says `{key}`, which another key says too: leave one out")));
         return;
     }
-    match crate::parse_change(key, value) {
+    match parse_change(key, value) {
         Ok(part) => change.merge(part),
         Err(error) => errors.push(node.error(format!("this string means `{key}: {value}`, which is wrong: {error}"))),
     }

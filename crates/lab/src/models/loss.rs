@@ -3,9 +3,11 @@
 mod tables;
 
 use super::chance::{self, refused};
-use crate::decode::{Errors, Fields, keep, scalar};
 use crate::diagnostics::Diagnostic;
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, SHARE_OR_ZERO};
+use crate::scalar;
 use crate::yaml::{Content, Node};
 use netloom_link::{
     EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig, PacketsConfig, SequenceConfig, Then,

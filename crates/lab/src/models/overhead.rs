@@ -1,7 +1,9 @@
 //! `overhead`: what a packet is charged beyond its bytes.
 
-use crate::decode::{Errors, Fields, keep, scalar};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, Quantity, Section};
+use crate::scalar;
 use crate::yaml::{Content, Node};
 use netloom_link::OverheadConfig;
 use netloom_units::Bytes;

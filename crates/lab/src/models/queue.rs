@@ -11,10 +11,11 @@ pub(crate) mod priority;
 pub(crate) mod red;
 pub(crate) mod wf2q;
 
-use crate::decode::scalar::quantity;
-use crate::decode::{Errors, Fields, keep};
 use crate::diagnostics::Diagnostic;
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, Quantity, Section};
+use crate::scalar::quantity;
 use crate::yaml::{Content, Entry, Node};
 use netloom_link::{ConfigError, QueueConfig};
 

@@ -1,8 +1,10 @@
 //! `reorder`: which packets overtake others.
 
 use super::chance;
-use crate::decode::{Errors, Fields, keep, scalar};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, Quantity, SHARE_OR_ZERO, Section};
+use crate::scalar;
 use crate::yaml::{Content, Node};
 use netloom_link::{ChanceConfig, ReorderConfig};
 

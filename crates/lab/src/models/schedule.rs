@@ -1,8 +1,10 @@
 //! `schedule`: how a pipe changes by itself.
 
 use super::rate::quoted;
-use crate::decode::{Errors, Fields, keep, scalar};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{DURATION_OR_ZERO, Key, Kind, Quantity, SHARE_OR_ZERO, Section};
+use crate::scalar;
 use crate::yaml::{Content, Node};
 use netloom_link::{Interpolation, ScheduleConfig, Step, Timetable};
 

@@ -1,9 +1,10 @@
 //! `state`: when a pipe is cut and joined by itself, and what a cut does.
 
-use crate::decode::scalar::{duration, duration_or_zero, word};
-use crate::decode::{Errors, Fields, keep};
 use crate::diagnostics::Diagnostic;
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{DURATION_OR_ZERO, Key, Kind, Quantity, Section};
+use crate::scalar::{duration, duration_or_zero, word};
 use crate::yaml::{Content, Node};
 use netloom_link::{FlapConfig, FlapTime, OnTheWire, StateConfig};
 

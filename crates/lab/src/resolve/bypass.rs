@@ -1,8 +1,8 @@
 //! Which links are joined in the kernel, and why others are not.
 
 use super::ends::Ends;
-use crate::decode::Errors;
 use crate::diagnostics::one_of;
+use crate::errors::Errors;
 use crate::expect::Subject;
 use crate::models;
 use crate::plan::{Action, Bypass, Clock, Direction, LinkPart, Plan, Stack};

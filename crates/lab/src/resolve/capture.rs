@@ -3,8 +3,8 @@
 use super::names::Index;
 use super::place;
 use crate::capture::{CaptureSpec, EXTENSION};
-use crate::decode::Errors;
 use crate::diagnostics::Span;
+use crate::errors::Errors;
 use crate::plan::{CapturePlan, CapturePoint};
 use crate::spec::LinkSpec;
 use std::collections::BTreeMap;

@@ -1,8 +1,7 @@
 //! What the clock means for nodes: on whose stack each runs, and which of its settings hold.
 
-use super::Findings;
-use crate::decode::Errors;
 use crate::diagnostics::{Diagnostic, Spanned, nearest, one_of};
+use crate::errors::{Errors, Findings};
 use crate::plan::{Clock, NodeKind, Stack};
 use crate::spec::{NodeSpec, Spec};
 use netloom_units::Bytes;

@@ -2,8 +2,8 @@
 
 use super::names::Index;
 use super::place;
-use crate::decode::Errors;
 use crate::diagnostics::Span;
+use crate::errors::Errors;
 use crate::plan::EndPlan;
 use crate::spec::{EndSpec, LinkSpec};
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! Names and their places.
 
 use crate::diagnostics::{Diagnostic, Spanned, nearest};
+use crate::spec::Spec;
 use std::collections::BTreeMap;
 
 /// The names of all nodes, or of all links.
@@ -32,6 +33,15 @@ pub(super) fn index_of(index: &Index<'_>, name: &Spanned<String>) -> Result<Opti
         None if index.has_gaps => Ok(None),
         None => Err(name.error(unknown(index, &name.value))),
     }
+}
+
+/// What the timeline refers to.
+pub(super) struct Places<'a> {
+    pub(super) nodes: &'a Index<'a>,
+    pub(super) links: &'a Index<'a>,
+    pub(super) spec: &'a Spec,
+    /// Whether all commands could be read.
+    pub(super) is_complete: bool,
 }
 
 /// So many names are listed when none is near.

@@ -1,7 +1,7 @@
 //! Which commands wait for others: those that make the lab ready, and those that say so.
 
-use crate::decode::Errors;
 use crate::diagnostics::{Spanned, nearest};
+use crate::errors::Errors;
 use crate::plan::{Action, Event, RunCommand};
 use crate::spec::{ActionSpec, EntrySpec, RunSpec, Spec};
 use std::collections::{BTreeMap, BTreeSet};

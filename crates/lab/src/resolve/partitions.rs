@@ -1,9 +1,9 @@
 //! Partitions: which links lead from one part of the network to another, and which of them are to be joined again.
 
-use super::names::index_of;
-use super::timeline::Places;
-use super::{Findings, place};
+use super::names::{Places, index_of};
+use super::place;
 use crate::diagnostics::{Diagnostic, Span, Spanned};
+use crate::errors::Findings;
 use crate::spec::{ActionSpec, EntrySpec};
 use netloom_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};

@@ -11,8 +11,8 @@ mod names;
 mod paths;
 mod reach;
 
-use super::addressing::{Family, LinkAddresses, first, net};
 use super::ends::Ends;
+use crate::addressing::{Family, LinkAddresses, first, net};
 use crate::diagnostics::Diagnostic;
 use crate::plan::{NamePlan, NodeKind, RoutePlan, Unreached};
 use crate::spec::Spec;

@@ -1,24 +1,15 @@
 //! The timeline: names become places, and every command gets a name of its own.
 
-use super::names::Index;
+use super::names::{Index, Places};
 use super::partitions::{healed, partitions};
-use super::{Findings, downs, order, place};
-use crate::decode::{Errors, keep};
+use super::{downs, order, place};
 use crate::diagnostics::{Diagnostic, Span, Spanned, nearest};
+use crate::errors::{Errors, Findings, keep};
 use crate::plan::{Action, Argv, Direction, Event, LinkPart, NodeKind, Plan, RunCommand, Treatment};
-use crate::spec::{ActionSpec, EntrySpec, LinkSpec, PartSpec, RunSpec, Spec};
+use crate::spec::{ActionSpec, EntrySpec, LinkSpec, PartSpec, RunSpec};
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, Duration};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What the timeline refers to.
-pub(super) struct Places<'a> {
-    pub(super) nodes: &'a Index<'a>,
-    pub(super) links: &'a Index<'a>,
-    pub(super) spec: &'a Spec,
-    /// Whether all commands could be read.
-    pub(super) is_complete: bool,
-}
 
 /// The events of the timeline; those that refer to what does not exist are noted and left out.
 pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut Findings) -> Vec<Event> {

@@ -3,8 +3,8 @@
 use super::names::Index;
 use super::place;
 use super::timeline::runs_nothing;
-use crate::decode::Errors;
 use crate::diagnostics::{Span, Spanned};
+use crate::errors::Errors;
 use crate::plan::{NodeKind, Plan, TrafficPlan};
 use crate::spec::TrafficSpec;
 use std::collections::BTreeSet;

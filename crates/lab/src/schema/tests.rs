@@ -1,9 +1,8 @@
 use super::*;
 use crate::keys::{
-    BOUNDS, CHANGE, CLOCK, CPU, DIRECTION, DOWN, END, FILE, HEAL, LINK, NODE, PARTITION, READY, RUN, SET, SETUP,
-    TREATMENT, UP,
+    BOUNDS, CLOCK, CPU, DIRECTION, DOWN, END, FILE, HEAL, LINK, NODE, PARTITION, READY, RUN, SET, SETUP, TREATMENT, UP,
 };
-use crate::models;
+use crate::models::{self, CHANGE};
 
 fn validator() -> jsonschema::Validator {
     jsonschema::draft202012::new(&schema()).expect("the schema is one")

@@ -1,8 +1,9 @@
 //! `kind: codel`: controlled delay.
 
-use crate::decode::scalar::{duration, flag, quantity};
-use crate::decode::{Errors, Fields};
+use crate::errors::Errors;
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, Quantity, Section};
+use crate::scalar::{duration, flag, quantity};
 use netloom_link::{CodelConfig, CodelControl, DEFAULT_LIMIT, QueueConfig};
 
 /// How CoDel controls a queue, alone or as one of many.

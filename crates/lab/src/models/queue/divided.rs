@@ -1,9 +1,10 @@
 //! How disciplines with several queues divide packets among them: `flows` and `limit`, or `classes`.
 
-use crate::decode::scalar::{integer, quantity};
-use crate::decode::{Errors, Fields, keep};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, LINK_NAME, Quantity, Section};
 use crate::models::filter;
+use crate::scalar::{integer, quantity};
 use crate::yaml::{Content, Entry, Node};
 use netloom_link::{ClassConfig, ConfigError, DEFAULT_LIMIT, Division};
 use netloom_units::Limit;

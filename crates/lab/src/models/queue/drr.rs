@@ -1,9 +1,10 @@
 //! `kind: drr`: deficit round robin.
 
 use super::divided;
-use crate::decode::scalar::quantity;
-use crate::decode::{Errors, Fields};
+use crate::errors::Errors;
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, Quantity, Section};
+use crate::scalar::quantity;
 use netloom_link::{DrrConfig, QueueConfig};
 use netloom_units::Bytes;
 

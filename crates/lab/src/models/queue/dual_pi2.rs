@@ -1,9 +1,10 @@
 //! `kind: dualpi2`: a queue with low latency and a classic one, coupled.
 
 use super::pie::TARGET;
-use crate::decode::scalar::{duration, duration_or_zero, integer, probability_or_zero, quantity};
-use crate::decode::{Errors, Fields};
+use crate::errors::Errors;
+use crate::fields::Fields;
 use crate::keys::{DURATION_OR_ZERO, Key, Kind, Quantity, SHARE_OR_ZERO, Section};
+use crate::scalar::{duration, duration_or_zero, integer, probability_or_zero, quantity};
 use netloom_link::{DualPi2Config, QueueConfig};
 
 pub(crate) const SECTION: Section = Section {

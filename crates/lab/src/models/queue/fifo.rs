@@ -1,8 +1,9 @@
 //! `kind: fifo`: first in, first out.
 
-use crate::decode::scalar::{quantity, word};
-use crate::decode::{Errors, Fields};
+use crate::errors::Errors;
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, Quantity, Section};
+use crate::scalar::{quantity, word};
 use netloom_link::{DEFAULT_LIMIT, QueueConfig};
 use netloom_units::Limit;
 

@@ -1,10 +1,11 @@
 //! `kind: fq_codel`: flows that take turns, each under the control of CoDel.
 
 use super::codel::{CONTROL, decode_control, write_control};
-use crate::decode::scalar::{integer, quantity};
-use crate::decode::{Errors, Fields};
 use crate::diagnostics::Diagnostic;
+use crate::errors::Errors;
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, Quantity, Section};
+use crate::scalar::{integer, quantity};
 use crate::yaml::Node;
 use netloom_link::{FqCodelConfig, QueueConfig};
 use netloom_units::Limit;

@@ -2,9 +2,10 @@
 
 use super::fifo::LIMIT;
 use super::red::MEAN_PACKET;
-use crate::decode::scalar::{duration, duration_or_zero, flag, quantity};
-use crate::decode::{Errors, Fields};
+use crate::errors::Errors;
+use crate::fields::Fields;
 use crate::keys::{DURATION_OR_ZERO, Key, Kind, Quantity, Section};
+use crate::scalar::{duration, duration_or_zero, flag, quantity};
 use netloom_link::{PieConfig, QueueConfig};
 
 pub(crate) const SECTION: Section = Section {

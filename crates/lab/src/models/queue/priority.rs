@@ -1,7 +1,8 @@
 //! `kind: priority`: the first class with something to send, always.
 
 use super::divided;
-use crate::decode::{Errors, Fields};
+use crate::errors::Errors;
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, Section};
 use netloom_link::{ClassConfig, QueueConfig};
 

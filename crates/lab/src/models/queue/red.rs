@@ -1,9 +1,10 @@
 //! `kind: red`: random early detection.
 
 use super::fifo::LIMIT;
-use crate::decode::scalar::{flag, probability, quantity};
-use crate::decode::{Errors, Fields};
+use crate::errors::Errors;
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, Quantity, Section};
+use crate::scalar::{flag, probability, quantity};
 use netloom_link::{QueueConfig, RedConfig};
 
 pub(crate) const SECTION: Section = Section {

@@ -1,7 +1,8 @@
 //! `kind: wf2q`: worst-case fair weighted fair queueing.
 
 use super::divided;
-use crate::decode::{Errors, Fields};
+use crate::errors::Errors;
+use crate::fields::Fields;
 use crate::keys::{Key, Kind, Section};
 use netloom_link::{Division, QueueConfig};
 

@@ -8,11 +8,10 @@
 mod family;
 mod order;
 
-pub(super) use family::{Family, first, net};
+pub(crate) use family::{Family, first, net};
 
-use super::Findings;
-use crate::decode::Errors;
 use crate::diagnostics::{Diagnostic, Span, Spanned};
+use crate::errors::{Errors, Findings};
 use crate::spec::LinkSpec;
 use family::{Range, range};
 use ipnet::IpNet;
@@ -24,20 +23,20 @@ const LEAST_MTU_V6: u32 = 1_280;
 
 /// The addresses at both ends of a link; IPv4 before IPv6.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct LinkAddresses {
-    pub(super) ends: [Vec<IpNet>; 2],
+pub(crate) struct LinkAddresses {
+    pub(crate) ends: [Vec<IpNet>; 2],
 }
 
 impl LinkAddresses {
     /// The addresses of `end` with its hardware address, for the permanent neighbour entries of the other end.
-    pub(super) fn neighbors(&self, end: usize, mac: [u8; 6]) -> Vec<(IpAddr, [u8; 6])> {
+    pub(crate) fn neighbors(&self, end: usize, mac: [u8; 6]) -> Vec<(IpAddr, [u8; 6])> {
         let has_v6 = self.ends[end].iter().any(|net| matches!(net, IpNet::V6(_)));
         let link_local = has_v6.then(|| IpAddr::V6(link_local(mac)));
         self.ends[end].iter().map(IpNet::addr).chain(link_local).map(|address| (address, mac)).collect()
     }
 
     /// The addresses of both ends in their first common subnet of a family.
-    pub(super) fn pair(&self, family: Family) -> Option<[IpNet; 2]> {
+    pub(crate) fn pair(&self, family: Family) -> Option<[IpNet; 2]> {
         let [first, second] = &self.ends;
         let of_family = |net: &&IpNet| Family::of(net) == family;
         first.iter().filter(of_family).find_map(|a| second.iter().find(|b| a.trunc() == b.trunc()).map(|b| [*a, *b]))
@@ -50,8 +49,16 @@ fn link_local(mac: [u8; 6]) -> Ipv6Addr {
     Ipv6Addr::new(0xfe80, 0, 0, 0, ((a ^ 2) << 8) | b, (c << 8) | 0xff, 0xfe00 | d, (e << 8) | f)
 }
 
+/// The addresses at the ends of these links, each with the name of its node.
+pub(crate) fn addresses(links: &[LinkSpec]) -> Vec<(String, IpAddr)> {
+    // What is wrong with them is noted when the plan is made.
+    let assigned = assign(links, &mut Findings::default());
+    let ends = links.iter().zip(assigned).flat_map(|(link, own)| link.ends.iter().zip(own.ends));
+    ends.flat_map(|(end, nets)| nets.into_iter().map(|net| (end.node.value.clone(), net.addr()))).collect()
+}
+
 /// The addresses of all links.
-pub(super) fn assign(links: &[LinkSpec], found: &mut Findings) -> Vec<LinkAddresses> {
+pub(crate) fn assign(links: &[LinkSpec], found: &mut Findings) -> Vec<LinkAddresses> {
     let mut addresses = vec![LinkAddresses::default(); links.len()];
     let numbers = order::numbers(links);
     let behind = numbers.iter().flatten().max().map_or(0, |last| u128::from(*last) + 1);

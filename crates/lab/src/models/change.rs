@@ -1,10 +1,17 @@
-//! Changes of a link from outside a lab file.
+//! Changes of a link: those of the timeline, and those from outside a lab file.
 
-use crate::decode::named_change;
+use super::KEYS;
 use crate::diagnostics::Diagnostic;
-use crate::yaml;
+use crate::errors::Errors;
+use crate::fields::Fields;
+use crate::keys::Section;
+use crate::yaml::{self, Content, Entry, Node};
 use netloom_link::{PipeChange, PipeConfig};
 use std::fmt;
+
+/// A change of a link or pipe.
+pub(crate) const CHANGE: Section =
+    Section { name: "change", doc: "What can be changed while a lab runs.", groups: &[KEYS] };
 
 /// Why a text is not a change of a link. The message says what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +43,7 @@ impl std::error::Error for ChangeError {}
 /// # Ok::<(), netloom_lab::ChangeError>(())
 /// ```
 pub fn parse_change(key: &str, value: &str) -> Result<PipeChange, ChangeError> {
-    let parsed = if value.trim().is_empty() { Ok(yaml::Node::empty()) } else { yaml::parse(value) };
+    let parsed = if value.trim().is_empty() { Ok(Node::empty()) } else { yaml::parse(value) };
     let node = parsed.map_err(|errors| {
         let why = errors.first().map_or("it is not YAML", Diagnostic::message);
         ChangeError(format!("{key}: {why}"))
@@ -51,6 +58,28 @@ pub fn parse_change(key: &str, value: &str) -> Result<PipeChange, ChangeError> {
 pub fn parse_pipe(keys: &[(String, String)]) -> Result<PipeConfig, ChangeError> {
     keys.iter()
         .try_fold(PipeConfig::default(), |config, (key, value)| Ok(parse_change(key, value)?.applied_to(&config)))
+}
+
+/// The change that a map like `{delay: 80 ms}` describes.
+pub(crate) fn changes(node: &Node, errors: &mut Errors) -> Option<PipeChange> {
+    let fields = Fields::open(node, &CHANGE, errors)?;
+    if node.content == Content::Map(Vec::new()) {
+        errors.push(node.error("nothing is changed: write for example `{delay: 80 ms}`"));
+    }
+    Some(super::decode(&fields, errors))
+}
+
+/// The change that one key and its value describe.
+fn named_change(key: &str, value: Node) -> Result<PipeChange, Diagnostic> {
+    let span = value.span;
+    let entry = Entry { name: key.to_owned(), span, value };
+    let map = Node { span, head: span, key: String::new(), content: Content::Map(vec![entry]) };
+    let mut errors = Errors::default();
+    let change = changes(&map, &mut errors);
+    match (errors.into_entries().into_iter().next(), change) {
+        (Some(error), _) => Err(error),
+        (None, change) => Ok(change.unwrap_or_default()),
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// IPv4 or IPv6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::resolve) enum Family {
+pub(crate) enum Family {
     V4,
     V6,
 }
@@ -41,7 +41,7 @@ impl Range {
 }
 
 impl Family {
-    pub(in crate::resolve) fn of(net: &IpNet) -> Self {
+    pub(crate) fn of(net: &IpNet) -> Self {
         match net {
             IpNet::V4(_) => Self::V4,
             IpNet::V6(_) => Self::V6,
@@ -64,7 +64,7 @@ impl Family {
     }
 
     /// Bits of an address.
-    pub(in crate::resolve) fn bits(self) -> u8 {
+    pub(crate) fn bits(self) -> u8 {
         match self {
             Self::V4 => 32,
             Self::V6 => 128,
@@ -72,7 +72,7 @@ impl Family {
     }
 
     /// Everything: the destination of a default route.
-    pub(in crate::resolve) fn everything(self) -> IpNet {
+    pub(crate) fn everything(self) -> IpNet {
         net(self, 0, 0)
     }
 }
@@ -85,7 +85,7 @@ fn number(address: IpAddr) -> u128 {
 }
 
 /// The address of a net as a number.
-pub(in crate::resolve) fn first(net: &IpNet) -> u128 {
+pub(crate) fn first(net: &IpNet) -> u128 {
     number(net.addr())
 }
 
@@ -105,7 +105,7 @@ pub(super) fn hosts(net: &IpNet) -> Range {
 }
 
 /// The net with this address.
-pub(in crate::resolve) fn net(family: Family, address: u128, prefix: u8) -> IpNet {
+pub(crate) fn net(family: Family, address: u128, prefix: u8) -> IpNet {
     let address = match family {
         Family::V4 => IpAddr::V4(Ipv4Addr::from_bits(u32::try_from(address).expect("an IPv4 address has 32 bits"))),
         Family::V6 => IpAddr::V6(Ipv6Addr::from_bits(address)),

@@ -1,8 +1,9 @@
 //! A map whose keys are those of a table.
 
-use super::Errors;
 use crate::diagnostics::{Diagnostic, nearest};
+use crate::errors::{Errors, keep};
 use crate::keys::Section;
+use crate::scalar::word;
 use crate::yaml::{Content, Entry, Node};
 use netloom_link::ConfigError;
 
@@ -74,7 +75,7 @@ impl<'a> Fields<'a> {
             return None;
         };
         let words: Vec<(&str, (&'static str, &'static Section))> = kinds.iter().map(|kind| (kind.0, *kind)).collect();
-        let (kind, section) = super::keep(super::scalar::word(&entry.value, &words), errors)?;
+        let (kind, section) = keep(word(&entry.value, &words), errors)?;
         Self::open(node, section, errors).map(|fields| (kind, fields))
     }
 
@@ -91,7 +92,7 @@ impl<'a> Fields<'a> {
         read: impl FnOnce(&Node) -> Result<T, Diagnostic>,
         errors: &mut Errors,
     ) -> Option<T> {
-        self.get(name).and_then(|node| super::keep(read(node), errors))
+        self.get(name).and_then(|node| keep(read(node), errors))
     }
 
     /// What a model says of itself; none after its error was noted at the key that it names.
