@@ -89,7 +89,7 @@ pub(crate) enum Command {
         shell: Shell,
     },
     /// What the exit codes mean
-    #[command(name = "exit-codes", after_help = crate::commands::exit_code_table())]
+    #[command(name = "exit-codes", after_help = crate::exit_codes::table())]
     ExitCodes,
     /// The first process of a kernel node, which only a kernel starts
     #[command(name = "guest-init", hide = true)]

@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod exit_codes;
 mod log_lines;
 mod progress;
 mod talk;

@@ -21,6 +21,7 @@ mod stats;
 mod up;
 
 use crate::args::{Cli, Command};
+use crate::exit_codes;
 use clap::CommandFactory;
 use netloom_run::{ExitCode, Report, RunError};
 use serde::Serialize;
@@ -87,7 +88,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Kernel { command } => kernel::kernel(&command),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Completion { shell } => completion(shell),
-        Command::ExitCodes => exit_codes(),
+        Command::ExitCodes => print(&exit_codes::table()),
         Command::GuestInit { .. } => guest_init(),
         Command::NodePack { words } => node_pack(&words),
         Command::NodeConnect { words } => node_connect(&words),
@@ -121,17 +122,6 @@ fn completion(shell: clap_complete::Shell) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "netloom", &mut script);
     print(String::from_utf8_lossy(&script).trim_end())
-}
-
-fn exit_codes() -> Outcome {
-    print(&exit_code_table())
-}
-
-/// All exit codes, one per line.
-pub(crate) fn exit_code_table() -> String {
-    let lines: Vec<String> =
-        ExitCode::ALL.iter().map(|code| format!("{:>4}  {}", code.number(), code.meaning())).collect();
-    lines.join("\n")
 }
 
 /// A document, on standard output, written bit by bit: that of a large lab has tens of megabytes.
