@@ -7,12 +7,12 @@
 //! at the same pace. A packet that is delayed meets silence a second time, when it is due; that is no matter of the pair, but
 //! of the bare loop that holds frames as long and waits in the same way: it bounds what can be had.
 
-use crate::Settings;
 use crate::bare::hold::Hold;
 use crate::lab::Lab;
 use crate::picture::{BLUE, ORANGE, Panel, Series, Stroke};
 use crate::plain::{self, HOLDING};
 use crate::row::{Goal, Row, ends, median, number};
+use crate::settings::Settings;
 use crate::wait::Wait;
 use plotters::prelude::SeriesLabelPosition;
 use std::time::Duration;

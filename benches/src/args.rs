@@ -1,6 +1,7 @@
 //! What was asked for on the command line.
 
-use crate::{CASES, Case};
+use crate::case::Case;
+use crate::goals::CASES;
 use crate::{clocks, growth};
 
 /// Stands for all cases of the module `clocks`.

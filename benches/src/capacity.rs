@@ -2,12 +2,12 @@
 //!
 //! Each second of a transfer is a round of its own; the first and the last hold its beginning and its end.
 
-use crate::Settings;
 use crate::exactness;
 use crate::lab::Lab;
 use crate::picture::{BLUE, ORANGE, Panel, Series, Stroke};
 use crate::probe::{ARRIVALS, Load};
 use crate::row::{Goal, Row, median};
+use crate::settings::Settings;
 use crate::streams;
 use crate::transfer::{self, TCP_SHARE};
 use plotters::prelude::SeriesLabelPosition;

@@ -1,9 +1,9 @@
 //! Chains of routers (vimage, figure 6; GINE, figures 11 and 12).
 
-use crate::Settings;
 use crate::lab::Lab;
 use crate::plain::{self, BARE, VETH};
 use crate::row::{Goal, Row, median};
+use crate::settings::Settings;
 use crate::streams::{beside, gbit};
 use crate::transfer;
 use std::fmt::Write;

@@ -15,7 +15,7 @@ mod rings;
 mod shares;
 mod statistics;
 
-use crate::{Case, case};
+use crate::case::{Case, case};
 
 /// All cases, in the order in which a newcomer would want to know them; the word `clocks` stands for all of them.
 pub(crate) const CASES: [Case; 10] = [

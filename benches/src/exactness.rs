@@ -1,12 +1,12 @@
 //! Packets per second, and how exact the delay of each is: with a sender and a receiver of our own ([`crate::probe`]).
 
-use crate::Settings;
 use crate::bare::hold::Hold;
 use crate::lab::Lab;
 use crate::picture::{BLUE, GREEN, GREY, ORANGE, Panel, Series, Stroke};
 use crate::plain::{self, BARE, HOLDING, LAST, OTHER};
 use crate::probe::{Arrivals, Load, RECEIVE};
 use crate::row::{Goal, Row, median};
+use crate::settings::Settings;
 use crate::wait::{Wait, lateness_us};
 use plotters::prelude::SeriesLabelPosition;
 use std::process::Stdio;

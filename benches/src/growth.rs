@@ -5,11 +5,13 @@ mod hops;
 pub(crate) mod many;
 pub(crate) mod packets;
 
+use crate::case::{Case, case};
 use crate::lab::Lab;
 use crate::picture::{Panel, Series, Stroke};
 use crate::probe::{Arrivals, Load};
 use crate::row::Row;
-use crate::{Case, Settings, case, exactness, machine, processes};
+use crate::settings::Settings;
+use crate::{exactness, machine, processes};
 use plotters::prelude::{RGBColor, SeriesLabelPosition};
 
 /// All cases; the word `growth` stands for all of them.

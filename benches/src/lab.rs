@@ -1,6 +1,6 @@
 //! A running lab, driven through the command line as a user drives it.
 
-use crate::Settings;
+use crate::settings::Settings;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! Many pipes, many nodes, and what is taken when nothing happens.
 
-use crate::Settings;
 use crate::lab::Lab;
 use crate::probe::{Load, RECEIVE};
 use crate::processes::usage;
 use crate::row::{Goal, Row, median};
+use crate::settings::Settings;
 use crate::wait::{napping_percent, own_seconds};
 use serde_json::Value;
 use std::fmt::Write;

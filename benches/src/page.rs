@@ -145,7 +145,7 @@ mod tests {
         };
         let load = Load { busy: 0.0, average: 0.1 };
         let figures = vec!["<svg></svg>".to_owned()];
-        let [first, second, ..] = crate::CASES;
+        let [first, second, ..] = crate::goals::CASES;
         let outcomes = vec![
             Outcome {
                 case: first,

@@ -3,11 +3,11 @@
 //! Each makes one path between two network stacks, by the script `peer.sh` beside this crate. Where a peer is missing, or
 //! the kernel lacks what it is made of, a row says so.
 
-use crate::Settings;
 use crate::exactness::{self, DELAY_US, SMALL};
 use crate::lab::{Lab, output};
 use crate::probe::{Arrivals, Load, RECEIVE};
 use crate::row::Row;
+use crate::settings::Settings;
 use crate::streams::{ROOMY, gbit};
 use crate::transfer;
 use std::process::Command;
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn every_peer_is_present_or_says_why_not() {
-        let settings = crate::settings(true);
+        let settings = Settings::new(true);
         for peer in &PEERS {
             let said = (peer.presence)(&settings).unwrap_or_else(|reason| reason);
             assert!(!said.is_empty() && !said.contains('\n'), "{}: {said:?}", peer.name);

@@ -1,9 +1,9 @@
 //! The comparison: paths without Netloom, made by the scripts beside this crate.
 
-use crate::Settings;
 use crate::bare::JOIN;
 use crate::bare::hold::Hold;
 use crate::lab::output;
+use crate::settings::Settings;
 use std::process::Command;
 
 /// The other node's address on a plain veth pair.

@@ -1,10 +1,10 @@
 //! Random graphs of routers: the hardest case for route tables, and with them for `check` and `up`.
 
-use crate::Settings;
 use crate::batches::{BATCHES, messages};
 use crate::lab::{Lab, output};
 use crate::many::settled_memory;
 use crate::row::{Goal, Row};
+use crate::settings::Settings;
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

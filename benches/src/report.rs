@@ -1,15 +1,10 @@
-//! What a run of the benchmarks found: as one table, as JSON, and as a page.
+//! What a run of the benchmarks found: as one table, and as JSON.
 
+use crate::case::Case;
 use crate::machine::{Load, Machine};
-use crate::row::Row;
-use crate::{Case, OUTPUT, page, row};
+use crate::row::{self, Row};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::fs;
-use std::path::Path;
-
-/// Where the figures for programs go.
-const JSON: &str = "results/bench.json";
 
 /// What became of a case.
 pub(crate) struct Outcome {
@@ -64,7 +59,8 @@ impl Report {
         text
     }
 
-    fn json(&self) -> Value {
+    /// All that is known of it, for programs.
+    pub(crate) fn json(&self) -> Value {
         let cases = self.outcomes.iter().map(|outcome| {
             json!({
                 "case": outcome.case.name,
@@ -84,16 +80,5 @@ impl Report {
             "goals_met": met,
             "cases": cases.collect::<Vec<_>>(),
         })
-    }
-
-    /// Writes JSON and page; tells where.
-    pub(crate) fn write(&self) -> Result<String, String> {
-        let page = Path::new(OUTPUT).join("index.html");
-        let json = serde_json::to_string_pretty(&self.json()).map_err(|error| format!("writing {JSON}: {error}"))?;
-        for (path, text) in [(Path::new(JSON), json), (&page, page::html(self))] {
-            let written = fs::create_dir_all(OUTPUT).and_then(|()| fs::write(path, text));
-            written.map_err(|error| format!("writing {}: {error}", path.display()))?;
-        }
-        Ok(format!("figures: {JSON}\npage: {}", page.display()))
     }
 }

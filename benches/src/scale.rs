@@ -1,8 +1,8 @@
 //! Setting up and removing a star: one router, 100 nodes.
 
-use crate::Settings;
 use crate::lab::Lab;
 use crate::row::{Goal, Row};
+use crate::settings::Settings;
 use std::fmt::Write;
 use std::time::Instant;
 

@@ -1,10 +1,10 @@
 //! TCP through links, beside a plain veth pair and the bare loop measured in turns with them.
 
-use crate::Settings;
 use crate::bare::hold::Hold;
 use crate::lab::Lab;
 use crate::plain::{self, BARE, HOLDING, VETH};
 use crate::row::{Goal, Row, median, number};
+use crate::settings::Settings;
 use crate::transfer::{self, TCP_SHARE};
 use std::time::Duration;
 

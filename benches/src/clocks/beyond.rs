@@ -2,9 +2,9 @@
 
 use super::play::{self, Clock};
 use super::statistics::Spread;
-use crate::Settings;
 use crate::picture::{self, Panel, Series, Stroke};
 use crate::row::Row;
+use crate::settings::Settings;
 use plotters::prelude::SeriesLabelPosition;
 
 /// Gbit/s in virtual time, and those that are repeated under dilation.

@@ -1,9 +1,9 @@
 //! Virtual time: the same bytes in every run, and how long it takes.
 
 use super::play::{self, Clock, Played};
-use crate::Settings;
 use crate::plain::{self, VETH};
 use crate::row::{Goal, Row, median};
+use crate::settings::Settings;
 use crate::streams::gbit;
 use crate::transfer;
 use std::collections::BTreeMap;

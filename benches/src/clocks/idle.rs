@@ -1,9 +1,9 @@
 //! What kernel nodes take: to be ready, in memory, and of processors while idle.
 
-use crate::Settings;
 use crate::lab::Lab;
 use crate::processes::usage;
 use crate::row::{Goal, Row};
+use crate::settings::Settings;
 use crate::wait::napping_percent;
 use crate::wake::last_processor;
 use std::fmt::Write;

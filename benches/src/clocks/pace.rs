@@ -1,10 +1,10 @@
 //! The clocks themselves: how fast guests' time passes, how long a second lasts there, what ping sees.
 
 use super::play::{self, Clock};
-use crate::Settings;
 use crate::lab::{Lab, output};
 use crate::plain;
 use crate::row::{Goal, Row};
+use crate::settings::Settings;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};

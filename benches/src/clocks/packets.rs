@@ -3,9 +3,9 @@
 use super::play::{self, Clock, Played};
 use super::statistics::{Spread, gaps, off};
 use crate::lab::output;
-use crate::picture::{self, Panel, Series, Stroke};
+use crate::picture::{self, Panel, Series, Stroke, thinned};
 use crate::row::{Goal, Row};
-use crate::{Settings, picture::thinned};
+use crate::settings::Settings;
 use plotters::prelude::{BLACK, RGBColor, SeriesLabelPosition};
 use serde_json::Value;
 use std::process::Command;

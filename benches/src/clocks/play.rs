@@ -1,6 +1,6 @@
 //! One run of a lab file under a clock, as a user would start it.
 
-use crate::Settings;
+use crate::settings::Settings;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;

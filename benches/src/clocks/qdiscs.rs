@@ -5,9 +5,9 @@
 //! delay is what a packet of another flow waits. What makes the two comparable, and what it is worth: `docs/qdiscs.md`.
 
 use super::play::{self, Clock};
-use crate::Settings;
 use crate::probe::{Arrivals, Load, RECEIVE};
 use crate::row::{Goal, Row};
+use crate::settings::Settings;
 
 /// The kernel's classes of the disciplines with several queues: datagrams are one class, the rest is the other.
 const BY_PROTOCOL: &str = "tc qdisc add dev eth1 parent 2:1 pfifo limit 100; tc qdisc add dev eth1 parent 2:2 pfifo limit 100; \

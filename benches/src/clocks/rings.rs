@@ -1,9 +1,9 @@
 //! Virtual time with many kernels: what a second of the lab costs, and how many processors are at work.
 
 use super::play::{self, Clock, Played};
-use crate::Settings;
 use crate::plain::{self, VETH};
 use crate::row::{Goal, Row, median};
+use crate::settings::Settings;
 use crate::streams::gbit;
 use crate::transfer;
 use std::fmt::Write;

@@ -2,8 +2,8 @@
 
 use super::play::{self, Clock};
 use super::statistics::Spread;
-use crate::Settings;
 use crate::row::Row;
+use crate::settings::Settings;
 
 const DILATIONS: [u32; 3] = [2, 5, 50];
 

@@ -1,13 +1,13 @@
 //! More hops: routers inside the engine, and routers that are kernels, where each link passes the engine.
 
 use super::{Carried, Curve, carry_all, panel, rows, series, some};
-use crate::Settings;
 use crate::chains::chain;
 use crate::exactness::SMALL;
 use crate::lab::Lab;
 use crate::picture::{BLUE, ORANGE};
 use crate::probe::Load;
 use crate::row::Row;
+use crate::settings::Settings;
 
 const TRANSIT: [u32; 6] = [1, 3, 10, 20, 40, 60];
 const KERNEL: [u32; 5] = [1, 2, 4, 8, 16];

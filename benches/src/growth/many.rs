@@ -1,13 +1,13 @@
 //! More pipes, TCP streams and nodes.
 
 use super::{Carried, Curve, ROUNDS, carry_all, panel, rows, series, some};
-use crate::Settings;
 use crate::exactness::SMALL;
 use crate::lab::Lab;
 use crate::many::{torus, torus_costs};
 use crate::picture::{BLUE, GREEN, ORANGE};
 use crate::probe::Load;
 use crate::row::Row;
+use crate::settings::Settings;
 use crate::{machine, processes, transfer};
 use std::fmt::Write;
 

@@ -1,12 +1,12 @@
 //! More packets per second.
 
 use super::{Carried, Curve, carry_all, panel, rows, series, some};
-use crate::Settings;
 use crate::exactness::SMALL;
 use crate::lab::Lab;
 use crate::picture::{BLUE, GREEN, ORANGE};
 use crate::probe::Load;
 use crate::row::Row;
+use crate::settings::Settings;
 
 const KPPS: [f64; 8] = [10.0, 20.0, 50.0, 100.0, 200.0, 300.0, 400.0, 500.0];
 /// Of the row that says what a small packet costs the engine, and all of the machine.
