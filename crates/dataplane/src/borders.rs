@@ -7,19 +7,18 @@
 //! A shard tells those beyond its borders in advance when its next packet will come, as soon as it knows. They then sleep
 //! until shortly before, and are awake when it comes: a border costs no wake-up but that of the packet itself.
 
-mod queue;
 #[cfg(test)]
 mod tests;
 
 use crate::clock::Clock;
+use crate::mailbox::Bell;
 use crate::meter::Meters;
 use crate::report::PortReport;
-use crate::worker::Bell;
 use netloom_fabric::{Fabric, Handout, PipeId, PortId, Shard};
 use netloom_link::Departure;
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
-use queue::{Alone, Giver, Taker, queue};
+use rtrb::{Consumer, Producer, PushError, RingBuffer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -39,6 +38,10 @@ const STALE: Duration = Duration::from_millis(1);
 const NEVER: u64 = u64::MAX;
 const AWAKE: u64 = 0;
 
+/// A value that shares no cache line with another; processors fetch lines of 64 bytes in pairs.
+#[repr(align(128))]
+struct Alone<T>(T);
+
 /// A packet on its way over a border.
 struct Crossing {
     inlet: PipeId,
@@ -46,14 +49,14 @@ struct Crossing {
 }
 
 /// Wakes the thread of a shard if it sleeps.
-struct Door {
+struct Waker {
     /// Until when it sleeps, in nanoseconds of lab time.
     sleeps_until: AtomicU64,
     bell: Arc<Bell>,
 }
 
-impl Door {
-    fn knock(&self) {
+impl Waker {
+    fn wake(&self) {
         if self.sleeps_until.swap(AWAKE, Ordering::Relaxed) != AWAKE {
             self.bell.ring();
         }
@@ -62,7 +65,7 @@ impl Door {
 
 /// All borders of a shard.
 pub(crate) struct Borders {
-    door: Arc<Door>,
+    waker: Arc<Waker>,
     /// By pipe: its place in `crossings`.
     places: Vec<Option<u32>>,
     crossings: Vec<Way>,
@@ -81,22 +84,22 @@ struct Way {
 
 /// To another shard.
 struct Exit {
-    packets: Giver<Crossing>,
+    packets: Producer<Crossing>,
     /// Buffers that come back.
-    empties: Taker<Packet>,
+    empties: Consumer<Packet>,
     pipes: Vec<PipeId>,
     /// When the next packet leaves those pipes, in nanoseconds, or [`NEVER`].
     next: Arc<Alone<AtomicU64>>,
     told: u64,
-    door: Arc<Door>,
-    /// Whether something was given since the last knock.
+    waker: Arc<Waker>,
+    /// Whether something was given since the shard beyond was woken.
     is_fresh: bool,
 }
 
 /// From another shard.
 struct Entrance {
-    packets: Taker<Crossing>,
-    empties: Giver<Packet>,
+    packets: Consumer<Crossing>,
+    empties: Producer<Packet>,
     next: Arc<Alone<AtomicU64>>,
     /// Packets that came, less the buffers that went back.
     owed: u64,
@@ -117,12 +120,17 @@ pub(crate) fn connect(shards: &[Shard], bells: &[Arc<Bell>]) -> Vec<Option<Borde
             own.crossings.push(Way { exit, inlet: border.inlet, port: border.port, lost: 0 });
         }
         for (other, pipes) in exits {
-            let (packets, taker) = queue(ROOM);
-            let (giver, empties) = queue(EMPTIES);
+            let (packets, arrivals) = RingBuffer::new(ROOM);
+            let (returns, empties) = RingBuffer::new(EMPTIES);
             let next = Arc::new(Alone(AtomicU64::new(NEVER)));
-            let door = Arc::clone(&all[other].door);
-            all[other].entrances.push(Entrance { packets: taker, empties: giver, next: Arc::clone(&next), owed: 0 });
-            all[number].exits.push(Exit { packets, empties, pipes, next, told: NEVER, door, is_fresh: false });
+            let waker = Arc::clone(&all[other].waker);
+            all[other].entrances.push(Entrance {
+                packets: arrivals,
+                empties: returns,
+                next: Arc::clone(&next),
+                owed: 0,
+            });
+            all[number].exits.push(Exit { packets, empties, pipes, next, told: NEVER, waker, is_fresh: false });
         }
     }
     all.into_iter().map(|borders| Some(borders).filter(|borders| !borders.is_empty())).collect()
@@ -130,9 +138,9 @@ pub(crate) fn connect(shards: &[Shard], bells: &[Arc<Bell>]) -> Vec<Option<Borde
 
 impl Borders {
     fn new(shard: &Shard, bell: &Arc<Bell>) -> Self {
-        let door = Arc::new(Door { sleeps_until: AtomicU64::new(AWAKE), bell: Arc::clone(bell) });
+        let waker = Arc::new(Waker { sleeps_until: AtomicU64::new(AWAKE), bell: Arc::clone(bell) });
         let places = vec![None; shard.pipes.len()];
-        Self { door, places, crossings: Vec::new(), exits: Vec::new(), entrances: Vec::new() }
+        Self { waker, places, crossings: Vec::new(), exits: Vec::new(), entrances: Vec::new() }
     }
 
     fn is_empty(&self) -> bool {
@@ -152,7 +160,7 @@ impl Borders {
         let exit = &mut self.exits[way.exit];
         match exit.packets.push(Crossing { inlet: way.inlet, departure: handout.departure }) {
             Ok(()) => exit.is_fresh = true,
-            Err(Crossing { departure, .. }) => {
+            Err(PushError::Full(Crossing { departure, .. })) => {
                 meters.lose(handout.pipe, &departure);
                 way.lost += u64::from(departure.packet.segments());
                 pool.recycle(departure.packet);
@@ -161,12 +169,12 @@ impl Borders {
     }
 
     /// Wakes those to whom something was given.
-    pub(crate) fn knock(&mut self) {
+    pub(crate) fn wake_others(&mut self) {
         for exit in &mut self.exits {
             if std::mem::take(&mut exit.is_fresh) {
                 // Either they see what was given before they sleep, or this sees that they sleep.
                 fence(Ordering::SeqCst);
-                exit.door.knock();
+                exit.waker.wake();
             }
         }
     }
@@ -176,7 +184,9 @@ impl Borders {
         let mut count = 0;
         let mut now = None;
         for entrance in &mut self.entrances {
-            while let Some(Crossing { inlet, departure }) = if count < BATCH { entrance.packets.pop() } else { None } {
+            while let Some(Crossing { inlet, departure }) =
+                if count < BATCH { entrance.packets.pop().ok() } else { None }
+            {
                 count += 1;
                 entrance.owed += 1;
                 // This is as late as the packet is at the end of its pipe.
@@ -191,13 +201,13 @@ impl Borders {
     /// new ones for ever, and another keep them.
     pub(crate) fn exchange(&mut self, pool: &mut Pool) {
         for exit in &mut self.exits {
-            while let Some(empty) = exit.empties.pop() {
+            while let Ok(empty) = exit.empties.pop() {
                 pool.recycle(empty);
             }
         }
         for entrance in &mut self.entrances {
             while let Some(empty) = if entrance.owed > 0 { pool.take_surplus() } else { None } {
-                if let Err(back) = entrance.empties.push(empty) {
+                if let Err(PushError::Full(back)) = entrance.empties.push(empty) {
                     pool.recycle(back);
                     break;
                 }
@@ -215,8 +225,8 @@ impl Borders {
                 exit.told = next;
                 exit.next.0.store(next, Ordering::Release);
                 fence(Ordering::SeqCst);
-                if exit.door.sleeps_until.load(Ordering::Relaxed) > next {
-                    exit.door.knock();
+                if exit.waker.sleeps_until.load(Ordering::Relaxed) > next {
+                    exit.waker.wake();
                 }
             }
         }
@@ -230,25 +240,25 @@ impl Borders {
     }
 
     /// Whether this shard may sleep from `now` until then: nothing has come meanwhile, or was announced for before. Who
-    /// sleeps is woken by what comes; [`Borders::wake`] ends that.
+    /// sleeps is woken by what comes; [`Borders::set_awake`] ends that.
     pub(crate) fn may_sleep(&mut self, now: Instant, until: Instant) -> bool {
         if self.entrances.is_empty() {
             return true;
         }
-        self.door.sleeps_until.store(until.as_nanos().max(AWAKE + 1), Ordering::Relaxed);
+        self.waker.sleeps_until.store(until.as_nanos().max(AWAKE + 1), Ordering::Relaxed);
         // Either this sees what was given, or those who give see that it sleeps.
         fence(Ordering::SeqCst);
-        let is_quiet = self.entrances.iter_mut().all(|entrance| entrance.packets.is_empty());
+        let is_quiet = self.entrances.iter().all(|entrance| entrance.packets.is_empty());
         let may = is_quiet && self.coming(now).is_none_or(|next| next >= until);
         if !may {
-            self.wake();
+            self.set_awake();
         }
         may
     }
 
     /// This shard is awake.
-    pub(crate) fn wake(&mut self) {
-        self.door.sleeps_until.store(AWAKE, Ordering::Relaxed);
+    pub(crate) fn set_awake(&mut self) {
+        self.waker.sleeps_until.store(AWAKE, Ordering::Relaxed);
     }
 
     /// What was lost here, by the port that it would have reached.

@@ -4,6 +4,7 @@ use crate::agenda::{Act, Agenda, Appointment, Kept, Task};
 use crate::borders::Borders;
 use crate::clock::Clock;
 use crate::guests::Guests;
+use crate::mailbox::{Command, Diary, Mailbox};
 use crate::memory::Memory;
 use crate::meter::Meters;
 use crate::receive::Receiver;
@@ -11,7 +12,6 @@ use crate::report::{EngineReport, PortReport, Snapshot, ThreadReport};
 use crate::send::Sender;
 use crate::taps::Taps;
 use crate::wait::{Waiter, sleep};
-use crate::worker::{Command, Diary, Mailbox};
 use netloom_fabric::{Ethernet, Fabric, Handout, PipeId, PortId};
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant};
@@ -125,7 +125,7 @@ impl Driver {
         let ring = self.interfaces.as_ref().map_or(-1, |interfaces| interfaces.receiver.as_raw_fd());
         let undisturbed = sleep(span, [ring, self.mailbox.as_raw_fd(), self.guests.as_raw_fd()])?;
         if let Some(borders) = &mut self.borders {
-            borders.wake();
+            borders.set_awake();
         }
         let end = self.clock.real();
         if undisturbed && wake.is_some() {
@@ -272,7 +272,7 @@ impl Driver {
         }
         guests.flush(meters, pool);
         if let Some(borders) = borders {
-            borders.knock();
+            borders.wake_others();
         }
     }
 

@@ -27,6 +27,7 @@ mod driver;
 mod engine;
 mod fanout;
 mod guests;
+mod mailbox;
 mod memory;
 mod merge;
 mod meter;

@@ -47,7 +47,7 @@ fn hand_out(fabric: &mut Fabric, borders: &mut Borders, pool: &mut Pool, now: In
         assert!(borders.lead_away(&handout));
         borders.give(handout, &mut Meters::new(2), pool);
     });
-    borders.knock();
+    borders.wake_others();
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn who_sleeps_is_told_what_will_come_and_woken_when_it_comes_sooner() {
     let mut pool = Pool::default();
     assert_eq!(there.announce(&second, at(0)), None);
     assert!(there.may_sleep(at(0), at(500_000)));
-    let sleeps = |borders: &Borders| borders.door.sleeps_until.load(Ordering::Relaxed) != AWAKE;
+    let sleeps = |borders: &Borders| borders.waker.sleeps_until.load(Ordering::Relaxed) != AWAKE;
     send(&mut first, &mut pool, at(10));
     assert!(sleeps(&there));
     here.announce(&first, at(10));
@@ -66,7 +66,7 @@ fn who_sleeps_is_told_what_will_come_and_woken_when_it_comes_sooner() {
     assert!(there.may_sleep(at(10), at(1_000)));
     here.announce(&first, at(20));
     assert!(sleeps(&there), "nothing new");
-    there.wake();
+    there.set_awake();
     // A packet that was announced and does not come is not waited for any longer.
     assert_eq!(there.announce(&second, at(2_010)), Some(at(1_010)));
     assert_eq!(there.announce(&second, at(2_011)), None);

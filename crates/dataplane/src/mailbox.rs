@@ -1,0 +1,128 @@
+//! How a thread of the engine is told what to do, and woken for it.
+
+use crate::agenda::{Appointment, Kept};
+use crate::report::Snapshot;
+use crate::sys::{clear_event, event_fd, signal_event};
+use netloom_fabric::{PipeId, Tap, TapId};
+use netloom_link::{PipeChange, PipeCounters};
+use netloom_units::Instant;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver as Inbox, Sender as Outbox};
+
+/// What a thread is told; pipes are numbered as its fabric numbers them.
+pub(crate) enum Command {
+    Change(PipeId, Box<PipeChange>),
+    SetUp(PipeId, bool),
+    Plan(Vec<Appointment>),
+    AddTap(TapId, Box<dyn Tap + Send>),
+    RemoveTap(TapId),
+    Counters(Outbox<(Instant, Vec<PipeCounters>)>),
+    Snapshot(Outbox<Snapshot>),
+    Stop(Outbox<Snapshot>),
+}
+
+/// Where a thread says which appointments it has kept.
+pub(crate) struct Diary {
+    pub(crate) shard: usize,
+    pub(crate) kept: Outbox<(usize, Kept)>,
+}
+
+impl Diary {
+    pub(crate) fn note(&self, kept: Kept) {
+        // Whoever made the appointment may have gone.
+        let _ = self.kept.send((self.shard, kept));
+    }
+}
+
+/// Where the engine's thread finds its commands.
+pub(crate) struct Mailbox {
+    pub(crate) commands: Inbox<Command>,
+    pub(crate) bell: Arc<Bell>,
+}
+
+/// Wakes the engine, at the price of one memory read per round while nobody rings.
+pub(crate) struct Bell {
+    rung: AtomicBool,
+    event: OwnedFd,
+}
+
+impl Bell {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self { rung: AtomicBool::new(false), event: event_fd()? })
+    }
+
+    /// The event comes first: an event behind a flag that was seen and reset meanwhile would stay, and nobody would look at
+    /// it, but for the engine, which it would never let sleep again.
+    pub(crate) fn ring(&self) {
+        signal_event(&self.event);
+        self.rung.store(true, Ordering::Release);
+    }
+}
+
+impl Mailbox {
+    pub(crate) fn next(&mut self) -> Option<Command> {
+        if !self.bell.rung.load(Ordering::Acquire) {
+            return None;
+        }
+        if let Ok(command) = self.commands.try_recv() {
+            return Some(command);
+        }
+        self.bell.rung.store(false, Ordering::Release);
+        clear_event(&self.bell.event);
+        // A command may have come between the look and the reset, and another behind it: then look again next time.
+        let late = self.commands.try_recv().ok();
+        if late.is_some() {
+            self.bell.rung.store(true, Ordering::Release);
+        }
+        late
+    }
+
+    pub(crate) fn as_raw_fd(&self) -> RawFd {
+        self.bell.event.as_raw_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    /// However ringing and looking meet: when all was seen, nothing is left that would wake the engine for ever.
+    #[test]
+    fn a_bell_that_was_heard_is_silent() {
+        let bell = Arc::new(Bell::new().unwrap());
+        let (_outbox, commands) = channel();
+        let mut mailbox = Mailbox { commands, bell: Arc::clone(&bell) };
+        let (asked, rang) = (AtomicBool::new(false), AtomicBool::new(false));
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Acquire) {
+                    if asked.swap(false, Ordering::AcqRel) {
+                        bell.ring();
+                        rang.store(true, Ordering::Release);
+                    }
+                    std::hint::spin_loop();
+                }
+            });
+            for _ in 0..2_000 {
+                asked.store(true, Ordering::Release);
+                while !rang.swap(false, Ordering::AcqRel) {
+                    assert!(mailbox.next().is_none());
+                }
+                assert!(mailbox.next().is_none() && !bell.rung.load(Ordering::Acquire));
+                let mut event = libc::pollfd { fd: bell.event.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+                // SAFETY: one entry, which lives through the call.
+                let ready = unsafe { libc::poll(&raw mut event, 1, 0) };
+                if ready != 0 {
+                    is_over.store(true, Ordering::Release);
+                }
+                assert_eq!(ready, 0);
+            }
+            is_over.store(true, Ordering::Release);
+        });
+    }
+}
