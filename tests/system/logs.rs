@@ -197,7 +197,7 @@ fn what_programs_wrote_is_shown_and_followed() {
             command.stdout(Stdio::piped()).spawn().unwrap()
         };
         let mut interrupted = follow(&[]);
-        kill(Pid::from_raw(interrupted.id().cast_signed()), Signal::SIGINT).unwrap();
+        kill(Pid::from_raw(interrupted.id().cast_signed()), Signal::SIGTERM).unwrap();
         interrupted.wait().unwrap();
         let mut unread = follow(&["clock"]);
         drop(unread.stdout.take());

@@ -5,7 +5,6 @@
 //! come any more.
 
 use super::pcapng::Bound;
-use super::writer::Shown;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
 use std::cmp::Reverse;
@@ -15,6 +14,19 @@ use std::collections::BinaryHeap;
 const HOLD: Duration = Duration::from_millis(100);
 /// More than this does not wait.
 const MOST_HELD: usize = 32 << 20;
+
+/// A packet or train that passed, and where it belongs.
+#[derive(Debug)]
+pub(super) struct Shown {
+    pub(super) capture: usize,
+    pub(super) interface: u32,
+    pub(super) bound: Bound,
+    pub(super) first: Instant,
+    pub(super) last: Instant,
+    pub(super) packet: Packet,
+    /// The Ethernet addresses that it bears on this link, if its own are those of another.
+    pub(super) ethernet: Option<[u8; 12]>,
+}
 
 /// One segment.
 #[derive(Debug)]

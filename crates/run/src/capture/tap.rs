@@ -1,8 +1,9 @@
 //! What the driver calls: chooses packets, and passes them on to the writer without waiting for it.
 
 use super::Pace;
+use super::order::Shown;
 use super::pcapng::Bound;
-use super::writer::{Batch, Shared, Shown};
+use super::writer::{Batch, Shared};
 use netloom_fabric::{PortId, Tap, Way};
 use netloom_lab::Direction;
 use netloom_link::Filter;

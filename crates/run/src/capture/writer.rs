@@ -1,8 +1,8 @@
 //! The thread that writes captures.
 
 use super::Pace;
-use super::order::{Order, Segment};
-use super::pcapng::{Bound, Pcapng, Stamp};
+use super::order::{Order, Segment, Shown};
+use super::pcapng::{Pcapng, Stamp};
 use netloom_packet::Packet;
 use netloom_units::Instant;
 use std::io::{self, Write};
@@ -18,20 +18,7 @@ const IDLE_NAPS: u32 = 40;
 /// Time zero has not come.
 const UNKNOWN: u64 = u64::MAX;
 
-/// A packet or train that passed, and where it belongs.
-#[derive(Debug)]
-pub(super) struct Shown {
-    pub(super) capture: usize,
-    pub(super) interface: u32,
-    pub(super) bound: Bound,
-    pub(super) first: Instant,
-    pub(super) last: Instant,
-    pub(super) packet: Packet,
-    /// The Ethernet addresses that it bears on this link, if its own are those of another.
-    pub(super) ethernet: Option<[u8; 12]>,
-}
-
-/// Several of them, on their way to the writer.
+/// Packets and trains that passed, on their way to the writer.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) packets: Vec<Shown>,

@@ -2,10 +2,9 @@
 
 use super::client::Client;
 use super::protocol::Exec;
-use super::terminal::Relay;
+use super::terminal::{Relay, broken, refused};
 use crate::RunError;
 use crate::signals::Signals;
-use netloom_host::KernelError;
 use netloom_host::terminal::{Pty, RawMode, open_pty};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -76,14 +75,4 @@ fn readable<const N: usize>(fds: [BorrowedFd<'_>; N]) -> Result<[bool; N], RunEr
         Err(Errno::EINTR) => Ok([false; N]),
         Err(errno) => Err(broken(errno.into())),
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-pub(super) fn broken(error: io::Error) -> RunError {
-    RunError::Machine(format!("joining the terminal to the node: {error}"))
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-pub(super) fn refused(error: KernelError) -> RunError {
-    RunError::Machine(error.to_string())
 }

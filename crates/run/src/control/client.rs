@@ -1,7 +1,7 @@
 //! The user's side of the control socket.
 
-use super::labs::find;
 use super::protocol::{Capture, Exec, LabInfo, LabStats, Reply, Request, Set};
+use super::running::find;
 use crate::jsonl::{Lines, to_line};
 use crate::{ExitCode, RunError};
 use netloom_host::fds::send_with_fds;

@@ -1,9 +1,10 @@
-//! The labs of this user that are up.
+//! A look at the labs of this user that are up, and their end.
 
 use super::client::{Client, PATIENCE};
 use super::protocol::LabInfo;
+use super::running::{find, refused, running};
 use crate::{Report, RunError};
-use netloom_host::runtime::{self, RunningLab, RuntimeError};
+use netloom_host::runtime::{self, RunningLab};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -45,19 +46,6 @@ pub struct TakenDown {
     pub report: Option<Report>,
 }
 
-/// The names of the labs of this user that are up.
-///
-/// # Errors
-/// [`RunError::Machine`] if the runtime folder cannot be read.
-pub fn running_labs() -> Result<Vec<String>, RunError> {
-    Ok(running()?.into_iter().map(|lab| lab.name).collect())
-}
-
-fn running() -> Result<Vec<RunningLab>, RunError> {
-    runtime::sweep_stale().map_err(refused)?;
-    runtime::list().map_err(refused)
-}
-
 /// Asks all labs of this user who they are. One that is just being made, or goes away meanwhile, is left out.
 ///
 /// # Errors
@@ -77,46 +65,6 @@ pub fn look_at_labs() -> Result<Vec<Look>, RunError> {
         Err(_) => None,
     };
     Ok(running()?.into_iter().filter_map(look).collect())
-}
-
-/// Whether a lab of this user is up whose results and logs go to `folder`.
-pub(crate) fn holds(folder: &Path) -> Result<bool, RunError> {
-    let is_there = |lab: &RunningLab| lab.state.as_ref().and_then(|state| state.results.as_deref()) == Some(folder);
-    Ok(runtime::list().map_err(refused)?.iter().any(is_there))
-}
-
-pub(crate) fn find(lab: &str) -> Result<RunningLab, RunError> {
-    runtime::find(lab).map_err(refused)?.ok_or_else(|| RunError::Lab(no_such_lab(lab)))
-}
-
-/// Names the labs that are up, for whoever mistyped one.
-fn no_such_lab(lab: &str) -> String {
-    let names = running_labs().unwrap_or_default();
-    if names.is_empty() {
-        return format!("no lab `{lab}` is up, and no other");
-    }
-    format!("no lab `{lab}` is up: there are {}", names.join(", "))
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-fn refused(error: RuntimeError) -> RunError {
-    RunError::Machine(error.to_string())
-}
-
-/// The name of the only lab that is up, for commands that were given none.
-///
-/// # Errors
-/// [`RunError::Lab`] if none or several are.
-pub fn only_lab() -> Result<String, RunError> {
-    let mut labs = running_labs()?;
-    match (labs.pop(), labs.is_empty()) {
-        (Some(lab), true) => Ok(lab),
-        (None, _) => Err(RunError::Lab("no lab is up".into())),
-        (Some(last), false) => {
-            labs.push(last);
-            Err(RunError::Lab(format!("several labs are up, name one: {}", labs.join(", "))))
-        }
-    }
 }
 
 /// Stops a lab, and returns when everything it made is gone but its results.

@@ -1,14 +1,15 @@
 //! The user's terminal, joined to the one of a program in a node.
 
-use super::attach::{broken, refused};
 use super::client::Client;
 use crate::RunError;
 use crate::signals::Signals;
+use netloom_host::KernelError;
 use netloom_host::terminal::{set_window_size, window_size};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use nix::unistd::{read, write};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// The streams between the two, with what one has given and the other not taken yet. Neither is read before that, and
@@ -154,4 +155,14 @@ impl Way {
             }
         }
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+pub(super) fn broken(error: io::Error) -> RunError {
+    RunError::Machine(format!("joining the terminal to the node: {error}"))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+pub(super) fn refused(error: KernelError) -> RunError {
+    RunError::Machine(error.to_string())
 }
