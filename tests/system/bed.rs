@@ -54,6 +54,12 @@ pub(crate) struct Bed {
     _turn: MutexGuard<'static, ()>,
 }
 
+/// Copies a program, by a process of its own: a file that is open for writing here would be so in whatever another thread
+/// forks meanwhile, and cannot be executed for as long ("Text file busy").
+fn copy(from: &Path, to: &Path) {
+    assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
+}
+
 impl Bed {
     /// A bed for `user`, when no other bed is in use.
     pub(crate) fn new(user: User) -> Self {
@@ -61,7 +67,7 @@ impl Bed {
         let root = tempfile::Builder::new().prefix("netloom-test-").tempdir_in("/tmp").unwrap();
         // A copy of its own makes the bed's processes recognizable, and lets any user start it.
         let program = root.path().join("netloom");
-        fs::copy(env!("CARGO_BIN_EXE_netloom"), &program).unwrap();
+        copy(Path::new(env!("CARGO_BIN_EXE_netloom")), &program);
         let bed = Self { root, user, program, kernel: None, _turn: turn };
         fs::set_permissions(bed.path(), fs::Permissions::from_mode(0o755)).unwrap();
         for folder in ["runtime", "work"] {
@@ -76,11 +82,11 @@ impl Bed {
     pub(crate) fn with_kernel(user: User) -> Self {
         let mut bed = Self::new(user);
         let kernel = find(Need::VirtualTime, None).unwrap_or_else(|error| panic!("{error}; or run `make kernel`"));
-        let copy = bed.path().join("linux");
+        let own = bed.path().join("linux");
         // A copy of its own is recognizable, and other users may not look into the cache of this one.
-        fs::copy(kernel.path, &copy).unwrap();
-        fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
-        bed.kernel = Some(copy);
+        copy(&kernel.path, &own);
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
+        bed.kernel = Some(own);
         bed
     }
 

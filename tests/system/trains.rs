@@ -18,7 +18,7 @@ fn run(bed: &Bed, timeline: &str) -> (Value, Value) {
         "name: trains
 {LENIENT}
 nodes: [a, b]
-links: {{l: {{ends: [a, b], forward: {{rate: 50 Mbit/s, loss: 5 %, queue: 1000 packets}}}}}}
+links: {{l: {{ends: [a, b], forward: {{rate: 10 Mbit/s, loss: 5 %, queue: 2000 packets}}}}}}
 timeline:
 {timeline}"
     );
