@@ -6,6 +6,7 @@ use crate::direction::{PipePlace, port_id};
 use crate::driver::Driver;
 use crate::exposed::Ways;
 use crate::files;
+use crate::guard_link::GuardLink;
 use crate::hosts::HostsFiles;
 use crate::job::Job;
 use crate::kernels::Kernels;
@@ -15,13 +16,13 @@ use crate::memory;
 use crate::node::LabNode;
 use crate::render::counted;
 use crate::results::EventLog;
-use crate::session::{GuardLink, Parts, Session};
+use crate::session::{Parts, Session};
 use crate::shards::Sharing;
 use crate::signals::Signals;
 use crate::virtual_time;
 use crate::{Event, ExitCode, RunError};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
-use netloom_fabric::{Fabric, PortId, TapId};
+use netloom_fabric::{PortId, TapId};
 use netloom_guest::node::{KernelNode, Pump};
 use netloom_host::expose::Exposed;
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
@@ -396,12 +397,6 @@ fn start_engine(
     let config = EngineConfig { precision, processors, dilation, epoch, memory, ports };
     let engine = Engine::start_shards(sharing.fabric(plan), config).map_err(machine)?;
     Ok(links(plan, Driver::Engine(engine), before))
-}
-
-/// All pipes and transit routers of a plan.
-pub(crate) fn fabric_of(plan: &Plan) -> Fabric {
-    let pipes = netloom_sim::pipe_specs(plan);
-    Fabric::new(plan.seed, &pipes).with_routers(&pipes, &netloom_sim::router_specs(plan))
 }
 
 fn links(plan: &Plan, driver: Driver, before: PortCounters) -> Links {

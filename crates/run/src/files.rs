@@ -1,9 +1,9 @@
 //! What a node's file system has of its own: from the plan to what the node is told.
 
 use crate::job::Job;
-use crate::session::archive_of;
 use netloom_host::node::{Contents, FileConfig, FilesConfig};
 use netloom_lab::{FileContents, FilePlan, NodePlan, Stack};
+use std::path::{Path, PathBuf};
 
 /// The files of a node.
 pub(crate) fn of_node(job: &Job, node: &NodePlan) -> FilesConfig {
@@ -26,4 +26,12 @@ fn contents(job: &Job, node: &NodePlan, file: &FilePlan) -> Contents {
         FileContents::Text(text) => Contents::Text(text.clone()),
         FileContents::Copy(path) => Contents::Copy(job.cwd.join(path)),
     }
+}
+
+/// The archive in which a folder of a node is kept.
+pub(crate) fn archive_of(keep: &Path, node: &str, target: &Path) -> PathBuf {
+    let below = target.strip_prefix("/").unwrap_or(target);
+    let mut name = keep.join(node).join(below).into_os_string();
+    name.push(".tar");
+    name.into()
 }

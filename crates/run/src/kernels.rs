@@ -1,7 +1,7 @@
 //! The kernels of a lab in real and dilated time: their folders and sockets, their boot, and what they become.
 
+use crate::guard_link::{GuardLink, Heard};
 use crate::job::Job;
-use crate::session::{GuardLink, Heard};
 use crate::{ExitCode, RunError};
 use netloom_guest::kernel::{self, Kernel, Need};
 use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel};

@@ -1,6 +1,7 @@
 //! How many threads the packet engine gets, and which links each of them carries.
 
-use netloom_fabric::{Cuts, Fabric, Partition, Shard, shards};
+use crate::fabric::fabric_of;
+use netloom_fabric::{Cuts, Partition, Shard, shards};
 use netloom_lab::{Clock, Plan, Precision, Shards};
 use netloom_sim::{pipe_specs, router_specs};
 
@@ -59,11 +60,10 @@ impl Sharing {
 
     /// The fabric in its shards.
     pub(crate) fn fabric(&self, plan: &Plan) -> Vec<Shard> {
-        let (pipes, routers) = (pipe_specs(plan), router_specs(plan));
         if self.count() == 1 {
-            return vec![Shard::whole(Fabric::new(plan.seed, &pipes).with_routers(&pipes, &routers))];
+            return vec![Shard::whole(fabric_of(plan))];
         }
-        shards(plan.seed, &pipes, &routers, &self.partition)
+        shards(plan.seed, &pipe_specs(plan), &router_specs(plan), &self.partition)
     }
 
     /// The names of the links that each shard carries; a link that is cut is with the shard of its first end.

@@ -36,6 +36,8 @@ const FIRST_STEP: Duration = Duration::from_micros(1);
 const LONGEST_STEP: Duration = Duration::from_millis(10);
 /// How often it is looked meanwhile whether time goes on at all, in our time.
 const LOOK_AROUND: time::Duration = time::Duration::from_millis(500);
+/// Who interrupts a lab in virtual time waits for so long in our time, at most, for its programs to end.
+pub(crate) const IMPATIENCE: time::Duration = time::Duration::from_millis(700);
 
 /// See the module.
 #[derive(Clone)]

@@ -3,11 +3,11 @@
 mod queue_watch;
 
 use crate::ExpectationRow;
+use crate::commands::Command;
 use crate::direction::PipePlace;
 use crate::links::PipeState;
 use crate::measure::{Flow, Mark};
 use crate::results::Folder;
-use crate::session::Command;
 use netloom_dataplane::Snapshot;
 use netloom_lab::{CommandMetric, Expectation, Judgement, Measured, PipeMetric, Plan, Subject, Window};
 use netloom_units::Duration;

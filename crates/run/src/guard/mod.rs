@@ -4,11 +4,11 @@
 mod daemon;
 mod relay;
 
+use crate::commands::planned_commands;
 use crate::job::{Job, Mode};
 use crate::results::{absolute, results_folder};
-use crate::session::planned_commands;
 use crate::signals::Signals;
-use crate::{Event, ExitCode, Report, RunError, assemble, doctor, exposed, kernels, preflight};
+use crate::{Event, ExitCode, Report, RunError, RunRequest, assemble, doctor, exposed, kernels, preflight};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::expose::Exposed;
@@ -22,28 +22,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-
-/// A lab to run or to bring up.
-#[derive(Clone, Debug)]
-pub struct RunRequest {
-    /// The lab; shared, since the plan of a large one takes tens of megabytes, in whose page tables every node has a part.
-    pub plan: Rc<Plan>,
-    /// Its file.
-    pub lab_file: PathBuf,
-    /// The file's text, which is kept with the results.
-    pub lab_text: String,
-    /// What its author should look at before the results are trusted.
-    pub warnings: Vec<String>,
-    /// The folder that holds the results of all labs.
-    pub results: PathBuf,
-    /// The command line, for the provenance.
-    pub command_line: Vec<String>,
-    /// After how long of our time the run is to end, however far it is.
-    pub wall_limit: Option<Duration>,
-    /// The kernel for kernel nodes, if not the one that would be found.
-    pub kernel: Option<PathBuf>,
-}
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// Runs a lab to its judged end. The calling process must have one thread only. A run that fails when its results folder has
 /// been made has a report, too: see [`Report::failure`].

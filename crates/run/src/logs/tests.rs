@@ -1,6 +1,6 @@
 use super::*;
+use crate::commands::planned_commands;
 use crate::job::Mode;
-use crate::session::planned_commands;
 use std::io::Write;
 
 /// A results folder of a lab with two commands, of which nothing has been started.

@@ -4,10 +4,11 @@
 //! they leave a namespace and a kernel of its own in the same way.
 
 use super::Session;
-use super::commands::Ending;
 use super::launch::{Launch, null};
 use super::processes::Purpose;
 use crate::RunError;
+use crate::commands::Ending;
+use crate::files::archive_of;
 use crate::job::Job;
 use netloom_host::archive::unpack_plainly;
 use netloom_lab::{FilePlan, NodePlan};
@@ -189,12 +190,6 @@ fn kept(job: &Job, number: usize, node: &NodePlan, file: &FilePlan) -> Pack {
     let words = ["keep".into(), file.target.clone().into_os_string()];
     let words = words.into_iter().chain(inside.map(|other| other.target.clone().into_os_string())).collect();
     Pack { node: number, words, archive: with(&end, ".new"), end: End::Kept(end) }
-}
-
-/// The archive in which a folder of a node is kept.
-pub(crate) fn archive_of(keep: &Path, node: &str, target: &Path) -> PathBuf {
-    let below = target.strip_prefix("/").unwrap_or(target);
-    with(&keep.join(node).join(below), ".tar")
 }
 
 /// Where the program of a pack says what it leaves out.

@@ -1,11 +1,12 @@
 //! The end: everything that was measured is put together, judged and written.
 
-use super::commands::Command;
+use super::Session;
 use super::stage::{Play, Stage, Stop, Why};
-use super::{GuardLink, Session};
+use crate::commands::Command;
 use crate::driver::Driver;
 use crate::effort::Spent;
 use crate::expectations::{self, Measurements};
+use crate::guard_link::GuardLink;
 use crate::job::Mode;
 use crate::measure::{Mark, engine_evidence, marks, pipe_evidence, pipe_rows};
 use crate::plots;

@@ -1,10 +1,10 @@
 //! Starting programs, asking services whether they are ready, and noting how programs end.
 
 use super::Session;
-use super::commands::{Command, Ending, argv};
 use super::processes::{DueSignal, ProcessKey, Purpose};
-use super::services::{Readiness, Step, condition};
 use super::stage::Stage;
+use crate::commands::readiness::{Readiness, Step, condition};
+use crate::commands::{Command, Ending, argv};
 use crate::control::Reply;
 use crate::driver::Driver;
 use crate::environment;

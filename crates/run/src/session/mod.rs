@@ -5,13 +5,10 @@
 
 mod appointments;
 mod collect;
-mod commands;
 mod finish;
-mod guard_link;
 mod launch;
 mod processes;
 mod requests;
-mod services;
 mod sources;
 mod stage;
 mod timeline;
@@ -19,11 +16,13 @@ mod watch;
 mod ways;
 
 use crate::capture::{Captures, LiveCapture};
+use crate::commands::{Command, commands_of};
 use crate::control::{ClientId, Server};
 use crate::driver::Driver;
 use crate::effort::{Accounts, Spent};
 use crate::expectations::QueueWatches;
 use crate::exposed::Ways;
+use crate::guard_link::{GuardLink, Heard};
 use crate::hosts::HostsFiles;
 use crate::job::{Job, Mode};
 use crate::links::Links;
@@ -32,13 +31,10 @@ use crate::node::LabNode;
 use crate::results::EventLog;
 use crate::sampler::Sampler;
 use crate::signals::Signals;
-use crate::virtual_time::EndOfTime;
+use crate::virtual_time::{EndOfTime, IMPATIENCE};
 use crate::{Event, Punctuality, RunError};
 use appointments::{FIRST_OF_TIMELINE, TIME_ZERO};
 use collect::Pack;
-pub(crate) use collect::archive_of;
-pub(crate) use commands::{Command, planned_commands};
-pub(crate) use guard_link::{GuardLink, Heard};
 use netloom_dataplane::Snapshot;
 use netloom_fabric::TapId;
 use netloom_guest::node::Pump;
@@ -57,8 +53,6 @@ const SAMPLES_PER_PROGRESS: u32 = 2;
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// A lab in virtual time in which nothing has happened for so long, and to which nothing more is to be done, waits for ever.
 const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 3600);
-/// Who interrupts a lab in virtual time waits for so long in our time, at most, for its programs to end.
-pub(crate) const IMPATIENCE: std::time::Duration = std::time::Duration::from_millis(700);
 
 /// See the module.
 pub(crate) struct Session<'a> {
@@ -143,7 +137,7 @@ impl<'a> Session<'a> {
             links,
             captures,
             watched: BTreeMap::new(),
-            commands: commands::commands_of(&job.plan),
+            commands: commands_of(&job.plan),
             waiting: Vec::new(),
             processes: Processes::default(),
             timeline,

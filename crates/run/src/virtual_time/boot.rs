@@ -1,11 +1,11 @@
 //! Boots the kernels of a lab in virtual time.
 
-use super::{Kernel, VirtualTime};
-use crate::assemble::fabric_of;
+use super::{IMPATIENCE, Kernel, VirtualTime};
 use crate::direction::port_id;
+use crate::fabric::fabric_of;
+use crate::guard_link::{GuardLink, Heard};
 use crate::job::Job;
 use crate::kernels::{Kernels, become_nodes, is_kernel, seed};
-use crate::session::{GuardLink, Heard, IMPATIENCE};
 use crate::signals::Signals;
 use crate::{ExitCode, RunError};
 use netloom_guest::deputy::{Deputy, DeputyEnds, Leash, SLICE, Vitals};

@@ -1,6 +1,7 @@
 //! The commands and services of the timeline: what became of each.
 
-use super::services::Readiness;
+pub(crate) mod readiness;
+
 use crate::control::{ServiceInfo, ServiceState};
 use crate::job::Mode;
 use crate::results::Folder;
@@ -8,6 +9,7 @@ use crate::tail::last_lines;
 use crate::{CommandRow, RunError};
 use netloom_lab::{Action, Argv, CommandMetric, Plan, RunCommand, Subject};
 use netloom_units::{Duration, Instant};
+use readiness::Readiness;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};

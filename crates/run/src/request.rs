@@ -1,0 +1,27 @@
+//! What a run or a simulation is asked to do.
+
+use netloom_lab::Plan;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// A lab to run or to bring up.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// The lab; shared, since the plan of a large one takes tens of megabytes, in whose page tables every node has a part.
+    pub plan: Rc<Plan>,
+    /// Its file.
+    pub lab_file: PathBuf,
+    /// The file's text, which is kept with the results.
+    pub lab_text: String,
+    /// What its author should look at before the results are trusted.
+    pub warnings: Vec<String>,
+    /// The folder that holds the results of all labs.
+    pub results: PathBuf,
+    /// The command line, for the provenance.
+    pub command_line: Vec<String>,
+    /// After how long of our time the run is to end, however far it is.
+    pub wall_limit: Option<Duration>,
+    /// The kernel for kernel nodes, if not the one that would be found.
+    pub kernel: Option<PathBuf>,
+}
