@@ -1,11 +1,9 @@
 //! The search for a dilation: what to do after a run, and all runs side by side.
 
 use crate::results::Folder;
-use crate::{ExitCode, Report, RunError};
+use crate::{Attempt, ExitCode, PipeRow, Report, RunError};
 use netloom_lab::Clock;
 use netloom_units::Dilation;
-use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// How often a lab is run at most.
 const MOST_RUNS: usize = 5;
@@ -18,53 +16,6 @@ const MOST_GROWTH: f64 = 10.0;
 
 /// Dilations that a person would choose, between 10 and 100; others are these times a power of ten.
 const ROUND: [u64; 10] = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80];
-
-/// One run of a search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Attempt {
-    /// The clock, as a lab file would have it.
-    pub clock: String,
-    /// By how much lab time was slower than ours.
-    pub dilation: Option<f64>,
-    /// Whether the network was as described.
-    pub as_described: bool,
-    /// The verdict in one line.
-    pub verdict: String,
-    /// Of the pipe whose packets were latest, the 99th percentile of lateness, in lab time.
-    pub lateness_p99_ns: Option<u64>,
-    /// Of the pipe for which that is most, by which share its achieved rate differs from the described one.
-    pub worst_rate_error: Option<f64>,
-    /// The share of a processor that the engine used.
-    pub engine_cpu_share: Option<f64>,
-    /// How long the run took in our time.
-    pub wall_ns: u64,
-    /// Its results.
-    pub results: PathBuf,
-}
-
-impl Attempt {
-    fn of(report: &Report) -> Self {
-        let effort = report.effort.clone().unwrap_or_default();
-        let rate_error = |row: &crate::PipeRow| {
-            if !row.rate_judged {
-                return None;
-            }
-            let described = row.rate_bits_per_second? as f64;
-            Some((row.achieved_bits_per_second? / described - 1.0).abs())
-        };
-        Self {
-            clock: effort.clock,
-            dilation: effort.dilation,
-            as_described: report.verdict.as_described,
-            verdict: report.verdict.headline(),
-            lateness_p99_ns: report.pipes.iter().filter_map(|row| row.lateness_p99_ns).max(),
-            worst_rate_error: report.pipes.iter().filter_map(rate_error).max_by(f64::total_cmp),
-            engine_cpu_share: effort.engine_cpu_share,
-            wall_ns: effort.wall_ns,
-            results: report.results.clone(),
-        }
-    }
-}
 
 /// What to do after a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,9 +80,32 @@ fn round_up(number: u64) -> u64 {
 /// # Errors
 /// When the files cannot be written.
 pub fn put_side_by_side(earlier: &[Report], last: &mut Report) -> Result<(), RunError> {
-    last.attempts = earlier.iter().chain(Some(&*last)).map(Attempt::of).collect();
+    last.attempts = earlier.iter().chain(Some(&*last)).map(attempt).collect();
     let folder = Folder::existing(last.results.clone())?;
     folder.write_report(last)
+}
+
+/// What is put beside the other runs.
+fn attempt(report: &Report) -> Attempt {
+    let effort = report.effort.clone().unwrap_or_default();
+    let rate_error = |row: &PipeRow| {
+        if !row.rate_judged {
+            return None;
+        }
+        let described = row.rate_bits_per_second? as f64;
+        Some((row.achieved_bits_per_second? / described - 1.0).abs())
+    };
+    Attempt {
+        clock: effort.clock,
+        dilation: effort.dilation,
+        as_described: report.verdict.as_described,
+        verdict: report.verdict.headline(),
+        lateness_p99_ns: report.pipes.iter().filter_map(|row| row.lateness_p99_ns).max(),
+        worst_rate_error: report.pipes.iter().filter_map(rate_error).max_by(f64::total_cmp),
+        engine_cpu_share: effort.engine_cpu_share,
+        wall_ns: effort.wall_ns,
+        results: report.results.clone(),
+    }
 }
 
 #[cfg(test)]
@@ -187,12 +161,12 @@ mod tests {
     #[test]
     fn runs_are_put_side_by_side() {
         let folder = tempfile::tempdir().unwrap();
-        let row = crate::PipeRow {
+        let row = PipeRow {
             rate_bits_per_second: Some(100),
             achieved_bits_per_second: Some(90.0),
             rate_judged: true,
             lateness_p99_ns: Some(7),
-            ..crate::PipeRow::default()
+            ..PipeRow::default()
         };
         let first = Report { pipes: vec![row], ..run(Some(2)) };
         let mut last = Report { results: folder.path().to_owned(), ..run(None) };

@@ -31,6 +31,7 @@ mod hosts;
 mod job;
 mod jsonl;
 mod kernels;
+mod link_name;
 mod links;
 mod logs;
 mod losses;
@@ -39,10 +40,12 @@ mod memory;
 mod message;
 mod node;
 pub mod packet_times;
+mod pipe_state;
 mod plots;
 mod portrait;
 mod preflight;
 mod punctuality;
+mod quantity;
 pub mod render;
 mod report;
 mod request;
@@ -57,28 +60,30 @@ mod teller;
 mod verdict;
 mod virtual_time;
 
-pub use attempts::{Attempt, Next, next as next_attempt, put_side_by_side};
+pub use attempts::{Next, next as next_attempt, put_side_by_side};
 pub use control::{
     Capture, Client, Exec, LabInfo, LabStats, Look, NodeInfo, PipeStats, ServiceInfo, ServiceState, Set, Stdio,
     TakenDown, attach, capture, look_at_labs, only_lab, running_labs, take_down,
 };
 pub use effects::{Effects, telling_columns};
-pub use effort::{Effort, NodeEffort, SchedulerEffort};
 pub use error::{MissingProgram, RunError};
 pub use exit::ExitCode;
 pub use exposed::ways_into;
 pub use guard::{run, up};
 pub use logs::{LogLine, Logs, Stream};
-pub use losses::PortLoss;
 pub use memory::memory_warning;
-pub use message::{Busiest, Event};
-pub use plots::{PlotRequest, Plots, plot_results};
+pub use message::Event;
+pub use plots::{PlotRequest, plot_results};
 pub use portrait::{PortraitRequest, portrait};
 pub use preflight::{missing_programs, user_problems};
 pub use punctuality::{Lateness, Punctuality};
-pub use report::{Advance, CommandRow, ExpectationRow, Finding, PipeRow, Report, RouterRow, Verdict};
+pub use report::{
+    Advance, Attempt, CommandRow, Effort, ExpectationRow, Finding, NodeEffort, PipeRow, Plots, PortLoss, Report,
+    RouterRow, SchedulerEffort, SimReport, SourceRow, Verdict,
+};
 pub use request::RunRequest;
 pub use results::{PruneRequest, Results, ResultsState, list_results, prune_results};
+pub use sampler::Busiest;
 pub use shards::{shards_json, shards_text};
 pub use signals::survive_file_limits;
-pub use simulate::{SimReport, SimRequest, SourceRow, simulate};
+pub use simulate::{SimRequest, simulate};

@@ -3,55 +3,16 @@
 use crate::control::PipeStats;
 use crate::direction::{PipePlace, pipe_id};
 use crate::driver::Driver;
-use crate::losses::{PortCounters, PortLoss, port_losses};
-use crate::{Effects, LabStats, RunError};
+use crate::link_name::LinkName;
+use crate::losses::{PortCounters, port_losses};
+use crate::pipe_state::PipeState;
+use crate::{Effects, LabStats, PortLoss, RunError};
 use netloom_dataplane::{Act, Appointment, Kept, Snapshot};
 use netloom_fabric::{PipeId, Tap, TapId};
 use netloom_lab::Direction;
-use netloom_link::{ConfigError, PipeChange, PipeConfig, PipeCounters, ReorderConfig};
+use netloom_link::{ConfigError, PipeChange, PipeConfig, PipeCounters};
 use netloom_units::{Bytes, Duration, Instant, Rate};
 use std::collections::BTreeMap;
-
-/// Name and ends of a link.
-#[derive(Clone, Debug)]
-pub(crate) struct LinkName {
-    pub(crate) name: String,
-    /// The node at each end.
-    pub(crate) ends: [String; 2],
-    /// Whether it is joined in the kernel, so that its pipes see nothing.
-    pub(crate) joined: bool,
-}
-
-impl LinkName {
-    /// Where packets of `direction` enter and leave.
-    pub(crate) fn path(&self, direction: Direction) -> (&str, &str) {
-        let [first, second] = &self.ends;
-        match direction {
-            Direction::Forward => (first, second),
-            Direction::Backward => (second, first),
-        }
-    }
-}
-
-/// What is in force on one pipe.
-#[derive(Clone, Debug)]
-pub(crate) struct PipeState {
-    pub(crate) place: PipePlace,
-    pub(crate) config: PipeConfig,
-    pub(crate) up: bool,
-    /// Whether the delay was changed since the lab started.
-    pub(crate) delay_changed: bool,
-}
-
-impl PipeState {
-    /// The delay of every packet since the lab started, if it was always the same.
-    pub(crate) fn steady_delay(&self) -> Option<Duration> {
-        // What overtakes travels for a shorter time.
-        let is_in_order = self.config.reorder == ReorderConfig::default();
-        let is_steady = is_in_order && !self.delay_changed && !self.config.schedule.changes_delay();
-        self.config.delay.is_constant().filter(|_| is_steady)
-    }
-}
 
 /// See the module.
 pub(crate) struct Links {

@@ -1,32 +1,11 @@
 //! Which ports lost packets outside the models. Pure, but for reading what the kernel counted.
 
-use crate::RunError;
-use crate::links::LinkName;
+use crate::link_name::LinkName;
+use crate::{PortLoss, RunError};
 use netloom_dataplane::EngineReport;
 use netloom_fabric::PortId;
 use netloom_host::netlink::{InterfaceCounters, Netlink};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// What a port lost outside the models: between a node's interface and the link, or back.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PortLoss {
-    /// The link.
-    pub link: String,
-    /// The node at this end of it.
-    pub node: String,
-    /// Packets from the node that the link never saw. A super-packet counts once: the kernel counts so.
-    pub lost_arriving_packets: u64,
-    /// Packets from the link that the node never saw.
-    pub lost_leaving_packets: u64,
-}
-
-impl PortLoss {
-    /// Both ways.
-    pub fn packets(&self) -> u64 {
-        self.lost_arriving_packets + self.lost_leaving_packets
-    }
-}
 
 /// What the kernel has counted of each port with an interface, at its end of the lab.
 #[derive(Clone, Debug, Default)]

@@ -1,10 +1,10 @@
 //! From what the engine counted to what the report says. Pure.
 
 use crate::effort::Spent;
-use crate::links::{LinkName, PipeState};
-use crate::losses::PortLoss;
+use crate::link_name::LinkName;
+use crate::pipe_state::PipeState;
 use crate::verdict::{Busy, ENOUGH_BUSY, EngineEvidence, PipeEvidence};
-use crate::{Effects, PipeRow};
+use crate::{Effects, PipeRow, PortLoss};
 use netloom_dataplane::{Distribution, PipeReport, Snapshot};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant, Rate};

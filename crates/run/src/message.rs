@@ -1,6 +1,6 @@
 //! What the lab process tells its guard, and the other way round: one JSON object per line.
 
-use crate::Report;
+use crate::{Busiest, Report};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -67,19 +67,6 @@ pub enum Event {
         /// Why.
         message: String,
     },
-}
-
-/// The link and direction that carries most.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Busiest {
-    /// The link's name.
-    pub link: String,
-    /// `forward` or `backward`.
-    pub direction: String,
-    /// The name of a further pipe; none: the direction's own.
-    pub pipe: Option<String>,
-    /// What it hands out just now.
-    pub bits_per_second: f64,
 }
 
 /// Told to the lab by its guard.

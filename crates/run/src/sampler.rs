@@ -1,23 +1,40 @@
 //! `samples.csv`: what every pipe had counted, ten times a second.
 
 use crate::direction::PipePlace;
-use crate::message::Busiest;
 use crate::results::Folder;
 use crate::{Effects, RunError};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How often counters are sampled.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
+
+/// A plot has at least so many points, unless that would be more than one per microsecond.
+const POINTS: u64 = 400;
+const LEAST_INTERVAL: Duration = Duration::from_micros(1);
 
 const HEADER: &str = "time_s,link,direction,pipe,arrived_packets,arrived_bytes,departed_packets,departed_bytes,\
 dropped_queue_packets,dropped_loss_packets,dropped_early_packets,dropped_down_packets,queue_packets,queue_bytes";
 
 /// What waits of the cross traffic, which takes room in the same queue.
 const CROSS_QUEUE: &str = "cross_queue_packets,cross_queue_bytes";
+
+/// The link and direction that carries most.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Busiest {
+    /// The link's name.
+    pub link: String,
+    /// `forward` or `backward`.
+    pub direction: String,
+    /// The name of a further pipe; none: the direction's own.
+    pub pipe: Option<String>,
+    /// What it hands out just now.
+    pub bits_per_second: f64,
+}
 
 /// Writes one row per pipe and sample. The counters are totals since the lab started; a pipe whose counters are what
 /// they were at the sample before has no row, so that a large lab with little traffic stays cheap.
@@ -97,6 +114,27 @@ impl Sampler {
             bits_per_second: moved(pipe) as f64 * 8.0 / span,
         })
     }
+}
+
+/// How often pipes were looked at in the run or simulation that left this folder.
+pub(crate) fn sample_interval(folder: &Path) -> Duration {
+    /// As much of the report as is needed.
+    #[derive(Deserialize)]
+    struct Length {
+        duration_ns: u64,
+    }
+    let length = || {
+        // Only simulations have sources.
+        folder.join("sources.json").metadata().ok()?;
+        let report = std::fs::read(folder.join("report.json")).ok()?;
+        serde_json::from_slice::<Length>(&report).ok()
+    };
+    length().map_or(INTERVAL, |length| interval_within(Duration::from_nanos(length.duration_ns)))
+}
+
+/// How often pipes are looked at: as often as those of a run, and more often in a short simulation.
+pub(crate) fn interval_within(duration: Duration) -> Duration {
+    INTERVAL.min(Duration::from_nanos(duration.as_nanos() / POINTS)).max(LEAST_INTERVAL)
 }
 
 /// Three decimals, or as many more as a short simulation needs.

@@ -9,7 +9,7 @@ use super::kvm::Kvm;
 use super::programs;
 use super::tree::Facts;
 use super::trial::Outcome;
-use crate::render::span;
+use crate::quantity::span;
 use netloom_guest::kernel::{Kernel, KernelMissing};
 use netloom_host::cgroup::{Hierarchy, Unavailable};
 use netloom_host::facts::Facts as Rights;

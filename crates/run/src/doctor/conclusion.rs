@@ -3,7 +3,7 @@
 use super::checks::Found;
 use super::examination::{Capacity, Conclusion, Forwarding, Timing};
 use super::trial::Outcome;
-use crate::render::{grouped, rate, span};
+use crate::quantity::{grouped, rate, span};
 use netloom_lab::Precision;
 
 /// The share of what was measured that a lab should ask for: packets come in bursts, and programs want processors, too.

@@ -1,7 +1,7 @@
 //! What a verdict says of the machine, from the examination that is kept. Pure.
 
 use super::examination::Examination;
-use crate::render::{grouped, rate, span};
+use crate::quantity::{grouped, rate, span};
 use netloom_lab::Precision;
 use netloom_units::Dilation;
 

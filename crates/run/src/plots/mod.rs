@@ -10,11 +10,11 @@ mod samples;
 mod tests;
 
 use crate::results::Folder;
-use crate::{RunError, simulate};
+use crate::sampler::sample_interval;
+use crate::{Plots, RunError};
 use data::Subject;
 use netloom_lab::Plan;
 use netloom_units::Duration;
-use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -34,28 +34,6 @@ pub struct PlotRequest {
     pub links: Vec<String>,
     /// How many at most, the busiest first; none: 16.
     pub most: Option<usize>,
-}
-
-/// Which pictures were drawn.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plots {
-    /// The page that shows all of them, in the results folder.
-    pub page: PathBuf,
-    /// The pictures of pipes, beside it: those that carried most come first.
-    pub pictures: Vec<String>,
-    /// How many pipes carried or dropped something.
-    pub busy: usize,
-}
-
-impl Plots {
-    /// Whether all have a picture, in words.
-    pub fn extent(&self) -> String {
-        let drawn = self.pictures.len();
-        match self.busy {
-            busy if drawn < busy => format!("{drawn} of {busy} pipes, those that carried most"),
-            busy => crate::render::counted(busy, "pipe"),
-        }
-    }
 }
 
 /// Draws a run or a simulation when it is over; none if nothing happened in any pipe.
@@ -81,7 +59,7 @@ pub fn plot_results(request: &PlotRequest) -> Result<Option<Plots>, RunError> {
         return Err(RunError::Lab(message));
     }
     let most = request.most.unwrap_or(MOST);
-    let interval = simulate::sample_interval(folder);
+    let interval = sample_interval(folder);
     let plots = draw_subjects(folder, planned.pipes, &request.links, most, interval)?;
     if let Some(plots) = &plots {
         page::write(folder, &planned.lab, plots)?;

@@ -1,8 +1,8 @@
 //! What `netloom doctor` found out: one line per check, what to change, and a conclusion.
 
-use super::quantity::grouped;
 use super::{CAUTION, FAINT, GOOD, push_line, rate};
 use crate::doctor::{Capacity, Check, Examination, State};
+use crate::quantity::grouped;
 use anstyle::{AnsiColor, Style};
 
 const ABSENT: Style = AnsiColor::Red.on_default();

@@ -4,17 +4,15 @@
 
 mod doctor;
 mod effort;
-mod quantity;
 mod simulation;
 mod stall;
 mod table;
 mod timeline;
 
+pub use crate::quantity::{bytes, counted, rate, span};
 use crate::{CommandRow, ExpectationRow, PipeRow, Plots, Report, RouterRow, Verdict, telling_columns};
 use anstyle::{AnsiColor, Style};
 pub use doctor::examination;
-pub(crate) use quantity::grouped;
-pub use quantity::{bytes, counted, rate, span};
 pub use simulation::simulation;
 pub use stall::stall;
 use std::fmt::Write;
@@ -196,7 +194,7 @@ fn drops(row: &PipeRow) -> String {
 
 fn lateness(row: &PipeRow) -> String {
     match (row.lateness_p50_ns, row.lateness_p99_ns) {
-        (Some(median), Some(tail)) => format!("{}/{}", quantity::bare(median, tail), span(tail)),
+        (Some(median), Some(tail)) => format!("{}/{}", crate::quantity::bare(median, tail), span(tail)),
         _ => dash(),
     }
 }

@@ -10,7 +10,7 @@ use crate::guard_link::GuardLink;
 use crate::job::Mode;
 use crate::measure::{Mark, engine_evidence, marks, pipe_evidence, pipe_rows};
 use crate::plots;
-use crate::render::{counted, span};
+use crate::quantity::{counted, span};
 use crate::sampler::INTERVAL;
 use crate::verdict::{Evidence, NodeEvidence, ProcessorShare, judge};
 use crate::{Advance, CommandRow, Event, ExitCode, ExpectationRow, PipeRow, Report, RouterRow, RunError};

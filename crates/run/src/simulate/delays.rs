@@ -2,7 +2,7 @@
 
 use crate::RunError;
 use crate::chart::{Area, Drawn, FIRST, HEADROOM, SECOND, axes, drawn, labels, tick};
-use crate::render::span;
+use crate::quantity::span;
 use crate::results::Folder;
 use netloom_sim::SourceOutcome;
 use netloom_units::Duration;

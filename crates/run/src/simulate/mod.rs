@@ -8,19 +8,12 @@ mod sources;
 
 use crate::direction::PipePlace;
 use crate::results::{Folder, results_folder, write_pipe_table};
-use crate::sampler::{INTERVAL, Sampler};
-use crate::{Event, ExitCode, PipeRow, Plots, RunError, RunRequest, plots};
+use crate::sampler::{INTERVAL, Sampler, interval_within};
+use crate::{Event, ExitCode, RunError, RunRequest, SimReport, plots};
 use netloom_lab::Clock;
 use netloom_link::PipeCounters;
 use netloom_sim::{Outcome, Sample, SimError};
 use netloom_units::{Duration, Instant};
-use serde::{Deserialize, Serialize};
-pub use sources::SourceRow;
-use std::path::{Path, PathBuf};
-
-/// A plot has at least so many points, unless that would be more than one per microsecond.
-const POINTS: u64 = 400;
-const LEAST_INTERVAL: Duration = Duration::from_micros(1);
 
 /// A lab to simulate.
 #[derive(Clone, Debug)]
@@ -31,32 +24,6 @@ pub struct SimRequest {
     pub duration: Duration,
     /// Whether plots are drawn.
     pub plots: bool,
-}
-
-/// All that a simulation found out. Every number carries its unit in its name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SimReport {
-    /// The lab's name.
-    pub lab: String,
-    /// The folder with the results.
-    pub results: PathBuf,
-    /// From which all chance was drawn.
-    pub seed: u64,
-    /// For how long sources sent.
-    pub duration_ns: u64,
-    /// One row per link and direction, as of a run; nothing is ever late.
-    pub pipes: Vec<PipeRow>,
-    /// One row per source.
-    pub sources: Vec<SourceRow>,
-    /// Programs of the timeline, which a simulation leaves out.
-    pub skipped: Vec<String>,
-    /// What to check before the results are trusted.
-    pub warnings: Vec<String>,
-    /// The pictures, in the results folder; none if they were not wanted.
-    #[serde(default)]
-    pub plots: Option<Plots>,
-    /// How often a packet came out of a link.
-    pub handed_out_packets: u64,
 }
 
 /// Simulates a lab and leaves its results.
@@ -73,40 +40,19 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     folder.become_latest()?;
     let mut recorder = Recorder::create(request, &folder, sink)?;
     let mut watch = |sample: &Sample<'_>| recorder.take(sample);
-    let outcome = netloom_sim::simulate(plan, request.duration, interval(request.duration), &mut watch);
+    let outcome = netloom_sim::simulate(plan, request.duration, interval_within(request.duration), &mut watch);
     let outcome = outcome.map_err(refused)?;
     recorder.finish()?;
     events::write(&folder, plan, outcome.duration)?;
     let mut report = report(request, &folder, &outcome);
     write_tables(&folder, &report)?;
     if request.plots {
-        report.plots = plots::draw(&folder, plan, interval(request.duration))?;
+        report.plots = plots::draw(&folder, plan, interval_within(request.duration))?;
         delays::draw(&folder, &outcome.sources)?;
     }
     write_report(&folder, &report)?;
     plots::write_page(&folder, &report.lab, report.plots.as_ref())?;
     Ok(report)
-}
-
-/// How often pipes were looked at in the run or simulation that left this folder.
-pub(crate) fn sample_interval(folder: &Path) -> Duration {
-    /// As much of the report as is needed.
-    #[derive(Deserialize)]
-    struct Length {
-        duration_ns: u64,
-    }
-    let length = || {
-        // Only simulations have sources.
-        folder.join("sources.json").metadata().ok()?;
-        let report = std::fs::read(folder.join("report.json")).ok()?;
-        serde_json::from_slice::<Length>(&report).ok()
-    };
-    length().map_or(INTERVAL, |length| interval(Duration::from_nanos(length.duration_ns)))
-}
-
-/// How often pipes are looked at: as often as those of a run, and more often in a short simulation.
-fn interval(duration: Duration) -> Duration {
-    INTERVAL.min(Duration::from_nanos(duration.as_nanos() / POINTS)).max(LEAST_INTERVAL)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]

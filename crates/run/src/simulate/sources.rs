@@ -1,53 +1,11 @@
 //! The table of sources, and `sources.csv`.
 
-use crate::RunError;
 use crate::results::Folder;
+use crate::{RunError, SourceRow};
 use netloom_lab::Plan;
 use netloom_sim::{Outcome, SourceOutcome};
 use netloom_units::Duration;
-use serde::{Deserialize, Serialize};
 use std::fmt::Write;
-
-/// A source of a simulation and its sink. Bytes count from the IP header on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SourceRow {
-    /// Its name.
-    pub source: String,
-    /// The node that sent.
-    pub from: String,
-    /// The node that received.
-    pub to: String,
-    /// Packets that were sent, again ones as well.
-    pub sent_packets: u64,
-    /// Their bytes.
-    pub sent_bytes: u64,
-    /// Of these, packets that were sent again.
-    pub resent_packets: u64,
-    /// Different packets that arrived unharmed.
-    pub received_packets: u64,
-    /// Their bytes.
-    pub received_bytes: u64,
-    /// Packets that were sent and did not arrive, or arrived with a flipped bit.
-    pub lost_packets: u64,
-    /// Packets that arrived once more.
-    pub duplicate_packets: u64,
-    /// Packets that arrived with a flipped bit.
-    pub corrupted_packets: u64,
-    /// Packets that came behind a later one (RFC 4737).
-    pub reordered_packets: u64,
-    /// From the start of the source to the last arrival: of a window sender the payload, of other sources all bytes.
-    pub goodput_bits_per_second: f64,
-    /// The least time from sending to arriving; none if nothing arrived.
-    pub delay_min_ns: Option<u64>,
-    /// The mean of it.
-    pub delay_mean_ns: Option<u64>,
-    /// The median of it.
-    pub delay_p50_ns: Option<u64>,
-    /// Its 99th percentile.
-    pub delay_p99_ns: Option<u64>,
-    /// The largest.
-    pub delay_max_ns: Option<u64>,
-}
 
 pub(super) fn rows(plan: &Plan, outcome: &Outcome) -> Vec<SourceRow> {
     let name = |node: usize| plan.nodes[node].name.clone();

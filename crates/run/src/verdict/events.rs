@@ -1,7 +1,7 @@
 //! Whether the events of the timeline happened when they were to.
 
 use super::{Allowed, ratio};
-use crate::render::span;
+use crate::quantity::span;
 use crate::{Finding, Lateness, Punctuality};
 
 /// What happened later than allowed.

@@ -8,7 +8,7 @@ mod processors;
 
 use crate::doctor::Examination;
 use crate::doctor::quote::{Asked, Complaint, quote};
-use crate::render::{rate, span};
+use crate::quantity::{rate, span};
 use crate::{Finding, PortLoss, Punctuality, Verdict};
 use events::late_events;
 use netloom_host::node::NetworkChange;

@@ -3,7 +3,7 @@
 use super::{Found, better, fine};
 use crate::doctor::examination::{Check, Forwarding};
 use crate::doctor::trial::Outcome;
-use crate::render::{grouped, rate};
+use crate::quantity::{grouped, rate};
 
 /// Below this a gigabit link of full-size packets (81,274 per second, both directions) would be too much.
 const ENOUGH_PACKETS: f64 = 170_000.0;

@@ -4,7 +4,7 @@ use super::{Found, better, fine};
 use crate::doctor::examination::{Check, Forwarding};
 use crate::doctor::tree::Facts;
 use crate::doctor::trial::Outcome;
-use crate::render::grouped;
+use crate::quantity::grouped;
 
 /// A lab of a hundred nodes fits into less, in bytes.
 const LITTLE_MEMORY: u64 = 500_000_000;

@@ -3,7 +3,7 @@
 use super::{Found, better, fine};
 use crate::doctor::examination::{Check, Lateness};
 use crate::doctor::tree::Facts;
-use crate::render::span;
+use crate::quantity::span;
 
 /// Above these, in nanoseconds, the 99th percentile of the lateness could be better. Virtual machines reach half of it:
 /// see the table in docs/precision.md.

@@ -2,10 +2,21 @@
 //!
 //! Every number carries its unit in its name.
 
-use crate::{Attempt, Effects, Effort, ExitCode, Plots, PortLoss, Punctuality};
+mod attempt;
+mod effort;
+mod plots;
+mod port_loss;
+mod simulation;
+
+use crate::{Effects, ExitCode, Punctuality};
+pub use attempt::Attempt;
+pub use effort::{Effort, NodeEffort, SchedulerEffort};
 use netloom_fabric::RouterCounters;
 use netloom_units::Dilation;
+pub use plots::Plots;
+pub use port_loss::PortLoss;
 use serde::{Deserialize, Serialize};
+pub use simulation::{SimReport, SourceRow};
 use std::path::{Path, PathBuf};
 
 /// All that a run found out.

@@ -21,7 +21,7 @@ pub fn span(ns: u64) -> String {
 }
 
 /// Nanoseconds in the unit that [`span`] would choose for `like`, without the unit: the first half of `4/31 us`.
-pub(super) fn bare(ns: u64, like: u64) -> String {
+pub(crate) fn bare(ns: u64, like: u64) -> String {
     let (scale, _) = unit_for(like as f64, &TIME_UNITS);
     digits(ns as f64 / scale)
 }

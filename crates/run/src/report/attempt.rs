@@ -1,0 +1,27 @@
+//! A run of a search for a dilation, beside the others.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// One run of a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// The clock, as a lab file would have it.
+    pub clock: String,
+    /// By how much lab time was slower than ours.
+    pub dilation: Option<f64>,
+    /// Whether the network was as described.
+    pub as_described: bool,
+    /// The verdict in one line.
+    pub verdict: String,
+    /// Of the pipe whose packets were latest, the 99th percentile of lateness, in lab time.
+    pub lateness_p99_ns: Option<u64>,
+    /// Of the pipe for which that is most, by which share its achieved rate differs from the described one.
+    pub worst_rate_error: Option<f64>,
+    /// The share of a processor that the engine used.
+    pub engine_cpu_share: Option<f64>,
+    /// How long the run took in our time.
+    pub wall_ns: u64,
+    /// Its results.
+    pub results: PathBuf,
+}

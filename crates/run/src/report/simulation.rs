@@ -1,0 +1,72 @@
+//! What a simulation found out. Every number carries its unit in its name.
+
+use crate::{PipeRow, Plots};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// All that a simulation found out. Every number carries its unit in its name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SimReport {
+    /// The lab's name.
+    pub lab: String,
+    /// The folder with the results.
+    pub results: PathBuf,
+    /// From which all chance was drawn.
+    pub seed: u64,
+    /// For how long sources sent.
+    pub duration_ns: u64,
+    /// One row per link and direction, as of a run; nothing is ever late.
+    pub pipes: Vec<PipeRow>,
+    /// One row per source.
+    pub sources: Vec<SourceRow>,
+    /// Programs of the timeline, which a simulation leaves out.
+    pub skipped: Vec<String>,
+    /// What to check before the results are trusted.
+    pub warnings: Vec<String>,
+    /// The pictures, in the results folder; none if they were not wanted.
+    #[serde(default)]
+    pub plots: Option<Plots>,
+    /// How often a packet came out of a link.
+    pub handed_out_packets: u64,
+}
+
+/// A source of a simulation and its sink. Bytes count from the IP header on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SourceRow {
+    /// Its name.
+    pub source: String,
+    /// The node that sent.
+    pub from: String,
+    /// The node that received.
+    pub to: String,
+    /// Packets that were sent, again ones as well.
+    pub sent_packets: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Of these, packets that were sent again.
+    pub resent_packets: u64,
+    /// Different packets that arrived unharmed.
+    pub received_packets: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Packets that were sent and did not arrive, or arrived with a flipped bit.
+    pub lost_packets: u64,
+    /// Packets that arrived once more.
+    pub duplicate_packets: u64,
+    /// Packets that arrived with a flipped bit.
+    pub corrupted_packets: u64,
+    /// Packets that came behind a later one (RFC 4737).
+    pub reordered_packets: u64,
+    /// From the start of the source to the last arrival: of a window sender the payload, of other sources all bytes.
+    pub goodput_bits_per_second: f64,
+    /// The least time from sending to arriving; none if nothing arrived.
+    pub delay_min_ns: Option<u64>,
+    /// The mean of it.
+    pub delay_mean_ns: Option<u64>,
+    /// The median of it.
+    pub delay_p50_ns: Option<u64>,
+    /// Its 99th percentile.
+    pub delay_p99_ns: Option<u64>,
+    /// The largest.
+    pub delay_max_ns: Option<u64>,
+}
