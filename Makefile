@@ -43,9 +43,10 @@ fmt: ## format the code
 fmt-check: ## is the code formatted?
 	$(CARGO) fmt --all --check
 
-tidy: ## file sizes, allowed dependencies between crates, pure crates, links in the manual
+tidy: ## file sizes, allowed dependencies between crates, no circles between files, pure crates, links in the manual
 	scripts/check-tidy
 	scripts/check-crates
+	scripts/check-circles
 
 lint: ## clippy, warnings are errors
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
