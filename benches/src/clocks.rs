@@ -4,6 +4,7 @@
 //! labs are those of `examples/time-warp`; the figures are written as SVG.
 
 mod beyond;
+mod blocks;
 mod exact;
 mod groups;
 mod idle;

@@ -1,5 +1,6 @@
 //! Virtual time: the same bytes in every run, and how long it takes.
 
+use super::blocks;
 use super::play::{self, Clock, Played};
 use crate::plain::{self, VETH};
 use crate::row::{Goal, Row, median};
@@ -142,16 +143,8 @@ fn tcp(
 /// The same at 1 Gbit/s between programs that send and receive and do nothing else: iperf3 makes five system calls for each
 /// piece that arrives, where this receiver makes one.
 fn plain_transfer(settings: &Settings, slower: f64) -> Result<Row, String> {
-    const BYTES: f64 = 131_072.0 * 2_200.0;
-    let perl = "perl -MIO::Socket::INET -e";
-    let receive = format!(
-        "{perl} '$l = IO::Socket::INET->new(LocalPort => 5201, Listen => 1, ReuseAddr => 1); $s = $l->accept; \
-         1 while sysread $s, $b, 1 << 20; print $s 1; sleep'"
-    );
-    let send = format!(
-        "{perl} '$s = IO::Socket::INET->new(PeerAddr => \"b\", PeerPort => 5201) or die $!; $b = \"x\" x 131072; \
-         syswrite $s, $b for 1 .. 2200; shutdown $s, 1; read $s, $b, 1'"
-    );
+    const COUNT: u32 = 2_200;
+    let (receive, send) = (blocks::receive(), blocks::send("b", COUNT));
     let yaml = format!(
         "nodes:\n  a: {ROOMY}\n  b: {ROOMY}\n\
          links: {{path: {{ends: [a, b], rate: 1 Gbit/s, delay: 10 ms, queue: 20 ms}}}}\n\
@@ -159,7 +152,7 @@ fn plain_transfer(settings: &Settings, slower: f64) -> Result<Row, String> {
          - on: a\n    as: transfer\n    run: |\n      {send}\n"
     );
     let (walls, played) = repeated(settings, &yaml)?;
-    let gbit = BYTES * 8.0 / 1e9 / played.lab_seconds();
+    let gbit = f64::from(COUNT * blocks::BYTES) * 8.0 / 1e9 / played.lab_seconds();
     duration("the same, read in blocks".to_owned(), walls, played.lab_seconds() * slower, gbit, &played)
 }
 

@@ -1,5 +1,6 @@
 //! Virtual time with many kernels: what a second of the lab costs, and how many processors are at work.
 
+use super::blocks;
 use super::play::{self, Clock, Played};
 use crate::plain::{self, VETH};
 use crate::row::{Goal, Row, median};
@@ -18,6 +19,8 @@ const OF_100: f64 = 8.0;
 const CALLS: f64 = 24_700.0;
 /// For comparison: so many blocks of a byte are read and written.
 const BLOCKS: u32 = 200_000;
+/// Blocks of 128 KiB that take two seconds at 10 Mbit/s.
+const BLOCKS_SENT: u32 = 19;
 /// Of two processors.
 const AT_WORK: f64 = 1.7;
 
@@ -49,7 +52,8 @@ fn call(settings: &Settings) -> Result<f64, String> {
     Ok(played.busy_seconds() / (2.0 * f64::from(BLOCKS)))
 }
 
-/// Kernels on a ring, of which every second one sends 10 Mbit/s to the next for two seconds.
+/// Kernels on a ring, of which every second one sends 10 Mbit/s to the next for two seconds: by iperf3, and by programs that
+/// write and read in blocks.
 fn ring(settings: &Settings, nodes: u32, limit: f64, call: f64) -> Result<Vec<Row>, String> {
     let mut yaml = String::from("nodes:\n");
     for node in 0..nodes {
@@ -63,25 +67,30 @@ fn ring(settings: &Settings, nodes: u32, limit: f64, call: f64) -> Result<Vec<Ro
     yaml.push_str("timeline:\n");
     let boot = play::play_text(settings, "boot", &format!("{yaml}  - {{on: n0, run: 'true'}}\n"), Clock::Virtual, 1)?;
     let alone = boot.wall_seconds() + f64::from(nodes / 2) * CALLS * call / 2.0;
+    let (mut by_iperf3, mut in_blocks) = (yaml.clone(), yaml);
     for node in (0..nodes).step_by(2) {
         let next = node + 1;
-        let _ = writeln!(yaml, "  - {{on: n{next}, run: iperf3 -s, ready: {{tcp: 5201}}}}");
-        let _ = writeln!(yaml, "  - {{on: n{node}, run: iperf3 -4 -c n{next} -t 2 --json, as: t{node}}}");
+        let _ = writeln!(by_iperf3, "  - {{on: n{next}, run: iperf3 -s, ready: {{tcp: 5201}}}}");
+        let _ = writeln!(by_iperf3, "  - {{on: n{node}, run: iperf3 -4 -c n{next} -t 2 --json, as: t{node}}}");
+        let (receive, send) = (blocks::receive(), blocks::send(&format!("n{next}"), BLOCKS_SENT));
+        let _ = writeln!(in_blocks, "  - on: n{next}\n    ready: {{tcp: 5201}}\n    run: |\n      {receive}");
+        let _ = writeln!(in_blocks, "  - on: n{node}\n    as: t{node}\n    run: |\n      {send}");
     }
-    let played = play::play_text(settings, "pairs", &yaml, Clock::Virtual, 1)?;
-    let carried: f64 = played.flows("t0")?.iter().sum();
-    if carried <= 0.0 {
+    let carried = play::play_text(settings, "pairs", &by_iperf3, Clock::Virtual, 1)?;
+    if carried.flows("t0")?.iter().sum::<f64>() <= 0.0 {
         return Err(format!("{nodes} kernels: nothing was carried"));
     }
-    let what = format!("{nodes} kernels on a ring, a TCP stream per pair");
-    let least =
-        Row::number(format!("{nodes} kernels boot, and programs' system calls alone"), "s of wall time", vec![alone])?;
-    let wall = Row::number(&what, "s of wall time", vec![played.wall_seconds()])?.goal(Goal::AtMost(limit));
+    let played = play::play_text(settings, "blocks", &in_blocks, Clock::Virtual, 1)?;
+    let row = |what: String, run: &Played| Row::number(what, "s of wall time", vec![run.wall_seconds()]);
     let busy = Row::number("processors at work, from time zero on", "", vec![played.processors()])?;
     Ok(vec![
-        least.remark("for comparison: what they take on two processors"),
-        wall.remark(remark(&played)),
+        row(format!("{nodes} kernels on a ring, a TCP stream per pair"), &played)?
+            .goal(Goal::AtMost(limit))
+            .remark(remark(&played)),
         busy.goal(Goal::AtLeast(AT_WORK)).remark("of two, kernels' alone"),
+        row("the same by iperf3".to_owned(), &carried)?.remark(remark(&carried)),
+        Row::number("kernels' boot, and iperf3's system calls alone", "s of wall time", vec![alone])?
+            .remark("for comparison: what they take on two processors"),
     ])
 }
 
