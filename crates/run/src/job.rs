@@ -1,6 +1,6 @@
 //! What the lab process is to do: everything that the guard decided before it forked.
 
-use crate::doctor::Examination;
+use crate::examination::Examination;
 use crate::results::Folder;
 use netloom_guest::kernel::Kernel;
 use netloom_host::cgroup::{LabGroup, Unavailable};

@@ -4,11 +4,11 @@ mod packets;
 mod size;
 mod time;
 
-use super::examination::{Check, State, Timing};
 use super::kvm::Kvm;
 use super::programs;
 use super::tree::Facts;
 use super::trial::Outcome;
+use crate::examination::{Check, State, Timing};
 use crate::quantity::span;
 use netloom_guest::kernel::{Kernel, KernelMissing};
 use netloom_host::cgroup::{Hierarchy, Unavailable};

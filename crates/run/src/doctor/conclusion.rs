@@ -1,8 +1,8 @@
 //! What follows from the figures: which precision to use, and what a lab may ask of this machine. Pure.
 
 use super::checks::Found;
-use super::examination::{Capacity, Conclusion, Forwarding, Timing};
 use super::trial::Outcome;
+use crate::examination::{Capacity, Conclusion, Forwarding, Timing};
 use crate::quantity::{grouped, rate, span};
 use netloom_lab::Precision;
 

@@ -2,20 +2,18 @@
 //!
 //! What is looked up is in `tree`, what is tried in `kvm`, what is measured in `netloom_dataplane::probe` (time) and in `trial` (packets, in a
 //! lab of its own). `checks` and `conclusion` are pure functions from that to words. The result is kept (`store`),
-//! so that verdicts can quote it (`quote`).
+//! so that verdicts can quote it (`examination::quote`).
 
 mod checks;
 mod conclusion;
-mod examination;
 mod kvm;
 mod programs;
-pub(crate) mod quote;
 pub(crate) mod store;
 mod traffic;
 mod tree;
 mod trial;
 
-pub use examination::{Capacity, Check, Conclusion, Examination, Forwarding, Lateness, Machine, State, Timing};
+pub use crate::examination::{Capacity, Check, Conclusion, Examination, Forwarding, Lateness, Machine, State, Timing};
 pub use traffic::{COMMAND as TRAFFIC_COMMAND, main as traffic};
 
 use crate::signals::Signals;

@@ -7,7 +7,7 @@ mod lab;
 mod memory;
 
 use super::Interrupted;
-use super::examination::Forwarding;
+use crate::examination::Forwarding;
 use crate::jsonl::Lines;
 use crate::signals::Signals;
 use netloom_host::facts::Facts;

@@ -6,7 +6,7 @@ mod relay;
 
 use crate::commands::planned_commands;
 use crate::job::{Job, Mode};
-use crate::results::{absolute, results_folder};
+use crate::results_folder::{absolute, results_folder};
 use crate::signals::Signals;
 use crate::{Event, ExitCode, Report, RunError, RunRequest, assemble, doctor, exposed, kernels, preflight};
 use netloom_host::KernelError;

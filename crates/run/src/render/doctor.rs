@@ -1,7 +1,7 @@
 //! What `netloom doctor` found out: one line per check, what to change, and a conclusion.
 
 use super::{CAUTION, FAINT, GOOD, push_line, rate};
-use crate::doctor::{Capacity, Check, Examination, State};
+use crate::examination::{Capacity, Check, Examination, State};
 use crate::quantity::grouped;
 use anstyle::{AnsiColor, Style};
 
@@ -107,7 +107,7 @@ fn wrapped(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::Conclusion;
+    use crate::examination::Conclusion;
 
     #[test]
     fn a_line_says_what_was_found_and_the_next_what_to_change() {

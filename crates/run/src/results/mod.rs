@@ -1,6 +1,5 @@
 //! The results folder: `results/<lab>/<time>-<id>/`, provenance first.
 
-mod begin;
 mod events;
 mod files;
 mod folder;
@@ -8,7 +7,6 @@ mod provenance;
 mod shelf;
 mod tables;
 
-pub(crate) use begin::{absolute, results_folder};
 pub(crate) use events::EventLog;
 pub(crate) use files::NamedFile;
 pub(crate) use folder::Folder;

@@ -7,7 +7,8 @@ mod pipes;
 mod sources;
 
 use crate::direction::PipePlace;
-use crate::results::{Folder, results_folder, write_pipe_table};
+use crate::results::{Folder, write_pipe_table};
+use crate::results_folder::results_folder;
 use crate::sampler::{INTERVAL, Sampler, interval_within};
 use crate::{Event, ExitCode, RunError, RunRequest, SimReport, plots};
 use netloom_lab::Clock;

@@ -6,8 +6,8 @@
 mod events;
 mod processors;
 
-use crate::doctor::Examination;
-use crate::doctor::quote::{Asked, Complaint, quote};
+use crate::examination::Examination;
+use crate::examination::quote::{Asked, Complaint, quote};
 use crate::quantity::{rate, span};
 use crate::{Finding, PortLoss, Punctuality, Verdict};
 use events::late_events;

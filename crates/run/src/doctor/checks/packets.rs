@@ -1,8 +1,8 @@
 //! How many packets the engine moves, and what bounds it.
 
 use super::{Found, better, fine};
-use crate::doctor::examination::{Check, Forwarding};
 use crate::doctor::trial::Outcome;
+use crate::examination::{Check, Forwarding};
 use crate::quantity::{grouped, rate};
 
 /// Below this a gigabit link of full-size packets (81,274 per second, both directions) would be too much.

@@ -1,9 +1,9 @@
 //! How much of everything there is.
 
 use super::{Found, better, fine};
-use crate::doctor::examination::{Check, Forwarding};
 use crate::doctor::tree::Facts;
 use crate::doctor::trial::Outcome;
+use crate::examination::{Check, Forwarding};
 use crate::quantity::grouped;
 
 /// A lab of a hundred nodes fits into less, in bytes.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::doctor::examination::{Forwarding, Lateness};
+use crate::examination::{Forwarding, Lateness};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

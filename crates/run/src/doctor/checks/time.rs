@@ -1,8 +1,8 @@
 //! How punctual the machine is, and what keeps it from being so.
 
 use super::{Found, better, fine};
-use crate::doctor::examination::{Check, Lateness};
 use crate::doctor::tree::Facts;
+use crate::examination::{Check, Lateness};
 use crate::quantity::span;
 
 /// Above these, in nanoseconds, the 99th percentile of the lateness could be better. Virtual machines reach half of it:

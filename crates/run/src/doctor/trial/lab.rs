@@ -2,8 +2,8 @@
 
 use super::Told;
 use super::memory::{self, IDLE_NODES, Mark};
-use crate::doctor::examination::Forwarding;
 use crate::doctor::traffic::{self, Sent, Streamed};
+use crate::examination::Forwarding;
 use crate::jsonl::to_line;
 use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision};
 use netloom_fabric::{Fabric, PipeSpec, PortId};

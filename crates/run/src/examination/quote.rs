@@ -1,6 +1,6 @@
 //! What a verdict says of the machine, from the examination that is kept. Pure.
 
-use super::examination::Examination;
+use super::Examination;
 use crate::quantity::{grouped, rate, span};
 use netloom_lab::Precision;
 use netloom_units::Dilation;
@@ -105,7 +105,7 @@ fn processors(examination: &Examination) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::{Forwarding, Lateness, Machine, Timing};
+    use crate::examination::{Forwarding, Lateness, Machine, Timing};
 
     const LATE: Complaint = Complaint { late: true, starved: false, overrun: false };
 

@@ -2,6 +2,8 @@
 //!
 //! Every number carries its unit in its name.
 
+pub(crate) mod quote;
+
 use netloom_lab::Precision;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! The beginning of a results folder: where it comes from, and of what. The plan follows, which is long in a large lab.
 
-use super::{Folder, NamedFile, Origin, Provenance};
+use crate::results::{Folder, NamedFile, Origin, Provenance};
 use crate::shards::Sharing;
 use crate::{RunError, RunRequest};
 use netloom_guest::kernel::Kernel;
