@@ -7,7 +7,7 @@ use crate::job::Mode;
 use crate::results::Folder;
 use crate::tail::last_lines;
 use crate::{CommandRow, RunError};
-use netloom_lab::{Action, Argv, CommandMetric, Plan, RunCommand, Subject};
+use netloom_lab::{Action, Argv, CommandMetric, Measured, Plan, RunCommand, Subject};
 use netloom_units::{Duration, Instant};
 use readiness::Readiness;
 use std::ffi::OsString;
@@ -183,13 +183,32 @@ impl Command {
         }
     }
 
+    /// What it shows of this metric, or why it shows nothing.
+    pub(crate) fn measured(&self, metric: &CommandMetric, folder: &Folder) -> Result<Measured, String> {
+        let started = self.started.map(|(at, _)| at).or(self.asked).ok_or("it was not started")?;
+        let Some((ended, ending, _)) = self.ended else { return Err("it did not end".into()) };
+        match metric {
+            CommandMetric::Exit => Ok(Measured::Number(f64::from(ending.shell_code()))),
+            CommandMetric::Duration => Ok(Measured::Number(ended.since(started).as_nanos() as f64)),
+            CommandMetric::Stdout => self.stdout_text(folder).map(Measured::Text),
+            CommandMetric::Stderr => self.stderr_text(folder).map(Measured::Text),
+            CommandMetric::Json(path) => {
+                let text = self.stdout_text(folder)?;
+                let document: serde_json::Value =
+                    serde_json::from_str(&text).map_err(|error| format!("its output is not JSON: {error}"))?;
+                let value = path.find(&document)?;
+                Measured::from_json(value).ok_or_else(|| format!("{path} is neither a number nor a text"))
+            }
+        }
+    }
+
     /// All that it wrote to its standard output.
-    pub(crate) fn stdout_text(&self, folder: &Folder) -> Result<String, String> {
+    fn stdout_text(&self, folder: &Folder) -> Result<String, String> {
         text_of(folder, &self.stdout)
     }
 
     /// All that it wrote to its standard error.
-    pub(crate) fn stderr_text(&self, folder: &Folder) -> Result<String, String> {
+    fn stderr_text(&self, folder: &Folder) -> Result<String, String> {
         text_of(folder, &self.stderr)
     }
 

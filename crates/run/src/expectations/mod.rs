@@ -3,11 +3,9 @@
 mod queue_watch;
 
 use crate::ExpectationRow;
-use crate::commands::Command;
 use crate::direction::PipePlace;
 use crate::measure::{Flow, Mark};
 use crate::pipe_state::PipeState;
-use crate::results::Folder;
 use netloom_dataplane::Snapshot;
 use netloom_lab::{CommandMetric, Expectation, Judgement, Measured, PipeMetric, Plan, Subject, Window};
 use netloom_units::Duration;
@@ -17,8 +15,8 @@ use std::collections::BTreeMap;
 /// All that a run measured.
 pub(crate) struct Measurements<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) folder: &'a Folder,
-    pub(crate) commands: &'a [Command],
+    /// What the command at this place of the timeline shows of a metric.
+    pub(crate) of_command: &'a dyn Fn(usize, &CommandMetric) -> Value,
     pub(crate) pipes: &'a [PipeState],
     /// At time zero.
     pub(crate) first: &'a [Mark],
@@ -45,14 +43,12 @@ pub(crate) fn judge(measurements: &Measurements<'_>) -> Vec<ExpectationRow> {
 }
 
 /// What could be measured, or why it could not.
-type Value = Result<Measured, String>;
+pub(crate) type Value = Result<Measured, String>;
 
 fn row(expectation: &Expectation, measurements: &Measurements<'_>) -> ExpectationRow {
     let judgements: Vec<(String, Judgement)> = match &expectation.subject {
         Subject::Command { event, metric } => {
-            let command = measurements.commands.iter().find(|command| command.event == *event);
-            let command = command.expect("expectations are about commands of the timeline");
-            vec![(String::new(), judged(expectation, of_command(command, metric, measurements.folder)))]
+            vec![(String::new(), judged(expectation, (measurements.of_command)(*event, metric)))]
         }
         Subject::Link { link, direction, pipe, metric } => {
             let is_wanted = |place: &PipePlace| place.is_of(*link, *direction) && place.pipe == *pipe;
@@ -81,24 +77,6 @@ fn judged(expectation: &Expectation, value: Value) -> Judgement {
     match value {
         Ok(measured) => expectation.judge(&measured),
         Err(reason) => expectation.unmeasured(&reason),
-    }
-}
-
-fn of_command(command: &Command, metric: &CommandMetric, folder: &Folder) -> Value {
-    let started = command.started.map(|(at, _)| at).or(command.asked).ok_or("it was not started")?;
-    let Some((ended, ending, _)) = command.ended else { return Err("it did not end".into()) };
-    match metric {
-        CommandMetric::Exit => Ok(Measured::Number(f64::from(ending.shell_code()))),
-        CommandMetric::Duration => Ok(Measured::Number(ended.since(started).as_nanos() as f64)),
-        CommandMetric::Stdout => command.stdout_text(folder).map(Measured::Text),
-        CommandMetric::Stderr => command.stderr_text(folder).map(Measured::Text),
-        CommandMetric::Json(path) => {
-            let text = command.stdout_text(folder)?;
-            let document: serde_json::Value =
-                serde_json::from_str(&text).map_err(|error| format!("its output is not JSON: {error}"))?;
-            let value = path.find(&document)?;
-            Measured::from_json(value).ok_or_else(|| format!("{path} is neither a number nor a text"))
-        }
     }
 }
 

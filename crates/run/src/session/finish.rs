@@ -16,7 +16,7 @@ use crate::verdict::{Evidence, NodeEvidence, ProcessorShare, judge};
 use crate::{Advance, CommandRow, Event, ExitCode, ExpectationRow, PipeRow, Report, RouterRow, RunError};
 use netloom_dataplane::Snapshot;
 use netloom_guest::deputy::SLICE;
-use netloom_lab::{Clock, NodeKind};
+use netloom_lab::{Clock, CommandMetric, NodeKind};
 use netloom_units::Instant;
 use std::collections::BTreeMap;
 
@@ -111,10 +111,13 @@ impl Session<'_> {
         if self.job.mode == Mode::Up {
             return Vec::new();
         }
+        let of_command = |event: usize, metric: &CommandMetric| {
+            let command = self.commands.iter().find(|command| command.event == event);
+            command.expect("expectations are about commands of the timeline").measured(metric, &self.job.folder)
+        };
         let measurements = Measurements {
             plan: &self.job.plan,
-            folder: &self.job.folder,
-            commands: &self.commands,
+            of_command: &of_command,
             pipes: self.links.pipes(),
             last,
             first,
