@@ -11,7 +11,7 @@ use crate::hosts::HostsFiles;
 use crate::job::Job;
 use crate::kernels::Kernels;
 use crate::link_name::LinkName;
-use crate::links::Links;
+use crate::links::{Links, read_port_counters};
 use crate::losses::PortCounters;
 use crate::memory;
 use crate::node::LabNode;
@@ -394,7 +394,7 @@ fn start_engine(
     };
     let dilation = plan.clock.dilation().unwrap_or_default();
     let memory = memory::engine_may_grow();
-    let before = PortCounters::read()?;
+    let before = read_port_counters()?;
     let config = EngineConfig { precision, processors, dilation, epoch, memory, ports };
     let engine = Engine::start_shards(sharing.fabric(plan), config).map_err(machine)?;
     Ok(links(plan, Driver::Engine(engine), before))

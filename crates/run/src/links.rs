@@ -9,6 +9,7 @@ use crate::pipe_state::PipeState;
 use crate::{Effects, LabStats, PortLoss, RunError};
 use netloom_dataplane::{Act, Appointment, Kept, Snapshot};
 use netloom_fabric::{PipeId, Tap, TapId};
+use netloom_host::netlink::Netlink;
 use netloom_lab::Direction;
 use netloom_link::{ConfigError, PipeChange, PipeConfig, PipeCounters};
 use netloom_units::{Bytes, Duration, Instant, Rate};
@@ -261,7 +262,7 @@ impl Links {
             let ports = engine.ports.iter_mut().zip(&now.engine.ports);
             ports.for_each(|(port, latest)| port.received = latest.received);
         }
-        Ok(port_losses(&self.names, &engine, &self.before, &PortCounters::read()?))
+        Ok(port_losses(&self.names, &engine, &self.before, &read_port_counters()?))
     }
 
     /// What every pipe has counted, for a client.
@@ -299,4 +300,10 @@ impl Links {
             effects: Effects::since(&PipeCounters::default(), counted),
         }
     }
+}
+
+/// What the kernel has counted of the ports so far. The current network namespace must be the lab's own.
+pub(crate) fn read_port_counters() -> Result<PortCounters, RunError> {
+    let interfaces = Netlink::open().and_then(|mut netlink| netlink.links());
+    interfaces.map(|all| PortCounters::of_interfaces(&all)).map_err(|error| RunError::Died(error.to_string()))
 }

@@ -1,10 +1,10 @@
-//! Which ports lost packets outside the models. Pure, but for reading what the kernel counted.
+//! Which ports lost packets outside the models. Pure.
 
+use crate::PortLoss;
 use crate::link_name::LinkName;
-use crate::{PortLoss, RunError};
 use netloom_dataplane::EngineReport;
 use netloom_fabric::PortId;
-use netloom_host::netlink::{InterfaceCounters, Netlink};
+use netloom_host::netlink::{InterfaceCounters, Link};
 use std::collections::BTreeMap;
 
 /// What the kernel has counted of each port with an interface, at its end of the lab.
@@ -12,12 +12,10 @@ use std::collections::BTreeMap;
 pub(crate) struct PortCounters(BTreeMap<u32, InterfaceCounters>);
 
 impl PortCounters {
-    /// Reads them all; the current network namespace must be the lab's own.
-    pub(crate) fn read() -> Result<Self, RunError> {
-        let links = Netlink::open().and_then(|mut netlink| netlink.links());
-        let links = links.map_err(|error| RunError::Died(error.to_string()))?;
+    /// Of the interfaces in the lab's own namespace, whose names say which port they serve.
+    pub(crate) fn of_interfaces(interfaces: &[Link]) -> Self {
         let port = |name: &str| name.strip_prefix('p')?.parse::<u32>().ok();
-        Ok(Self(links.iter().filter_map(|link| Some((port(&link.name)?, link.counters))).collect()))
+        Self(interfaces.iter().filter_map(|link| Some((port(&link.name)?, link.counters))).collect())
     }
 
     fn of(&self, port: PortId) -> InterfaceCounters {
