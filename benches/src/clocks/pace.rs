@@ -63,7 +63,7 @@ fn slept_ms(told: &str) -> Result<f64, String> {
     Ok((to - from - 1.0) * 1e3)
 }
 
-/// How much of our time passes while a second passes on a node.
+/// How much wall time passes while a second passes on a node.
 fn slope(settings: &Settings, dilation: u32) -> Result<Row, String> {
     let seconds = if settings.quick { 5 } else { 20 };
     let yaml = format!("clock: {{dilation: {dilation}}}\n{PATH}");
@@ -74,7 +74,7 @@ fn slope(settings: &Settings, dilation: u32) -> Result<Row, String> {
     let (end, guest_end) = reader.best()?;
     let slope = (end - begin).as_secs_f64() / (guest_end - guest_begin);
     let error = slope / f64::from(dilation) - 1.0;
-    let what = format!("dilation {dilation}, our time per guest time, off");
+    let what = format!("dilation {dilation}, wall time per guest time, off");
     let row = Row::number(what, "ppm of the dilation", vec![error * 1e6])?;
     Ok(row.goal(Goal::Within(-SLOPE * 1e6, SLOPE * 1e6)).remark(format!("{slope:.5} over {seconds} s")))
 }

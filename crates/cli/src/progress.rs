@@ -56,7 +56,7 @@ impl Progress {
         self
     }
 
-    /// Of a lab with this clock: says how long the run will take in our time.
+    /// Of a lab with this clock: says how long the run will take in wall time.
     pub(crate) fn at_pace_of(mut self, clock: Clock) -> Self {
         self.dilation = clock.dilation().filter(|dilation| *dilation != Dilation::ONE);
         self

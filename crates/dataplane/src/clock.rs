@@ -37,10 +37,10 @@ impl Clock {
         monotonic().saturating_sub(self.epoch_ns)
     }
 
-    /// The lab time when so many nanoseconds of ours have passed since the epoch, rounded down.
+    /// The lab time when so many nanoseconds of wall time have passed since the epoch, rounded down.
     #[inline]
     fn lab(&self, real_ns: u64) -> Instant {
-        // Whoever divides 128 bits waits; up to 584 years of ours, divided by the denominator, 64 are enough.
+        // A division of 128 bits is slow; up to 584 years of wall time, divided by the denominator, 64 are enough.
         match real_ns.checked_mul(self.dilation.denominator()) {
             Some(product) => Instant::from_nanos(product / self.dilation.numerator()),
             None => self.dilation.instant_after(RealDuration::from_nanos(real_ns)),
@@ -72,7 +72,7 @@ fn read(clock: libc::clockid_t) -> u64 {
 #[derive(Debug)]
 pub(crate) struct TimeOfDay {
     clock: Clock,
-    /// Time of day minus our own time since the epoch, in nanoseconds.
+    /// Time of day minus wall time since the epoch, in nanoseconds.
     offset_ns: u64,
 }
 

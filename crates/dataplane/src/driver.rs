@@ -27,7 +27,7 @@ const LIVELY: RealDuration = RealDuration::from_secs(2);
 
 /// Of a fabric that is further behind than this, so much is played at a time: lab time.
 const PORTION: Duration = Duration::from_millis(10);
-/// After so long the driver looks after arrivals and commands again, though the fabric is still behind: our own time.
+/// After so long the driver looks after arrivals and commands again, though the fabric is still behind, in wall time.
 const LONGEST_TURN: RealDuration = RealDuration::from_millis(20);
 
 pub(crate) struct Driver {

@@ -35,7 +35,7 @@ const LOOPBACK: u32 = 1;
 type Instruction = libc::sock_filter;
 
 /// Lets a socket receive nothing.
-pub(crate) fn deafen(socket: BorrowedFd<'_>) -> io::Result<()> {
+pub(crate) fn mute(socket: BorrowedFd<'_>) -> io::Result<()> {
     give(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &mut [instruction(RETURN, 0, 0, NOTHING)])
 }
 

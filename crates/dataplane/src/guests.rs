@@ -99,7 +99,7 @@ impl Guests {
         self.places.get(port.0 as usize).filter(|&&place| place != NOBODY).map(|&place| place as usize)
     }
 
-    /// Answers messages of guests, in our own time since the epoch. Rings need nothing but that we are awake.
+    /// Answers messages of guests, in wall time since the epoch. Rings need nothing but that we are awake.
     pub(crate) fn attend(&mut self, real: RealDuration) -> io::Result<()> {
         self.attended = real;
         if self.guests.is_empty() {

@@ -9,8 +9,8 @@
 //! Several shards ([`Engine::start_shards`]) have a thread each, with sockets and ports of its own; packets pass from one to
 //! another only where a pipe between two transit routers was cut.
 //!
-//! In dilated time only the clock differs: it shows an instant of the lab for every instant of ours. Sleeps, margins and
-//! whatever else has to do with this machine are spans of our own time ([`std::time::Duration`]); instants and spans of
+//! In dilated time only the clock differs: it shows an instant of the lab for every instant of wall time. Sleeps, margins and
+//! whatever else has to do with this machine are spans of wall time ([`std::time::Duration`]); instants and spans of
 //! the lab are those of `netloom_units`. The two types keep them apart.
 //!
 //! Whoever wants to see the packets adds a tap ([`Engine::add_tap`]). Whoever knows ahead of time that pipes will change tells

@@ -30,7 +30,7 @@ impl Memory {
         Self { most, looked: RealDuration::ZERO, came: None, was_full: false }
     }
 
-    /// Measures the process if that is due, and lets the pool grow or not. `real` is our own time since the epoch;
+    /// Measures the process if that is due, and lets the pool grow or not. `real` is wall time since the epoch;
     /// `has_come`: packets have just come. Then it waits for a moment in which none do, unless they come all the time.
     #[inline]
     pub(crate) fn watch(&mut self, real: RealDuration, has_come: bool, pool: &mut Pool) {

@@ -98,7 +98,7 @@ impl Ring {
     pub(crate) fn open(is_deaf: bool) -> io::Result<Self> {
         let socket = packet_socket(0)?;
         if is_deaf {
-            fanout::deafen(socket.as_fd())?;
+            fanout::mute(socket.as_fd())?;
         }
         set_option(&socket, libc::SOL_PACKET, PACKET_VERSION, &TPACKET_V2)?;
         set_option(&socket, libc::SOL_PACKET, PACKET_VNET_HDR, &1_i32)?;

@@ -91,7 +91,7 @@ impl Sender {
         })
     }
 
-    /// Called while the engine spins, with our own time since the epoch. If nothing was sent for a while, sends an echo request to the lab's own namespace,
+    /// Called while the engine spins, with wall time since the epoch. If nothing was sent for a while, sends an echo request to the lab's own namespace,
     /// through its loopback interface, so that the kernel's code and data for sending and receiving are in the
     /// processor's caches when the next packet is due: the kernel delivers a packet to the node's stack within the call
     /// that sends it. Otherwise the first packet after a pause would be 25 to 50 us late.

@@ -1,4 +1,4 @@
-//! How the engine waits for the next event. All spans here are of our own time: that is how late machines wake up,
+//! How the engine waits for the next event. All spans here are wall time: that is how late machines wake up,
 //! however slowly time passes in the lab.
 
 use std::io;

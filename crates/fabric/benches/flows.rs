@@ -7,8 +7,8 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use netloom_link::{
-    ClassConfig, CodelConfig, CodelControl, Division, DrrConfig, Filter, FqCodelConfig, Pipe, PipeConfig, Ports,
-    QueueConfig, Waste,
+    ClassConfig, CodelConfig, CodelControl, Division, DropLog, DrrConfig, Filter, FqCodelConfig, Pipe, PipeConfig,
+    Ports, QueueConfig,
 };
 use netloom_packet::{Pool, VirtioHeader};
 use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
@@ -70,7 +70,7 @@ fn measure(queue: &QueueConfig) -> (Vec<f64>, u64) {
     let config = PipeConfig { rate: rate.into(), delay, queue: queue.clone(), ..PipeConfig::default() };
     let mut bench = Bench {
         pipe: Pipe::new(&config, Duration::ZERO, Seed::new(1)),
-        waste: Waste::new(),
+        drop_log: DropLog::new(),
         pool: Pool::new(4_000, 0),
         now: Instant::ZERO,
         random: 1,
@@ -95,7 +95,7 @@ fn measure(queue: &QueueConfig) -> (Vec<f64>, u64) {
 
 struct Bench {
     pipe: Pipe,
-    waste: Waste,
+    drop_log: DropLog,
     pool: Pool,
     now: Instant,
     random: u32,
@@ -123,12 +123,12 @@ impl Bench {
             write_headers(&mut bytes[..HEADERS], port);
             Some((ETHERNET + size, VirtioHeader::COMPLETE))
         });
-        self.pipe.push(self.now, packet.expect("a filled packet"), &mut self.waste);
+        self.pipe.push(self.now, packet.expect("a filled packet"), &mut self.drop_log);
         self.recycle();
     }
 
     fn depart(&mut self) {
-        while let Some(departure) = self.pipe.pop(self.now, &mut self.waste) {
+        while let Some(departure) = self.pipe.pop(self.now, &mut self.drop_log) {
             self.left += departure.packet.segments();
             self.pool.recycle(black_box(departure.packet));
         }
@@ -136,7 +136,7 @@ impl Bench {
     }
 
     fn recycle(&mut self) {
-        self.waste.drain(..).for_each(|dropped| self.pool.recycle(dropped.packet));
+        self.drop_log.drain(..).for_each(|dropped| self.pool.recycle(dropped.packet));
     }
 }
 

@@ -11,8 +11,8 @@ mod common;
 use common::{Load, Transport};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
 use netloom_link::{
-    CodelConfig, CodelControl, CrossConfig, Departure, Division, DrrConfig, DualPi2Config, FqCodelConfig, PacketSize,
-    PieConfig, Pipe, PipeConfig, QueueConfig, RedConfig, Stream, Traffic, Waste,
+    CodelConfig, CodelControl, CrossConfig, Departure, Division, DropLog, DrrConfig, DualPi2Config, FqCodelConfig,
+    PacketSize, PieConfig, Pipe, PipeConfig, QueueConfig, RedConfig, Stream, Traffic,
 };
 use netloom_packet::{Packet, Pool, VirtioHeader};
 use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
@@ -381,7 +381,7 @@ impl Row {
     fn measure_pipe(&self) -> f64 {
         let mut ready = self.ready(&self.templates()).expect("a row of ready packets");
         let mut pipe = Pipe::new(&self.specs()[0].config, self.coalesce, Seed::new(1));
-        let (mut now, mut waste) = (Instant::ZERO, Waste::new());
+        let (mut now, mut drop_log) = (Instant::ZERO, DropLog::new());
         let mut begin = std::time::Instant::now();
         for index in 0..self.packets {
             if index == self.before {
@@ -389,12 +389,12 @@ impl Row {
             }
             now = now + self.gap;
             while let Some(wake) = pipe.next_wake().filter(|wake| *wake <= now) {
-                if let Some(departure) = pipe.pop(wake, &mut waste) {
+                if let Some(departure) = pipe.pop(wake, &mut drop_log) {
                     ready.push_back(black_box(departure.packet));
                 }
             }
-            pipe.push(now, ready.pop_front().expect("more than are in the pipe at once"), &mut waste);
-            ready.extend(waste.drain(..).map(|dropped| dropped.packet));
+            pipe.push(now, ready.pop_front().expect("more than are in the pipe at once"), &mut drop_log);
+            ready.extend(drop_log.drain(..).map(|dropped| dropped.packet));
         }
         begin.elapsed().as_secs_f64() * 1e9 / f64::from(self.packets - self.before)
     }

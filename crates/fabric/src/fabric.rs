@@ -9,7 +9,7 @@ use crate::transit::Transit;
 use crate::wakes::Wakes;
 use crate::{Handout, PipeId, PipeSpec, PortId};
 use alloc::vec::Vec;
-use netloom_link::{Departure, Pipe, PipeChange, PipeCounters, Waste};
+use netloom_link::{Departure, DropLog, Pipe, PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Instant, Seed};
 
@@ -27,7 +27,7 @@ pub struct Fabric {
     /// What is behind each port.
     entries: Vec<Entry>,
     wakes: Wakes,
-    waste: Waste,
+    drop_log: DropLog,
     transit: Transit,
 }
 
@@ -45,7 +45,7 @@ impl Fabric {
             exits: specs.iter().map(|spec| spec.to).collect(),
             entries: entries(specs),
             wakes: Wakes::new(specs.len()),
-            waste: Waste::new(),
+            drop_log: DropLog::new(),
             transit: Transit::new(specs, &[]),
         };
         // Pipes with cross traffic have something to do from the beginning.
@@ -61,7 +61,7 @@ impl Fabric {
         let Some(id) = self.entries.get_mut(port.0 as usize).and_then(|entry| entry.pipe_for(&packet)) else {
             return Err((UnknownPort(port), packet));
         };
-        self.pipes[id.0 as usize].push(now, packet, &mut self.waste);
+        self.pipes[id.0 as usize].push(now, packet, &mut self.drop_log);
         self.reschedule(id);
         Ok(())
     }
@@ -77,7 +77,7 @@ impl Fabric {
         while let Some((wake, id)) = self.wakes.first().filter(|(instant, _)| *instant <= now) {
             let index = id.0 as usize;
             // Asked at its own instant, a pipe answers a late driver as it would have answered a punctual one.
-            if let Some(departure) = self.pipes[index].pop(wake, &mut self.waste) {
+            if let Some(departure) = self.pipes[index].pop(wake, &mut self.drop_log) {
                 self.leave(id, departure, &mut sink);
             }
             self.reschedule(id);
@@ -102,7 +102,7 @@ impl Fabric {
     /// # Panics
     /// If there is no such pipe.
     pub fn change(&mut self, now: Instant, id: PipeId, change: &PipeChange) {
-        self.pipes[id.0 as usize].change(now, change, &mut self.waste);
+        self.pipes[id.0 as usize].change(now, change, &mut self.drop_log);
         self.reschedule(id);
     }
 
@@ -111,7 +111,7 @@ impl Fabric {
     /// # Panics
     /// If there is no such pipe.
     pub fn set_up(&mut self, now: Instant, id: PipeId, up: bool) {
-        self.pipes[id.0 as usize].set_up(now, up, &mut self.waste);
+        self.pipes[id.0 as usize].set_up(now, up, &mut self.drop_log);
         self.reschedule(id);
     }
 
@@ -122,7 +122,7 @@ impl Fabric {
 
     /// Gives the buffers of dropped packets back.
     pub fn recycle(&mut self, pool: &mut Pool) {
-        for dropped in self.waste.drain(..) {
+        for dropped in self.drop_log.drain(..) {
             pool.recycle(dropped.packet);
         }
         self.transit.recycle(pool);

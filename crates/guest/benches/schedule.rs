@@ -6,7 +6,7 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use netloom_fabric::{Fabric, PipeSpec, PortId};
-use netloom_guest::schedule::{Device, Machine, MachineError, Passage, Plug, Scheduler, Stop, Wish};
+use netloom_guest::schedule::{Device, Machine, MachineError, NextWake, Passage, Plug, Scheduler, Stop};
 use netloom_link::PipeConfig;
 use netloom_packet::{Pool, VirtioHeader};
 use netloom_units::{Duration, Instant, Seed};
@@ -38,7 +38,7 @@ impl Machine for Sender {
         Ok(())
     }
 
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<Wish>, MachineError> {
+    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
         let mut answers = self.answers.drain(..).peekable();
         loop {
             let answer = answers.peek().copied().filter(|at| *at <= self.next);
@@ -52,7 +52,7 @@ impl Machine for Sender {
                 self.next = self.next + self.pace;
             }
         }
-        Ok(Some(Wish::At(self.next)))
+        Ok(Some(NextWake::At(self.next)))
     }
 }
 

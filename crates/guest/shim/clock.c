@@ -110,7 +110,7 @@ enum shim_clock shim_clock(clockid_t clock)
 
 /*
  * A kernel loses time while it boots. It reads the wall clock once, early on; then it counts by the ticks of its timer,
- * which come late or not at all in that phase; some milliseconds of ours later it reads its monotonic clock for the
+ * which come late or not at all in that phase; some milliseconds of wall time later it reads its monotonic clock for the
  * first time, and counts on by it from there. The wall clocks of nodes would differ by what all that took each of them.
  *
  * So the first reading shows the instant at which the wall clock was read, and the second the truth: to the kernel, the

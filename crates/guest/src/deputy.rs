@@ -6,16 +6,16 @@
 
 mod bell;
 mod deck;
-mod leash;
 mod memory;
 mod spin;
 mod vitals;
+mod watchdog;
 
 pub use bell::Bell;
-pub use leash::Leash;
 pub use vitals::Vitals;
+pub use watchdog::Watchdog;
 
-use crate::schedule::{Machine, MachineError, Passage, Wish};
+use crate::schedule::{Machine, MachineError, NextWake, Passage};
 use deck::Deck;
 use netloom_packet::Pool;
 use netloom_units::Instant;
@@ -72,7 +72,7 @@ pub struct Deputy {
     /// Frames of the current grant that did not fit into the deck yet.
     waiting: VecDeque<Passage>,
     vitals: Vitals,
-    leash: Arc<Leash>,
+    watchdog: Arc<Watchdog>,
     /// Since when the kernel has used no processor time, and when it was last looked whether it has.
     silent: Option<(time::Instant, time::Instant)>,
     /// If lab time is to go on while a program computes.
@@ -107,7 +107,7 @@ impl Deputy {
             deck,
             waiting: VecDeque::new(),
             vitals: Vitals::default(),
-            leash: Arc::default(),
+            watchdog: Arc::default(),
             silent: None,
             spin: None,
             has_begun: false,
@@ -117,10 +117,10 @@ impl Deputy {
         Ok((this, DeputyEnds { socket: theirs.into(), memory }))
     }
 
-    /// The kernel's process has started; it is waited for until the leash is pulled.
-    pub fn watch(&mut self, vitals: Vitals, leash: Arc<Leash>) {
+    /// The kernel's process has started; it is waited for until the watchdog fires.
+    pub fn watch(&mut self, vitals: Vitals, watchdog: Arc<Watchdog>) {
         self.vitals = vitals;
-        self.leash = leash;
+        self.watchdog = watchdog;
     }
 
     /// From now on lab time goes on while a program computes for long; the kernel has to be told [`SLICE`], too.
@@ -181,9 +181,9 @@ impl Machine for Deputy {
         Ok(())
     }
 
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<Wish>, MachineError> {
+    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
         let Some(Answer { kind, now, wish }) = self.deck.answer() else {
-            return Ok(self.is_off.then_some(Wish::Off));
+            return Ok(self.is_off.then_some(NextWake::Off));
         };
         self.silent = None;
         if !std::mem::replace(&mut self.has_begun, true) {
@@ -199,7 +199,8 @@ impl Machine for Deputy {
         match kind {
             answer::DONE => {
                 self.deck.take(sent, pool)?;
-                let wish = if wish == NEVER { Wish::Never } else { Wish::At(Instant::from_nanos(wish.max(now))) };
+                let wish =
+                    if wish == NEVER { NextWake::Never } else { NextWake::At(Instant::from_nanos(wish.max(now))) };
                 return Ok(Some(wish));
             }
             answer::FULL => self.deck.take(sent, pool)?,
@@ -222,7 +223,7 @@ impl Machine for Deputy {
             self.is_off = true;
             return Ok(());
         }
-        if self.leash.is_pulled() {
+        if self.watchdog.has_fired() {
             return Err(MachineError::Interrupted);
         }
         let now = time::Instant::now();

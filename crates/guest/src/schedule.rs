@@ -23,6 +23,6 @@ mod statistics;
 mod tests;
 
 pub use cpu::Paced;
-pub use machine::{Device, Machine, MachineError, Passage, Wish};
+pub use machine::{Device, Machine, MachineError, NextWake, Passage};
 pub use scheduler::{AgentFrame, Plug, Scheduler, SchedulerError, Stop};
 pub use statistics::{MachineStatistics, Statistics};

@@ -14,7 +14,7 @@
 //! before the first of them boots. Spans are rounded up: no timer is ever early. Real time is dilation 1, by the same code.
 //!
 //! Between reading the wall clock and its clocksource a booting kernel does not count time, or counts ticks, which come
-//! late: one to four milliseconds of ours were lost or gained, more on a busy machine. `clock.c` makes up for it.
+//! late: one to four milliseconds of wall time were lost or gained, more on a busy machine. `clock.c` makes up for it.
 //!
 //! The CPU clocks of the process are left alone: they count how much was computed, and computing is not slowed. Programs
 //! inside never see them; their kernel accounts in lab time.

@@ -113,7 +113,7 @@ pub enum OnSpin {
     /// It is waited for, however long that takes.
     #[default]
     Wait,
-    /// Lab time goes on meanwhile, by how long it computes in our time: the run cannot be repeated.
+    /// Lab time goes on meanwhile, by how long it computes in wall time: the run cannot be repeated.
     Advance,
 }
 
@@ -331,7 +331,7 @@ pub struct Bounds {
     /// How much the mean delay of a pipe may differ from the described one, as a share of it; never less than
     /// `lateness` allows.
     pub delay: Probability,
-    /// The share of our time that a kernel node, or an engine that serves some, may wait for a processor.
+    /// The share of wall time that a kernel node, or an engine that serves some, may wait for a processor.
     pub starvation: Probability,
     /// How much later than described links are changed, cut and joined, windows of expectations begin and end, and the run
     /// ends.

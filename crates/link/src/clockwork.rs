@@ -14,7 +14,7 @@ pub(crate) const CATCH_UP: Duration = Duration::from_millis(10);
 
 /// Something that the pipe does by itself.
 #[derive(Debug)]
-pub(crate) enum Deed {
+pub(crate) enum TimedEvent {
     Step(Leg),
     SetUp(bool),
     Arrival(Packet),
@@ -94,16 +94,16 @@ impl Clockwork {
         earlier(self.next_change(true), self.next_arrival())
     }
 
-    /// What it does then. Of deeds at one instant the schedule comes first, then the state, then an arrival.
-    pub(crate) fn take(&mut self, at: Instant) -> Option<Deed> {
+    /// What it does then. Of events at one instant the schedule comes first, then the state, then an arrival.
+    pub(crate) fn take(&mut self, at: Instant) -> Option<TimedEvent> {
         if let Some(schedule) = self.schedule.as_mut().filter(|schedule| schedule.next() == Some(at)) {
-            return Some(Deed::Step(schedule.take()));
+            return Some(TimedEvent::Step(schedule.take()));
         }
         if let Some(flapping) = self.flapping.as_mut().filter(|flapping| flapping.next() == Some(at)) {
-            return Some(Deed::SetUp(flapping.take()));
+            return Some(TimedEvent::SetUp(flapping.take()));
         }
         let cross = self.cross.as_mut().filter(|cross| cross.next() == Some(at))?;
-        cross.take().map(Deed::Arrival)
+        cross.take().map(TimedEvent::Arrival)
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Dropped {
 }
 
 /// Where dropped packets go.
-pub type Waste = Vec<Dropped>;
+pub type DropLog = Vec<Dropped>;
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +48,7 @@ impl fmt::Display for Cause {
 #[derive(Debug)]
 pub(crate) struct Ledger<'a> {
     pub(crate) counters: &'a mut PipeCounters,
-    pub(crate) waste: &'a mut Waste,
+    pub(crate) drop_log: &'a mut DropLog,
     pub(crate) now: Instant,
 }
 
@@ -89,7 +89,7 @@ impl Ledger<'_> {
             Cause::Down => &mut dropped.down,
         }
         .add(&packet);
-        self.waste.push(Dropped { packet, at: self.now, cause });
+        self.drop_log.push(Dropped { packet, at: self.now, cause });
     }
 
     /// It was in the queue and is dropped.

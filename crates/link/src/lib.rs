@@ -8,20 +8,20 @@
 //! is sent at the pipe's rate, and then travels for the propagation delay.
 //!
 //! ```
-//! use netloom_link::{Pipe, PipeConfig, RateConfig, Waste};
+//! use netloom_link::{Pipe, PipeConfig, RateConfig, DropLog};
 //! use netloom_packet::{Pool, VirtioHeader};
 //! use netloom_units::{Duration, Instant, Seed};
 //!
 //! // 10 Mbit/s and 20 ms.
 //! let rate = RateConfig::Constant("10 Mbit/s".parse()?);
 //! let config = PipeConfig { rate, delay: Duration::from_millis(20).into(), ..PipeConfig::default() };
-//! let (mut pipe, mut pool, mut waste) = (Pipe::new(&config, Duration::ZERO, Seed::new(7)), Pool::default(), Waste::new());
+//! let (mut pipe, mut pool, mut drop_log) = (Pipe::new(&config, Duration::ZERO, Seed::new(7)), Pool::default(), DropLog::new());
 //! // An Ethernet frame with a packet of 1,500 bytes enters at time zero.
-//! pipe.push(Instant::ZERO, pool.packet(VirtioHeader::COMPLETE, &[0; 1_514]), &mut waste);
+//! pipe.push(Instant::ZERO, pool.packet(VirtioHeader::COMPLETE, &[0; 1_514]), &mut drop_log);
 //! // 12,000 bits take 1.2 ms; then it travels.
 //! let wake = pipe.next_wake().expect("a packet is inside");
 //! assert_eq!(wake, Instant::ZERO + Duration::from_micros(21_200));
-//! let departure = pipe.pop(wake, &mut waste).expect("it is due");
+//! let departure = pipe.pop(wake, &mut drop_log).expect("it is due");
 //! assert_eq!(departure.due, wake);
 //! # Ok::<(), netloom_units::ParseError>(())
 //! ```
@@ -71,7 +71,7 @@ pub use departure::Departure;
 pub use duplicate::DuplicateConfig;
 pub use error::ConfigError;
 pub use filter::{Filter, Ports, Prefix};
-pub use ledger::{Cause, Dropped, Waste};
+pub use ledger::{Cause, DropLog, Dropped};
 pub use loss::{
     EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig, PacketsConfig, SequenceConfig, Then,
 };

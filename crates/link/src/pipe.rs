@@ -3,10 +3,10 @@
 mod certain;
 mod scheduled;
 
-use crate::clockwork::{CATCH_UP, Clockwork, Deed, earlier};
+use crate::clockwork::{CATCH_UP, Clockwork, TimedEvent, earlier};
 use crate::delay::{Delay, Order};
 use crate::impairments::Impairments;
-use crate::ledger::{Cause, Ledger, Waste};
+use crate::ledger::{Cause, DropLog, Ledger};
 use crate::line::Line;
 use crate::queue::{Queue, Transmission};
 use crate::reorder::Reorder;
@@ -52,7 +52,7 @@ pub struct Pipe {
 enum Event {
     Sent,
     Opening,
-    Deed,
+    Clockwork,
 }
 
 impl Pipe {
@@ -85,52 +85,52 @@ impl Pipe {
     }
 
     /// A packet enters at `now`.
-    pub fn push(&mut self, now: Instant, packet: Packet, waste: &mut Waste) {
-        self.advance(now, waste);
-        self.arrive(packet, waste);
+    pub fn push(&mut self, now: Instant, packet: Packet, drop_log: &mut DropLog) {
+        self.advance(now, drop_log);
+        self.arrive(packet, drop_log);
     }
 
     /// A packet that has come through another pipe travels its last stretch here: it leaves when it is due there. Meant for
     /// a pipe without any model of its own; such packets come in order of due instants.
-    pub fn forward(&mut self, departure: Departure, waste: &mut Waste) {
-        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+    pub fn forward(&mut self, departure: Departure, drop_log: &mut DropLog) {
+        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         ledger.arrive(&departure.packet);
         ledger.send(&departure.packet);
         self.line.push(departure);
     }
 
-    fn arrive(&mut self, train: Packet, waste: &mut Waste) {
+    fn arrive(&mut self, train: Packet, drop_log: &mut DropLog) {
         self.set_sloping_loss();
-        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         ledger.arrive(&train);
         if !self.cuts.is_up() {
             return ledger.refuse(train, Cause::Down);
         }
         if self.impairments.are_idle() {
-            return self.accept(train, waste);
+            return self.accept(train, drop_log);
         }
         let mut passed = core::mem::take(&mut self.passed);
         self.impairments.pass(train, &mut passed, &mut ledger);
         for piece in passed.drain(..) {
-            self.accept(piece, waste);
+            self.accept(piece, drop_log);
         }
         self.passed = passed;
     }
 
     /// What the impairments let through goes to the transmitter, or waits for it.
-    fn accept(&mut self, mut train: Packet, waste: &mut Waste) {
-        let Some(rate) = self.transmitter.rate() else { return self.send_at_once(train, waste) };
+    fn accept(&mut self, mut train: Packet, drop_log: &mut DropLog) {
+        let Some(rate) = self.transmitter.rate() else { return self.send_at_once(train, drop_log) };
         while self.is_free() {
             let Some(first) = train.split_front(1) else {
-                self.offer(train, rate, waste);
-                return self.settle(waste);
+                self.offer(train, rate, drop_log);
+                return self.settle(drop_log);
             };
-            self.offer(first, rate, waste);
+            self.offer(first, rate, drop_log);
             // What takes less than a nanosecond is sent before the segment behind it asks for room.
-            self.settle(waste);
+            self.settle(drop_log);
         }
         let transmission = self.transmission(rate);
-        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         self.queue.push(self.now, train, transmission, &mut ledger);
         self.look_for_opening(self.now);
     }
@@ -141,14 +141,14 @@ impl Pipe {
     }
 
     /// A segment finds the transmitter free.
-    fn offer(&mut self, segment: Packet, rate: Rate, waste: &mut Waste) {
+    fn offer(&mut self, segment: Packet, rate: Rate, drop_log: &mut DropLog) {
         if self.queue.is_bypassed() {
-            return self.start(segment, self.now, waste);
+            return self.start(segment, self.now, drop_log);
         }
         let transmission = self.transmission(rate);
-        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         self.queue.push(self.now, segment, transmission, &mut ledger);
-        self.start_next(self.now, waste);
+        self.start_next(self.now, drop_log);
     }
 
     fn transmission(&self, rate: Rate) -> Transmission {
@@ -157,10 +157,10 @@ impl Pipe {
     }
 
     /// Puts the next segment that waits on the transmitter.
-    fn start_next(&mut self, now: Instant, waste: &mut Waste) {
-        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+    fn start_next(&mut self, now: Instant, drop_log: &mut DropLog) {
+        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         if let Some(segment) = self.queue.pop(now, &mut ledger) {
-            self.start(segment, now, waste);
+            self.start(segment, now, drop_log);
         }
     }
 
@@ -170,35 +170,35 @@ impl Pipe {
         self.opening = if is_waiting { Some(self.transmitter.opens(now)) } else { None };
     }
 
-    fn start(&mut self, segment: Packet, now: Instant, waste: &mut Waste) {
-        Ledger { counters: &mut self.counters, waste, now: self.now }.send(&segment);
+    fn start(&mut self, segment: Packet, now: Instant, drop_log: &mut DropLog) {
+        Ledger { counters: &mut self.counters, drop_log, now: self.now }.send(&segment);
         let delay = self.delay.draw();
         self.transmitter.start(segment, now, delay);
         self.set_sloping_delay();
     }
 
     /// Without a rate limit nothing waits, and a train stays together unless its segments travel for different times.
-    fn send_at_once(&mut self, mut train: Packet, waste: &mut Waste) {
+    fn send_at_once(&mut self, mut train: Packet, drop_log: &mut DropLog) {
         let together = self.delay.is_constant() && self.reorder.is_idle();
-        Ledger { counters: &mut self.counters, waste: &mut *waste, now: self.now }.send(&train);
+        Ledger { counters: &mut self.counters, drop_log: &mut *drop_log, now: self.now }.send(&train);
         while let Some(first) = if together { None } else { train.split_front(1) } {
-            self.send_instantly(first, waste);
+            self.send_instantly(first, drop_log);
         }
-        self.send_instantly(train, waste);
+        self.send_instantly(train, drop_log);
     }
 
-    fn send_instantly(&mut self, segment: Packet, waste: &mut Waste) {
+    fn send_instantly(&mut self, segment: Packet, drop_log: &mut DropLog) {
         let delay = self.sloping_delay(self.now).unwrap_or_else(|| self.delay.draw());
         let sent = Sending { segment, finish: self.now, serialization: Duration::ZERO, back_to_back: false, delay };
-        self.depart(sent, waste);
+        self.depart(sent, drop_log);
     }
 
     /// A segment, or without a rate limit a train, is sent and travels from then on.
-    fn depart(&mut self, sent: Sending, waste: &mut Waste) {
+    fn depart(&mut self, sent: Sending, drop_log: &mut DropLog) {
         let busy = sent.busy();
         let Sending { segment: packet, finish, delay, .. } = sent;
         if packet.is_phantom() {
-            return Ledger { counters: &mut self.counters, waste, now: self.now }.depart(&packet);
+            return Ledger { counters: &mut self.counters, drop_log, now: self.now }.depart(&packet);
         }
         let hurried = if self.reorder.is_idle() { None } else { self.reorder.hurry(delay) };
         let delay = hurried.unwrap_or(delay);
@@ -215,8 +215,8 @@ impl Pipe {
     }
 
     /// Does what happens until `now`, and something happens at `now`.
-    fn advance(&mut self, now: Instant, waste: &mut Waste) {
-        self.run_until(now, waste);
+    fn advance(&mut self, now: Instant, drop_log: &mut DropLog) {
+        self.run_until(now, drop_log);
         self.now = self.now.max(now);
     }
 
@@ -225,44 +225,44 @@ impl Pipe {
     /// The pipe's own time only goes on to the last of these instants: a driver that looks at the clock before it reads
     /// its sockets may still hand in packets that arrived before `end`.
     #[inline]
-    fn run_until(&mut self, end: Instant, waste: &mut Waste) {
+    fn run_until(&mut self, end: Instant, drop_log: &mut DropLog) {
         // A driver calls several times a packet, and mostly nothing has happened since.
         let is_quiet = self.transmitter.finish().or(self.opening).is_none_or(|at| at > end);
         if !is_quiet || self.clockwork.is_some() {
-            self.catch_up(end, waste);
+            self.catch_up(end, drop_log);
         }
     }
 
-    fn catch_up(&mut self, end: Instant, waste: &mut Waste) {
+    fn catch_up(&mut self, end: Instant, drop_log: &mut DropLog) {
         loop {
             self.skip_steps(end);
             let Some((at, event)) = self.next_event().filter(|(at, _)| *at <= end) else { return };
-            self.happen(at, event, waste);
+            self.happen(at, event, drop_log);
         }
     }
 
     /// Ends what takes no time, between two arrivals of one instant.
-    fn settle(&mut self, waste: &mut Waste) {
+    fn settle(&mut self, drop_log: &mut DropLog) {
         while let Some((at, event)) = self.next_transmission().filter(|(at, _)| *at <= self.now) {
-            self.happen(at, event, waste);
+            self.happen(at, event, drop_log);
         }
     }
 
-    fn happen(&mut self, at: Instant, event: Event, waste: &mut Waste) {
+    fn happen(&mut self, at: Instant, event: Event, drop_log: &mut DropLog) {
         self.now = self.now.max(at);
         match event {
             Event::Sent => {
                 if let Some(sent) = self.transmitter.finished() {
-                    self.depart(sent, waste);
+                    self.depart(sent, drop_log);
                 }
-                self.take_next(at, waste);
+                self.take_next(at, drop_log);
             }
             Event::Opening => {
                 self.opening = None;
-                self.start_next(at, waste);
+                self.start_next(at, drop_log);
                 self.look_for_opening(at);
             }
-            Event::Deed => self.act(at, waste),
+            Event::Clockwork => self.act(at, drop_log),
         }
     }
 
@@ -276,57 +276,57 @@ impl Pipe {
     fn next_event(&self) -> Option<(Instant, Event)> {
         let own = self.next_transmission();
         let Some(clockwork) = &self.clockwork else { return own };
-        let deed = clockwork.next().map(|at| (at, Event::Deed));
-        match (own, deed) {
-            (Some(own), Some(deed)) => Some(if own.0 <= deed.0 { own } else { deed }),
-            (own, deed) => own.or(deed),
+        let event = clockwork.next().map(|at| (at, Event::Clockwork));
+        match (own, event) {
+            (Some(own), Some(event)) => Some(if own.0 <= event.0 { own } else { event }),
+            (own, event) => own.or(event),
         }
     }
 
     /// The transmitter has become free.
-    fn take_next(&mut self, now: Instant, waste: &mut Waste) {
+    fn take_next(&mut self, now: Instant, drop_log: &mut DropLog) {
         if self.queue.is_empty() {
             return;
         }
         let opens = self.transmitter.follows(now);
         if opens <= now {
-            self.start_next(now, waste);
+            self.start_next(now, drop_log);
             self.look_for_opening(now);
         } else {
             self.opening = Some(opens);
         }
     }
 
-    fn act(&mut self, at: Instant, waste: &mut Waste) {
+    fn act(&mut self, at: Instant, drop_log: &mut DropLog) {
         match self.clockwork.as_mut().and_then(|clockwork| clockwork.take(at)) {
-            Some(Deed::Step(leg)) => self.step(&leg, waste),
-            Some(Deed::SetUp(up)) => self.switch(|cuts| cuts.by_flapping = !up, waste),
-            Some(Deed::Arrival(packet)) => self.arrive(packet, waste),
+            Some(TimedEvent::Step(leg)) => self.step(&leg, drop_log),
+            Some(TimedEvent::SetUp(up)) => self.switch(|cuts| cuts.by_flapping = !up, drop_log),
+            Some(TimedEvent::Arrival(packet)) => self.arrive(packet, drop_log),
             None => {}
         }
     }
 
     /// The next packet that is due at `now`, in order of due instants.
-    pub fn pop(&mut self, now: Instant, waste: &mut Waste) -> Option<Departure> {
-        self.run_until(now, waste);
+    pub fn pop(&mut self, now: Instant, drop_log: &mut DropLog) -> Option<Departure> {
+        self.run_until(now, drop_log);
         match self.line.next_alone() {
             Some(leave) if leave > now => None,
-            Some(_) => self.pop_alone(waste),
-            None => self.pop_train(now, waste),
+            Some(_) => self.pop_alone(drop_log),
+            None => self.pop_train(now, drop_log),
         }
     }
 
-    fn pop_alone(&mut self, waste: &mut Waste) -> Option<Departure> {
+    fn pop_alone(&mut self, drop_log: &mut DropLog) -> Option<Departure> {
         // The books are kept before it is taken, which spares a copy.
-        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         self.line.head().into_iter().for_each(|packet| ledger.depart(packet));
         self.line.pop_alone()
     }
 
-    fn pop_train(&mut self, now: Instant, waste: &mut Waste) -> Option<Departure> {
+    fn pop_train(&mut self, now: Instant, drop_log: &mut DropLog) -> Option<Departure> {
         let sending = self.transmitter.sending().map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
         let departure = self.line.pop(now, self.coalesce, sending)?;
-        Ledger { counters: &mut self.counters, waste, now: self.now }.depart(&departure.packet);
+        Ledger { counters: &mut self.counters, drop_log, now: self.now }.depart(&departure.packet);
         Some(departure)
     }
 
@@ -377,18 +377,18 @@ impl Pipe {
     ///
     /// What is on its way keeps its due instant. The segment that is being sent is sent to its end at the new rate.
     /// What waits keeps its order; the tail that a smaller queue has no room for is dropped.
-    pub fn change(&mut self, now: Instant, change: &PipeChange, waste: &mut Waste) {
-        self.advance(now, waste);
+    pub fn change(&mut self, now: Instant, change: &PipeChange, drop_log: &mut DropLog) {
+        self.advance(now, drop_log);
         if change.schedule.is_some() {
-            self.end_slopes(waste);
+            self.end_slopes(drop_log);
         }
-        self.apply(change, waste);
+        self.apply(change, drop_log);
         if change.schedule.is_some() || change.state.is_some() || change.cross.is_some() {
             self.clockwork = Clockwork::changed(self.clockwork.take(), self.now, change, self.seed);
         }
     }
 
-    fn apply(&mut self, change: &PipeChange, waste: &mut Waste) {
+    fn apply(&mut self, change: &PipeChange, drop_log: &mut DropLog) {
         self.slopes.leave(change);
         if let Some(delay) = &change.delay {
             self.delay.configure(delay.clone());
@@ -404,10 +404,10 @@ impl Pipe {
             self.transmitter.set_overhead(overhead);
         }
         if let Some(rate) = &change.rate {
-            self.change_rate(rate, waste);
+            self.change_rate(rate, drop_log);
         }
         if let Some(queue) = &change.queue {
-            self.change_queue(queue, waste);
+            self.change_queue(queue, drop_log);
         }
         if let Some(state) = &change.state {
             self.on_the_wire = state.on_the_wire;
@@ -416,30 +416,30 @@ impl Pipe {
         }
     }
 
-    fn change_rate(&mut self, rate: &RateConfig, waste: &mut Waste) {
+    fn change_rate(&mut self, rate: &RateConfig, drop_log: &mut DropLog) {
         self.transmitter.change_rate(self.now, rate);
         self.set_sloping_delay();
         if self.transmitter.rate().is_none() {
-            self.send_all_now(waste);
+            self.send_all_now(drop_log);
         }
         self.look_for_opening(self.now);
     }
 
     /// The limit is gone: everything that waited is sent at once.
-    fn send_all_now(&mut self, waste: &mut Waste) {
+    fn send_all_now(&mut self, drop_log: &mut DropLog) {
         if let Some(sending) = self.transmitter.abort() {
             let delay = self.sloping_delay(self.now).unwrap_or(sending.delay);
             let finish = self.now;
             let whole = Sending { finish, serialization: Duration::ZERO, back_to_back: false, delay, ..sending };
-            self.depart(whole, waste);
+            self.depart(whole, drop_log);
         }
         for train in self.queue.drain(self.now) {
-            Ledger { counters: &mut self.counters, waste: &mut *waste, now: self.now }.release(&train);
-            self.send_at_once(train, waste);
+            Ledger { counters: &mut self.counters, drop_log: &mut *drop_log, now: self.now }.release(&train);
+            self.send_at_once(train, drop_log);
         }
     }
 
-    fn change_queue(&mut self, queue: &QueueConfig, waste: &mut Waste) {
+    fn change_queue(&mut self, queue: &QueueConfig, drop_log: &mut DropLog) {
         let seed = self.seed.derive("queue");
         self.discipline = queue.clone();
         let Some(rate) = self.transmitter.rate() else {
@@ -447,7 +447,7 @@ impl Pipe {
             return;
         };
         let transmission = self.transmission(rate);
-        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         self.queue.configure(self.now, queue, seed, transmission, &mut ledger);
         self.look_for_opening(self.now);
     }
@@ -456,18 +456,18 @@ impl Pipe {
     ///
     /// A cut drops what waits and the segment that is being sent; what had left the transmitter arrives, unless the
     /// pipe was told that it is lost. While the link is down, everything that comes in is dropped.
-    pub fn set_up(&mut self, now: Instant, up: bool, waste: &mut Waste) {
-        self.advance(now, waste);
-        self.switch(|cuts| cuts.by_hand = !up, waste);
+    pub fn set_up(&mut self, now: Instant, up: bool, drop_log: &mut DropLog) {
+        self.advance(now, drop_log);
+        self.switch(|cuts| cuts.by_hand = !up, drop_log);
     }
 
-    fn switch(&mut self, change: impl FnOnce(&mut Cuts), waste: &mut Waste) {
+    fn switch(&mut self, change: impl FnOnce(&mut Cuts), drop_log: &mut DropLog) {
         let was_up = self.cuts.is_up();
         change(&mut self.cuts);
         if !was_up || self.cuts.is_up() {
             return;
         }
-        let mut ledger = Ledger { counters: &mut self.counters, waste, now: self.now };
+        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         if let Some(sending) = self.transmitter.abort() {
             ledger.lose(sending.segment, Cause::Down);
         }

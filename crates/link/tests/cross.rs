@@ -6,8 +6,8 @@ mod common;
 
 use common::{Load, Transport, number};
 use netloom_link::{
-    Cause, CrossConfig, DelayConfig, FlapConfig, FlapTime, LossConfig, OnOff, OnTheWire, PacketSize, Pipe, PipeChange,
-    PipeConfig, PipeCounters, QueueConfig, Replay, StateConfig, Stream, Traffic, Waste,
+    Cause, CrossConfig, DelayConfig, DropLog, FlapConfig, FlapTime, LossConfig, OnOff, OnTheWire, PacketSize, Pipe,
+    PipeChange, PipeConfig, PipeCounters, QueueConfig, Replay, StateConfig, Stream, Traffic,
 };
 use netloom_packet::Pool;
 use netloom_units::{Bytes, Duration, Instant, Limit, Probability, Rate, Seed};
@@ -155,21 +155,22 @@ fn cases() -> impl Strategy<Value = Case> {
 /// Departures are asked for at every wake, or at multiples of a span only.
 fn play(case: &Case, every: Option<Duration>) -> Outcome {
     let mut pipe = Pipe::new(&case.config, Duration::ZERO, Seed::new(7));
-    let (mut pool, mut waste, mut left) = (Pool::default(), Waste::new(), Vec::new());
+    let (mut pool, mut drop_log, mut left) = (Pool::default(), DropLog::new(), Vec::new());
     for ((at, event), count) in case.events.iter().zip(0..) {
-        depart(&mut pipe, every, Some(*at), &mut left, &mut waste);
+        depart(&mut pipe, every, Some(*at), &mut left, &mut drop_log);
         match event {
-            Event::Send(load) => pipe.push(*at, load.packet(&mut pool, count), &mut waste),
-            Event::Change(change) => pipe.change(*at, change, &mut waste),
-            Event::Up(up) => pipe.set_up(*at, *up, &mut waste),
+            Event::Send(load) => pipe.push(*at, load.packet(&mut pool, count), &mut drop_log),
+            Event::Change(change) => pipe.change(*at, change, &mut drop_log),
+            Event::Up(up) => pipe.set_up(*at, *up, &mut drop_log),
         }
         assert!(pipe.counters().balance(), "after {event:?}: {:?}", pipe.counters());
     }
-    depart(&mut pipe, every, None, &mut left, &mut waste);
+    depart(&mut pipe, every, None, &mut left, &mut drop_log);
     let counters = *pipe.counters();
     assert_eq!((counters.queued.packets, counters.travelling.packets), (0, 0), "an idle pipe is empty");
     assert_eq!((counters.cross.queued.packets, counters.cross.travelling.packets), (0, 0), "of cross traffic as well");
-    let dropped = waste.iter().map(|one| (number(&one.packet), one.packet.size().get(), one.at, one.cause)).collect();
+    let dropped =
+        drop_log.iter().map(|one| (number(&one.packet), one.packet.size().get(), one.at, one.cause)).collect();
     Outcome { left, dropped, counters }
 }
 
@@ -178,7 +179,7 @@ fn depart(
     every: Option<Duration>,
     end: Option<Instant>,
     left: &mut Vec<(u32, u64, Instant)>,
-    waste: &mut Waste,
+    drop_log: &mut DropLog,
 ) {
     while let Some(wake) = pipe.next_wake() {
         let nanos =
@@ -187,7 +188,7 @@ fn depart(
         if end.is_some_and(|end| call >= end) {
             return;
         }
-        while let Some(departure) = pipe.pop(call, waste) {
+        while let Some(departure) = pipe.pop(call, drop_log) {
             assert!(departure.due <= call, "{departure:?} leaves at {call}");
             left.push((number(&departure.packet), departure.packet.size().get(), departure.due));
         }
@@ -240,17 +241,17 @@ fn an_idle_pipe_does_its_cross_traffic_in_portions() {
         cross: vec![constant(1_000_000_000, 1_500)],
         ..PipeConfig::default()
     };
-    let (mut pipe, mut waste) = (Pipe::new(&config, Duration::ZERO, Seed::new(1)), Waste::new());
+    let (mut pipe, mut drop_log) = (Pipe::new(&config, Duration::ZERO, Seed::new(1)), DropLog::new());
     let (mut wakes, mut now) = (0, Instant::ZERO);
     while now < Instant::ZERO + Duration::from_secs(1) {
         now = pipe.next_wake().expect("there is always more");
-        assert!(pipe.pop(now, &mut waste).is_none());
+        assert!(pipe.pop(now, &mut drop_log).is_none());
         wakes += 1;
     }
     assert!((95..=105).contains(&wakes), "{wakes} wakes in a second");
     let cross = pipe.counters().cross;
     assert!(cross.arrived.packets > 83_000, "{cross:?}");
-    assert_eq!((cross.dropped.packets, waste.len()), (0, 0));
+    assert_eq!((cross.dropped.packets, drop_log.len()), (0, 0));
 }
 
 /// What flows through a long delay line does not wake the pipe more often than what leaves it, or the portions.
@@ -262,13 +263,13 @@ fn packets_on_the_wire_do_not_wake_the_pipe_for_each_packet_of_the_cross_traffic
         cross: vec![constant(500_000_000, 1_500)],
         ..PipeConfig::default()
     };
-    let (mut pipe, mut waste) = (Pipe::new(&config, Duration::ZERO, Seed::new(1)), Waste::new());
-    pipe.push(Instant::ZERO, Load::Plain(1_500).packet(&mut Pool::default(), 0), &mut waste);
+    let (mut pipe, mut drop_log) = (Pipe::new(&config, Duration::ZERO, Seed::new(1)), DropLog::new());
+    pipe.push(Instant::ZERO, Load::Plain(1_500).packet(&mut Pool::default(), 0), &mut drop_log);
     let mut wakes = 0;
     let departure = loop {
         let now = pipe.next_wake().expect("a packet is inside");
         wakes += 1;
-        if let Some(departure) = pipe.pop(now, &mut waste) {
+        if let Some(departure) = pipe.pop(now, &mut drop_log) {
             break departure;
         }
     };
@@ -286,13 +287,13 @@ fn a_packet_behind_cross_traffic_that_was_switched_off_leaves() {
         cross: vec![constant(80_000_000, 1_000)],
         ..PipeConfig::default()
     };
-    let (mut pipe, mut waste) = (Pipe::new(&config, Duration::ZERO, Seed::new(1)), Waste::new());
+    let (mut pipe, mut drop_log) = (Pipe::new(&config, Duration::ZERO, Seed::new(1)), DropLog::new());
     let now = Instant::from_nanos(250_000);
     // Those of 0, 0.1 and 0.2 ms take 1 ms each.
-    pipe.push(now, Load::Plain(1_000).packet(&mut Pool::default(), 0), &mut waste);
-    pipe.change(now, &PipeChange { cross: Some(vec![]), ..PipeChange::default() }, &mut waste);
+    pipe.push(now, Load::Plain(1_000).packet(&mut Pool::default(), 0), &mut drop_log);
+    pipe.change(now, &PipeChange { cross: Some(vec![]), ..PipeChange::default() }, &mut drop_log);
     let mut left = Vec::new();
-    depart(&mut pipe, None, None, &mut left, &mut waste);
+    depart(&mut pipe, None, None, &mut left, &mut drop_log);
     assert_eq!(left, [(0, 1_000, Instant::from_nanos(4_000_000))]);
 }
 

@@ -8,7 +8,7 @@ mod models;
 
 use common::{Load, alone, first_segment, number};
 use models::{changes, configs, loads};
-use netloom_link::{Cause, Pipe, PipeChange, PipeConfig, PipeCounters, Waste};
+use netloom_link::{Cause, DropLog, Pipe, PipeChange, PipeConfig, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Bytes, Duration, Instant, Seed};
 use proptest::collection::vec;
@@ -77,26 +77,26 @@ const LINGER: Duration = Duration::from_secs(3);
 struct Player {
     pipe: Pipe,
     driving: Driving,
-    waste: Waste,
+    drop_log: DropLog,
     fates: Vec<Fate>,
 }
 
 /// Plays a case, checks the books at every step, and tells the fate of every segment.
 fn play(case: &Case, driving: Driving) -> (Vec<Fate>, PipeCounters) {
     let fresh = Pipe::new(&case.config, case.coalesce, Seed::new(7));
-    let mut player = Player { pipe: fresh, driving, waste: Waste::new(), fates: Vec::new() };
+    let mut player = Player { pipe: fresh, driving, drop_log: DropLog::new(), fates: Vec::new() };
     let mut pool = Pool::default();
     for (count, (at, event)) in (0..).zip(&case.events) {
         player.depart_until(*at);
-        let Player { pipe, waste, .. } = &mut player;
+        let Player { pipe, drop_log, .. } = &mut player;
         match event {
             Event::Send { load, port, ecn } => {
                 let packet = load.packet_of(&mut pool, count, *ecn, *port);
                 let pieces = if driving.separately { alone(packet) } else { vec![packet] };
-                pieces.into_iter().for_each(|piece| pipe.push(*at, piece, waste));
+                pieces.into_iter().for_each(|piece| pipe.push(*at, piece, drop_log));
             }
-            Event::Change(change) => pipe.change(*at, change, waste),
-            Event::Up(up) => pipe.set_up(*at, *up, waste),
+            Event::Change(change) => pipe.change(*at, change, drop_log),
+            Event::Up(up) => pipe.set_up(*at, *up, drop_log),
         }
         player.settle();
     }
@@ -114,7 +114,7 @@ impl Player {
             if call >= end {
                 break;
             }
-            while let Some(departure) = self.pipe.pop(call, &mut self.waste) {
+            while let Some(departure) = self.pipe.pop(call, &mut self.drop_log) {
                 assert!(departure.due <= call, "{departure:?} leaves at {call}");
                 // Of segments that leave together the last is due at `due`, and the first no earlier than `first_due`.
                 assert!(departure.first_due <= departure.due);
@@ -127,7 +127,7 @@ impl Player {
     /// The books are right, and what was dropped is told.
     fn settle(&mut self) {
         assert!(self.pipe.counters().balance(), "{:?}", self.pipe.counters());
-        for dropped in std::mem::take(&mut self.waste) {
+        for dropped in std::mem::take(&mut self.drop_log) {
             self.tell(&dropped.packet, dropped.at, Some(dropped.cause));
         }
     }

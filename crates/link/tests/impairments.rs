@@ -6,8 +6,8 @@ mod common;
 
 use common::{Load, Transport, alone, first_segment, number};
 use netloom_link::{
-    ChanceConfig, Departure, EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig, PacketsConfig,
-    Pipe, PipeChange, PipeConfig, PipeCounters, ReorderConfig, SequenceConfig, Then, Waste,
+    ChanceConfig, Departure, DropLog, EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig,
+    PacketsConfig, Pipe, PipeChange, PipeConfig, PipeCounters, ReorderConfig, SequenceConfig, Then,
 };
 use netloom_packet::Pool;
 use netloom_units::{BitErrorRate, Duration, Instant, Probability, Seed};
@@ -28,13 +28,13 @@ fn lost(loss: LossConfig, size: usize, count: u32) -> Vec<bool> {
     loss.check().expect("a description that makes sense");
     let config = PipeConfig { loss, ..PipeConfig::default() };
     let mut pipe = Pipe::new(&config, Duration::ZERO, Seed::new(7));
-    let (mut pool, mut waste) = (Pool::default(), Waste::new());
+    let (mut pool, mut drop_log) = (Pool::default(), DropLog::new());
     let one = |number| {
-        pipe.push(Instant::ZERO, Load::Plain(size).packet(&mut pool, number), &mut waste);
-        let passed = pipe.pop(Instant::ZERO, &mut waste);
+        pipe.push(Instant::ZERO, Load::Plain(size).packet(&mut pool, number), &mut drop_log);
+        let passed = pipe.pop(Instant::ZERO, &mut drop_log);
         let is_lost = passed.is_none();
-        assert_eq!(waste.len(), usize::from(is_lost));
-        let packet = passed.map(|departure| departure.packet).or_else(|| waste.pop().map(|dropped| dropped.packet));
+        assert_eq!(drop_log.len(), usize::from(is_lost));
+        let packet = passed.map(|departure| departure.packet).or_else(|| drop_log.pop().map(|dropped| dropped.packet));
         pool.recycle(packet.expect("it passed or was dropped"));
         is_lost
     };
@@ -238,14 +238,14 @@ fn markov_with_all_states() {
 fn happens(config: &PipeConfig, what: impl Fn(&[Departure], &[u8]) -> bool) -> Vec<bool> {
     let config = PipeConfig { delay: Duration::from_nanos(1).into(), ..config.clone() };
     let mut pipe = Pipe::new(&config, Duration::ZERO, Seed::new(7));
-    let (mut pool, mut waste) = (Pool::default(), Waste::new());
+    let (mut pool, mut drop_log) = (Pool::default(), DropLog::new());
     let one = |count: u32| {
         let now = Instant::from_nanos(2 * u64::from(count));
         let packet = Load::Plain(100).packet(&mut pool, count);
         let sent = packet.bytes().to_vec();
-        pipe.push(now, packet, &mut waste);
+        pipe.push(now, packet, &mut drop_log);
         let mut left = Vec::new();
-        while let Some(departure) = pipe.next_wake().and_then(|wake| pipe.pop(wake, &mut waste)) {
+        while let Some(departure) = pipe.next_wake().and_then(|wake| pipe.pop(wake, &mut drop_log)) {
             left.push(departure);
         }
         let happens = what(&left, &sent);
@@ -372,7 +372,7 @@ type Outcome = (Vec<(Instant, u32, u32, u64)>, PipeCounters);
 
 fn play(config: &PipeConfig, events: &[(u64, Event)], separately: bool) -> Outcome {
     let mut pipe = Pipe::new(config, Duration::ZERO, Seed::new(7));
-    let (mut pool, mut waste, mut outcome) = (Pool::default(), Waste::new(), Vec::new());
+    let (mut pool, mut drop_log, mut outcome) = (Pool::default(), DropLog::new(), Vec::new());
     let mut now = Instant::ZERO;
     for ((gap, event), count) in events.iter().zip(0..) {
         now = now + Duration::from_nanos(*gap);
@@ -380,20 +380,20 @@ fn play(config: &PipeConfig, events: &[(u64, Event)], separately: bool) -> Outco
             Event::Send(load) => {
                 let train = load.packet(&mut pool, count);
                 let pieces = if separately { alone(train) } else { vec![train] };
-                pieces.into_iter().for_each(|piece| pipe.push(now, piece, &mut waste));
+                pieces.into_iter().for_each(|piece| pipe.push(now, piece, &mut drop_log));
             }
-            Event::Change(change) => pipe.change(now, change, &mut waste),
+            Event::Change(change) => pipe.change(now, change, &mut drop_log),
         }
         assert!(pipe.counters().balance(), "{:?}", pipe.counters());
     }
     while let Some(wake) = pipe.next_wake() {
-        while let Some(departure) = pipe.pop(wake, &mut waste) {
+        while let Some(departure) = pipe.pop(wake, &mut drop_log) {
             for segment in alone(departure.packet) {
                 outcome.push((departure.due, number(&segment), first_segment(&segment), segment.size().get()));
             }
         }
     }
-    for dropped in waste {
+    for dropped in drop_log {
         let at = dropped.at;
         let name = |segment| (at, number(&segment), first_segment(&segment), segment.size().get());
         outcome.extend(alone(dropped.packet).into_iter().map(name));

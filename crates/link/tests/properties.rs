@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Load, Transport, alone, first_segment, number};
-use netloom_link::{Departure, LossConfig, Pipe, PipeChange, PipeConfig, QueueConfig, Waste};
+use netloom_link::{Departure, DropLog, LossConfig, Pipe, PipeChange, PipeConfig, QueueConfig};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Bytes, Duration, Instant, Limit, Probability, Rate, Seed};
 use proptest::collection::vec;
@@ -153,31 +153,31 @@ fn any_case() -> impl Strategy<Value = Case> {
 /// Plays a case and checks on the way that nothing is lost from the books and that the pipe wakes for what it has.
 fn play(case: &Case, calls: Calls, separately: bool) -> Outcome {
     let mut pipe = Pipe::new(&case.config, case.coalesce, Seed::new(7));
-    let (mut pool, mut waste, mut outcome) = (Pool::default(), Waste::new(), Outcome::default());
+    let (mut pool, mut drop_log, mut outcome) = (Pool::default(), DropLog::new(), Outcome::default());
     let mut count = 0;
     for (at, event) in &case.events {
-        depart(&mut pipe, calls, Some(*at), &mut outcome, &mut waste);
+        depart(&mut pipe, calls, Some(*at), &mut outcome, &mut drop_log);
         match event {
             Event::Send(load) => {
                 let packet = load.packet(&mut pool, count);
                 count += 1;
                 let pieces = if separately { alone(packet) } else { vec![packet] };
-                pieces.into_iter().for_each(|piece| pipe.push(*at, piece, &mut waste));
+                pieces.into_iter().for_each(|piece| pipe.push(*at, piece, &mut drop_log));
             }
-            Event::Change(change) => pipe.change(*at, change, &mut waste),
-            Event::Up(up) => pipe.set_up(*at, *up, &mut waste),
+            Event::Change(change) => pipe.change(*at, change, &mut drop_log),
+            Event::Up(up) => pipe.set_up(*at, *up, &mut drop_log),
         }
         assert!(pipe.counters().balance(), "after {event:?}: {:?}", pipe.counters());
     }
-    depart(&mut pipe, calls, None, &mut outcome, &mut waste);
+    depart(&mut pipe, calls, None, &mut outcome, &mut drop_log);
     let counters = pipe.counters();
     assert_eq!((counters.queued.packets, counters.travelling.packets), (0, 0), "an idle pipe is empty");
     assert_eq!((counters.queued.bytes, counters.travelling.bytes), (0, 0), "an idle pipe is empty");
-    outcome.dropped = waste.iter().flat_map(|dropped| segments(&dropped.packet)).collect();
+    outcome.dropped = drop_log.iter().flat_map(|dropped| segments(&dropped.packet)).collect();
     outcome
 }
 
-fn depart(pipe: &mut Pipe, calls: Calls, end: Option<Instant>, outcome: &mut Outcome, waste: &mut Waste) {
+fn depart(pipe: &mut Pipe, calls: Calls, end: Option<Instant>, outcome: &mut Outcome, drop_log: &mut DropLog) {
     while let Some(wake) = pipe.next_wake() {
         let call = match calls {
             Calls::AtEveryWake => wake,
@@ -189,7 +189,7 @@ fn depart(pipe: &mut Pipe, calls: Calls, end: Option<Instant>, outcome: &mut Out
         if end.is_some_and(|end| call >= end) {
             return;
         }
-        while let Some(departure) = pipe.pop(call, waste) {
+        while let Some(departure) = pipe.pop(call, drop_log) {
             assert!(departure.due <= call, "{departure:?} leaves at {call}");
             outcome.left.push(Left::from(&departure));
         }

@@ -6,8 +6,8 @@ mod common;
 
 use common::{Load, Transport, alone, first_segment, number};
 use netloom_link::{
-    DeliveryTimes, DeliveryTraceConfig, Interpolation, OverheadConfig, PeakConfig, Pipe, PipeChange, PipeConfig,
-    QueueConfig, RateConfig, ScheduleConfig, Step, Timetable, TokenBucketConfig, Waste,
+    DeliveryTimes, DeliveryTraceConfig, DropLog, Interpolation, OverheadConfig, PeakConfig, Pipe, PipeChange,
+    PipeConfig, QueueConfig, RateConfig, ScheduleConfig, Step, Timetable, TokenBucketConfig,
 };
 use netloom_packet::Pool;
 use netloom_units::{Bytes, Duration, Instant, Limit, Probability, Rate, Seed};
@@ -43,39 +43,45 @@ struct Outcome {
 /// Plays a case and checks the books on the way. `every`: departures are asked for at multiples of this span only.
 fn play(case: &Case, every: Option<Duration>, separately: bool) -> Outcome {
     let mut pipe = Pipe::new(&case.config, Duration::ZERO, Seed::new(7));
-    let (mut pool, mut waste, mut outcome) = (Pool::default(), Waste::new(), Outcome::default());
+    let (mut pool, mut drop_log, mut outcome) = (Pool::default(), DropLog::new(), Outcome::default());
     let mut count = 0;
     for (at, event) in &case.events {
-        depart(&mut pipe, every, Some(*at), &mut outcome, &mut waste);
+        depart(&mut pipe, every, Some(*at), &mut outcome, &mut drop_log);
         match event {
             Event::Send(load) => {
                 let packet = load.packet(&mut pool, count);
                 count += 1;
                 let pieces = if separately { alone(packet) } else { vec![packet] };
-                pieces.into_iter().for_each(|piece| pipe.push(*at, piece, &mut waste));
+                pieces.into_iter().for_each(|piece| pipe.push(*at, piece, &mut drop_log));
             }
-            Event::Change(change) => pipe.change(*at, change, &mut waste),
-            Event::Up(up) => pipe.set_up(*at, *up, &mut waste),
+            Event::Change(change) => pipe.change(*at, change, &mut drop_log),
+            Event::Up(up) => pipe.set_up(*at, *up, &mut drop_log),
         }
         assert!(pipe.counters().balance(), "after {event:?}: {:?}", pipe.counters());
     }
-    depart(&mut pipe, every, None, &mut outcome, &mut waste);
+    depart(&mut pipe, every, None, &mut outcome, &mut drop_log);
     let counters = pipe.counters();
     assert_eq!((counters.queued.packets, counters.travelling.packets), (0, 0), "an idle pipe is empty");
-    for dropped in &waste {
+    for dropped in &drop_log {
         let (number, first) = (number(&dropped.packet), first_segment(&dropped.packet));
         outcome.dropped.extend((first..first + dropped.packet.segments()).map(|index| (number, index)));
     }
     outcome
 }
 
-fn depart(pipe: &mut Pipe, every: Option<Duration>, end: Option<Instant>, outcome: &mut Outcome, waste: &mut Waste) {
+fn depart(
+    pipe: &mut Pipe,
+    every: Option<Duration>,
+    end: Option<Instant>,
+    outcome: &mut Outcome,
+    drop_log: &mut DropLog,
+) {
     while let Some(wake) = pipe.next_wake() {
         let call = every.map_or(wake, |step| Instant::from_nanos(wake.as_nanos().next_multiple_of(step.as_nanos())));
         if end.is_some_and(|end| call >= end) {
             return;
         }
-        while let Some(departure) = pipe.pop(call, waste) {
+        while let Some(departure) = pipe.pop(call, drop_log) {
             assert!(departure.due <= call, "{departure:?} leaves at {call}");
             assert_eq!(departure.due, departure.first_due, "segments of different instants leave together");
             let (number, first) = (number(&departure.packet), first_segment(&departure.packet));
@@ -398,15 +404,15 @@ proptest! {
         let config = PipeConfig { schedule: ScheduleConfig::Table(table), ..PipeConfig::default() };
         let after = |spacing: u64| {
             let mut pipe = Pipe::new(&config, Duration::ZERO, Seed::new(7));
-            let mut waste = Waste::new();
+            let mut drop_log = DropLog::new();
             for at in (0..nanos).step_by(usize::try_from(spacing).expect("it fits")) {
-                assert!(pipe.pop(Instant::from_nanos(at), &mut waste).is_none());
+                assert!(pipe.pop(Instant::from_nanos(at), &mut drop_log).is_none());
             }
             let packet = Load::Plain(1_000).packet(&mut Pool::default(), 0);
-            pipe.push(Instant::from_nanos(nanos), packet, &mut waste);
+            pipe.push(Instant::from_nanos(nanos), packet, &mut drop_log);
             let mut outcome = Outcome::default();
-            depart(&mut pipe, None, None, &mut outcome, &mut waste);
-            (outcome, waste.len())
+            depart(&mut pipe, None, None, &mut outcome, &mut drop_log);
+            (outcome, drop_log.len())
         };
         prop_assert_eq!(after(1_000), after(nanos));
     }
@@ -510,18 +516,18 @@ const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
 /// Keeps a pipe busy for a week with packets of 1,000 bytes: how many were sent, and when the last was.
 fn busy_week(config: &PipeConfig) -> (u64, Instant) {
     let mut pipe = Pipe::new(config, Duration::ZERO, Seed::new(7));
-    let (mut pool, mut waste) = (Pool::default(), Waste::new());
+    let (mut pool, mut drop_log) = (Pool::default(), DropLog::new());
     let (mut sent, mut last, mut now) = (0, Instant::ZERO, Instant::ZERO);
     loop {
         while pipe.counters().queued.packets < 2 {
             let packet = Load::Plain(1_000).packet(&mut pool, 0);
-            pipe.push(now, packet, &mut waste);
+            pipe.push(now, packet, &mut drop_log);
         }
         now = pipe.next_wake().expect("it is busy");
         if now > Instant::ZERO + WEEK {
             return (sent, last);
         }
-        while let Some(departure) = pipe.pop(now, &mut waste) {
+        while let Some(departure) = pipe.pop(now, &mut drop_log) {
             sent += u64::from(departure.packet.segments());
             last = departure.due;
             pool.recycle(departure.packet);

@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// A lab at 10: 20 s of our time are 2 s of its own.
+    /// A lab at 10: 20 s of wall time are 2 s of its own.
     #[test]
     fn what_is_counted_in_our_time_is_related_to_our_time() {
         let begin = time::Instant::now();

@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(flow.offered(), 0.0);
     }
 
-    /// Ten seconds of a lab at 10 are a hundred of ours.
+    /// Ten seconds of a lab at 10 are a hundred of wall time.
     #[test]
     fn the_engines_wait_is_judged_in_our_own_time() {
         let at = Instant::from_nanos(10_000_000_000);

@@ -39,7 +39,7 @@ pub enum Event {
     Stalled {
         /// Nanoseconds after time zero; none before it.
         at_ns: Option<u64>,
-        /// For so long in our time.
+        /// For so long in wall time.
         wall_ns: u64,
         /// Which node is waited for.
         node: String,

@@ -158,7 +158,7 @@ impl LabNode {
         }
     }
 
-    /// What a kernel node has used of its processor, in our own time; none of others.
+    /// What a kernel node has used of its processor, in wall time; none of others.
     pub(crate) fn processor_use(&self) -> Option<ProcessorUse> {
         match self {
             Self::Namespace(_) | Self::Transit(_) => None,

@@ -20,7 +20,7 @@ pub struct RunRequest {
     pub results: PathBuf,
     /// The command line, for the provenance.
     pub command_line: Vec<String>,
-    /// After how long of our time the run is to end, however far it is.
+    /// After how much wall time the run is to end, however far it is.
     pub wall_limit: Option<Duration>,
     /// The kernel for kernel nodes, if not the one that would be found.
     pub kernel: Option<PathBuf>,

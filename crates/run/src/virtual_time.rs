@@ -15,7 +15,7 @@ use channel::{Inbox, VirtualChannel};
 use gauge::Gauge;
 use netloom_dataplane::{Act, Agenda, Appointment, EngineReport, Kept, Meters, Snapshot, Task, ThreadReport};
 use netloom_fabric::{Fabric, PipeId, Tap, TapId};
-use netloom_guest::deputy::{Bell, Deputy, Leash, Vitals};
+use netloom_guest::deputy::{Bell, Deputy, Vitals, Watchdog};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_units::{Duration, Instant};
@@ -34,9 +34,9 @@ type Kernel = Paced<Deputy>;
 /// takes no longer, and nothing else is to happen behind the session's back.
 const FIRST_STEP: Duration = Duration::from_micros(1);
 const LONGEST_STEP: Duration = Duration::from_millis(10);
-/// How often it is looked meanwhile whether time goes on at all, in our time.
+/// How often it is looked meanwhile whether time goes on at all, in wall time.
 const LOOK_AROUND: time::Duration = time::Duration::from_millis(500);
-/// Who interrupts a lab in virtual time waits for so long in our time, at most, for its programs to end.
+/// Who interrupts a lab in virtual time waits for so long in wall time, at most, for its programs to end.
 pub(crate) const IMPATIENCE: time::Duration = time::Duration::from_millis(700);
 
 /// See the module.
@@ -52,7 +52,7 @@ struct World {
     agenda: Agenda,
     kept: Vec<Kept>,
     /// How long kernels are waited for.
-    leash: Arc<Leash>,
+    watchdog: Arc<Watchdog>,
     stall: StallWatch,
     /// Why time does not go on any more.
     end: Option<EndOfTime>,
@@ -87,7 +87,7 @@ impl VirtualTime {
         kernels: Vec<Kernel>,
         plugs: &[Plug],
         names: Vec<String>,
-        leash: Leash,
+        watchdog: Watchdog,
         teller: Teller,
     ) -> io::Result<Self> {
         let inboxes = kernels.iter().map(|_| Inbox::new()).collect::<io::Result<_>>()?;
@@ -101,7 +101,7 @@ impl VirtualTime {
             names,
             agenda: Agenda::default(),
             kept: Vec::new(),
-            leash: Arc::new(leash),
+            watchdog: Arc::new(watchdog),
             stall: StallWatch::new(teller),
             end: None,
         }))))
@@ -132,7 +132,7 @@ impl VirtualTime {
     fn watch(&self, node: usize, vitals: Vitals) {
         let world = &mut *self.0.borrow_mut();
         if let Some(kernel) = world.scheduler.machines().nth(node) {
-            kernel.machine().watch(vitals, Arc::clone(&world.leash));
+            kernel.machine().watch(vitals, Arc::clone(&world.watchdog));
         }
     }
 
@@ -145,12 +145,12 @@ impl VirtualTime {
         self.0.borrow().scheduler.now()
     }
 
-    /// Lets time go on to `limit` (none: as far as anything happens), but for no longer than `patience` of our time.
+    /// Lets time go on to `limit` (none: as far as anything happens), but for no longer than `patience` of wall time.
     pub(crate) fn play(&self, limit: Option<Instant>, patience: time::Duration) -> Result<Played, RunError> {
         self.0.borrow_mut().play(limit.unwrap_or(Instant::MAX), patience)
     }
 
-    /// Lets time go on until the agent of `node` has said something, or for `patience` of our time, and for as long as
+    /// Lets time go on until the agent of `node` has said something, or for `patience` of wall time, and for as long as
     /// kernels compute.
     fn play_until_heard(&self, node: usize, patience: time::Duration) -> Result<(), RunError> {
         let begin = time::Instant::now();
@@ -247,9 +247,9 @@ impl VirtualTime {
         self.0.borrow_mut().end.get_or_insert(EndOfTime::Failed(what));
     }
 
-    /// The run is to end: kernels that compute for longer than `span` of our time are not waited for.
+    /// The run is to end: kernels that compute for longer than `span` of wall time are not waited for.
     pub(crate) fn end_within(&self, span: time::Duration) {
-        self.0.borrow().leash.pull_after(span);
+        self.0.borrow().watchdog.fire_after(span);
     }
 
     /// What the scheduler did so far.
@@ -276,7 +276,7 @@ fn spread(groups: &[usize], count: usize) -> Vec<usize> {
 
 impl World {
     fn play(&mut self, limit: Instant, patience: time::Duration) -> Result<Played, RunError> {
-        if self.end.is_none() && self.leash.is_over() {
+        if self.end.is_none() && self.watchdog.is_over() {
             self.end = Some(EndOfTime::Interrupted);
         }
         if let Some(end) = &self.end {

@@ -6,7 +6,7 @@ use crate::meter::Meter;
 use crate::outcome::{Outcome, PipeOutcome, Sample, SourceOutcome};
 use crate::receiver::Acknowledgement;
 use crate::tag::{self, MOST_FLOWS, Tag};
-use crate::timeline::{Deed, Event};
+use crate::timeline::{Change, Event};
 use netloom_fabric::{Fabric, Handout, PipeSpec, PortId};
 use netloom_link::{PipeConfig, PipeCounters};
 use netloom_packet::{Packet, Pool};
@@ -146,13 +146,13 @@ impl Network {
 
     fn happen(&mut self, now: Instant) {
         let Some(event) = self.events.pop_front() else { return };
-        match event.deed {
-            Deed::Change(change) => {
+        match event.change {
+            Change::Set(change) => {
                 self.fabric.change(now, event.pipe, &change);
                 let config = &mut self.configs[event.pipe.0 as usize];
                 *config = change.applied_to(config);
             }
-            Deed::SetUp(up) => self.fabric.set_up(now, event.pipe, up),
+            Change::SetUp(up) => self.fabric.set_up(now, event.pipe, up),
         }
     }
 

@@ -1,6 +1,6 @@
 //! A portrait of a pipe: what its models do to packets, one model at a time, so that users can look before they run.
 
-use netloom_link::{Departure, LossConfig, Pipe, PipeConfig, RateConfig, ReorderConfig, ScheduleConfig, Waste};
+use netloom_link::{Departure, DropLog, LossConfig, Pipe, PipeConfig, RateConfig, ReorderConfig, ScheduleConfig};
 use netloom_packet::{Packet, Pool, VirtioHeader};
 use netloom_units::{Duration, Instant, Limit, Seed};
 
@@ -64,17 +64,17 @@ fn instants(packets: u32) -> impl Iterator<Item = (usize, Instant)> {
 
 /// The packets are told apart by their bytes, in which their number stands.
 fn delays(config: &PipeConfig, seed: Seed, packets: u32) -> Vec<Duration> {
-    let (mut pipe, mut pool, mut waste) = (Pipe::new(config, Duration::ZERO, seed), Pool::default(), Waste::new());
+    let (mut pipe, mut pool, mut drop_log) = (Pipe::new(config, Duration::ZERO, seed), Pool::default(), DropLog::new());
     let mut delays = Vec::new();
     let mut leave = |from: &mut Pipe, end: Instant| {
         while let Some(wake) = from.next_wake().filter(|wake| *wake < end) {
-            while let Some(Departure { packet: left, due, .. }) = from.pop(wake, &mut waste) {
+            while let Some(Departure { packet: left, due, .. }) = from.pop(wake, &mut drop_log) {
                 let number = left.bytes().last_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
                 delays.push((number, due.since(Instant::ZERO + PORTRAIT_GAP * number)));
             }
         }
     };
-    let mut lost = Waste::new();
+    let mut lost = DropLog::new();
     for (number, at) in instants(packets) {
         leave(&mut pipe, at);
         let mut bytes = [0; 22];
@@ -87,39 +87,39 @@ fn delays(config: &PipeConfig, seed: Seed, packets: u32) -> Vec<Duration> {
 }
 
 fn losses(config: &PipeConfig, seed: Seed, packets: u32) -> Vec<bool> {
-    let (mut pipe, mut pool, mut waste) = (Pipe::new(config, Duration::ZERO, seed), Pool::default(), Waste::new());
+    let (mut pipe, mut pool, mut drop_log) = (Pipe::new(config, Duration::ZERO, seed), Pool::default(), DropLog::new());
     let lost = |(_, at): (usize, Instant)| {
-        pipe.push(at, packet(&mut pool), &mut waste);
-        while let Some(departure) = pipe.pop(at, &mut waste) {
+        pipe.push(at, packet(&mut pool), &mut drop_log);
+        while let Some(departure) = pipe.pop(at, &mut drop_log) {
             pool.recycle(departure.packet);
         }
-        let lost = !waste.is_empty();
-        waste.drain(..).for_each(|dropped| pool.recycle(dropped.packet));
+        let lost = !drop_log.is_empty();
+        drop_log.drain(..).for_each(|dropped| pool.recycle(dropped.packet));
         lost
     };
     instants(packets).map(lost).collect()
 }
 
 fn rates(config: &PipeConfig, seed: Seed, span: Duration) -> Vec<(f64, f64)> {
-    let (mut pipe, mut pool, mut waste) = (Pipe::new(config, Duration::ZERO, seed), Pool::default(), Waste::new());
+    let (mut pipe, mut pool, mut drop_log) = (Pipe::new(config, Duration::ZERO, seed), Pool::default(), DropLog::new());
     for _ in 0..BACKLOG {
-        pipe.push(Instant::ZERO, packet(&mut pool), &mut waste);
+        pipe.push(Instant::ZERO, packet(&mut pool), &mut drop_log);
     }
     let step = Duration::from_nanos((span.as_nanos() / SPANS).max(1));
     let mut bits = vec![0_u64; usize::try_from(SPANS).expect("a small number")];
     let mut sent = 0;
     let end = Instant::ZERO + span;
     while let Some(wake) = pipe.next_wake().filter(|wake| *wake < end && sent < MOST_SENT) {
-        while let Some(departure) = pipe.pop(wake, &mut waste) {
+        while let Some(departure) = pipe.pop(wake, &mut drop_log) {
             sent += 1;
             let place = usize::try_from(departure.due.since(Instant::ZERO).as_nanos() / step.as_nanos());
             if let Some(sum) = place.ok().and_then(|place| bits.get_mut(place)) {
                 *sum += departure.packet.size().get() * 8;
             }
             pool.recycle(departure.packet);
-            pipe.push(departure.due, packet(&mut pool), &mut waste);
+            pipe.push(departure.due, packet(&mut pool), &mut drop_log);
         }
-        waste.drain(..).for_each(|dropped| pool.recycle(dropped.packet));
+        drop_log.drain(..).for_each(|dropped| pool.recycle(dropped.packet));
     }
     let seconds = step.as_secs_f64();
     bits.iter().zip(0_u32..).map(|(sum, number)| ((f64::from(number) + 0.5) * seconds, *sum as f64 / seconds)).collect()

@@ -7,8 +7,8 @@ use netloom_units::{Duration, Instant};
 
 /// What happens to a pipe.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Deed {
-    Change(Box<PipeChange>),
+pub(crate) enum Change {
+    Set(Box<PipeChange>),
     SetUp(bool),
 }
 
@@ -17,7 +17,7 @@ pub(crate) enum Deed {
 pub(crate) struct Event {
     pub(crate) at: Instant,
     pub(crate) pipe: PipeId,
-    pub(crate) deed: Deed,
+    pub(crate) change: Change,
 }
 
 /// Which pipes an entry is about.
@@ -52,21 +52,25 @@ pub(crate) fn events(plan: &Plan) -> (Vec<Event>, Vec<String>) {
     let (mut events, mut skipped) = (Vec::new(), Vec::new());
     for entry in &plan.timeline {
         let at = Instant::ZERO + entry.at.unwrap_or_default();
-        let mut add = |place: Place<'_>, after: Duration, deed: Deed| {
+        let mut add = |place: Place<'_>, after: Duration, change: Change| {
             let meant = (0..).zip(plan.pipes()).filter(|(_, pipe)| place.holds(pipe));
-            events.extend(meant.map(|(number, _)| Event { at: at + after, pipe: PipeId(number), deed: deed.clone() }));
+            events.extend(meant.map(|(number, _)| Event {
+                at: at + after,
+                pipe: PipeId(number),
+                change: change.clone(),
+            }));
         };
         match &entry.action {
             Action::Run(run) => skipped.push(run.name.clone()),
             Action::Set { link, direction, pipe, change } => {
                 let place = Place { link: *link, direction: *direction, further: pipe.as_deref(), all: false };
-                add(place, Duration::ZERO, Deed::Change(change.clone()));
+                add(place, Duration::ZERO, Change::Set(change.clone()));
             }
             Action::Down { part, duration } => {
-                add(switched(part), Duration::ZERO, Deed::SetUp(false));
-                duration.iter().for_each(|span| add(switched(part), *span, Deed::SetUp(true)));
+                add(switched(part), Duration::ZERO, Change::SetUp(false));
+                duration.iter().for_each(|span| add(switched(part), *span, Change::SetUp(true)));
             }
-            Action::Up { part } => add(switched(part), Duration::ZERO, Deed::SetUp(true)),
+            Action::Up { part } => add(switched(part), Duration::ZERO, Change::SetUp(true)),
         }
     }
     // Of what happens at one instant, the order of the file is kept.

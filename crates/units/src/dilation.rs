@@ -1,4 +1,4 @@
-//! How many seconds of ours a second of lab time lasts.
+//! How many seconds of wall time a second of lab time lasts.
 
 use crate::parse::{Decimal, ParseError};
 use crate::{Duration, Instant};

@@ -26,7 +26,7 @@ pub(crate) struct Script {
     pub(crate) patience_s: u64,
 }
 
-/// An action and its moment, in our time since netloom was started.
+/// An action and its moment, in wall time since netloom was started.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Timed {
     pub(crate) at_ms: u64,

@@ -32,7 +32,7 @@ pub(crate) struct RunArgs {
     /// The folder that holds the results of all labs
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// End the run after so long of our time, however far it is, and keep its results; exit code 124
+    /// End the run after so much wall time, however far it is, and keep its results; exit code 124
     #[arg(long, value_name = "TIME", value_parser = wall_limit)]
     pub(crate) wall_limit: Option<Duration>,
     /// Show what commands and services write, on standard error

@@ -1,6 +1,6 @@
 use super::*;
 use netloom_link::{
-    ChanceConfig, DelayConfig, Distribution, Exponential, Order, Pipe, PipeChange, PipeConfig, ReorderConfig, Waste,
+    ChanceConfig, DelayConfig, Distribution, DropLog, Exponential, Order, Pipe, PipeChange, PipeConfig, ReorderConfig,
 };
 use netloom_packet::{Pool, VirtioHeader};
 use netloom_units::{Probability, Rate, Seed};
@@ -113,22 +113,22 @@ fn a_machine_that_slept_says_nothing_of_the_rate() {
 
 /// What an engine measures that hands over each packet of a full pipe when it is due: `packets` of 1,500 bytes.
 fn punctual(config: &PipeConfig, packets: u64, change: impl Fn(u64) -> Option<PipeChange>) -> Meter {
-    let (mut pipe, mut waste) = (Pipe::new(config, Duration::from_micros(50), Seed::new(1)), Waste::new());
+    let (mut pipe, mut drop_log) = (Pipe::new(config, Duration::from_micros(50), Seed::new(1)), DropLog::new());
     let (mut pool, mut meter) = (Pool::default(), Meter::default());
     for index in 0..packets {
         // Twice as many as can be sent.
         let now = Instant::from_nanos(index * 60_000);
         while let Some(wake) = pipe.next_wake().filter(|wake| *wake <= now) {
-            pipe.pop(wake, &mut waste).into_iter().for_each(|departure| {
+            pipe.pop(wake, &mut drop_log).into_iter().for_each(|departure| {
                 meter.record(&departure, departure.due);
                 pool.recycle(departure.packet);
             });
         }
         if let Some(change) = change(index) {
-            pipe.change(now, &change, &mut waste);
+            pipe.change(now, &change, &mut drop_log);
         }
-        pipe.push(now, pool.packet(VirtioHeader::COMPLETE, &[0; 1_514]), &mut waste);
-        waste.drain(..).for_each(|dropped| pool.recycle(dropped.packet));
+        pipe.push(now, pool.packet(VirtioHeader::COMPLETE, &[0; 1_514]), &mut drop_log);
+        drop_log.drain(..).for_each(|dropped| pool.recycle(dropped.packet));
     }
     meter
 }

@@ -12,7 +12,7 @@ impl Fabric {
     /// # Panics
     /// If there is no such pipe.
     pub fn cross(&mut self, inlet: PipeId, departure: Departure) {
-        self.pipes[inlet.0 as usize].forward(departure, &mut self.waste);
+        self.pipes[inlet.0 as usize].forward(departure, &mut self.drop_log);
         self.reschedule(inlet);
     }
 
@@ -31,9 +31,9 @@ impl Fabric {
     /// If there is no such pipe.
     pub fn take_certain(&mut self, now: Instant, id: PipeId, end: Instant, mut sink: impl FnMut(Handout)) -> Instant {
         let index = id.0 as usize;
-        let until = self.pipes[index].certain_until(now, &mut self.waste).min(end);
+        let until = self.pipes[index].certain_until(now, &mut self.drop_log).min(end);
         while let Some(leave) = self.pipes[index].next_certain().filter(|leave| *leave < until) {
-            let Some(departure) = self.pipes[index].pop_certain(leave, &mut self.waste) else { break };
+            let Some(departure) = self.pipes[index].pop_certain(leave, &mut self.drop_log) else { break };
             sink(Handout { pipe: id, port: self.exits[index], departure });
         }
         self.reschedule(id);

@@ -16,7 +16,7 @@ impl Fabric {
         }
         let mut certain = Instant::MAX;
         for pipe in &mut self.pipes {
-            certain = certain.min(pipe.certain_until(now, &mut self.waste));
+            certain = certain.min(pipe.certain_until(now, &mut self.drop_log));
             if certain <= now {
                 break;
             }
@@ -27,7 +27,7 @@ impl Fabric {
     /// Does what the pipes have put off until `now` because nothing leaves by it, so that the counters show it.
     pub fn settle(&mut self, now: Instant) {
         for pipe in &mut self.pipes {
-            pipe.certain_until(now, &mut self.waste);
+            pipe.certain_until(now, &mut self.drop_log);
         }
     }
 
@@ -36,7 +36,7 @@ impl Fabric {
     /// # Panics
     /// If there is no such pipe.
     pub fn pipe_certain_until(&mut self, now: Instant, id: PipeId) -> Instant {
-        self.pipes[id.0 as usize].certain_until(now, &mut self.waste)
+        self.pipes[id.0 as usize].certain_until(now, &mut self.drop_log)
     }
 
     /// Hands out everything that is due before `until`, in order of due instants (ties: in order of pipes). To be called
@@ -59,14 +59,14 @@ impl Fabric {
             let known = self.transit.known_at_entrance(id);
             if known.is_some_and(|known| wake < known) {
                 // All is known that enters it: it goes on as it does on time.
-                if let Some(departure) = self.pipes[index].pop(wake, &mut self.waste) {
+                if let Some(departure) = self.pipes[index].pop(wake, &mut self.drop_log) {
                     self.leave(id, departure, &mut sink);
                 }
                 self.reschedule(id);
                 continue;
             }
             if let Some(known) = known {
-                self.pipes[index].certain_until(known.min(until), &mut self.waste);
+                self.pipes[index].certain_until(known.min(until), &mut self.drop_log);
             }
             let Some(leave) = self.pipes[index].next_certain().filter(|leave| *leave < limit) else {
                 self.wakes.set(id, None);
@@ -76,7 +76,7 @@ impl Fabric {
             if leave > wake {
                 // Among the others it stands where it leaves.
                 self.wakes.set(id, Some(leave));
-            } else if let Some(departure) = self.pipes[index].pop_certain(leave, &mut self.waste) {
+            } else if let Some(departure) = self.pipes[index].pop_certain(leave, &mut self.drop_log) {
                 self.leave(id, departure, &mut sink);
             }
         }
@@ -102,15 +102,15 @@ impl Fabric {
         let is_all = from >= end;
         // What leaves at `from` leaves before anything enters then.
         while let Some(wake) = pipe.next_wake().filter(|wake| if is_all { *wake < end } else { *wake <= from }) {
-            if let Some(departure) = pipe.pop(wake, &mut self.waste) {
+            if let Some(departure) = pipe.pop(wake, &mut self.drop_log) {
                 sink(wake, Handout { pipe: id, port, departure });
             }
         }
         let mut until = end;
         if !is_all {
-            until = pipe.certain_until(from, &mut self.waste).min(end);
+            until = pipe.certain_until(from, &mut self.drop_log).min(end);
             while let Some(leave) = pipe.next_certain().filter(|leave| *leave < until) {
-                let Some(departure) = pipe.pop_certain(leave, &mut self.waste) else { break };
+                let Some(departure) = pipe.pop_certain(leave, &mut self.drop_log) else { break };
                 sink(leave, Handout { pipe: id, port, departure });
             }
         }

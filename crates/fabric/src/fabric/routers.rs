@@ -64,9 +64,9 @@ impl Fabric {
 
     /// [`Fabric::certain_until`] with transit routers.
     pub(super) fn certain_beyond_routers(&mut self, now: Instant) -> Instant {
-        let Self { transit, pipes, waste, .. } = self;
+        let Self { transit, pipes, drop_log, .. } = self;
         let certain = transit.certain(|pipe, known| match known {
-            None => pipes[pipe].certain_until(now, waste),
+            None => pipes[pipe].certain_until(now, drop_log),
             Some(known) => pipes[pipe].certain_behind(now, known),
         });
         certain.max(now)

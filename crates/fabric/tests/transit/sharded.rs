@@ -31,7 +31,7 @@ struct Sending {
 }
 
 #[derive(Clone, Debug)]
-enum Deed {
+enum Action {
     Change(Box<PipeChange>),
     Up(bool),
 }
@@ -40,7 +40,7 @@ enum Deed {
 struct Case {
     mesh: Mesh,
     sendings: Vec<Sending>,
-    deeds: Vec<(Instant, PipeId, Deed)>,
+    actions: Vec<(Instant, PipeId, Action)>,
     end: Instant,
 }
 
@@ -78,38 +78,40 @@ fn cases() -> impl Strategy<Value = Case> {
         prop_oneof![3 => Just(64_u8), 1 => 1..4_u8],
     );
     let act =
-        prop_oneof![changes().prop_map(|change| Deed::Change(Box::new(change))), any::<bool>().prop_map(Deed::Up),];
-    let deeds = vec((0..60_000_000_u64, any::<prop::sample::Index>(), act), 0..6);
-    (between(), vec(models(), 1..40), vec(sending, 1..60), deeds).prop_map(|((routers, links), models, sent, deeds)| {
-        let mut models = models.into_iter().cycle();
-        let mesh = Mesh::new(routers, &links, |is_between| {
-            let (config, is_delayed, form) = models.next().unwrap();
-            if is_between && is_delayed { delayed(&config, form) } else { config }
-        });
-        let mut now = Instant::ZERO;
-        let sendings = sent.into_iter().map(|(gap, hosts, payload, ttl)| {
-            // Often several at one instant.
-            now = now + Duration::from_nanos(gap.saturating_sub(500_000));
-            let [from, to] = hosts.map(|host| host.index(routers));
-            Sending { at: now, from, to, payload, ttl }
-        });
-        let sendings: Vec<Sending> = sendings.collect();
-        let mut deeds: Vec<(Instant, PipeId, Deed)> = deeds
-            .into_iter()
-            .map(|(at, pipe, deed)| {
-                let pipe = pipe.index(mesh.pipes.len());
-                (Instant::from_nanos(at), PipeId(u32::try_from(pipe).unwrap()), deed)
-            })
-            // Nobody can know in advance that a delay ends by hand.
-            .filter(|(_, pipe, deed)| !shortens(&mesh, *pipe, deed))
-            .collect();
-        deeds.sort_by_key(|(at, pipe, _)| (*at, *pipe));
-        Case { mesh, sendings, deeds, end: now + LINGER }
-    })
+        prop_oneof![changes().prop_map(|change| Action::Change(Box::new(change))), any::<bool>().prop_map(Action::Up),];
+    let actions = vec((0..60_000_000_u64, any::<prop::sample::Index>(), act), 0..6);
+    (between(), vec(models(), 1..40), vec(sending, 1..60), actions).prop_map(
+        |((routers, links), models, sent, actions)| {
+            let mut models = models.into_iter().cycle();
+            let mesh = Mesh::new(routers, &links, |is_between| {
+                let (config, is_delayed, form) = models.next().unwrap();
+                if is_between && is_delayed { delayed(&config, form) } else { config }
+            });
+            let mut now = Instant::ZERO;
+            let sendings = sent.into_iter().map(|(gap, hosts, payload, ttl)| {
+                // Often several at one instant.
+                now = now + Duration::from_nanos(gap.saturating_sub(500_000));
+                let [from, to] = hosts.map(|host| host.index(routers));
+                Sending { at: now, from, to, payload, ttl }
+            });
+            let sendings: Vec<Sending> = sendings.collect();
+            let mut actions: Vec<(Instant, PipeId, Action)> = actions
+                .into_iter()
+                .map(|(at, pipe, action)| {
+                    let pipe = pipe.index(mesh.pipes.len());
+                    (Instant::from_nanos(at), PipeId(u32::try_from(pipe).unwrap()), action)
+                })
+                // Nobody can know in advance that a delay ends by hand.
+                .filter(|(_, pipe, action)| !shortens(&mesh, *pipe, action))
+                .collect();
+            actions.sort_by_key(|(at, pipe, _)| (*at, *pipe));
+            Case { mesh, sendings, actions, end: now + LINGER }
+        },
+    )
 }
 
-fn shortens(mesh: &Mesh, pipe: PipeId, deed: &Deed) -> bool {
-    let Deed::Change(change) = deed else { return false };
+fn shortens(mesh: &Mesh, pipe: PipeId, action: &Action) -> bool {
+    let Action::Change(change) = action else { return false };
     let touches = change.delay.is_some() || change.reorder.is_some() || change.schedule.is_some();
     touches && pipe.0 as usize >= 2 * mesh.routers.len()
 }
@@ -174,9 +176,9 @@ impl<'a> Parts<'a> {
 
     /// Plays everything until `end`, and lets shards take turns at random.
     fn play(mut self, mut chance: u64) -> (Outcome, usize, usize) {
-        let deeds = &self.case.deeds;
+        let actions = &self.case.actions;
         let mut done = 0;
-        for until in deeds.iter().map(|(at, ..)| *at).chain([self.case.end]) {
+        for until in actions.iter().map(|(at, ..)| *at).chain([self.case.end]) {
             let mut clocks = vec![Instant::ZERO; self.parts.len()];
             let mut idle = 0;
             while clocks.iter().any(|clock| *clock < until) {
@@ -187,8 +189,8 @@ impl<'a> Parts<'a> {
                 idle = if clocks[part] > before { 0 } else { idle + 1 };
                 assert!(idle < 10_000, "nobody can go on: {clocks:?} until {until}");
             }
-            if let Some((at, pipe, deed)) = deeds.get(done) {
-                self.act(*at, *pipe, deed);
+            if let Some((at, pipe, action)) = actions.get(done) {
+                self.act(*at, *pipe, action);
                 done += 1;
             }
         }
@@ -218,12 +220,12 @@ impl<'a> Parts<'a> {
         bound
     }
 
-    fn act(&mut self, at: Instant, pipe: PipeId, deed: &Deed) {
+    fn act(&mut self, at: Instant, pipe: PipeId, action: &Action) {
         for Part { shard, .. } in &mut self.parts {
             let Some(own) = (0..).zip(&shard.pipes).find(|(_, place)| **place == Place::Own(pipe)) else { continue };
-            match deed {
-                Deed::Change(change) => shard.fabric.change(at, PipeId(own.0), change),
-                Deed::Up(up) => shard.fabric.set_up(at, PipeId(own.0), *up),
+            match action {
+                Action::Change(change) => shard.fabric.change(at, PipeId(own.0), change),
+                Action::Up(up) => shard.fabric.set_up(at, PipeId(own.0), *up),
             }
         }
     }

@@ -6,7 +6,7 @@ use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use super::KernelNode;
 
-/// What a kernel's process and those of its programs had of a processor since they started, in our own time.
+/// What a kernel's process and those of its programs had of a processor since they started, in wall time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessorUse {
     /// For how long they ran.

@@ -19,7 +19,7 @@
 //! Lookahead stays as it is: when a frame is delivered depends on what the kernel sends before that frame *arrives*, so
 //! the kernel is let run from arrival to arrival, and to no instant at which an undecided frame could be delivered.
 
-use super::{Device, Machine, MachineError, Passage, Wish};
+use super::{Device, Machine, MachineError, NextWake, Passage};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{CpuCost, Duration, Instant};
 use std::collections::VecDeque;
@@ -37,7 +37,7 @@ pub struct Paced<M> {
     until: Instant,
     step: Option<Instant>,
     /// When the kernel itself wants to run.
-    wish: Wish,
+    wish: NextWake,
     /// Frames that have arrived, or will, and that the processor has not been asked for yet.
     arriving: VecDeque<Passage>,
     /// Frames with the instants at which the kernel gets them.
@@ -58,7 +58,7 @@ impl<M: Machine> Paced<M> {
             reached: Instant::ZERO,
             until: Instant::ZERO,
             step: None,
-            wish: Wish::At(Instant::ZERO),
+            wish: NextWake::At(Instant::ZERO),
             arriving: VecDeque::new(),
             ready: VecDeque::new(),
             leaving: VecDeque::new(),
@@ -93,7 +93,7 @@ impl<M: Machine> Paced<M> {
             let undecided = self.arriving.front().map(|frame| frame.at + self.least_cost(frame));
             let end = self.until.min(undecided.unwrap_or(Instant::MAX));
             let due = self.ready.partition_point(|frame| frame.at < end);
-            if due == 0 && !matches!(self.wish, Wish::At(at) if at < end) {
+            if due == 0 && !matches!(self.wish, NextWake::At(at) if at < end) {
                 self.reached = self.reached.max(end);
                 self.take_in(self.reached);
                 if end == self.until {
@@ -113,7 +113,7 @@ impl<M: Machine> Paced<M> {
     }
 
     /// A step that ends at `end` is over. What the kernel sent asks for the processor.
-    fn end_step(&mut self, end: Instant, wish: Wish) {
+    fn end_step(&mut self, end: Instant, wish: NextWake) {
         let mut sent = std::mem::take(&mut self.frames);
         self.wish = wish;
         for Passage { at, device, packet } in sent.drain(..) {
@@ -131,16 +131,16 @@ impl<M: Machine> Paced<M> {
     }
 
     /// When something happens next.
-    fn next_wish(&mut self, pool: &mut Pool) -> Wish {
+    fn next_wish(&mut self, pool: &mut Pool) -> NextWake {
         let leave = self.leaving.front().map(|frame| frame.at);
-        if self.wish == Wish::Off {
+        if self.wish == NextWake::Off {
             // What it sent before that still leaves.
             self.ready.drain(..).chain(self.arriving.drain(..)).for_each(|frame| pool.recycle(frame.packet));
-            return leave.map_or(Wish::Off, Wish::At);
+            return leave.map_or(NextWake::Off, NextWake::At);
         }
-        let own = if let Wish::At(at) = self.wish { Some(at) } else { None };
+        let own = if let NextWake::At(at) = self.wish { Some(at) } else { None };
         let frame = self.ready.front().map(|frame| frame.at);
-        [own, leave, frame].into_iter().flatten().min().map_or(Wish::Never, Wish::At)
+        [own, leave, frame].into_iter().flatten().min().map_or(NextWake::Never, NextWake::At)
     }
 }
 
@@ -156,7 +156,7 @@ impl<M: Machine> Machine for Paced<M> {
             return self.machine.grant(until, frames, pool);
         }
         self.until = until;
-        if self.wish == Wish::Off {
+        if self.wish == NextWake::Off {
             frames.drain(..).for_each(|frame| pool.recycle(frame.packet));
         }
         self.arriving.extend(frames.drain(..));
@@ -172,7 +172,7 @@ impl<M: Machine> Machine for Paced<M> {
         self.machine.grant_alone(until, frames, pool)
     }
 
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<Wish>, MachineError> {
+    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
         if self.cost.is_zero() {
             return self.machine.report(sent, pool);
         }
@@ -180,7 +180,7 @@ impl<M: Machine> Machine for Paced<M> {
             let Some(wish) = self.machine.report(&mut self.frames, pool)? else { return Ok(None) };
             self.step = None;
             self.end_step(step, wish);
-            if self.wish != Wish::Off {
+            if self.wish != NextWake::Off {
                 self.begin_step(pool)?;
             }
         }

@@ -26,7 +26,7 @@ pub struct Passage {
 
 /// When a kernel that has stopped wants to run next, if no frame comes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum NextWake {
     /// At this instant: it has a timer.
     At(Instant),
     /// It only waits for frames.
@@ -98,7 +98,7 @@ pub trait Machine {
     ///
     /// # Errors
     /// When the kernel died or broke the protocol.
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<Wish>, MachineError>;
+    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError>;
 
     /// Looks whether it will report at all; called now and then while it does not.
     ///

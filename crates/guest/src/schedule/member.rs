@@ -1,6 +1,6 @@
 //! A kernel as the scheduler knows it.
 
-use super::{Device, Machine, MachineError, MachineStatistics, Passage, Wish};
+use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Passage};
 use netloom_fabric::PortId;
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant};
@@ -29,7 +29,7 @@ pub(super) struct Member<M> {
     /// What it will be given next, in order of instants; of those at one instant, by the number before each.
     pub(super) inbox: VecDeque<(u32, Passage)>,
     given: Vec<Passage>,
-    pub(super) wish: Wish,
+    pub(super) wish: NextWake,
     pub(super) statistics: MachineStatistics,
     /// What it sent in this window.
     sent: Vec<Passage>,
@@ -43,7 +43,7 @@ impl<M: Machine> Member<M> {
             ports: Vec::new(),
             inbox: VecDeque::new(),
             given: Vec::new(),
-            wish: Wish::At(Instant::ZERO),
+            wish: NextWake::At(Instant::ZERO),
             statistics: MachineStatistics::default(),
             sent: Vec::new(),
         }
@@ -84,8 +84,8 @@ impl<M: Machine> Member<M> {
     /// When it has something to do next.
     pub(super) fn next(&self) -> Option<Instant> {
         let wish = match self.wish {
-            Wish::At(at) => Some(at),
-            Wish::Never | Wish::Off => None,
+            NextWake::At(at) => Some(at),
+            NextWake::Never | NextWake::Off => None,
         };
         let frame = self.inbox.front().map(|(_, passage)| passage.at);
         [wish, frame].into_iter().flatten().min()
@@ -112,7 +112,7 @@ impl<M: Machine> Member<M> {
     ) -> Result<Option<impl Iterator<Item = Passage> + '_>, MachineError> {
         let Some(wish) = self.machine.report(&mut self.sent, pool)? else { return Ok(None) };
         self.wish = wish;
-        if wish == Wish::Off {
+        if wish == NextWake::Off {
             // What would reach it later, nobody hears.
             self.inbox.drain(..).for_each(|(_, passage)| pool.recycle(passage.packet));
         }
@@ -128,7 +128,7 @@ impl<M: Machine> Member<M> {
             }
             last = *at;
         }
-        if let Wish::At(at) = self.wish
+        if let NextWake::At(at) = self.wish
             && at < until
         {
             let (at, until) = (at.as_nanos(), until.as_nanos());

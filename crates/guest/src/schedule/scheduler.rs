@@ -7,7 +7,7 @@ mod stretch;
 mod window;
 
 use super::member::{INSTANT, Member};
-use super::{Device, Machine, MachineError, MachineStatistics, Passage, Statistics, Wish};
+use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Passage, Statistics};
 use crate::deputy::Bell;
 use group::Group;
 use lanes::Lanes;
@@ -236,7 +236,7 @@ impl<M: Machine> Scheduler<M> {
     /// A frame enters the agent's device of a machine now. A machine that is off gets nothing; says whether it is on.
     pub fn send_agent(&mut self, machine: usize, packet: Packet) -> bool {
         let member = &mut self.members[machine];
-        let is_on = member.wish != Wish::Off;
+        let is_on = member.wish != NextWake::Off;
         if self.open.is_some() {
             self.put_off.push(PutOff::Send(machine, packet));
         } else if is_on {
@@ -249,7 +249,7 @@ impl<M: Machine> Scheduler<M> {
 
     /// Whether a machine has powered itself off.
     pub fn is_off(&self, machine: usize) -> bool {
-        self.members[machine].wish == Wish::Off
+        self.members[machine].wish == NextWake::Off
     }
 
     /// Plays everything that happens before `limit`, and nothing that happens at it; `now` is then `limit`. Returns
@@ -263,7 +263,7 @@ impl<M: Machine> Scheduler<M> {
         self.run(limit, None)
     }
 
-    /// The same, but stops when our time has come to `pause`, be it inside a window. That changes no result.
+    /// The same, but stops at the instant `pause` of wall time, be it inside a window. That changes no result.
     ///
     /// # Errors
     /// As for [`Scheduler::run_until`].
@@ -309,7 +309,7 @@ impl<M: Machine> Scheduler<M> {
     /// Whether a packet is inside the fabric that a machine may receive. Cross traffic is not, and never ends.
     fn is_awaited(&self) -> bool {
         let is_loaded = |counters: &PipeCounters| counters.queued.packets + counters.travelling.packets > 0;
-        self.members.iter().any(|member| member.wish != Wish::Off) && self.fabric.counters().any(is_loaded)
+        self.members.iter().any(|member| member.wish != NextWake::Off) && self.fabric.counters().any(is_loaded)
     }
 
     /// Nothing more happens before `limit`.
@@ -332,7 +332,7 @@ impl<M: Machine> Scheduler<M> {
             let place = places.get(handout.port.0 as usize).copied().flatten();
             show.leaves(place.map_or(0, |(machine, _)| group_of[machine]), leave, &handout);
             let Handout { pipe, port, departure } = handout;
-            match place.filter(|(machine, _)| members[*machine].wish != Wish::Off) {
+            match place.filter(|(machine, _)| members[*machine].wish != NextWake::Off) {
                 Some((machine, device)) => {
                     statistics.frames += 1;
                     statistics.packets += u64::from(departure.packet.segments());

@@ -309,7 +309,7 @@ fn shards(shards: Shards) -> Value {
     }
 }
 
-/// How many seconds of ours a second of the lab lasts, if it does not depend on what happens.
+/// How many seconds of wall time a second of the lab lasts, if it does not depend on what happens.
 fn file(file: &FilePlan) -> Value {
     let contents = match &file.contents {
         FileContents::Empty => json!("empty"),

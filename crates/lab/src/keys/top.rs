@@ -161,7 +161,7 @@ pub(crate) const CLOCK: Section = Section {
         "dilation",
         Kind::Number { least: 1, most: Dilation::MOST },
         "2.5",
-        "How many seconds of ours a second of lab time lasts: 1 to 10000, with up to six decimals.",
+        "How many seconds of wall time a second of lab time lasts: 1 to 10000, with up to six decimals.",
     )
     .required()]],
 };
@@ -195,7 +195,7 @@ pub(crate) const BOUNDS: Section = Section {
             SHARE,
             "10 %",
             "Each kernel node, and an engine that serves kernel nodes, waits for a processor for at most this share of \
-             our time. Default: 10 %.",
+             wall time. Default: 10 %.",
         ),
         Key::new(
             "events",

@@ -14,7 +14,7 @@
 
 use super::Pipe;
 use crate::Departure;
-use crate::ledger::{Ledger, Waste};
+use crate::ledger::{DropLog, Ledger};
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
 
@@ -24,8 +24,8 @@ impl Pipe {
     /// [`Instant::MAX`].
     ///
     /// An answer may be earlier than what could be proved, never later.
-    pub fn certain_until(&mut self, now: Instant, waste: &mut Waste) -> Instant {
-        self.run_until(now, waste);
+    pub fn certain_until(&mut self, now: Instant, drop_log: &mut DropLog) -> Instant {
+        self.run_until(now, drop_log);
         let unknown = self.first_unknown(now);
         let certain = match self.last_known() {
             Some(last) if last + self.coalesce >= unknown => unknown.min(last),
@@ -101,11 +101,11 @@ impl Pipe {
     /// [`Pipe::certain_until`] told last.
     ///
     /// The entrance of the pipe stays where it is in time. The counters have the packet as departed from now on.
-    pub fn pop_certain(&mut self, leave: Instant, waste: &mut Waste) -> Option<Departure> {
+    pub fn pop_certain(&mut self, leave: Instant, drop_log: &mut DropLog) -> Option<Departure> {
         let coming = self.transmitter.sending().filter(|sending| !sending.segment.is_phantom());
         let coming = coming.map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
         let departure = self.line.pop(leave, self.coalesce, coming)?;
-        Ledger { counters: &mut self.counters, waste, now: self.now }.depart(&departure.packet);
+        Ledger { counters: &mut self.counters, drop_log, now: self.now }.depart(&departure.packet);
         Some(departure)
     }
 }

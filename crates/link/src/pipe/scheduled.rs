@@ -2,7 +2,7 @@
 
 use super::Pipe;
 use crate::delay::Distribution;
-use crate::ledger::Waste;
+use crate::ledger::DropLog;
 use crate::schedule::Leg;
 use crate::slope::Slope;
 use crate::{DelayConfig, PipeChange, RateConfig};
@@ -30,7 +30,7 @@ impl Slopes {
 
 impl Pipe {
     /// A step of the schedule.
-    pub(super) fn step(&mut self, leg: &Leg, waste: &mut Waste) {
+    pub(super) fn step(&mut self, leg: &Leg, drop_log: &mut DropLog) {
         if let Some(delay) = leg.delay {
             self.set_delay(Duration::from_nanos(delay.from));
             self.slopes.delay = (!delay.is_flat()).then_some(delay);
@@ -41,7 +41,7 @@ impl Pipe {
         }
         match leg.rate {
             Some(rate) if rate.is_flat() => {
-                self.change_rate(&Rate::from_bits_per_second(rate.from).into(), waste);
+                self.change_rate(&Rate::from_bits_per_second(rate.from).into(), drop_log);
             }
             Some(rate) => {
                 self.transmitter.follow(self.now, rate);
@@ -51,15 +51,15 @@ impl Pipe {
         }
         self.set_sloping_delay();
         if let Some(limit) = leg.queue {
-            self.set_limit(limit, waste);
+            self.set_limit(limit, drop_log);
         }
     }
 
     /// What waits keeps its order, and what no longer fits is dropped. A discipline that was chosen since, and that has
     /// no such limit, stays as it is.
-    fn set_limit(&mut self, limit: Limit, waste: &mut Waste) {
+    fn set_limit(&mut self, limit: Limit, drop_log: &mut DropLog) {
         if let Some(queue) = self.discipline.with_limit(limit) {
-            self.change_queue(&queue, waste);
+            self.change_queue(&queue, drop_log);
         }
     }
 
@@ -100,14 +100,14 @@ impl Pipe {
     }
 
     /// The schedule ends: what changed in a straight line stays as it is now.
-    pub(super) fn end_slopes(&mut self, waste: &mut Waste) {
+    pub(super) fn end_slopes(&mut self, drop_log: &mut DropLog) {
         self.set_sloping_loss();
         if let Some(delay) = self.sloping_delay(self.now) {
             self.set_delay(delay);
         }
         self.slopes = Slopes::default();
         if let Some(rate) = self.transmitter.on_slope(self.now) {
-            self.change_rate(&RateConfig::Constant(rate), waste);
+            self.change_rate(&RateConfig::Constant(rate), drop_log);
         }
     }
 

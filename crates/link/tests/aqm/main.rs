@@ -8,7 +8,9 @@ mod naive;
 
 use common::{Load, Transport, alone, first_segment, number};
 use naive::{Fate, NANOS_PER_BYTE, Packet, nanos};
-use netloom_link::{DualPi2Config, PieConfig, Pipe, PipeChange, PipeConfig, QueueConfig, RateConfig, RedConfig, Waste};
+use netloom_link::{
+    DropLog, DualPi2Config, PieConfig, Pipe, PipeChange, PipeConfig, QueueConfig, RateConfig, RedConfig,
+};
 use netloom_packet::{Ecn, Pool};
 use netloom_units::{Bytes, Duration, Instant, Limit, Probability, Rate, Seed};
 use proptest::collection::vec;
@@ -127,18 +129,18 @@ fn pipe(queue: &QueueConfig) -> Pipe {
 
 /// What becomes of these packets in a pipe without delay.
 fn fates(queue: &QueueConfig, packets: &[Packet]) -> Vec<Fate> {
-    let (mut pipe, mut pool, mut waste, mut fates) = (pipe(queue), Pool::default(), Waste::new(), Vec::new());
+    let (mut pipe, mut pool, mut drop_log, mut fates) = (pipe(queue), Pool::default(), DropLog::new(), Vec::new());
     for packet in packets {
         let load = Load::Plain(usize::try_from(packet.size).expect("a short packet"));
         let made = load.packet_with(&mut pool, packet.number, packet.ecn);
-        pipe.push(Instant::from_nanos(packet.arrival), made, &mut waste);
+        pipe.push(Instant::from_nanos(packet.arrival), made, &mut drop_log);
         assert!(pipe.counters().balance(), "{:?}", pipe.counters());
     }
-    while let Some(departure) = pipe.pop(Instant::MAX, &mut waste) {
+    while let Some(departure) = pipe.pop(Instant::MAX, &mut drop_log) {
         let is_marked = departure.packet.ecn() == Some(Ecn::Congested);
         fates.push(Fate::Left(number(&departure.packet), departure.due.as_nanos(), is_marked));
     }
-    fates.extend(waste.iter().map(|one| Fate::Dropped(number(&one.packet), one.at.as_nanos(), one.cause)));
+    fates.extend(drop_log.iter().map(|one| Fate::Dropped(number(&one.packet), one.at.as_nanos(), one.cause)));
     fates.sort();
     fates
 }
@@ -173,36 +175,36 @@ type Line = (u32, u32, u64, String);
 
 /// Plays events; `step`: departures are asked for at its multiples only, or whenever there are any.
 fn lines(queue: &QueueConfig, events: &[(u64, Event)], step: Option<u64>, separately: bool) -> Vec<Line> {
-    let (mut pipe, mut pool, mut waste, mut lines) = (pipe(queue), Pool::default(), Waste::new(), Vec::new());
+    let (mut pipe, mut pool, mut drop_log, mut lines) = (pipe(queue), Pool::default(), DropLog::new(), Vec::new());
     let (mut now, mut count) = (0, 0);
     for (gap, event) in events {
         now += gap;
         let at = Instant::from_nanos(now);
-        depart(&mut pipe, step, Some(now), &mut waste, &mut lines);
+        depart(&mut pipe, step, Some(now), &mut drop_log, &mut lines);
         match event {
             Event::Send(load, ecn) => {
                 let packet = load.packet_with(&mut pool, count, *ecn);
                 count += 1;
                 let pieces = if separately { alone(packet) } else { vec![packet] };
-                pieces.into_iter().for_each(|piece| pipe.push(at, piece, &mut waste));
+                pieces.into_iter().for_each(|piece| pipe.push(at, piece, &mut drop_log));
             }
             Event::Queue(other) => {
                 let change = PipeChange { queue: Some(other.clone()), ..PipeChange::default() };
-                pipe.change(at, &change, &mut waste);
+                pipe.change(at, &change, &mut drop_log);
             }
             Event::Rate(bits) => {
                 let rate = Rate::from_bits_per_second(*bits).expect("above zero");
                 let change = PipeChange { rate: Some(RateConfig::Constant(rate)), ..PipeChange::default() };
-                pipe.change(at, &change, &mut waste);
+                pipe.change(at, &change, &mut drop_log);
             }
-            Event::Up(up) => pipe.set_up(at, *up, &mut waste),
+            Event::Up(up) => pipe.set_up(at, *up, &mut drop_log),
         }
         assert!(pipe.counters().balance(), "after {event:?}: {:?}", pipe.counters());
     }
-    depart(&mut pipe, step, None, &mut waste, &mut lines);
+    depart(&mut pipe, step, None, &mut drop_log, &mut lines);
     let counters = pipe.counters();
     assert_eq!((counters.queued.packets, counters.travelling.packets), (0, 0), "an idle pipe is empty");
-    for dropped in &waste {
+    for dropped in &drop_log {
         let first = first_segment(&dropped.packet);
         let what = format!("dropped by {}", dropped.cause);
         let all = first..first + dropped.packet.segments();
@@ -212,13 +214,13 @@ fn lines(queue: &QueueConfig, events: &[(u64, Event)], step: Option<u64>, separa
     lines
 }
 
-fn depart(pipe: &mut Pipe, step: Option<u64>, end: Option<u64>, waste: &mut Waste, lines: &mut Vec<Line>) {
+fn depart(pipe: &mut Pipe, step: Option<u64>, end: Option<u64>, drop_log: &mut DropLog, lines: &mut Vec<Line>) {
     while let Some(wake) = pipe.next_wake().map(Instant::as_nanos) {
         let call = step.map_or(wake, |step| wake.checked_next_multiple_of(step).unwrap_or(wake));
         if end.is_some_and(|end| call >= end) {
             return;
         }
-        while let Some(departure) = pipe.pop(Instant::from_nanos(call), waste) {
+        while let Some(departure) = pipe.pop(Instant::from_nanos(call), drop_log) {
             let ce = departure.packet.ecn() == Some(Ecn::Congested);
             let (packet, first) = (number(&departure.packet), first_segment(&departure.packet));
             lines.push((packet, first, departure.due.as_nanos(), format!("out, CE {ce}")));

@@ -11,7 +11,7 @@ mod overtaking;
 mod parsing;
 
 use common::{Load, number};
-use netloom_link::{Correlation, DelayConfig, Distribution, Order, Pipe, PipeConfig, Waste};
+use netloom_link::{Correlation, DelayConfig, Distribution, DropLog, Order, Pipe, PipeConfig};
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant, Seed};
 
@@ -28,7 +28,7 @@ fn free(distribution: Distribution, correlation: &str) -> DelayConfig {
 fn sent_every(spacing: Duration, count: u32, delay: DelayConfig, seed: u64) -> (Vec<f64>, u64) {
     let config = PipeConfig { delay, ..PipeConfig::default() };
     let mut pipe = Pipe::new(&config, Duration::ZERO, Seed::new(seed));
-    let (mut pool, mut waste) = (Pool::default(), Waste::new());
+    let (mut pool, mut drop_log) = (Pool::default(), DropLog::new());
     let mut delays = vec![0.0; count as usize];
     let mut sent = 0;
     loop {
@@ -41,10 +41,10 @@ fn sent_every(spacing: Duration, count: u32, delay: DelayConfig, seed: u64) -> (
             break;
         };
         if push {
-            pipe.push(now, Load::Plain(100).packet(&mut pool, sent), &mut waste);
+            pipe.push(now, Load::Plain(100).packet(&mut pool, sent), &mut drop_log);
             sent += 1;
         }
-        while let Some(departure) = pipe.pop(now, &mut waste) {
+        while let Some(departure) = pipe.pop(now, &mut drop_log) {
             delays[number(&departure.packet) as usize] = departure.delay.as_nanos() as f64;
         }
     }

@@ -3,8 +3,8 @@
 use crate::common::{Load, Transport, alone, first_segment, number};
 use crate::{free, ms};
 use netloom_link::{
-    Correlation, DelayConfig, Departure, Distribution, Exponential, Normal, Order, Pipe, PipeChange, PipeConfig,
-    Samples, Uniform, Values, Waste,
+    Correlation, DelayConfig, Departure, Distribution, DropLog, Exponential, Normal, Order, Pipe, PipeChange,
+    PipeConfig, Samples, Uniform, Values,
 };
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant, Rate, Seed};
@@ -91,40 +91,40 @@ fn piece(departure: &Departure) -> Piece {
 fn play(case: &Case, step: u64, separately: bool) -> (Vec<Piece>, u64) {
     let config = PipeConfig { rate: case.rate.into(), delay: case.delay.clone(), ..PipeConfig::default() };
     let mut pipe = Pipe::new(&config, case.coalesce, Seed::new(7));
-    let (mut pool, mut waste, mut left) = (Pool::default(), Waste::new(), Vec::new());
+    let (mut pool, mut drop_log, mut left) = (Pool::default(), DropLog::new(), Vec::new());
     for ((at, event), count) in case.events.iter().zip(0..) {
         left.extend(leave_until(&mut pipe, step, *at));
         match event {
             Event::Change(delay) => {
                 let change = PipeChange { delay: Some(delay.clone()), ..PipeChange::default() };
-                pipe.change(*at, &change, &mut waste);
+                pipe.change(*at, &change, &mut drop_log);
             }
             Event::Send(load) => {
                 let packet = load.packet(&mut pool, count);
                 let pieces = if separately { alone(packet) } else { vec![packet] };
-                pieces.into_iter().for_each(|one| pipe.push(*at, one, &mut waste));
+                pieces.into_iter().for_each(|one| pipe.push(*at, one, &mut drop_log));
             }
         }
     }
     left.extend(leave_until(&mut pipe, step, Instant::MAX));
     assert_eq!(pipe.counters().travelling.packets, 0, "an idle pipe is empty");
-    assert!(waste.is_empty(), "nothing is dropped");
+    assert!(drop_log.is_empty(), "nothing is dropped");
     (left, pipe.counters().reordered.packets)
 }
 
 /// What leaves at calls before `end`.
 fn leave_until(pipe: &mut Pipe, step: u64, end: Instant) -> Vec<Piece> {
-    let (mut waste, mut left) = (Waste::new(), Vec::new());
+    let (mut drop_log, mut left) = (DropLog::new(), Vec::new());
     while let Some(wake) = pipe.next_wake() {
         let call = Instant::from_nanos(wake.as_nanos().next_multiple_of(step));
         if call >= end {
             break;
         }
-        while let Some(departure) = pipe.pop(call, &mut waste) {
+        while let Some(departure) = pipe.pop(call, &mut drop_log) {
             assert!(departure.due <= call, "{departure:?} leaves at {call}");
             left.push(piece(&departure));
         }
-        assert!(pipe.counters().balance() && waste.is_empty());
+        assert!(pipe.counters().balance() && drop_log.is_empty());
     }
     left
 }
@@ -201,15 +201,15 @@ fn many_packets_in_flight() {
             DelayConfig { order, ..free(Distribution::Uniform(Uniform { from: ms(1_000), to: ms(2_000) }), "0 %") };
         let config = PipeConfig { delay, ..PipeConfig::default() };
         let mut pipe = Pipe::new(&config, Duration::ZERO, Seed::new(7));
-        let (mut pool, mut waste) = (Pool::default(), Waste::new());
+        let (mut pool, mut drop_log) = (Pool::default(), DropLog::new());
         let packet = Load::Plain(64).packet(&mut pool, 0);
         for index in 0..COUNT {
-            pipe.push(Instant::from_nanos(index), packet.duplicate(), &mut waste);
+            pipe.push(Instant::from_nanos(index), packet.duplicate(), &mut drop_log);
         }
         assert_eq!(pipe.counters().travelling.packets, COUNT);
         let (mut last, mut left) = (Instant::ZERO, 0);
         while let Some(wake) = pipe.next_wake() {
-            while let Some(departure) = pipe.pop(wake, &mut waste) {
+            while let Some(departure) = pipe.pop(wake, &mut drop_log) {
                 assert!(departure.due >= last && departure.due == wake);
                 last = departure.due;
                 left += 1;

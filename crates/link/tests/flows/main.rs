@@ -10,8 +10,8 @@ mod naive;
 use common::{Load, Transport, alone, first_segment, number};
 use naive::{Drops, Name, Segment};
 use netloom_link::{
-    ClassConfig, CodelConfig, CodelControl, Division, DrrConfig, Filter, FqCodelConfig, Pipe, PipeChange, PipeConfig,
-    Ports, QueueConfig, Waste,
+    ClassConfig, CodelConfig, CodelControl, Division, DropLog, DrrConfig, Filter, FqCodelConfig, Pipe, PipeChange,
+    PipeConfig, Ports, QueueConfig,
 };
 use netloom_packet::{Ecn, Packet, Pool};
 use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
@@ -158,44 +158,44 @@ fn play(case: &Case, step: Option<u64>, separately: bool) -> Outcome {
     let rate = Rate::from_bits_per_second(RATE);
     let config = PipeConfig { rate: rate.into(), queue: case.queue.clone(), ..PipeConfig::default() };
     let mut pipe = Pipe::new(&config, Duration::ZERO, SEED);
-    let (mut pool, mut waste, mut outcome) = (Pool::default(), Waste::new(), Outcome::default());
+    let (mut pool, mut drop_log, mut outcome) = (Pool::default(), DropLog::new(), Outcome::default());
     let mut count = 0;
     for (at, event) in &case.events {
-        depart(&mut pipe, step, Some(*at), &mut outcome, &mut waste);
+        depart(&mut pipe, step, Some(*at), &mut outcome, &mut drop_log);
         match event {
             Event::Send(sent) => {
                 let packet = sent.packet(&mut pool, count);
                 count += 1;
                 let pieces = if separately { alone(packet) } else { vec![packet] };
-                pieces.into_iter().for_each(|piece| pipe.push(*at, piece, &mut waste));
+                pieces.into_iter().for_each(|piece| pipe.push(*at, piece, &mut drop_log));
             }
             Event::Change(queue) => {
                 let change = PipeChange { queue: Some(queue.clone()), ..PipeChange::default() };
-                pipe.change(*at, &change, &mut waste);
+                pipe.change(*at, &change, &mut drop_log);
             }
             Event::Rate(bits) => {
                 let limit = bits.and_then(Rate::from_bits_per_second);
-                pipe.change(*at, &PipeChange { rate: Some(limit.into()), ..PipeChange::default() }, &mut waste);
+                pipe.change(*at, &PipeChange { rate: Some(limit.into()), ..PipeChange::default() }, &mut drop_log);
             }
-            Event::Cut => pipe.set_up(*at, false, &mut waste),
-            Event::Join => pipe.set_up(*at, true, &mut waste),
+            Event::Cut => pipe.set_up(*at, false, &mut drop_log),
+            Event::Join => pipe.set_up(*at, true, &mut drop_log),
         }
         assert!(pipe.counters().balance(), "after {event:?}: {:?}", pipe.counters());
     }
-    depart(&mut pipe, step, None, &mut outcome, &mut waste);
+    depart(&mut pipe, step, None, &mut outcome, &mut drop_log);
     assert_eq!(pipe.counters().queued.packets + pipe.counters().travelling.packets, 0, "an idle pipe is empty");
-    let drops = waste.iter().flat_map(|drop| names(&drop.packet).map(|name| (drop.at.as_nanos(), name, drop.cause)));
+    let drops = drop_log.iter().flat_map(|drop| names(&drop.packet).map(|name| (drop.at.as_nanos(), name, drop.cause)));
     outcome.drops = drops.collect();
     outcome
 }
 
-fn depart(pipe: &mut Pipe, step: Option<u64>, end: Option<Instant>, outcome: &mut Outcome, waste: &mut Waste) {
+fn depart(pipe: &mut Pipe, step: Option<u64>, end: Option<Instant>, outcome: &mut Outcome, drop_log: &mut DropLog) {
     while let Some(wake) = pipe.next_wake() {
         let call = step.map_or(wake, |step| Instant::from_nanos(wake.as_nanos().next_multiple_of(step)));
         if end.is_some_and(|end| call >= end) {
             return;
         }
-        while let Some(departure) = pipe.pop(call, waste) {
+        while let Some(departure) = pipe.pop(call, drop_log) {
             let marked = departure.packet.ecn() == Some(Ecn::Congested);
             outcome.left.extend(names(&departure.packet).map(|name| (departure.due.as_nanos(), name, marked)));
         }

@@ -2,7 +2,7 @@
 
 use crate::common::{alone, first_segment, number};
 use crate::scenario::{Input, Scenario};
-use netloom_link::{Cause, Departure, Dropped as Drop, Pipe, PipeCounters, Waste};
+use netloom_link::{Cause, Departure, DropLog, Dropped as Drop, Pipe, PipeCounters};
 use netloom_packet::{Ecn, Pool};
 use netloom_units::{Duration, Instant};
 use std::collections::BTreeSet;
@@ -83,24 +83,24 @@ impl Player {
                 self.played.sent.push(packet.bytes().to_vec());
                 let pieces = if self.driving == Driving::Alone { alone(packet) } else { vec![packet] };
                 for piece in pieces {
-                    self.event(at, |pipe, waste| pipe.push(at, piece, waste));
+                    self.event(at, |pipe, drop_log| pipe.push(at, piece, drop_log));
                 }
             }
-            Input::Change(change) => self.event(at, |pipe, waste| pipe.change(at, change, waste)),
-            Input::Up(up) => self.event(at, |pipe, waste| pipe.set_up(at, *up, waste)),
+            Input::Change(change) => self.event(at, |pipe, drop_log| pipe.change(at, change, drop_log)),
+            Input::Up(up) => self.event(at, |pipe, drop_log| pipe.set_up(at, *up, drop_log)),
         }
     }
 
-    fn event(&mut self, at: Instant, act: impl FnOnce(&mut Pipe, &mut Waste)) {
-        let mut waste = Waste::new();
-        act(&mut self.pipe, &mut waste);
-        self.dropped(at, &waste);
+    fn event(&mut self, at: Instant, act: impl FnOnce(&mut Pipe, &mut DropLog)) {
+        let mut drop_log = DropLog::new();
+        act(&mut self.pipe, &mut drop_log);
+        self.dropped(at, &drop_log);
     }
 
-    fn dropped(&mut self, now: Instant, waste: &Waste) {
+    fn dropped(&mut self, now: Instant, drop_log: &DropLog) {
         let counters = self.pipe.counters();
         assert!(counters.balance(), "at {now}: {counters:?}");
-        for dropped in waste {
+        for dropped in drop_log {
             self.counted += u64::from(dropped.packet.segments());
             self.played.dropped(dropped);
         }
@@ -117,12 +117,12 @@ impl Player {
             if end.is_some_and(|end| call >= end) {
                 return;
             }
-            let mut waste = Waste::new();
-            while let Some(departure) = self.pipe.pop(call, &mut waste) {
+            let mut drop_log = DropLog::new();
+            while let Some(departure) = self.pipe.pop(call, &mut drop_log) {
                 assert!(departure.due <= call, "{departure:?} leaves early");
                 self.played.departed(&departure);
             }
-            self.dropped(call, &waste);
+            self.dropped(call, &drop_log);
         }
     }
 }

@@ -124,7 +124,7 @@ pub struct LabInfo {
     /// Its services, in the order of the lab file.
     #[serde(default)]
     pub services: Vec<ServiceInfo>,
-    /// How long it may take to end, at most, when it is asked to, in our time.
+    /// How long it may take to end, at most, when it is asked to, in wall time.
     #[serde(default)]
     pub longest_stop_ns: u64,
     /// That its time stands still, in words; none while it goes on.

@@ -44,7 +44,7 @@ pub(crate) fn quote(complaint: Complaint, asked: &Asked, known: Option<&Examinat
     Some(format!("netloom doctor of {date} {said}"))
 }
 
-/// What is measured is our own time; what a lab allows is the lab's.
+/// What is measured is wall time; what a lab allows is the lab's.
 fn lateness(asked: &Asked, examination: &Examination) -> String {
     let timing = &examination.timing;
     let real = asked.dilation.to_real(netloom_units::Duration::from_nanos(asked.lateness_ns));
@@ -168,7 +168,10 @@ mod tests {
     fn slower_time_allows_more_of_ours() {
         let slow = Asked { dilation: Dilation::from_whole(10).unwrap(), ..asked(Precision::Eco, 10) };
         let line = quote(LATE, &slow, Some(&examination())).unwrap();
-        assert!(line.contains("this lab allows 10 us of lab time, 100 us of ours: use precision balanced"), "{line}");
+        assert!(
+            line.contains("this lab allows 10 us of lab time, 100 us of wall time: use precision balanced"),
+            "{line}"
+        );
     }
 
     #[test]

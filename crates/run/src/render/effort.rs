@@ -23,7 +23,7 @@ pub(super) fn effort(effort: &Effort, duration_ns: u64) -> String {
 
 fn scheduled(scheduler: &SchedulerEffort) -> String {
     let SchedulerEffort { packets, packets_per_wall_second, windows, .. } = scheduler;
-    format!("{packets} packets, {packets_per_wall_second:.0} per second of ours, in {windows} windows")
+    format!("{packets} packets, {packets_per_wall_second:.0} per second of wall time, in {windows} windows")
 }
 
 /// The node that used most of its processor.
@@ -122,7 +122,7 @@ mod tests {
         let cost = Effort { wall_ns: 500_000_000, scheduler: Some(scheduler), ..Effort::default() };
         assert_eq!(
             effort(&cost, 2_000_000_000),
-            "virtual time: 2 s of lab time took 500 ms of ours; 1000 packets, 2000 per second of ours, in 7 windows\n"
+            "virtual time: 2 s of lab time took 500 ms of wall time; 1000 packets, 2000 per second of wall time, in 7 windows\n"
         );
         let real = Effort { clock: "real".into(), dilation: Some(1.0), ..Effort::default() };
         assert_eq!(effort(&real, 2_000_000_000), "");

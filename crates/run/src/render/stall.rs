@@ -3,7 +3,7 @@
 use super::span;
 use std::time::Duration;
 
-/// That lab time stands still, where, for how long of our time, and why.
+/// That lab time stands still, where, for how much wall time, and why.
 pub fn stall(at_ns: Option<u64>, elapsed: Duration, node: &str, what: &str) -> String {
     let place = at_ns.map_or_else(|| "before time zero".to_owned(), |ns| format!("at {}", span(ns)));
     let seconds = elapsed.as_secs();

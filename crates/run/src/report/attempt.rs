@@ -20,7 +20,7 @@ pub struct Attempt {
     pub worst_rate_error: Option<f64>,
     /// The share of a processor that the engine used.
     pub engine_cpu_share: Option<f64>,
-    /// How long the run took in our time.
+    /// How long the run took in wall time.
     pub wall_ns: u64,
     /// Its results.
     pub results: PathBuf,

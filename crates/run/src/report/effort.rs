@@ -1,4 +1,4 @@
-//! What a run cost this machine: our time, and processor time, from time zero to the end. None of it is part of the results
+//! What a run cost this machine: wall time, and processor time, from time zero to the end. None of it is part of the results
 //! that two runs have in common.
 
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub struct NodeEffort {
 pub struct SchedulerEffort {
     /// Packets that interfaces of nodes sent and received, by segments.
     pub packets: u64,
-    /// The same by second of our time.
+    /// The same by second of wall time.
     pub packets_per_wall_second: f64,
     /// Super-packets and packets that kernels sent and received, those of their agents included.
     pub frames: u64,

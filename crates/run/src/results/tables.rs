@@ -19,7 +19,7 @@ pub(crate) fn write_pipe_table(folder: &Folder, rows: &[PipeRow]) -> Result<(), 
 }
 
 impl Folder {
-    /// Writes the parts of a report. Nothing in them tells of our own time: in virtual time, two runs have the same.
+    /// Writes the parts of a report. Nothing in them tells of wall time: in virtual time, two runs have the same.
     pub(crate) fn write_tables(&self, report: &Report) -> Result<(), RunError> {
         write_pipe_table(self, &report.pipes)?;
         self.write_json("pipes.json", &report.pipes)?;

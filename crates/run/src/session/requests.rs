@@ -86,7 +86,7 @@ impl Session<'_> {
         }
     }
 
-    /// How long its programs and its files may take to end it, at most, in nanoseconds of our time.
+    /// How long its programs and its files may take to end it, at most, in nanoseconds of wall time.
     fn longest_end(&self) -> u64 {
         let lab = self.processes.longest_grace() + collect::longest(self.job);
         let real = self.job.plan.clock.dilation().unwrap_or_default().to_real(lab);

@@ -33,7 +33,7 @@ pub(super) enum Source {
 
 /// Without anything due, the loop looks around this often.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// In virtual time, the loop looks for signals and clients this often, in our time.
+/// In virtual time, the loop looks for signals and clients this often, in wall time.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 impl Session<'_> {

@@ -50,7 +50,7 @@ pub(super) enum Why {
     TakenDown,
     /// Somebody wants it to, before its end.
     Interrupted,
-    /// It has taken as long as it may, in our time.
+    /// It has taken as long as it may, in wall time.
     WallLimit,
     /// It cannot go on.
     Failed(RunError),

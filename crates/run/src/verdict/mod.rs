@@ -111,7 +111,7 @@ pub(crate) struct EngineEvidence {
     pub(crate) was_out_of_memory: bool,
     /// Why the kernel did not take the latest of them, if it said so.
     pub(crate) refusal: Option<String>,
-    /// How long the run lasted in our own time, in nanoseconds.
+    /// How long the run lasted in wall time, in nanoseconds.
     pub(crate) elapsed_ns: u64,
     /// How long of that each of its threads was ready to run and waited for a processor, in nanoseconds; none if the kernel
     /// does not tell.

@@ -6,10 +6,10 @@ use crate::Finding;
 /// A node that wants its processor for more than this share of the time has none left to be faster with.
 const BUSY: f64 = 0.9;
 
-/// In a shorter run, in nanoseconds of our time, a single turn of another program makes a large share.
+/// In a shorter run, in nanoseconds of wall time, a single turn of another program makes a large share.
 const ENOUGH_NS: u64 = 100_000_000;
 
-/// What a thread, or a kernel with all its programs, had of its processor in a stretch of our time, in nanoseconds.
+/// What a thread, or a kernel with all its programs, had of its processor in a stretch of wall time, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProcessorShare {
     pub(crate) elapsed_ns: u64,
@@ -57,7 +57,7 @@ pub(super) fn node_processor(allowed: &Allowed, name: &str, processor: &Processo
     saturation(allowed, subject, processor.ran() + processor.waited())
 }
 
-/// A lab that is N times slower asks for at most 1/N of the processor time in the same stretch of our time, and waits for
+/// A lab that is N times slower asks for at most 1/N of the processor time in the same stretch of wall time, and waits for
 /// it accordingly less.
 pub(super) fn starvation(allowed: &Allowed, subject: String, share: f64) -> Finding {
     Finding {

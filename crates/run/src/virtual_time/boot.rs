@@ -8,7 +8,7 @@ use crate::job::Job;
 use crate::kernels::{Kernels, become_nodes, is_kernel, seed};
 use crate::signals::Signals;
 use crate::{ExitCode, RunError};
-use netloom_guest::deputy::{Deputy, DeputyEnds, Leash, SLICE, Vitals};
+use netloom_guest::deputy::{Deputy, DeputyEnds, SLICE, Vitals, Watchdog};
 use netloom_guest::node::KernelNode;
 use netloom_guest::schedule::{Device, Paced, Plug};
 use netloom_guest::shim::Orders;
@@ -30,7 +30,7 @@ const ANY_DAY: u64 = 1_767_225_600;
 /// send without an end.
 const ARGUMENTS: [&str; 3] = ["time-travel=ext:/netloom/time", "norandmaps", "initcall_blacklist=pg_init"];
 
-/// How long a kernel may take to come up, in our time.
+/// How long a kernel may take to come up, in wall time.
 const UP_WITHIN: Duration = Duration::from_secs(60);
 
 /// Boots all kernels, each in its process, and lets time go on until every node is what the plan says, but for its
@@ -51,11 +51,12 @@ pub(crate) fn boot(
     }
     let names = places.iter().map(|place| plan.nodes[*place].name.clone()).collect();
     let alarms = [guard.as_fd(), signals.as_fd()].into_iter().map(|fd| fd.try_clone_to_owned());
-    let leash = Leash::new(alarms.collect::<io::Result<_>>().map_err(machine)?);
+    let watchdog = Watchdog::new(alarms.collect::<io::Result<_>>().map_err(machine)?);
     if let Some(end) = job.wall_end {
-        leash.pull_after(end.saturating_duration_since(std::time::Instant::now()) + IMPATIENCE);
+        watchdog.fire_after(end.saturating_duration_since(std::time::Instant::now()) + IMPATIENCE);
     }
-    let time = VirtualTime::new(fabric, decks, &plugs(plan, &places), names, leash, guard.teller()).map_err(machine)?;
+    let time =
+        VirtualTime::new(fabric, decks, &plugs(plan, &places), names, watchdog, guard.teller()).map_err(machine)?;
     let bell = time.bell().map_err(machine)?;
     let processors = processors::allowed().map_err(machine)?;
     let shares = time.processors(processors.len());

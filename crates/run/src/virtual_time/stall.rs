@@ -5,7 +5,7 @@ use crate::teller::Teller;
 use netloom_units::Instant;
 use std::time;
 
-/// After so long of our time without any in the lab it is told, and again each time that it has become twice as long.
+/// After so much wall time without any in the lab it is told, and again each time that it has become twice as long.
 const PATIENCE: time::Duration = time::Duration::from_secs(5);
 
 /// See the module.
@@ -14,7 +14,7 @@ pub(super) struct StallWatch {
     teller: Teller,
     /// Time zero of the run, if it has come.
     zero: Option<Instant>,
-    /// Where lab time is, and since when of our time.
+    /// Where lab time is, and since when of wall time.
     reached: Option<(Instant, time::Instant)>,
     /// When to tell next.
     told_after: time::Duration,

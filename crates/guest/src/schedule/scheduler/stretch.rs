@@ -45,7 +45,7 @@ impl<M: Machine> Scheduler<M> {
         Stretch { end: ahead.min(begin + self.longest_window).min(limit), failure: None }
     }
 
-    /// Plays a stretch; false when our time came to `pause` before it is over.
+    /// Plays a stretch; false if `pause`, an instant of wall time, came before its end.
     pub(super) fn play(&mut self, mut stretch: Stretch, pause: Option<time::Instant>) -> Result<bool, SchedulerError> {
         loop {
             let floor = self.floor();

@@ -2,7 +2,7 @@
 
 use super::script::{Act, Script, echo, silent};
 use super::{NIC, at, delay, spec};
-use crate::schedule::{Machine, Paced, Passage, Plug, Scheduler, Stop, Wish};
+use crate::schedule::{Machine, NextWake, Paced, Passage, Plug, Scheduler, Stop};
 use netloom_fabric::{Fabric, PortId};
 use netloom_packet::Pool;
 use netloom_units::{CpuCost, Duration, Instant, Seed, TimePerByte};
@@ -46,7 +46,7 @@ fn what_asks_first_is_served_first() {
     let (mut pool, mut sent) = (Pool::default(), Vec::new());
     let mut frames = vec![Passage { at: at(10), device: NIC, packet: super::frame(&mut pool, 1) }];
     machine.grant(at(1_000), &mut frames, &mut pool).expect("it runs");
-    assert_eq!(machine.report(&mut sent, &mut pool), Ok(Some(Wish::Never)));
+    assert_eq!(machine.report(&mut sent, &mut pool), Ok(Some(NextWake::Never)));
     assert_eq!(machine.machine().seen, [(at(65), NIC, 1)]);
     assert_eq!(sent.iter().map(|frame| frame.at.as_nanos()).collect::<Vec<_>>(), [35, 95]);
 }
@@ -58,8 +58,8 @@ fn the_last_frames_of_a_machine_leave() {
     let mut machine = Paced::new(Script::new(0, echo, &plan), cost(30, 0));
     let (mut pool, mut sent) = (Pool::default(), Vec::new());
     machine.grant(at(40), &mut Vec::new(), &mut pool).expect("it runs");
-    assert_eq!(machine.report(&mut sent, &mut pool), Ok(Some(Wish::At(at(65)))));
+    assert_eq!(machine.report(&mut sent, &mut pool), Ok(Some(NextWake::At(at(65)))));
     machine.grant(at(100), &mut Vec::new(), &mut pool).expect("it runs");
-    assert_eq!(machine.report(&mut sent, &mut pool), Ok(Some(Wish::Off)));
+    assert_eq!(machine.report(&mut sent, &mut pool), Ok(Some(NextWake::Off)));
     assert_eq!(sent.iter().map(|frame| frame.at.as_nanos()).collect::<Vec<_>>(), [35, 65]);
 }

@@ -4,7 +4,7 @@
 
 use super::script::{Act, Script, number};
 use super::{NIC, at};
-use crate::schedule::{Device, Machine, Paced, Passage, Plug, Scheduler, Stop, Wish};
+use crate::schedule::{Device, Machine, NextWake, Paced, Passage, Plug, Scheduler, Stop};
 use netloom_fabric::{Fabric, PipeSpec, PortId, Tap, Way};
 use netloom_link::{PipeConfig, PipeCounters};
 use netloom_packet::{Packet, Pool};
@@ -176,7 +176,7 @@ impl Lab {
                 let mut sent = Vec::new();
                 machine.grant(now + Duration::from_nanos(1), inbox, &mut pool).expect("it runs");
                 let wish = machine.report(&mut sent, &mut pool).expect("it runs").expect("it waits");
-                wishes[index] = if let Wish::At(at) = wish { Some(at) } else { None };
+                wishes[index] = if let NextWake::At(at) = wish { Some(at) } else { None };
                 sent.sort_by_key(|passage| passage.device);
                 for Passage { device, packet, .. } in sent {
                     let is_it = |plug: &&Plug| plug.machine == index && plug.device == device;

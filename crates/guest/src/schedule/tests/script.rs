@@ -1,6 +1,6 @@
 //! Kernels that tests play from a script.
 
-use crate::schedule::{Device, Machine, MachineError, Passage, Wish};
+use crate::schedule::{Device, Machine, MachineError, NextWake, Passage};
 use netloom_packet::{Packet, Pool, VirtioHeader};
 use netloom_units::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -144,7 +144,7 @@ impl Machine for Script {
         self.grant(until, frames, pool)
     }
 
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<Wish>, MachineError> {
+    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
         if self.delays > 0 {
             self.delays -= 1;
             return Ok(None);
@@ -156,8 +156,8 @@ impl Machine for Script {
         self.is_alone = false;
         let next = self.plan.first_key_value().map(|((at, _), _)| *at);
         match &self.outcome {
-            Ok(true) => Ok(Some(next.map_or(Wish::Never, Wish::At))),
-            Ok(false) => Ok(Some(Wish::Off)),
+            Ok(true) => Ok(Some(next.map_or(NextWake::Never, NextWake::At))),
+            Ok(false) => Ok(Some(NextWake::Off)),
             Err(error) => Err(error.clone()),
         }
     }

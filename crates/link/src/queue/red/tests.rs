@@ -1,7 +1,7 @@
 //! What the paper computes of its own algorithm: Floyd and Jacobson 1993, sections 4, 6 and 7.
 
 use super::*;
-use crate::{PipeCounters, Waste};
+use crate::{DropLog, PipeCounters};
 use netloom_packet::{Pool, VirtioHeader};
 use netloom_units::Rate;
 
@@ -28,10 +28,10 @@ fn busy() -> Transmission {
 /// The average that the packet behind a burst of `burst` packets finds, which filled an empty queue.
 fn average_after(burst: u32, weight: Probability) -> f64 {
     let mut red = Red::new(&unbounded(weight), Seed::new(1));
-    let (mut counters, mut waste, mut pool) = (PipeCounters::default(), Waste::new(), Pool::default());
+    let (mut counters, mut drop_log, mut pool) = (PipeCounters::default(), DropLog::new(), Pool::default());
     for _ in 0..=burst {
         let packet = pool.packet(VirtioHeader::COMPLETE, &[0; 114]);
-        let mut ledger = Ledger { counters: &mut counters, waste: &mut waste, now: Instant::ZERO };
+        let mut ledger = Ledger { counters: &mut counters, drop_log: &mut drop_log, now: Instant::ZERO };
         red.push(Instant::ZERO, packet, busy(), &mut ledger);
     }
     red.avg
@@ -70,8 +70,8 @@ fn the_upper_bound_of_the_weight_is_the_papers() {
 fn the_time_constant_is_the_papers() {
     for (thousandths, arrivals) in [(1, 1_000), (2, 500), (3, 333)] {
         let mut red = Red::new(&unbounded(parts(thousandths * 1_000_000_000)), Seed::new(1));
-        let (mut counters, mut waste, mut pool) = (PipeCounters::default(), Waste::new(), Pool::default());
-        let mut ledger = Ledger { counters: &mut counters, waste: &mut waste, now: Instant::ZERO };
+        let (mut counters, mut drop_log, mut pool) = (PipeCounters::default(), DropLog::new(), Pool::default());
+        let mut ledger = Ledger { counters: &mut counters, drop_log: &mut drop_log, now: Instant::ZERO };
         red.tail.push(Instant::ZERO, pool.packet(VirtioHeader::COMPLETE, &[0; 114]), busy(), &mut ledger);
         (0..arrivals).for_each(|_| red.average(Instant::ZERO, busy()));
         assert!((red.avg - 0.632).abs() < 0.001, "weight {thousandths}/1000: {}", red.avg);

@@ -10,30 +10,30 @@ use std::time::{Duration, Instant};
 ///
 /// What is asked here is asked again and again, so that nothing is taken in: the descriptors stay readable.
 #[derive(Debug, Default)]
-pub struct Leash {
+pub struct Watchdog {
     alarms: Vec<OwnedFd>,
     end: Mutex<Option<Instant>>,
 }
 
-impl Leash {
-    /// One that is pulled while one of the descriptors is readable.
+impl Watchdog {
+    /// One that fires while one of the descriptors is readable.
     pub fn new(alarms: Vec<OwnedFd>) -> Self {
         Self { alarms, end: Mutex::new(None) }
     }
 
-    /// From `span` of our time after now it is pulled for good. Of several calls the one counts that says the earliest.
-    pub fn pull_after(&self, span: Duration) {
+    /// From `span` of wall time after now it fires for good. Of several calls the one counts that says the earliest.
+    pub fn fire_after(&self, span: Duration) {
         let (mut end, said) = (self.end.lock().unwrap_or_else(PoisonError::into_inner), Instant::now() + span);
         *end = Some(end.map_or(said, |end| end.min(said)));
     }
 
-    /// Whether the time of [`Leash::pull_after`] is over.
+    /// Whether the time of [`Watchdog::fire_after`] is over.
     pub fn is_over(&self) -> bool {
         self.end.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|end| end <= Instant::now())
     }
 
     /// Whether nobody waits any longer.
-    pub fn is_pulled(&self) -> bool {
+    pub fn has_fired(&self) -> bool {
         if self.is_over() {
             return true;
         }
@@ -52,30 +52,30 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn readable_descriptors_pull_it() {
+    fn readable_descriptors_make_it_fire() {
         let (mut ours, theirs) = UnixStream::pair().unwrap();
-        let leash = Leash::new(vec![theirs.into()]);
-        assert!(!leash.is_pulled());
+        let watchdog = Watchdog::new(vec![theirs.into()]);
+        assert!(!watchdog.has_fired());
         ours.write_all(b"stop").unwrap();
-        assert!(leash.is_pulled() && leash.is_pulled());
-        assert!(!leash.is_over());
+        assert!(watchdog.has_fired() && watchdog.has_fired());
+        assert!(!watchdog.is_over());
     }
 
     #[test]
     fn an_end_that_has_closed_pulls_it() {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        let leash = Leash::new(vec![theirs.into()]);
+        let watchdog = Watchdog::new(vec![theirs.into()]);
         drop(ours);
-        assert!(leash.is_pulled());
+        assert!(watchdog.has_fired());
     }
 
     #[test]
     fn the_earliest_end_counts() {
-        let leash = Leash::default();
-        leash.pull_after(Duration::from_secs(2000));
-        assert!(!leash.is_pulled());
-        leash.pull_after(Duration::ZERO);
-        leash.pull_after(Duration::from_secs(1000));
-        assert!(leash.is_over() && leash.is_pulled());
+        let watchdog = Watchdog::default();
+        watchdog.fire_after(Duration::from_secs(2000));
+        assert!(!watchdog.has_fired());
+        watchdog.fire_after(Duration::ZERO);
+        watchdog.fire_after(Duration::from_secs(1000));
+        assert!(watchdog.is_over() && watchdog.has_fired());
     }
 }
