@@ -52,7 +52,7 @@ fn lateness(asked: &Asked, examination: &Examination) -> String {
     let measured_ns = timing.of(asked.precision).p99_ns;
     let mut allowed = format!("this lab allows {}", span(asked.lateness_ns));
     if asked.dilation != Dilation::ONE {
-        allowed = format!("{allowed} of lab time, {} of ours", span(allowed_ns));
+        allowed = format!("{allowed} of lab time, {} of wall time", span(allowed_ns));
     }
     let measured = format!(
         "measured 99 % of waits within {} here with precision {}; {allowed}",
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn slower_time_allows_more_of_ours() {
+    fn slower_time_allows_more_wall_time() {
         let slow = Asked { dilation: Dilation::from_whole(10).unwrap(), ..asked(Precision::Eco, 10) };
         let line = quote(LATE, &slow, Some(&examination())).unwrap();
         assert!(

@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// A line for runs whose time is not ours; nothing for others.
 pub(super) fn effort(effort: &Effort, duration_ns: u64) -> String {
     let mut text = String::new();
-    let took = format!("{} of lab time took {} of ours", span(duration_ns), span(effort.wall_ns));
+    let took = format!("{} of lab time took {} of wall time", span(duration_ns), span(effort.wall_ns));
     if let Some(scheduler) = &effort.scheduler {
         push_line(&mut text, &format!("virtual time: {took}; {}", scheduled(scheduler)));
     } else if let Some(dilation) = effort.dilation.filter(|dilation| *dilation > 1.0) {
