@@ -7,6 +7,7 @@
 mod bed;
 mod bypass;
 mod captures;
+mod carrier;
 mod changes;
 mod dilations;
 mod doctor;

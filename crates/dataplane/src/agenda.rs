@@ -20,6 +20,8 @@ pub enum Act {
     Change(Box<PipeChange>),
     /// It is cut, or joined again.
     SetUp(bool),
+    /// It is cut, and what is on the wire is lost, too: the interfaces at its ends lose their carrier.
+    Unplug,
 }
 
 /// What an appointment is for.

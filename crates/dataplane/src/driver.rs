@@ -296,6 +296,7 @@ impl Driver {
         match act {
             Act::Change(change) => self.fabric.change(now, pipe, change),
             Act::SetUp(up) => self.fabric.set_up(now, pipe, *up),
+            Act::Unplug => self.fabric.unplug(now, pipe),
         }
     }
 
@@ -361,6 +362,7 @@ impl Driver {
             report.lost_receiving = receiver.overflowed;
             let lost_sending = |port: PortReport| PortReport { lost_sending: sender.refused(port.port), ..port };
             report.ports.extend(receiver.reports().map(lost_sending));
+            report.unheard += sender.unheard;
             report.last_send_error = sender.last_error.as_ref().map(io::Error::to_string);
         }
         report.ports.extend(self.borders.iter().flat_map(Borders::reports));

@@ -66,7 +66,7 @@ pub struct EngineReport {
     pub behind: Duration,
     /// Whether packets were refused because the engine may use no more memory.
     pub was_out_of_memory: bool,
-    /// Packets (segments) for guests that do not listen: not booted yet, interface never up, or powered off. As if the
+    /// Packets (segments) for interfaces whose carrier the lab took away, and for guests that do not listen: not booted yet, interface never up, or powered off. As if the
     /// cable led to nobody; no error of the engine.
     pub unheard: u64,
     /// Ports of guests that have ended, and why: powered off, killed, or a rule was broken.

@@ -44,10 +44,14 @@ pub(crate) struct Sender {
     scratch: Box<Scratch>,
     /// When something was sent last, packet or frame to keep warm. Our own time, since the epoch.
     last_sent: RealDuration,
+    /// Packets (segments) for interfaces that are down: the lab took their carrier away.
+    pub(crate) unheard: u64,
     /// Packets (segments) that the kernel refused, by port.
     refused: Vec<u64>,
     /// Which packets of the batch it refused: a bit each.
     refused_now: u64,
+    /// Which of the batch nobody heard, likewise.
+    unheard_now: u64,
     /// The error of the latest refusal.
     pub(crate) last_error: Option<io::Error>,
 }
@@ -85,8 +89,10 @@ impl Sender {
             pending_bytes: 0,
             scratch: Scratch::new(),
             last_sent: RealDuration::ZERO,
+            unheard: 0,
             refused,
             refused_now: 0,
+            unheard_now: 0,
             last_error: None,
         })
     }
@@ -134,15 +140,15 @@ impl Sender {
         self.last_sent = self.clock.real();
         let end = self.clock.at(self.last_sent);
         let count = self.pending.len() as u64;
-        let refused = std::mem::take(&mut self.refused_now);
+        let (refused, unheard) = (std::mem::take(&mut self.refused_now), std::mem::take(&mut self.unheard_now));
         for (index, handout) in self.pending.drain(..).enumerate() {
             // The kernel delivers packet after packet within the call; each is taken to be there after its share.
             let share = end.since(begin).as_nanos() * (index as u64 + 1) / count;
             let handed = Instant::from_nanos(begin.as_nanos() + share);
-            if refused >> index & 1 == 0 {
-                meters.record(handout.pipe, &handout.departure, handed);
-            } else {
+            if refused >> index & 1 == 1 {
                 meters.lose(handout.pipe, &handout.departure);
+            } else if unheard >> index & 1 == 0 {
+                meters.record(handout.pipe, &handout.departure, handed);
             }
             pool.recycle(handout.departure.packet);
         }
@@ -173,7 +179,8 @@ impl Sender {
         }
     }
 
-    /// Sends the prepared messages; one that the kernel refuses is counted and passed over.
+    /// Sends the prepared messages; one that the kernel refuses is counted and passed over. Nobody but the lab brings its own
+    /// end of a pair down, to take the node's carrier away: what is sent then is as described not heard.
     fn send_all(&mut self) {
         let total = self.pending.len();
         let mut sent = 0;
@@ -181,6 +188,11 @@ impl Sender {
             match self.send_from(sent, total - sent) {
                 Ok(count) => sent += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.raw_os_error() == Some(libc::ENETDOWN) => {
+                    self.unheard += u64::from(self.pending[sent].departure.packet.segments());
+                    self.unheard_now |= 1 << sent;
+                    sent += 1;
+                }
                 Err(error) => {
                     let Handout { port, departure, .. } = &self.pending[sent];
                     // A port without an interface is refused, too, and its packets are nobody's.

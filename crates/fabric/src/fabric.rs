@@ -115,6 +115,15 @@ impl Fabric {
         self.reschedule(id);
     }
 
+    /// Cuts a pipe, and nothing arrives from it any more: what is on the wire is lost.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn unplug(&mut self, now: Instant, id: PipeId) {
+        self.pipes[id.0 as usize].unplug(now, &mut self.drop_log);
+        self.reschedule(id);
+    }
+
     /// What each pipe has counted, in order of ids.
     pub fn counters(&self) -> impl Iterator<Item = &PipeCounters> {
         self.pipes.iter().map(Pipe::counters)

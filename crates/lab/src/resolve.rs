@@ -52,7 +52,13 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let capture = capture::resolve(std::mem::take(&mut spec.capture), &link_index, &spec.links, &mut found.errors);
     let timeline = timeline::resolve(
         timeline,
-        &Places { nodes: &node_index, links: &link_index, spec: &spec, is_complete: !left_out.commands },
+        &Places {
+            nodes: &node_index,
+            links: &link_index,
+            spec: &spec,
+            stacks: &stacks,
+            is_complete: !left_out.commands,
+        },
         found,
     );
     let expect = expectations(&spec, &timeline, &link_names, left_out, &mut found.errors);

@@ -104,11 +104,28 @@ pub(crate) struct EntrySpec {
 #[derive(Debug)]
 pub(crate) enum ActionSpec {
     Run(Box<RunSpec>),
-    Set { link: Spanned<String>, direction: Option<Direction>, pipe: Option<Spanned<String>>, change: Box<PipeChange> },
-    Down { part: PartSpec, duration: Option<Duration> },
-    Up { part: PartSpec },
-    Partition { groups: Spanned<Vec<Vec<Spanned<String>>>>, duration: Option<Duration> },
-    Heal { place: Spanned<()> },
+    Set {
+        link: Spanned<String>,
+        direction: Option<Direction>,
+        pipe: Option<Spanned<String>>,
+        change: Box<PipeChange>,
+    },
+    /// `carrier`: where it says that the carrier goes, too.
+    Down {
+        part: PartSpec,
+        duration: Option<Duration>,
+        carrier: Option<Spanned<()>>,
+    },
+    Up {
+        part: PartSpec,
+    },
+    Partition {
+        groups: Spanned<Vec<Vec<Spanned<String>>>>,
+        duration: Option<Duration>,
+    },
+    Heal {
+        place: Spanned<()>,
+    },
 }
 
 /// A link, or a part of it.

@@ -124,7 +124,7 @@ links: {ab: {ends: [a, b]}, bc: {ends: [b, c]}, cd: {ends: [c, d]}, da: {ends: [
     let events = plan.timeline.iter().map(|event| {
         let at = event.at.unwrap_or_default().as_nanos() / 1_000_000_000;
         match &event.action {
-            Action::Down { part, duration } => (at, names[part.link], *duration),
+            Action::Down { part, duration, .. } => (at, names[part.link], *duration),
             Action::Up { part } => (at, names[part.link], Some(Duration::ZERO)),
             _ => panic!("neither cut nor joined"),
         }

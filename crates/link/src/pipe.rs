@@ -461,6 +461,15 @@ impl Pipe {
         self.switch(|cuts| cuts.by_hand = !up, drop_log);
     }
 
+    /// A cut as by [`Pipe::set_up`], but nothing arrives any more: what is on the wire is lost, whatever `on_cut` says.
+    pub fn unplug(&mut self, now: Instant, drop_log: &mut DropLog) {
+        self.set_up(now, false, drop_log);
+        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
+        for packet in self.line.cut(self.now) {
+            ledger.lose(packet, Cause::Down);
+        }
+    }
+
     fn switch(&mut self, change: impl FnOnce(&mut Cuts), drop_log: &mut DropLog) {
         let was_up = self.cuts.is_up();
         change(&mut self.cuts);

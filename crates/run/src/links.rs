@@ -167,6 +167,11 @@ impl Links {
         self.switched(link, direction, further).into_iter().map(|pipe| (pipe_id(pipe), Act::SetUp(up))).collect()
     }
 
+    /// What cuts all pipes of a link whose interfaces lose their carrier.
+    pub(crate) fn unplugged(&self, link: usize) -> Vec<(PipeId, Act)> {
+        self.switched(link, None, None).into_iter().map(|pipe| (pipe_id(pipe), Act::Unplug)).collect()
+    }
+
     /// What [`Links::set_up`] would do is done.
     pub(crate) fn note_state(&mut self, link: usize, direction: Option<Direction>, further: Option<&str>, up: bool) {
         for pipe in self.switched(link, direction, further) {

@@ -316,6 +316,7 @@ impl World {
                         match act {
                             Act::Change(change) => self.scheduler.change(pipe, &change),
                             Act::SetUp(up) => self.scheduler.set_up(pipe, up),
+                            Act::Unplug => unreachable!("carriers go in real time only"),
                         }
                     }
                 }

@@ -153,6 +153,7 @@ impl Network {
                 *config = change.applied_to(config);
             }
             Change::SetUp(up) => self.fabric.set_up(now, event.pipe, up),
+            Change::Unplug => self.fabric.unplug(now, event.pipe),
         }
     }
 

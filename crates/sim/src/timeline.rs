@@ -10,6 +10,7 @@ use netloom_units::{Duration, Instant};
 pub(crate) enum Change {
     Set(Box<PipeChange>),
     SetUp(bool),
+    Unplug,
 }
 
 /// Something that happens to a pipe at an instant.
@@ -66,8 +67,9 @@ pub(crate) fn events(plan: &Plan) -> (Vec<Event>, Vec<String>) {
                 let place = Place { link: *link, direction: *direction, further: pipe.as_deref(), all: false };
                 add(place, Duration::ZERO, Change::Set(change.clone()));
             }
-            Action::Down { part, duration } => {
-                add(switched(part), Duration::ZERO, Change::SetUp(false));
+            Action::Down { part, duration, carrier } => {
+                let change = if *carrier { Change::Unplug } else { Change::SetUp(false) };
+                add(switched(part), Duration::ZERO, change);
                 duration.iter().for_each(|span| add(switched(part), *span, Change::SetUp(true)));
             }
             Action::Up { part } => add(switched(part), Duration::ZERO, Change::SetUp(true)),

@@ -86,6 +86,23 @@ impl Netlink {
     pub fn set_up(&mut self, index: u32) -> Result<(), KernelError> {
         self.transact(vec![set_up(index, &format!("interface {index}"))])
     }
+
+    /// Brings the interface `name` up or down. If it is the end of a veth pair, the other end gets its carrier with it, or
+    /// loses it.
+    ///
+    /// # Errors
+    /// The kernel's refusal; `ENODEV` when there is no such interface.
+    pub fn switch(&mut self, name: &str, up: bool) -> Result<(), KernelError> {
+        let mut message = LinkMessage::default();
+        if up {
+            message.header.flags = LinkFlags::Up;
+        }
+        message.header.change_mask = LinkFlags::Up;
+        // With the number 0, the kernel looks for the name.
+        message.attributes = vec![LinkAttribute::IfName(name.to_owned())];
+        let attempted = format!("bring {} {name}", if up { "up" } else { "down" });
+        self.transact(vec![Request { message: RouteNetlinkMessage::SetLink(message), flags: 0, attempted }])
+    }
 }
 
 fn link(message: &LinkMessage) -> Link {

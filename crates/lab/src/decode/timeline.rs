@@ -5,7 +5,7 @@ use super::variables::settings;
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{DOWN, HEAL, PARTITION, READY, RUN, SET, SETUP, UP};
+use crate::keys::{CUT, DOWN, HEAL, PARTITION, READY, RUN, SET, SETUP, UP};
 use crate::models::changes;
 use crate::names::{command_name, file_name, name_of, user_name, variable_name};
 use crate::plan::{Direction, Ready, ReadyWhen};
@@ -146,13 +146,25 @@ fn set(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec
 fn down(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
     let fields = Fields::open(node, &DOWN, errors)?;
     let at = fields.read("at", duration_or_zero, errors);
-    let lasting = fields.read(
-        "down",
-        |value| if value.plain() == Some("true") { Ok(None) } else { how_long(value).map(Some) },
-        errors,
-    );
+    let cut = fields.get("down").and_then(|value| cut(value, errors));
     let part = part(&fields, errors);
-    Some((at, ActionSpec::Down { part: part?, duration: lasting? }))
+    let (duration, carrier) = cut?;
+    Some((at, ActionSpec::Down { part: part?, duration, carrier }))
+}
+
+/// For how long a link is cut, if not until `up`; and where it says that its carrier goes, too.
+fn cut(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, Option<Spanned<()>>)> {
+    if node.plain() == Some("true") {
+        return Some((None, None));
+    }
+    if !matches!(node.content, Content::Map(_)) {
+        return keep(how_long(node), errors).map(|duration| (Some(duration), None));
+    }
+    let fields = Fields::open(node, &CUT, errors)?;
+    let place = fields.get("carrier");
+    let carrier = place.map_or(Some(false), |value| keep(flag(value), errors));
+    let duration = fields.get("for").map_or(Some(None), |value| keep(positive_duration(value), errors).map(Some));
+    Some((duration?, place.filter(|_| carrier == Some(true)).map(|place| place.spanned(()))))
 }
 
 fn direction(node: &Node) -> Result<Direction, Diagnostic> {

@@ -259,11 +259,12 @@ impl Plan {
                 "pipe": pipe,
                 "change": change(changed),
             }}),
-            Action::Down { part, duration } => json!({ "down": {
+            Action::Down { part, duration, carrier } => json!({ "down": {
                 "link": self.links[part.link].name,
                 "direction": part.direction.map(|direction| direction.to_string()),
                 "pipe": part.pipe,
                 "duration_ns": duration.map(Duration::as_nanos),
+                "carrier": carrier,
             }}),
             Action::Up { part } => json!({ "up": {
                 "link": self.links[part.link].name,

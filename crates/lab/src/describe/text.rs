@@ -218,9 +218,10 @@ impl Plan {
                 let pipe = pipe.as_ref().map_or_else(String::new, |pipe| format!(".{pipe}"));
                 (format!("{}{direction}{pipe}", self.links[*link].name), change_text(change))
             }
-            Action::Down { part, duration } => {
+            Action::Down { part, duration, carrier } => {
                 let lasting = duration.map_or_else(String::new, |duration| format!(" for {duration}"));
-                (self.part_name(part), format!("down{lasting}"))
+                let seen = if *carrier { ", without carrier" } else { "" };
+                (self.part_name(part), format!("down{lasting}{seen}"))
             }
             Action::Up { part } => (self.part_name(part), "up".into()),
         };

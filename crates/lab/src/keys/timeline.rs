@@ -120,10 +120,30 @@ pub(crate) const DOWN: Section = Section {
     groups: &[&[
         AT_KEY,
         LINK_KEY,
-        Key::new("down", Kind::OneOf(&[Kind::True, DURATION]), "500 ms", "For how long, or true: until `up`.")
-            .required(),
+        Key::new(
+            "down",
+            Kind::OneOf(&[Kind::True, DURATION, Kind::Section(&CUT)]),
+            "500 ms",
+            "For how long, or true: until `up`; a map to take the carrier away as well.",
+        )
+        .required(),
         DIRECTION_KEY,
         CUT_PIPE_KEY,
+    ]],
+};
+
+/// How a link is cut.
+pub(crate) const CUT: Section = Section {
+    name: "cut",
+    doc: "How a link is cut.",
+    groups: &[&[
+        Key::new(
+            "carrier",
+            Kind::Flag,
+            "true",
+            "Whether the interfaces at both ends lose their carrier, so that programs see the cut. Default: false.",
+        ),
+        Key::new("for", DURATION, "500 ms", "For how long. Default: until `up`."),
     ]],
 };
 

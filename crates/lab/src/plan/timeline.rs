@@ -39,6 +39,8 @@ pub enum Action {
         part: LinkPart,
         /// For how long; none: until `up`.
         duration: Option<Duration>,
+        /// Whether the interfaces at both ends lose their carrier.
+        carrier: bool,
     },
     /// A link is joined again.
     Up {

@@ -112,6 +112,13 @@ mod tests {
     }
 
     #[test]
+    fn a_cut_may_take_the_carrier() {
+        let seen = "{at: 1 s, link: l, down: {carrier: true, for: 1 s}}, {at: 3 s, link: l, down: {carrier: true}}";
+        assert_eq!(cuts(seen), ["1 s down for 1 s, without carrier", "3 s down, without carrier"]);
+        assert_eq!(cuts("{at: 1 s, link: l, down: {carrier: false, for: 1 s}}"), ["1 s down for 1 s"]);
+    }
+
+    #[test]
     fn the_last_to_let_go_joins() {
         let chain = "{at: 1 s, link: l, down: 2 s}, {at: 2 s, link: l, down: 2 s}, {at: 4 s, link: l, down: 1 s}";
         assert_eq!(cuts(chain), ["1 s down for 4 s", "2 s down for 3 s", "4 s down for 1 s"]);

@@ -1,6 +1,7 @@
 //! Names and their places.
 
 use crate::diagnostics::{Diagnostic, Spanned, nearest};
+use crate::plan::Stack;
 use crate::spec::Spec;
 use std::collections::BTreeMap;
 
@@ -40,6 +41,7 @@ pub(super) struct Places<'a> {
     pub(super) nodes: &'a Index<'a>,
     pub(super) links: &'a Index<'a>,
     pub(super) spec: &'a Spec,
+    pub(super) stacks: &'a [Stack],
     /// Whether all commands could be read.
     pub(super) is_complete: bool,
 }

@@ -1,11 +1,11 @@
 //! The timeline: names become places, and every command gets a name of its own.
 
-use super::names::{Index, Places};
+use super::names::{Index, Places, index_of};
 use super::partitions::{healed, partitions};
 use super::{downs, order, place};
 use crate::diagnostics::{Diagnostic, Span, Spanned, nearest};
 use crate::errors::{Errors, Findings, keep};
-use crate::plan::{Action, Argv, Direction, Event, LinkPart, NodeKind, Plan, RunCommand, Treatment};
+use crate::plan::{Action, Argv, Direction, Event, LinkPart, NodeKind, Plan, RunCommand, Stack, Treatment};
 use crate::spec::{ActionSpec, EntrySpec, LinkSpec, PartSpec, RunSpec};
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, Duration};
@@ -41,8 +41,13 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 let pipe = pipe.map(|name| name.value);
                 meant.map(|place| Action::Set { link: place, direction, pipe, change }).into_iter().collect()
             }
-            ActionSpec::Down { part, duration } => {
-                part_of(part, places, errors).map(|part| Action::Down { part, duration }).into_iter().collect()
+            ActionSpec::Down { part, duration, carrier } => {
+                let meant = part_of(part, places, errors);
+                if let (Some(meant), Some(place)) = (&meant, &carrier) {
+                    errors.extend(without_carrier(meant, place, places));
+                }
+                let carrier = carrier.is_some();
+                meant.map(|meant| Action::Down { part: meant, duration, carrier }).into_iter().collect()
             }
             ActionSpec::Up { part } => {
                 part_of(part, places, errors).map(|part| Action::Up { part }).into_iter().collect()
@@ -50,7 +55,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
             ActionSpec::Partition { duration, .. } => {
                 let own = partitions.iter().filter(|partition| partition.entry == number);
                 own.flat_map(|own| &own.links)
-                    .map(|link| Action::Down { part: LinkPart::whole(*link), duration })
+                    .map(|link| Action::Down { part: LinkPart::whole(*link), duration, carrier: false })
                     .collect()
             }
             ActionSpec::Heal { place } => {
@@ -75,6 +80,23 @@ fn part_of(part: PartSpec, places: &Places<'_>, errors: &mut Errors) -> Option<L
         pipe.as_ref().and_then(|pipe| wrong_change(&places.spec.links[meant], &link, direction, Some(pipe), &change));
     errors.extend(wrong);
     Some(LinkPart { link: meant, direction, pipe: pipe.map(|name| name.value) })
+}
+
+/// The error of a carrier that cannot go.
+fn without_carrier(part: &LinkPart, carrier: &Spanned<()>, places: &Places<'_>) -> Option<Diagnostic> {
+    if part.direction.is_some() || part.pipe.is_some() {
+        return Some(carrier.error("an interface has one carrier for all: leave out `direction` and `pipe`"));
+    }
+    let mut ends = places.spec.links[part.link].ends.iter().map(|end| &end.node);
+    let is_kernel = |name: &&Spanned<String>| {
+        let node = index_of(places.nodes, name).ok().flatten();
+        node.and_then(|node| places.stacks.get(node)) == Some(&Stack::Kernel)
+    };
+    let node = &ends.find(is_kernel)?.value;
+    Some(carrier.error(format!(
+        "node `{node}` has a kernel of its own, whose interfaces always have a carrier: write `down: true` or a time, or \
+         give the node `stack: namespace` in real time"
+    )))
 }
 
 /// The error of something that is to run on a transit router.

@@ -68,6 +68,9 @@ impl Session<'_> {
             }
             Item::Cut(event) | Item::Join(event) => {
                 let LinkPart { link, direction, pipe } = self.switched(event);
+                if matches!(item, Item::Cut(_)) && self.takes_carrier(event) {
+                    return self.links.unplugged(*link);
+                }
                 self.links.states(*link, *direction, pipe.as_deref(), matches!(item, Item::Join(_)))
             }
             Item::Start(_) | Item::Measure | Item::End => Vec::new(),
@@ -90,7 +93,8 @@ impl Session<'_> {
         }
         self.awaited.push(due);
         self.links.look_for_kept()?;
-        self.note_kept()
+        self.note_kept()?;
+        self.carriers_follow(due)
     }
 
     /// Notes the changes that the driver has come to.

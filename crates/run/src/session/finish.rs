@@ -1,6 +1,7 @@
 //! The end: everything that was measured is put together, judged and written.
 
 use super::Session;
+use super::carriers::dropped_by;
 use super::stage::{Play, Stage, Stop, Why};
 use crate::commands::Command;
 use crate::driver::Driver;
@@ -190,12 +191,13 @@ impl Session<'_> {
     fn node_evidence(&mut self, spent: &Spent) -> Result<Vec<NodeEvidence>, RunError> {
         let unenforced = self.unenforced_shares();
         let processors = self.judged_processors(spent);
+        let carriers = &self.carriers;
         let alive = self.nodes.iter_mut().enumerate().filter(|(index, _)| !self.gone.contains(index));
         let each = alive.map(|(index, node)| {
             let counters = node.interface_counters().map_err(|error| RunError::Died(error.to_string()))?;
             // What an interface received and dropped is mostly of protocols that nobody speaks; what it could not send
             // is lost to the models.
-            let dropped = counters.iter().map(|(_, counted)| counted.tx_dropped + counted.tx_errors).sum();
+            let dropped = dropped_by(&counters, |_| true).saturating_sub(carriers.excused(index, &counters));
             let changes = node.network_changes().map_err(|error| RunError::Died(error.to_string()))?;
             Ok(NodeEvidence {
                 name: node.name().to_owned(),

@@ -4,6 +4,7 @@
 //! what comes, serve it. The stages follow one another: services start, the timeline plays, everything is stopped.
 
 mod appointments;
+mod carriers;
 mod collect;
 mod finish;
 mod launch;
@@ -34,6 +35,7 @@ use crate::signals::Signals;
 use crate::virtual_time::{EndOfTime, IMPATIENCE};
 use crate::{Event, Punctuality, RunError};
 use appointments::{FIRST_OF_TIMELINE, TIME_ZERO};
+use carriers::Carriers;
 use collect::Pack;
 use netloom_dataplane::Snapshot;
 use netloom_fabric::TapId;
@@ -75,6 +77,7 @@ pub(crate) struct Session<'a> {
     timeline: Timeline,
     /// Changes of links that are due and that the driver is not known to have come to.
     awaited: Vec<Due>,
+    carriers: Carriers,
     punctuality: Punctuality,
     events: EventLog,
     stage: Stage,
@@ -142,6 +145,7 @@ impl<'a> Session<'a> {
             processes: Processes::default(),
             timeline,
             awaited: Vec::new(),
+            carriers: Carriers::default(),
             punctuality: Punctuality::default(),
             events,
             stage: Stage::Starting,
@@ -356,6 +360,7 @@ impl<'a> Session<'a> {
             let busiest = sampler.busiest().cloned();
             self.guard.mention(&Event::Progress { at_ns: elapsed.as_nanos(), busiest });
         }
+        self.look_for_carriers()?;
         self.look_for_life(at, packets)
     }
 

@@ -19,7 +19,7 @@ pub(super) fn write(folder: &Folder, plan: &Plan, lasted: Duration) -> Result<()
                 details["set"] = netloom_lab::describe_change(change);
                 events.push((at, "link changed", details));
             }
-            Action::Down { part, duration } => {
+            Action::Down { part, duration, .. } => {
                 events.push((at, "link down", place(plan, part)));
                 events.extend(duration.map(|span| (at + span, "link up", place(plan, part))));
             }

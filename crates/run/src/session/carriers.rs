@@ -1,0 +1,159 @@
+//! Carriers that go with a cut: a node's interface has none while the other end of its pair, the lab's own, is down.
+//!
+//! The driver has cut the pipes at the instant of the cut, by itself; the carrier follows as soon as the session can, and how
+//! late that was is judged as with any other event. Meanwhile the node's kernel drops what is sent, which is as described.
+
+use super::Session;
+use super::timeline::{Due, Item};
+use crate::RunError;
+use crate::direction::port_id;
+use crate::node::LabNode;
+use crate::punctuality::Kind;
+use netloom_host::KernelError;
+use netloom_host::netlink::{InterfaceCounters, Netlink};
+use netloom_host::node::NodeError;
+use netloom_lab::{Action, LinkPart, Stack};
+use netloom_units::Duration;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Carriers {
+    /// The interfaces without carrier, by link and end.
+    gone: BTreeMap<(usize, usize), Gone>,
+    /// What interfaces that have their carrier again dropped while they had none, by node.
+    dropped: BTreeMap<usize, u64>,
+}
+
+/// An interface that has lost its carrier.
+#[derive(Clone, Debug)]
+struct Gone {
+    node: usize,
+    interface: String,
+    /// What it had dropped before.
+    before: u64,
+    /// Whether the carrier is there again, and the node's kernel is about to notice.
+    returns: bool,
+}
+
+impl Gone {
+    /// What it has dropped since.
+    fn since(&self, counters: &[(String, InterfaceCounters)]) -> u64 {
+        dropped_by(counters, |name| name == self.interface).saturating_sub(self.before)
+    }
+}
+
+impl Carriers {
+    /// What the node's interfaces dropped for want of a carrier, by now.
+    pub(super) fn excused(&self, node: usize, counters: &[(String, InterfaceCounters)]) -> u64 {
+        let still = self.gone.values().filter(|gone| gone.node == node).map(|gone| gone.since(counters)).sum::<u64>();
+        self.dropped.get(&node).copied().unwrap_or(0) + still
+    }
+}
+
+/// What these interfaces of a node could not send.
+pub(super) fn dropped_by(counters: &[(String, InterfaceCounters)], is_meant: impl Fn(&str) -> bool) -> u64 {
+    let meant = counters.iter().filter(|(name, _)| is_meant(name));
+    meant.map(|(_, counted)| counted.tx_dropped + counted.tx_errors).sum()
+}
+
+impl Session<'_> {
+    /// Whether this entry of the timeline takes the carrier of interfaces that there are.
+    pub(super) fn takes_carrier(&self, event: usize) -> bool {
+        let Action::Down { part, carrier: true, .. } = &self.job.plan.timeline[event].action else { return false };
+        let ends = self.job.plan.links[part.link].ends;
+        ends.iter().any(|end| self.job.plan.nodes[end.node].stack == Stack::Namespace)
+    }
+
+    /// The timeline has cut a link, or joined all of it again.
+    pub(super) fn carriers_follow(&mut self, Due { at, item, .. }: Due) -> Result<(), RunError> {
+        let (event, on) = match item {
+            Item::Cut(event) if self.takes_carrier(event) => (event, false),
+            Item::Join(event) => (event, true),
+            _ => return Ok(()),
+        };
+        let Some(LinkPart { link, direction: None, pipe: None }) = self.job.plan.switched(event) else { return Ok(()) };
+        let link = *link;
+        let changed = if on { self.give_carrier(link)? } else { self.take_carrier(link)? };
+        if changed { self.note_carrier(link, on, at) } else { Ok(()) }
+    }
+
+    /// Whether there was one to be taken.
+    fn take_carrier(&mut self, link: usize) -> Result<bool, RunError> {
+        let mut is_new = false;
+        for end in 0..2 {
+            let place = self.job.plan.links[link].ends[end];
+            if !matches!(self.nodes[place.node], LabNode::Namespace(_)) || self.gone.contains(&place.node) {
+                continue;
+            }
+            if let Some(gone) = self.carriers.gone.get_mut(&(link, end)) {
+                is_new |= std::mem::take(&mut gone.returns);
+                continue;
+            }
+            let interface = self.job.plan.nodes[place.node].interfaces[place.interface].name.clone();
+            let counters = self.nodes[place.node].interface_counters().map_err(died)?;
+            let before = dropped_by(&counters, |name| name == interface);
+            self.carriers.gone.insert((link, end), Gone { node: place.node, interface, before, returns: false });
+            is_new = true;
+        }
+        self.switch_ends(link, false).map(|()| is_new)
+    }
+
+    /// Whether there was one that had been taken.
+    fn give_carrier(&mut self, link: usize) -> Result<bool, RunError> {
+        let of_link = self.carriers.gone.iter_mut().filter(|((other, _), gone)| *other == link && !gone.returns);
+        if of_link.map(|(_, gone)| gone.returns = true).count() == 0 {
+            return Ok(false);
+        }
+        self.switch_ends(link, true)?;
+        self.look_for_carriers().map(|()| true)
+    }
+
+    /// Brings the lab's own ends of a link's pairs up or down.
+    fn switch_ends(&self, link: usize, up: bool) -> Result<(), RunError> {
+        let ends = self.carriers.gone.keys().filter(|(other, _)| *other == link);
+        let failed = |error: KernelError| RunError::Died(error.to_string());
+        let mut netlink = Netlink::open().map_err(failed)?;
+        for (_, end) in ends {
+            match netlink.switch(&format!("p{}", port_id(link, *end).0), up) {
+                // A program of the node removed the interface, and the pair with it; that is noted elsewhere.
+                Err(error) if error.errno() == libc::ENODEV => {}
+                other => other.map_err(failed)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks whether nodes whose carriers are there again have noticed that. Until then their kernels drop what is sent.
+    pub(super) fn look_for_carriers(&mut self) -> Result<(), RunError> {
+        let returning = self.carriers.gone.iter().filter(|(_, gone)| gone.returns);
+        for (place, gone) in returning.map(|(place, gone)| (*place, gone.clone())).collect::<Vec<_>>() {
+            if self.gone.contains(&gone.node) {
+                continue;
+            }
+            let LabNode::Namespace(node) = &mut self.nodes[gone.node] else { continue };
+            if node.is_running().map_err(died)? {
+                let counters = node.interface_counters().map_err(died)?;
+                *self.carriers.dropped.entry(gone.node).or_default() += gone.since(&counters);
+                self.carriers.gone.remove(&place);
+            }
+        }
+        Ok(())
+    }
+
+    fn note_carrier(&mut self, link: usize, on: bool, at: Duration) -> Result<(), RunError> {
+        let Some(zero) = self.zero() else { return Ok(()) };
+        let now = self.links.now();
+        let late = now.since(zero + at);
+        let (name, state) = (self.links.names()[link].name.clone(), if on { "on" } else { "off" });
+        self.record(Kind::LinkChange, late, true, || format!("carrier of {name} {state} at {at}"));
+        let details = json!({ "link": name, "planned_ns": at.as_nanos(), "lateness_ns": late.as_nanos() });
+        self.events.add(now, Some(zero), &format!("carrier {state}"), details)
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+fn died(error: NodeError) -> RunError {
+    RunError::Died(error.to_string())
+}

@@ -1,0 +1,64 @@
+//! Cuts that take the carrier off the interfaces.
+
+use crate::bed::{Bed, User};
+use std::fs;
+
+/// Its events may be late, and its programs be starved: this is about what happens, not when.
+const LAB: &str = "name: carrier
+bypass: auto
+nodes: {a: {}, b: {}, r: {kind: transit}}
+links:
+  direct: {ends: [a, b]}
+  routed: {ends: [a, r]}
+  far: {ends: [r, b]}
+bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
+timeline:
+  - {on: a, run: 'for i in $(seq 350); do cat /sys/class/net/eth0/carrier /sys/class/net/eth1/carrier | tr \"\\n\" \" \"; echo; sleep 0.02; done', as: watch}
+  - {on: b, run: ip monitor link, as: monitor, service: true, for: 6900 ms}
+  - {on: a, run: 'ip -4 route; ip -6 route; ip neigh show nud permanent; ip -br addr', as: before}
+  - {at: 2 s, link: direct, down: {carrier: true, for: 3 s}}
+  - {at: 2100 ms, link: routed, down: {carrier: true}}
+  - {at: 2500 ms, on: a, run: 'ip link show eth0; ping -4 -c 2 -i 0.1 -W 0.2 b; ping -6 -c 2 -i 0.1 -W 0.2 b', as: meanwhile, may_fail: true}
+  - {at: 3500 ms, link: routed, up: true}
+  - {at: 6500 ms, on: a, run: 'ping -4 -c 2 -i 0.1 b && ping -6 -c 2 -i 0.1 b', as: direct-again}
+  - {at: 6500 ms, on: a, run: 'ip -4 route; ip -6 route; ip neigh show nud permanent; ip -br addr', as: after}
+expect:
+  - watch.exit == 0
+  - direct-again.exit == 0
+";
+
+/// What the command of this name printed.
+fn log(bed: &Bed, name: &str) -> String {
+    let logs = fs::read_dir(bed.latest("carrier").join("logs")).unwrap().flatten().map(|entry| entry.path());
+    let mut of_name = logs.filter(|path| path.to_string_lossy().ends_with(&format!("-{name}.stdout")));
+    fs::read_to_string(of_name.next().unwrap()).unwrap()
+}
+
+#[test]
+fn programs_see_a_carrier_go_and_come_back() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("carrier.yaml", LAB);
+        let finished = bed.netloom(&["run", "carrier.yaml"]).expect_code(0);
+        // Both interfaces of `a` lose it, also the one whose link leads to a transit router, and get it back.
+        let mut seen: Vec<String> = log(&bed, "watch").lines().map(|line| line.trim().to_owned()).collect();
+        seen.dedup();
+        assert_eq!((seen.first().map(String::as_str), seen.last().map(String::as_str)), (Some("1 1"), Some("1 1")));
+        assert!(
+            seen.iter().any(|both| both.starts_with('0')) && seen.iter().any(|both| both.ends_with('0')),
+            "{seen:?}"
+        );
+        assert!(log(&bed, "monitor").contains("NO-CARRIER"), "{}", log(&bed, "monitor"));
+        assert!(log(&bed, "meanwhile").contains("NO-CARRIER"), "{}", log(&bed, "meanwhile"));
+        assert!(log(&bed, "meanwhile").contains("2 packets transmitted, 0 received"), "{}", log(&bed, "meanwhile"));
+        assert_eq!(log(&bed, "before"), log(&bed, "after"));
+        // What was sent without a carrier was dropped as described, and nobody is blamed for the changes.
+        let verdict = bed.json("carrier", "verdict.json");
+        assert_eq!(verdict["findings"].as_array().map(Vec::len), Some(0), "{finished:#?}");
+        assert!(!verdict["notes"].to_string().contains("did to its network"), "{verdict:#}");
+        let events = fs::read_to_string(bed.latest("carrier").join("events.jsonl")).unwrap();
+        let count = |what: &str| events.lines().filter(|line| line.contains(what)).count();
+        assert_eq!((count("\"carrier off\""), count("\"carrier on\"")), (2, 2), "{events}");
+        bed.assert_nothing_is_left("carrier");
+    }
+}
