@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::mailbox::Bell;
 use crate::meter::Meters;
 use crate::report::PortReport;
-use netloom_fabric::{Fabric, Handout, PipeId, PortId, Shard};
+use netloom_fabric::{Delivery, Fabric, PipeId, PortId, Shard};
 use netloom_link::Departure;
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
@@ -147,21 +147,21 @@ impl Borders {
         self.exits.is_empty() && self.entrances.is_empty()
     }
 
-    /// Whether this hand-out leads to another shard.
+    /// Whether this delivery leads to another shard.
     #[inline]
-    pub(crate) fn lead_away(&self, handout: &Handout) -> bool {
-        self.places[handout.pipe.0 as usize].is_some()
+    pub(crate) fn lead_away(&self, delivery: &Delivery) -> bool {
+        self.places[delivery.pipe.0 as usize].is_some()
     }
 
     /// Gives a packet that leads away to its shard.
-    pub(crate) fn give(&mut self, handout: Handout, meters: &mut Meters, pool: &mut Pool) {
-        let place = self.places[handout.pipe.0 as usize].expect("it leads away");
+    pub(crate) fn give(&mut self, delivery: Delivery, meters: &mut Meters, pool: &mut Pool) {
+        let place = self.places[delivery.pipe.0 as usize].expect("it leads away");
         let way = &mut self.crossings[place as usize];
         let exit = &mut self.exits[way.exit];
-        match exit.packets.push(Crossing { inlet: way.inlet, departure: handout.departure }) {
+        match exit.packets.push(Crossing { inlet: way.inlet, departure: delivery.departure }) {
             Ok(()) => exit.is_fresh = true,
             Err(PushError::Full(Crossing { departure, .. })) => {
-                meters.lose(handout.pipe, &departure);
+                meters.lose(delivery.pipe, &departure);
                 way.lost += u64::from(departure.packet.segments());
                 pool.recycle(departure.packet);
             }

@@ -12,7 +12,7 @@ use crate::report::{EngineReport, PortReport, Snapshot, ThreadReport};
 use crate::send::Sender;
 use crate::taps::Taps;
 use crate::wait::{Waiter, sleep};
-use netloom_fabric::{Ethernet, Fabric, Handout, PipeId, PortId};
+use netloom_fabric::{Delivery, Ethernet, Fabric, PipeId, PortId};
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant};
 use std::collections::HashMap;
@@ -245,13 +245,13 @@ impl Driver {
         loop {
             let portion = fabric.next_wake().map_or(end, |wake| end.min(wake + PORTION));
             match borders {
-                None => fabric.advance(portion, |handout| leave(handout, taps, interfaces, guests, meters, pool)),
+                None => fabric.advance(portion, |delivery| leave(delivery, taps, interfaces, guests, meters, pool)),
                 // Whoever takes it in beyond the border shows it to the taps.
-                Some(borders) => fabric.advance(portion, |handout| {
-                    if borders.lead_away(&handout) {
-                        borders.give(handout, meters, pool);
+                Some(borders) => fabric.advance(portion, |delivery| {
+                    if borders.lead_away(&delivery) {
+                        borders.give(delivery, meters, pool);
                     } else {
-                        leave(handout, taps, interfaces, guests, meters, pool);
+                        leave(delivery, taps, interfaces, guests, meters, pool);
                     }
                 }),
             }
@@ -375,7 +375,7 @@ impl Driver {
 /// A packet leaves the fabric.
 #[inline]
 fn leave(
-    handout: Handout,
+    delivery: Delivery,
     taps: &mut Taps,
     interfaces: &mut Option<Interfaces>,
     guests: &mut Guests,
@@ -383,13 +383,13 @@ fn leave(
     pool: &mut Pool,
 ) {
     for (_, tap) in taps {
-        tap.leaves(&handout);
+        tap.leaves(&delivery);
     }
-    match (guests.place(handout.port), interfaces) {
-        (Some(place), _) => guests.push(place, handout, meters, pool),
-        (None, Some(Interfaces { sender, .. })) => sender.push(handout, meters, pool),
+    match (guests.place(delivery.port), interfaces) {
+        (Some(place), _) => guests.push(place, delivery, meters, pool),
+        (None, Some(Interfaces { sender, .. })) => sender.push(delivery, meters, pool),
         // A port of the fabric to which nothing was joined.
-        (None, None) => pool.recycle(handout.departure.packet),
+        (None, None) => pool.recycle(delivery.departure.packet),
     }
 }
 

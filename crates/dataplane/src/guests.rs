@@ -5,7 +5,7 @@ use crate::meter::Meters;
 use crate::receive::enter;
 use crate::report::PortReport;
 use crate::taps::Taps;
-use netloom_fabric::{Ethernet, Fabric, Handout, PortId};
+use netloom_fabric::{Delivery, Ethernet, Fabric, PortId};
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 use netloom_vhost::{Event, Listener, Poller, Port, Sent};
@@ -36,7 +36,7 @@ pub(crate) struct Guests {
     /// Of one guest, within a pass.
     found: Vec<Packet>,
     /// What guests have got since the last flush.
-    handed: Vec<Handout>,
+    handed: Vec<Delivery>,
     /// How many guests have a backlog.
     behind: usize,
     attended: RealDuration,
@@ -48,7 +48,7 @@ struct Guest {
     id: PortId,
     port: Port,
     /// What waits for buffers of the guest, in order.
-    backlog: VecDeque<Handout>,
+    backlog: VecDeque<Delivery>,
     /// Their bytes.
     waiting: u64,
     /// Packets (segments) that did not fit into it, or into the engine's memory.
@@ -157,29 +157,29 @@ impl Guests {
     }
 
     /// Hands a packet to a guest, or keeps it until there is room.
-    pub(crate) fn push(&mut self, place: usize, mut handout: Handout, meters: &mut Meters, pool: &mut Pool) {
+    pub(crate) fn push(&mut self, place: usize, mut delivery: Delivery, meters: &mut Meters, pool: &mut Pool) {
         let guest = &mut self.guests[place];
-        let readdressed = self.ethernet.readdress(handout.port, handout.departure.packet, pool);
+        let readdressed = self.ethernet.readdress(delivery.port, delivery.departure.packet, pool);
         let is_out_of_memory = readdressed.is_err();
-        handout.departure.packet = readdressed.unwrap_or_else(|packet| packet);
+        delivery.departure.packet = readdressed.unwrap_or_else(|packet| packet);
         if is_out_of_memory {
-            meters.lose(handout.pipe, &handout.departure);
-            return discard(handout, &mut guest.lost, pool);
+            meters.lose(delivery.pipe, &delivery.departure);
+            return discard(delivery, &mut guest.lost, pool);
         }
         if guest.backlog.is_empty() {
-            match guest.offer(&mut handout) {
-                Sent::Done => return self.handed.push(handout),
-                Sent::Down => return discard(handout, &mut self.unheard, pool),
+            match guest.offer(&mut delivery) {
+                Sent::Done => return self.handed.push(delivery),
+                Sent::Down => return discard(delivery, &mut self.unheard, pool),
                 Sent::Full => self.behind += 1,
             }
         }
-        let size = handout.departure.packet.size().get();
+        let size = delivery.departure.packet.size().get();
         if guest.waiting + size > BACKLOG {
-            meters.lose(handout.pipe, &handout.departure);
-            discard(handout, &mut guest.lost, pool);
+            meters.lose(delivery.pipe, &delivery.departure);
+            discard(delivery, &mut guest.lost, pool);
         } else {
             guest.waiting += size;
-            guest.backlog.push_back(handout);
+            guest.backlog.push_back(delivery);
         }
     }
 
@@ -187,16 +187,16 @@ impl Guests {
     fn catch_up(&mut self, pool: &mut Pool) {
         for place in 0..self.guests.len() {
             let guest = &mut self.guests[place];
-            while let Some(mut handout) = guest.backlog.pop_front() {
-                guest.waiting -= handout.departure.packet.size().get();
-                match guest.offer(&mut handout) {
+            while let Some(mut delivery) = guest.backlog.pop_front() {
+                guest.waiting -= delivery.departure.packet.size().get();
+                match guest.offer(&mut delivery) {
                     Sent::Full => {
-                        guest.waiting += handout.departure.packet.size().get();
-                        guest.backlog.push_front(handout);
+                        guest.waiting += delivery.departure.packet.size().get();
+                        guest.backlog.push_front(delivery);
                         break;
                     }
-                    Sent::Done => self.handed.push(handout),
-                    Sent::Down => discard(handout, &mut self.unheard, pool),
+                    Sent::Done => self.handed.push(delivery),
+                    Sent::Down => discard(delivery, &mut self.unheard, pool),
                 }
                 if guest.backlog.is_empty() {
                     self.behind -= 1;
@@ -220,9 +220,9 @@ impl Guests {
             return;
         }
         let now = self.clock.now();
-        for handout in self.handed.drain(..) {
-            meters.record(handout.pipe, &handout.departure, now);
-            pool.recycle(handout.departure.packet);
+        for delivery in self.handed.drain(..) {
+            meters.record(delivery.pipe, &delivery.departure, now);
+            pool.recycle(delivery.departure.packet);
         }
     }
 
@@ -245,16 +245,16 @@ impl Guests {
 }
 
 /// Counts a packet that goes nowhere.
-fn discard(handout: Handout, counter: &mut u64, pool: &mut Pool) {
-    *counter += u64::from(handout.departure.packet.segments());
-    pool.recycle(handout.departure.packet);
+fn discard(delivery: Delivery, counter: &mut u64, pool: &mut Pool) {
+    *counter += u64::from(delivery.departure.packet.segments());
+    pool.recycle(delivery.departure.packet);
 }
 
 impl Guest {
     /// Offers a packet to the guest; of a train that it does not take whole, what is left when it is full stays in
-    /// `handout`.
-    fn offer(&mut self, handout: &mut Handout) -> Sent {
-        let packet = &mut handout.departure.packet;
+    /// `delivery`.
+    fn offer(&mut self, delivery: &mut Delivery) -> Sent {
+        let packet = &mut delivery.departure.packet;
         self.touched = true;
         while !self.port.takes_whole(packet) {
             let Some(first) = packet.split_front(1) else { break };

@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::meter::Meters;
 use crate::sys::{check, packet_socket, set_buffer, set_option};
-use netloom_fabric::{Ethernet, Handout, PortId};
+use netloom_fabric::{Delivery, Ethernet, PortId};
 use netloom_packet::{MAX_HEAD, Pool, VIRTIO_HEADER_LEN};
 use netloom_units::Instant;
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ pub(crate) struct Sender {
     /// The interface index of each port, 0 where there is none.
     ifindexes: Vec<u32>,
     ethernet: Ethernet,
-    pending: Vec<Handout>,
+    pending: Vec<Delivery>,
     pending_bytes: usize,
     scratch: Box<Scratch>,
     /// When something was sent last, packet or frame to keep warm. Our own time, since the epoch.
@@ -121,9 +121,9 @@ impl Sender {
     }
 
     /// Takes a packet; sends the batch when it is full.
-    pub(crate) fn push(&mut self, handout: Handout, meters: &mut Meters, pool: &mut Pool) {
-        self.pending_bytes += handout.departure.packet.bytes().len();
-        self.pending.push(handout);
+    pub(crate) fn push(&mut self, delivery: Delivery, meters: &mut Meters, pool: &mut Pool) {
+        self.pending_bytes += delivery.departure.packet.bytes().len();
+        self.pending.push(delivery);
         if self.pending.len() == BATCH || self.pending_bytes >= BATCH_BYTES {
             self.flush(meters, pool);
         }
@@ -141,16 +141,16 @@ impl Sender {
         let end = self.clock.at(self.last_sent);
         let count = self.pending.len() as u64;
         let (refused, unheard) = (std::mem::take(&mut self.refused_now), std::mem::take(&mut self.unheard_now));
-        for (index, handout) in self.pending.drain(..).enumerate() {
+        for (index, delivery) in self.pending.drain(..).enumerate() {
             // The kernel delivers packet after packet within the call; each is taken to be there after its share.
             let share = end.since(begin).as_nanos() * (index as u64 + 1) / count;
             let handed = Instant::from_nanos(begin.as_nanos() + share);
             if refused >> index & 1 == 1 {
-                meters.lose(handout.pipe, &handout.departure);
+                meters.lose(delivery.pipe, &delivery.departure);
             } else if unheard >> index & 1 == 0 {
-                meters.record(handout.pipe, &handout.departure, handed);
+                meters.record(delivery.pipe, &delivery.departure, handed);
             }
-            pool.recycle(handout.departure.packet);
+            pool.recycle(delivery.departure.packet);
         }
         self.pending_bytes = 0;
     }
@@ -162,15 +162,15 @@ impl Sender {
 
     fn prepare(&mut self) {
         let Scratch { virtio, heads, addresses, parts, messages } = &mut *self.scratch;
-        for (index, handout) in self.pending.iter().enumerate() {
-            let packet = &handout.departure.packet;
+        for (index, delivery) in self.pending.iter().enumerate() {
+            let packet = &delivery.departure.packet;
             let head = packet.write_head(&mut heads[index]);
-            if let Some(ethernet) = self.ethernet.of(handout.port, packet) {
+            if let Some(ethernet) = self.ethernet.of(delivery.port, packet) {
                 heads[index][..ethernet.len()].copy_from_slice(ethernet);
             }
             virtio[index] = head.virtio.bytes();
             let payload = &packet.bytes()[head.payload];
-            let ifindex = self.ifindexes.get(handout.port.0 as usize).copied().unwrap_or(0);
+            let ifindex = self.ifindexes.get(delivery.port.0 as usize).copied().unwrap_or(0);
             addresses[index].sll_ifindex = i32::try_from(ifindex).expect("interface indices are positive and small");
             parts[index] = [part(&virtio[index]), part(&heads[index][..head.len]), part(payload)];
             let message = &mut messages[index].msg_hdr;
@@ -194,7 +194,7 @@ impl Sender {
                     sent += 1;
                 }
                 Err(error) => {
-                    let Handout { port, departure, .. } = &self.pending[sent];
+                    let Delivery { port, departure, .. } = &self.pending[sent];
                     // A port without an interface is refused, too, and its packets are nobody's.
                     if let Some(refused) = self.refused.get_mut(port.0 as usize) {
                         *refused += u64::from(departure.packet.segments());

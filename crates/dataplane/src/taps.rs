@@ -1,6 +1,6 @@
 //! Those who are shown all packets, by one thread or by several.
 
-use netloom_fabric::{Handout, PortId, Tap, TapId, Way};
+use netloom_fabric::{Delivery, PortId, Tap, TapId, Way};
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,8 +41,8 @@ impl Tap for Turn {
         self.take().enters(port, at, packet);
     }
 
-    fn leaves(&mut self, handout: &Handout) {
-        self.take().leaves(handout);
+    fn leaves(&mut self, delivery: &Delivery) {
+        self.take().leaves(delivery);
     }
 
     fn settle(&mut self, pool: &mut Pool) {

@@ -185,7 +185,7 @@ fn cross_only(sources: usize, rate: u64) -> f64 {
     let end = Instant::from_nanos(u64::from(PACKETS) * 6_000);
     let begin = std::time::Instant::now();
     while let Some(wake) = fabric.next_wake().filter(|wake| *wake < end) {
-        fabric.advance(wake, |handout| drop(black_box(handout)));
+        fabric.advance(wake, |delivery| drop(black_box(delivery)));
     }
     let spent = begin.elapsed().as_secs_f64() * 1e9;
     let arrived: u64 = fabric.counters().map(|counters| counters.cross.arrived.packets).sum();
@@ -421,8 +421,8 @@ struct Exit {
 
 impl Exit {
     fn advance(&mut self, fabric: &mut Fabric, now: Instant, pool: &mut Pool) {
-        fabric.advance(now, |handout| {
-            let packet = black_box(handout.departure.packet);
+        fabric.advance(now, |delivery| {
+            let packet = black_box(delivery.departure.packet);
             self.left += u64::from(packet.segments());
             match &mut self.kept {
                 Some(kept) => kept.push_back(packet),

@@ -34,7 +34,7 @@ fn per_hop(payload: usize) -> time::Duration {
         let sent = packet(&mut pool, payload);
         let begin = time::Instant::now();
         fabric.inject(now, PortId(0), sent).expect("a known port");
-        fabric.advance(now, |handout| spent.push(handout.departure.packet));
+        fabric.advance(now, |delivery| spent.push(delivery.departure.packet));
         taken += begin.elapsed();
         assert_eq!(spent.len(), 1);
         spent.drain(..).for_each(|packet| pool.recycle(packet));

@@ -7,7 +7,7 @@ mod routers;
 use crate::entry::{Entry, entries};
 use crate::transit::Transit;
 use crate::wakes::Wakes;
-use crate::{Handout, PipeId, PipeSpec, PortId};
+use crate::{Delivery, PipeId, PipeSpec, PortId};
 use alloc::vec::Vec;
 use netloom_link::{Departure, DropLog, Pipe, PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
@@ -73,7 +73,7 @@ impl Fabric {
     }
 
     /// Hands out everything that is due at `now`, in order of due instants (ties: in order of pipes).
-    pub fn advance(&mut self, now: Instant, mut sink: impl FnMut(Handout)) {
+    pub fn advance(&mut self, now: Instant, mut sink: impl FnMut(Delivery)) {
         while let Some((wake, id)) = self.wakes.first().filter(|(instant, _)| *instant <= now) {
             let index = id.0 as usize;
             // Asked at its own instant, a pipe answers a late driver as it would have answered a punctual one.
@@ -86,11 +86,11 @@ impl Fabric {
 
     /// A packet comes out of a pipe, at a port or at a transit router.
     #[inline]
-    fn leave(&mut self, id: PipeId, departure: Departure, sink: &mut impl FnMut(Handout)) {
+    fn leave(&mut self, id: PipeId, departure: Departure, sink: &mut impl FnMut(Delivery)) {
         if self.transit.is_at_exit(id) {
             return self.pass(id, departure);
         }
-        sink(Handout { pipe: id, port: self.exits[id.0 as usize], departure });
+        sink(Delivery { pipe: id, port: self.exits[id.0 as usize], departure });
     }
 
     fn reschedule(&mut self, id: PipeId) {

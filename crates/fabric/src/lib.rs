@@ -18,7 +18,7 @@ mod transit;
 mod wakes;
 
 pub use fabric::{Fabric, UnknownPort};
-pub use pipes::{Handout, PipeId, PipeSpec, PortId};
+pub use pipes::{Delivery, PipeId, PipeSpec, PortId};
 pub use router::{RouterCounters, RouterInterface, RouterSpec};
 pub use shards::{Border, Cuts, Partition, Place, Shard, shards};
 pub use tap::{Tap, TapId, Way};

@@ -32,7 +32,7 @@ pub struct PipeSpec {
 
 /// A packet that leaves the fabric.
 #[derive(Debug)]
-pub struct Handout {
+pub struct Delivery {
     /// The pipe it comes from.
     pub pipe: PipeId,
     /// Where it goes.

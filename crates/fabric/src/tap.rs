@@ -1,6 +1,6 @@
 //! Where packets are shown as they pass between nodes and fabric.
 
-use crate::{Handout, PortId};
+use crate::{Delivery, PortId};
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 
@@ -42,9 +42,9 @@ pub trait Tap {
     }
 
     /// A packet leaves the fabric, at the instants at which its segments are due. If it is late, that is not shown.
-    fn leaves(&mut self, handout: &Handout) {
-        let departure = &handout.departure;
-        self.packet(handout.port, Way::ToNode, departure.first_due, departure.due, &departure.packet);
+    fn leaves(&mut self, delivery: &Delivery) {
+        let departure = &delivery.departure;
+        self.packet(delivery.port, Way::ToNode, departure.first_due, departure.due, &departure.packet);
     }
 
     /// The driver has shown what there is for now, and takes the buffers back that are no longer needed.

@@ -1,4 +1,4 @@
-//! Hand-outs ahead of time are those that come on time: random pipes of all models, driven in both ways.
+//! Deliveries ahead of time are those that come on time: random pipes of all models, driven in both ways.
 //!
 //! The cases are the same in every run; `PROPTEST_CASES=20000` tries more of them.
 
@@ -12,7 +12,7 @@ mod models;
 use ahead::{Event, Network, assert_same};
 use common::{Load, first_segment, number};
 use models::{changes, configs, loads};
-use netloom_fabric::{Fabric, Handout, PipeId, PipeSpec, PortId};
+use netloom_fabric::{Delivery, Fabric, PipeId, PipeSpec, PortId};
 use netloom_link::PipeConfig;
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant, Seed};
@@ -66,7 +66,7 @@ fn cases() -> impl Strategy<Value = (Pipes, Events)> {
     })
 }
 
-/// A hand-out: pipe, packet, first segment, segments, due, first due.
+/// A delivery: pipe, packet, first segment, segments, due, first due.
 type Record = (u32, u32, u32, u32, Instant, Instant);
 
 impl Network for Pipes {
@@ -81,8 +81,8 @@ impl Network for Pipes {
         (PortId(*pipe), load.packet_with(pool, u32::try_from(number).expect("few"), *ecn))
     }
 
-    fn record(handout: &Handout) -> Record {
-        let Handout { pipe, departure, .. } = handout;
+    fn record(delivery: &Delivery) -> Record {
+        let Delivery { pipe, departure, .. } = delivery;
         let packet = &departure.packet;
         (pipe.0, number(packet), first_segment(packet), packet.segments(), departure.due, departure.first_due)
     }

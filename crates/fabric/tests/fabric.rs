@@ -4,14 +4,14 @@
 mod common;
 
 use common::{Load, Transport, first_segment, number};
-use netloom_fabric::{Fabric, Handout, PipeId, PipeSpec, PortId, UnknownPort};
+use netloom_fabric::{Delivery, Fabric, PipeId, PipeSpec, PortId, UnknownPort};
 use netloom_link::{Filter, LossConfig, PipeChange, PipeConfig, Ports, QueueConfig};
 use netloom_packet::{Packet, Pool, Segmentation, VirtioHeader};
 use netloom_units::{Duration, Instant, Limit, Probability, Rate, Seed};
 
 const PIPES: u32 = 12;
 
-/// A handout: pipe, port, packet, first segment, segments, due.
+/// A delivery: pipe, port, packet, first segment, segments, due.
 type Record = (u32, u32, u32, u32, u32, Instant);
 
 /// Pipes of different rates, delays, windows and losses; pipe i leads from port i to port i + 100.
@@ -72,7 +72,7 @@ fn advance(fabric: &mut Fabric, step: Option<Duration>, end: Option<Instant>, re
         if end.is_some_and(|end| call >= end) {
             return;
         }
-        fabric.advance(call, |Handout { pipe, port, departure }| {
+        fabric.advance(call, |Delivery { pipe, port, departure }| {
             assert!(departure.due <= call);
             let packet = &departure.packet;
             let (packet_number, first, count) = (number(packet), first_segment(packet), packet.segments());
@@ -124,8 +124,8 @@ fn ties_go_by_pipe() {
         fabric.inject(Instant::ZERO, PortId(port), Load::Plain(1_500).packet(&mut pool, port)).expect("a known port");
     }
     let mut seen = Vec::new();
-    fabric.advance(Instant::from_nanos(5_000_000), |handout| {
-        seen.push((handout.departure.due.as_nanos(), handout.pipe, handout.port));
+    fabric.advance(Instant::from_nanos(5_000_000), |delivery| {
+        seen.push((delivery.departure.due.as_nanos(), delivery.pipe, delivery.port));
     });
     let (a, b) = ((PipeId(0), PortId(100)), (PipeId(1), PortId(101)));
     let expected = [(1_000_000, a), (1_000_000, b), (2_000_000, a), (2_000_000, b)];
@@ -221,7 +221,7 @@ fn the_first_filter_that_matches_takes_a_packet() {
     // No IP packet: no filter on ports matches it.
     fabric.inject(Instant::ZERO, PortId(0), Load::Plain(60).packet(&mut pool, 7)).expect("a known port");
     let mut seen = Vec::new();
-    fabric.advance(Instant::from_nanos(9_000_000), |Handout { pipe, port, departure }| {
+    fabric.advance(Instant::from_nanos(9_000_000), |Delivery { pipe, port, departure }| {
         assert_eq!(port, PortId(9));
         seen.push((number(&departure.packet), pipe.0, departure.due.as_nanos() / 1_000_000));
     });
@@ -269,9 +269,9 @@ fn a_train_takes_one_pipe() {
         fabric.inject(now, PortId(0), packet).expect("a known port");
     }
     let mut taken: std::collections::BTreeMap<u32, PipeId> = std::collections::BTreeMap::new();
-    fabric.advance(Instant::from_nanos(1_000_000_000), |handout| {
-        let pipe = *taken.entry(number(&handout.departure.packet)).or_insert(handout.pipe);
-        assert_eq!(pipe, handout.pipe, "all of a train comes out of one pipe");
+    fabric.advance(Instant::from_nanos(1_000_000_000), |delivery| {
+        let pipe = *taken.entry(number(&delivery.departure.packet)).or_insert(delivery.pipe);
+        assert_eq!(pipe, delivery.pipe, "all of a train comes out of one pipe");
     });
     assert_eq!(taken.len(), 300);
     let counted: Vec<u64> = fabric.counters().map(|counters| counters.departed.packets).collect();

@@ -88,9 +88,9 @@ impl Traffic {
 
     fn take(&mut self, fabric: &mut Fabric, pool: &mut Pool, until: Instant) {
         while let Some(wake) = fabric.next_wake().filter(|wake| *wake <= until) {
-            fabric.advance(wake, |handout| {
-                self.left += u64::from(handout.departure.packet.segments());
-                pool.recycle(handout.departure.packet);
+            fabric.advance(wake, |delivery| {
+                self.left += u64::from(delivery.departure.packet.segments());
+                pool.recycle(delivery.departure.packet);
             });
         }
     }

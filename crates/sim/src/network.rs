@@ -7,7 +7,7 @@ use crate::outcome::{Outcome, PipeOutcome, Sample, SourceOutcome};
 use crate::receiver::Acknowledgement;
 use crate::tag::{self, MOST_FLOWS, Tag};
 use crate::timeline::{Change, Event};
-use netloom_fabric::{Fabric, Handout, PipeSpec, PortId};
+use netloom_fabric::{Delivery, Fabric, PipeSpec, PortId};
 use netloom_link::{PipeConfig, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Bytes, Duration, Instant, Seed};
@@ -32,7 +32,7 @@ pub struct Network {
     events: VecDeque<Event>,
     configs: Vec<PipeConfig>,
     meters: Vec<Meter>,
-    handed: Vec<Handout>,
+    handed: Vec<Delivery>,
     handed_out: u64,
     /// Sources have stopped; what arrives counts for them, but not for the pipes.
     is_over: bool,
@@ -159,14 +159,14 @@ impl Network {
 
     fn hand_out(&mut self, now: Instant) -> u64 {
         let mut handed = std::mem::take(&mut self.handed);
-        self.fabric.advance(now, |handout| handed.push(handout));
+        self.fabric.advance(now, |delivery| handed.push(delivery));
         let count = handed.len() as u64;
         self.handed_out += count;
-        for handout in handed.drain(..) {
+        for delivery in handed.drain(..) {
             if !self.is_over {
-                self.meters[handout.pipe.0 as usize].record(&handout.departure);
+                self.meters[delivery.pipe.0 as usize].record(&delivery.departure);
             }
-            self.arrive(now, handout.port, handout.departure.packet);
+            self.arrive(now, delivery.port, delivery.departure.packet);
         }
         self.handed = handed;
         count

@@ -43,9 +43,9 @@ fn send(fabric: &mut Fabric, pool: &mut Pool, now: Instant) {
 }
 
 fn hand_out(fabric: &mut Fabric, borders: &mut Borders, pool: &mut Pool, now: Instant) {
-    fabric.advance(now, |handout| {
-        assert!(borders.lead_away(&handout));
-        borders.give(handout, &mut Meters::new(2), pool);
+    fabric.advance(now, |delivery| {
+        assert!(borders.lead_away(&delivery));
+        borders.give(delivery, &mut Meters::new(2), pool);
     });
     borders.wake_others();
 }

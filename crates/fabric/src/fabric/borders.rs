@@ -1,7 +1,7 @@
 //! What crosses to and from other shards.
 
 use super::Fabric;
-use crate::{Handout, PipeId};
+use crate::{Delivery, PipeId};
 use netloom_link::Departure;
 use netloom_units::Instant;
 
@@ -29,12 +29,12 @@ impl Fabric {
     ///
     /// # Panics
     /// If there is no such pipe.
-    pub fn take_certain(&mut self, now: Instant, id: PipeId, end: Instant, mut sink: impl FnMut(Handout)) -> Instant {
+    pub fn take_certain(&mut self, now: Instant, id: PipeId, end: Instant, mut sink: impl FnMut(Delivery)) -> Instant {
         let index = id.0 as usize;
         let until = self.pipes[index].certain_until(now, &mut self.drop_log).min(end);
         while let Some(leave) = self.pipes[index].next_certain().filter(|leave| *leave < until) {
             let Some(departure) = self.pipes[index].pop_certain(leave, &mut self.drop_log) else { break };
-            sink(Handout { pipe: id, port: self.exits[index], departure });
+            sink(Delivery { pipe: id, port: self.exits[index], departure });
         }
         self.reschedule(id);
         until

@@ -1,12 +1,12 @@
-//! Hand-outs ahead of time: what a scheduler of virtual time may know before it lets nodes run.
+//! Deliveries ahead of time: what a scheduler of virtual time may know before it lets nodes run.
 
 use super::Fabric;
-use crate::{Handout, PipeId, PortId};
+use crate::{Delivery, PipeId, PortId};
 use alloc::vec::Vec;
 use netloom_units::{Duration, Instant};
 
 impl Fabric {
-    /// The instant before which all hand-outs are known at `now`, no matter what is injected from `now` on; at least
+    /// The instant before which all deliveries are known at `now`, no matter what is injected from `now` on; at least
     /// `now`. It holds until a pipe is changed, cut or joined by hand.
     ///
     /// An answer may be earlier than what could be proved, never later. See [`netloom_link::Pipe::certain_until`].
@@ -44,7 +44,7 @@ impl Fabric {
     ///
     /// The entrances of the fabric stay at `now`: what is injected afterwards, at any instant from `now` on, fares as if
     /// all this were handed out on time. Counters have it as departed already; they are right again at `until`.
-    pub fn advance_certain(&mut self, until: Instant, mut sink: impl FnMut(Handout)) {
+    pub fn advance_certain(&mut self, until: Instant, mut sink: impl FnMut(Delivery)) {
         // These have nothing more that leaves before `until`; they may want to be called for something else.
         let mut done: Vec<PipeId> = Vec::new();
         while let Some((wake, id)) = self.wakes.first().filter(|(wake, _)| *wake < until) {
@@ -96,14 +96,14 @@ impl Fabric {
         id: PipeId,
         from: Instant,
         end: Instant,
-        mut sink: impl FnMut(Instant, Handout),
+        mut sink: impl FnMut(Instant, Delivery),
     ) -> Instant {
         let (pipe, port) = (&mut self.pipes[id.0 as usize], self.exits[id.0 as usize]);
         let is_all = from >= end;
         // What leaves at `from` leaves before anything enters then.
         while let Some(wake) = pipe.next_wake().filter(|wake| if is_all { *wake < end } else { *wake <= from }) {
             if let Some(departure) = pipe.pop(wake, &mut self.drop_log) {
-                sink(wake, Handout { pipe: id, port, departure });
+                sink(wake, Delivery { pipe: id, port, departure });
             }
         }
         let mut until = end;
@@ -111,7 +111,7 @@ impl Fabric {
             until = pipe.certain_until(from, &mut self.drop_log).min(end);
             while let Some(leave) = pipe.next_certain().filter(|leave| *leave < until) {
                 let Some(departure) = pipe.pop_certain(leave, &mut self.drop_log) else { break };
-                sink(leave, Handout { pipe: id, port, departure });
+                sink(leave, Delivery { pipe: id, port, departure });
             }
         }
         self.reschedule(id);

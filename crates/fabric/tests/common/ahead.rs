@@ -1,6 +1,6 @@
 //! Plays a network in both ways, ahead of time and on time, so that a test can say that both are the same.
 
-use netloom_fabric::{Fabric, Handout, PipeId, PortId};
+use netloom_fabric::{Delivery, Fabric, PipeId, PortId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
@@ -23,13 +23,13 @@ pub(crate) type Happening<L> = (Instant, Event<L>);
 pub(crate) trait Network {
     /// What is sent.
     type Load;
-    /// What is noted of a hand-out.
+    /// What is noted of a delivery.
     type Record: Debug + PartialEq;
 
     fn fabric(&self) -> Fabric;
     /// The packet of the event of this number, and where it enters.
     fn packet(&self, pool: &mut Pool, number: usize, load: &Self::Load) -> (PortId, Packet);
-    fn record(handout: &Handout) -> Self::Record;
+    fn record(delivery: &Delivery) -> Self::Record;
 }
 
 /// What the pipes have counted at an instant.
@@ -50,7 +50,7 @@ const NANOSECOND: Duration = Duration::from_nanos(1);
 /// Plays these events in both ways until some time after the last one, since cross traffic never ends.
 ///
 /// # Panics
-/// If hand-outs or counters differ.
+/// If deliveries or counters differ.
 pub(crate) fn assert_same<N: Network>(network: &N, events: &[Happening<N::Load>], linger: Duration) {
     let end = events.last().map_or(Instant::ZERO, |(at, _)| *at) + linger;
     let [mut ahead, mut on_time] = [(); 2].map(|()| Player::new(network, events));
@@ -100,7 +100,7 @@ impl<'a, N: Network> Player<'a, N> {
 
     fn advance(&mut self, now: Instant) {
         let records = &mut self.records;
-        self.fabric.advance(now, |handout| records.push(N::record(&handout)));
+        self.fabric.advance(now, |delivery| records.push(N::record(&delivery)));
     }
 
     /// Does everything of one instant.
@@ -145,9 +145,9 @@ impl<'a, N: Network> Player<'a, N> {
             }
             let before = self.records.len();
             let records = &mut self.records;
-            self.fabric.advance_certain(until, |handout: Handout| {
-                assert!(handout.departure.due > now && handout.departure.due < until);
-                records.push(N::record(&handout));
+            self.fabric.advance_certain(until, |delivery: Delivery| {
+                assert!(delivery.departure.due > now && delivery.departure.due < until);
+                records.push(N::record(&delivery));
             });
             let is_ahead = before < self.records.len();
             self.send(until);

@@ -1,10 +1,10 @@
-//! Hand-outs ahead of time are those that come on time, behind routers, too: random pipes of all models.
+//! Deliveries ahead of time are those that come on time, behind routers, too: random pipes of all models.
 
 use crate::kernel::written;
 use crate::models::{changes, configs};
 use crate::network::{Chain, mac, stream};
 use crate::player::{Event, Network, assert_same};
-use netloom_fabric::{Fabric, Handout, PipeId, PortId};
+use netloom_fabric::{Delivery, Fabric, PipeId, PortId};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
 use proptest::collection::vec;
@@ -64,7 +64,7 @@ fn cases() -> impl Strategy<Value = Case> {
 
 impl Network for Chain {
     type Load = Load;
-    /// A hand-out: pipe, port, headers and payload, segments, due, first due.
+    /// A delivery: pipe, port, headers and payload, segments, due, first due.
     type Record = (u32, u32, Vec<u8>, u32, Instant, Instant);
 
     fn fabric(&self) -> Fabric {
@@ -82,8 +82,8 @@ impl Network for Chain {
         (load.from, pool.packet(virtio, &frame))
     }
 
-    fn record(handout: &Handout) -> Self::Record {
-        let Handout { pipe, port, departure } = handout;
+    fn record(delivery: &Delivery) -> Self::Record {
+        let Delivery { pipe, port, departure } = delivery;
         let (packet, bytes) = (&departure.packet, written(&departure.packet).1);
         (pipe.0, port.0, bytes, packet.segments(), departure.due, departure.first_due)
     }

@@ -102,7 +102,7 @@ fn heads_are_written_without_a_copy() {
     fabric.inject(Instant::ZERO, PortId(0), packet).unwrap();
     let mut out = Vec::new();
     while let Some(now) = fabric.next_wake() {
-        fabric.advance(now, |handout| out.push(handout));
+        fabric.advance(now, |delivery| out.push(delivery));
     }
     let passed = &out[0].departure.packet;
     assert_eq!(passed.hops(), 3);

@@ -1,7 +1,7 @@
 //! A chain of transit routers, each with a host at its side.
 
 use crate::kernel::Stream;
-use netloom_fabric::{Fabric, Handout, PipeSpec, PortId, RouterInterface, RouterSpec};
+use netloom_fabric::{Delivery, Fabric, PipeSpec, PortId, RouterInterface, RouterSpec};
 use netloom_link::{PipeConfig, Prefix};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Bytes, Duration, Instant, Seed};
@@ -158,7 +158,7 @@ pub(crate) fn all(fabric: &mut Fabric) -> Vec<(Instant, PortId, Packet)> {
     let ethernet = fabric.ethernet().clone();
     let mut pool = Pool::default();
     while let Some(now) = fabric.next_wake() {
-        fabric.advance(now, |Handout { port, departure, .. }| {
+        fabric.advance(now, |Delivery { port, departure, .. }| {
             assert_eq!(departure.due, now);
             out.push((
                 departure.due,

@@ -8,7 +8,7 @@ use crate::kernel::written;
 use crate::mesh::{Mesh, address, port};
 use crate::models::{change, changes, configs};
 use crate::network::{mac, stream};
-use netloom_fabric::{Border, Cuts, Handout, Partition, PipeId, Place, PortId, RouterCounters, Shard, shards};
+use netloom_fabric::{Border, Cuts, Delivery, Partition, PipeId, Place, PortId, RouterCounters, Shard, shards};
 use netloom_link::{Departure, PipeChange, PipeConfig, PipeCounters};
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant, Seed};
@@ -116,10 +116,10 @@ fn shortens(mesh: &Mesh, pipe: PipeId, action: &Action) -> bool {
     touches && pipe.0 as usize >= 2 * mesh.routers.len()
 }
 
-/// A hand-out at a host: port, headers and payload, segments, due, first due.
+/// A delivery at a host: port, headers and payload, segments, due, first due.
 type Record = (PortId, Vec<u8>, u32, Instant, Instant);
 
-/// What came of it: hand-outs by pipe, counters by pipe, counters by router.
+/// What came of it: deliveries by pipe, counters by pipe, counters by router.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     records: Vec<Vec<Record>>,
@@ -214,7 +214,8 @@ impl<'a> Parts<'a> {
         for (crossing, border) in &part.exits {
             let Crossing { coming, known } = &mut crossings[*crossing];
             let fabric = &mut part.shard.fabric;
-            let certain = fabric.take_certain(bound, border.pipe, until, |handout| coming.push_back(handout.departure));
+            let certain =
+                fabric.take_certain(bound, border.pipe, until, |delivery| coming.push_back(delivery.departure));
             *known = certain.max(*known);
         }
         bound
@@ -259,8 +260,8 @@ impl Part {
     /// Plays what happens before `bound`.
     fn play(&mut self, case: &Case, bound: Instant, crossings: &mut [Crossing]) {
         let Self { shard: Shard { fabric, .. }, pool, sendings, records, exits, .. } = self;
-        let mut hand_out = |handout: Handout| {
-            let Handout { pipe, port, departure } = handout;
+        let mut hand_out = |delivery: Delivery| {
+            let Delivery { pipe, port, departure } = delivery;
             if let Some((crossing, _)) = exits.iter().find(|(_, border)| border.pipe == pipe) {
                 return crossings[*crossing].coming.push_back(departure);
             }

@@ -11,7 +11,7 @@ use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Passage,
 use crate::deputy::Bell;
 use group::Group;
 use lanes::Lanes;
-use netloom_fabric::{Fabric, Handout, PipeId, PortId, RouterCounters, Tap, TapId};
+use netloom_fabric::{Delivery, Fabric, PipeId, PortId, RouterCounters, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
@@ -324,14 +324,14 @@ impl<M: Machine> Scheduler<M> {
     }
 
     /// Puts what the fabric hands out into the inboxes, each frame at the instant at which it leaves, but not before `least`.
-    fn receive(&mut self, advance: impl FnOnce(&mut Fabric, &mut dyn FnMut(Instant, Handout)), least: Instant) {
+    fn receive(&mut self, advance: impl FnOnce(&mut Fabric, &mut dyn FnMut(Instant, Delivery)), least: Instant) {
         let Self { fabric, taps, pool, members, places, statistics, groups, group_of, shown, .. } = self;
         let ethernet = fabric.ethernet().clone();
         let mut show = Show { taps, shown, groups };
-        advance(fabric, &mut |leave, handout| {
-            let place = places.get(handout.port.0 as usize).copied().flatten();
-            show.leaves(place.map_or(0, |(machine, _)| group_of[machine]), leave, &handout);
-            let Handout { pipe, port, departure } = handout;
+        advance(fabric, &mut |leave, delivery| {
+            let place = places.get(delivery.port.0 as usize).copied().flatten();
+            show.leaves(place.map_or(0, |(machine, _)| group_of[machine]), leave, &delivery);
+            let Delivery { pipe, port, departure } = delivery;
             match place.filter(|(machine, _)| members[*machine].wish != NextWake::Off) {
                 Some((machine, device)) => {
                     statistics.frames += 1;

@@ -19,7 +19,7 @@ use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
 
 impl Pipe {
-    /// The instant before which all hand-outs are known at `now`, no matter which packets enter from `now` on; at least
+    /// The instant before which all deliveries are known at `now`, no matter which packets enter from `now` on; at least
     /// `now`. It holds until the pipe is changed, cut or joined by hand. A pipe that is cut hands out nothing unknown:
     /// [`Instant::MAX`].
     ///
@@ -35,7 +35,7 @@ impl Pipe {
         certain.min(change.unwrap_or(Instant::MAX)).max(now)
     }
 
-    /// The instant before which all hand-outs will be known at `now` once every packet is known that enters before `from`;
+    /// The instant before which all deliveries will be known at `now` once every packet is known that enters before `from`;
     /// at least `from`. It holds until the pipe is changed, cut or joined by hand, and does nothing to the pipe.
     ///
     /// An answer may be earlier than what could be proved, never later.

@@ -1,7 +1,7 @@
 //! Measures what leaves the pipes in virtual time, as the engine does in real time.
 
 use netloom_dataplane::Meters;
-use netloom_fabric::{Handout, PortId, Tap, Way};
+use netloom_fabric::{Delivery, PortId, Tap, Way};
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 use std::cell::RefCell;
@@ -21,8 +21,8 @@ impl Tap for Gauge {
         false
     }
 
-    fn leaves(&mut self, handout: &Handout) {
-        self.0.borrow_mut().record(handout.pipe, &handout.departure, handout.departure.due);
+    fn leaves(&mut self, delivery: &Delivery) {
+        self.0.borrow_mut().record(delivery.pipe, &delivery.departure, delivery.departure.due);
     }
 
     fn settle(&mut self, _: &mut Pool) {}

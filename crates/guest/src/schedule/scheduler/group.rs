@@ -160,10 +160,10 @@ impl<M: Machine> Scheduler<M> {
     pub(super) fn learn_inside(&mut self, group: usize, begin: Instant) -> Instant {
         let known = self.groups[group].known;
         if self.fabric.has_routers() {
-            self.receive(|fabric, sink| fabric.advance(begin, |handout| sink(begin, handout)), begin);
+            self.receive(|fabric, sink| fabric.advance(begin, |delivery| sink(begin, delivery)), begin);
             let until = self.fabric.certain_until(begin).min(known);
             if until > begin {
-                self.receive(|fabric, sink| fabric.advance_certain(until, |handout| sink(begin, handout)), begin);
+                self.receive(|fabric, sink| fabric.advance_certain(until, |delivery| sink(begin, delivery)), begin);
             }
             return until;
         }

@@ -7,7 +7,7 @@
 use super::Scheduler;
 use super::group::Group;
 use crate::schedule::Machine;
-use netloom_fabric::{Handout, PortId, Tap, TapId};
+use netloom_fabric::{Delivery, PortId, Tap, TapId};
 use netloom_link::Departure;
 use netloom_packet::Packet;
 use netloom_units::Instant;
@@ -23,7 +23,7 @@ pub(super) struct Shown {
 #[derive(Debug)]
 enum What {
     Enters(PortId, Packet),
-    Leaves(Handout),
+    Leaves(Delivery),
 }
 
 /// Those who are shown packets.
@@ -52,24 +52,24 @@ impl Show<'_> {
     }
 
     /// A packet leaves the fabric, at `leave`, for a machine of a group.
-    pub(super) fn leaves(&mut self, group: usize, leave: Instant, handout: &Handout) {
+    pub(super) fn leaves(&mut self, group: usize, leave: Instant, delivery: &Delivery) {
         let is_put_off = self.groups.len() > 1;
         let mut minds = false;
         for (_, tap) in self.taps.iter_mut() {
             if is_put_off && tap.minds_order() {
                 minds = true;
             } else {
-                tap.leaves(handout);
+                tap.leaves(delivery);
             }
         }
         if minds {
-            let Departure { packet, due, first_due, delay, busy } = &handout.departure;
+            let Departure { packet, due, first_due, delay, busy } = &delivery.departure;
             let (due, first_due, delay, busy) = (*due, *first_due, *delay, *busy);
             let departure = Departure { packet: packet.duplicate(), due, first_due, delay, busy };
             let state = &self.groups[group];
             let round = if state.now == leave { state.rounds } else { 0 };
-            let what = What::Leaves(Handout { pipe: handout.pipe, port: handout.port, departure });
-            self.shown.push(Shown { key: (leave, group, round, false, handout.pipe.0), what });
+            let what = What::Leaves(Delivery { pipe: delivery.pipe, port: delivery.port, departure });
+            self.shown.push(Shown { key: (leave, group, round, false, delivery.pipe.0), what });
         }
     }
 }
@@ -86,9 +86,9 @@ impl<M: Machine> Scheduler<M> {
                     minding.for_each(|(_, tap)| tap.enters(port, at, &packet));
                     pool.recycle(packet);
                 }
-                What::Leaves(handout) => {
-                    minding.for_each(|(_, tap)| tap.leaves(&handout));
-                    pool.recycle(handout.departure.packet);
+                What::Leaves(delivery) => {
+                    minding.for_each(|(_, tap)| tap.leaves(&delivery));
+                    pool.recycle(delivery.departure.packet);
                 }
             }
         }

@@ -39,7 +39,7 @@ impl<M: Machine> Scheduler<M> {
         if self.groups.is_empty() {
             self.find_groups();
         }
-        self.receive(|fabric, sink| fabric.advance(begin, |handout| sink(begin, handout)), begin);
+        self.receive(|fabric, sink| fabric.advance(begin, |delivery| sink(begin, delivery)), begin);
         (0..self.groups.len()).for_each(|group| self.find_next(group));
         let ahead = self.fabric.certain_until(begin).max(begin + STRETCH);
         Stretch { end: ahead.min(begin + self.longest_window).min(limit), failure: None }
@@ -92,7 +92,7 @@ impl<M: Machine> Scheduler<M> {
     /// Lets all groups run that can.
     fn begin_windows(&mut self, floor: Instant, end: Instant) -> Result<(), SchedulerError> {
         if floor < end {
-            self.receive(|fabric, sink| fabric.advance(floor, |handout| sink(floor, handout)), floor);
+            self.receive(|fabric, sink| fabric.advance(floor, |delivery| sink(floor, delivery)), floor);
         }
         let mut ready = Vec::new();
         for group in 0..self.groups.len() {

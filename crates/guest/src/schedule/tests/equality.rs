@@ -164,9 +164,9 @@ impl Lab {
             let next = wishes.iter().copied().chain([fabric.next_wake()]).flatten().min();
             let Some(now) = next.filter(|now| *now < END) else { break };
             let mut inboxes: Vec<Vec<Passage>> = machines.iter().map(|_| Vec::new()).collect();
-            fabric.advance(now, |handout| {
-                let plug = self.plugs.iter().find(|plug| plug.port == handout.port).expect("a known port");
-                let passage = Passage { at: now, device: plug.device, packet: handout.departure.packet };
+            fabric.advance(now, |delivery| {
+                let plug = self.plugs.iter().find(|plug| plug.port == delivery.port).expect("a known port");
+                let passage = Passage { at: now, device: plug.device, packet: delivery.departure.packet };
                 inboxes[plug.machine].push(passage);
             });
             for (index, (machine, inbox)) in machines.iter_mut().zip(&mut inboxes).enumerate() {
