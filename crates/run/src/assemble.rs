@@ -341,7 +341,7 @@ fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunErr
     let until = Instant::now() + RUNNING_WITHIN;
     for place in concerned {
         let Some(LabNode::Namespace(node)) = &mut nodes[place] else { continue };
-        while !node.is_running().map_err(RunError::of_node)? {
+        while node.running().map_err(RunError::of_node)?.len() < plan.nodes[place].interfaces.len() {
             if Instant::now() > until {
                 return Err(RunError::Machine(format!(
                     "node {}: its interfaces are not running after {} s, although they and those that they are joined \

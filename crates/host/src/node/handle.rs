@@ -307,13 +307,13 @@ impl Node {
         }
     }
 
-    /// Whether every interface that the node was configured with can send. Of a veth pair between two nodes, the end that was brought up first
+    /// Which of the interfaces that the node was configured with can send. Of a veth pair between two nodes, the end that was brought up first
     /// can only when the kernel has noticed that the other end is up, too, which it does in the background: until then
     /// it silently drops what is sent.
     ///
     /// # Errors
     /// The kernel's refusal, or [`NodeError::Gone`].
-    pub fn is_running(&mut self) -> Result<bool, NodeError> {
+    pub fn running(&mut self) -> Result<Vec<String>, NodeError> {
         self.ask(&Request::Running, &[])?;
         match self.reply()? {
             Reply::Running(running) => Ok(running),

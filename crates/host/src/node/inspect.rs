@@ -39,11 +39,10 @@ pub(crate) fn interfaces() -> Result<Vec<(String, InterfaceCounters)>, KernelErr
     Ok(links.into_iter().map(|link| (link.name, link.counters)).collect())
 }
 
-/// Whether all of these interfaces can send. Kernels give a node others, too, for example of tunnels, which stay down.
-pub(crate) fn running(interfaces: &[InterfaceConfig]) -> Result<bool, KernelError> {
-    let links = Netlink::open()?.links()?;
-    let is_running = |name: &str| links.iter().any(|link| link.name == name && link.running);
-    Ok(interfaces.iter().all(|interface| is_running(&interface.name)))
+/// Which of these interfaces can send. Kernels give a node others, too, for example of tunnels, which stay down.
+pub(crate) fn running(interfaces: &[InterfaceConfig]) -> Result<Vec<String>, KernelError> {
+    let links = Netlink::open()?.links()?.into_iter().filter(|link| link.running).map(|link| link.name);
+    Ok(links.filter(|name| interfaces.iter().any(|interface| interface.name == *name)).collect())
 }
 
 /// The sum over all threads of the node that are alive.

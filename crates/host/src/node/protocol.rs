@@ -89,7 +89,7 @@ pub(crate) enum Reply {
     NoUser,
     Yes(bool),
     Interfaces(Vec<(String, InterfaceCounters)>),
-    Running(bool),
+    Running(Vec<String>),
     Changes(Vec<NetworkChange>),
     CpuWait(CpuWait),
     Refused(KernelError),

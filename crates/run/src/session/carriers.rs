@@ -66,15 +66,14 @@ impl Session<'_> {
         ends.iter().any(|end| self.job.plan.nodes[end.node].stack == Stack::Namespace)
     }
 
-    /// The timeline has cut a link, or joined all of it again.
+    /// The timeline has cut a link, or joined some of it again: a cable is plugged in as a whole.
     pub(super) fn carriers_follow(&mut self, Due { at, item, .. }: Due) -> Result<(), RunError> {
         let (event, on) = match item {
             Item::Cut(event) if self.takes_carrier(event) => (event, false),
             Item::Join(event) => (event, true),
             _ => return Ok(()),
         };
-        let Some(LinkPart { link, direction: None, pipe: None }) = self.job.plan.switched(event) else { return Ok(()) };
-        let link = *link;
+        let Some(&LinkPart { link, .. }) = self.job.plan.switched(event) else { return Ok(()) };
         let changed = if on { self.give_carrier(link)? } else { self.take_carrier(link)? };
         if changed { self.note_carrier(link, on, at) } else { Ok(()) }
     }
@@ -133,7 +132,7 @@ impl Session<'_> {
                 continue;
             }
             let LabNode::Namespace(node) = &mut self.nodes[gone.node] else { continue };
-            if node.is_running().map_err(died)? {
+            if node.running().map_err(died)?.contains(&gone.interface) {
                 let counters = node.interface_counters().map_err(died)?;
                 *self.carriers.dropped.entry(gone.node).or_default() += gone.since(&counters);
                 self.carriers.gone.remove(&place);
