@@ -3,6 +3,7 @@
 use netloom_guest::kernel::{Need, find};
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -26,13 +27,18 @@ pub(crate) enum User {
     Nobody,
 }
 
+/// Says what is not run on this machine, past the test harness, which shows what a test prints only if it fails.
+pub(crate) fn not_run(what: &str) {
+    let _ = writeln!(std::io::stderr(), "not run here: {what}");
+}
+
 impl User {
     /// Everyone that the tests can be. Tests that are not run by root cannot become root, and say so.
     pub(crate) fn all() -> Vec<Self> {
         if is_root() {
             return vec![Self::Own, Self::Nobody];
         }
-        eprintln!("not run by root: only the unprivileged half of this test runs");
+        not_run("root's half of this test");
         vec![Self::Own]
     }
 }

@@ -1,7 +1,7 @@
 //! The labs of `examples/services`: services that run several times on one machine. In virtual time, so that no load of the
 //! machine makes a difference, and as an ordinary user.
 
-use crate::bed::{Bed, User, is_root};
+use crate::bed::{Bed, User, is_root, not_run};
 use std::fs;
 use std::path::Path;
 
@@ -49,7 +49,7 @@ fn redis_chooses_another_primary() {
 fn postgresql_copies_to_its_standbys() {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     if versions.filter(|version| version.path().join("bin/initdb").exists()).count() == 0 {
-        eprintln!("PostgreSQL is not on this machine (package postgresql): its example is not run");
+        not_run("the example of PostgreSQL: it is not on this machine (package postgresql)");
         return;
     }
     play("postgresql", "db1: &server", "512 MB");

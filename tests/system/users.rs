@@ -1,6 +1,6 @@
 //! Users and folders of commands.
 
-use crate::bed::{Bed, Finished, User, is_root};
+use crate::bed::{Bed, Finished, User, is_root, not_run};
 use std::fs;
 use std::process::{Command, Stdio};
 
@@ -65,7 +65,7 @@ fn a_folder_that_is_missing_is_told_when_its_command_starts() {
 #[test]
 fn an_ordinary_user_has_the_users_that_are_set_aside() {
     if !is_root() {
-        eprintln!("not run by root: nobody can set users aside");
+        not_run("users that are set aside: only root can do that");
         return;
     }
     let bed = Bed::new(User::Nobody);
