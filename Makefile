@@ -54,7 +54,8 @@ lint: ## clippy, warnings are errors
 doc: ## build the documentation of the code, warnings are errors
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
-unit: deps ## all tests of all crates, with the totals; those that need namespaces included
+unit: ## all tests of all crates, with the totals; those that need namespaces included
+	scripts/install-deps services
 	scripts/run-tests
 
 manual: ## do the manual and the examples agree with the program?
