@@ -8,7 +8,6 @@ use crate::settings::Settings;
 use crate::streams::gbit;
 use crate::transfer;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -185,17 +184,9 @@ fn duration(what: String, walls: Vec<f64>, limit: f64, gbit: f64, played: &Playe
 /// 20 kernels in a ring, with the routes that the lab file implies: ping half around it, and a transfer.
 fn ring(settings: &Settings) -> Result<Row, String> {
     const NODES: u32 = 20;
-    let mut yaml = String::from("nodes:\n");
-    for node in 0..NODES {
-        let _ = writeln!(yaml, "  n{node}: {{kind: router, memory: 64 MB}}");
-    }
-    yaml.push_str("links:\n");
-    for node in 0..NODES {
-        let next = (node + 1) % NODES;
-        let _ = writeln!(yaml, "  l{node}: {{ends: [n{node}, n{next}], rate: 1 Gbit/s, delay: 1 ms}}");
-    }
+    let mut yaml = play::ring(NODES, "1 Gbit/s");
     yaml.push_str(
-        "timeline:\n  - {on: n10, run: iperf3 -s, ready: {tcp: 5201}}\n  \
+        "  - {on: n10, run: iperf3 -s, ready: {tcp: 5201}}\n  \
          - {on: n0, run: ping -4 -c 3 -i 0.2 n10, as: ping}\n  \
          - {at: 1 s, on: n0, run: iperf3 -4 -c n10 -n 10M --json, as: transfer}\n",
     );

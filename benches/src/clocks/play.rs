@@ -91,6 +91,17 @@ pub(super) fn example<T: AsRef<str>>(
     written(settings, name, &text)
 }
 
+/// A lab of kernels on a ring, up to its timeline, whose entries follow. Links have `rate` and a millisecond.
+pub(super) fn ring(nodes: u32, rate: &str) -> String {
+    let each = |line: &dyn Fn(u32) -> String| (0..nodes).map(line).collect::<String>();
+    let kernels = each(&|node| format!("  n{node}: {{kind: router, memory: 64 MB}}\n"));
+    let links = each(&|node| {
+        let next = (node + 1) % nodes;
+        format!("  l{node}: {{ends: [n{node}, n{next}], rate: {rate}, delay: 1 ms}}\n")
+    });
+    format!("nodes:\n{kernels}links:\n{links}timeline:\n")
+}
+
 fn written(settings: &Settings, name: &str, text: &str) -> Result<PathBuf, String> {
     let file = settings.output.join(format!("{name}.yaml"));
     let failed = |error| format!("writing {}: {error}", file.display());

@@ -55,16 +55,7 @@ fn call(settings: &Settings) -> Result<f64, String> {
 /// Kernels on a ring, of which every second one sends 10 Mbit/s to the next for two seconds: by iperf3, and by programs that
 /// write and read in blocks.
 fn ring(settings: &Settings, nodes: u32, limit: f64, call: f64) -> Result<Vec<Row>, String> {
-    let mut yaml = String::from("nodes:\n");
-    for node in 0..nodes {
-        let _ = writeln!(yaml, "  n{node}: {{kind: router, memory: 64 MB}}");
-    }
-    yaml.push_str("links:\n");
-    for node in 0..nodes {
-        let next = (node + 1) % nodes;
-        let _ = writeln!(yaml, "  l{node}: {{ends: [n{node}, n{next}], rate: 10 Mbit/s, delay: 1 ms}}");
-    }
-    yaml.push_str("timeline:\n");
+    let yaml = play::ring(nodes, "10 Mbit/s");
     let boot = play::play_text(settings, "boot", &format!("{yaml}  - {{on: n0, run: 'true'}}\n"), Clock::Virtual, 1)?;
     let alone = boot.wall_seconds() + f64::from(nodes / 2) * CALLS * call / 2.0;
     let (mut by_iperf3, mut in_blocks) = (yaml.clone(), yaml);

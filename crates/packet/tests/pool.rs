@@ -35,8 +35,8 @@ fn small_and_large_buffers_do_not_mix() {
     assert_eq!(address(&pool.packet(VirtioHeader::COMPLETE, &[1; LARGE_FRAME])), huge_at);
 }
 
-#[test]
-fn only_the_last_piece_gives_the_buffer_back() {
+/// A train of TCP.
+fn three_segments() -> (VirtioHeader, Vec<u8>) {
     let stream = Stream {
         vlans: Vec::new(),
         v6: false,
@@ -51,8 +51,13 @@ fn only_the_last_piece_gives_the_buffer_back() {
         payload: vec![3; 900],
         segment_size: 300,
     };
-    let (virtio, bytes) = stream.super_packet();
+    stream.super_packet()
+}
+
+#[test]
+fn only_the_last_piece_gives_the_buffer_back() {
     let mut pool = Pool::default();
+    let (virtio, bytes) = three_segments();
     let mut last = pool.packet(virtio, &bytes);
     let at = address(&last);
     let first = last.split_front(1).expect("one of three");
@@ -89,22 +94,8 @@ fn a_used_buffer_shows_nothing_of_its_past() {
 
 #[test]
 fn a_closed_pool_gives_what_it_cannot_copy_back() {
-    let stream = Stream {
-        vlans: Vec::new(),
-        v6: false,
-        ip_options: 0,
-        extensions: Vec::new(),
-        id: 1,
-        tcp: true,
-        tcp_options: 0,
-        sequence: 1,
-        flags: 0x10,
-        accurate_ecn: false,
-        payload: vec![3; 900],
-        segment_size: 300,
-    };
-    let (virtio, bytes) = stream.super_packet();
     let mut pool = Pool::default();
+    let (virtio, bytes) = three_segments();
     let mut rest = pool.packet(virtio, &bytes);
     rest.pass_router();
     let first = rest.split_front(1).expect("one of three");

@@ -34,18 +34,23 @@ pub(super) struct Show<'a> {
 }
 
 impl Show<'_> {
-    /// A packet enters the fabric from a machine of a group.
-    pub(super) fn enters(&mut self, group: usize, port: PortId, at: Instant, packet: &Packet) {
+    /// Shows something to the taps that take it now; whether others will want it in order.
+    fn now(&mut self, mut show: impl FnMut(&mut dyn Tap)) -> bool {
         let is_put_off = self.groups.len() > 1;
-        let mut minds = false;
+        let mut is_wanted = false;
         for (_, tap) in self.taps.iter_mut() {
             if is_put_off && tap.minds_order() {
-                minds = true;
+                is_wanted = true;
             } else {
-                tap.enters(port, at, packet);
+                show(tap.as_mut());
             }
         }
-        if minds {
+        is_wanted
+    }
+
+    /// A packet enters the fabric from a machine of a group.
+    pub(super) fn enters(&mut self, group: usize, port: PortId, at: Instant, packet: &Packet) {
+        if self.now(|tap| tap.enters(port, at, packet)) {
             let round = self.groups[group].rounds.saturating_sub(1);
             self.shown.push(Shown { key: (at, group, round, true, 0), what: What::Enters(port, packet.duplicate()) });
         }
@@ -53,16 +58,7 @@ impl Show<'_> {
 
     /// A packet leaves the fabric, at `leave`, for a machine of a group.
     pub(super) fn leaves(&mut self, group: usize, leave: Instant, delivery: &Delivery) {
-        let is_put_off = self.groups.len() > 1;
-        let mut minds = false;
-        for (_, tap) in self.taps.iter_mut() {
-            if is_put_off && tap.minds_order() {
-                minds = true;
-            } else {
-                tap.leaves(delivery);
-            }
-        }
-        if minds {
+        if self.now(|tap| tap.leaves(delivery)) {
             let Departure { packet, due, first_due, delay, busy } = &delivery.departure;
             let (due, first_due, delay, busy) = (*due, *first_due, *delay, *busy);
             let departure = Departure { packet: packet.duplicate(), due, first_due, delay, busy };
