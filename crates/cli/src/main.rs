@@ -15,7 +15,7 @@ use clap::Parser;
 use std::process;
 
 fn main() -> process::ExitCode {
-    netloom_run::survive_file_limits();
+    netloom_host::signals::survive_file_limits();
     let cli = Cli::parse();
     match commands::dispatch(cli.command) {
         Ok(code) => process::ExitCode::from(code),

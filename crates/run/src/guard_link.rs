@@ -1,9 +1,9 @@
 //! The lab's end of the channel to its guard.
 
 use crate::Event;
-use crate::jsonl::Lines;
 use crate::message::Order;
 use crate::teller::Teller;
+use netloom_host::jsonl::Lines;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;

@@ -1,7 +1,7 @@
 //! Lines for somebody who may not read: whoever writes them never waits.
 
 use crate::Event;
-use crate::jsonl::to_line;
+use netloom_host::jsonl::to_line;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
@@ -66,7 +66,7 @@ impl Teller {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jsonl::Lines;
+    use netloom_host::jsonl::Lines;
     use std::io::Read;
 
     #[test]

@@ -4,7 +4,7 @@ use super::client::Client;
 use super::protocol::Exec;
 use super::terminal::{Relay, broken, refused};
 use crate::RunError;
-use crate::signals::Signals;
+use netloom_host::signals::Signals;
 use netloom_host::terminal::{Pty, RawMode, open_pty};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};

@@ -2,9 +2,9 @@
 
 use super::protocol::{Capture, Exec, LabInfo, LabStats, Reply, Request, Set};
 use super::running::find;
-use crate::jsonl::{Lines, to_line};
 use crate::{ExitCode, RunError};
 use netloom_host::fds::send_with_fds;
+use netloom_host::jsonl::{Lines, to_line};
 use netloom_host::runtime::control_socket;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use std::io::{self, Read, Write};

@@ -246,7 +246,7 @@ mod tests {
             pipe: Some("voip".into()),
             changes: vec![("delay".into(), "80 ms".into())],
         });
-        let line = crate::jsonl::to_line(&request);
+        let line = netloom_host::jsonl::to_line(&request);
         assert_eq!(serde_json::from_slice::<Request>(&line).unwrap(), request);
     }
 }

@@ -5,8 +5,8 @@
 
 use super::protocol::{Reply, Request};
 use crate::ExitCode;
-use crate::jsonl::{Lines, to_line};
 use netloom_host::fds::{MAX_FDS, Received, try_receive_with_fds};
+use netloom_host::jsonl::{Lines, to_line};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -2,8 +2,8 @@
 
 use super::client::Client;
 use crate::RunError;
-use crate::signals::Signals;
 use netloom_host::KernelError;
+use netloom_host::signals::Signals;
 use netloom_host::terminal::{set_window_size, window_size};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};

@@ -3,7 +3,7 @@
 use super::client::Client;
 use super::protocol::Capture;
 use crate::RunError;
-use crate::signals::Signals;
+use netloom_host::signals::Signals;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{pipe, read};

@@ -16,7 +16,6 @@ mod trial;
 pub use crate::examination::{Capacity, Check, Conclusion, Examination, Forwarding, Lateness, Machine, State, Timing};
 pub use traffic::{COMMAND as TRAFFIC_COMMAND, main as traffic};
 
-use crate::signals::Signals;
 use crate::{ExitCode, RunError};
 use checks::Found;
 use netloom_dataplane::{Distribution, Precision, probe};
@@ -24,6 +23,7 @@ use netloom_guest::kernel::{self, Need};
 use netloom_host::cgroup::Hierarchy;
 use netloom_host::facts::Facts as Rights;
 use netloom_host::processors;
+use netloom_host::signals::Signals;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 use tree::Tree;

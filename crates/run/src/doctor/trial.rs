@@ -8,10 +8,10 @@ mod memory;
 
 use super::Interrupted;
 use crate::examination::Forwarding;
-use crate::jsonl::Lines;
-use crate::signals::Signals;
 use netloom_host::facts::Facts;
+use netloom_host::jsonl::Lines;
 use netloom_host::lab::{LabError, LabOptions, LabProcess, LabSide, spawn_lab};
+use netloom_host::signals::Signals;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
 use std::io::Read;

@@ -1,8 +1,8 @@
 //! A guard that outlives the command that started it.
 
-use crate::jsonl::Lines;
 use crate::teller::Teller;
 use crate::{Event, ExitCode, RunError};
+use netloom_host::jsonl::Lines;
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, dup2_stderr, dup2_stdin, dup2_stdout, fork, setsid};
 use std::fs::File;

@@ -1,26 +1,26 @@
-//! JSON values over a stream, one per line: the framing of every socket of netloom.
+//! JSON values over a stream, one per line: the framing of every stream socket between processes of netloom.
 
 use serde::{Serialize, de::DeserializeOwned};
 
 /// Collects the bytes of a stream and gives them back line by line.
 #[derive(Debug, Default)]
-pub(crate) struct Lines {
+pub struct Lines {
     buffer: Vec<u8>,
 }
 
 impl Lines {
     /// Adds what was read.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+    pub fn feed(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
     /// How much waits for its end of line.
-    pub(crate) fn pending(&self) -> usize {
+    pub fn pending(&self) -> usize {
         self.buffer.len()
     }
 
     /// The next complete line as a `T`; none until one is complete.
-    pub(crate) fn next<T: DeserializeOwned>(&mut self) -> Option<Result<T, serde_json::Error>> {
+    pub fn next<T: DeserializeOwned>(&mut self) -> Option<Result<T, serde_json::Error>> {
         let end = self.buffer.iter().position(|byte| *byte == b'\n')?;
         let line: Vec<u8> = self.buffer.drain(..=end).collect();
         Some(serde_json::from_slice(&line))
@@ -28,7 +28,7 @@ impl Lines {
 }
 
 /// `value` as one line with its end.
-pub(crate) fn to_line<T: Serialize>(value: &T) -> Vec<u8> {
+pub fn to_line<T: Serialize>(value: &T) -> Vec<u8> {
     let mut line = serde_json::to_vec(value).expect("netloom's own messages have string keys only");
     line.push(b'\n');
     line

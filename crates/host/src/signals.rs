@@ -14,14 +14,14 @@ pub fn survive_file_limits() {
 
 /// The signals that end a program politely, held back from this thread and the threads and processes it starts.
 #[derive(Debug)]
-pub(crate) struct Signals {
+pub struct Signals {
     fd: SignalFd,
     before: SigSet,
 }
 
 impl Signals {
     /// Holds SIGINT, SIGTERM, SIGHUP and `more` back until this is dropped.
-    pub(crate) fn hold(more: &[Signal]) -> io::Result<Self> {
+    pub fn hold(more: &[Signal]) -> io::Result<Self> {
         let polite = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
         let held: SigSet = polite.iter().chain(more).copied().collect();
         let mut before = SigSet::empty();
@@ -31,7 +31,7 @@ impl Signals {
     }
 
     /// The next signal that came.
-    pub(crate) fn next(&self) -> Option<Signal> {
+    pub fn next(&self) -> Option<Signal> {
         let info = self.fd.read_signal().ok().flatten()?;
         Signal::try_from(i32::try_from(info.ssi_signo).ok()?).ok()
     }
