@@ -1,6 +1,6 @@
 //! What the exit codes mean, for help and for `netloom exit-codes`.
 
-use netloom_run::ExitCode;
+use netloom_judge::ExitCode;
 
 /// All exit codes, one per line.
 pub(crate) fn table() -> String {

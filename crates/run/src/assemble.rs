@@ -1,5 +1,6 @@
 //! From the plan to a network that works: nodes, interfaces, addresses, routes, and the engine. Runs in the lab process.
 
+use crate::Event;
 use crate::capture::{Captures, Pace};
 use crate::control::Server;
 use crate::direction::{PipePlace, port_id};
@@ -15,12 +16,11 @@ use crate::links::{Links, read_port_counters};
 use crate::losses::PortCounters;
 use crate::memory;
 use crate::node::LabNode;
-use crate::quantity::counted;
+use crate::refusal;
 use crate::results::EventLog;
 use crate::session::{Parts, Session};
 use crate::shards::Sharing;
 use crate::virtual_time;
-use crate::{Event, ExitCode, RunError};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
 use netloom_fabric::{PortId, TapId};
 use netloom_guest::node::{KernelNode, Pump};
@@ -30,6 +30,8 @@ use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::processors::{self, Claim};
 use netloom_host::runtime::RuntimeDir;
 use netloom_host::signals::Signals;
+use netloom_judge::quantity::counted;
+use netloom_judge::{ExitCode, RunError};
 use netloom_lab::{Clock, Cpus, LinkPlan, NodePlan, Plan, Precision, Stack};
 use std::collections::BTreeSet;
 use std::os::unix::net::UnixStream;
@@ -240,7 +242,7 @@ fn make_nodes(job: &Job, cgroups: &[Option<PathBuf>], hosts: &HostsFiles) -> Res
     let is_own = |node: &NodePlan| node.stack == Stack::Namespace;
     let own =
         plan.nodes.iter().zip(configs(job, cgroups, hosts)).filter(|(node, _)| is_own(node)).map(|(_, config)| config);
-    let mut made = Node::create_all(own).map_err(RunError::of_node)?.into_iter().map(LabNode::Namespace);
+    let mut made = Node::create_all(own).map_err(refusal::of_node)?.into_iter().map(LabNode::Namespace);
     let place = |node: &NodePlan| match node.stack {
         Stack::Namespace => made.next(),
         Stack::Kernel => None,
@@ -315,7 +317,7 @@ fn make_links(
     let (places, pairs): (Vec<Option<PortId>>, Vec<Veth>) =
         made.into_iter().map(|(_, port, pair)| (port, pair)).unzip();
     let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs));
-    let indexes = indexes.map_err(|error| RunError::in_set_up(&error))?;
+    let indexes = indexes.map_err(|error| refusal::in_set_up(&error))?;
     let interface = |(port, ifindex): (Option<PortId>, u32)| Some(PortConfig::Interface { port: port?, ifindex });
     ports.extend(places.into_iter().zip(indexes).filter_map(interface));
     Ok(ports)
@@ -341,7 +343,7 @@ fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunErr
     let until = Instant::now() + RUNNING_WITHIN;
     for place in concerned {
         let Some(LabNode::Namespace(node)) = &mut nodes[place] else { continue };
-        while node.running().map_err(RunError::of_node)?.len() < plan.nodes[place].interfaces.len() {
+        while node.running().map_err(refusal::of_node)?.len() < plan.nodes[place].interfaces.len() {
             if Instant::now() > until {
                 return Err(RunError::Machine(format!(
                     "node {}: its interfaces are not running after {} s, although they and those that they are joined \
@@ -359,8 +361,8 @@ fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunErr
 /// All nodes configure themselves at the same time.
 fn configure<'a>(nodes: impl Iterator<Item = &'a mut LabNode>) -> Result<(), RunError> {
     let mut nodes: Vec<_> = nodes.collect();
-    nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(RunError::of_node))?;
-    nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(RunError::of_node))
+    nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(refusal::of_node))?;
+    nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(refusal::of_node))
 }
 
 /// Waits until all nodes take packets for their addresses.
@@ -368,7 +370,7 @@ fn settle(nodes: &mut [Option<LabNode>]) -> Result<(), RunError> {
     for node in nodes.iter_mut().flatten() {
         let LabNode::Namespace(node) = node else { continue };
         let until = Instant::now() + RUNNING_WITHIN;
-        while !node.settle().map_err(RunError::of_node)? {
+        while !node.settle().map_err(refusal::of_node)? {
             if Instant::now() > until {
                 let (name, seconds) = (node.name(), RUNNING_WITHIN.as_secs());
                 let message = format!("node {name}: its kernel takes no packets for its addresses after {seconds} s");

@@ -1,7 +1,7 @@
 //! The search for a dilation: what to do after a run, and all runs side by side.
 
 use crate::results::Folder;
-use crate::{Attempt, ExitCode, PipeRow, Report, RunError};
+use netloom_judge::{Attempt, ExitCode, PipeRow, Report, RunError};
 use netloom_lab::Clock;
 use netloom_units::Dilation;
 
@@ -111,7 +111,7 @@ fn attempt(report: &Report) -> Attempt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Verdict;
+    use netloom_judge::Verdict;
 
     fn whole(factor: u64) -> Dilation {
         Dilation::from_whole(factor).unwrap()

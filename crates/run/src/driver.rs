@@ -1,10 +1,10 @@
 //! What moves the packets and tells the time: the engine in real and dilated time, the scheduler in virtual time.
 
-use crate::RunError;
 use crate::virtual_time::VirtualTime;
 use netloom_dataplane::{Appointment, Engine, EngineError, Kept, Snapshot};
 use netloom_fabric::{PipeId, Tap, TapId};
 use netloom_guest::schedule::Statistics;
+use netloom_judge::RunError;
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_units::Instant;
 

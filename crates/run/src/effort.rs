@@ -1,10 +1,10 @@
 //! Accounts of what a run costs this machine, and what it took of them from time zero to the end.
 
 use crate::verdict::ProcessorShare;
-use crate::{Effort, NodeEffort, SchedulerEffort};
 use netloom_dataplane::{EngineReport, ThreadReport};
 use netloom_guest::node::ProcessorUse;
 use netloom_guest::schedule::Statistics;
+use netloom_judge::{Effort, NodeEffort, SchedulerEffort};
 use netloom_lab::Clock;
 use std::time;
 

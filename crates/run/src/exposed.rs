@@ -1,10 +1,11 @@
 //! Ports of this machine that lead into nodes.
 
-use crate::RunError;
 use crate::node::LabNode;
+use crate::refusal;
 use ipnet::IpNet;
 use netloom_host::KernelError;
 use netloom_host::expose::{Asked, Exposed, Relay, Way};
+use netloom_judge::RunError;
 use netloom_lab::{ExposePlan, NodePlan, Plan};
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -52,12 +53,12 @@ impl Ways {
                     Way::Namespace { init: node.pid(), addresses: addresses(&plan.nodes[place]).collect() }
                 }
                 LabNode::Kernel(_) | LabNode::Transit(_) => {
-                    let (ours, theirs) = Asked::channel().map_err(|error| RunError::in_set_up(&error))?;
+                    let (ours, theirs) = Asked::channel().map_err(|error| refusal::in_set_up(&error))?;
                     ways.channels.push((place, ours));
                     Way::Programs(theirs)
                 }
             };
-            ways.relays.push(Relay::start(ports, way).map_err(|error| RunError::in_set_up(&error))?);
+            ways.relays.push(Relay::start(ports, way).map_err(|error| refusal::in_set_up(&error))?);
         }
         Ok(ways)
     }

@@ -4,10 +4,10 @@
 //! A thousand routers may have a thousand views of a quarter of a megabyte each, and programs run in few of them: a file
 //! stays empty until one of its nodes runs a program.
 
-use crate::RunError;
 use crate::job::Job;
 use netloom_host::KernelError;
 use netloom_host::node::{Hosts, NodeError, SpawnError};
+use netloom_judge::RunError;
 use netloom_lab::{Plan, Stack};
 use std::collections::BTreeMap;
 use std::fs::{File, Permissions};

@@ -2,13 +2,14 @@
 
 use crate::guard_link::{GuardLink, Heard};
 use crate::job::Job;
-use crate::{ExitCode, RunError};
+use crate::refusal;
 use netloom_guest::kernel::{self, Kernel, Need};
 use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel};
 use netloom_guest::shim::{Lapse, Orders, Shim};
 use netloom_host::guest::message::Identity;
 use netloom_host::node::NodeConfig;
 use netloom_host::processors;
+use netloom_judge::{ExitCode, RunError};
 use netloom_lab::{Clock, NodePlan, Plan, Stack};
 use netloom_vhost::Listener;
 use nix::errno::Errno;
@@ -157,7 +158,7 @@ pub(crate) fn become_nodes(
     guard.step(format!("booting {count} kernel{}", if count == 1 { "" } else { "s" }));
     if job.plan.clock == Clock::Virtual {
         // Time goes on only while somebody waits in it.
-        nodes.iter_mut().flatten().try_for_each(|node| node.await_up(UP_WITHIN).map_err(RunError::of_node))?;
+        nodes.iter_mut().flatten().try_for_each(|node| node.await_up(UP_WITHIN).map_err(refusal::of_node))?;
     } else {
         await_up(nodes, guard)?;
     }
@@ -165,9 +166,9 @@ pub(crate) fn become_nodes(
         let Some(node) = node else { continue };
         // A cgroup of this machine means nothing inside.
         let config = NodeConfig { cgroup: None, ..config.clone() };
-        node.begin_become(Identity { config, cwd: job.cwd.clone() }).map_err(RunError::of_node)?;
+        node.begin_become(Identity { config, cwd: job.cwd.clone() }).map_err(refusal::of_node)?;
     }
-    nodes.iter_mut().flatten().try_for_each(|node| node.finish_become().map_err(RunError::of_node))
+    nodes.iter_mut().flatten().try_for_each(|node| node.finish_become().map_err(refusal::of_node))
 }
 
 /// Kernels take long to boot compared to everything else here, so that the user may want them not to.
@@ -176,13 +177,13 @@ fn await_up(nodes: &mut [Option<KernelNode>], guard: &mut GuardLink) -> Result<(
     loop {
         let mut late = Vec::new();
         for node in nodes.iter_mut().flatten() {
-            if !node.is_up().map_err(RunError::of_node)? {
+            if !node.is_up().map_err(refusal::of_node)? {
                 late.push(&*node);
             }
         }
         let Some(first) = late.first() else { return Ok(()) };
         if end <= Instant::now() {
-            return Err(RunError::of_node(first.lateness(UP_WITHIN)));
+            return Err(refusal::of_node(first.lateness(UP_WITHIN)));
         }
         let mut fds: Vec<_> = late.iter().map(|node| PollFd::new(node.as_fd(), PollFlags::POLLIN)).collect();
         fds.push(PollFd::new(guard.as_fd(), PollFlags::POLLIN));

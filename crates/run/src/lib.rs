@@ -16,12 +16,8 @@ mod control;
 mod direction;
 pub mod doctor;
 mod driver;
-mod effects;
 mod effort;
 mod environment;
-mod error;
-mod examination;
-mod exit;
 mod expectations;
 mod exposed;
 mod fabric;
@@ -44,10 +40,8 @@ mod pipe_state;
 mod plots;
 mod portrait;
 mod preflight;
-mod punctuality;
-mod quantity;
+mod refusal;
 pub mod render;
-mod report;
 mod request;
 mod results;
 mod results_folder;
@@ -65,9 +59,6 @@ pub use control::{
     Capture, Client, Exec, LabInfo, LabStats, Look, NodeInfo, PipeStats, ServiceInfo, ServiceState, Set, Stdio,
     TakenDown, attach, capture, look_at_labs, only_lab, running_labs, take_down,
 };
-pub use effects::{Effects, telling_columns};
-pub use error::{MissingProgram, RunError};
-pub use exit::ExitCode;
 pub use exposed::ways_into;
 pub use guard::{run, up};
 pub use logs::{LogLine, Logs, Stream};
@@ -76,11 +67,6 @@ pub use message::Event;
 pub use plots::{PlotRequest, plot_results};
 pub use portrait::{PortraitRequest, portrait};
 pub use preflight::{missing_programs, user_problems};
-pub use punctuality::{Lateness, Punctuality};
-pub use report::{
-    Advance, Attempt, CommandRow, Effort, ExpectationRow, Finding, NodeEffort, PipeRow, Plots, PortLoss, Report,
-    RouterRow, SchedulerEffort, SimReport, SourceRow, Verdict,
-};
 pub use request::RunRequest;
 pub use results::{PruneRequest, Results, ResultsState, list_results, prune_results};
 pub use sampler::Busiest;

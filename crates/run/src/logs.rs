@@ -4,7 +4,7 @@
 //! kind of node, and a reader that is slow, stops or dies keeps nobody waiting.
 
 use crate::control::{find, holds};
-use crate::{CommandRow, RunError};
+use netloom_judge::{CommandRow, RunError};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! Which ports lost packets outside the models. Pure.
 
-use crate::PortLoss;
 use crate::link_name::LinkName;
 use netloom_dataplane::EngineReport;
 use netloom_fabric::PortId;
 use netloom_host::netlink::{InterfaceCounters, Link};
+use netloom_judge::PortLoss;
 use std::collections::BTreeMap;
 
 /// What the kernel has counted of each port with an interface, at its end of the lab.

@@ -4,8 +4,8 @@ use crate::effort::Spent;
 use crate::link_name::LinkName;
 use crate::pipe_state::PipeState;
 use crate::verdict::{Busy, ENOUGH_BUSY, EngineEvidence, PipeEvidence};
-use crate::{Effects, PipeRow, PortLoss};
 use netloom_dataplane::{Distribution, PipeReport, Snapshot};
+use netloom_judge::{Effects, PipeRow, PortLoss};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant, Rate};
 

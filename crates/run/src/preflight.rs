@@ -1,9 +1,10 @@
 //! What can be known before anything is set up: whether the programs and the users of the timeline exist.
 
-use crate::{MissingProgram, RunError, environment};
+use crate::environment;
 use netloom_host::facts::Facts;
 use netloom_host::lab::Subordinate;
 use netloom_host::users::User;
+use netloom_judge::{MissingProgram, RunError};
 use netloom_lab::{Action, FilePlan, NodePlan, Plan, Program, Stack};
 use std::env;
 use std::ffi::OsString;

@@ -1,9 +1,10 @@
 //! The beginning of a results folder: where it comes from, and of what. The plan follows, which is long in a large lab.
 
+use crate::RunRequest;
 use crate::results::{Folder, NamedFile, Origin, Provenance};
 use crate::shards::Sharing;
-use crate::{RunError, RunRequest};
 use netloom_guest::kernel::Kernel;
+use netloom_judge::RunError;
 use netloom_lab::Clock;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

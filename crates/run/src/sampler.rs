@@ -2,7 +2,7 @@
 
 use crate::direction::PipePlace;
 use crate::results::Folder;
-use crate::{Effects, RunError};
+use netloom_judge::{Effects, RunError};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,6 @@ mod gauge;
 mod stall;
 
 use crate::teller::Teller;
-use crate::{ExitCode, RunError};
 pub(crate) use boot::boot;
 use channel::{Inbox, VirtualChannel};
 use gauge::Gauge;
@@ -17,6 +16,7 @@ use netloom_dataplane::{Act, Agenda, Appointment, EngineReport, Kept, Meters, Sn
 use netloom_fabric::{Fabric, PipeId, Tap, TapId};
 use netloom_guest::deputy::{Bell, Deputy, Vitals, Watchdog};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
+use netloom_judge::{ExitCode, RunError};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_units::{Duration, Instant};
 use stall::StallWatch;

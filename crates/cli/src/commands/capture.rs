@@ -3,7 +3,8 @@
 use super::set::split_place;
 use super::{DONE, Failure, Outcome};
 use crate::args::CaptureArgs;
-use netloom_run::{Capture, ExitCode};
+use netloom_judge::ExitCode;
+use netloom_run::Capture;
 use std::fs::File;
 use std::io::{IsTerminal, Write, stdout};
 

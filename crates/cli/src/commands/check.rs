@@ -3,7 +3,7 @@
 use super::{Outcome, lab_file, print_bit_by_bit, print_json};
 use crate::args::CheckArgs;
 use crate::talk;
-use netloom_run::MissingProgram;
+use netloom_judge::MissingProgram;
 
 pub(super) fn check(args: &CheckArgs) -> Outcome {
     let (lab, _) = lab_file::load(&args.file, args.clock)?;

@@ -5,8 +5,9 @@ use crate::args::RunArgs;
 use crate::progress::{Progress, settle};
 use crate::talk;
 use netloom_guest::kernel::{self, Need};
+use netloom_judge::{ExitCode, Report};
 use netloom_lab::{Clock, Plan};
-use netloom_run::{ExitCode, Next, Report, RunRequest, next_attempt, put_side_by_side, render};
+use netloom_run::{Next, RunRequest, next_attempt, put_side_by_side, render};
 use netloom_units::{Dilation, Duration};
 
 /// Runs the lab of `first`, and again in slower and slower time, until the network is as described or slowing does not

@@ -4,7 +4,8 @@ use super::{DONE, Failure, Outcome, print};
 use crate::args::DoctorArgs;
 use crate::progress::Steps;
 use crate::talk;
-use netloom_run::{ExitCode, doctor, render};
+use netloom_judge::ExitCode;
+use netloom_run::{doctor, render};
 
 pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     let steps = Steps::new(args.quiet);

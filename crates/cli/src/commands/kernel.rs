@@ -6,7 +6,7 @@ use crate::progress::BuildProgress;
 use crate::talk;
 use netloom_guest::kernel::build::{BuildError, Built, Request, build, config_hash, import};
 use netloom_guest::kernel::{Cache, OwnBuild};
-use netloom_run::ExitCode;
+use netloom_judge::ExitCode;
 use netloom_run::render::{Align, Table};
 use serde_json::{Value, json};
 use std::path::PathBuf;

@@ -3,8 +3,9 @@
 use super::Failure;
 use crate::args::{Overrides, PrecisionArg};
 use crate::talk;
+use netloom_judge::ExitCode;
 use netloom_lab::{Clock, Lab, Precision};
-use netloom_run::{ExitCode, RunRequest};
+use netloom_run::RunRequest;
 use netloom_units::Seed;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};

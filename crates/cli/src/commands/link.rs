@@ -3,8 +3,9 @@
 use super::set::split_change;
 use super::{Failure, Outcome, print};
 use crate::args::{LinkArgs, LinkCommand, PlotArgs};
+use netloom_judge::ExitCode;
 use netloom_lab::{Dialect, Translation, parse_pipe, translate};
-use netloom_run::{ExitCode, PortraitRequest};
+use netloom_run::PortraitRequest;
 use netloom_units::Seed;
 use serde_json::{Map, Value, json};
 

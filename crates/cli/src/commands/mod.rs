@@ -23,7 +23,7 @@ mod up;
 use crate::args::{Cli, Command};
 use crate::exit_codes;
 use clap::CommandFactory;
-use netloom_run::{ExitCode, Report, RunError};
+use netloom_judge::{ExitCode, Report, RunError};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::fmt::Display;

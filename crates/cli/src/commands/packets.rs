@@ -2,8 +2,9 @@
 
 use super::{Failure, Outcome, print};
 use crate::args::PacketsArgs;
+use netloom_judge::ExitCode;
 use netloom_run::packet_times::{FlowTimes, packet_times, plot};
-use netloom_run::{ExitCode, render};
+use netloom_run::render;
 use render::{Align, Table};
 
 pub(super) fn packets(args: &PacketsArgs) -> Outcome {

@@ -2,7 +2,8 @@
 
 use super::{Failure, Outcome, dilate, lab_file, print, print_json};
 use crate::args::RunArgs;
-use netloom_run::{Report, render};
+use netloom_judge::Report;
+use netloom_run::render;
 
 pub(super) fn run(args: &RunArgs) -> Outcome {
     let outcome = attempt(args);

@@ -3,8 +3,9 @@
 use super::{Failure, Outcome, lab_file, print};
 use crate::args::SimArgs;
 use crate::progress::Progress;
+use netloom_judge::ExitCode;
 use netloom_lab::Plan;
-use netloom_run::{ExitCode, RunRequest, SimRequest, render};
+use netloom_run::{RunRequest, SimRequest, render};
 use netloom_units::{Duration, Seed};
 use std::path::Path;
 

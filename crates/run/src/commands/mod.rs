@@ -6,7 +6,7 @@ use crate::control::{ServiceInfo, ServiceState};
 use crate::job::Mode;
 use crate::results::Folder;
 use crate::tail::last_lines;
-use crate::{CommandRow, RunError};
+use netloom_judge::{CommandRow, RunError};
 use netloom_lab::{Action, Argv, CommandMetric, Measured, Plan, RunCommand, Subject};
 use netloom_units::{Duration, Instant};
 use readiness::Readiness;

@@ -3,9 +3,9 @@
 use super::client::Client;
 use super::protocol::Exec;
 use super::terminal::{Relay, broken, refused};
-use crate::RunError;
 use netloom_host::signals::Signals;
 use netloom_host::terminal::{Pty, RawMode, open_pty};
+use netloom_judge::RunError;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};

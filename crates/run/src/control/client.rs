@@ -2,10 +2,10 @@
 
 use super::protocol::{Capture, Exec, LabInfo, LabStats, Reply, Request, Set};
 use super::running::find;
-use crate::{ExitCode, RunError};
 use netloom_host::fds::send_with_fds;
 use netloom_host::jsonl::{Lines, to_line};
 use netloom_host::runtime::control_socket;
+use netloom_judge::{ExitCode, RunError};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};

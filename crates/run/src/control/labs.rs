@@ -3,8 +3,8 @@
 use super::client::{Client, PATIENCE};
 use super::protocol::LabInfo;
 use super::running::{find, refused, running};
-use crate::{Report, RunError};
 use netloom_host::runtime::{self, RunningLab};
+use netloom_judge::{Report, RunError};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;

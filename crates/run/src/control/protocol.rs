@@ -2,7 +2,7 @@
 //!
 //! The socket lies in the lab's runtime folder, which only its user may enter.
 
-use crate::Effects;
+use netloom_judge::Effects;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

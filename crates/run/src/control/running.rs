@@ -1,7 +1,7 @@
 //! Which labs of this user are up.
 
-use crate::RunError;
 use netloom_host::runtime::{self, RunningLab, RuntimeError};
+use netloom_judge::RunError;
 use std::path::Path;
 
 /// The names of the labs of this user that are up.

@@ -4,9 +4,9 @@
 //! descriptors are closed unless a request takes them, and where the lab may open no more, clients wait for a while.
 
 use super::protocol::{Reply, Request};
-use crate::ExitCode;
 use netloom_host::fds::{MAX_FDS, Received, try_receive_with_fds};
 use netloom_host::jsonl::{Lines, to_line};
+use netloom_judge::ExitCode;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

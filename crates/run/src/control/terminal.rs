@@ -1,10 +1,10 @@
 //! The user's terminal, joined to the one of a program in a node.
 
 use super::client::Client;
-use crate::RunError;
 use netloom_host::KernelError;
 use netloom_host::signals::Signals;
 use netloom_host::terminal::{set_window_size, window_size};
+use netloom_judge::RunError;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;

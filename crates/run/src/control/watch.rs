@@ -2,8 +2,8 @@
 
 use super::client::Client;
 use super::protocol::Capture;
-use crate::RunError;
 use netloom_host::signals::Signals;
+use netloom_judge::RunError;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{pipe, read};

@@ -8,11 +8,11 @@ use super::kvm::Kvm;
 use super::programs;
 use super::tree::Facts;
 use super::trial::Outcome;
-use crate::examination::{Check, State, Timing};
-use crate::quantity::span;
 use netloom_guest::kernel::{Kernel, KernelMissing};
 use netloom_host::cgroup::{Hierarchy, Unavailable};
 use netloom_host::facts::Facts as Rights;
+use netloom_judge::examination::{Check, State, Timing};
+use netloom_judge::quantity::span;
 
 /// All that was looked up and measured.
 pub(super) struct Found<'a> {

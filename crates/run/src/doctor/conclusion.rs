@@ -2,8 +2,8 @@
 
 use super::checks::Found;
 use super::trial::Outcome;
-use crate::examination::{Capacity, Conclusion, Forwarding, Timing};
-use crate::quantity::{grouped, rate, span};
+use netloom_judge::examination::{Capacity, Conclusion, Forwarding, Timing};
+use netloom_judge::quantity::{grouped, rate, span};
 use netloom_lab::Precision;
 
 /// The share of what was measured that a lab should ask for: packets come in bursts, and programs want processors, too.

@@ -13,10 +13,11 @@ mod traffic;
 mod tree;
 mod trial;
 
-pub use crate::examination::{Capacity, Check, Conclusion, Examination, Forwarding, Lateness, Machine, State, Timing};
+pub use netloom_judge::examination::{
+    Capacity, Check, Conclusion, Examination, Forwarding, Lateness, Machine, State, Timing,
+};
 pub use traffic::{COMMAND as TRAFFIC_COMMAND, main as traffic};
 
-use crate::{ExitCode, RunError};
 use checks::Found;
 use netloom_dataplane::{Distribution, Precision, probe};
 use netloom_guest::kernel::{self, Need};
@@ -24,6 +25,7 @@ use netloom_host::cgroup::Hierarchy;
 use netloom_host::facts::Facts as Rights;
 use netloom_host::processors;
 use netloom_host::signals::Signals;
+use netloom_judge::{ExitCode, RunError};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 use tree::Tree;

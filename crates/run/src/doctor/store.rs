@@ -1,6 +1,6 @@
 //! The examination that later verdicts quote: `doctor.json` in the user's cache folder.
 
-use crate::examination::{Examination, Machine};
+use netloom_judge::examination::{Examination, Machine};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -7,11 +7,11 @@ mod lab;
 mod memory;
 
 use super::Interrupted;
-use crate::examination::Forwarding;
 use netloom_host::facts::Facts;
 use netloom_host::jsonl::Lines;
 use netloom_host::lab::{LabError, LabOptions, LabProcess, LabSide, spawn_lab};
 use netloom_host::signals::Signals;
+use netloom_judge::examination::Forwarding;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
 use std::io::Read;

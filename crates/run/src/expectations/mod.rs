@@ -2,11 +2,11 @@
 
 mod queue_watch;
 
-use crate::ExpectationRow;
 use crate::direction::PipePlace;
 use crate::measure::{Flow, Mark};
 use crate::pipe_state::PipeState;
 use netloom_dataplane::Snapshot;
+use netloom_judge::ExpectationRow;
 use netloom_lab::{CommandMetric, Expectation, Judgement, Measured, PipeMetric, Plan, Subject, Window};
 use netloom_units::Duration;
 pub(crate) use queue_watch::QueueWatches;

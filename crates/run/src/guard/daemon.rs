@@ -1,8 +1,9 @@
 //! A guard that outlives the command that started it.
 
+use crate::Event;
 use crate::teller::Teller;
-use crate::{Event, ExitCode, RunError};
 use netloom_host::jsonl::Lines;
+use netloom_judge::{ExitCode, RunError};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, dup2_stderr, dup2_stdin, dup2_stdout, fork, setsid};
 use std::fs::File;

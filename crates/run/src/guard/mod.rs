@@ -7,13 +7,14 @@ mod relay;
 use crate::commands::planned_commands;
 use crate::job::{Job, Mode};
 use crate::results_folder::{absolute, results_folder};
-use crate::{Event, ExitCode, Report, RunError, RunRequest, assemble, doctor, exposed, kernels, preflight};
+use crate::{Event, RunRequest, assemble, doctor, exposed, kernels, preflight, refusal};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::expose::Exposed;
 use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
 use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
 use netloom_host::signals::Signals;
+use netloom_judge::{ExitCode, Report, RunError};
 use netloom_lab::{Clock, Plan, Stack};
 use relay::Relay;
 use std::fs::{self, Permissions};
@@ -138,7 +139,7 @@ fn live(
     let mut exposed = Some(exposed);
     let body =
         |side: LabSide| assemble::lab_main(side.channel, job, exposed.take().unwrap_or_default(), runtime.take());
-    let (mut process, channel) = spawn_lab(&options, body).map_err(|error| RunError::of_lab(&error))?;
+    let (mut process, channel) = spawn_lab(&options, body).map_err(|error| refusal::of_lab(&error))?;
     // The lab has them, and they are to end with it.
     drop(exposed);
     state.lab_pid = Some(process.pid().as_raw());

@@ -122,7 +122,7 @@ fn a_reader_that_has_had_enough_gets_no_more() {
 fn what_is_no_results_folder_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let error = Logs::in_folder(folder.path()).unwrap_err();
-    assert_eq!(error.exit_code(), crate::ExitCode::NoSuchLab);
+    assert_eq!(error.exit_code(), netloom_judge::ExitCode::NoSuchLab);
     assert!(error.to_string().contains("is no results folder"), "{error}");
     fs::write(folder.path().join(COMMANDS), "nonsense").unwrap();
     assert!(Logs::of(&folder.path().to_string_lossy()).is_err());

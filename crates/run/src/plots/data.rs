@@ -1,7 +1,7 @@
 //! Which pipes there are, and what is described for them: from a plan, or from the `plan.json` of a results folder.
 
 use super::samples::Key;
-use crate::RunError;
+use netloom_judge::RunError;
 use netloom_lab::Plan;
 use netloom_link::ScheduleConfig;
 use netloom_units::Rate;

@@ -1,7 +1,7 @@
 //! `events.jsonl`: what happened, as marks in the pictures.
 
 use super::data::Subject;
-use crate::RunError;
+use netloom_judge::RunError;
 use netloom_units::Rate;
 use serde::Deserialize;
 use serde_json::Value;

@@ -11,8 +11,8 @@ mod tests;
 
 use crate::results::Folder;
 use crate::sampler::sample_interval;
-use crate::{Plots, RunError};
 use data::Subject;
+use netloom_judge::{Plots, RunError};
 use netloom_lab::Plan;
 use netloom_units::Duration;
 use std::fs;

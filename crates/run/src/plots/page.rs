@@ -1,7 +1,7 @@
 //! The page with all pictures: one HTML file without anything from elsewhere.
 
 use super::{FOLDER, PAGE, Plots};
-use crate::RunError;
+use netloom_judge::RunError;
 use std::fmt::Write;
 use std::fs;
 use std::io;

@@ -7,7 +7,7 @@ use super::samples::{Span, Traffic};
 use crate::chart::{
     AMBER, Area, BLACK_INK, Chart, Drawn, FIRST, GREY, HEADROOM, PURPLE, SECOND, THIRD, count_tick, drawn, panel,
 };
-use crate::quantity::{rate, span};
+use netloom_judge::quantity::{rate, span};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 

@@ -1,6 +1,6 @@
 //! `samples.csv`, read line by line: that of a large lab has a hundred megabytes.
 
-use crate::RunError;
+use netloom_judge::RunError;
 use netloom_units::Duration;
 use std::collections::BTreeMap;
 use std::fs::File;

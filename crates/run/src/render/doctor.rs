@@ -1,9 +1,9 @@
 //! What `netloom doctor` found out: one line per check, what to change, and a conclusion.
 
 use super::{CAUTION, FAINT, GOOD, push_line, rate};
-use crate::examination::{Capacity, Check, Examination, State};
-use crate::quantity::grouped;
 use anstyle::{AnsiColor, Style};
+use netloom_judge::examination::{Capacity, Check, Examination, State};
+use netloom_judge::quantity::grouped;
 
 const ABSENT: Style = AnsiColor::Red.on_default();
 /// Plain lines of the conclusion are broken before this column.
@@ -107,7 +107,7 @@ fn wrapped(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::examination::Conclusion;
+    use netloom_judge::examination::Conclusion;
 
     #[test]
     fn a_line_says_what_was_found_and_the_next_what_to_change() {

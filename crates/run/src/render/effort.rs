@@ -1,7 +1,7 @@
 //! What a run cost, and the runs of a search for a dilation side by side.
 
 use super::{Align, BAD, GOOD, Table, dash, push_line, span};
-use crate::{Attempt, Effort, SchedulerEffort};
+use netloom_judge::{Attempt, Effort, SchedulerEffort};
 use std::fmt::Write;
 
 /// A line for runs whose time is not ours; nothing for others.

@@ -9,10 +9,10 @@ mod stall;
 mod table;
 mod timeline;
 
-pub use crate::quantity::{bytes, counted, rate, span};
-use crate::{CommandRow, ExpectationRow, PipeRow, Plots, Report, RouterRow, Verdict, telling_columns};
 use anstyle::{AnsiColor, Style};
 pub use doctor::examination;
+pub use netloom_judge::quantity::{bytes, counted, rate, span};
+use netloom_judge::{CommandRow, ExpectationRow, PipeRow, Plots, Report, RouterRow, Verdict, telling_columns};
 pub use simulation::simulation;
 pub use stall::stall;
 use std::fmt::Write;
@@ -194,7 +194,7 @@ fn drops(row: &PipeRow) -> String {
 
 fn lateness(row: &PipeRow) -> String {
     match (row.lateness_p50_ns, row.lateness_p99_ns) {
-        (Some(median), Some(tail)) => format!("{}/{}", crate::quantity::bare(median, tail), span(tail)),
+        (Some(median), Some(tail)) => format!("{}/{}", netloom_judge::quantity::bare(median, tail), span(tail)),
         _ => dash(),
     }
 }

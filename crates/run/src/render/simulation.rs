@@ -1,7 +1,7 @@
 //! The end of a simulation in words.
 
 use super::{Align, CAUTION, FAINT, Table, dash, pipe_cells, push_line, rate, section, span, worth_showing};
-use crate::{SimReport, SourceRow};
+use netloom_judge::{SimReport, SourceRow};
 
 /// The whole report for a terminal of at least 100 columns.
 pub fn simulation(report: &SimReport) -> String {

@@ -89,8 +89,11 @@ fn what_was_not_met_is_said_in_capitals() {
 
 #[test]
 fn the_verdict_names_the_worst_finding_and_what_would_help() {
-    let finding =
-        |subject: &str, text: &str| crate::Finding { subject: subject.into(), text: text.into(), slowing: None };
+    let finding = |subject: &str, text: &str| netloom_judge::Finding {
+        subject: subject.into(),
+        text: text.into(),
+        slowing: None,
+    };
     let bad = Verdict {
         as_described: false,
         findings: vec![finding("backbone forward", "12 ms late"), finding("engine", "3 packets lost")],

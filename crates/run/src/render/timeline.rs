@@ -1,7 +1,7 @@
 //! How late the events of the timeline were, in one line.
 
 use super::span;
-use crate::{Lateness, Punctuality};
+use netloom_judge::{Lateness, Punctuality};
 
 /// Nothing without events.
 pub(super) fn timeline(events: &Punctuality) -> String {

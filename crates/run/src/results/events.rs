@@ -1,8 +1,8 @@
 //! `events.jsonl`: what happened and when, one JSON object per line.
 
 use super::Folder;
-use crate::RunError;
 use netloom_host::jsonl;
+use netloom_judge::RunError;
 use netloom_units::Instant;
 use serde::Serialize;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 //! be repeated from its results.
 
 use super::Folder;
-use crate::RunError;
+use netloom_judge::RunError;
 use serde::Serialize;
 use std::fs;
 use std::path::{Component, Path, PathBuf};

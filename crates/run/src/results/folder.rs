@@ -1,6 +1,6 @@
 //! A folder that is written as the run goes on, so that whatever ends the run leaves what was there.
 
-use crate::RunError;
+use netloom_judge::RunError;
 use serde::Serialize;
 use std::fs::{self, File, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_folder_that_cannot_be_made_names_its_path() {
         let error = Folder::create(Path::new("/proc/nowhere"), "dumbbell", UNIX_EPOCH).unwrap_err();
-        assert_eq!(error.exit_code(), crate::ExitCode::Results);
+        assert_eq!(error.exit_code(), netloom_judge::ExitCode::Results);
         assert!(error.to_string().contains("/proc/nowhere/dumbbell"), "{error}");
     }
 }

@@ -4,7 +4,7 @@
 //! our business: not shown, and never removed.
 
 use super::folder::is_locked;
-use crate::RunError;
+use netloom_judge::RunError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, DirEntry, File};
@@ -108,7 +108,7 @@ pub fn prune_results(request: &PruneRequest) -> Result<Vec<Results>, RunError> {
             Ok(()) => removed.push(results),
             Err(error) => {
                 failed.get_or_insert(RunError::Reported {
-                    code: crate::ExitCode::Results,
+                    code: netloom_judge::ExitCode::Results,
                     message: format!("removing {}: {error}", results.folder.display()),
                 });
             }
@@ -243,7 +243,10 @@ fn size(folder: &Path) -> u64 {
 
 fn reading(path: &Path) -> impl FnOnce(io::Error) -> RunError + use<> {
     let shown = path.display().to_string();
-    move |error| RunError::Reported { code: crate::ExitCode::Results, message: format!("reading {shown}: {error}") }
+    move |error| RunError::Reported {
+        code: netloom_judge::ExitCode::Results,
+        message: format!("reading {shown}: {error}"),
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What is written when a run is over: `pipes.csv`, one row per pipe, and the report with its parts.
 
 use super::Folder;
-use crate::{Effects, PipeRow, Report, RunError};
+use netloom_judge::{Effects, PipeRow, Report, RunError};
 use std::fmt::Write;
 
 const HEADER: &str = "link,direction,pipe,from,to,rate_bits_per_second,achieved_bits_per_second,rate_judged,\

@@ -6,11 +6,11 @@
 use super::Session;
 use super::launch::{Launch, null};
 use super::processes::Purpose;
-use crate::RunError;
 use crate::commands::Ending;
 use crate::files::archive_of;
 use crate::job::Job;
 use netloom_host::archive::unpack_plainly;
+use netloom_judge::RunError;
 use netloom_lab::{FilePlan, NodePlan};
 use netloom_units::Duration;
 use serde_json::json;

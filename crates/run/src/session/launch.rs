@@ -3,15 +3,15 @@
 use super::Session;
 use super::processes::{DueSignal, ProcessKey, Purpose};
 use super::stage::Stage;
+use crate::Event;
 use crate::commands::readiness::{Readiness, Step, condition};
 use crate::commands::{Command, Ending, argv};
 use crate::control::Reply;
 use crate::driver::Driver;
 use crate::environment;
 use crate::node::Begun;
-use crate::punctuality::Kind;
-use crate::{Event, RunError};
 use netloom_host::node::{NodeError, NodeEvent, Spawn, SpawnError};
+use netloom_judge::{Kind, RunError};
 use netloom_lab::{Ready, ReadyWhen, RunCommand};
 use netloom_units::{Duration, Instant};
 use serde_json::json;

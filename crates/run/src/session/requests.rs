@@ -7,7 +7,7 @@ use crate::control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request
 use crate::driver::Driver;
 use crate::environment;
 use crate::exposed::ways_into;
-use crate::{ExitCode, RunError};
+use netloom_judge::{ExitCode, RunError};
 use netloom_lab::{Direction, NodeKind, parse_change};
 use netloom_link::PipeChange;
 use netloom_units::Bytes;

@@ -1,11 +1,11 @@
 //! Everything that the lab's main loop waits for.
 
 use super::Session;
-use crate::RunError;
 use crate::control::ClientId;
 use crate::driver::Driver;
 use crate::job::Mode;
 use crate::virtual_time::Played;
+use netloom_judge::RunError;
 use netloom_units::Instant;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};

@@ -4,7 +4,8 @@ use super::Session;
 use super::launch::{Launch, null};
 use super::processes::Purpose;
 use super::stage::Stage;
-use crate::{RunError, exposed};
+use crate::exposed;
+use netloom_judge::RunError;
 use netloom_units::Duration;
 
 /// How long such a program has to end when it is asked to: it has nothing to write down.

@@ -1,6 +1,6 @@
 //! The table of pipes: the columns of a run.
 
-use crate::{Effects, PipeRow};
+use netloom_judge::{Effects, PipeRow};
 use netloom_lab::{PipePlan, Plan};
 use netloom_link::PipeCounters;
 use netloom_sim::{Outcome, PipeOutcome};

@@ -1,7 +1,7 @@
 //! The table of sources, and `sources.csv`.
 
 use crate::results::Folder;
-use crate::{RunError, SourceRow};
+use netloom_judge::{RunError, SourceRow};
 use netloom_lab::Plan;
 use netloom_sim::{Outcome, SourceOutcome};
 use netloom_units::Duration;

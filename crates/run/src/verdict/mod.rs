@@ -6,12 +6,12 @@
 mod events;
 mod processors;
 
-use crate::examination::Examination;
-use crate::examination::quote::{Asked, Complaint, quote};
-use crate::quantity::{rate, span};
-use crate::{Finding, PortLoss, Punctuality, Verdict};
 use events::late_events;
 use netloom_host::node::NetworkChange;
+use netloom_judge::examination::Examination;
+use netloom_judge::examination::quote::{Asked, Complaint, quote};
+use netloom_judge::quantity::{rate, span};
+use netloom_judge::{Finding, PortLoss, Punctuality, Verdict};
 use netloom_lab::{Bounds, Clock, Precision};
 use netloom_units::Duration;
 pub(crate) use processors::ProcessorShare;

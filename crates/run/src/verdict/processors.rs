@@ -1,7 +1,7 @@
 //! Whether the engine and the kernels had the processors that they needed.
 
 use super::{Allowed, SMALLEST_SLOWING, ratio};
-use crate::Finding;
+use netloom_judge::Finding;
 
 /// A node that wants its processor for more than this share of the time has none left to be faster with.
 const BUSY: f64 = 0.9;

@@ -2,8 +2,8 @@
 
 use super::{Found, better, fine};
 use crate::doctor::trial::Outcome;
-use crate::examination::{Check, Forwarding};
-use crate::quantity::{grouped, rate};
+use netloom_judge::examination::{Check, Forwarding};
+use netloom_judge::quantity::{grouped, rate};
 
 /// Below this a gigabit link of full-size packets (81,274 per second, both directions) would be too much.
 const ENOUGH_PACKETS: f64 = 170_000.0;

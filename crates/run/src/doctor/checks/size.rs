@@ -3,8 +3,8 @@
 use super::{Found, better, fine};
 use crate::doctor::tree::Facts;
 use crate::doctor::trial::Outcome;
-use crate::examination::{Check, Forwarding};
-use crate::quantity::grouped;
+use netloom_judge::examination::{Check, Forwarding};
+use netloom_judge::quantity::grouped;
 
 /// A lab of a hundred nodes fits into less, in bytes.
 const LITTLE_MEMORY: u64 = 500_000_000;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::examination::{Forwarding, Lateness};
+use netloom_judge::examination::{Forwarding, Lateness};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

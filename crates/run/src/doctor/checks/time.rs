@@ -2,8 +2,8 @@
 
 use super::{Found, better, fine};
 use crate::doctor::tree::Facts;
-use crate::examination::{Check, Lateness};
-use crate::quantity::span;
+use netloom_judge::examination::{Check, Lateness};
+use netloom_judge::quantity::span;
 
 /// Above these, in nanoseconds, the 99th percentile of the lateness could be better. Virtual machines reach half of it:
 /// see the table in docs/precision.md.

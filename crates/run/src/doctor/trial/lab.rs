@@ -3,13 +3,13 @@
 use super::Told;
 use super::memory::{self, IDLE_NODES, Mark};
 use crate::doctor::traffic::{self, Sent, Streamed};
-use crate::examination::Forwarding;
 use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
 use netloom_host::jsonl::to_line;
 use netloom_host::netlink::{InterfaceCounters, Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, NodeError, Spawn, SpawnError};
 use netloom_host::{KernelError, Pid};
+use netloom_judge::examination::Forwarding;
 use netloom_link::PipeConfig;
 use netloom_units::{Dilation, Duration, Seed};
 use std::ffi::OsString;

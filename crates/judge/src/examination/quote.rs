@@ -7,27 +7,28 @@ use netloom_units::Dilation;
 
 /// What a run that was not as described suffered from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Complaint {
+pub struct Complaint {
     /// Packets were late.
-    pub(crate) late: bool,
+    pub late: bool,
     /// The engine waited for a processor.
-    pub(crate) starved: bool,
+    pub starved: bool,
     /// Packets were lost outside the models, or a rate was not reached.
-    pub(crate) overrun: bool,
+    pub overrun: bool,
 }
 
 /// What was asked of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
-    pub(crate) precision: Precision,
+pub struct Asked {
+    /// How punctual it was to be.
+    pub precision: Precision,
     /// The bound of lateness, in nanoseconds of lab time.
-    pub(crate) lateness_ns: u64,
+    pub lateness_ns: u64,
     /// By how much lab time was slower than ours.
-    pub(crate) dilation: Dilation,
+    pub dilation: Dilation,
 }
 
 /// One line for the verdict; none if nothing is wrong that has to do with the machine.
-pub(crate) fn quote(complaint: Complaint, asked: &Asked, known: Option<&Examination>) -> Option<String> {
+pub fn quote(complaint: Complaint, asked: &Asked, known: Option<&Examination>) -> Option<String> {
     if complaint == Complaint::default() {
         return None;
     }

@@ -21,7 +21,7 @@ pub fn span(ns: u64) -> String {
 }
 
 /// Nanoseconds in the unit that [`span`] would choose for `like`, without the unit: the first half of `4/31 us`.
-pub(crate) fn bare(ns: u64, like: u64) -> String {
+pub fn bare(ns: u64, like: u64) -> String {
     let (scale, _) = unit_for(like as f64, &TIME_UNITS);
     digits(ns as f64 / scale)
 }
@@ -32,7 +32,7 @@ pub fn counted(count: usize, what: &str) -> String {
 }
 
 /// A whole number with commas: `312,000`.
-pub(crate) fn grouped(value: f64) -> String {
+pub fn grouped(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What happens at an instant that the lab file names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A link is changed, cut or joined.
     LinkChange,
     /// A window of an expectation begins or ends, or the run does.
@@ -45,7 +45,7 @@ pub struct Lateness {
 
 impl Punctuality {
     /// An event happened so `late`. It is judged if the lab file names its instant; `name` says which it was.
-    pub(crate) fn record(
+    pub fn record(
         &mut self,
         kind: Kind,
         late: Duration,

@@ -29,11 +29,11 @@ pub struct Effects {
 
 impl Effects {
     /// The names of the fields, as columns of a table.
-    pub(crate) const COLUMNS: &str = "marked_packets,duplicated_packets,corrupted_packets,reordered_packets,\
+    pub const COLUMNS: &str = "marked_packets,duplicated_packets,corrupted_packets,reordered_packets,\
 cross_arrived_packets,cross_arrived_bytes,cross_departed_packets,cross_departed_bytes,cross_dropped_packets";
 
     /// What was counted since `before`.
-    pub(crate) fn since(before: &PipeCounters, now: &PipeCounters) -> Self {
+    pub fn since(before: &PipeCounters, now: &PipeCounters) -> Self {
         Self {
             marked_packets: now.marked.packets - before.marked.packets,
             duplicated_packets: now.duplicated.packets - before.duplicated.packets,
@@ -48,7 +48,7 @@ cross_arrived_packets,cross_arrived_bytes,cross_departed_packets,cross_departed_
     }
 
     /// The values of the columns, in their order.
-    pub(crate) fn values(&self) -> [u64; 9] {
+    pub fn values(&self) -> [u64; 9] {
         [
             self.marked_packets,
             self.duplicated_packets,

@@ -222,7 +222,8 @@ fn is_nowhere(path: &Path) -> bool {
 }
 
 impl RouterRow {
-    pub(crate) fn new(node: String, counted: &RouterCounters) -> Self {
+    /// The row of `node`, whose router has counted this.
+    pub fn new(node: String, counted: &RouterCounters) -> Self {
         Self {
             node,
             forwarded_packets: counted.forwarded,
@@ -235,7 +236,7 @@ impl RouterRow {
     }
 
     /// Packets dropped for a cause that a user may want to know.
-    pub(crate) fn dropped_packets(&self) -> u64 {
+    pub fn dropped_packets(&self) -> u64 {
         self.expired_packets + self.unroutable_packets + self.too_big_packets
     }
 }

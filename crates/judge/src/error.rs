@@ -1,9 +1,6 @@
 //! Why a lab could not be run, and which exit code says so.
 
 use crate::ExitCode;
-use netloom_host::KernelError;
-use netloom_host::lab::LabError;
-use netloom_host::node::NodeError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -71,36 +68,8 @@ impl RunError {
         }
     }
 
-    /// What the kernel refused while the lab was set up. It knows no process of ours only if that was killed meanwhile.
-    pub(crate) fn in_set_up(error: &KernelError) -> Self {
-        if error.errno() == libc::ESRCH {
-            return Self::Died(format!("{error}: it was killed while the lab was set up"));
-        }
-        Self::Machine(error.to_string())
-    }
-
-    /// A node that failed while the lab was set up.
-    pub(crate) fn of_node(error: NodeError) -> Self {
-        match error {
-            NodeError::Gone { .. } => Self::Died(error.to_string()),
-            NodeError::Refused { node, error } => match Self::in_set_up(&error) {
-                Self::Died(text) => Self::Died(format!("node {node}: {text}")),
-                _ => Self::Machine(format!("node {node}: {error}")),
-            },
-            NodeError::Kernel { .. } => Self::Machine(error.to_string()),
-        }
-    }
-
-    /// A lab process that there is not.
-    pub(crate) fn of_lab(error: &LabError) -> Self {
-        match error {
-            LabError::Died { .. } => Self::Died(error.to_string()),
-            LabError::Refused { .. } | LabError::Channel(_) => Self::Machine(error.to_string()),
-        }
-    }
-
     /// For `map_err` on the result of writing `path`.
-    pub(crate) fn results(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+    pub fn results(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let owned = path.to_owned();
         move |source| Self::Results { path: owned, source }
     }
