@@ -2,7 +2,6 @@
 
 use crate::Event;
 use crate::capture::{Captures, Pace};
-use crate::control::Server;
 use crate::direction::{PipePlace, port_id};
 use crate::driver::Driver;
 use crate::exposed::Ways;
@@ -21,6 +20,7 @@ use crate::results::EventLog;
 use crate::session::{Parts, Session};
 use crate::shards::Sharing;
 use crate::virtual_time;
+use netloom_control::Server;
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
 use netloom_fabric::{PortId, TapId};
 use netloom_guest::node::{KernelNode, Pump};

@@ -1,8 +1,8 @@
 //! Runs a lab: from the plan to a judged result.
 //!
-//! [`run`] plays a lab to its end, [`up`] leaves one there, and [`Client`] talks to one that is there. Two processes
-//! share the work. The *guard* is the process that the user started; it forks the *lab* process, in which everything
-//! else happens, and passes on what that tells ([`Event`]). Each of the two cleans up if the other is killed.
+//! [`run`] plays a lab to its end, [`up`] leaves one there. Two processes share the work. The *guard* is the process that
+//! the user started; it forks the *lab* process, in which everything else happens, and passes on what that tells
+//! ([`Event`]). Each of the two cleans up if the other is killed.
 //!
 //! This crate decides nothing about packets (that is the fabric's business) and makes no namespace, interface or
 //! process by itself (that is the host crate's).
@@ -12,7 +12,6 @@ mod attempts;
 mod capture;
 mod chart;
 mod commands;
-mod control;
 mod direction;
 pub mod doctor;
 mod driver;
@@ -55,10 +54,6 @@ mod verdict;
 mod virtual_time;
 
 pub use attempts::{Next, next as next_attempt, put_side_by_side};
-pub use control::{
-    Capture, Client, Exec, LabInfo, LabStats, Look, NodeInfo, PipeStats, ServiceInfo, ServiceState, Set, Stdio,
-    TakenDown, attach, capture, look_at_labs, only_lab, running_labs, take_down,
-};
 pub use exposed::ways_into;
 pub use guard::{run, up};
 pub use logs::{LogLine, Logs, Stream};

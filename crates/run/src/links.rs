@@ -1,12 +1,11 @@
 //! The links of a running lab: what is in force on them, and the driver that makes it so.
 
-use crate::LabStats;
-use crate::control::PipeStats;
 use crate::direction::{PipePlace, pipe_id};
 use crate::driver::Driver;
 use crate::link_name::LinkName;
 use crate::losses::{PortCounters, port_losses};
 use crate::pipe_state::PipeState;
+use netloom_control::{LabStats, PipeStats};
 use netloom_dataplane::{Act, Appointment, Kept, Snapshot};
 use netloom_fabric::{PipeId, Tap, TapId};
 use netloom_host::netlink::Netlink;

@@ -3,7 +3,7 @@
 //! Whoever reads them asks nothing of the lab: the files are read as they grow. So it is the same on every clock and for every
 //! kind of node, and a reader that is slow, stops or dies keeps nobody waiting.
 
-use crate::control::{find, holds};
+use netloom_control::{find, holds};
 use netloom_judge::{CommandRow, RunError};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};

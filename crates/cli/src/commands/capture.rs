@@ -3,8 +3,8 @@
 use super::set::split_place;
 use super::{DONE, Failure, Outcome};
 use crate::args::CaptureArgs;
+use netloom_control::Capture;
 use netloom_judge::ExitCode;
-use netloom_run::Capture;
 use std::fs::File;
 use std::io::{IsTerminal, Write, stdout};
 
@@ -27,6 +27,6 @@ pub(super) fn capture(args: &CaptureArgs) -> Outcome {
         let failed = |error| Failure::new(ExitCode::Results, format!("writing {}: {error}", args.write.display()));
         Box::new(File::create(&args.write).map_err(failed)?)
     };
-    netloom_run::capture(&args.lab, wanted, &mut *out)?;
+    netloom_control::capture(&args.lab, wanted, &mut *out)?;
     DONE
 }

@@ -2,8 +2,8 @@
 
 use super::{Failure, Outcome};
 use crate::args::ExecArgs;
+use netloom_control::{Exec, Stdio, attach};
 use netloom_judge::ExitCode;
-use netloom_run::{Exec, Stdio, attach};
 use std::io::{IsTerminal, stdin, stdout};
 use std::path::PathBuf;
 

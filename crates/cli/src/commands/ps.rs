@@ -3,13 +3,13 @@
 use super::{DONE, Outcome, print};
 use crate::args::PsArgs;
 use crate::talk;
+use netloom_control::{LabInfo, Look, ServiceInfo, ServiceState};
 use netloom_run::render::{Align, Table};
-use netloom_run::{LabInfo, Look, ServiceInfo, ServiceState};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 pub(super) fn ps(args: &PsArgs) -> Outcome {
-    let labs = netloom_run::look_at_labs()?;
+    let labs = netloom_control::look_at_labs()?;
     if args.json {
         let labs: Vec<Value> = labs.iter().map(json).collect();
         return print(&serde_json::to_string_pretty(&labs).expect("a lab has string keys only"));

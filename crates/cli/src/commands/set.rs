@@ -2,8 +2,8 @@
 
 use super::{DONE, Failure, Outcome};
 use crate::args::SetArgs;
+use netloom_control::{Client, Set};
 use netloom_judge::ExitCode;
-use netloom_run::{Client, Set};
 
 pub(super) fn set(args: &SetArgs) -> Outcome {
     let (link, direction, pipe) = split_place(&args.link);

@@ -3,8 +3,8 @@
 use super::{Failure, Outcome};
 use crate::args::ShellArgs;
 use crate::commands::exec::{code, current_folder, personal_environment, terminal_environment};
+use netloom_control::{Exec, Stdio, attach};
 use netloom_judge::ExitCode;
-use netloom_run::{Exec, Stdio, attach};
 use std::env;
 use std::io::{IsTerminal, stdin, stdout};
 

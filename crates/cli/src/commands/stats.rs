@@ -2,10 +2,10 @@
 
 use super::{DONE, Outcome, print_on};
 use crate::args::StatsArgs;
+use netloom_control::{Client, LabStats, PipeStats, only_lab};
 use netloom_host::terminal::{WindowSize, window_size};
 use netloom_judge::telling_columns;
 use netloom_run::render::{Align, Table, pipe_name, rate, span};
-use netloom_run::{Client, LabStats, PipeStats, only_lab};
 use std::io::{IsTerminal, stdout};
 use std::thread::sleep;
 use std::time::Duration;

@@ -2,10 +2,10 @@
 
 pub(crate) mod readiness;
 
-use crate::control::{ServiceInfo, ServiceState};
 use crate::job::Mode;
 use crate::results::Folder;
 use crate::tail::last_lines;
+use netloom_control::{ServiceInfo, ServiceState};
 use netloom_judge::{CommandRow, RunError};
 use netloom_lab::{Action, Argv, CommandMetric, Measured, Plan, RunCommand, Subject};
 use netloom_units::{Duration, Instant};

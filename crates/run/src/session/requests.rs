@@ -3,10 +3,10 @@
 use super::launch::Launch;
 use super::processes::Purpose;
 use super::{Session, collect};
-use crate::control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request, Set};
 use crate::driver::Driver;
 use crate::environment;
 use crate::exposed::ways_into;
+use netloom_control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request, Set};
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::{Direction, NodeKind, parse_change};
 use netloom_link::PipeChange;

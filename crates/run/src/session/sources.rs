@@ -1,10 +1,10 @@
 //! Everything that the lab's main loop waits for.
 
 use super::Session;
-use crate::control::ClientId;
 use crate::driver::Driver;
 use crate::job::Mode;
 use crate::virtual_time::Played;
+use netloom_control::ClientId;
 use netloom_judge::RunError;
 use netloom_units::Instant;
 use nix::errno::Errno;

@@ -3,7 +3,7 @@
 use super::Session;
 use super::requests::{Refusal, direction};
 use crate::capture::LiveCapture;
-use crate::control::{Capture, ClientId};
+use netloom_control::{Capture, ClientId};
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::{CapturePlan, CapturePoint};
 use netloom_units::Bytes;

@@ -1,8 +1,8 @@
 //! A look at the labs of this user that are up, and their end.
 
-use super::client::{Client, PATIENCE};
-use super::protocol::LabInfo;
-use super::running::{find, refused, running};
+use crate::client::{Client, PATIENCE};
+use crate::protocol::LabInfo;
+use crate::running::{find, refused, running};
 use netloom_host::runtime::{self, RunningLab};
 use netloom_judge::{Report, RunError};
 use nix::sys::signal::{Signal, kill};

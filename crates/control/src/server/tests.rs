@@ -39,7 +39,7 @@ fn requests_nonsense_and_the_end_come_in_order() {
 #[test]
 fn descriptors_go_with_the_request_that_wants_them() {
     let (mut server, client, id) = connected();
-    let exec = super::super::protocol::Exec {
+    let exec = crate::protocol::Exec {
         node: "a".into(),
         argv: vec!["true".into()],
         env: Vec::new(),

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// What a client may ask of a running lab.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
-pub(crate) enum Request {
+pub enum Request {
     /// Who are you?
     Info,
     /// What did the pipes count?
@@ -76,7 +76,7 @@ pub struct Set {
 /// What the lab answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reply", rename_all = "snake_case")]
-pub(crate) enum Reply {
+pub enum Reply {
     /// To [`Request::Info`].
     Info(LabInfo),
     /// To [`Request::Stats`].

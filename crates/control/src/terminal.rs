@@ -1,6 +1,6 @@
 //! The user's terminal, joined to the one of a program in a node.
 
-use super::client::Client;
+use crate::client::Client;
 use netloom_host::KernelError;
 use netloom_host::signals::Signals;
 use netloom_host::terminal::{set_window_size, window_size};
@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// The streams between the two, with what one has given and the other not taken yet. Neither is read before that, and
 /// neither waits for the other: a program that echoes what it reads would wait for us to read, and we for it.
-pub(super) struct Relay<'a> {
+pub(crate) struct Relay<'a> {
     master: &'a OwnedFd,
     stdin: BorrowedFd<'a>,
     stdout: BorrowedFd<'a>,
@@ -42,12 +42,12 @@ enum End {
 
 impl<'a> Relay<'a> {
     /// `master` must not wait.
-    pub(super) fn new(master: &'a OwnedFd, stdin: BorrowedFd<'a>, stdout: BorrowedFd<'a>) -> Self {
+    pub(crate) fn new(master: &'a OwnedFd, stdin: BorrowedFd<'a>, stdout: BorrowedFd<'a>) -> Self {
         Self { master, stdin, stdout, input: Way::default(), output: Way::default() }
     }
 
     /// Until the program has ended; its exit code.
-    pub(super) fn until_exit(&mut self, client: &mut Client, signals: &Signals) -> Result<i32, RunError> {
+    pub(crate) fn until_exit(&mut self, client: &mut Client, signals: &Signals) -> Result<i32, RunError> {
         let mut answered = false;
         loop {
             if let Some(code) = client.exit_code(answered)? {
@@ -99,12 +99,12 @@ impl<'a> Relay<'a> {
         }
     }
 
-    pub(super) fn copy_window_size(&self) -> Result<(), RunError> {
+    pub(crate) fn copy_window_size(&self) -> Result<(), RunError> {
         window_size(self.stdin).map_or(Ok(()), |size| set_window_size(self.master, size)).map_err(refused)
     }
 
     /// What the program wrote just before it ended.
-    pub(super) fn drain(&mut self) {
+    pub(crate) fn drain(&mut self) {
         loop {
             while !self.output.waiting.is_empty() {
                 // Whoever reads us may have made that this never waits, too.
@@ -158,11 +158,11 @@ impl Way {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-pub(super) fn broken(error: io::Error) -> RunError {
+pub(crate) fn broken(error: io::Error) -> RunError {
     RunError::Machine(format!("joining the terminal to the node: {error}"))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-pub(super) fn refused(error: KernelError) -> RunError {
+pub(crate) fn refused(error: KernelError) -> RunError {
     RunError::Machine(error.to_string())
 }

@@ -1,7 +1,7 @@
 //! The user's side of the control socket.
 
-use super::protocol::{Capture, Exec, LabInfo, LabStats, Reply, Request, Set};
-use super::running::find;
+use crate::protocol::{Capture, Exec, LabInfo, LabStats, Reply, Request, Set};
+use crate::running::find;
 use netloom_host::fds::send_with_fds;
 use netloom_host::jsonl::{Lines, to_line};
 use netloom_host::runtime::control_socket;
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// A lab that has not answered for so long is silent: it answers within milliseconds, on a busy machine within a second.
-pub(super) const PATIENCE: Duration = Duration::from_secs(3);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A connection to a running lab.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! A program in a node, attached to the user's terminal or to whatever the user's command was given.
 
-use super::client::Client;
-use super::protocol::Exec;
-use super::terminal::{Relay, broken, refused};
+use crate::client::Client;
+use crate::protocol::Exec;
+use crate::terminal::{Relay, broken, refused};
 use netloom_host::signals::Signals;
 use netloom_host::terminal::{Pty, RawMode, open_pty};
 use netloom_judge::RunError;

@@ -1,7 +1,7 @@
 //! A capture of a running lab: from the lab through a pipe to wherever the user wants it.
 
-use super::client::Client;
-use super::protocol::Capture;
+use crate::client::Client;
+use crate::protocol::Capture;
 use netloom_host::signals::Signals;
 use netloom_judge::RunError;
 use nix::errno::Errno;

@@ -12,13 +12,13 @@ pub fn running_labs() -> Result<Vec<String>, RunError> {
     Ok(running()?.into_iter().map(|lab| lab.name).collect())
 }
 
-pub(super) fn running() -> Result<Vec<RunningLab>, RunError> {
+pub(crate) fn running() -> Result<Vec<RunningLab>, RunError> {
     runtime::sweep_stale().map_err(refused)?;
     runtime::list().map_err(refused)
 }
 
 /// Whether a lab of this user is up whose results and logs go to `folder`.
-pub(crate) fn holds(folder: &Path) -> Result<bool, RunError> {
+pub fn holds(folder: &Path) -> Result<bool, RunError> {
     let is_there = |lab: &RunningLab| lab.state.as_ref().and_then(|state| state.results.as_deref()) == Some(folder);
     Ok(runtime::list().map_err(refused)?.iter().any(is_there))
 }
@@ -27,7 +27,7 @@ pub(crate) fn holds(folder: &Path) -> Result<bool, RunError> {
 ///
 /// # Errors
 /// [`RunError::Lab`] with the names of those that are up, if it is not.
-pub(crate) fn find(lab: &str) -> Result<RunningLab, RunError> {
+pub fn find(lab: &str) -> Result<RunningLab, RunError> {
     runtime::find(lab).map_err(refused)?.ok_or_else(|| RunError::Lab(no_such_lab(lab)))
 }
 
@@ -41,7 +41,7 @@ fn no_such_lab(lab: &str) -> String {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-pub(super) fn refused(error: RuntimeError) -> RunError {
+pub(crate) fn refused(error: RuntimeError) -> RunError {
     RunError::Machine(error.to_string())
 }
 

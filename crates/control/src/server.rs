@@ -3,7 +3,7 @@
 //! A client takes from the lab what it pays for itself: of one that does not read its answers nothing more is read, its
 //! descriptors are closed unless a request takes them, and where the lab may open no more, clients wait for a while.
 
-use super::protocol::{Reply, Request};
+use crate::protocol::{Reply, Request};
 use netloom_host::fds::{MAX_FDS, Received, try_receive_with_fds};
 use netloom_host::jsonl::{Lines, to_line};
 use netloom_judge::ExitCode;
@@ -22,11 +22,11 @@ const AT_ONCE: usize = 4 * 1024;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A connection.
-pub(crate) type ClientId = u64;
+pub type ClientId = u64;
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub struct Server {
     listener: UnixListener,
     connections: BTreeMap<ClientId, Connection>,
     next: ClientId,
@@ -54,7 +54,7 @@ enum End {
 
 /// What a connection brought.
 #[derive(Debug)]
-pub(crate) enum Incoming {
+pub enum Incoming {
     /// A request, with the descriptors that came along.
     Request(Request, Vec<OwnedFd>),
     /// Something that is no request.
@@ -65,20 +65,20 @@ pub(crate) enum Incoming {
 
 impl Server {
     /// Listens at `path`.
-    pub(crate) fn listen(path: &Path) -> io::Result<Self> {
+    pub fn listen(path: &Path) -> io::Result<Self> {
         let listener = UnixListener::bind(path)?;
         listener.set_nonblocking(true)?;
         Ok(Self { listener, connections: BTreeMap::new(), next: 0, deaf_until: None })
     }
 
     /// What to poll for new connections; none for a while after [`Server::accept`] has failed.
-    pub(crate) fn listener(&self) -> Option<BorrowedFd<'_>> {
+    pub fn listener(&self) -> Option<BorrowedFd<'_>> {
         let is_deaf = self.deaf_until.is_some_and(|until| Instant::now() < until);
         (!is_deaf).then(|| self.listener.as_fd())
     }
 
     /// What to poll: for requests, or if the flag says that an answer waits to be sent, only for room for it.
-    pub(crate) fn connections(&self) -> impl Iterator<Item = (ClientId, BorrowedFd<'_>, bool)> {
+    pub fn connections(&self) -> impl Iterator<Item = (ClientId, BorrowedFd<'_>, bool)> {
         self.connections.iter().map(|(id, this)| (*id, this.stream.as_fd(), !this.unsent.is_empty()))
     }
 
@@ -86,7 +86,7 @@ impl Server {
     ///
     /// # Errors
     /// The first time in a row that the kernel refuses: mostly, there are too many descriptors.
-    pub(crate) fn accept(&mut self) -> io::Result<()> {
+    pub fn accept(&mut self) -> io::Result<()> {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => {
@@ -114,7 +114,7 @@ impl Server {
     }
 
     /// Sends what waits for a client, and takes in some of what it has sent.
-    pub(crate) fn serve(&mut self, id: ClientId) {
+    pub fn serve(&mut self, id: ClientId) {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.flush();
             if connection.unsent.is_empty() {
@@ -124,7 +124,7 @@ impl Server {
     }
 
     /// The next thing that a client has brought; none while it does not take the answer to what it asked before.
-    pub(crate) fn next(&mut self, id: ClientId) -> Option<Incoming> {
+    pub fn next(&mut self, id: ClientId) -> Option<Incoming> {
         let connection = self.connections.get_mut(&id)?;
         let is_closed = matches!(connection.end, Some(End::Closed));
         if !connection.unsent.is_empty() && !is_closed {
@@ -144,7 +144,7 @@ impl Server {
     }
 
     /// Sends a reply, as far as the client takes it now; the rest when it does.
-    pub(crate) fn reply(&mut self, id: ClientId, reply: &Reply) {
+    pub fn reply(&mut self, id: ClientId, reply: &Reply) {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.send(reply);
         }

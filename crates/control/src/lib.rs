@@ -1,0 +1,24 @@
+//! The control socket of a lab that is up: what is said over it, and both of its ends. This crate knows neither namespaces
+//! nor packets, nor how a lab does what it is asked for: a [`Server`] hands requests to the lab, which answers them.
+//!
+//! A user's program speaks through a [`Client`]. [`attach`] and [`capture`] join a terminal or a file to it,
+//! [`look_at_labs`] and [`take_down`] deal with all labs of a user.
+
+mod attach;
+mod client;
+mod labs;
+mod protocol;
+mod running;
+mod server;
+mod terminal;
+mod watch;
+
+pub use attach::{Stdio, attach};
+pub use client::Client;
+pub use labs::{Look, TakenDown, look_at_labs, take_down};
+pub use protocol::{
+    Capture, Exec, LabInfo, LabStats, NodeInfo, PipeStats, Reply, Request, ServiceInfo, ServiceState, Set,
+};
+pub use running::{find, holds, only_lab, running_labs};
+pub use server::{ClientId, Incoming, Server};
+pub use watch::capture;
