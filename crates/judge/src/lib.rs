@@ -1,24 +1,37 @@
-//! What a run found, and how it is judged. This crate is pure: it opens no file, reads no clock, makes no system call, and
-//! knows neither how a lab is run nor where its results are kept.
+//! What a run found, and whether it was as described. This crate is pure: it opens no file, reads no clock, makes no system
+//! call, and knows neither how a lab is run nor where its results are kept.
 //!
-//! A [`Report`] holds what a run found out, a [`RunError`] why there is none, and an [`ExitCode`] what scripts hear of either.
-//! An [`examination::Examination`] says what a machine carries.
+//! From what was counted and measured follow the rows of a report ([`measure`], [`losses`]), whether expectations hold
+//! ([`expectations`]), and whether the network did what was described ([`verdict`]). A [`Report`] holds all of it, a
+//! [`RunError`] says why there is none, and an [`ExitCode`] what scripts hear of either. An
+//! [`examination::Examination`] says what a machine carries.
 
 #![forbid(unsafe_code)]
 
+pub mod attempts;
 mod effects;
 mod error;
 pub mod examination;
 mod exit;
+pub mod expectations;
+mod link_name;
+pub mod losses;
+pub mod measure;
+mod pipe_state;
 mod punctuality;
 pub mod quantity;
 mod report;
+mod spent;
+pub mod verdict;
 
 pub use effects::{Effects, telling_columns};
 pub use error::{MissingProgram, RunError};
 pub use exit::ExitCode;
+pub use link_name::LinkName;
+pub use pipe_state::{PipePlace, PipeState};
 pub use punctuality::{Kind, Lateness, Punctuality};
 pub use report::{
     Advance, Attempt, CommandRow, Effort, ExpectationRow, Finding, NodeEffort, PipeRow, Plots, PortLoss, Report,
     RouterRow, SchedulerEffort, SimReport, SourceRow, Verdict,
 };
+pub use spent::{Spent, ThreadSpent};

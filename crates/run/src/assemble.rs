@@ -1,25 +1,19 @@
 //! From the plan to a network that works: nodes, interfaces, addresses, routes, and the engine. Runs in the lab process.
 
-use crate::Event;
 use crate::capture::{Captures, Pace};
-use crate::direction::{PipePlace, port_id};
+use crate::direction::port_id;
 use crate::driver::Driver;
 use crate::exposed::Ways;
-use crate::files;
 use crate::guard_link::GuardLink;
 use crate::hosts::HostsFiles;
 use crate::job::Job;
 use crate::kernels::Kernels;
-use crate::link_name::LinkName;
 use crate::links::{Links, read_port_counters};
-use crate::losses::PortCounters;
-use crate::memory;
 use crate::node::LabNode;
-use crate::refusal;
 use crate::results::EventLog;
 use crate::session::{Parts, Session};
 use crate::shards::Sharing;
-use crate::virtual_time;
+use crate::{Event, files, memory, refusal, virtual_time};
 use netloom_control::Server;
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
 use netloom_fabric::{PortId, TapId};
@@ -30,8 +24,9 @@ use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
 use netloom_host::processors::{self, Claim};
 use netloom_host::runtime::RuntimeDir;
 use netloom_host::signals::Signals;
+use netloom_judge::losses::PortCounters;
 use netloom_judge::quantity::counted;
-use netloom_judge::{ExitCode, RunError};
+use netloom_judge::{ExitCode, LinkName, PipePlace, RunError};
 use netloom_lab::{Clock, Cpus, LinkPlan, NodePlan, Plan, Precision, Stack};
 use std::collections::BTreeSet;
 use std::os::unix::net::UnixStream;

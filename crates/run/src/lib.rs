@@ -7,6 +7,7 @@
 //! This crate decides nothing about packets (that is the fabric's business) and makes no namespace, interface or
 //! process by itself (that is the host crate's).
 
+mod accounts;
 mod assemble;
 mod attempts;
 mod capture;
@@ -15,9 +16,7 @@ mod commands;
 mod direction;
 pub mod doctor;
 mod driver;
-mod effort;
 mod environment;
-mod expectations;
 mod exposed;
 mod fabric;
 mod files;
@@ -26,16 +25,12 @@ mod guard_link;
 mod hosts;
 mod job;
 mod kernels;
-mod link_name;
 mod links;
 mod logs;
-mod losses;
-mod measure;
 mod memory;
 mod message;
 mod node;
 pub mod packet_times;
-mod pipe_state;
 mod plots;
 mod portrait;
 mod preflight;
@@ -50,10 +45,9 @@ mod shards;
 mod simulate;
 mod tail;
 mod teller;
-mod verdict;
 mod virtual_time;
 
-pub use attempts::{Next, next as next_attempt, put_side_by_side};
+pub use attempts::put_side_by_side;
 pub use exposed::ways_into;
 pub use guard::{run, up};
 pub use logs::{LogLine, Logs, Stream};

@@ -1,15 +1,13 @@
 //! The links of a running lab: what is in force on them, and the driver that makes it so.
 
-use crate::direction::{PipePlace, pipe_id};
+use crate::direction::pipe_id;
 use crate::driver::Driver;
-use crate::link_name::LinkName;
-use crate::losses::{PortCounters, port_losses};
-use crate::pipe_state::PipeState;
 use netloom_control::{LabStats, PipeStats};
 use netloom_dataplane::{Act, Appointment, Kept, Snapshot};
-use netloom_fabric::{PipeId, Tap, TapId};
-use netloom_host::netlink::Netlink;
-use netloom_judge::{Effects, PortLoss, RunError};
+use netloom_fabric::{PipeId, PortId, Tap, TapId};
+use netloom_host::netlink::{InterfaceCounters, Netlink};
+use netloom_judge::losses::{PortCount, PortCounters, port_losses};
+use netloom_judge::{Effects, LinkName, PipePlace, PipeState, PortLoss, RunError};
 use netloom_lab::Direction;
 use netloom_link::{ConfigError, PipeChange, PipeConfig, PipeCounters};
 use netloom_units::{Bytes, Duration, Instant, Rate};
@@ -310,5 +308,12 @@ impl Links {
 /// What the kernel has counted of the ports so far. The current network namespace must be the lab's own.
 pub(crate) fn read_port_counters() -> Result<PortCounters, RunError> {
     let interfaces = Netlink::open().and_then(|mut netlink| netlink.links());
-    interfaces.map(|all| PortCounters::of_interfaces(&all)).map_err(|error| RunError::Died(error.to_string()))
+    let interfaces = interfaces.map_err(|error| RunError::Died(error.to_string()))?;
+    // Their names say which port they serve.
+    let port = |name: &str| name.strip_prefix('p')?.parse().ok().map(PortId);
+    let count = |InterfaceCounters { rx_packets, tx_dropped, tx_errors, .. }: InterfaceCounters| PortCount {
+        came: rx_packets,
+        refused: tx_dropped + tx_errors,
+    };
+    Ok(interfaces.iter().filter_map(|link| Some((port(&link.name)?, count(link.counters)))).collect())
 }

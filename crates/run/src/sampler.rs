@@ -1,8 +1,7 @@
 //! `samples.csv`: what every pipe had counted, ten times a second.
 
-use crate::direction::PipePlace;
 use crate::results::Folder;
-use netloom_judge::{Effects, RunError};
+use netloom_judge::{Effects, PipePlace, RunError};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};

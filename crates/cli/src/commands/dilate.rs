@@ -5,9 +5,10 @@ use crate::args::RunArgs;
 use crate::progress::{Progress, settle};
 use crate::talk;
 use netloom_guest::kernel::{self, Need};
+use netloom_judge::attempts::{Next, next};
 use netloom_judge::{ExitCode, Report};
 use netloom_lab::{Clock, Plan};
-use netloom_run::{Next, RunRequest, next_attempt, put_side_by_side, render};
+use netloom_run::{RunRequest, put_side_by_side, render};
 use netloom_units::{Dilation, Duration};
 
 /// Runs the lab of `first`, and again in slower and slower time, until the network is as described or slowing does not
@@ -23,7 +24,7 @@ pub(super) fn search(args: &RunArgs, most: Dilation, first: RunRequest) -> Resul
         }
         let report = run_once(args, &request).inspect_err(|_| say_so_far(&mut runs))?;
         runs.push(report);
-        match next_attempt(request.plan.clock, &runs, most) {
+        match next(request.plan.clock, &runs, most) {
             Next::Rerun(dilation) => {
                 if !quiet {
                     talk::say(&format!("{}\n", headline(&runs)));

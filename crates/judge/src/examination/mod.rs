@@ -2,7 +2,7 @@
 //!
 //! Every number carries its unit in its name.
 
-pub mod quote;
+pub(crate) mod quote;
 
 use netloom_lab::Precision;
 use serde::{Deserialize, Serialize};

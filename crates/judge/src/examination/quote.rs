@@ -7,28 +7,27 @@ use netloom_units::Dilation;
 
 /// What a run that was not as described suffered from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Complaint {
+pub(crate) struct Complaint {
     /// Packets were late.
-    pub late: bool,
+    pub(crate) late: bool,
     /// The engine waited for a processor.
-    pub starved: bool,
+    pub(crate) starved: bool,
     /// Packets were lost outside the models, or a rate was not reached.
-    pub overrun: bool,
+    pub(crate) overrun: bool,
 }
 
 /// What was asked of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// How punctual it was to be.
-    pub precision: Precision,
+pub(crate) struct Asked {
+    pub(crate) precision: Precision,
     /// The bound of lateness, in nanoseconds of lab time.
-    pub lateness_ns: u64,
+    pub(crate) lateness_ns: u64,
     /// By how much lab time was slower than ours.
-    pub dilation: Dilation,
+    pub(crate) dilation: Dilation,
 }
 
 /// One line for the verdict; none if nothing is wrong that has to do with the machine.
-pub fn quote(complaint: Complaint, asked: &Asked, known: Option<&Examination>) -> Option<String> {
+pub(crate) fn quote(complaint: Complaint, asked: &Asked, known: Option<&Examination>) -> Option<String> {
     if complaint == Complaint::default() {
         return None;
     }

@@ -3,21 +3,20 @@
 use super::Session;
 use super::carriers::dropped_by;
 use super::stage::{Play, Stage, Stop, Why};
-use crate::Event;
 use crate::commands::Command;
 use crate::driver::Driver;
-use crate::effort::Spent;
-use crate::expectations::{self, Measurements};
 use crate::guard_link::GuardLink;
 use crate::job::Mode;
-use crate::measure::{Mark, engine_evidence, marks, pipe_evidence, pipe_rows};
-use crate::plots;
 use crate::sampler::INTERVAL;
-use crate::verdict::{Evidence, NodeEvidence, ProcessorShare, judge};
+use crate::{Event, plots};
 use netloom_dataplane::Snapshot;
 use netloom_guest::deputy::SLICE;
+use netloom_host::node::NetworkChange;
+use netloom_judge::expectations::{self, Measurements};
+use netloom_judge::measure::{Mark, engine_evidence, marks, pipe_evidence, pipe_rows};
 use netloom_judge::quantity::{counted, span};
-use netloom_judge::{Advance, CommandRow, ExitCode, ExpectationRow, PipeRow, Report, RouterRow, RunError};
+use netloom_judge::verdict::{self, Evidence, NodeEvidence, ProcessorShare, judge};
+use netloom_judge::{Advance, CommandRow, ExitCode, ExpectationRow, PipeRow, Report, RouterRow, RunError, Spent};
 use netloom_lab::{Clock, CommandMetric, NodeKind};
 use netloom_units::Instant;
 use std::collections::BTreeMap;
@@ -200,9 +199,10 @@ impl Session<'_> {
             // is lost to the models.
             let dropped = dropped_by(&counters, |_| true).saturating_sub(carriers.excused(index, &counters));
             let changes = node.network_changes().map_err(|error| RunError::Died(error.to_string()))?;
+            let change = |NetworkChange { alters_link, what }| verdict::NetworkChange { alters_link, what };
             Ok(NodeEvidence {
                 name: node.name().to_owned(),
-                changes,
+                changes: changes.into_iter().map(change).collect(),
                 dropped,
                 unenforced_share: unenforced.get(&index).cloned(),
                 processor: processors[index],

@@ -17,17 +17,15 @@ mod watch;
 mod ways;
 
 use crate::Event;
+use crate::accounts::Accounts;
 use crate::capture::{Captures, LiveCapture};
 use crate::commands::{Command, commands_of};
 use crate::driver::Driver;
-use crate::effort::{Accounts, Spent};
-use crate::expectations::QueueWatches;
 use crate::exposed::Ways;
 use crate::guard_link::{GuardLink, Heard};
 use crate::hosts::HostsFiles;
 use crate::job::{Job, Mode};
 use crate::links::Links;
-use crate::measure::{Mark, marks};
 use crate::node::LabNode;
 use crate::results::EventLog;
 use crate::sampler::Sampler;
@@ -41,7 +39,9 @@ use netloom_fabric::TapId;
 use netloom_guest::node::Pump;
 use netloom_host::processors::Claim;
 use netloom_host::signals::Signals;
-use netloom_judge::{Punctuality, RunError};
+use netloom_judge::expectations::QueueWatches;
+use netloom_judge::measure::{Mark, marks};
+use netloom_judge::{Punctuality, RunError, Spent};
 use netloom_units::{Duration, Instant};
 use processes::{Processes, Purpose};
 use serde_json::{Value, json};
@@ -127,7 +127,7 @@ impl<'a> Session<'a> {
     pub(crate) fn new(job: &'a Job, guard: GuardLink, parts: Parts, events: EventLog) -> Self {
         let Parts { nodes, links, captures, server, signals, notes, pump, claims, hosts, ways } = parts;
         let timeline = match job.mode {
-            Mode::Run => Timeline::of(&job.plan, &crate::expectations::instants(&job.plan), FIRST_OF_TIMELINE),
+            Mode::Run => Timeline::of(&job.plan, &netloom_judge::expectations::instants(&job.plan), FIRST_OF_TIMELINE),
             Mode::Up => Timeline::default(),
         };
         Self {

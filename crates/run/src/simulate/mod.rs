@@ -6,12 +6,11 @@ mod events;
 mod pipes;
 mod sources;
 
-use crate::direction::PipePlace;
 use crate::results::{Folder, write_pipe_table};
 use crate::results_folder::results_folder;
 use crate::sampler::{INTERVAL, Sampler, interval_within};
 use crate::{Event, RunRequest, plots};
-use netloom_judge::{ExitCode, RunError, SimReport};
+use netloom_judge::{ExitCode, PipePlace, RunError, SimReport};
 use netloom_lab::Clock;
 use netloom_link::PipeCounters;
 use netloom_sim::{Outcome, Sample, SimError};

@@ -1,8 +1,8 @@
 //! Whether the events of the timeline happened when they were to.
 
 use super::{Allowed, ratio};
-use netloom_judge::quantity::span;
-use netloom_judge::{Finding, Lateness, Punctuality};
+use crate::quantity::span;
+use crate::{Finding, Lateness, Punctuality};
 
 /// What happened later than allowed.
 pub(super) fn late_events<'a>(

@@ -2,34 +2,36 @@
 
 mod queue_watch;
 
-use crate::direction::PipePlace;
 use crate::measure::{Flow, Mark};
-use crate::pipe_state::PipeState;
+use crate::{ExpectationRow, PipePlace, PipeState};
 use netloom_dataplane::Snapshot;
-use netloom_judge::ExpectationRow;
 use netloom_lab::{CommandMetric, Expectation, Judgement, Measured, PipeMetric, Plan, Subject, Window};
 use netloom_units::Duration;
-pub(crate) use queue_watch::QueueWatches;
+pub use queue_watch::QueueWatches;
 use std::collections::BTreeMap;
 
 /// All that a run measured.
-pub(crate) struct Measurements<'a> {
-    pub(crate) plan: &'a Plan,
+pub struct Measurements<'a> {
+    /// What was described.
+    pub plan: &'a Plan,
     /// What the command at this place of the timeline shows of a metric.
-    pub(crate) of_command: &'a dyn Fn(usize, &CommandMetric) -> Value,
-    pub(crate) pipes: &'a [PipeState],
+    pub of_command: &'a dyn Fn(usize, &CommandMetric) -> Value,
+    /// What was in force at the end.
+    pub pipes: &'a [PipeState],
     /// At time zero.
-    pub(crate) first: &'a [Mark],
+    pub first: &'a [Mark],
     /// At the end.
-    pub(crate) ends: &'a [Mark],
-    pub(crate) last: &'a Snapshot,
+    pub ends: &'a [Mark],
+    /// All that was measured then.
+    pub last: &'a Snapshot,
     /// At the beginnings and ends of windows, as far as the run came.
-    pub(crate) windows: &'a BTreeMap<Duration, Vec<Mark>>,
-    pub(crate) queues: &'a QueueWatches,
+    pub windows: &'a BTreeMap<Duration, Vec<Mark>>,
+    /// The longest queues within windows.
+    pub queues: &'a QueueWatches,
 }
 
 /// The instants after time zero at which everything has to be measured.
-pub(crate) fn instants(plan: &Plan) -> Vec<Duration> {
+pub fn instants(plan: &Plan) -> Vec<Duration> {
     let mut all: Vec<Duration> =
         plan.expect.iter().filter_map(|e| e.window).flat_map(|window| [window.from, window.to]).collect();
     all.sort_unstable();
@@ -38,12 +40,12 @@ pub(crate) fn instants(plan: &Plan) -> Vec<Duration> {
 }
 
 /// Judges every expectation, in the order of the lab file.
-pub(crate) fn judge(measurements: &Measurements<'_>) -> Vec<ExpectationRow> {
+pub fn judge(measurements: &Measurements<'_>) -> Vec<ExpectationRow> {
     measurements.plan.expect.iter().map(|expectation| row(expectation, measurements)).collect()
 }
 
 /// What could be measured, or why it could not.
-pub(crate) type Value = Result<Measured, String>;
+pub type Value = Result<Measured, String>;
 
 fn row(expectation: &Expectation, measurements: &Measurements<'_>) -> ExpectationRow {
     let judgements: Vec<(String, Judgement)> = match &expectation.subject {

@@ -107,7 +107,7 @@ fn the_mean_delay_may_differ_by_its_bound_only() {
 
 #[test]
 fn a_change_that_comes_too_late_is_found() {
-    let late = |late_count| netloom_judge::Lateness {
+    let late = |late_count| crate::Lateness {
         count: 21,
         late_count,
         worst_ns: Some(1_600_000_000),

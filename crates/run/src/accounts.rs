@@ -1,11 +1,10 @@
 //! Accounts of what a run costs this machine, and what it took of them from time zero to the end.
 
-use crate::verdict::ProcessorShare;
 use netloom_dataplane::{EngineReport, ThreadReport};
 use netloom_guest::node::ProcessorUse;
 use netloom_guest::schedule::Statistics;
-use netloom_judge::{Effort, NodeEffort, SchedulerEffort};
-use netloom_lab::Clock;
+use netloom_judge::verdict::ProcessorShare;
+use netloom_judge::{SchedulerEffort, Spent, ThreadSpent};
 use std::time;
 
 /// All accounts at one moment.
@@ -53,49 +52,6 @@ impl Accounts {
     }
 }
 
-/// What a run took of each account.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Spent {
-    /// Our time.
-    pub(crate) elapsed_ns: u64,
-    /// By the engine's threads.
-    pub(crate) engine: Vec<ThreadSpent>,
-    /// By the nodes' places; none of nodes without a kernel of their own.
-    pub(crate) nodes: Vec<Option<ProcessorShare>>,
-    pub(crate) scheduler: Option<SchedulerEffort>,
-}
-
-/// What a thread of the engine took. Our own time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ThreadSpent {
-    pub(crate) ran_ns: u64,
-    /// None if the kernel does not tell.
-    pub(crate) waited_ns: Option<u64>,
-}
-
-impl Spent {
-    /// For the report.
-    pub(crate) fn effort<'a>(&self, clock: Clock, names: impl Iterator<Item = &'a str>) -> Effort {
-        let node = |(name, share): (&str, &Option<ProcessorShare>)| {
-            let share = (*share)?;
-            Some(NodeEffort { node: name.to_owned(), ran_share: share.ran(), waited_share: share.waited() })
-        };
-        let thread = |thread: &ThreadSpent| {
-            ProcessorShare { elapsed_ns: self.elapsed_ns, ran_ns: thread.ran_ns, waited_ns: 0 }.ran()
-        };
-        let threads: Vec<f64> = self.engine.iter().filter(|_| clock != Clock::Virtual).map(thread).collect();
-        Effort {
-            clock: clock.to_string(),
-            dilation: clock.dilation().map(netloom_units::Dilation::as_f64),
-            wall_ns: self.elapsed_ns,
-            engine_cpu_share: (clock != Clock::Virtual).then(|| threads.iter().sum()),
-            engine_thread_shares: threads,
-            nodes: names.zip(&self.nodes).filter_map(node).collect(),
-            scheduler: self.scheduler,
-        }
-    }
-}
-
 fn scheduler(now: &Statistics, before: &Statistics, wall: time::Duration) -> SchedulerEffort {
     let packets = now.packets - before.packets;
     SchedulerEffort {
@@ -116,6 +72,8 @@ fn nanos(span: time::Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netloom_judge::NodeEffort;
+    use netloom_lab::Clock;
     use netloom_units::{Dilation, Duration};
 
     fn after(begin: time::Instant, seconds: u64, ran_ms: u64) -> Accounts {

@@ -6,34 +6,33 @@
 mod events;
 mod processors;
 
+use crate::examination::Examination;
+use crate::examination::quote::{Asked, Complaint, quote};
+use crate::quantity::{rate, span};
+use crate::{Finding, PortLoss, Punctuality, Verdict};
 use events::late_events;
-use netloom_host::node::NetworkChange;
-use netloom_judge::examination::Examination;
-use netloom_judge::examination::quote::{Asked, Complaint, quote};
-use netloom_judge::quantity::{rate, span};
-use netloom_judge::{Finding, PortLoss, Punctuality, Verdict};
 use netloom_lab::{Bounds, Clock, Precision};
 use netloom_units::Duration;
-pub(crate) use processors::ProcessorShare;
+pub use processors::ProcessorShare;
 use processors::{engine_waits, node_processor, starvation};
 
 /// How far from the description a run may stray.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Allowed {
+pub struct Allowed {
     /// The 99th percentile of a pipe's lateness, in nanoseconds.
-    pub(crate) lateness_ns: u64,
+    pub lateness_ns: u64,
     /// The achieved rate of a busy pipe may differ from the described one by this fraction.
-    pub(crate) rate: f64,
+    pub rate: f64,
     /// A pipe's mean delay may differ from the described one by this fraction, or by `lateness_ns` if that is more.
-    pub(crate) delay: f64,
+    pub delay: f64,
     /// The share of the time that each kernel may wait for a processor, and the engine that serves kernels.
-    pub(crate) starvation: f64,
+    pub starvation: f64,
     /// How late links are changed and measurements are made, in nanoseconds.
-    pub(crate) events_ns: u64,
+    pub events_ns: u64,
     /// How late programs are started and stopped, in nanoseconds.
-    pub(crate) starts_ns: u64,
+    pub starts_ns: u64,
     /// Whether programs may give interfaces of described links another queue, MTU or state.
-    pub(crate) changes: bool,
+    pub changes: bool,
 }
 
 impl From<Bounds> for Allowed {
@@ -52,98 +51,114 @@ impl From<Bounds> for Allowed {
 
 /// What was measured.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Evidence {
+pub struct Evidence {
     /// The clock of the run, to which the proposed dilation is relative.
-    pub(crate) clock: Clock,
+    pub clock: Clock,
     /// How the engine waited.
-    pub(crate) precision: Precision,
+    pub precision: Precision,
     /// What `netloom doctor` found out about this machine, if it was asked.
-    pub(crate) examination: Option<Examination>,
-    pub(crate) pipes: Vec<PipeEvidence>,
-    pub(crate) engine: EngineEvidence,
-    pub(crate) nodes: Vec<NodeEvidence>,
+    pub examination: Option<Examination>,
+    /// Its pipes.
+    pub pipes: Vec<PipeEvidence>,
+    /// What moved the packets.
+    pub engine: EngineEvidence,
+    /// Its nodes, but for transit routers.
+    pub nodes: Vec<NodeEvidence>,
     /// How late the events of the timeline were.
-    pub(crate) events: Punctuality,
+    pub events: Punctuality,
     /// What could not be enforced or measured, and why.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// One pipe with traffic.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PipeEvidence {
+pub struct PipeEvidence {
     /// Its link and direction.
-    pub(crate) name: String,
+    pub name: String,
     /// Whether anything was handed out.
-    pub(crate) carried: bool,
-    pub(crate) lateness_p99_ns: u64,
+    pub carried: bool,
+    /// The 99th percentile of how much later than due packets were handed out; of few packets, what [`crate::measure`] makes
+    /// of it.
+    pub lateness_p99_ns: u64,
     /// The described propagation delay; none if it was changed during the run.
-    pub(crate) delay_ns: Option<u64>,
+    pub delay_ns: Option<u64>,
     /// The mean propagation delay that packets really had.
-    pub(crate) measured_delay_ns: u64,
-    pub(crate) busy: Option<Busy>,
+    pub measured_delay_ns: u64,
+    /// What its transmitter did; none if its rate is unlimited.
+    pub busy: Option<Busy>,
 }
 
 /// What a pipe did while packets waited for its transmitter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Busy {
+pub struct Busy {
     /// How long that would have lasted at the described rate.
-    pub(crate) described_ns: u64,
+    pub described_ns: u64,
     /// How long it did last.
-    pub(crate) measured_ns: u64,
+    pub measured_ns: u64,
     /// The described rate at the end of the run.
-    pub(crate) bits_per_second: f64,
+    pub bits_per_second: f64,
 }
 
 /// The engine itself.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct EngineEvidence {
+pub struct EngineEvidence {
     /// Packets that the kernel could not hand to the engine.
-    pub(crate) lost_arriving: u64,
+    pub lost_arriving: u64,
     /// Packets that the kernel did not take from the engine, or dropped behind it.
-    pub(crate) lost_leaving: u64,
+    pub lost_leaving: u64,
     /// How long the engine has worked, in lab time.
-    pub(crate) lab_ns: u64,
+    pub lab_ns: u64,
     /// By how much it was behind in the end, since it could not compute in time what the links describe. Lab time.
-    pub(crate) behind_ns: u64,
+    pub behind_ns: u64,
     /// The port that lost most, if that is known.
-    pub(crate) worst_port: Option<PortLoss>,
+    pub worst_port: Option<PortLoss>,
     /// Whether packets found no memory.
-    pub(crate) was_out_of_memory: bool,
+    pub was_out_of_memory: bool,
     /// Why the kernel did not take the latest of them, if it said so.
-    pub(crate) refusal: Option<String>,
+    pub refusal: Option<String>,
     /// How long the run lasted in wall time, in nanoseconds.
-    pub(crate) elapsed_ns: u64,
+    pub elapsed_ns: u64,
     /// How long of that each of its threads was ready to run and waited for a processor, in nanoseconds; none if the kernel
     /// does not tell.
-    pub(crate) waited_ns: Vec<Option<u64>>,
+    pub waited_ns: Vec<Option<u64>>,
     /// Whether it reads packets of kernel nodes, in real or dilated time. They arrive when they are read, so that a wait for a
     /// processor delays them and nobody can tell by how much; packets of interfaces carry the instant of their arrival.
-    pub(crate) serves_kernels: bool,
+    pub serves_kernels: bool,
 }
 
 /// One node.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct NodeEvidence {
-    pub(crate) name: String,
+pub struct NodeEvidence {
+    /// Its name.
+    pub name: String,
     /// Packets that its interfaces dropped, outside all models.
-    pub(crate) dropped: u64,
+    pub dropped: u64,
     /// Why its CPU share could not be enforced, if that is so.
-    pub(crate) unenforced_share: Option<String>,
+    pub unenforced_share: Option<String>,
     /// What its programs did to its network.
-    pub(crate) changes: Vec<NetworkChange>,
+    pub changes: Vec<NetworkChange>,
     /// What its kernel had of its processor, if the description leaves open how fast that is; none of nodes without a
     /// kernel of their own.
-    pub(crate) processor: Option<ProcessorShare>,
+    pub processor: Option<ProcessorShare>,
+}
+
+/// What a program did to the network of its node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetworkChange {
+    /// Whether packets of a described link met it: a queue, another MTU, an interface that was down or gone.
+    pub alters_link: bool,
+    /// What, in words.
+    pub what: String,
 }
 
 /// A busy period shorter than this cannot tell a rate to a percent: a few packets at its ends decide.
-pub(crate) const ENOUGH_BUSY: Duration = Duration::from_secs(1);
+pub const ENOUGH_BUSY: Duration = Duration::from_secs(1);
 
 /// Slowing would help against a loss, but nobody knows by how much: half the speed is the smallest step there is.
 const SMALLEST_SLOWING: f64 = 2.0;
 
 /// Judges a run.
-pub(crate) fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
+pub fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     let carrying = || evidence.pipes.iter().filter(|pipe| pipe.carried);
     let late = carrying().flat_map(|pipe| lateness(allowed, pipe).into_iter().chain(delay(allowed, pipe)));
     let mut findings: Vec<Finding> = late.chain(late_events(allowed, &evidence.events)).collect();

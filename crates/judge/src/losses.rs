@@ -1,25 +1,32 @@
 //! Which ports lost packets outside the models. Pure.
 
-use crate::link_name::LinkName;
+use crate::{LinkName, PortLoss};
 use netloom_dataplane::EngineReport;
 use netloom_fabric::PortId;
-use netloom_host::netlink::{InterfaceCounters, Link};
-use netloom_judge::PortLoss;
 use std::collections::BTreeMap;
 
-/// What the kernel has counted of each port with an interface, at its end of the lab.
+/// What the kernel has counted of a port's interface, at its end of the lab.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCount {
+    /// Packets from the node.
+    pub came: u64,
+    /// Packets for the node that were dropped or refused.
+    pub refused: u64,
+}
+
+/// The same of each port with an interface.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PortCounters(BTreeMap<u32, InterfaceCounters>);
+pub struct PortCounters(BTreeMap<PortId, PortCount>);
 
 impl PortCounters {
-    /// Of the interfaces in the lab's own namespace, whose names say which port they serve.
-    pub(crate) fn of_interfaces(interfaces: &[Link]) -> Self {
-        let port = |name: &str| name.strip_prefix('p')?.parse::<u32>().ok();
-        Self(interfaces.iter().filter_map(|link| Some((port(&link.name)?, link.counters))).collect())
+    fn of(&self, port: PortId) -> PortCount {
+        self.0.get(&port).copied().unwrap_or_default()
     }
+}
 
-    fn of(&self, port: PortId) -> InterfaceCounters {
-        self.0.get(&port.0).copied().unwrap_or_default()
+impl FromIterator<(PortId, PortCount)> for PortCounters {
+    fn from_iter<T: IntoIterator<Item = (PortId, PortCount)>>(counts: T) -> Self {
+        Self(counts.into_iter().collect())
     }
 }
 
@@ -28,7 +35,7 @@ impl PortCounters {
 /// If the ring was full, the kernel tells how many packets that cost in all, and not whose they were. But it counts what comes in
 /// at every interface, and the engine what it saw of that: the difference says how to divide the sum. Packets that are on
 /// their way between the two at this moment make this a little inexact; the sum is exact.
-pub(crate) fn port_losses(
+pub fn port_losses(
     names: &[LinkName],
     engine: &EngineReport,
     before: &PortCounters,
@@ -39,13 +46,12 @@ pub(crate) fn port_losses(
     let overflows = divide(engine.lost_receiving.saturating_sub(named), &missing);
     let told = |(port, overflow): (&netloom_dataplane::PortReport, u64)| {
         let name = &names[port.port.0 as usize / 2];
-        let counted = after.of(port.port);
         PortLoss {
             link: name.name.clone(),
             node: name.ends[port.port.0 as usize % 2].clone(),
             lost_arriving_packets: port.lost_receiving + overflow,
             // What the kernel refuses it may count as dropped, too; what is dropped behind a full queue only it knows of.
-            lost_leaving_packets: port.lost_sending.max(counted.tx_dropped + counted.tx_errors),
+            lost_leaving_packets: port.lost_sending.max(after.of(port.port).refused),
         }
     };
     let mut losses: Vec<PortLoss> = engine.ports.iter().zip(overflows).map(told).collect();
@@ -59,7 +65,7 @@ fn missing(port: &netloom_dataplane::PortReport, before: &PortCounters, after: &
     if !port.is_interface {
         return 0;
     }
-    let came = after.of(port.port).rx_packets.saturating_sub(before.of(port.port).rx_packets);
+    let came = after.of(port.port).came.saturating_sub(before.of(port.port).came);
     came.saturating_sub(port.received)
 }
 
@@ -94,10 +100,7 @@ mod tests {
     }
 
     fn counters(all: &[(u32, u64, u64)]) -> PortCounters {
-        let one = |&(port, rx_packets, tx_dropped): &(u32, u64, u64)| {
-            (port, InterfaceCounters { rx_packets, tx_dropped, ..InterfaceCounters::default() })
-        };
-        PortCounters(all.iter().map(one).collect())
+        all.iter().map(|&(port, came, refused)| (PortId(port), PortCount { came, refused })).collect()
     }
 
     #[test]

@@ -1,27 +1,26 @@
 //! From what the engine counted to what the report says. Pure.
 
-use crate::effort::Spent;
-use crate::link_name::LinkName;
-use crate::pipe_state::PipeState;
 use crate::verdict::{Busy, ENOUGH_BUSY, EngineEvidence, PipeEvidence};
+use crate::{Effects, LinkName, PipeRow, PipeState, PortLoss, Spent};
 use netloom_dataplane::{Distribution, PipeReport, Snapshot};
-use netloom_judge::{Effects, PipeRow, PortLoss};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant, Rate};
 
 /// What a pipe had counted at an instant, as far as differences between instants are of interest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Mark {
-    pub(crate) at: Instant,
-    pub(crate) counters: PipeCounters,
+pub struct Mark {
+    /// When.
+    pub at: Instant,
+    /// All that it counts.
+    pub counters: PipeCounters,
     /// How many packets' delays were measured.
-    pub(crate) delays: u64,
+    pub delays: u64,
     /// Their sum in nanoseconds.
-    pub(crate) delay_sum_ns: f64,
+    pub delay_sum_ns: f64,
 }
 
 /// The marks of all pipes.
-pub(crate) fn marks(snapshot: &Snapshot) -> Vec<Mark> {
+pub fn marks(snapshot: &Snapshot) -> Vec<Mark> {
     snapshot.pipes.iter().map(|pipe| mark(snapshot.at, pipe)).collect()
 }
 
@@ -88,7 +87,7 @@ fn per_second(bytes: u64, seconds: f64) -> f64 {
 }
 
 /// One row per pipe: described against measured, from the marks at time zero to the snapshot at the end.
-pub(crate) fn pipe_rows(names: &[LinkName], states: &[PipeState], first: &[Mark], last: &Snapshot) -> Vec<PipeRow> {
+pub fn pipe_rows(names: &[LinkName], states: &[PipeState], first: &[Mark], last: &Snapshot) -> Vec<PipeRow> {
     let ends = marks(last);
     (0..states.len())
         .map(|pipe| {
@@ -149,7 +148,7 @@ fn judged_lateness(lateness: &Distribution) -> Option<Duration> {
 }
 
 /// What the verdict wants to know of every pipe.
-pub(crate) fn pipe_evidence(names: &[LinkName], states: &[PipeState], last: &Snapshot) -> Vec<PipeEvidence> {
+pub fn pipe_evidence(names: &[LinkName], states: &[PipeState], last: &Snapshot) -> Vec<PipeEvidence> {
     let each = last.pipes.iter().zip(states);
     each.map(|(report, state)| {
         let place = &state.place;
@@ -171,7 +170,7 @@ pub(crate) fn pipe_evidence(names: &[LinkName], states: &[PipeState], last: &Sna
 }
 
 /// What the verdict wants to know of the engine. Its processor time is ours, and so is the time it is compared with.
-pub(crate) fn engine_evidence(last: &Snapshot, spent: &Spent, losses: &[PortLoss]) -> EngineEvidence {
+pub fn engine_evidence(last: &Snapshot, spent: &Spent, losses: &[PortLoss]) -> EngineEvidence {
     let engine = &last.engine;
     // Ports of neither kind pass packets from one thread to another and receive none; in virtual time there are no ports.
     let serves_kernels = engine.ports.iter().any(|port| !port.is_interface && port.received > 0);
@@ -194,7 +193,7 @@ pub(crate) fn engine_evidence(last: &Snapshot, spent: &Spent, losses: &[PortLoss
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::effort::ThreadSpent;
+    use crate::ThreadSpent;
 
     #[test]
     fn a_flow_is_the_difference_of_two_marks() {

@@ -9,7 +9,7 @@ use netloom_units::Duration;
 
 /// The windows of all expectations about the length of a queue.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct QueueWatches {
+pub struct QueueWatches {
     windows: Vec<Watch>,
     /// The records of the sample before.
     records: Vec<u64>,
@@ -24,7 +24,7 @@ struct Watch {
 
 impl QueueWatches {
     /// The windows that the expectations of `plan` name.
-    pub(crate) fn of(plan: &Plan) -> Self {
+    pub fn of(plan: &Plan) -> Self {
         let watched = plan.expect.iter().filter_map(|expectation| match expectation.subject {
             Subject::Link { metric: PipeMetric::QueueMax, .. } => expectation.window,
             _ => None,
@@ -35,7 +35,7 @@ impl QueueWatches {
     }
 
     /// Takes in the sample that was taken `elapsed` after time zero.
-    pub(crate) fn sample(&mut self, elapsed: Duration, counters: &[PipeCounters]) {
+    pub fn sample(&mut self, elapsed: Duration, counters: &[PipeCounters]) {
         for (pipe, now) in counters.iter().enumerate() {
             let record = std::mem::replace(&mut self.records[pipe], now.queue_peak);
             let waited = if now.queue_peak > record { now.queue_peak } else { now.queued.packets };
@@ -46,7 +46,7 @@ impl QueueWatches {
     }
 
     /// The most packets that waited in `pipe` within `window`.
-    pub(crate) fn peak(&self, pipe: usize, window: Window) -> u64 {
+    pub fn peak(&self, pipe: usize, window: Window) -> u64 {
         let watch = self.windows.iter().find(|watch| watch.window == window);
         watch.map_or(0, |watch| watch.peaks[pipe])
     }

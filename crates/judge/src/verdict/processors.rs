@@ -1,7 +1,7 @@
 //! Whether the engine and the kernels had the processors that they needed.
 
 use super::{Allowed, SMALLEST_SLOWING, ratio};
-use netloom_judge::Finding;
+use crate::Finding;
 
 /// A node that wants its processor for more than this share of the time has none left to be faster with.
 const BUSY: f64 = 0.9;
@@ -11,20 +11,23 @@ const ENOUGH_NS: u64 = 100_000_000;
 
 /// What a thread, or a kernel with all its programs, had of its processor in a stretch of wall time, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ProcessorShare {
-    pub(crate) elapsed_ns: u64,
-    pub(crate) ran_ns: u64,
-    pub(crate) waited_ns: u64,
+pub struct ProcessorShare {
+    /// How long the stretch was.
+    pub elapsed_ns: u64,
+    /// How long it ran.
+    pub ran_ns: u64,
+    /// How long it was ready to run and others did.
+    pub waited_ns: u64,
 }
 
 impl ProcessorShare {
     /// The share of the time in which it ran.
-    pub(crate) fn ran(&self) -> f64 {
+    pub fn ran(&self) -> f64 {
         share(self.ran_ns, self.elapsed_ns)
     }
 
     /// The share of the time in which it was ready to run and others did.
-    pub(crate) fn waited(&self) -> f64 {
+    pub fn waited(&self) -> f64 {
         share(self.waited_ns, self.elapsed_ns)
     }
 }

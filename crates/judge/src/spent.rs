@@ -1,0 +1,50 @@
+//! What a run took of this machine, from time zero to the end.
+
+use crate::verdict::ProcessorShare;
+use crate::{Effort, NodeEffort, SchedulerEffort};
+use netloom_lab::Clock;
+
+/// What a run took of each account.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Our time.
+    pub elapsed_ns: u64,
+    /// By the engine's threads.
+    pub engine: Vec<ThreadSpent>,
+    /// By the nodes' places; none of nodes without a kernel of their own.
+    pub nodes: Vec<Option<ProcessorShare>>,
+    /// What the scheduler of virtual time did; none with another clock.
+    pub scheduler: Option<SchedulerEffort>,
+}
+
+/// What a thread of the engine took. Our own time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadSpent {
+    /// How long it ran.
+    pub ran_ns: u64,
+    /// How long it was ready to run and had no processor; none if the kernel does not tell.
+    pub waited_ns: Option<u64>,
+}
+
+impl Spent {
+    /// For the report.
+    pub fn effort<'a>(&self, clock: Clock, names: impl Iterator<Item = &'a str>) -> Effort {
+        let node = |(name, share): (&str, &Option<ProcessorShare>)| {
+            let share = (*share)?;
+            Some(NodeEffort { node: name.to_owned(), ran_share: share.ran(), waited_share: share.waited() })
+        };
+        let thread = |thread: &ThreadSpent| {
+            ProcessorShare { elapsed_ns: self.elapsed_ns, ran_ns: thread.ran_ns, waited_ns: 0 }.ran()
+        };
+        let threads: Vec<f64> = self.engine.iter().filter(|_| clock != Clock::Virtual).map(thread).collect();
+        Effort {
+            clock: clock.to_string(),
+            dilation: clock.dilation().map(netloom_units::Dilation::as_f64),
+            wall_ns: self.elapsed_ns,
+            engine_cpu_share: (clock != Clock::Virtual).then(|| threads.iter().sum()),
+            engine_thread_shares: threads,
+            nodes: names.zip(&self.nodes).filter_map(node).collect(),
+            scheduler: self.scheduler,
+        }
+    }
+}
