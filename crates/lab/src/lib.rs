@@ -13,6 +13,7 @@ mod describe;
 mod diagnostics;
 mod errors;
 pub mod expect;
+pub mod fabric;
 mod fields;
 mod foreign;
 mod hosts;

@@ -140,6 +140,16 @@ pub enum Shards {
 impl Shards {
     /// There is a processor for each, or they stand in one another's way.
     pub const MOST: u32 = 64;
+
+    /// With fewer processors one thread serves best: the programs need the others.
+    const ENOUGH_PROCESSORS: usize = 4;
+    /// Nobody asked for more, and each takes some 45 MB for its receive ring and its first buffers.
+    const MOST_UNASKED: usize = 16;
+
+    /// How many threads `auto` means at most on a machine with so many processors.
+    pub fn most_unasked(processors: usize) -> usize {
+        if processors < Self::ENOUGH_PROCESSORS { 1 } else { (processors / 2).min(Self::MOST_UNASKED) }
+    }
 }
 
 impl fmt::Display for Shards {

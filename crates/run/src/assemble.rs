@@ -1,7 +1,6 @@
 //! From the plan to a network that works: nodes, interfaces, addresses, routes, and the engine. Runs in the lab process.
 
 use crate::capture::{Captures, Pace};
-use crate::direction::port_id;
 use crate::driver::Driver;
 use crate::exposed::Ways;
 use crate::guard_link::GuardLink;
@@ -27,6 +26,7 @@ use netloom_host::signals::Signals;
 use netloom_judge::losses::PortCounters;
 use netloom_judge::quantity::counted;
 use netloom_judge::{ExitCode, LinkName, PipePlace, RunError};
+use netloom_lab::fabric::port_id;
 use netloom_lab::{Clock, Cpus, LinkPlan, NodePlan, Plan, Precision, Stack};
 use std::collections::BTreeSet;
 use std::os::unix::net::UnixStream;

@@ -1,6 +1,5 @@
 //! The links of a running lab: what is in force on them, and the driver that makes it so.
 
-use crate::direction::pipe_id;
 use crate::driver::Driver;
 use netloom_control::{LabStats, PipeStats};
 use netloom_dataplane::{Act, Appointment, Kept, Snapshot};
@@ -9,6 +8,7 @@ use netloom_host::netlink::{InterfaceCounters, Netlink};
 use netloom_judge::losses::{PortCount, PortCounters, port_losses};
 use netloom_judge::{Effects, LinkName, PipePlace, PipeState, PortLoss, RunError};
 use netloom_lab::Direction;
+use netloom_lab::fabric::pipe_id;
 use netloom_link::{ConfigError, PipeChange, PipeConfig, PipeCounters};
 use netloom_units::{Bytes, Duration, Instant, Rate};
 use std::collections::BTreeMap;

@@ -1,19 +1,8 @@
 //! How many threads the packet engine gets, and which links each of them carries.
 
-use crate::fabric::fabric_of;
 use netloom_fabric::{Cuts, Partition, Shard, shards};
+use netloom_lab::fabric::{fabric_of, pipe_id, pipe_specs, router_specs};
 use netloom_lab::{Clock, Plan, Precision, Shards};
-use netloom_sim::{pipe_specs, router_specs};
-
-/// With fewer processors one thread serves best: the programs need the others.
-const ENOUGH_PROCESSORS: usize = 4;
-/// Nobody asked for more, and each takes some 45 MB for its receive ring and its first buffers.
-const MOST_UNASKED: usize = 16;
-
-/// How many threads a machine with so many processors can spare.
-pub(crate) fn most_unasked(processors: usize) -> usize {
-    if processors < ENOUGH_PROCESSORS { 1 } else { (processors / 2).min(MOST_UNASKED) }
-}
 
 /// The lab's links, shared out.
 #[derive(Debug)]
@@ -33,7 +22,9 @@ impl Sharing {
         let room = if plan.precision == Precision::Exact { processors.saturating_sub(1).max(1) } else { usize::MAX };
         match plan.shards {
             _ if plan.clock == Clock::Virtual => Self { partition: into(1, Cuts::Never), note: None },
-            Shards::Auto => Self { partition: into(most_unasked(processors).min(room), Cuts::Never), note: None },
+            Shards::Auto => {
+                Self { partition: into(Shards::most_unasked(processors).min(room), Cuts::Never), note: None }
+            }
             Shards::Count(count) => {
                 let asked = count as usize;
                 let partition = into(asked.min(room), Cuts::WhereDelayed);
@@ -55,7 +46,7 @@ impl Sharing {
 
     /// The shard that reads what comes from the end of a link.
     pub(crate) fn of_end(&self, link: usize, end: usize) -> usize {
-        self.partition.of_pipe(crate::direction::pipe_id(2 * link + end))
+        self.partition.of_pipe(pipe_id(2 * link + end))
     }
 
     /// The fabric in its shards.

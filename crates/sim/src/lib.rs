@@ -21,7 +21,6 @@ mod seen;
 mod simulate;
 mod tag;
 mod timeline;
-mod transit;
 mod window;
 
 pub use delays::Delays;
@@ -30,6 +29,4 @@ pub use meter::Meter;
 pub use network::Network;
 pub use outcome::{Outcome, PipeOutcome, Sample, SimError, SourceOutcome};
 pub use portrait::{PORTRAIT_GAP, PORTRAIT_PACKET, Portrait, portrait};
-pub use route::pipe_specs;
 pub use simulate::{check, simulate};
-pub use transit::router_specs;

@@ -1,36 +1,11 @@
-//! From the plan: the fabric's pipes, and the way of a flow by the plan's own routes.
+//! The way of a flow by the plan's own routes.
 
 use crate::SimError;
 use crate::flow::Hop;
 use ipnet::IpNet;
-use netloom_fabric::{PipeSpec, PortId};
-use netloom_lab::{InterfacePlan, NodeKind, NodePlan, PipePlan, Plan};
-use netloom_units::Duration;
+use netloom_lab::fabric::port_id;
+use netloom_lab::{InterfacePlan, NodePlan, Plan};
 use std::net::{IpAddr, Ipv4Addr};
-
-/// The pipes of `plan` in the order of [`Plan::pipes`]. Their names are those from which a run draws chance, too.
-pub fn pipe_specs(plan: &Plan) -> Vec<PipeSpec> {
-    let spec = |pipe: PipePlan<'_>| PipeSpec {
-        name: pipe.to_string(),
-        config: pipe.config.clone(),
-        coalesce: coalesce(plan, &pipe),
-        from: port(pipe.link, pipe.direction.index()),
-        filter: pipe.treatment.map(|treatment| treatment.filter.clone()),
-        to: port(pipe.link, 1 - pipe.direction.index()),
-    };
-    plan.pipes().map(spec).collect()
-}
-
-/// A transit router has no network card whose interrupts are moderated: it takes every segment when it is due.
-fn coalesce(plan: &Plan, pipe: &PipePlan<'_>) -> Duration {
-    let link = &plan.links[pipe.link];
-    let end = &link.ends[1 - pipe.direction.index()];
-    if plan.nodes[end.node].kind == NodeKind::Transit { Duration::ZERO } else { link.coalesce }
-}
-
-pub(crate) fn port(link: usize, end: usize) -> PortId {
-    PortId(u32::try_from(link * 2 + end).expect("a lab has fewer than 2^31 links"))
-}
 
 /// The IPv4 address that the name of node `of` leads to at node `from`.
 pub(crate) fn address(plan: &Plan, from: usize, of: usize) -> Result<Ipv4Addr, SimError> {
@@ -56,7 +31,7 @@ pub(crate) fn path(plan: &Plan, from: usize, to: usize) -> Result<Vec<Hop>, SimE
             let why = format!("there is no way from {from} to {to}: {} has no route to {target}", node.name);
             return Err(SimError::Unreachable(why));
         };
-        hops.push(Hop { entry: port(out.link, out.end), exit: port(out.link, 1 - out.end) });
+        hops.push(Hop { entry: port_id(out.link, out.end), exit: port_id(out.link, 1 - out.end) });
         here = plan.links[out.link].ends[1 - out.end].node;
     }
     Ok(hops)

@@ -3,8 +3,9 @@
 use crate::flow::{FlowSpec, Hop};
 use crate::network::Network;
 use crate::outcome::{Outcome, Sample, SimError};
-use crate::route::{address, path, pipe_specs};
+use crate::route::{address, path};
 use crate::timeline;
+use netloom_lab::fabric::pipe_specs;
 use netloom_lab::{Plan, Sends, TrafficPlan};
 use netloom_link::{PacketSize, Traffic};
 use netloom_units::Duration;

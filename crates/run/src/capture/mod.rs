@@ -14,10 +14,10 @@ mod writer;
 
 pub(crate) use live::LiveCapture;
 
-use crate::direction::port_id;
 use crate::results::Folder;
 use netloom_fabric::{Tap, Way};
 use netloom_judge::RunError;
+use netloom_lab::fabric::port_id;
 use netloom_lab::{CapturePlan, CapturePoint, Plan};
 use netloom_units::Instant;
 use pcapng::{Interface, Pcapng};

@@ -4,7 +4,7 @@ use super::checks::Found;
 use super::trial::Outcome;
 use netloom_judge::examination::{Capacity, Conclusion, Forwarding, Timing};
 use netloom_judge::quantity::{grouped, rate, span};
-use netloom_lab::Precision;
+use netloom_lab::{Precision, Shards};
 
 /// The share of what was measured that a lab should ask for: packets come in bursts, and programs want processors, too.
 const ROOM: f64 = 0.8;
@@ -108,7 +108,7 @@ fn capacities(found: &Found<'_>, forwarding: &Forwarding) -> Vec<Capacity> {
 /// What several threads of the engine carry together. Nothing of it was measured: the trial is a single link, and so has a
 /// single thread.
 fn in_shards(processors: usize, packets: f64) -> Option<Capacity> {
-    let threads = crate::shards::most_unasked(processors);
+    let threads = Shards::most_unasked(processors);
     (threads > 1).then(|| Capacity {
         what: "packets, over links that share no router".into(),
         value: rounded(packets * threads as f64),

@@ -5,12 +5,12 @@
 
 use super::Session;
 use super::timeline::{Due, Item};
-use crate::direction::port_id;
 use crate::node::LabNode;
 use netloom_host::KernelError;
 use netloom_host::netlink::{InterfaceCounters, Netlink};
 use netloom_host::node::NodeError;
 use netloom_judge::{Kind, RunError};
+use netloom_lab::fabric::port_id;
 use netloom_lab::{Action, LinkPart, Stack};
 use netloom_units::Duration;
 use serde_json::json;

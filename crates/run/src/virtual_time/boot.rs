@@ -1,8 +1,6 @@
 //! Boots the kernels of a lab in virtual time.
 
 use super::{IMPATIENCE, Kernel, VirtualTime};
-use crate::direction::port_id;
-use crate::fabric::fabric_of;
 use crate::guard_link::{GuardLink, Heard};
 use crate::job::Job;
 use crate::kernels::{Kernels, become_nodes, is_kernel, seed};
@@ -14,6 +12,7 @@ use netloom_host::node::NodeConfig;
 use netloom_host::processors;
 use netloom_host::signals::Signals;
 use netloom_judge::{ExitCode, RunError};
+use netloom_lab::fabric::{fabric_of, port_id};
 use netloom_lab::{InterfacePlan, OnSpin, Plan};
 use netloom_units::{Date, Instant};
 use std::io;

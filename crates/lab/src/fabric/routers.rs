@@ -1,9 +1,9 @@
 //! From the plan: the transit routers of the fabric.
 
-use crate::route::port;
+use super::port_id;
+use crate::{InterfacePlan, NodeKind, NodePlan, Plan};
 use ipnet::IpNet;
 use netloom_fabric::{RouterInterface, RouterSpec};
-use netloom_lab::{InterfacePlan, NodeKind, NodePlan, Plan};
 use netloom_link::Prefix;
 use netloom_units::Bytes;
 
@@ -25,7 +25,7 @@ fn router_interface(plan: &Plan, interface: &InterfacePlan) -> RouterInterface {
     let beyond = &plan.nodes[there.node].interfaces[there.interface];
     let nets = || interface.addresses.iter().chain(&beyond.addresses);
     RouterInterface {
-        port: port(interface.link, interface.end),
+        port: port_id(interface.link, interface.end),
         mac: interface.mac,
         neighbor_mac: beyond.mac,
         mtu: Bytes::new(u64::from(interface.mtu)),
