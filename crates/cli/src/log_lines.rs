@@ -1,7 +1,7 @@
 //! How a line that a program wrote is shown: with the command and its node in front.
 
 use anstyle::{AnsiColor, Style};
-use netloom_run::{LogLine, Logs, Stream};
+use netloom_results::{LogLine, Logs, Stream};
 use std::io::{self, Write};
 
 /// Commands take turns.

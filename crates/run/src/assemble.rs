@@ -1,6 +1,5 @@
 //! From the plan to a network that works: nodes, interfaces, addresses, routes, and the engine. Runs in the lab process.
 
-use crate::capture::{Captures, Pace};
 use crate::driver::Driver;
 use crate::exposed::Ways;
 use crate::guard_link::GuardLink;
@@ -9,7 +8,6 @@ use crate::job::Job;
 use crate::kernels::Kernels;
 use crate::links::{Links, read_port_counters};
 use crate::node::LabNode;
-use crate::results::EventLog;
 use crate::session::{Parts, Session};
 use crate::shards::Sharing;
 use crate::{Event, files, memory, refusal, virtual_time};
@@ -28,6 +26,8 @@ use netloom_judge::quantity::counted;
 use netloom_judge::{ExitCode, LinkName, PipePlace, RunError};
 use netloom_lab::fabric::port_id;
 use netloom_lab::{Clock, Cpus, LinkPlan, NodePlan, Plan, Precision, Stack};
+use netloom_results::EventLog;
+use netloom_results::capture::{Captures, Pace};
 use std::collections::BTreeSet;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;

@@ -1,10 +1,10 @@
 //! What the lab process is to do: everything that the guard decided before it forked.
 
-use crate::results::Folder;
 use netloom_guest::kernel::Kernel;
 use netloom_host::cgroup::{LabGroup, Unavailable};
 use netloom_judge::examination::Examination;
 use netloom_lab::Plan;
+use netloom_results::Folder;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;

@@ -1,7 +1,7 @@
 //! What the lab process tells its guard, and the other way round: one JSON object per line.
 
-use crate::Busiest;
 use netloom_judge::Report;
+use netloom_results::Busiest;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

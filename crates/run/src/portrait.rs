@@ -1,8 +1,8 @@
 //! The portrait of a pipe: what its models do to packets, as a picture and in a few figures.
 
-use crate::chart::{Area, Drawn, FIRST, HEADROOM, SECOND, axes, count_tick, drawn, labels, tick};
 use netloom_judge::quantity::{rate, span};
 use netloom_link::PipeConfig;
+use netloom_results::chart::{Area, Drawn, FIRST, HEADROOM, SECOND, axes, count_tick, drawn, labels, tick};
 use netloom_sim::{PORTRAIT_GAP, PORTRAIT_PACKET, Portrait};
 use netloom_units::{Duration, Seed};
 use plotters::prelude::*;

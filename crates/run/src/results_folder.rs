@@ -1,11 +1,12 @@
 //! The beginning of a results folder: where it comes from, and of what. The plan follows, which is long in a large lab.
 
 use crate::RunRequest;
-use crate::results::{Folder, NamedFile, Origin, Provenance};
+use crate::environment::{CONSTANT, inherited};
 use crate::shards::Sharing;
 use netloom_guest::kernel::Kernel;
 use netloom_judge::RunError;
 use netloom_lab::Clock;
+use netloom_results::{Folder, NamedFile, NodeKernel, Origin, Provenance};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -28,8 +29,9 @@ pub(crate) fn results_folder(
         seed: plan.seed.get(),
         clock,
         on_spin: plan.on_spin,
-        inherited: crate::environment::inherited(plan),
-        node_kernel: kernel,
+        environment: &CONSTANT,
+        inherited: inherited(plan),
+        node_kernel: kernel.map(node_kernel),
         precision: plan.precision.name(),
         shards: (clock != Clock::Virtual).then(|| Sharing::here(plan).count()),
         command_line: command_line.clone(),
@@ -41,6 +43,11 @@ pub(crate) fn results_folder(
     folder.keep(lab_file, lab_text, &files)?;
     folder.write("hosts", plan.hosts(&[]))?;
     Ok(folder)
+}
+
+fn node_kernel(kernel: Kernel) -> NodeKernel {
+    let Kernel { path, version, own_build, config_hash, day, .. } = kernel;
+    NodeKernel { path, version, own_build, config_hash, built: day.map(|day| day.to_string()) }
 }
 
 pub(crate) fn absolute(path: &Path) -> PathBuf {

@@ -6,9 +6,10 @@ use crate::progress::{Progress, settle};
 use crate::talk;
 use netloom_guest::kernel::{self, Need};
 use netloom_judge::attempts::{Next, next};
-use netloom_judge::{ExitCode, Report};
+use netloom_judge::{ExitCode, Report, quantity};
 use netloom_lab::{Clock, Plan};
-use netloom_run::{RunRequest, put_side_by_side, render};
+use netloom_results::put_side_by_side;
+use netloom_run::RunRequest;
 use netloom_units::{Dilation, Duration};
 
 /// Runs the lab of `first`, and again in slower and slower time, until the network is as described or slowing does not
@@ -87,7 +88,7 @@ fn announce(plan: &Plan, previous: Option<&Report>) {
     let lab = plan.duration.or_else(|| previous.map(|report| Duration::from_nanos(report.duration_ns)));
     let span = lab.map_or_else(String::new, |lab| {
         let real = u64::try_from(dilation.to_real(lab).as_nanos()).unwrap_or(u64::MAX);
-        format!(", {} of lab time in about {}", render::span(lab.as_nanos()), render::span(real))
+        format!(", {} of lab time in about {}", quantity::span(lab.as_nanos()), quantity::span(real))
     });
     let clock = if plan.clock == Clock::Real { "real time".to_owned() } else { format!("dilation {dilation}") };
     talk::say(&format!("run in {clock}{span}"));

@@ -5,7 +5,8 @@ use crate::args::DoctorArgs;
 use crate::progress::Steps;
 use crate::talk;
 use netloom_judge::ExitCode;
-use netloom_run::{doctor, render};
+use netloom_results::render;
+use netloom_run::doctor;
 
 pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     let steps = Steps::new(args.quiet);

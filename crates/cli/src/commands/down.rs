@@ -4,7 +4,7 @@ use super::{Failure, Outcome, print};
 use crate::args::DownArgs;
 use crate::talk;
 use netloom_control::{TakenDown, only_lab, running_labs, take_down};
-use netloom_run::render;
+use netloom_results::render;
 
 /// The verdicts of labs that were up; the exit code is the first that is not 0.
 pub(super) fn down(args: &DownArgs) -> Outcome {

@@ -7,7 +7,7 @@ use crate::talk;
 use netloom_guest::kernel::build::{BuildError, Built, Request, build, config_hash, import};
 use netloom_guest::kernel::{Cache, OwnBuild};
 use netloom_judge::ExitCode;
-use netloom_run::render::{Align, Table};
+use netloom_results::render::{Align, Table};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

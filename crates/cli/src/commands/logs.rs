@@ -4,8 +4,9 @@ use super::{DONE, Failure, Outcome, is_read};
 use crate::args::{LogsArgs, StreamArg};
 use crate::log_lines::LogLines;
 use anstream::{AutoStream, ColorChoice};
-use netloom_control::only_lab;
-use netloom_run::{LogLine, Logs, Stream};
+use netloom_control::{holds, only_lab};
+use netloom_results::{LogLine, Logs, Stream};
+use netloom_run::logs_of;
 use std::io::{self, BufWriter, StdoutLock, Write, stdout};
 use std::thread::sleep;
 use std::time::Duration;
@@ -15,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) fn logs(args: &LogsArgs) -> Outcome {
     let lab = args.lab.clone().map_or_else(only_lab, Ok)?;
-    let mut logs = Logs::of(&lab)?;
+    let mut logs = logs_of(&lab)?;
     logs.select(&args.names)?;
     match args.only {
         Some(StreamArg::Stdout) => logs.only(Stream::Stdout),
@@ -28,7 +29,7 @@ pub(super) fn logs(args: &LogsArgs) -> Outcome {
     let mut out = Out::new(&logs);
     loop {
         // What is written before the lab ends is read after that.
-        let goes_on = args.follow && logs.may_grow()?;
+        let goes_on = args.follow && holds(logs.folder())?;
         logs.read(&mut |line| out.take(line))?;
         if !out.flush()? {
             return DONE;

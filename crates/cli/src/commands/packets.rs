@@ -2,10 +2,9 @@
 
 use super::{Failure, Outcome, print};
 use crate::args::PacketsArgs;
-use netloom_judge::ExitCode;
-use netloom_run::packet_times::{FlowTimes, packet_times, plot};
-use netloom_run::render;
-use render::{Align, Table};
+use netloom_judge::{ExitCode, quantity};
+use netloom_results::packet_times::{FlowTimes, packet_times, plot};
+use netloom_results::render::{Align, Table};
 
 pub(super) fn packets(args: &PacketsArgs) -> Outcome {
     let name = args.file.display();
@@ -50,7 +49,7 @@ fn table(flows: &[FlowTimes]) -> Table {
     let dash = || "-".to_owned();
     for flow in flows {
         // A mean of nanoseconds is shown in four digits; the cast rounds below them.
-        let gap = flow.gap_mean_ns.map_or_else(dash, |ns| render::span(ns.round() as u64));
+        let gap = flow.gap_mean_ns.map_or_else(dash, |ns| quantity::span(ns.round() as u64));
         table.row(vec![
             format!("{} > {}", flow.from, flow.to),
             flow.at.clone(),
@@ -58,7 +57,7 @@ fn table(flows: &[FlowTimes]) -> Table {
             flow.retransmitted_packets.to_string(),
             gap,
             flow.gap_variation.map_or_else(dash, |share| format!("{share:.3}")),
-            flow.throughput_bits_per_second.map_or_else(dash, render::rate),
+            flow.throughput_bits_per_second.map_or_else(dash, quantity::rate),
         ]);
     }
     table

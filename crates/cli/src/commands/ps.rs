@@ -4,7 +4,7 @@ use super::{DONE, Outcome, print};
 use crate::args::PsArgs;
 use crate::talk;
 use netloom_control::{LabInfo, Look, ServiceInfo, ServiceState};
-use netloom_run::render::{Align, Table};
+use netloom_results::render::{Align, Table};
 use serde_json::{Value, json};
 use std::time::Duration;
 

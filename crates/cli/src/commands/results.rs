@@ -3,8 +3,10 @@
 use super::{DONE, Outcome, print, print_json};
 use crate::args::{PruneArgs, ResultsArgs, ResultsCommand, ResultsPlotArgs};
 use crate::talk;
-use netloom_run::render::{self, Align, Table};
-use netloom_run::{PlotRequest, PruneRequest, Results, ResultsState};
+use netloom_judge::quantity;
+use netloom_results::plots::PlotRequest;
+use netloom_results::render::{Align, Table};
+use netloom_results::{PruneRequest, Results, ResultsState};
 
 pub(super) fn results(args: &ResultsArgs) -> Outcome {
     match &args.command {
@@ -16,7 +18,7 @@ pub(super) fn results(args: &ResultsArgs) -> Outcome {
 
 fn list(args: &ResultsArgs) -> Outcome {
     let which = &args.which;
-    let mut all = netloom_run::list_results(&which.results)?;
+    let mut all = netloom_results::list_results(&which.results)?;
     all.retain(|results| which.lab.is_empty() || which.lab.contains(&results.lab));
     if args.json {
         return print_json(&all);
@@ -46,7 +48,7 @@ fn table(all: &[Results]) -> Table {
             results.clock.clone().unwrap_or_else(|| "-".into()),
             verdict(results).into(),
             results.exit_code.map_or_else(|| "-".into(), |code| code.to_string()),
-            render::bytes(results.size_bytes),
+            quantity::bytes(results.size_bytes),
             format!("{}{latest}", results.folder.display()),
         ]);
     }
@@ -66,7 +68,7 @@ fn verdict(results: &Results) -> &'static str {
 fn plot(args: &ResultsPlotArgs) -> Outcome {
     let request =
         PlotRequest { folder: args.folder.clone(), links: args.links.clone(), most: args.most.map(usize::from) };
-    let plots = netloom_run::plot_results(&request)?;
+    let plots = netloom_results::plots::plot_results(&request)?;
     if args.json {
         return print_json(&plots);
     }
@@ -84,13 +86,13 @@ fn prune(args: &PruneArgs) -> Outcome {
         older_than: args.older_than,
         dry_run: args.dry_run,
     };
-    let removed = netloom_run::prune_results(&request)?;
+    let removed = netloom_results::prune_results(&request)?;
     if args.json {
         return print_json(&removed);
     }
-    let freed = render::bytes(removed.iter().map(|results| results.size_bytes).sum());
+    let freed = quantity::bytes(removed.iter().map(|results| results.size_bytes).sum());
     let done = if args.dry_run { "would be removed" } else { "removed" };
     let mut lines: Vec<String> = removed.iter().map(|results| results.folder.display().to_string()).collect();
-    lines.push(format!("{} {done}, {freed}", render::counted(removed.len(), "results folder")));
+    lines.push(format!("{} {done}, {freed}", quantity::counted(removed.len(), "results folder")));
     print(&lines.join("\n"))
 }

@@ -3,7 +3,7 @@
 use super::{Failure, Outcome, dilate, lab_file, print, print_json};
 use crate::args::RunArgs;
 use netloom_judge::Report;
-use netloom_run::render;
+use netloom_results::render;
 
 pub(super) fn run(args: &RunArgs) -> Outcome {
     let outcome = attempt(args);

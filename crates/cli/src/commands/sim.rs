@@ -5,7 +5,8 @@ use crate::args::SimArgs;
 use crate::progress::Progress;
 use netloom_judge::ExitCode;
 use netloom_lab::Plan;
-use netloom_run::{RunRequest, SimRequest, render};
+use netloom_results::render;
+use netloom_run::{RunRequest, SimRequest};
 use netloom_units::{Duration, Seed};
 use std::path::Path;
 

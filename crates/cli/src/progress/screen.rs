@@ -4,7 +4,9 @@ use crate::log_lines::LogLines;
 use crate::talk;
 use anstream::{AutoStream, ColorChoice};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use netloom_run::{Busiest, Event, LogLine, Logs, render};
+use netloom_judge::quantity;
+use netloom_results::{Busiest, LogLine, Logs, render};
+use netloom_run::Event;
 use netloom_units::Dilation;
 use std::io::{IsTerminal, Write, stderr};
 use std::path::Path;
@@ -93,7 +95,7 @@ impl Screen {
             || "no traffic".to_owned(),
             |b| {
                 let pipe = b.pipe.as_ref().map_or_else(String::new, |pipe| format!(" {pipe}"));
-                format!("{} {}{pipe} {}", b.link, b.direction, render::rate(b.bits_per_second))
+                format!("{} {}{pipe} {}", b.link, b.direction, quantity::rate(b.bits_per_second))
             },
         );
         let seconds = at_ns as f64 / 1e9;
@@ -195,7 +197,7 @@ fn running(duration_ns: Option<u64>, dilation: Option<Dilation>) -> String {
     let Some((lab_ns, dilation)) = duration_ns.zip(dilation) else { return "running".to_owned() };
     let real = dilation.to_real(netloom_units::Duration::from_nanos(lab_ns));
     let real_ns = u64::try_from(real.as_nanos()).unwrap_or(u64::MAX);
-    format!("running: {} of lab time take {}", render::span(lab_ns), render::span(real_ns))
+    format!("running: {} of lab time take {}", quantity::span(lab_ns), quantity::span(real_ns))
 }
 
 pub(super) fn spinner() -> ProgressBar {

@@ -3,11 +3,10 @@
 pub(crate) mod readiness;
 
 use crate::job::Mode;
-use crate::results::Folder;
-use crate::tail::last_lines;
 use netloom_control::{ServiceInfo, ServiceState};
 use netloom_judge::{CommandRow, RunError};
 use netloom_lab::{Action, Argv, CommandMetric, Measured, Plan, RunCommand, Subject};
+use netloom_results::{Folder, last_lines};
 use netloom_units::{Duration, Instant};
 use readiness::Readiness;
 use std::ffi::OsString;

@@ -3,12 +3,11 @@
 use super::Session;
 use super::carriers::dropped_by;
 use super::stage::{Play, Stage, Stop, Why};
+use crate::Event;
 use crate::commands::Command;
 use crate::driver::Driver;
 use crate::guard_link::GuardLink;
 use crate::job::Mode;
-use crate::sampler::INTERVAL;
-use crate::{Event, plots};
 use netloom_dataplane::Snapshot;
 use netloom_guest::deputy::SLICE;
 use netloom_host::node::NetworkChange;
@@ -18,6 +17,7 @@ use netloom_judge::quantity::{counted, span};
 use netloom_judge::verdict::{self, Evidence, NodeEvidence, ProcessorShare, judge};
 use netloom_judge::{Advance, CommandRow, ExitCode, ExpectationRow, PipeRow, Report, RouterRow, RunError, Spent};
 use netloom_lab::{Clock, CommandMetric, NodeKind};
+use netloom_results::{INTERVAL, plots};
 use netloom_units::Instant;
 use std::collections::BTreeMap;
 

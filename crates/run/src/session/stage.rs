@@ -1,10 +1,10 @@
 //! How far a lab is, and what belongs to each part of its life.
 
 use crate::accounts::Accounts;
-use crate::sampler::Sampler;
 use netloom_dataplane::Snapshot;
 use netloom_judge::measure::Mark;
 use netloom_judge::{RunError, Spent};
+use netloom_results::Sampler;
 use netloom_units::Instant;
 use std::fmt;
 

@@ -2,10 +2,10 @@
 
 use super::Session;
 use super::requests::{Refusal, direction};
-use crate::capture::LiveCapture;
 use netloom_control::{Capture, ClientId};
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::{CapturePlan, CapturePoint};
+use netloom_results::capture::LiveCapture;
 use netloom_units::Bytes;
 use serde_json::json;
 use std::os::fd::OwnedFd;

@@ -1,9 +1,9 @@
 //! How long the packets of each source took, as pictures: distributions that nothing else in the results has.
 
-use crate::chart::{Area, Drawn, FIRST, HEADROOM, SECOND, axes, drawn, labels, tick};
-use crate::results::Folder;
 use netloom_judge::RunError;
 use netloom_judge::quantity::span;
+use netloom_results::Folder;
+use netloom_results::chart::{Area, Drawn, FIRST, HEADROOM, SECOND, axes, drawn, labels, tick};
 use netloom_sim::SourceOutcome;
 use netloom_units::Duration;
 use plotters::prelude::*;

@@ -1,8 +1,8 @@
 //! `events.jsonl` of a simulation: what its timeline did to links, at the instants at which it did so.
 
-use crate::results::{EventLog, Folder};
 use netloom_judge::RunError;
 use netloom_lab::{Action, LinkPart, Plan};
+use netloom_results::{EventLog, Folder};
 use netloom_units::{Duration, Instant};
 use serde_json::{Value, json};
 

@@ -6,13 +6,12 @@ mod events;
 mod pipes;
 mod sources;
 
-use crate::results::{Folder, write_pipe_table};
 use crate::results_folder::results_folder;
-use crate::sampler::{INTERVAL, Sampler, interval_within};
-use crate::{Event, RunRequest, plots};
+use crate::{Event, RunRequest};
 use netloom_judge::{ExitCode, PipePlace, RunError, SimReport};
 use netloom_lab::Clock;
 use netloom_link::PipeCounters;
+use netloom_results::{Folder, INTERVAL, Sampler, interval_within, plots, write_pipe_table};
 use netloom_sim::{Outcome, Sample, SimError};
 use netloom_units::{Duration, Instant};
 
@@ -125,7 +124,7 @@ fn write_tables(folder: &Folder, report: &SimReport) -> Result<(), RunError> {
 
 fn write_report(folder: &Folder, report: &SimReport) -> Result<(), RunError> {
     folder.write_json("report.json", report)?;
-    let text = crate::render::simulation(report);
+    let text = netloom_results::render::simulation(report);
     folder.write("summary.txt", anstream::adapter::strip_str(&text).to_string())
 }
 

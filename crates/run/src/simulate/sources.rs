@@ -1,8 +1,8 @@
 //! The table of sources, and `sources.csv`.
 
-use crate::results::Folder;
 use netloom_judge::{RunError, SourceRow};
 use netloom_lab::Plan;
+use netloom_results::Folder;
 use netloom_sim::{Outcome, SourceOutcome};
 use netloom_units::Duration;
 use std::fmt::Write;

@@ -68,6 +68,6 @@ impl StallWatch {
     /// What was told, in words, and for how long it has been so; none while lab time goes on.
     pub(super) fn told(&self) -> Option<String> {
         let (stall, (_, since)) = (self.told.as_ref()?, self.reached?);
-        Some(crate::render::stall(stall.at_ns, since.elapsed(), &stall.node, &stall.what))
+        Some(netloom_results::render::stall(stall.at_ns, since.elapsed(), &stall.node, &stall.what))
     }
 }

@@ -11,7 +11,7 @@ mod timeline;
 
 use anstyle::{AnsiColor, Style};
 pub use doctor::examination;
-pub use netloom_judge::quantity::{bytes, counted, rate, span};
+use netloom_judge::quantity::{rate, span};
 use netloom_judge::{CommandRow, ExpectationRow, PipeRow, Plots, Report, RouterRow, Verdict, telling_columns};
 pub use simulation::simulation;
 pub use stall::stall;

@@ -1,6 +1,6 @@
 //! All runs of a search for a dilation, side by side.
 
-use crate::results::Folder;
+use crate::Folder;
 use netloom_judge::attempts::side_by_side;
 use netloom_judge::{Report, RunError};
 

@@ -15,18 +15,13 @@ const BUFFER: usize = 64 * 1_024;
 
 /// See the module. Its writer ends when the tap does, and closes the reader's descriptor; a reader that does not read
 /// keeps only the writer waiting.
-pub(crate) struct LiveCapture {
+pub struct LiveCapture {
     shared: Arc<Shared>,
 }
 
 impl LiveCapture {
     /// Starts to write what passes from now on to `out`; times count from `zero`. The tap is for the driver.
-    pub(crate) fn start(
-        plan: &Plan,
-        capture: &CapturePlan,
-        out: OwnedFd,
-        zero: Instant,
-    ) -> io::Result<(Self, DriverTap)> {
+    pub fn start(plan: &Plan, capture: &CapturePlan, out: OwnedFd, zero: Instant) -> io::Result<(Self, DriverTap)> {
         let out = BufWriter::with_capacity(BUFFER, File::from(out));
         let (shared, _, tap) = begin(plan, std::slice::from_ref(capture), vec![out], Pace::Real)?;
         shared.begin(zero);
@@ -34,7 +29,7 @@ impl LiveCapture {
     }
 
     /// No later packet is captured; how many packets the reader did not get.
-    pub(crate) fn end(&self, at: Instant) -> u64 {
+    pub fn end(&self, at: Instant) -> u64 {
         self.shared.end(at);
         self.shared.lost.load(Ordering::Relaxed)
     }

@@ -12,7 +12,7 @@ const LONGEST: usize = 200;
 const READ: u64 = 16 * 1024;
 
 /// The last lines of the log at `path`; none if it is empty or cannot be read.
-pub(crate) fn last_lines(path: &Path) -> Vec<String> {
+pub fn last_lines(path: &Path) -> Vec<String> {
     let bytes = end_of(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();

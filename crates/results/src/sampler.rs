@@ -1,6 +1,6 @@
 //! `samples.csv`: what every pipe had counted, ten times a second.
 
-use crate::results::Folder;
+use crate::Folder;
 use netloom_judge::{Effects, PipePlace, RunError};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// How often counters are sampled.
-pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
+pub const INTERVAL: Duration = Duration::from_millis(100);
 
 /// A plot has at least so many points, unless that would be more than one per microsecond.
 const POINTS: u64 = 400;
@@ -38,7 +38,7 @@ pub struct Busiest {
 /// Writes one row per pipe and sample. The counters are totals since the lab started; a pipe whose counters are what
 /// they were at the sample before has no row, so that a large lab with little traffic stays cheap.
 #[derive(Debug)]
-pub(crate) struct Sampler {
+pub struct Sampler {
     file: BufWriter<File>,
     path: PathBuf,
     /// The name of every pipe's link, and where the pipe belongs.
@@ -51,7 +51,7 @@ pub(crate) struct Sampler {
 
 impl Sampler {
     /// Creates `samples.csv`; the first sample is due at `zero`.
-    pub(crate) fn create(folder: &Folder, pipes: Vec<(String, PipePlace)>, zero: Instant) -> Result<Self, RunError> {
+    pub fn create(folder: &Folder, pipes: Vec<(String, PipePlace)>, zero: Instant) -> Result<Self, RunError> {
         let path = folder.path().join("samples.csv");
         let mut file = BufWriter::new(folder.file("samples.csv")?);
         writeln!(file, "{HEADER},{},{CROSS_QUEUE}", Effects::COLUMNS).map_err(RunError::results(&path))?;
@@ -60,22 +60,17 @@ impl Sampler {
     }
 
     /// When the next sample is due.
-    pub(crate) fn due(&self) -> Instant {
+    pub fn due(&self) -> Instant {
         self.next
     }
 
     /// The link and direction that carried most between the last two samples.
-    pub(crate) fn busiest(&self) -> Option<&Busiest> {
+    pub fn busiest(&self) -> Option<&Busiest> {
         self.busiest.as_ref()
     }
 
     /// Takes the sample of `at`, which is `elapsed` after time zero. A sample that came late leaves out the ones missed.
-    pub(crate) fn sample(
-        &mut self,
-        at: Instant,
-        elapsed: Duration,
-        counters: Vec<PipeCounters>,
-    ) -> Result<(), RunError> {
+    pub fn sample(&mut self, at: Instant, elapsed: Duration, counters: Vec<PipeCounters>) -> Result<(), RunError> {
         self.write(elapsed, &counters).map_err(RunError::results(&self.path))?;
         self.busiest = self.find_busiest(at, &counters);
         self.latest = counters;
@@ -132,7 +127,7 @@ pub(crate) fn sample_interval(folder: &Path) -> Duration {
 }
 
 /// How often pipes are looked at: as often as those of a run, and more often in a short simulation.
-pub(crate) fn interval_within(duration: Duration) -> Duration {
+pub fn interval_within(duration: Duration) -> Duration {
     INTERVAL.min(Duration::from_nanos(duration.as_nanos() / POINTS)).max(LEAST_INTERVAL)
 }
 

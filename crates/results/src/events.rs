@@ -1,7 +1,6 @@
 //! `events.jsonl`: what happened and when, one JSON object per line.
 
-use super::Folder;
-use netloom_host::jsonl;
+use crate::Folder;
 use netloom_judge::RunError;
 use netloom_units::Instant;
 use serde::Serialize;
@@ -23,27 +22,23 @@ struct Line<'a> {
 
 /// The log of what happened. Every line is written at once: an event is rare, and a run that is killed keeps it.
 #[derive(Debug)]
-pub(crate) struct EventLog {
+pub struct EventLog {
     file: File,
     path: PathBuf,
 }
 
 impl EventLog {
     /// Creates the log in `folder`.
-    pub(crate) fn create(folder: &Folder) -> Result<Self, RunError> {
+    pub fn create(folder: &Folder) -> Result<Self, RunError> {
         Ok(Self { file: folder.file("events.jsonl")?, path: folder.path().join("events.jsonl") })
     }
 
     /// Adds that `what` happened at `at`; `zero` is when time zero was, if it has come.
-    pub(crate) fn add(
-        &mut self,
-        at: Instant,
-        zero: Option<Instant>,
-        what: &str,
-        details: Value,
-    ) -> Result<(), RunError> {
+    pub fn add(&mut self, at: Instant, zero: Option<Instant>, what: &str, details: Value) -> Result<(), RunError> {
         let time_ns = zero.map(|zero| at.since(zero).as_nanos());
         let line = Line { time_ns, since_start_ns: at.as_nanos(), event: what, details };
-        self.file.write_all(&jsonl::to_line(&line)).map_err(RunError::results(&self.path))
+        let mut text = serde_json::to_vec(&line).expect("an event has string keys only");
+        text.push(b'\n');
+        self.file.write_all(&text).map_err(RunError::results(&self.path))
     }
 }

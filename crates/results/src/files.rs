@@ -1,7 +1,7 @@
 //! `files/`: the traces, tables and captures that the lab file names, and the lab file beside them, so that the run can
 //! be repeated from its results.
 
-use super::Folder;
+use crate::Folder;
 use netloom_judge::RunError;
 use serde::Serialize;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// A file that the lab file names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct NamedFile {
+pub struct NamedFile {
     /// As the lab file names it.
     name: PathBuf,
     /// Its copy, relative to the results folder.
@@ -23,7 +23,7 @@ impl NamedFile {
     ///
     /// A file below that folder keeps its place relative to the lab file, so that `netloom run RESULTS/files/LAB.yaml`
     /// finds it; one from elsewhere is copied for the record.
-    pub(crate) fn find(home: &Path, names: &[PathBuf]) -> Result<Vec<Self>, RunError> {
+    pub fn find(home: &Path, names: &[PathBuf]) -> Result<Vec<Self>, RunError> {
         let find = |(number, name): (usize, &PathBuf)| {
             let path = home.join(name);
             let about = fs::metadata(&path).map_err(RunError::results(&path))?;
@@ -36,7 +36,7 @@ impl NamedFile {
 
 impl Folder {
     /// Copies `files` and the text of `lab_file`, which names them.
-    pub(crate) fn keep(&self, lab_file: &Path, lab_text: &str, files: &[NamedFile]) -> Result<(), RunError> {
+    pub fn keep(&self, lab_file: &Path, lab_text: &str, files: &[NamedFile]) -> Result<(), RunError> {
         let Some(lab_name) = lab_file.file_name().filter(|_| !files.is_empty()) else { return Ok(()) };
         let home = lab_file.parent().unwrap_or(Path::new(""));
         for file in files {

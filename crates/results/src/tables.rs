@@ -1,6 +1,6 @@
 //! What is written when a run is over: `pipes.csv`, one row per pipe, and the report with its parts.
 
-use super::Folder;
+use crate::Folder;
 use netloom_judge::{Effects, PipeRow, Report, RunError};
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ queue_peak_packets,arrived_packets,arrived_bytes,departed_packets,departed_bytes
 dropped_loss_packets,dropped_early_packets,dropped_down_packets,lateness_p50_ns,lateness_p99_ns,lateness_max_ns";
 
 /// Writes `pipes.csv`. What does not exist (an unlimited rate, the delay of no packets) is an empty field.
-pub(crate) fn write_pipe_table(folder: &Folder, rows: &[PipeRow]) -> Result<(), RunError> {
+pub fn write_pipe_table(folder: &Folder, rows: &[PipeRow]) -> Result<(), RunError> {
     let mut text = header();
     for row in rows {
         push_row(&mut text, row);
@@ -20,7 +20,7 @@ pub(crate) fn write_pipe_table(folder: &Folder, rows: &[PipeRow]) -> Result<(), 
 
 impl Folder {
     /// Writes the parts of a report. Nothing in them tells of wall time: in virtual time, two runs have the same.
-    pub(crate) fn write_tables(&self, report: &Report) -> Result<(), RunError> {
+    pub fn write_tables(&self, report: &Report) -> Result<(), RunError> {
         write_pipe_table(self, &report.pipes)?;
         self.write_json("pipes.json", &report.pipes)?;
         if !report.routers.is_empty() {
@@ -32,7 +32,7 @@ impl Folder {
     }
 
     /// Writes the whole report, as JSON and as text.
-    pub(crate) fn write_report(&self, report: &Report) -> Result<(), RunError> {
+    pub fn write_report(&self, report: &Report) -> Result<(), RunError> {
         self.write_json("report.json", report)?;
         let text = crate::render::report(report);
         self.write("summary.txt", anstream::adapter::strip_str(&text).to_string())

@@ -9,7 +9,7 @@ mod samples;
 #[cfg(test)]
 mod tests;
 
-use crate::results::Folder;
+use crate::Folder;
 use crate::sampler::sample_interval;
 use data::Subject;
 use netloom_judge::{Plots, RunError};
@@ -37,13 +37,13 @@ pub struct PlotRequest {
 }
 
 /// Draws a run or a simulation when it is over; none if nothing happened in any pipe.
-pub(crate) fn draw(folder: &Folder, plan: &Plan, interval: Duration) -> Result<Option<Plots>, RunError> {
+pub fn draw(folder: &Folder, plan: &Plan, interval: Duration) -> Result<Option<Plots>, RunError> {
     let subjects = data::of_plan(plan);
     draw_subjects(folder.path(), subjects, &[], MOST, interval)
 }
 
 /// Puts the pictures on a page, with the summary, once that is written.
-pub(crate) fn write_page(folder: &Folder, lab: &str, plots: Option<&Plots>) -> Result<(), RunError> {
+pub fn write_page(folder: &Folder, lab: &str, plots: Option<&Plots>) -> Result<(), RunError> {
     plots.map_or(Ok(()), |plots| page::write(folder.path(), lab, plots))
 }
 

@@ -3,7 +3,7 @@
 //! Links are not followed, but for the folder that the user names. What does not look like the folder of a run is none of
 //! our business: not shown, and never removed.
 
-use super::folder::is_locked;
+use crate::folder::is_locked;
 use netloom_judge::RunError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,7 +1,6 @@
 //! `provenance.json`: where the results come from. It is written before anything else.
 
-use super::NamedFile;
-use netloom_guest::kernel::Kernel;
+use crate::NamedFile;
 use netloom_lab::{Clock, OnSpin};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -12,29 +11,40 @@ use std::time::SystemTime;
 
 /// What the caller knows about a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Origin {
+pub struct Origin {
     /// The command that was given.
-    pub(crate) mode: &'static str,
-    pub(crate) lab: String,
-    pub(crate) lab_file: PathBuf,
-    pub(crate) seed: u64,
-    pub(crate) clock: Clock,
-    pub(crate) on_spin: OnSpin,
+    pub mode: &'static str,
+    /// The lab's name.
+    pub lab: String,
+    /// Where its file is.
+    pub lab_file: PathBuf,
+    /// From which all chance is drawn.
+    pub seed: u64,
+    /// The clock that is really used.
+    pub clock: Clock,
+    /// What happens in virtual time when a program computes.
+    pub on_spin: OnSpin,
+    /// What every program has in its environment.
+    pub environment: &'static [(&'static str, &'static str)],
     /// What nodes get of the environment, by name.
-    pub(crate) inherited: BTreeMap<String, Option<String>>,
+    pub inherited: BTreeMap<String, Option<String>>,
     /// What kernel nodes run on, if there are any.
-    pub(crate) node_kernel: Option<Kernel>,
-    pub(crate) precision: &'static str,
-    /// None in virtual time.
-    pub(crate) shards: Option<usize>,
-    pub(crate) command_line: Vec<String>,
-    pub(crate) files: Vec<NamedFile>,
-    pub(crate) started: SystemTime,
+    pub node_kernel: Option<NodeKernel>,
+    /// How the engine waits.
+    pub precision: &'static str,
+    /// How many threads the engine has; none in virtual time.
+    pub shards: Option<usize>,
+    /// The command, word by word.
+    pub command_line: Vec<String>,
+    /// What the lab file names.
+    pub files: Vec<NamedFile>,
+    /// When it began.
+    pub started: SystemTime,
 }
 
 /// Where the results come from.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Provenance {
+pub struct Provenance {
     netloom_version: &'static str,
     netloom_commit: Option<&'static str>,
     /// `run`, `up` or `sim`.
@@ -73,27 +83,22 @@ pub(crate) struct Provenance {
 
 /// The kernel that kernel nodes run on.
 #[derive(Clone, Debug, Serialize)]
-struct NodeKernel {
-    path: PathBuf,
-    version: String,
+pub struct NodeKernel {
+    /// Its file.
+    pub path: PathBuf,
+    /// Its version.
+    pub version: String,
     /// Whether `netloom kernel build` made it.
-    own_build: bool,
+    pub own_build: bool,
     /// Stands for its configuration; null of kernels from elsewhere.
-    config_hash: Option<String>,
+    pub config_hash: Option<String>,
     /// The day on which it was built, UTC; null if it does not say.
-    built: Option<String>,
-}
-
-impl From<Kernel> for NodeKernel {
-    fn from(kernel: Kernel) -> Self {
-        let Kernel { path, version, own_build, config_hash, day, .. } = kernel;
-        Self { path, version, own_build, config_hash, built: day.map(|day| day.to_string()) }
-    }
+    pub built: Option<String>,
 }
 
 impl Provenance {
     /// Gathers what the machine says about itself.
-    pub(crate) fn gather(origin: &Origin) -> Self {
+    pub fn gather(origin: &Origin) -> Self {
         let system = nix::sys::utsname::uname().ok();
         let told = |field: fn(&nix::sys::utsname::UtsName) -> &std::ffi::OsStr| {
             system.as_ref().map_or_else(String::new, |name| field(name).to_string_lossy().into_owned())
@@ -107,10 +112,10 @@ impl Provenance {
             seed: origin.seed,
             clock: origin.clock.name(),
             dilation: origin.clock.dilation().map(netloom_units::Dilation::as_f64),
-            environment: crate::environment::CONSTANT.into_iter().collect(),
+            environment: origin.environment.iter().copied().collect(),
             inherited: origin.inherited.clone(),
             on_spin: (origin.clock == Clock::Virtual).then(|| origin.on_spin.name()),
-            node_kernel: origin.node_kernel.clone().map(NodeKernel::from),
+            node_kernel: origin.node_kernel.clone(),
             precision: origin.precision,
             shards: origin.shards,
             command_line: origin.command_line.clone(),
@@ -146,16 +151,12 @@ mod tests {
 
     #[test]
     fn provenance_names_the_seed_the_clock_and_the_kernels() {
-        let node_kernel = Kernel {
+        let node_kernel = NodeKernel {
             path: "/kernels/linux".into(),
             version: "7.3.4".into(),
-            time_travel: true,
-            seccomp: true,
-            hz: 1000,
             own_build: true,
             config_hash: Some("12ab".into()),
-            modules_needed: vec![],
-            day: Some("2026-11-22".parse().unwrap()),
+            built: Some("2026-11-22".into()),
         };
         let origin = Origin {
             mode: "run",
@@ -164,6 +165,7 @@ mod tests {
             seed: 7,
             clock: Clock::Dilated(netloom_units::Dilation::from_millionths(2_500_000).unwrap()),
             on_spin: OnSpin::Wait,
+            environment: &[("TZ", "UTC0")],
             inherited: [("A".to_owned(), None)].into(),
             node_kernel: Some(node_kernel),
             precision: "balanced",

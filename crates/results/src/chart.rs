@@ -3,24 +3,28 @@
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
-/// Colours that people with any colour vision tell apart (Okabe and Ito 2008).
-pub(crate) const FIRST: RGBColor = RGBColor(0, 114, 178);
-pub(crate) const SECOND: RGBColor = RGBColor(213, 94, 0);
+/// The first of the colours that people with any colour vision tell apart (Okabe and Ito 2008).
+pub const FIRST: RGBColor = RGBColor(0, 114, 178);
+/// The second of them.
+pub const SECOND: RGBColor = RGBColor(213, 94, 0);
 pub(crate) const THIRD: RGBColor = RGBColor(0, 158, 115);
 pub(crate) const PURPLE: RGBColor = RGBColor(204, 121, 167);
 pub(crate) const AMBER: RGBColor = RGBColor(230, 159, 0);
 pub(crate) const BLACK_INK: RGBColor = RGBColor(0, 0, 0);
 pub(crate) const GREY: RGBColor = RGBColor(90, 90, 90);
 /// How much room is left above the highest point.
-pub(crate) const HEADROOM: f64 = 1.08;
+pub const HEADROOM: f64 = 1.08;
 
-pub(crate) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
-pub(crate) type Drawn = Result<(), Box<dyn std::error::Error>>;
+/// A chart with two linear axes.
+pub type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+/// Whether something could be drawn.
+pub type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+/// A part of a picture.
+pub type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
 /// The picture that `draw` makes, as the text of an SVG file.
-pub(crate) fn drawn(size: (u32, u32), draw: impl Fn(&Area<'_>) -> Drawn) -> String {
+pub fn drawn(size: (u32, u32), draw: impl Fn(&Area<'_>) -> Drawn) -> String {
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
@@ -32,7 +36,7 @@ pub(crate) fn drawn(size: (u32, u32), draw: impl Fn(&Area<'_>) -> Drawn) -> Stri
 }
 
 /// Both axes begin at zero.
-pub(crate) fn axes<'a, 'b>(
+pub fn axes<'a, 'b>(
     area: &Area<'b>,
     title: &str,
     (right, top): (f64, f64),
@@ -49,7 +53,7 @@ where
 }
 
 /// Names and numbers of both axes.
-pub(crate) fn labels(chart: &mut Chart<'_, '_>, x: &str, y: &str, of_y: &dyn Fn(&f64) -> String) -> Drawn {
+pub fn labels(chart: &mut Chart<'_, '_>, x: &str, y: &str, of_y: &dyn Fn(&f64) -> String) -> Drawn {
     let mut mesh = chart.configure_mesh();
     mesh.x_desc(x).y_desc(y).x_labels(10).y_labels(6).light_line_style(TRANSPARENT).y_label_formatter(&of_y);
     let of_x = |at: &f64| tick(*at);
@@ -83,13 +87,13 @@ pub(crate) fn panel<'a, 'b: 'a>(
 }
 
 /// A number at an axis with all the digits that tell it from its neighbours, and no others.
-pub(crate) fn tick(value: f64) -> String {
+pub fn tick(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A number of things at an axis; nothing between two of them.
-pub(crate) fn count_tick(value: f64) -> String {
+pub fn count_tick(value: f64) -> String {
     if (value - value.round()).abs() < 1e-9 { format!("{value:.0}") } else { String::new() }
 }
 

@@ -1,17 +1,31 @@
 use super::*;
-use crate::commands::planned_commands;
-use crate::job::Mode;
 use std::io::Write;
 
 /// A results folder of a lab with two commands, of which nothing has been started.
 fn folder() -> tempfile::TempDir {
-    let lab = "nodes: [a, b]
-links: {l: {ends: [a, b]}}
-timeline: [{on: a, run: ping b}, {on: b, run: iperf3 -s, as: sink, service: true}]
-";
     let folder = tempfile::tempdir().unwrap();
-    let plan = netloom_lab::parse(lab, "test.yaml").unwrap().plan;
-    let rows = planned_commands(&plan, Mode::Run);
+    let row = |number: usize, name: &str, node: &str| {
+        let log = |stream: &str| format!("logs/{number:02}-{node}-{name}.{stream}").into();
+        CommandRow {
+            name: name.into(),
+            node: node.into(),
+            command: name.into(),
+            service: false,
+            start_ns: None,
+            start_lateness_ns: None,
+            end_ns: None,
+            exit_code: None,
+            signal: None,
+            stopped: false,
+            interrupted: false,
+            kept_by: None,
+            failed: false,
+            stdout: log("stdout"),
+            stderr: log("stderr"),
+            stderr_tail: Vec::new(),
+        }
+    };
+    let rows = [row(1, "ping", "a"), row(2, "sink", "b")];
     fs::create_dir(folder.path().join("logs")).unwrap();
     fs::write(folder.path().join(COMMANDS), serde_json::to_vec(&rows).unwrap()).unwrap();
     folder
@@ -125,5 +139,5 @@ fn what_is_no_results_folder_is_refused() {
     assert_eq!(error.exit_code(), netloom_judge::ExitCode::NoSuchLab);
     assert!(error.to_string().contains("is no results folder"), "{error}");
     fs::write(folder.path().join(COMMANDS), "nonsense").unwrap();
-    assert!(Logs::of(&folder.path().to_string_lossy()).is_err());
+    assert!(Logs::in_folder(folder.path()).is_err());
 }

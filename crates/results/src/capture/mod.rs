@@ -12,9 +12,9 @@ mod tap;
 mod tests;
 mod writer;
 
-pub(crate) use live::LiveCapture;
+pub use live::LiveCapture;
 
-use crate::results::Folder;
+use crate::Folder;
 use netloom_fabric::{Tap, Way};
 use netloom_judge::RunError;
 use netloom_lab::fabric::port_id;
@@ -41,7 +41,7 @@ const FILE_BUFFER: usize = 256 * 1_024;
 
 /// How the driver's time passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pace {
+pub enum Pace {
     /// With ours, slowed or not: packets do not wait for a disk.
     Real,
     /// As fast as it can: packets wait, and nothing is lost.
@@ -49,7 +49,7 @@ pub(crate) enum Pace {
 }
 
 /// Captures that are being written.
-pub(crate) struct Captures {
+pub struct Captures {
     paths: Vec<PathBuf>,
     shared: Arc<Shared>,
     writer: JoinHandle<Vec<Option<io::Error>>>,
@@ -57,7 +57,7 @@ pub(crate) struct Captures {
 
 impl Captures {
     /// Starts what the plan wants to be captured, if it wants anything; the tap is for the driver.
-    pub(crate) fn start(plan: &Plan, folder: &Folder, pace: Pace) -> Result<Option<(Self, DriverTap)>, RunError> {
+    pub fn start(plan: &Plan, folder: &Folder, pace: Pace) -> Result<Option<(Self, DriverTap)>, RunError> {
         if plan.capture.is_empty() {
             return Ok(None);
         }
@@ -75,17 +75,17 @@ impl Captures {
     }
 
     /// Time zero: packets are captured from here on.
-    pub(crate) fn begin(&self, zero: Instant) {
+    pub fn begin(&self, zero: Instant) {
         self.shared.begin(zero);
     }
 
     /// The end of the run: no later packet is captured.
-    pub(crate) fn end(&self, at: Instant) {
+    pub fn end(&self, at: Instant) {
         self.shared.end(at);
     }
 
     /// Waits until all is written, after the tap has gone; what is missing, in words.
-    pub(crate) fn finish(self) -> Result<Option<String>, RunError> {
+    pub fn finish(self) -> Result<Option<String>, RunError> {
         let outcomes = self.writer.join().map_err(|_| RunError::Died("the writer of captures stopped".into()))?;
         for (path, outcome) in self.paths.iter().zip(outcomes) {
             outcome.map_or(Ok(()), Err).map_err(RunError::results(path))?;

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 /// The folder of one run.
 #[derive(Clone, Debug)]
-pub(crate) struct Folder {
+pub struct Folder {
     path: PathBuf,
     /// Locked as long as any process of the run has it open, so that nobody removes the folder. Not every file system can.
     _lock: Option<Arc<File>>,
@@ -20,7 +20,7 @@ pub(crate) struct Folder {
 
 impl Folder {
     /// Makes `root/<lab>/<YYYYMMDDTHHMMSS>-<id>/` (UTC).
-    pub(crate) fn create(root: &Path, lab: &str, now: SystemTime) -> Result<Self, RunError> {
+    pub fn create(root: &Path, lab: &str, now: SystemTime) -> Result<Self, RunError> {
         let parent = root.join(lab);
         fs::create_dir_all(&parent).map_err(RunError::results(&parent))?;
         let parent = parent.canonicalize().map_err(RunError::results(&parent))?;
@@ -37,36 +37,37 @@ impl Folder {
 
     /// Points `latest`, beside this folder, to it: when the run begins, since one whose set-up fails has no results that
     /// anybody would want in the place of the last ones.
-    pub(crate) fn become_latest(&self) -> Result<(), RunError> {
+    pub fn become_latest(&self) -> Result<(), RunError> {
         let latest = self.path.with_file_name("latest");
         point_latest(&self.path, &latest).map_err(RunError::results(&latest))
     }
 
     /// The folder at `path`, which exists.
-    pub(crate) fn existing(path: PathBuf) -> Result<Self, RunError> {
+    pub fn existing(path: PathBuf) -> Result<Self, RunError> {
         let folder = Self { path, _lock: None };
         folder.make_folder("logs")?;
         Ok(folder)
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Makes a folder inside this one.
-    pub(crate) fn make_folder(&self, name: &str) -> Result<(), RunError> {
+    pub fn make_folder(&self, name: &str) -> Result<(), RunError> {
         let path = self.path.join(name);
         fs::create_dir_all(&path).map_err(RunError::results(&path))
     }
 
     /// Writes a file in one go.
-    pub(crate) fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> Result<(), RunError> {
+    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> Result<(), RunError> {
         let path = self.path.join(name);
         fs::write(&path, contents).map_err(RunError::results(&path))
     }
 
     /// Writes a value as a file of indented JSON. Whoever reads it meanwhile finds what was there before.
-    pub(crate) fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), RunError> {
+    pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), RunError> {
         let (path, fresh) = (self.path.join(name), format!("{name}.new"));
         let mut file = BufWriter::new(self.file(&fresh)?);
         let written = serde_json::to_writer_pretty(&mut file, value).map_err(io::Error::from);
@@ -78,13 +79,13 @@ impl Folder {
     }
 
     /// Creates a file that is written bit by bit.
-    pub(crate) fn file(&self, name: &str) -> Result<File, RunError> {
+    pub fn file(&self, name: &str) -> Result<File, RunError> {
         let path = self.path.join(name);
         File::create(&path).map_err(RunError::results(&path))
     }
 
     /// Copies a file of this folder to another name in it.
-    pub(crate) fn copy(&self, from: &Path, name: &str) -> Result<(), RunError> {
+    pub fn copy(&self, from: &Path, name: &str) -> Result<(), RunError> {
         let path = self.path.join(name);
         fs::copy(self.path.join(from), &path).map(drop).map_err(RunError::results(&path))
     }

@@ -1,0 +1,35 @@
+//! What a run leaves behind, as files: the results folder `results/<lab>/<time>-<id>/`, provenance first. This crate reads and
+//! writes files, and knows no lab that runs: it is told what happened, and draws and prints from what is in the folder.
+//!
+//! A [`Folder`] is written as the run goes on: an [`EventLog`], samples of every pipe ([`Sampler`]), packets ([`capture`]), and
+//! in the end the report and its tables. From a folder that is there, [`plots`] and [`packet_times`] draw, [`Logs`] read
+//! what programs wrote, and [`list_results`] says what there is. [`render`] puts a report into words for a terminal.
+
+#![forbid(unsafe_code)]
+
+mod attempts;
+pub mod capture;
+pub mod chart;
+mod events;
+mod files;
+mod folder;
+mod logs;
+pub mod packet_times;
+pub mod plots;
+mod provenance;
+pub mod render;
+mod sampler;
+mod shelf;
+mod tables;
+mod tail;
+
+pub use attempts::put_side_by_side;
+pub use events::EventLog;
+pub use files::NamedFile;
+pub use folder::Folder;
+pub use logs::{COMMANDS, LogLine, Logs, Stream};
+pub use provenance::{NodeKernel, Origin, Provenance};
+pub use sampler::{Busiest, INTERVAL, Sampler, interval_within};
+pub use shelf::{PruneRequest, Results, ResultsState, list_results, prune_results};
+pub use tables::write_pipe_table;
+pub use tail::last_lines;
