@@ -113,7 +113,7 @@ pub(crate) enum Command {
         words: Vec<OsString>,
     },
     /// A source or sink of traffic, which only `netloom doctor` starts
-    #[command(name = netloom_run::doctor::TRAFFIC_COMMAND, hide = true)]
+    #[command(name = netloom_doctor::TRAFFIC_COMMAND, hide = true)]
     DoctorTraffic {
         /// What it is to do
         #[arg(hide = true)]

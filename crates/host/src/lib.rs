@@ -16,6 +16,7 @@ pub mod memory;
 pub mod netlink;
 pub mod node;
 pub mod processors;
+pub mod programs;
 pub mod runtime;
 pub mod sealed;
 pub mod signals;

@@ -1,11 +1,9 @@
 //! The environment of programs: the same on every machine and for every user, but for what the lab file says.
 
+use netloom_host::programs::PATH;
 use netloom_lab::Plan;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-
-/// Where programs are found: what Debian gives root.
-pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// What every program has. Nodes look to their programs as machines do to root.
 pub(crate) const CONSTANT: [(&str, &str); 7] = [

@@ -10,7 +10,6 @@
 mod accounts;
 mod assemble;
 mod commands;
-pub mod doctor;
 mod driver;
 mod environment;
 mod exposed;

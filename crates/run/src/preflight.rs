@@ -3,12 +3,12 @@
 use crate::environment;
 use netloom_host::facts::Facts;
 use netloom_host::lab::Subordinate;
+use netloom_host::programs::{exists, is_executable};
 use netloom_host::users::User;
 use netloom_judge::{MissingProgram, RunError};
 use netloom_lab::{Action, FilePlan, NodePlan, Plan, Program, Stack};
 use std::env;
 use std::ffi::OsString;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Refuses a plan whose programs are not on this machine, all of them at once.
@@ -99,11 +99,6 @@ fn named_users(plan: &Plan) -> Vec<Named> {
     of_command.chain(plan.nodes.iter().flat_map(of_node)).collect()
 }
 
-/// Whether nodes would find `program`.
-pub(crate) fn is_here(program: &str) -> bool {
-    exists(program, &environment::PATH.into())
-}
-
 /// Where a program of the timeline is searched.
 fn path_of(plan: &Plan, program: &Program) -> OsString {
     let mut entries = plan.timeline.iter().filter(|event| event.line == program.line);
@@ -118,29 +113,4 @@ fn path_of(plan: &Plan, program: &Program) -> OsString {
 fn found_here(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").filter(|_| !program.contains('/'))?;
     env::split_paths(&path).map(|folder| folder.join(program)).find(|path| is_executable(path))
-}
-
-fn exists(program: &str, path: &OsString) -> bool {
-    if program.contains('/') {
-        return is_executable(Path::new(program));
-    }
-    env::split_paths(path).any(|folder| is_executable(&folder.join(program)))
-}
-
-fn is_executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn programs_are_found_by_name_and_by_path() {
-        let path = environment::PATH.into();
-        assert!(exists("sh", &path));
-        assert!(exists("/bin/sh", &path));
-        assert!(!exists("no-such-program", &path));
-        assert!(!exists("/etc/passwd", &path));
-    }
 }

@@ -4,16 +4,16 @@ use super::{DONE, Failure, Outcome, print};
 use crate::args::DoctorArgs;
 use crate::progress::Steps;
 use crate::talk;
+use netloom_doctor::Examined;
 use netloom_judge::ExitCode;
 use netloom_results::render;
-use netloom_run::doctor;
 
 pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     let steps = Steps::new(args.quiet);
-    let examined = doctor::examine(&mut |step| steps.show(step));
+    let examined = netloom_doctor::examine(&mut |step| steps.show(step));
     // The moving line goes before anything is said about the end.
     drop(steps);
-    let doctor::Examined { examination, kept } = examined?;
+    let Examined { examination, kept } = examined?;
     if args.json {
         print(&serde_json::to_string_pretty(&examination).expect("an examination has string keys only"))?;
     } else {
@@ -29,6 +29,6 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
 
 /// What a node of the doctor's own lab runs.
 pub(super) fn traffic(words: &[String]) -> Outcome {
-    doctor::traffic(words).map_err(|error| Failure::new(ExitCode::Usage, error))?;
+    netloom_doctor::traffic(words).map_err(|error| Failure::new(ExitCode::Usage, error))?;
     DONE
 }

@@ -7,7 +7,7 @@ mod relay;
 use crate::commands::planned_commands;
 use crate::job::{Job, Mode};
 use crate::results_folder::{absolute, results_folder};
-use crate::{Event, RunRequest, assemble, doctor, exposed, kernels, preflight, refusal};
+use crate::{Event, RunRequest, assemble, exposed, kernels, preflight, refusal};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::expose::Exposed;
@@ -212,7 +212,7 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         cwd,
         kernel,
         cpu_group: cpu_group(&request.plan),
-        examination: doctor::store::of_this_machine(),
+        examination: netloom_doctor::of_this_machine(),
         wall_end: request.wall_limit.map(|limit| Instant::now() + limit),
         guard_pid: std::process::id().cast_signed(),
     })

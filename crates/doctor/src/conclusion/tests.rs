@@ -1,6 +1,6 @@
 use super::*;
-use crate::doctor::checks::tests::{ROOT, carried, facts, late, timing, with};
-use crate::doctor::tree::Facts;
+use crate::checks::tests::{ROOT, carried, facts, late, timing, with};
+use crate::tree::Facts;
 
 #[test]
 fn balanced_is_for_most_machines() {

@@ -3,7 +3,7 @@ use netloom_judge::examination::{Forwarding, Lateness};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-pub(in crate::doctor) const ROOT: Rights = Rights {
+pub(crate) const ROOT: Rights = Rights {
     root: true,
     privileged: true,
     max_user_namespaces: Some(15_000),
@@ -12,11 +12,11 @@ pub(in crate::doctor) const ROOT: Rights = Rights {
     seccomp_filter: false,
 };
 
-pub(in crate::doctor) fn late(p99_us: u64) -> Lateness {
+pub(crate) fn late(p99_us: u64) -> Lateness {
     Lateness { count: 700, p50_ns: p99_us * 300, p99_ns: p99_us * 1_000, max_ns: p99_us * 9_000 }
 }
 
-pub(in crate::doctor) fn timing() -> Timing {
+pub(crate) fn timing() -> Timing {
     Timing {
         eco: late(120),
         balanced: late(40),
@@ -28,7 +28,7 @@ pub(in crate::doctor) fn timing() -> Timing {
     }
 }
 
-pub(in crate::doctor) fn facts() -> Facts {
+pub(crate) fn facts() -> Facts {
     Facts {
         is_virtual: true,
         clock_source: Some("tsc".into()),
@@ -47,7 +47,7 @@ pub(in crate::doctor) fn facts() -> Facts {
     }
 }
 
-pub(in crate::doctor) fn carried() -> Outcome {
+pub(crate) fn carried() -> Outcome {
     Outcome::Carried(Forwarding {
         setup_ms: 42.0,
         lossless_packets_per_second: 312_400.0,
@@ -62,7 +62,7 @@ pub(in crate::doctor) fn carried() -> Outcome {
 }
 
 /// A good machine, and what is wrong with it.
-pub(in crate::doctor) fn with<T>(
+pub(crate) fn with<T>(
     (facts, rights, timing, trial): (&Facts, &Rights, &Timing, &Outcome),
     look: impl FnOnce(&Found<'_>) -> T,
 ) -> T {

@@ -1,7 +1,7 @@
 //! How many packets the engine moves, and what bounds it.
 
 use super::{Found, better, fine};
-use crate::doctor::trial::Outcome;
+use crate::trial::Outcome;
 use netloom_judge::examination::{Check, Forwarding};
 use netloom_judge::quantity::{grouped, rate};
 

@@ -1,6 +1,6 @@
 //! The programs that labs usually call, and how to get them.
 
-use crate::preflight;
+use netloom_host::programs::{PATH, exists};
 
 /// Programs by the name that is called, and the package that has it: on Debian and its kin, and elsewhere.
 const USUAL: [(&str, &str, &str); 5] = [
@@ -18,7 +18,7 @@ pub(super) fn usual() -> Vec<&'static str> {
 
 /// Those that nodes here would not find.
 pub(super) fn missing() -> Vec<&'static str> {
-    usual().into_iter().filter(|program| !preflight::is_here(program)).collect()
+    usual().into_iter().filter(|program| !exists(program, PATH.as_ref())).collect()
 }
 
 /// The command that installs `programs` on a distribution with these names.

@@ -1,21 +1,20 @@
-//! `netloom doctor`: measures this machine for a few seconds, and says what labs it carries and what to change.
+//! `netloom doctor`: measures this machine for a few seconds, and says what labs it carries and what to change. This crate
+//! knows no lab but the small one that it makes itself: it reads no lab file, runs no user's program and changes no setting.
 //!
 //! What is looked up is in `tree`, what is tried in `kvm`, what is measured in `netloom_dataplane::probe` (time) and in `trial` (packets, in a
 //! lab of its own). `checks` and `conclusion` are pure functions from that to words. The result is kept (`store`),
-//! so that verdicts can quote it (`examination::quote`).
+//! so that verdicts can quote it (`netloom_judge::examination`).
 
 mod checks;
 mod conclusion;
 mod kvm;
 mod programs;
-pub(crate) mod store;
+mod store;
 mod traffic;
 mod tree;
 mod trial;
 
-pub use netloom_judge::examination::{
-    Capacity, Check, Conclusion, Examination, Forwarding, Lateness, Machine, State, Timing,
-};
+pub use store::of_this_machine;
 pub use traffic::{COMMAND as TRAFFIC_COMMAND, main as traffic};
 
 use checks::Found;
@@ -25,6 +24,7 @@ use netloom_host::cgroup::Hierarchy;
 use netloom_host::facts::Facts as Rights;
 use netloom_host::processors;
 use netloom_host::signals::Signals;
+use netloom_judge::examination::{Examination, Lateness, Machine, Timing};
 use netloom_judge::{ExitCode, RunError};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
@@ -100,7 +100,7 @@ pub fn examine(sink: &mut dyn FnMut(&str)) -> Result<Examined, RunError> {
 }
 
 /// What tells this machine from others.
-pub(crate) fn machine() -> Machine {
+fn machine() -> Machine {
     let system = nix::sys::utsname::uname().ok();
     let told = |field: fn(&nix::sys::utsname::UtsName) -> &std::ffi::OsStr| {
         system.as_ref().map_or_else(String::new, |name| field(name).to_string_lossy().into_owned())

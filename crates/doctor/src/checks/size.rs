@@ -1,8 +1,8 @@
 //! How much of everything there is.
 
 use super::{Found, better, fine};
-use crate::doctor::tree::Facts;
-use crate::doctor::trial::Outcome;
+use crate::tree::Facts;
+use crate::trial::Outcome;
 use netloom_judge::examination::{Check, Forwarding};
 use netloom_judge::quantity::grouped;
 

@@ -2,7 +2,7 @@
 
 use super::Told;
 use super::memory::{self, IDLE_NODES, Mark};
-use crate::doctor::traffic::{self, Sent, Streamed};
+use crate::traffic::{self, Sent, Streamed};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
 use netloom_host::jsonl::to_line;

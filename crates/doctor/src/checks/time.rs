@@ -1,7 +1,7 @@
 //! How punctual the machine is, and what keeps it from being so.
 
 use super::{Found, better, fine};
-use crate::doctor::tree::Facts;
+use crate::tree::Facts;
 use netloom_judge::examination::{Check, Lateness};
 use netloom_judge::quantity::span;
 

@@ -1,6 +1,6 @@
 //! What a node takes of the machine: memory and open files, measured with some idle nodes more than the trial needs.
 
-use crate::doctor::tree::Tree;
+use crate::tree::Tree;
 use netloom_host::Pid;
 
 /// Fewer nodes could not be told from what else happens on a machine meanwhile.
