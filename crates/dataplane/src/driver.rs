@@ -1,23 +1,16 @@
 //! The engine's thread: read what arrived, hand over what is due, wait.
 
 use crate::agenda::{Act, Agenda, Appointment, Kept, Task};
-use crate::borders::Borders;
 use crate::clock::Clock;
-use crate::guests::Guests;
+use crate::edge::Edge;
 use crate::mailbox::{Command, Diary, Mailbox};
 use crate::memory::Memory;
-use crate::meter::Meters;
-use crate::receive::Receiver;
-use crate::report::{EngineReport, PortReport, Snapshot, ThreadReport};
-use crate::send::Sender;
-use crate::taps::Taps;
-use crate::wait::{Waiter, sleep};
-use netloom_fabric::{Delivery, Ethernet, Fabric, PipeId, PortId};
-use netloom_packet::Pool;
+use crate::ports::{PortSet, Window};
+use crate::report::{EngineReport, Snapshot, ThreadReport};
+use crate::wait::{Sleeper, Waiter};
+use netloom_fabric::PipeId;
 use netloom_units::{Duration, Instant};
-use std::collections::HashMap;
 use std::io;
-use std::os::fd::BorrowedFd;
 use std::time::Duration as RealDuration;
 
 /// The priority that the thread asks for; it falls back to the ordinary one.
@@ -35,15 +28,9 @@ pub(crate) struct Driver {
     pub(crate) waiter: Waiter,
     /// The processor on which the thread stays.
     pub(crate) processor: Option<usize>,
-    pub(crate) fabric: Fabric,
-    /// None in a lab without: then no packet socket is opened either.
-    pub(crate) interfaces: Option<Interfaces>,
-    pub(crate) guests: Guests,
-    /// None if no packet comes from another shard or goes to one.
-    pub(crate) borders: Option<Borders>,
-    pub(crate) meters: Meters,
-    pub(crate) taps: Taps,
-    pub(crate) pool: Pool,
+    pub(crate) sleeper: Sleeper,
+    pub(crate) edge: Edge,
+    pub(crate) ports: PortSet,
     pub(crate) memory: Memory,
     pub(crate) mailbox: Mailbox,
     pub(crate) priority: bool,
@@ -55,33 +42,6 @@ pub(crate) struct Driver {
     pub(crate) diary: Diary,
     /// Whether an appointment is due, and more may have arrived before it.
     pub(crate) has_unread: bool,
-}
-
-/// Both directions of all ports that are interfaces.
-pub(crate) struct Interfaces {
-    receiver: Receiver,
-    sender: Sender,
-}
-
-impl Interfaces {
-    /// None without ports. `is_divided`: the receiver is deaf until `fanout::divide` has told it what to hear.
-    pub(crate) fn open(
-        clock: Clock,
-        ports: &HashMap<u32, PortId>,
-        ethernet: Ethernet,
-        is_divided: bool,
-    ) -> io::Result<Option<Self>> {
-        if ports.is_empty() {
-            return Ok(None);
-        }
-        let receiver = Receiver::open(clock, ports, is_divided)?;
-        Ok(Some(Self { receiver, sender: Sender::open(clock, ports, ethernet)? }))
-    }
-
-    /// The socket that receives.
-    pub(crate) fn socket(&self) -> BorrowedFd<'_> {
-        self.receiver.as_fd()
-    }
 }
 
 impl Driver {
@@ -116,90 +76,49 @@ impl Driver {
             std::hint::spin_loop();
             return Ok(());
         };
-        if self.guests.listen() {
+        if !self.ports.may_sleep(self.clock.at(real), self.clock.at(real + span))? {
             return Ok(());
         }
-        if !self.may_sleep(real, span) {
-            return Ok(());
-        }
-        let ring = self.interfaces.as_ref().map_or(-1, |interfaces| interfaces.receiver.as_raw_fd());
-        let undisturbed = sleep(span, [ring, self.mailbox.as_raw_fd(), self.guests.as_raw_fd()])?;
-        if let Some(borders) = &mut self.borders {
-            borders.set_awake();
-        }
+        let undisturbed = self.sleeper.sleep(span)?;
         let end = self.clock.real();
+        self.ports.wake(end, !undisturbed)?;
         if undisturbed && wake.is_some() {
             self.waiter.learn(end.saturating_sub(real + span));
         }
         if undisturbed && lively {
             self.keep_warm(end);
         }
-        if !undisturbed {
-            self.guests.attend(end)?;
-        }
         Ok(())
     }
 
-    /// When the fabric wants to be called, or something comes from another shard; who waits for something from here is told
-    /// when that will come.
+    /// When the fabric wants to be called, an appointment is, or something comes that is announced.
     fn next_event(&mut self) -> Option<Instant> {
-        let own = self.fabric.next_wake().into_iter().chain(self.agenda.next()).min();
-        let Some(borders) = &mut self.borders else { return own };
-        let coming = borders.announce(&self.fabric, self.clock.now());
-        own.into_iter().chain(coming).min()
-    }
-
-    /// Whether nothing has come from another shard in the meantime.
-    fn may_sleep(&mut self, real: RealDuration, span: RealDuration) -> bool {
-        let Self { borders, clock, .. } = self;
-        borders.as_mut().is_none_or(|borders| borders.may_sleep(clock.at(real), clock.at(real + span)))
+        let coming = self.ports.next_arrival(&self.edge.fabric);
+        [self.edge.fabric.next_wake(), self.agenda.next(), coming].into_iter().flatten().min()
     }
 
     fn keep_warm(&mut self, real: RealDuration) {
-        if let Some(interfaces) = self.interfaces.as_mut().filter(|_| self.waiter.keeps_warm()) {
-            interfaces.sender.keep_warm(real);
+        if self.waiter.keeps_warm() {
+            self.ports.keep_warm(real);
         }
     }
 
     /// One round; returns how many packets arrived.
     fn pass(&mut self) -> io::Result<usize> {
-        let mut arrived = 0;
-        let mut lively = false;
-        let mut has_more = false;
-        let appointment = self.agenda.next();
-        if let Some(Interfaces { receiver, .. }) = &mut self.interfaces {
-            let pass = receiver.pass(&mut self.fabric, &mut self.pool, &mut self.taps, self.behind, appointment);
-            arrived += pass.count;
-            has_more = pass.has_more;
-            lively |= receiver.take_port_arrivals() > 0;
-        }
-        if !self.guests.is_empty() {
-            // Who finds them when an appointment is due takes them for sent before it.
-            let reached = self.behind.or(appointment.map(|_| self.agenda.limit(Instant::MAX)));
-            let count = self.guests.pass(&mut self.fabric, &mut self.pool, &mut self.taps, reached);
-            arrived += count;
-            lively |= count > 0;
-        }
-        if let Some(borders) = &mut self.borders {
-            let count = borders.receive(&mut self.fabric, &mut self.meters, &self.clock);
-            arrived += count;
-            lively |= count > 0;
-        }
+        let window = Window {
+            end: self.agenda.next().unwrap_or(Instant::MAX),
+            latest: self.behind.unwrap_or_else(|| self.agenda.limit(Instant::MAX)),
+        };
+        let received = self.ports.receive(&mut self.edge, window);
         let real = self.clock.real();
-        if lively {
+        if received.is_lively {
             self.last_arrival = real;
         }
-        self.guests.attend_sometimes(real)?;
-        self.go_on(has_more);
-        self.memory.watch(real, lively, &mut self.pool);
-        self.fabric.recycle(&mut self.pool);
-        for (_, tap) in &mut self.taps {
-            tap.settle(&mut self.pool);
-        }
-        if let Some(borders) = &mut self.borders {
-            borders.exchange(&mut self.pool);
-        }
-        Ok(arrived)
+        self.ports.wake_sometimes(real)?;
+        self.go_on(received.has_more);
+        self.memory.watch(real, received.is_lively, &mut self.edge.handover.pool);
+        self.edge.settle();
+        Ok(received.count)
     }
 
     /// Everything happens that is due: packets leave, and appointments are kept between them. `has_more`: more packets may
@@ -223,13 +142,7 @@ impl Driver {
                 self.keep(appointment);
             }
         }
-        let Self { taps, fabric, pool, .. } = self;
-        if !taps.is_empty() {
-            fabric.show_passes(pool, |pass| {
-                taps.iter_mut()
-                    .for_each(|(_, tap)| tap.packet(pass.port, pass.way, pass.first, pass.last, &pass.packet));
-            });
-        }
+        self.edge.show_passes();
         self.flush();
     }
 
@@ -241,20 +154,10 @@ impl Driver {
     /// nobody would listen to commands any more. So it is played in portions, and after a while the driver looks around.
     /// What arrives meanwhile arrives when the fabric has got so far: that is late, and the meters see it.
     fn hand_out(&mut self, end: Instant, begun: RealDuration) -> Option<Instant> {
-        let Self { fabric, interfaces, guests, borders, meters, taps, pool, clock, .. } = self;
+        let Self { edge, ports, clock, .. } = self;
         loop {
-            let portion = fabric.next_wake().map_or(end, |wake| end.min(wake + PORTION));
-            match borders {
-                None => fabric.advance(portion, |delivery| leave(delivery, taps, interfaces, guests, meters, pool)),
-                // Whoever takes it in beyond the border shows it to the taps.
-                Some(borders) => fabric.advance(portion, |delivery| {
-                    if borders.lead_away(&delivery) {
-                        borders.give(delivery, meters, pool);
-                    } else {
-                        leave(delivery, taps, interfaces, guests, meters, pool);
-                    }
-                }),
-            }
+            let portion = edge.fabric.next_wake().map_or(end, |wake| end.min(wake + PORTION));
+            edge.leave(portion, |delivery, out| ports.push(delivery, out));
             if portion == end {
                 return None;
             }
@@ -266,14 +169,7 @@ impl Driver {
 
     /// What has left the fabric goes to where it leads.
     fn flush(&mut self) {
-        let Self { interfaces, guests, borders, meters, pool, .. } = self;
-        if let Some(Interfaces { sender, .. }) = interfaces {
-            sender.flush(meters, pool);
-        }
-        guests.flush(meters, pool);
-        if let Some(borders) = borders {
-            borders.wake_others();
-        }
+        self.ports.flush(&mut self.edge.handover);
     }
 
     /// Does what was to be done at this instant, until which everything has happened.
@@ -286,7 +182,7 @@ impl Driver {
                     self.act(at, pipe, &act);
                 }
             }
-            Task::ResetMeters => self.meters.reset(),
+            Task::ResetMeters => self.edge.handover.meters.reset(),
             Task::Measure => snapshot = Some(self.snapshot(at)),
         }
         self.diary.note(Kept { number, late, snapshot });
@@ -294,9 +190,9 @@ impl Driver {
 
     fn act(&mut self, now: Instant, pipe: PipeId, act: &Act) {
         match act {
-            Act::Change(change) => self.fabric.change(now, pipe, change),
-            Act::SetUp(up) => self.fabric.set_up(now, pipe, *up),
-            Act::Unplug => self.fabric.unplug(now, pipe),
+            Act::Change(change) => self.edge.fabric.change(now, pipe, change),
+            Act::SetUp(up) => self.edge.fabric.set_up(now, pipe, *up),
+            Act::Unplug => self.edge.fabric.unplug(now, pipe),
         }
     }
 
@@ -312,20 +208,20 @@ impl Driver {
         }
         let now = self.behind.unwrap_or_else(|| self.agenda.limit(self.clock.now()));
         match command {
-            Command::Change(pipe, change) => self.fabric.change(now, pipe, &change),
-            Command::SetUp(pipe, up) => self.fabric.set_up(now, pipe, up),
+            Command::Change(pipe, change) => self.edge.fabric.change(now, pipe, &change),
+            Command::SetUp(pipe, up) => self.edge.fabric.set_up(now, pipe, up),
             Command::Plan(appointments) => self.agenda.add(appointments),
             Command::AddTap(id, tap) => {
-                self.taps.push((id, tap));
-                self.fabric.watch_routers(true);
+                self.edge.taps.push((id, tap));
+                self.edge.fabric.watch_routers(true);
             }
             Command::RemoveTap(id) => {
-                self.taps.retain(|(other, _)| *other != id);
-                self.fabric.watch_routers(!self.taps.is_empty());
+                self.edge.taps.retain(|(other, _)| *other != id);
+                self.edge.fabric.watch_routers(!self.edge.taps.is_empty());
             }
             Command::Counters(reply) => {
                 // Whoever asked may have gone; then nobody misses the answer.
-                let _ = reply.send((now, self.fabric.counters().copied().collect()));
+                let _ = reply.send((now, self.edge.fabric.counters().copied().collect()));
             }
             Command::Snapshot(reply) => {
                 let _ = reply.send(self.snapshot(self.clock.now()));
@@ -340,56 +236,22 @@ impl Driver {
 
     fn snapshot(&mut self, at: Instant) -> Snapshot {
         let engine = self.report();
-        let routers = self.fabric.router_counters().copied().collect();
-        Snapshot { at, pipes: self.meters.reports(self.fabric.counters()), routers, engine }
+        let routers = self.edge.fabric.router_counters().copied().collect();
+        Snapshot { at, pipes: self.edge.handover.meters.reports(self.edge.fabric.counters()), routers, engine }
     }
 
     fn report(&mut self) -> EngineReport {
         let (cpu_time, run_queue_wait) = scheduling();
         let mut report = EngineReport {
-            ports: self.guests.reports().collect(),
             behind: self.behind.map_or(Duration::ZERO, |reached| self.clock.now().since(reached)),
             was_out_of_memory: self.memory.was_full(),
-            unheard: self.guests.unheard,
-            ended_ports: self.guests.ended(),
             threads: vec![ThreadReport { cpu_time, run_queue_wait }],
             priority: self.priority,
             margin: Duration::from_nanos(u64::try_from(self.waiter.margin().as_nanos()).unwrap_or(u64::MAX)),
             ..EngineReport::default()
         };
-        if let Some(Interfaces { receiver, sender }) = &mut self.interfaces {
-            receiver.count_drops();
-            report.lost_receiving = receiver.overflowed;
-            let lost_sending = |port: PortReport| PortReport { lost_sending: sender.refused(port.port), ..port };
-            report.ports.extend(receiver.reports().map(lost_sending));
-            report.unheard += sender.unheard;
-            report.last_send_error = sender.last_error.as_ref().map(io::Error::to_string);
-        }
-        report.ports.extend(self.borders.iter().flat_map(Borders::reports));
-        report.lost_receiving += report.ports.iter().map(|port| port.lost_receiving).sum::<u64>();
-        report.lost_sending = report.ports.iter().map(|port| port.lost_sending).sum();
+        self.ports.report(&mut report);
         report
-    }
-}
-
-/// A packet leaves the fabric.
-#[inline]
-fn leave(
-    delivery: Delivery,
-    taps: &mut Taps,
-    interfaces: &mut Option<Interfaces>,
-    guests: &mut Guests,
-    meters: &mut Meters,
-    pool: &mut Pool,
-) {
-    for (_, tap) in taps {
-        tap.leaves(&delivery);
-    }
-    match (guests.place(delivery.port), interfaces) {
-        (Some(place), _) => guests.push(place, delivery, meters, pool),
-        (None, Some(Interfaces { sender, .. })) => sender.push(delivery, meters, pool),
-        // A port of the fabric to which nothing was joined.
-        (None, None) => pool.recycle(delivery.departure.packet),
     }
 }
 

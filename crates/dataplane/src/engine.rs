@@ -1,24 +1,21 @@
 //! The handle by which the rest of Netloom starts, changes, asks and stops the engine.
 
 use crate::agenda::{Agenda, Appointment, Kept};
-use crate::borders::connect;
 use crate::clock::Clock;
-use crate::driver::{Driver, Interfaces};
-use crate::fanout;
-use crate::guests::Guests;
+use crate::driver::Driver;
+use crate::edge::Edge;
 use crate::mailbox::{Bell, Command, Diary, Mailbox};
 use crate::memory::Memory;
 use crate::merge::{Awaited, Places};
-use crate::meter::Meters;
+use crate::ports::{self, PortConfig, Site};
 use crate::report::Snapshot;
 use crate::taps;
-use crate::wait::{Precision, Waiter};
+use crate::wait::{Precision, Sleeper, Waiter};
 use crate::worker::Worker;
 use netloom_fabric::{Fabric, PipeId, PortId, Shard, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::Pool;
 use netloom_units::{Dilation, Instant};
-use netloom_vhost::Listener;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver as Inbox, Sender as Outbox, channel};
@@ -46,25 +43,6 @@ pub struct EngineConfig {
     pub memory: Option<u64>,
     /// Its ports.
     pub ports: Vec<PortConfig>,
-}
-
-/// What a port of the fabric leads to.
-#[derive(Debug)]
-pub enum PortConfig {
-    /// An interface of the current network namespace.
-    Interface {
-        /// The fabric's port.
-        port: PortId,
-        /// The kernel's index of the interface.
-        ifindex: u32,
-    },
-    /// A network device of a kernel that runs as a process, and that connects to this socket when it boots.
-    Guest {
-        /// The fabric's port.
-        port: PortId,
-        /// Where the kernel connects.
-        listener: Listener,
-    },
 }
 
 /// The engine cannot be started, or has died.
@@ -122,33 +100,24 @@ impl Engine {
         let failed = |attempted| move |error| EngineError::System { attempted, error };
         let clock = Clock::start(config.epoch, config.dilation);
         let places = Places::new(&shards);
-        let ports = sorted(config.ports, &shards);
-        let opened = open_interfaces(clock, &ports, &shards).map_err(failed("opening the packet sockets"))?;
         let bells: io::Result<Vec<Arc<Bell>>> = shards.iter().map(|_| Bell::new().map(Arc::new)).collect();
         let bells = bells.map_err(failed("opening an event counter for the packet engine"))?;
-        let connected = connect(&shards, &bells);
+        let sites = sites(clock, &shards, &bells, config.ports);
+        let opened = ports::open(sites).map_err(|(attempted, error)| failed(attempted)(error))?;
         let (diary, kept) = channel();
         let mut prepared: Vec<(Driver, Outbox<Command>)> = Vec::new();
-        let parts = shards.into_iter().zip(ports).zip(opened).zip(connected).zip(bells);
-        for ((((shard, (_, guests)), interfaces), borders), bell) in parts {
-            let guests = Guests::open(clock, guests, shard.fabric.ethernet().clone())
-                .map_err(failed("preparing the ports of kernels"))?;
+        for ((shard, ports), bell) in shards.into_iter().zip(opened).zip(bells) {
             let (commands, inbox) = channel();
-            let processor = config.processors.get(prepared.len()).copied();
-            let waiter = Waiter::new(config.precision);
+            let mailbox = Mailbox { commands: inbox, bell };
             let driver = Driver {
                 clock,
-                waiter,
-                processor,
-                meters: Meters::new(shard.fabric.counters().count()),
-                fabric: shard.fabric,
-                interfaces,
-                guests,
-                borders,
-                taps: Vec::new(),
-                pool: Pool::new(SMALL_FRAMES, LARGE_FRAMES),
+                waiter: Waiter::new(config.precision),
+                sleeper: Sleeper::new(ports.descriptors().chain([mailbox.as_raw_fd()])),
+                processor: config.processors.get(prepared.len()).copied(),
+                edge: Edge::new(shard.fabric, &shard.borders, Pool::new(SMALL_FRAMES, LARGE_FRAMES)),
+                ports,
                 memory: Memory::new(config.memory),
-                mailbox: Mailbox { commands: inbox, bell },
+                mailbox,
                 priority: false,
                 last_arrival: RealDuration::ZERO,
                 behind: None,
@@ -303,39 +272,16 @@ impl Drop for Engine {
     }
 }
 
-/// Interfaces by their index, and guests.
-type Ports = (HashMap<u32, PortId>, Vec<(PortId, Listener)>);
-
-/// The ports of each shard.
-fn sorted(ports: Vec<PortConfig>, shards: &[Shard]) -> Vec<Ports> {
+/// Where the ports of each shard are opened.
+fn sites<'a>(clock: Clock, shards: &'a [Shard], bells: &[Arc<Bell>], ports: Vec<PortConfig>) -> Vec<Site<'a>> {
+    let site =
+        |(shard, bell): (&'a Shard, &Arc<Bell>)| Site { clock, shard, bell: Arc::clone(bell), ports: Vec::new() };
+    let mut sites: Vec<Site<'_>> = shards.iter().zip(bells).map(site).collect();
     let owners: HashMap<PortId, usize> =
         shards.iter().enumerate().flat_map(|(shard, own)| own.ports.iter().map(move |port| (*port, shard))).collect();
-    // What no shard knows leads nowhere, whoever reads it.
-    let owner = |port: &PortId| owners.get(port).copied().unwrap_or(0);
-    let mut sorted: Vec<Ports> = shards.iter().map(|_| Ports::default()).collect();
     for port in ports {
-        match port {
-            PortConfig::Interface { port, ifindex } => {
-                sorted[owner(&port)].0.insert(ifindex, port);
-            }
-            PortConfig::Guest { port, listener } => sorted[owner(&port)].1.push((port, listener)),
-        }
+        // What no shard knows leads nowhere, whoever reads it.
+        sites[owners.get(&port.port()).copied().unwrap_or(0)].ports.push(port);
     }
-    sorted
-}
-
-/// The packet sockets of each shard, which divide what arrives among them.
-fn open_interfaces(clock: Clock, ports: &[Ports], shards: &[Shard]) -> io::Result<Vec<Option<Interfaces>>> {
-    let is_divided = shards.len() > 1;
-    let open =
-        |((own, _), shard): (&Ports, &Shard)| Interfaces::open(clock, own, shard.fabric.ethernet().clone(), is_divided);
-    let opened: Vec<Option<Interfaces>> = ports.iter().zip(shards).map(open).collect::<io::Result<_>>()?;
-    if is_divided {
-        let members = opened.iter().zip(ports).filter_map(|(interfaces, (own, _))| Some((interfaces.as_ref()?, own)));
-        let members: Vec<_> = members.map(|(interfaces, own)| (interfaces.socket(), own.keys().copied())).collect();
-        let advice =
-            |error| io::Error::other(format!("dividing packets among shards: {error}; one shard needs none of it"));
-        fanout::divide(members).map_err(advice)?;
-    }
-    Ok(opened)
+    sites
 }

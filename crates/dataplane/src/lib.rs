@@ -2,9 +2,9 @@
 //! namespace, and the network devices of kernels that run as processes.
 //!
 //! One thread moves all packets of a fabric. It reads those of interfaces from one packet socket that is bound to every interface,
-//! with the kernel's receive timestamps, and those of kernels from memory that is shared with them; it asks the fabric
-//! what is due, and hands that over in batches. Between two events it sleeps, and spins for the last microseconds before
-//! a packet is due ([`Precision`]).
+//! with the kernel's receive timestamps, and those of kernels from memory that is shared with them; it asks the fabric what is due, and hands that over in batches. All kinds of ports
+//! ([`PortConfig`]) meet one interface, in the module `ports`. Between two events it sleeps, and spins for the last microseconds
+//! before a packet is due ([`Precision`]).
 //!
 //! Several shards ([`Engine::start_shards`]) have a thread each, with sockets and ports of its own; packets pass from one to
 //! another only where a pipe between two transit routers was cut.
@@ -20,22 +20,18 @@
 //! itself (a full ring, a refused send) is an error of the engine, counted apart.
 
 mod agenda;
-mod borders;
 mod clock;
 mod distribution;
 mod driver;
+mod edge;
 mod engine;
-mod fanout;
-mod guests;
 mod mailbox;
 mod memory;
 mod merge;
 mod meter;
+mod ports;
 pub mod probe;
-mod receive;
 mod report;
-mod ring;
-mod send;
 mod sys;
 mod taps;
 mod wait;
@@ -43,7 +39,8 @@ mod worker;
 
 pub use agenda::{Act, Agenda, Appointment, Kept, Task};
 pub use distribution::Distribution;
-pub use engine::{Engine, EngineConfig, EngineError, PortConfig};
+pub use engine::{Engine, EngineConfig, EngineError};
 pub use meter::Meters;
+pub use ports::PortConfig;
 pub use report::{EngineReport, PipeReport, PortReport, Snapshot, ThreadReport};
 pub use wait::Precision;

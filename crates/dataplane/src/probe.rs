@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::distribution::Distribution;
 use crate::driver::{raise_priority, stay_on};
 use crate::sys::{clear_event, event_fd, signal_event};
-use crate::wait::{Precision, Waiter, sleep};
+use crate::wait::{Precision, Sleeper, Waiter};
 use netloom_units::{Dilation, Duration};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -63,7 +63,7 @@ fn wait_until(clock: &Clock, waiter: &mut Waiter, due: RealDuration) -> io::Resu
         match waiter.sleep(Some(due - now), false) {
             None => std::hint::spin_loop(),
             Some(span) => {
-                if sleep(span, [-1; 3])? {
+                if Sleeper::new([]).sleep(span)? {
                     waiter.learn(clock.real().saturating_sub(now + span));
                 }
             }
@@ -103,7 +103,7 @@ fn ring_and_wait(
     stay_on(processor)?;
     let mut latency = Distribution::default();
     for _ in 0..count {
-        sleep(pause, [-1; 3])?;
+        Sleeper::new([]).sleep(pause)?;
         let rung = clock.real();
         signal_event(event);
         let woke =
@@ -122,8 +122,9 @@ fn sleep_and_answer(
 ) -> io::Result<()> {
     raise_priority();
     stay_on(processor)?;
+    let mut sleeper = Sleeper::new([event.as_raw_fd()]);
     for _ in 0..count {
-        sleep(LONGEST_SLEEP, [event.as_raw_fd(), -1, -1])?;
+        sleeper.sleep(LONGEST_SLEEP)?;
         let now = clock.real();
         clear_event(event);
         if woke.send(now).is_err() {

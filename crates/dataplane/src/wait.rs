@@ -80,22 +80,31 @@ impl Waiter {
     }
 }
 
-/// Sleeps for `span`, or until one of the descriptors can be read; says whether the span passed undisturbed. Negative
-/// descriptors are none.
-pub(crate) fn sleep(span: Duration, descriptors: [RawFd; 3]) -> io::Result<bool> {
-    let mut polled = descriptors.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
-    let timeout = libc::timespec {
-        tv_sec: i64::try_from(span.as_secs()).expect("a wait is short"),
-        tv_nsec: i64::from(span.subsec_nanos()),
-    };
-    let count = libc::nfds_t::try_from(polled.len()).expect("a few");
-    // SAFETY: the array and its length belong together, and the timeout lives through the call.
-    let ready = unsafe { libc::ppoll(polled.as_mut_ptr(), count, &raw const timeout, std::ptr::null()) };
-    if ready < 0 {
-        let error = io::Error::last_os_error();
-        return if error.kind() == io::ErrorKind::Interrupted { Ok(false) } else { Err(error) };
+/// Sleeps until something comes.
+pub(crate) struct Sleeper(Vec<libc::pollfd>);
+
+impl Sleeper {
+    /// Whatever can be read from one of these descriptors ends a sleep. Negative descriptors are none.
+    pub(crate) fn new(descriptors: impl IntoIterator<Item = RawFd>) -> Self {
+        let polled = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        Self(descriptors.into_iter().map(polled).collect())
     }
-    Ok(ready == 0)
+
+    /// Sleeps for `span`, or until something comes; says whether the span passed undisturbed.
+    pub(crate) fn sleep(&mut self, span: Duration) -> io::Result<bool> {
+        let timeout = libc::timespec {
+            tv_sec: i64::try_from(span.as_secs()).expect("a wait is short"),
+            tv_nsec: i64::from(span.subsec_nanos()),
+        };
+        let count = libc::nfds_t::try_from(self.0.len()).expect("a few");
+        // SAFETY: the array and its length belong together, and the timeout lives through the call.
+        let ready = unsafe { libc::ppoll(self.0.as_mut_ptr(), count, &raw const timeout, std::ptr::null()) };
+        if ready < 0 {
+            let error = io::Error::last_os_error();
+            return if error.kind() == io::ErrorKind::Interrupted { Ok(false) } else { Err(error) };
+        }
+        Ok(ready == 0)
+    }
 }
 
 #[cfg(test)]

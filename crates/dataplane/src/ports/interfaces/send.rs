@@ -1,20 +1,20 @@
 //! From the fabric to the kernel, in batches.
 
+use super::BATCH;
 use crate::clock::Clock;
-use crate::meter::Meters;
+use crate::edge::Handover;
+use crate::report::PortReport;
 use crate::sys::{check, packet_socket, set_buffer, set_option};
 use netloom_fabric::{Delivery, Ethernet, PortId};
-use netloom_packet::{MAX_HEAD, Pool, VIRTIO_HEADER_LEN};
+use netloom_packet::{MAX_HEAD, VIRTIO_HEADER_LEN};
 use netloom_units::Instant;
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration as RealDuration;
 
-/// Packets per system call; at most as many as a word has bits.
-const BATCH: usize = 64;
-/// Bytes per system call: a longer batch would keep arrivals waiting.
-const BATCH_BYTES: usize = 512 * 1_024;
+/// Which of a batch were refused, and which nobody heard, are bits of a word.
+const _: () = assert!(BATCH <= u64::BITS as usize);
 /// After such a pause the caches hold other things.
 const COOLS_DOWN: RealDuration = RealDuration::from_micros(100);
 /// The loopback interface is the first of every network namespace.
@@ -39,8 +39,6 @@ pub(crate) struct Sender {
     /// The interface index of each port, 0 where there is none.
     ifindexes: Vec<u32>,
     ethernet: Ethernet,
-    pending: Vec<Delivery>,
-    pending_bytes: usize,
     scratch: Box<Scratch>,
     /// When something was sent last, packet or frame to keep warm. Our own time, since the epoch.
     last_sent: RealDuration,
@@ -85,8 +83,6 @@ impl Sender {
             clock,
             ifindexes,
             ethernet,
-            pending: Vec::with_capacity(BATCH),
-            pending_bytes: 0,
             scratch: Scratch::new(),
             last_sent: RealDuration::ZERO,
             unheard: 0,
@@ -120,49 +116,38 @@ impl Sender {
         let _ = self.send_from(0, 1);
     }
 
-    /// Takes a packet; sends the batch when it is full.
-    pub(crate) fn push(&mut self, delivery: Delivery, meters: &mut Meters, pool: &mut Pool) {
-        self.pending_bytes += delivery.departure.packet.bytes().len();
-        self.pending.push(delivery);
-        if self.pending.len() == BATCH || self.pending_bytes >= BATCH_BYTES {
-            self.flush(meters, pool);
-        }
-    }
-
-    /// Sends what is pending.
-    pub(crate) fn flush(&mut self, meters: &mut Meters, pool: &mut Pool) {
-        if self.pending.is_empty() {
-            return;
-        }
+    /// Sends these packets, in one system call if nothing is refused.
+    pub(crate) fn send(&mut self, batch: &mut Vec<Delivery>, out: &mut Handover) {
         let begin = self.clock.now();
-        self.prepare();
-        self.send_all();
+        self.prepare(batch);
+        self.send_all(batch);
         self.last_sent = self.clock.real();
         let end = self.clock.at(self.last_sent);
-        let count = self.pending.len() as u64;
+        let count = batch.len() as u64;
         let (refused, unheard) = (std::mem::take(&mut self.refused_now), std::mem::take(&mut self.unheard_now));
-        for (index, delivery) in self.pending.drain(..).enumerate() {
+        for (index, delivery) in batch.drain(..).enumerate() {
             // The kernel delivers packet after packet within the call; each is taken to be there after its share.
             let share = end.since(begin).as_nanos() * (index as u64 + 1) / count;
             let handed = Instant::from_nanos(begin.as_nanos() + share);
             if refused >> index & 1 == 1 {
-                meters.lose(delivery.pipe, &delivery.departure);
-            } else if unheard >> index & 1 == 0 {
-                meters.record(delivery.pipe, &delivery.departure, handed);
+                let port = delivery.port.0 as usize;
+                self.refused[port] += out.lost(delivery);
+            } else if unheard >> index & 1 == 1 {
+                self.unheard += out.unheard(delivery);
+            } else {
+                out.handed(delivery, handed);
             }
-            pool.recycle(delivery.departure.packet);
         }
-        self.pending_bytes = 0;
     }
 
-    /// Packets (segments) for this port that the kernel refused.
-    pub(crate) fn refused(&self, port: PortId) -> u64 {
-        self.refused.get(port.0 as usize).copied().unwrap_or(0)
+    /// The report of a port, with what the kernel refused to send there.
+    pub(crate) fn complete(&self, port: PortReport) -> PortReport {
+        PortReport { lost_sending: self.refused[port.port.0 as usize], ..port }
     }
 
-    fn prepare(&mut self) {
+    fn prepare(&mut self, batch: &[Delivery]) {
         let Scratch { virtio, heads, addresses, parts, messages } = &mut *self.scratch;
-        for (index, delivery) in self.pending.iter().enumerate() {
+        for (index, delivery) in batch.iter().enumerate() {
             let packet = &delivery.departure.packet;
             let head = packet.write_head(&mut heads[index]);
             if let Some(ethernet) = self.ethernet.of(delivery.port, packet) {
@@ -170,7 +155,7 @@ impl Sender {
             }
             virtio[index] = head.virtio.bytes();
             let payload = &packet.bytes()[head.payload];
-            let ifindex = self.ifindexes.get(delivery.port.0 as usize).copied().unwrap_or(0);
+            let ifindex = self.ifindexes[delivery.port.0 as usize];
             addresses[index].sll_ifindex = i32::try_from(ifindex).expect("interface indices are positive and small");
             parts[index] = [part(&virtio[index]), part(&heads[index][..head.len]), part(payload)];
             let message = &mut messages[index].msg_hdr;
@@ -181,26 +166,20 @@ impl Sender {
 
     /// Sends the prepared messages; one that the kernel refuses is counted and passed over. Nobody but the lab brings its own
     /// end of a pair down, to take the node's carrier away: what is sent then is as described not heard.
-    fn send_all(&mut self) {
-        let total = self.pending.len();
+    fn send_all(&mut self, batch: &[Delivery]) {
+        let total = batch.len();
         let mut sent = 0;
         while sent < total {
             match self.send_from(sent, total - sent) {
                 Ok(count) => sent += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.raw_os_error() == Some(libc::ENETDOWN) => {
-                    self.unheard += u64::from(self.pending[sent].departure.packet.segments());
-                    self.unheard_now |= 1 << sent;
-                    sent += 1;
-                }
                 Err(error) => {
-                    let Delivery { port, departure, .. } = &self.pending[sent];
-                    // A port without an interface is refused, too, and its packets are nobody's.
-                    if let Some(refused) = self.refused.get_mut(port.0 as usize) {
-                        *refused += u64::from(departure.packet.segments());
+                    if error.raw_os_error() == Some(libc::ENETDOWN) {
+                        self.unheard_now |= 1 << sent;
+                    } else {
+                        self.refused_now |= 1 << sent;
+                        self.last_error = Some(error);
                     }
-                    self.refused_now |= 1 << sent;
-                    self.last_error = Some(error);
                     sent += 1;
                 }
             }
@@ -211,7 +190,7 @@ impl Sender {
         let messages = self.scratch.messages[first..].as_mut_ptr();
         let count = u32::try_from(count).expect("a batch is small");
         // SAFETY: `prepare` filled the messages from `first` on; all that they point to lives in `scratch` and in the
-        // pending packets, which stay where they are through the call.
+        // packets of the batch, which stay where they are through the call.
         let sent = check(unsafe { libc::sendmmsg(self.socket.as_raw_fd(), messages, count, libc::MSG_DONTWAIT) })?;
         Ok(usize::try_from(sent).expect("checked not to be negative").max(1))
     }

@@ -4,7 +4,7 @@
 //! queued whole on the socket, where one `recvmsg` fetches it (`PACKET_COPY_THRESH`). So small packets cost no system
 //! call, super-packets cost one per 64 KiB, and the ring needs no slots of 64 KiB.
 
-use crate::fanout;
+use super::fanout;
 use crate::sys::{check, packet_socket, set_buffer, set_option};
 use netloom_packet::VIRTIO_HEADER_LEN;
 use std::io;
@@ -172,10 +172,6 @@ impl Ring {
             )
         })?;
         Ok(u64::from(statistics[1]))
-    }
-
-    pub(crate) fn as_raw_fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
     }
 
     pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {

@@ -1,18 +1,17 @@
 //! From the ring into the fabric.
 
+use super::ring::{Body, Ring, Slot, fetch};
+use super::{BATCH, Received, Window};
 use crate::clock::{Clock, TimeOfDay};
+use crate::edge::Edge;
 use crate::report::PortReport;
-use crate::ring::{Body, Ring, Slot, fetch};
-use crate::taps::Taps;
-use netloom_fabric::{Fabric, PortId};
+use netloom_fabric::PortId;
 use netloom_packet::{LARGE_FRAME, Packet, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
 use netloom_units::Instant;
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
-/// Packets that one pass reads at most, so that what is due is not kept waiting by a flood.
-const BATCH: usize = 64;
 /// Bytes that one pass reads at most: super-packets that leave at once are then still in the processor's caches, and the
 /// next ones take their room. The benchmarks' bare loop took a third more time in a chain with batches of 64 super-packets
 /// than with six; for the engine this was not measured by itself.
@@ -28,9 +27,7 @@ pub(crate) struct Receiver {
     ports: PortTable,
     /// Packets that the kernel dropped because the ring was full. It does not say from which ports.
     pub(crate) overflowed: u64,
-    /// Packets that came from ports since somebody asked.
-    port_arrivals: u64,
-    /// What came after the instant until which was read.
+    /// What came after the end of the window.
     held: Option<Found>,
 }
 
@@ -41,15 +38,6 @@ struct Found {
     ifindex: u32,
     /// None if it was lost.
     packet: Option<Packet>,
-}
-
-/// What a pass found.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pass {
-    /// How many packets it read.
-    pub(crate) count: usize,
-    /// Whether more of them may have arrived before the instant until which was read.
-    pub(crate) has_more: bool,
 }
 
 /// The port behind each interface index. The indices of a lab's ports follow one another.
@@ -92,57 +80,40 @@ impl Receiver {
             day: TimeOfDay::new(clock),
             ports: PortTable::new(ports),
             overflowed: 0,
-            port_arrivals: 0,
             held: None,
         })
     }
 
-    pub(crate) fn as_raw_fd(&self) -> RawFd {
-        self.ring.as_raw_fd()
-    }
-
-    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
-        self.ring.as_fd()
-    }
-
-    /// Reads what has arrived before `until`, up to a batch. `behind`: how far the fabric has got if that is not the present,
-    /// and nothing arrives later than then.
-    pub(crate) fn pass(
-        &mut self,
-        fabric: &mut Fabric,
-        pool: &mut Pool,
-        taps: &mut Taps,
-        behind: Option<Instant>,
-        until: Option<Instant>,
-    ) -> Pass {
-        let (mut count, mut bytes) = (0, 0);
-        while count < BATCH && bytes < BATCH_BYTES {
-            let Some(found) = self.held.take().or_else(|| self.read(count == 0, pool)) else {
-                return Pass { count, has_more: false };
+    /// Reads what has arrived within the window, up to a batch.
+    pub(crate) fn receive(&mut self, edge: &mut Edge, window: Window) -> Received {
+        let (mut received, mut bytes) = (Received::default(), 0);
+        while received.count < BATCH && bytes < BATCH_BYTES {
+            let is_first = received.count == 0;
+            let Some(found) = self.held.take().or_else(|| self.read(is_first, &mut edge.handover.pool)) else {
+                return received;
             };
-            count += 1;
-            if until.is_some_and(|until| found.stamp >= until) {
+            if found.stamp >= window.end {
                 self.held = Some(found);
-                return Pass { count: count - 1, has_more: false };
+                return received;
             }
-            let arrival = behind.map_or(found.stamp, |behind| found.stamp.min(behind));
+            received.count += 1;
             match (self.ports.get(found.ifindex), found.packet) {
                 (Some(seen), Some(packet)) => {
-                    self.port_arrivals += 1;
+                    received.is_lively = true;
                     seen.packets += 1;
                     bytes += packet.bytes().len();
-                    enter(fabric, pool, taps, arrival, seen.port, packet);
+                    edge.enter(found.stamp.min(window.latest), seen.port, packet);
                 }
                 (Some(seen), None) => {
                     seen.packets += 1;
                     seen.lost += 1;
                 }
                 // The loopback interface and whatever else is not a port of the lab.
-                (None, Some(stray)) => pool.recycle(stray),
+                (None, Some(stray)) => edge.handover.pool.recycle(stray),
                 (None, None) => {}
             }
         }
-        Pass { count, has_more: true }
+        Received { has_more: true, ..received }
     }
 
     fn read(&mut self, is_first: bool, pool: &mut Pool) -> Option<Found> {
@@ -154,11 +125,6 @@ impl Receiver {
             let stamp = day.lab_time(slot.seconds, slot.nanoseconds);
             Found { stamp, ifindex: slot.ifindex, packet: read(socket, &slot, pool) }
         })
-    }
-
-    /// How many packets came from ports since the last call.
-    pub(crate) fn take_port_arrivals(&mut self) -> u64 {
-        std::mem::take(&mut self.port_arrivals)
     }
 
     /// Adds what the kernel dropped since the last call to `overflowed`.
@@ -178,21 +144,9 @@ impl Receiver {
     }
 }
 
-/// A packet enters the fabric, from whatever kind of port.
-#[inline]
-pub(crate) fn enter(
-    fabric: &mut Fabric,
-    pool: &mut Pool,
-    taps: &mut Taps,
-    arrival: Instant,
-    port: PortId,
-    packet: Packet,
-) {
-    for (_, tap) in taps {
-        tap.enters(port, arrival, &packet);
-    }
-    if let Err((_, stray)) = fabric.inject(arrival, port, packet) {
-        pool.recycle(stray);
+impl AsFd for Receiver {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.ring.as_fd()
     }
 }
 

@@ -10,16 +10,19 @@
 #[cfg(test)]
 mod tests;
 
+use super::{Opened, PortGroup, Received, Site, Window};
 use crate::clock::Clock;
+use crate::edge::{Edge, Handover};
 use crate::mailbox::Bell;
-use crate::meter::Meters;
-use crate::report::PortReport;
-use netloom_fabric::{Delivery, Fabric, PipeId, PortId, Shard};
+use crate::report::{EngineReport, PortReport};
+use netloom_fabric::{Delivery, Fabric, PipeId, PortId};
 use netloom_link::Departure;
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
 use rtrb::{Consumer, Producer, PushError, RingBuffer};
 use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
@@ -64,10 +67,11 @@ impl Waker {
 }
 
 /// All borders of a shard.
-pub(crate) struct Borders {
+struct Borders {
+    clock: Clock,
     waker: Arc<Waker>,
-    /// By pipe: its place in `crossings`.
-    places: Vec<Option<u32>>,
+    /// By pipe: its place in `crossings`, if it leads away.
+    places: Vec<usize>,
     crossings: Vec<Way>,
     exits: Vec<Exit>,
     entrances: Vec<Entrance>,
@@ -105,18 +109,26 @@ struct Entrance {
     owed: u64,
 }
 
-/// The borders of each shard, whose threads these bells wake; none for a shard without.
-pub(crate) fn connect(shards: &[Shard], bells: &[Arc<Bell>]) -> Vec<Option<Borders>> {
-    let mut all: Vec<Borders> = shards.iter().zip(bells).map(|(shard, bell)| Borders::new(shard, bell)).collect();
-    for (number, shard) in shards.iter().enumerate() {
+/// The borders of each shard; none for a shard without.
+pub(super) fn open(sites: &mut [Site<'_>]) -> io::Result<Vec<Option<Opened>>> {
+    let opened = |(borders, site): (Borders, &Site<'_>)| {
+        let ports = site.shard.borders.iter().map(|border| border.port).collect();
+        (!borders.is_empty()).then(|| Opened { group: Box::new(borders), ports })
+    };
+    Ok(connect(sites).into_iter().zip(&*sites).map(opened).collect())
+}
+
+fn connect(sites: &[Site<'_>]) -> Vec<Borders> {
+    let mut all: Vec<Borders> = sites.iter().map(Borders::new).collect();
+    for (number, site) in sites.iter().enumerate() {
         let mut exits: BTreeMap<usize, Vec<PipeId>> = BTreeMap::new();
-        for border in &shard.borders {
+        for border in &site.shard.borders {
             exits.entry(border.shard).or_default().push(border.pipe);
         }
-        for border in &shard.borders {
+        for border in &site.shard.borders {
             let exit = exits.keys().position(|other| *other == border.shard).expect("noted above");
             let own = &mut all[number];
-            own.places[border.pipe.0 as usize] = u32::try_from(own.crossings.len()).ok();
+            own.places[border.pipe.0 as usize] = own.crossings.len();
             own.crossings.push(Way { exit, inlet: border.inlet, port: border.port, lost: 0 });
         }
         for (other, pipes) in exits {
@@ -133,54 +145,12 @@ pub(crate) fn connect(shards: &[Shard], bells: &[Arc<Bell>]) -> Vec<Option<Borde
             all[number].exits.push(Exit { packets, empties, pipes, next, told: NEVER, waker, is_fresh: false });
         }
     }
-    all.into_iter().map(|borders| Some(borders).filter(|borders| !borders.is_empty())).collect()
+    all
 }
 
-impl Borders {
-    fn new(shard: &Shard, bell: &Arc<Bell>) -> Self {
-        let waker = Arc::new(Waker { sleeps_until: AtomicU64::new(AWAKE), bell: Arc::clone(bell) });
-        let places = vec![None; shard.pipes.len()];
-        Self { waker, places, crossings: Vec::new(), exits: Vec::new(), entrances: Vec::new() }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.exits.is_empty() && self.entrances.is_empty()
-    }
-
-    /// Whether this delivery leads to another shard.
-    #[inline]
-    pub(crate) fn lead_away(&self, delivery: &Delivery) -> bool {
-        self.places[delivery.pipe.0 as usize].is_some()
-    }
-
-    /// Gives a packet that leads away to its shard.
-    pub(crate) fn give(&mut self, delivery: Delivery, meters: &mut Meters, pool: &mut Pool) {
-        let place = self.places[delivery.pipe.0 as usize].expect("it leads away");
-        let way = &mut self.crossings[place as usize];
-        let exit = &mut self.exits[way.exit];
-        match exit.packets.push(Crossing { inlet: way.inlet, departure: delivery.departure }) {
-            Ok(()) => exit.is_fresh = true,
-            Err(PushError::Full(Crossing { departure, .. })) => {
-                meters.lose(delivery.pipe, &departure);
-                way.lost += u64::from(departure.packet.segments());
-                pool.recycle(departure.packet);
-            }
-        }
-    }
-
-    /// Wakes those to whom something was given.
-    pub(crate) fn wake_others(&mut self) {
-        for exit in &mut self.exits {
-            if std::mem::take(&mut exit.is_fresh) {
-                // Either they see what was given before they sleep, or this sees that they sleep.
-                fence(Ordering::SeqCst);
-                exit.waker.wake();
-            }
-        }
-    }
-
-    /// Takes what came from other shards, up to a batch, and returns how many packets that were.
-    pub(crate) fn receive(&mut self, fabric: &mut Fabric, meters: &mut Meters, clock: &Clock) -> usize {
+impl PortGroup for Borders {
+    /// Nobody knows what comes within the window: it enters pipes ahead of time or as late as it is.
+    fn receive(&mut self, edge: &mut Edge, _window: Window) -> Received {
         let mut count = 0;
         let mut now = None;
         for entrance in &mut self.entrances {
@@ -189,17 +159,99 @@ impl Borders {
             {
                 count += 1;
                 entrance.owed += 1;
-                // This is as late as the packet is at the end of its pipe.
-                meters.record(inlet, &departure, *now.get_or_insert_with(|| clock.now()));
-                fabric.cross(inlet, departure);
+                edge.cross(inlet, departure, *now.get_or_insert_with(|| self.clock.now()));
             }
         }
-        count
+        Received { count, is_lively: count > 0, has_more: false }
+    }
+
+    fn push(&mut self, batch: &mut Vec<Delivery>, out: &mut Handover) {
+        batch.drain(..).for_each(|delivery| self.give(delivery, out));
+    }
+
+    /// Wakes those to whom something was given, and sends buffers back to where packets come from.
+    fn flush(&mut self, out: &mut Handover) {
+        for exit in &mut self.exits {
+            if std::mem::take(&mut exit.is_fresh) {
+                // Either they see what was given before they sleep, or this sees that they sleep.
+                fence(Ordering::SeqCst);
+                exit.waker.wake();
+            }
+        }
+        self.exchange(&mut out.pool);
+    }
+
+    fn descriptor(&self) -> RawFd {
+        // What comes rings the bell of the thread.
+        -1
+    }
+
+    /// What was lost here, by the port that it would have reached.
+    fn report(&mut self, report: &mut EngineReport) {
+        report.ports.extend(self.crossings.iter().map(|way| PortReport {
+            port: way.port,
+            is_interface: false,
+            received: 0,
+            lost_receiving: 0,
+            lost_sending: way.lost,
+        }));
+    }
+
+    fn next_arrival(&mut self, fabric: &Fabric) -> Option<Instant> {
+        self.announce(fabric, self.clock.now())
+    }
+
+    /// Nothing has come meanwhile, or was announced for before. Who sleeps is woken by what comes; [`PortGroup::wake`]
+    /// ends that.
+    fn may_sleep(&mut self, now: Instant, until: Instant) -> bool {
+        if self.entrances.is_empty() {
+            return true;
+        }
+        self.waker.sleeps_until.store(until.as_nanos().max(AWAKE + 1), Ordering::Relaxed);
+        // Either this sees what was given, or those who give see that it sleeps.
+        fence(Ordering::SeqCst);
+        let is_quiet = self.entrances.iter().all(|entrance| entrance.packets.is_empty());
+        let may = is_quiet && self.coming(now).is_none_or(|next| next >= until);
+        if !may {
+            self.set_awake();
+        }
+        may
+    }
+
+    fn wake(&mut self, _is_called: bool) -> io::Result<()> {
+        self.set_awake();
+        Ok(())
+    }
+}
+
+impl Borders {
+    fn new(site: &Site<'_>) -> Self {
+        let waker = Arc::new(Waker { sleeps_until: AtomicU64::new(AWAKE), bell: Arc::clone(&site.bell) });
+        let places = vec![0; site.shard.pipes.len()];
+        let (crossings, exits, entrances) = (Vec::new(), Vec::new(), Vec::new());
+        Self { clock: site.clock, waker, places, crossings, exits, entrances }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.exits.is_empty() && self.entrances.is_empty()
+    }
+
+    /// Gives a packet that leads away to its shard.
+    fn give(&mut self, delivery: Delivery, out: &mut Handover) {
+        let way = &mut self.crossings[self.places[delivery.pipe.0 as usize]];
+        let exit = &mut self.exits[way.exit];
+        let Delivery { pipe, port, departure } = delivery;
+        match exit.packets.push(Crossing { inlet: way.inlet, departure }) {
+            Ok(()) => exit.is_fresh = true,
+            Err(PushError::Full(Crossing { departure, .. })) => {
+                way.lost += out.lost(Delivery { pipe, port, departure });
+            }
+        }
     }
 
     /// Sends buffers back to where packets come from, and takes in those that come back: otherwise one shard would make
     /// new ones for ever, and another keep them.
-    pub(crate) fn exchange(&mut self, pool: &mut Pool) {
+    fn exchange(&mut self, pool: &mut Pool) {
         for exit in &mut self.exits {
             while let Ok(empty) = exit.empties.pop() {
                 pool.recycle(empty);
@@ -217,7 +269,7 @@ impl Borders {
     }
 
     /// Tells other shards when the next packet will come, and says when the next one comes from them, if they know.
-    pub(crate) fn announce(&mut self, fabric: &Fabric, now: Instant) -> Option<Instant> {
+    fn announce(&mut self, fabric: &Fabric, now: Instant) -> Option<Instant> {
         for exit in &mut self.exits {
             let next = exit.pipes.iter().filter_map(|pipe| fabric.next_known(*pipe)).min();
             let next = next.map_or(NEVER, Instant::as_nanos);
@@ -239,36 +291,8 @@ impl Borders {
         next.filter(|next| *next != Instant::from_nanos(NEVER) && *next + STALE >= now).min()
     }
 
-    /// Whether this shard may sleep from `now` until then: nothing has come meanwhile, or was announced for before. Who
-    /// sleeps is woken by what comes; [`Borders::set_awake`] ends that.
-    pub(crate) fn may_sleep(&mut self, now: Instant, until: Instant) -> bool {
-        if self.entrances.is_empty() {
-            return true;
-        }
-        self.waker.sleeps_until.store(until.as_nanos().max(AWAKE + 1), Ordering::Relaxed);
-        // Either this sees what was given, or those who give see that it sleeps.
-        fence(Ordering::SeqCst);
-        let is_quiet = self.entrances.iter().all(|entrance| entrance.packets.is_empty());
-        let may = is_quiet && self.coming(now).is_none_or(|next| next >= until);
-        if !may {
-            self.set_awake();
-        }
-        may
-    }
-
     /// This shard is awake.
-    pub(crate) fn set_awake(&mut self) {
+    fn set_awake(&self) {
         self.waker.sleeps_until.store(AWAKE, Ordering::Relaxed);
-    }
-
-    /// What was lost here, by the port that it would have reached.
-    pub(crate) fn reports(&self) -> impl Iterator<Item = PortReport> {
-        self.crossings.iter().map(|way| PortReport {
-            port: way.port,
-            is_interface: false,
-            received: 0,
-            lost_receiving: 0,
-            lost_sending: way.lost,
-        })
     }
 }

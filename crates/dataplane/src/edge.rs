@@ -1,0 +1,103 @@
+//! The edge of the fabric: where packets enter it and leave it, whatever kind of port they come from or go to.
+
+use crate::meter::Meters;
+use crate::taps::Taps;
+use netloom_fabric::{Border, Delivery, Fabric, PipeId, PortId};
+use netloom_link::Departure;
+use netloom_packet::{Packet, Pool};
+use netloom_units::Instant;
+
+/// A fabric and those who are shown what enters and leaves it.
+pub(crate) struct Edge {
+    pub(crate) fabric: Fabric,
+    pub(crate) taps: Taps,
+    pub(crate) handover: Handover,
+    /// By pipe: whether another shard takes in what leaves it, and shows it to the taps.
+    is_cut: Vec<bool>,
+}
+
+/// What becomes of packets that have left the fabric: they are measured, and their buffers come back.
+pub(crate) struct Handover {
+    pub(crate) meters: Meters,
+    pub(crate) pool: Pool,
+}
+
+impl Edge {
+    /// `borders`: the pipes of this fabric that lead to other shards.
+    pub(crate) fn new(fabric: Fabric, borders: &[Border], pool: Pool) -> Self {
+        let pipes = fabric.counters().count();
+        let mut is_cut = vec![false; pipes];
+        borders.iter().for_each(|border| is_cut[border.pipe.0 as usize] = true);
+        Self { fabric, taps: Taps::new(), handover: Handover { meters: Meters::new(pipes), pool }, is_cut }
+    }
+
+    /// A packet from outside enters the fabric.
+    #[inline]
+    pub(crate) fn enter(&mut self, arrival: Instant, port: PortId, packet: Packet) {
+        for (_, tap) in &mut self.taps {
+            tap.enters(port, arrival, &packet);
+        }
+        if let Err((_, stray)) = self.fabric.inject(arrival, port, packet) {
+            self.handover.pool.recycle(stray);
+        }
+    }
+
+    /// A packet comes over the border from another shard. It is as late now as it is at the end of its pipe.
+    #[inline]
+    pub(crate) fn cross(&mut self, inlet: PipeId, departure: Departure, now: Instant) {
+        self.handover.meters.record(inlet, &departure, now);
+        self.fabric.cross(inlet, departure);
+    }
+
+    /// What is due until `end` leaves the fabric; `take` brings it to its port.
+    #[inline]
+    pub(crate) fn leave(&mut self, end: Instant, mut take: impl FnMut(Delivery, &mut Handover)) {
+        let Self { fabric, taps, handover, is_cut } = self;
+        fabric.advance(end, |delivery| {
+            if !taps.is_empty() && !is_cut[delivery.pipe.0 as usize] {
+                taps.iter_mut().for_each(|(_, tap)| tap.leaves(&delivery));
+            }
+            take(delivery, handover);
+        });
+    }
+
+    /// Shows the taps what has passed transit routers.
+    pub(crate) fn show_passes(&mut self) {
+        let Self { fabric, taps, handover, .. } = self;
+        if taps.is_empty() {
+            return;
+        }
+        fabric.show_passes(&mut handover.pool, |pass| {
+            taps.iter_mut().for_each(|(_, tap)| tap.packet(pass.port, pass.way, pass.first, pass.last, &pass.packet));
+        });
+    }
+
+    /// Takes the buffers back of what was dropped, and of what taps no longer need.
+    pub(crate) fn settle(&mut self) {
+        let Self { fabric, taps, handover, .. } = self;
+        fabric.recycle(&mut handover.pool);
+        taps.iter_mut().for_each(|(_, tap)| tap.settle(&mut handover.pool));
+    }
+}
+
+impl Handover {
+    /// Whoever is at the port has the packet, since `at`.
+    #[inline]
+    pub(crate) fn handed(&mut self, delivery: Delivery, at: Instant) {
+        self.meters.record(delivery.pipe, &delivery.departure, at);
+        self.pool.recycle(delivery.departure.packet);
+    }
+
+    /// The packet was lost behind the fabric, which is an error of the engine; returns how many segments that are.
+    pub(crate) fn lost(&mut self, delivery: Delivery) -> u64 {
+        self.meters.lose(delivery.pipe, &delivery.departure);
+        self.unheard(delivery)
+    }
+
+    /// Nobody is at the port, as if the cable led nowhere, which is no error; returns how many segments that are.
+    pub(crate) fn unheard(&mut self, delivery: Delivery) -> u64 {
+        let segments = u64::from(delivery.departure.packet.segments());
+        self.pool.recycle(delivery.departure.packet);
+        segments
+    }
+}

@@ -1,0 +1,171 @@
+//! Ports: where the packets of a shard come from and go to.
+//!
+//! All ports of one kind are a [`PortGroup`], since they share sockets, descriptors or memory. The driver knows nothing of
+//! kinds: it receives, pushes, flushes and waits by this interface, for a batch or a turn at a time, never for a packet.
+//! A new kind is a file here, a variant of [`PortConfig`] and a line in [`KINDS`].
+
+mod backlog;
+mod borders;
+mod guests;
+mod interfaces;
+mod set;
+
+use crate::clock::Clock;
+use crate::edge::{Edge, Handover};
+use crate::mailbox::Bell;
+use crate::report::EngineReport;
+use netloom_fabric::{Delivery, Fabric, PortId, Shard};
+use netloom_units::Instant;
+use netloom_vhost::Listener;
+pub(crate) use set::PortSet;
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::time::Duration as RealDuration;
+
+/// Every kind of ports: what to say when they cannot be opened, and how they are. They are served in this order.
+const KINDS: [(&str, Open); 3] = [
+    ("opening the packet sockets", interfaces::open),
+    ("preparing the ports of kernels", guests::open),
+    ("joining the shards of the packet engine", borders::open),
+];
+
+/// Opens the ports of a kind in all shards: a group by shard, none where there are no such ports.
+type Open = fn(&mut [Site<'_>]) -> io::Result<Vec<Option<Opened>>>;
+
+/// Packets that a group is given at once at most.
+const BATCH: usize = 64;
+/// Bytes of a batch, about, at most: a longer one would keep arrivals waiting.
+const BATCH_BYTES: u64 = 512 * 1_024;
+
+/// What a port of the fabric leads to.
+#[derive(Debug)]
+pub enum PortConfig {
+    /// An interface of the current network namespace.
+    Interface {
+        /// The fabric's port.
+        port: PortId,
+        /// The kernel's index of the interface.
+        ifindex: u32,
+    },
+    /// A network device of a kernel that runs as a process, and that connects to this socket when it boots.
+    Guest {
+        /// The fabric's port.
+        port: PortId,
+        /// Where the kernel connects.
+        listener: Listener,
+    },
+}
+
+impl PortConfig {
+    /// The fabric's port.
+    pub(crate) fn port(&self) -> PortId {
+        let (Self::Interface { port, .. } | Self::Guest { port, .. }) = self;
+        *port
+    }
+}
+
+/// All ports of one kind in a shard.
+pub(crate) trait PortGroup: Send {
+    /// Lets into the fabric what has arrived within the window, up to a batch.
+    fn receive(&mut self, edge: &mut Edge, window: Window) -> Received;
+
+    /// Takes packets for its ports, at most [`BATCH`], and leaves none in `batch`. They need not be on their way before
+    /// [`PortGroup::flush`].
+    fn push(&mut self, batch: &mut Vec<Delivery>, out: &mut Handover);
+
+    /// Whatever was pushed in this turn goes on its way. Called every turn, also if that is nothing.
+    fn flush(&mut self, _out: &mut Handover) {}
+
+    /// Readable when something has come to the ports; negative if no descriptor tells that. Always the same.
+    fn descriptor(&self) -> RawFd;
+
+    /// Adds what it has counted.
+    fn report(&mut self, report: &mut EngineReport);
+
+    /// When the next packet will come, as far as that is known; who waits for something from here may be told when that
+    /// comes. Asked before every wait.
+    fn next_arrival(&mut self, _fabric: &Fabric) -> Option<Instant> {
+        None
+    }
+
+    /// The thread is about to sleep from `now` until then: false if it must not, because something has come that its
+    /// descriptor does not tell.
+    fn may_sleep(&mut self, _now: Instant, _until: Instant) -> bool {
+        true
+    }
+
+    /// The thread is awake after all, or has been for a while. `is_called`: there may be something to answer beside
+    /// packets.
+    fn wake(&mut self, _is_called: bool) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Called while the thread waits and has time, in wall time since the epoch: the next lone packet is to find the way
+    /// out of here in the processor's caches.
+    fn keep_warm(&mut self, _real: RealDuration) {}
+}
+
+/// Until when arrivals count now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    /// What arrives at this instant or later is to be left for the next turn.
+    pub(crate) end: Instant,
+    /// How far the fabric may go. Nothing arrives later than this; who finds packets without knowing when they came takes
+    /// them for sent by then.
+    pub(crate) latest: Instant,
+}
+
+/// What a group received.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Received {
+    /// How many packets it found, whoever sent them.
+    pub(crate) count: usize,
+    /// Whether one of them came from a port.
+    pub(crate) is_lively: bool,
+    /// Whether more of them may have arrived within the window.
+    pub(crate) has_more: bool,
+}
+
+/// A shard whose ports are opened.
+pub(crate) struct Site<'a> {
+    pub(crate) clock: Clock,
+    pub(crate) shard: &'a Shard,
+    /// What wakes its thread.
+    pub(crate) bell: Arc<Bell>,
+    /// The ports that are still to be opened.
+    pub(crate) ports: Vec<PortConfig>,
+}
+
+impl Site<'_> {
+    /// Takes those ports that are of a kind; `of_kind` gives the others back.
+    fn take<T>(&mut self, of_kind: impl Fn(PortConfig) -> Result<T, PortConfig>) -> Vec<T> {
+        let mut taken = Vec::new();
+        for port in std::mem::take(&mut self.ports) {
+            match of_kind(port) {
+                Ok(own) => taken.push(own),
+                Err(other) => self.ports.push(other),
+            }
+        }
+        taken
+    }
+}
+
+/// A group, and the ports of the fabric whose packets it takes.
+struct Opened {
+    group: Box<dyn PortGroup>,
+    ports: Vec<PortId>,
+}
+
+/// Opens the ports of all shards, in the current network namespace.
+///
+/// # Errors
+/// What was attempted, and what the kernel said.
+pub(crate) fn open(mut sites: Vec<Site<'_>>) -> Result<Vec<PortSet>, (&'static str, io::Error)> {
+    let mut groups: Vec<Vec<Opened>> = sites.iter().map(|_| Vec::new()).collect();
+    for (attempted, open) in KINDS {
+        let opened = open(&mut sites).map_err(|error| (attempted, error))?;
+        groups.iter_mut().zip(opened).for_each(|(own, opened)| own.extend(opened));
+    }
+    Ok(groups.into_iter().map(PortSet::new).collect())
+}
