@@ -2,7 +2,8 @@
 //! namespace, and the network devices of kernels that run as processes.
 //!
 //! One thread moves all packets of a fabric. It reads those of interfaces from one packet socket that is bound to every interface,
-//! with the kernel's receive timestamps, and those of kernels from memory that is shared with them; it asks the fabric what is due, and hands that over in batches. All kinds of ports
+//! with the kernel's receive timestamps, those of kernels from memory that is shared with them, and those of programs that send
+//! frames themselves from Unix sockets; it asks the fabric what is due, and hands that over in batches. All kinds of ports
 //! ([`PortConfig`]) meet one interface, in the module `ports`. Between two events it sleeps, and spins for the last microseconds
 //! before a packet is due ([`Precision`]).
 //!

@@ -9,6 +9,7 @@ mod borders;
 mod guests;
 mod interfaces;
 mod set;
+mod sockets;
 
 use crate::clock::Clock;
 use crate::edge::{Edge, Handover};
@@ -19,14 +20,15 @@ use netloom_units::Instant;
 use netloom_vhost::Listener;
 pub(crate) use set::PortSet;
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::Duration as RealDuration;
 
 /// Every kind of ports: what to say when they cannot be opened, and how they are. They are served in this order.
-const KINDS: [(&str, Open); 3] = [
+const KINDS: [(&str, Open); 4] = [
     ("opening the packet sockets", interfaces::open),
     ("preparing the ports of kernels", guests::open),
+    ("preparing the sockets of programs", sockets::open),
     ("joining the shards of the packet engine", borders::open),
 ];
 
@@ -55,12 +57,19 @@ pub enum PortConfig {
         /// Where the kernel connects.
         listener: Listener,
     },
+    /// A program that sends and receives frames, from the Ethernet header on, as messages of this socket.
+    Socket {
+        /// The fabric's port.
+        port: PortId,
+        /// A Unix socket with messages (`SOCK_DGRAM` or `SOCK_SEQPACKET`) that is connected to the program's.
+        socket: OwnedFd,
+    },
 }
 
 impl PortConfig {
     /// The fabric's port.
     pub(crate) fn port(&self) -> PortId {
-        let (Self::Interface { port, .. } | Self::Guest { port, .. }) = self;
+        let (Self::Interface { port, .. } | Self::Guest { port, .. } | Self::Socket { port, .. }) = self;
         *port
     }
 }

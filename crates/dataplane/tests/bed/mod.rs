@@ -1,11 +1,11 @@
-//! An engine between two guests, with front-ends that the tests play. Nothing here needs a privilege.
+//! An engine with two ports, mostly of guests, whose front-ends the tests play. Nothing here needs a privilege.
 #![allow(dead_code, reason = "each test binary uses its own part of this module")]
 
 #[path = "../../../vhost/tests/ports/frontend.rs"]
 pub(crate) mod frontend;
 
 use frontend::{FROM_GUEST, Frontend, OFFERED, SIZE, TO_GUEST};
-use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision, Snapshot};
+use netloom_dataplane::{Engine, EngineConfig, EngineError, PortConfig, Precision, Snapshot};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
 use netloom_link::{DelayConfig, Distribution, PipeConfig};
 use netloom_units::{Dilation, Duration, Seed};
@@ -21,7 +21,21 @@ pub(crate) const DELAY: Duration = Duration::from_millis(5);
 
 /// A link of 5 ms between two guests.
 pub(crate) fn engine(dilation: u64) -> (Engine, [PathBuf; 2]) {
+    let (first, second) = (guest(0), guest(1));
+    let engine = start(dilation, vec![first.0, second.0]).expect("no privilege is needed");
+    (engine, [first.1, second.1])
+}
+
+/// A port for a guest that connects to this path.
+pub(crate) fn guest(number: u32) -> (PortConfig, PathBuf) {
     static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("netloom-guests-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let path = std::env::temp_dir().join(name);
+    (PortConfig::Guest { port: PortId(number), listener: Listener::bind(&path).expect("a free path") }, path)
+}
+
+/// A link of 5 ms between ports 0 and 1.
+pub(crate) fn start(dilation: u64, ports: Vec<PortConfig>) -> Result<Engine, EngineError> {
     let pipe = |name: &str, from: u32, to: u32| PipeSpec {
         name: name.to_owned(),
         config: PipeConfig {
@@ -33,24 +47,16 @@ pub(crate) fn engine(dilation: u64) -> (Engine, [PathBuf; 2]) {
         filter: None,
         to: PortId(to),
     };
-    let paths = [0, 1].map(|_| {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        std::env::temp_dir().join(format!("netloom-guests-{}-{number}", std::process::id()))
-    });
-    let port = |number: u32, path: &PathBuf| PortConfig::Guest {
-        port: PortId(number),
-        listener: Listener::bind(path).expect("a free path"),
-    };
     let config = EngineConfig {
         precision: Precision::Balanced,
         processors: Vec::new(),
         dilation: Dilation::from_whole(dilation).expect("within bounds"),
         epoch: None,
         memory: None,
-        ports: vec![port(0, &paths[0]), port(1, &paths[1])],
+        ports,
     };
     let fabric = Fabric::new(Seed::new(1), &[pipe("forward", 0, 1), pipe("backward", 1, 0)]);
-    (Engine::start(fabric, config).expect("no privilege is needed"), paths)
+    Engine::start(fabric, config)
 }
 
 pub(crate) fn booted(paths: &[PathBuf; 2]) -> [Frontend; 2] {
