@@ -123,7 +123,7 @@ impl Client {
         if readable {
             self.read()?;
         }
-        while let Some(line) = self.lines.next() {
+        while let Some(line) = self.lines.pop() {
             if let Reply::Exited { code } = line.map_err(|error| self.nonsense(&error))? {
                 return Ok(Some(code));
             }
@@ -156,7 +156,7 @@ impl Client {
 
     fn receive(&mut self) -> Result<Reply, RunError> {
         loop {
-            if let Some(line) = self.lines.next() {
+            if let Some(line) = self.lines.pop() {
                 return line.map_err(|error| self.nonsense(&error));
             }
             self.read()?;

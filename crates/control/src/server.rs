@@ -172,7 +172,7 @@ impl Connection {
     }
 
     fn parse(&mut self) -> Option<Incoming> {
-        let incoming = match self.lines.next::<Request>()? {
+        let incoming = match self.lines.pop::<Request>()? {
             Ok(request) => {
                 let wanted = match request {
                     Request::Exec(_) => 3,

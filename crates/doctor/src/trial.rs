@@ -84,7 +84,7 @@ fn listen(
             Heard::Nothing => {}
             Heard::End => break,
             Heard::Bytes => {
-                while let Some(told) = lines.next::<Told>() {
+                while let Some(told) = lines.pop::<Told>() {
                     let Ok(told) = told else {
                         outcome = Ok(failed("what the lab said cannot be understood"));
                         break 'lab;

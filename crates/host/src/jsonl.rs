@@ -19,8 +19,8 @@ impl Lines {
         self.buffer.len()
     }
 
-    /// The next complete line as a `T`; none until one is complete.
-    pub fn next<T: DeserializeOwned>(&mut self) -> Option<Result<T, serde_json::Error>> {
+    /// Takes the next complete line as a `T`; none until one is complete.
+    pub fn pop<T: DeserializeOwned>(&mut self) -> Option<Result<T, serde_json::Error>> {
         let end = self.buffer.iter().position(|byte| *byte == b'\n')?;
         let line: Vec<u8> = self.buffer.drain(..=end).collect();
         Some(serde_json::from_slice(&line))
@@ -42,11 +42,11 @@ mod tests {
     fn a_value_in_two_reads_is_one_value() {
         let mut lines = Lines::default();
         lines.feed(b"[1,");
-        assert!(lines.next::<Vec<u32>>().is_none());
+        assert!(lines.pop::<Vec<u32>>().is_none());
         lines.feed(b"2]\n[3]\n[");
-        assert_eq!(lines.next::<Vec<u32>>().unwrap().unwrap(), [1, 2]);
-        assert_eq!(lines.next::<Vec<u32>>().unwrap().unwrap(), [3]);
-        assert!(lines.next::<Vec<u32>>().is_none());
+        assert_eq!(lines.pop::<Vec<u32>>().unwrap().unwrap(), [1, 2]);
+        assert_eq!(lines.pop::<Vec<u32>>().unwrap().unwrap(), [3]);
+        assert!(lines.pop::<Vec<u32>>().is_none());
         assert_eq!(lines.pending(), 1);
     }
 
@@ -54,8 +54,8 @@ mod tests {
     fn nonsense_is_an_error_and_skipped() {
         let mut lines = Lines::default();
         lines.feed(b"nonsense\n[3]\n");
-        assert!(lines.next::<Vec<u32>>().unwrap().is_err());
-        assert_eq!(lines.next::<Vec<u32>>().unwrap().unwrap(), [3]);
+        assert!(lines.pop::<Vec<u32>>().unwrap().is_err());
+        assert_eq!(lines.pop::<Vec<u32>>().unwrap().unwrap(), [3]);
     }
 
     #[test]

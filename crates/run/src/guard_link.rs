@@ -79,7 +79,7 @@ impl GuardLink {
             Err(_) => return Heard::Gone,
         }
         let mut heard = Heard::Nothing;
-        while let Some(order) = self.lines.next::<Order>() {
+        while let Some(order) = self.lines.pop::<Order>() {
             heard = match order {
                 Ok(Order::Hurry) => Heard::Hurry,
                 Ok(Order::Stop) if heard == Heard::Nothing => Heard::Stop,

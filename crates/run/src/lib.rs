@@ -1,11 +1,10 @@
-//! Runs a lab: from the plan to a judged result.
+//! Runs a lab: from the plan to its end. This crate decides nothing about packets, which is the fabric's business, makes no
+//! namespace, interface or process by itself, which is the host crate's, and judges nothing, which is the judge's.
 //!
 //! [`run`] plays a lab to its end, [`up`] leaves one there. Two processes share the work. The *guard* is the process that
 //! the user started; it forks the *lab* process, in which everything else happens, and passes on what that tells
-//! ([`Event`]). Each of the two cleans up if the other is killed.
-//!
-//! This crate decides nothing about packets (that is the fabric's business) and makes no namespace, interface or
-//! process by itself (that is the host crate's).
+//! ([`Event`]). Each of the two cleans up if the other is killed. Beside it, [`simulate`] and [`portrait`] keep what the
+//! simulation of links shows.
 
 mod accounts;
 mod assemble;

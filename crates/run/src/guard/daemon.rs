@@ -83,7 +83,7 @@ fn follow(mut stream: UnixStream, sink: &mut dyn FnMut(&Event)) -> Result<(), Ru
     let mut buffer = [0; 16 * 1024];
     let mut failure = None;
     loop {
-        while let Some(line) = lines.next::<Event>() {
+        while let Some(line) = lines.pop::<Event>() {
             let event = line.map_err(|error| {
                 RunError::Died(format!("what the guard process said cannot be understood: {error}"))
             })?;

@@ -117,7 +117,7 @@ impl Relay<'_> {
             Ok(0) | Err(_) => return false,
             Ok(length) => heard.lines.feed(&buffer[..length]),
         }
-        while let Some(line) = heard.lines.next::<Event>() {
+        while let Some(line) = heard.lines.pop::<Event>() {
             match line {
                 Ok(event) => self.hear(event, heard),
                 Err(error) => {
