@@ -8,6 +8,7 @@
 mod checks;
 mod conclusion;
 mod kvm;
+mod machine;
 mod programs;
 mod store;
 mod traffic;
@@ -18,17 +19,19 @@ pub use store::of_this_machine;
 pub use traffic::{COMMAND as TRAFFIC_COMMAND, main as traffic};
 
 use checks::Found;
+use machine::machine;
 use netloom_dataplane::{Distribution, Precision, probe};
 use netloom_guest::kernel::{self, Need};
 use netloom_host::cgroup::Hierarchy;
 use netloom_host::facts::Facts as Rights;
 use netloom_host::processors;
 use netloom_host::signals::Signals;
-use netloom_judge::examination::{Examination, Lateness, Machine, Timing};
+use netloom_judge::examination::{Examination, Lateness, Timing};
 use netloom_judge::{ExitCode, RunError};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 use tree::Tree;
+use trial::Interrupted;
 
 /// Waits per precision, one every millisecond, as packets come in a lab of light traffic.
 const WAITS: u32 = 700;
@@ -36,10 +39,6 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// Wakes, and the rest before each: long enough for a processor to go to sleep.
 const WAKES: u32 = 60;
 const REST: Duration = Duration::from_millis(3);
-
-/// The user asked for the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Interrupted;
 
 /// An examination, and where it is kept or why it is not.
 #[derive(Debug)]
@@ -97,20 +96,6 @@ pub fn examine(sink: &mut dyn FnMut(&str)) -> Result<Examined, RunError> {
     examination.took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     let kept = store::keep(&examination);
     Ok(Examined { examination, kept })
-}
-
-/// What tells this machine from others.
-fn machine() -> Machine {
-    let system = nix::sys::utsname::uname().ok();
-    let told = |field: fn(&nix::sys::utsname::UtsName) -> &std::ffi::OsStr| {
-        system.as_ref().map_or_else(String::new, |name| field(name).to_string_lossy().into_owned())
-    };
-    Machine {
-        host_name: told(|name| name.nodename()),
-        kernel: format!("{} {}", told(|name| name.sysname()), told(|name| name.release())),
-        processor: Tree::machine().processor(),
-        processors: processors::allowed().map_or(1, |allowed| allowed.len()),
-    }
 }
 
 fn timing(allowed: &[usize], signals: &Signals, sink: &mut dyn FnMut(&str)) -> Result<Timing, RunError> {

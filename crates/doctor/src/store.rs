@@ -1,5 +1,6 @@
 //! The examination that later verdicts quote: `doctor.json` in the user's cache folder.
 
+use crate::machine::machine;
 use netloom_judge::examination::{Examination, Machine};
 use std::fs;
 use std::io;
@@ -38,7 +39,7 @@ fn write(path: &Path, examination: &Examination) -> io::Result<()> {
 
 /// The latest examination of this machine, if there is one.
 pub fn of_this_machine() -> Option<Examination> {
-    read(&place()?, &super::machine())
+    read(&place()?, &machine())
 }
 
 /// Home folders are shared and moved: what was measured on another machine, or with another kernel, says nothing here.

@@ -6,7 +6,6 @@
 mod lab;
 mod memory;
 
-use super::Interrupted;
 use netloom_host::facts::Facts;
 use netloom_host::jsonl::Lines;
 use netloom_host::lab::{LabError, LabOptions, LabProcess, LabSide, spawn_lab};
@@ -35,6 +34,10 @@ enum Told {
     /// Why it carries nothing. The last line.
     Failed { message: String, errno: Option<i32> },
 }
+
+/// The user asked for the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Interrupted;
 
 /// How it went.
 #[derive(Clone, Debug, PartialEq)]
