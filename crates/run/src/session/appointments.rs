@@ -27,17 +27,17 @@ impl Session<'_> {
     /// Chooses time zero, makes all appointments, and returns when it has come. What pipes do by themselves begins anew then, since lab files count its
     /// times from time zero.
     pub(super) fn make_appointments(&mut self) -> Result<Instant, RunError> {
-        let lead = match self.links.driver() {
+        let lead = match self.context.links.driver() {
             Driver::Engine(_) => LEAD,
             Driver::Virtual(_) => std::time::Duration::ZERO,
         };
-        let zero = self.links.now() + self.job.plan.clock.dilation().unwrap_or_default().to_lab(lead);
+        let zero = self.context.links.now() + self.context.job.plan.clock.dilation().unwrap_or_default().to_lab(lead);
         let at_zero = |number, task| Appointment { number, at: zero, task };
-        let restart = Task::Acts(self.links.restarts());
+        let restart = Task::Acts(self.context.links.restarts());
         let mut all =
             vec![at_zero(RESTART, restart), at_zero(RESET, Task::ResetMeters), at_zero(TIME_ZERO, Task::Measure)];
         all.extend(self.timeline.items().filter_map(|due| self.appointment(zero, *due)));
-        self.links.plan(all)?;
+        self.context.links.plan(all)?;
         std::thread::sleep(lead);
         Ok(zero)
     }
@@ -54,23 +54,24 @@ impl Session<'_> {
 
     /// What an entry of the timeline cuts or joins.
     fn switched(&self, event: usize) -> &LinkPart {
-        self.job.plan.switched(event).expect("the timeline cuts and joins links for entries that say so")
+        self.context.job.plan.switched(event).expect("the timeline cuts and joins links for entries that say so")
     }
 
     fn acts(&self, item: Item) -> Vec<(PipeId, Act)> {
         match item {
             Item::Change(event) => {
-                let Action::Set { link, direction, pipe, change } = &self.job.plan.timeline[event].action else {
+                let Action::Set { link, direction, pipe, change } = &self.context.job.plan.timeline[event].action
+                else {
                     unreachable!("the timeline changes links for entries that say so");
                 };
-                self.links.changes(*link, *direction, pipe.as_deref(), change)
+                self.context.links.changes(*link, *direction, pipe.as_deref(), change)
             }
             Item::Cut(event) | Item::Join(event) => {
                 let LinkPart { link, direction, pipe } = self.switched(event);
                 if matches!(item, Item::Cut(_)) && self.takes_carrier(event) {
-                    return self.links.unplugged(*link);
+                    return self.context.links.unplugged(*link);
                 }
-                self.links.states(*link, *direction, pipe.as_deref(), matches!(item, Item::Join(_)))
+                self.context.links.states(*link, *direction, pipe.as_deref(), matches!(item, Item::Join(_)))
             }
             Item::Start(_) | Item::Measure | Item::End => Vec::new(),
         }
@@ -80,18 +81,18 @@ impl Session<'_> {
     pub(super) fn link_was_to_change(&mut self, due: Due) -> Result<(), RunError> {
         match due.item {
             Item::Change(event) => {
-                if let Action::Set { link, direction, pipe, change } = &self.job.plan.timeline[event].action {
-                    self.links.note_change(*link, *direction, pipe.as_deref(), change);
+                if let Action::Set { link, direction, pipe, change } = &self.context.job.plan.timeline[event].action {
+                    self.context.links.note_change(*link, *direction, pipe.as_deref(), change);
                 }
             }
             Item::Cut(event) | Item::Join(event) => {
                 let LinkPart { link, direction, pipe } = self.switched(event).clone();
-                self.links.note_state(link, direction, pipe.as_deref(), matches!(due.item, Item::Join(_)));
+                self.context.links.note_state(link, direction, pipe.as_deref(), matches!(due.item, Item::Join(_)));
             }
             Item::Start(_) | Item::Measure | Item::End => {}
         }
         self.awaited.push(due);
-        self.links.look_for_kept()?;
+        self.context.links.look_for_kept()?;
         self.note_kept()?;
         self.carriers_follow(due)
     }
@@ -99,7 +100,7 @@ impl Session<'_> {
     /// Notes the changes that the driver has come to.
     pub(super) fn note_kept(&mut self) -> Result<(), RunError> {
         for change in std::mem::take(&mut self.awaited) {
-            match self.links.take_kept(change.number) {
+            match self.context.links.take_kept(change.number) {
                 Some(kept) => self.note_link_change(&change, Some(kept.late))?,
                 None => self.awaited.push(change),
             }
@@ -114,10 +115,11 @@ impl Session<'_> {
     }
 
     fn note_link_change(&mut self, Due { at, item, .. }: &Due, late: Option<Duration>) -> Result<(), RunError> {
-        let Some(zero) = self.zero() else { return Ok(()) };
+        let Some(zero) = self.context.zero() else { return Ok(()) };
         let (place, what, mut details) = match item {
             Item::Change(event) => {
-                let Action::Set { link, direction, pipe, change } = &self.job.plan.timeline[*event].action else {
+                let Action::Set { link, direction, pipe, change } = &self.context.job.plan.timeline[*event].action
+                else {
                     return Ok(());
                 };
                 let place = Place::new(*link, *direction, pipe.clone());
@@ -130,31 +132,26 @@ impl Session<'_> {
             Item::Start(_) | Item::Measure | Item::End => return Ok(()),
         };
         // What never happened is as late as the run is long by now.
-        let judged = late.unwrap_or_else(|| self.links.now().since(zero + *at));
-        let text = place.text(&self.links.names()[place.link].name);
-        self.record(Kind::LinkChange, judged, true, || format!("{text} {what} at {at}"));
+        let judged = late.unwrap_or_else(|| self.context.links.now().since(zero + *at));
+        let text = place.text(&self.context.links.names()[place.link].name);
+        self.context.record(Kind::LinkChange, judged, true, || format!("{text} {what} at {at}"));
         details["planned_ns"] = at.as_nanos().into();
         details["lateness_ns"] = late.map(Duration::as_nanos).into();
         let happened = zero + *at + judged;
-        self.tell_at(Some(happened.since(zero)), format!("{text} {what}"));
-        let details = place.details(&self.links.names()[place.link].name, details);
-        self.events.add(happened, Some(zero), &format!("link {what}"), details)
+        self.context.tell_at(Some(happened.since(zero)), format!("{text} {what}"));
+        let details = place.details(&self.context.links.names()[place.link].name, details);
+        self.context.events.add(happened, Some(zero), &format!("link {what}"), details)
     }
 
     /// A window of an expectation begins or ends, or the run does: what was measured then.
     pub(super) fn measured(&mut self, number: u64, at: Duration) -> Result<netloom_dataplane::Snapshot, RunError> {
-        let (snapshot, late) = self.links.measured(number)?;
-        if let Stage::Playing(Play { zero, .. }) = self.stage {
+        let (snapshot, late) = self.context.links.measured(number)?;
+        if let Stage::Playing(Play { zero, .. }) = self.context.stage {
             // Without the driver's own measurement, this one is as late as it is.
             let late = late.unwrap_or_else(|| snapshot.at.since(zero + at));
-            self.record(Kind::Measurement, late, true, || format!("that of {at}"));
-            self.note("measured", json!({ "planned_ns": at.as_nanos(), "lateness_ns": late.as_nanos() }))?;
+            self.context.record(Kind::Measurement, late, true, || format!("that of {at}"));
+            self.context.note("measured", json!({ "planned_ns": at.as_nanos(), "lateness_ns": late.as_nanos() }))?;
         }
         Ok(snapshot)
-    }
-
-    /// Takes note of how late something was.
-    pub(super) fn record(&mut self, kind: Kind, late: Duration, is_judged: bool, name: impl FnOnce() -> String) {
-        self.punctuality.record(kind, late, &self.job.plan.bounds, is_judged, name);
     }
 }

@@ -60,9 +60,11 @@ pub(super) fn dropped_by(counters: &[(String, InterfaceCounters)], is_meant: imp
 impl Session<'_> {
     /// Whether this entry of the timeline takes the carrier of interfaces that there are.
     pub(super) fn takes_carrier(&self, event: usize) -> bool {
-        let Action::Down { part, carrier: true, .. } = &self.job.plan.timeline[event].action else { return false };
-        let ends = self.job.plan.links[part.link].ends;
-        ends.iter().any(|end| self.job.plan.nodes[end.node].stack == Stack::Namespace)
+        let Action::Down { part, carrier: true, .. } = &self.context.job.plan.timeline[event].action else {
+            return false;
+        };
+        let ends = self.context.job.plan.links[part.link].ends;
+        ends.iter().any(|end| self.context.job.plan.nodes[end.node].stack == Stack::Namespace)
     }
 
     /// The timeline has cut a link, or joined some of it again: a cable is plugged in as a whole.
@@ -72,7 +74,7 @@ impl Session<'_> {
             Item::Join(event) => (event, true),
             _ => return Ok(()),
         };
-        let Some(&LinkPart { link, .. }) = self.job.plan.switched(event) else { return Ok(()) };
+        let Some(&LinkPart { link, .. }) = self.context.job.plan.switched(event) else { return Ok(()) };
         let changed = if on { self.give_carrier(link)? } else { self.take_carrier(link)? };
         if changed { self.note_carrier(link, on, at) } else { Ok(()) }
     }
@@ -81,16 +83,18 @@ impl Session<'_> {
     fn take_carrier(&mut self, link: usize) -> Result<bool, RunError> {
         let mut is_new = false;
         for end in 0..2 {
-            let place = self.job.plan.links[link].ends[end];
-            if !matches!(self.nodes[place.node], LabNode::Namespace(_)) || self.gone.contains(&place.node) {
+            let place = self.context.job.plan.links[link].ends[end];
+            if !matches!(self.programs.nodes[place.node], LabNode::Namespace(_))
+                || self.programs.gone.contains(&place.node)
+            {
                 continue;
             }
             if let Some(gone) = self.carriers.gone.get_mut(&(link, end)) {
                 is_new |= std::mem::take(&mut gone.returns);
                 continue;
             }
-            let interface = self.job.plan.nodes[place.node].interfaces[place.interface].name.clone();
-            let counters = self.nodes[place.node].interface_counters().map_err(died)?;
+            let interface = self.context.job.plan.nodes[place.node].interfaces[place.interface].name.clone();
+            let counters = self.programs.nodes[place.node].interface_counters().map_err(died)?;
             let before = dropped_by(&counters, |name| name == interface);
             self.carriers.gone.insert((link, end), Gone { node: place.node, interface, before, returns: false });
             is_new = true;
@@ -127,10 +131,10 @@ impl Session<'_> {
     pub(super) fn look_for_carriers(&mut self) -> Result<(), RunError> {
         let returning = self.carriers.gone.iter().filter(|(_, gone)| gone.returns);
         for (place, gone) in returning.map(|(place, gone)| (*place, gone.clone())).collect::<Vec<_>>() {
-            if self.gone.contains(&gone.node) {
+            if self.programs.gone.contains(&gone.node) {
                 continue;
             }
-            let LabNode::Namespace(node) = &mut self.nodes[gone.node] else { continue };
+            let LabNode::Namespace(node) = &mut self.programs.nodes[gone.node] else { continue };
             if node.running().map_err(died)?.contains(&gone.interface) {
                 let counters = node.interface_counters().map_err(died)?;
                 *self.carriers.dropped.entry(gone.node).or_default() += gone.since(&counters);
@@ -141,13 +145,13 @@ impl Session<'_> {
     }
 
     fn note_carrier(&mut self, link: usize, on: bool, at: Duration) -> Result<(), RunError> {
-        let Some(zero) = self.zero() else { return Ok(()) };
-        let now = self.links.now();
+        let Some(zero) = self.context.zero() else { return Ok(()) };
+        let now = self.context.links.now();
         let late = now.since(zero + at);
-        let (name, state) = (self.links.names()[link].name.clone(), if on { "on" } else { "off" });
-        self.record(Kind::LinkChange, late, true, || format!("carrier of {name} {state} at {at}"));
+        let (name, state) = (self.context.links.names()[link].name.clone(), if on { "on" } else { "off" });
+        self.context.record(Kind::LinkChange, late, true, || format!("carrier of {name} {state} at {at}"));
         let details = json!({ "link": name, "planned_ns": at.as_nanos(), "lateness_ns": late.as_nanos() });
-        self.events.add(now, Some(zero), &format!("carrier {state}"), details)
+        self.context.events.add(now, Some(zero), &format!("carrier {state}"), details)
     }
 }
 

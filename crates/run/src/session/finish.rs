@@ -2,6 +2,8 @@
 
 use super::Session;
 use super::carriers::dropped_by;
+use super::context::Context;
+use super::programs::Programs;
 use super::stage::{Play, Stage, Stop, Why};
 use crate::Event;
 use crate::commands::Command;
@@ -25,8 +27,8 @@ impl Session<'_> {
     /// Writes what there is to be written, and says how it ended; gives the way to the guard back.
     pub(super) fn finish(mut self, stopped: Result<(), RunError>) -> (GuardLink, Event) {
         let event = self.last_event(stopped).unwrap_or_else(|error| failed(&error));
-        let Self { guard, nodes, guard_is_gone, .. } = self;
-        if !guard_is_gone && self.job.cpu_group.is_none() {
+        let Self { context: Context { guard, job, .. }, programs: Programs { nodes, .. }, guard_is_gone, .. } = self;
+        if !guard_is_gone && job.cpu_group.is_none() {
             // The kernel ends all nodes at once when this process exits, which is faster than one after the other. But
             // before a cgroup can be removed, the nodes in it must have ended.
             std::mem::forget(nodes);
@@ -36,19 +38,19 @@ impl Session<'_> {
 
     fn last_event(&mut self, stopped: Result<(), RunError>) -> Result<Event, RunError> {
         stopped?;
-        let stage = std::mem::replace(&mut self.stage, Stage::Starting);
+        let stage = std::mem::replace(&mut self.context.stage, Stage::Starting);
         let Stage::Stopping(Stop { why, played }) = stage else {
             unreachable!("a lab stops before it is finished");
         };
-        self.guard.step("collecting results");
+        self.context.guard.step("collecting results");
         let captured = self.finish_captures();
         let mut report = self.report(&why, played)?;
-        self.job.folder.write_tables(&report)?;
+        self.context.job.folder.write_tables(&report)?;
         // Pictures come last: whatever keeps them from being drawn, the rest is there.
-        let drawn = plots::draw(&self.job.folder, &self.job.plan, INTERVAL);
+        let drawn = plots::draw(&self.context.job.folder, &self.context.job.plan, INTERVAL);
         report.plots = drawn.as_ref().ok().cloned().flatten();
-        self.job.folder.write_report(&report)?;
-        plots::write_page(&self.job.folder, &report.lab, drawn?.as_ref())?;
+        self.context.job.folder.write_report(&report)?;
+        plots::write_page(&self.context.job.folder, &report.lab, drawn?.as_ref())?;
         captured?;
         Ok(Event::Finished { report: Box::new(report) })
     }
@@ -57,8 +59,8 @@ impl Session<'_> {
     fn finish_captures(&mut self) -> Result<(), RunError> {
         let Some((captures, tap)) = self.captures.take() else { return Ok(()) };
         // An engine that has died has no taps any more, and why it died is told elsewhere.
-        let _ = self.links.remove_tap(tap);
-        self.notes.extend(captures.finish()?);
+        let _ = self.context.links.remove_tap(tap);
+        self.context.notes.extend(captures.finish()?);
         Ok(())
     }
 
@@ -66,8 +68,8 @@ impl Session<'_> {
     fn report(&mut self, why: &Why, played: Option<(Play, Box<Snapshot>)>) -> Result<Report, RunError> {
         let interrupted = matches!(why, Why::Interrupted);
         let mut report = Report {
-            lab: self.job.plan.name.clone(),
-            results: self.job.folder.path().to_owned(),
+            lab: self.context.job.plan.name.clone(),
+            results: self.context.job.folder.path().to_owned(),
             error: match why {
                 Why::Failed(error) => Some(error.to_string()),
                 Why::Over | Why::TakenDown | Why::Interrupted | Why::WallLimit => None,
@@ -75,8 +77,8 @@ impl Session<'_> {
             interrupted,
             wall_limit_reached: matches!(why, Why::WallLimit),
             commands: self.command_rows(played.as_ref().map(|(play, _)| play.zero)),
-            warnings: self.warnings.clone(),
-            events: self.punctuality.clone(),
+            warnings: self.context.warnings.clone(),
+            events: self.context.punctuality.clone(),
             ..Report::default()
         };
         if let Some((play, last)) = played {
@@ -92,34 +94,34 @@ impl Session<'_> {
     }
 
     fn fill(&mut self, report: &mut Report, play: &Play, last: &Snapshot) -> Result<(), RunError> {
-        let (names, pipes) = (self.links.names(), self.links.pipes());
+        let (names, pipes) = (self.context.links.names(), self.context.links.pipes());
         report.duration_ns = last.at.since(play.zero).as_nanos();
         report.pipes = pipe_rows(names, pipes, &play.first, last);
-        let routers = self.job.plan.nodes.iter().filter(|node| node.kind == NodeKind::Transit);
+        let routers = self.context.job.plan.nodes.iter().filter(|node| node.kind == NodeKind::Transit);
         report.routers =
             routers.zip(&last.routers).map(|(node, counted)| RouterRow::new(node.name.clone(), counted)).collect();
         report.expectations = self.expectations(last, &play.first);
-        let nodes = self.job.plan.nodes.iter().map(|node| node.name.as_str());
-        report.effort = Some(play.spent.effort(self.job.plan.clock, nodes));
-        report.losses = self.links.port_losses(last)?;
+        let nodes = self.context.job.plan.nodes.iter().map(|node| node.name.as_str());
+        report.effort = Some(play.spent.effort(self.context.job.plan.clock, nodes));
+        report.losses = self.context.links.port_losses(last)?;
         report.advanced = self.advanced();
-        report.verdict = judge(&self.job.plan.bounds.into(), &self.evidence(last, &play.spent, report)?);
+        report.verdict = judge(&self.context.job.plan.bounds.into(), &self.evidence(last, &play.spent, report)?);
         Ok(())
     }
 
     /// They are of the timeline, which a lab that is up does not play.
     fn expectations(&self, last: &Snapshot, first: &[Mark]) -> Vec<ExpectationRow> {
-        if self.job.mode == Mode::Up {
+        if self.context.job.mode == Mode::Up {
             return Vec::new();
         }
         let of_command = |event: usize, metric: &CommandMetric| {
-            let command = self.commands.iter().find(|command| command.event == event);
-            command.expect("expectations are about commands of the timeline").measured(metric, &self.job.folder)
+            let command = self.programs.commands.iter().find(|command| command.event == event);
+            command.expect("expectations are about commands of the timeline").measured(metric, &self.context.job.folder)
         };
         let measurements = Measurements {
-            plan: &self.job.plan,
+            plan: &self.context.job.plan,
             of_command: &of_command,
-            pipes: self.links.pipes(),
+            pipes: self.context.links.pipes(),
             last,
             first,
             ends: &marks(last),
@@ -130,25 +132,27 @@ impl Session<'_> {
     }
 
     fn command_rows(&self, zero: Option<Instant>) -> Vec<CommandRow> {
-        let (mode, plan) = (self.job.mode, &self.job.plan);
-        let mut started: Vec<&Command> = self.commands.iter().filter(|one| one.belongs_to(mode, plan)).collect();
+        let (mode, plan) = (self.context.job.mode, &self.context.job.plan);
+        let mut started: Vec<&Command> =
+            self.programs.commands.iter().filter(|one| one.belongs_to(mode, plan)).collect();
         started.sort_by_key(|command| command.started.map_or(u64::MAX, |(at, _)| at.as_nanos()));
         let zero = zero.unwrap_or(Instant::ZERO);
-        started.into_iter().map(|command| command.row_with_last_words(zero, &self.job.folder)).collect()
+        started.into_iter().map(|command| command.row_with_last_words(zero, &self.context.job.folder)).collect()
     }
 
     fn evidence(&mut self, last: &Snapshot, spent: &Spent, report: &Report) -> Result<Evidence, RunError> {
         let end = || format!("the rest of the run, which was interrupted after {}", span(report.duration_ns));
         let cut_short = (report.interrupted || report.wall_limit_reached).then(end);
         Ok(Evidence {
-            clock: self.job.plan.clock,
-            precision: self.job.plan.precision,
-            examination: self.job.examination.clone(),
-            pipes: pipe_evidence(self.links.names(), self.links.pipes(), last),
+            clock: self.context.job.plan.clock,
+            precision: self.context.job.plan.precision,
+            examination: self.context.job.examination.clone(),
+            pipes: pipe_evidence(self.context.links.names(), self.context.links.pipes(), last),
             engine: engine_evidence(last, spent, &report.losses),
             nodes: self.node_evidence(spent)?,
-            events: self.punctuality.clone(),
+            events: self.context.punctuality.clone(),
             notes: self
+                .context
                 .notes
                 .iter()
                 .cloned()
@@ -162,7 +166,7 @@ impl Session<'_> {
 
     /// By how much lab time went on while programs computed, by nodes.
     fn advanced(&self) -> Vec<Advance> {
-        let Driver::Virtual(time) = self.links.driver() else { return Vec::new() };
+        let Driver::Virtual(time) = self.context.links.driver() else { return Vec::new() };
         let advance = |(node, slices)| Advance { node, advanced_ns: slices * SLICE.as_nanos() };
         time.slices().into_iter().map(advance).collect()
     }
@@ -180,10 +184,10 @@ impl Session<'_> {
     /// Which links nobody can judge, since the engine did not see their packets.
     fn joined_links(&self) -> Option<String> {
         const NAMED: usize = 5;
-        let joined: Vec<&str> = self.links.joined().collect();
+        let joined: Vec<&str> = self.context.links.joined().collect();
         let (count, named) = (joined.len(), joined.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "));
         let more = if count > NAMED { format!(" and {} more", count - NAMED) } else { String::new() };
-        let of_all = counted(self.links.names().len(), "link");
+        let of_all = counted(self.context.links.names().len(), "link");
         (count > 0).then(|| format!("{count} of {of_all}, joined in the kernel and not measured: {named}{more}"))
     }
 
@@ -192,7 +196,7 @@ impl Session<'_> {
         let unenforced = self.unenforced_shares();
         let processors = self.judged_processors(spent);
         let carriers = &self.carriers;
-        let alive = self.nodes.iter_mut().enumerate().filter(|(index, _)| !self.gone.contains(index));
+        let alive = self.programs.nodes.iter_mut().enumerate().filter(|(index, _)| !self.programs.gone.contains(index));
         let each = alive.map(|(index, node)| {
             let counters = node.interface_counters().map_err(|error| RunError::Died(error.to_string()))?;
             // What an interface received and dropped is mostly of protocols that nobody speaks; what it could not send
@@ -214,7 +218,7 @@ impl Session<'_> {
     /// What each node had of its processor, where that can spoil a run: in virtual time nothing waits for a processor, and
     /// a node with `cpus` has the processor that is described.
     fn judged_processors(&self, spent: &Spent) -> Vec<Option<ProcessorShare>> {
-        let plan = &self.job.plan;
+        let plan = &self.context.job.plan;
         let is_judged = |place: usize| plan.clock != Clock::Virtual && plan.nodes[place].cpus.is_none();
         let share = |place: usize| spent.nodes.get(place).copied().flatten().filter(|_| is_judged(place));
         (0..plan.nodes.len()).map(share).collect()
@@ -222,8 +226,8 @@ impl Session<'_> {
 
     /// The nodes whose CPU shares could not be enforced, and why.
     fn unenforced_shares(&self) -> BTreeMap<usize, String> {
-        let Some(Err(reason)) = &self.job.cpu_group else { return BTreeMap::new() };
-        let nodes = self.job.plan.nodes.iter().enumerate().filter(|(_, node)| node.cpus.is_some());
+        let Some(Err(reason)) = &self.context.job.cpu_group else { return BTreeMap::new() };
+        let nodes = self.context.job.plan.nodes.iter().enumerate().filter(|(_, node)| node.cpus.is_some());
         nodes.map(|(index, _)| (index, reason.to_string())).collect()
     }
 }

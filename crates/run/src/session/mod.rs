@@ -5,20 +5,17 @@
 
 mod appointments;
 mod carriers;
-mod collect;
+mod context;
 mod finish;
-mod launch;
-mod processes;
+mod programs;
 mod requests;
 mod sources;
 mod stage;
 mod timeline;
-mod watch;
-mod ways;
 
 use crate::Event;
 use crate::accounts::Accounts;
-use crate::commands::{Command, commands_of};
+use crate::commands::Command;
 use crate::driver::Driver;
 use crate::exposed::Ways;
 use crate::guard_link::{GuardLink, Heard};
@@ -29,7 +26,7 @@ use crate::node::LabNode;
 use crate::virtual_time::{EndOfTime, IMPATIENCE};
 use appointments::{FIRST_OF_TIMELINE, TIME_ZERO};
 use carriers::Carriers;
-use collect::Pack;
+use context::Context;
 use netloom_control::{ClientId, Server};
 use netloom_dataplane::Snapshot;
 use netloom_fabric::TapId;
@@ -39,14 +36,15 @@ use netloom_host::signals::Signals;
 use netloom_judge::expectations::QueueWatches;
 use netloom_judge::measure::{Mark, marks};
 use netloom_judge::{Punctuality, RunError, Spent};
-use netloom_results::capture::{Captures, LiveCapture};
+use netloom_results::capture::Captures;
 use netloom_results::{EventLog, Sampler};
 use netloom_units::{Duration, Instant};
-use processes::{Processes, Purpose};
-use serde_json::{Value, json};
+use programs::{Programs, Purpose};
+use requests::{Outcome, Requests};
+use serde_json::json;
 use sources::Source;
 use stage::{Play, Stage, Stop, Why};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use timeline::{Due, Item, Timeline};
 
 /// How many samples there are per report of progress.
@@ -56,50 +54,34 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// A lab in virtual time in which nothing has happened for so long, and to which nothing more is to be done, waits for ever.
 const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 3600);
 
-/// See the module.
+/// The life of a lab. What its programs do is with [`Programs`], what its clients ask with [`Requests`], and what both need to
+/// know with [`Context`].
 pub(crate) struct Session<'a> {
-    job: &'a Job,
-    guard: GuardLink,
+    requests: Requests,
+    context: Context<'a>,
+    programs: Programs,
     guard_is_gone: bool,
     signals: Signals,
-    server: Server,
-    nodes: Vec<LabNode>,
-    /// The nodes that have died.
-    gone: BTreeSet<usize>,
-    links: Links,
     captures: Option<(Captures, TapId)>,
-    /// What clients watch.
-    watched: BTreeMap<ClientId, (LiveCapture, TapId)>,
-    commands: Vec<Command>,
-    /// Those that wait for others, by their numbers.
-    waiting: Vec<usize>,
-    processes: Processes,
     timeline: Timeline,
     /// Changes of links that are due and that the driver is not known to have come to.
     awaited: Vec<Due>,
     carriers: Carriers,
-    punctuality: Punctuality,
-    events: EventLog,
-    stage: Stage,
     /// What was measured at the beginnings and ends of windows, by nanoseconds after time zero.
     windows: BTreeMap<Duration, Vec<Mark>>,
     queues: QueueWatches,
-    /// Since when nothing has happened in the lab: no packet, and no command that ended.
-    silent_since: Instant,
-    packets: u64,
-    commands_ended: usize,
-    /// What could not be enforced, for the verdict.
-    notes: Vec<String>,
-    warnings: Vec<String>,
-    /// What nodes pack at the end; none before.
-    packs: Option<Vec<Pack>>,
+    silence: Silence,
     /// Behind the nodes, which speak to their kernels through it.
     _pump: Option<Pump>,
     _claims: Vec<Claim>,
-    /// What names mean in nodes.
-    hosts: HostsFiles,
-    /// The ways from this machine into nodes.
-    ways: Ways,
+}
+
+/// Since when nothing has happened in a lab: no packet, and no command that ended.
+#[derive(Default)]
+struct Silence {
+    since: Instant,
+    packets: u64,
+    commands_ended: usize,
 }
 
 /// What the lab was made of before it began.
@@ -130,45 +112,37 @@ impl<'a> Session<'a> {
             Mode::Up => Timeline::default(),
         };
         Self {
-            job,
-            guard,
+            programs: Programs::new(&job.plan, nodes, hosts, ways),
+            requests: Requests::new(server),
             guard_is_gone: false,
             signals,
-            server,
-            nodes,
-            gone: BTreeSet::new(),
-            links,
             captures,
-            watched: BTreeMap::new(),
-            commands: commands_of(&job.plan),
-            waiting: Vec::new(),
-            processes: Processes::default(),
             timeline,
             awaited: Vec::new(),
             carriers: Carriers::default(),
-            punctuality: Punctuality::default(),
-            events,
-            stage: Stage::Starting,
             windows: BTreeMap::new(),
             queues: QueueWatches::of(&job.plan),
-            silent_since: Instant::ZERO,
-            packets: 0,
-            commands_ended: 0,
-            notes,
+            silence: Silence::default(),
             _pump: pump,
             _claims: claims,
-            hosts,
-            ways,
-            warnings: job.warnings.clone(),
-            packs: None,
+            context: Context {
+                job,
+                guard,
+                links,
+                stage: Stage::Starting,
+                events,
+                punctuality: Punctuality::default(),
+                notes,
+                warnings: job.warnings.clone(),
+            },
         }
     }
 
     /// Plays the lab to its end and tells the guard how it ended: the exit code of the lab process, and whether the
     /// guard was there to the end.
     pub(crate) fn live(mut self) -> (i32, bool) {
-        self.await_first();
-        self.show_ways();
+        self.programs.await_first(&self.context);
+        self.programs.show_ways(&mut self.context);
         let played = self.turn_until_stopped();
         let stopped = played.or_else(|error| {
             let why = self.why(error);
@@ -189,19 +163,19 @@ impl<'a> Session<'a> {
     /// Why the lab ends after this error. Where time does not go on any more, no program can be asked to end, and nothing
     /// will be heard of any node.
     fn why(&mut self, error: RunError) -> Why {
-        let Driver::Virtual(time) = self.links.driver() else { return Why::Failed(error) };
+        let Driver::Virtual(time) = self.context.links.driver() else { return Why::Failed(error) };
         let Some(end) = time.end() else { return Why::Failed(error) };
-        for node in 0..self.nodes.len() {
+        for node in 0..self.programs.nodes.len() {
             // What was said before the end is part of the results; that the node has gone is known.
             let _ = self.serve_node(node);
         }
-        self.gone.extend(0..self.nodes.len());
-        self.processes.clear();
+        self.programs.gone.extend(0..self.programs.nodes.len());
+        self.programs.processes.clear();
         match end {
             EndOfTime::Failed(what) => Why::Failed(RunError::Died(what)),
             EndOfTime::Interrupted if self.is_too_long() => Why::WallLimit,
             EndOfTime::Interrupted => {
-                self.guard_is_gone |= self.guard.listen() == Heard::Gone;
+                self.guard_is_gone |= self.context.guard.listen() == Heard::Gone;
                 Why::Interrupted
             }
         }
@@ -210,10 +184,13 @@ impl<'a> Session<'a> {
     fn turn_until_stopped(&mut self) -> Result<(), RunError> {
         loop {
             self.do_what_is_due()?;
-            if matches!(self.stage, Stage::Stopping(_)) && self.processes.is_empty() && !self.begin_packing()? {
+            if matches!(self.context.stage, Stage::Stopping(_))
+                && self.programs.processes.is_empty()
+                && !self.programs.begin_packing(&mut self.context)?
+            {
                 return Ok(());
             }
-            for source in self.wait(self.links.now(), self.next_wake())? {
+            for source in self.wait(self.context.links.now(), self.next_wake())? {
                 self.serve(source)?;
             }
         }
@@ -221,25 +198,27 @@ impl<'a> Session<'a> {
 
     /// Whether the run has taken longer than it may.
     fn is_too_long(&self) -> bool {
-        self.job.wall_end.is_some_and(|end| end <= std::time::Instant::now())
+        self.context.job.wall_end.is_some_and(|end| end <= std::time::Instant::now())
     }
 
     fn do_what_is_due(&mut self) -> Result<(), RunError> {
         if self.is_too_long() {
             self.stop(Why::WallLimit)?;
         }
-        self.look_after_services()?;
-        self.start_those_whose_turn_it_is()?;
-        if matches!(self.stage, Stage::Starting) && self.is_ready_to_begin() {
+        self.programs.look_after_services(&mut self.context)?;
+        self.programs.start_those_whose_turn_it_is(&mut self.context)?;
+        if matches!(self.context.stage, Stage::Starting) && self.programs.is_ready_to_begin(&self.context) {
             self.begin()?;
         }
         self.play_timeline()?;
         self.sample()?;
         self.look_after_engine()?;
-        self.send_due_signals()?;
-        let over =
-            self.job.mode == Mode::Run && self.timeline.is_over() && self.waiting.is_empty() && !self.commands_run();
-        if matches!(self.stage, Stage::Playing(_)) && over {
+        self.programs.send_due_signals(&mut self.context)?;
+        let over = self.context.job.mode == Mode::Run
+            && self.timeline.is_over()
+            && self.programs.waiting.is_empty()
+            && !self.commands_run();
+        if matches!(self.context.stage, Stage::Playing(_)) && over {
             self.stop(Why::Over)?;
         }
         Ok(())
@@ -247,11 +226,13 @@ impl<'a> Session<'a> {
 
     /// Whether the run waits for a command.
     fn commands_run(&self) -> bool {
-        self.processes.any(|purpose| matches!(purpose, Purpose::Command(n) if !self.commands[n].described.service))
+        self.programs
+            .processes
+            .any(|purpose| matches!(purpose, Purpose::Command(n) if !self.programs.commands[n].described.service))
     }
 
     fn next_wake(&self) -> Option<Instant> {
-        let sample = match &self.stage {
+        let sample = match &self.context.stage {
             Stage::Playing(play) => play.sampler.as_ref().map(Sampler::due),
             Stage::Starting | Stage::Stopping(_) => None,
         };
@@ -260,36 +241,36 @@ impl<'a> Session<'a> {
 
     /// When the lab itself does something next that may make a difference to its nodes.
     fn next_appointment(&self) -> Option<Instant> {
-        let services = self.commands.iter().filter_map(|command| command.readiness.as_ref()?.due());
-        let next = match &self.stage {
+        let services = self.programs.commands.iter().filter_map(|command| command.readiness.as_ref()?.due());
+        let next = match &self.context.stage {
             Stage::Playing(play) => self.timeline.next().map(|after| play.zero + after),
             Stage::Starting | Stage::Stopping(_) => None,
         };
-        services.chain(self.processes.next()).chain(next).min()
+        services.chain(self.programs.processes.next()).chain(next).min()
     }
 
     /// Time zero: every service is ready.
     fn begin(&mut self) -> Result<(), RunError> {
         let zero = self.make_appointments()?;
-        self.job.folder.become_latest()?;
+        self.context.job.folder.become_latest()?;
         // What was counted before it is not of the run.
-        let (snapshot, _) = self.links.measured(TIME_ZERO)?;
+        let (snapshot, _) = self.context.links.measured(TIME_ZERO)?;
         if let Some((captures, _)) = &self.captures {
             captures.begin(zero);
         }
-        let sampler = match self.job.mode {
-            Mode::Run => Some(Sampler::create(&self.job.folder, self.links.places(), zero)?),
+        let sampler = match self.context.job.mode {
+            Mode::Run => Some(Sampler::create(&self.context.job.folder, self.context.links.places(), zero)?),
             Mode::Up => None,
         };
         let (first, began) = (marks(&snapshot), self.accounts(&snapshot));
         let spent = Spent::default();
-        self.stage = Stage::Playing(Play { zero, sampler, samples: 0, next_look: zero, first, began, spent });
-        self.events.add(zero, Some(zero), "time zero", json!({}))?;
-        if let Driver::Virtual(time) = self.links.driver() {
+        self.context.stage = Stage::Playing(Play { zero, sampler, samples: 0, next_look: zero, first, began, spent });
+        self.context.events.add(zero, Some(zero), "time zero", json!({}))?;
+        if let Driver::Virtual(time) = self.context.links.driver() {
             time.begin();
         }
-        self.guard.tell(&match self.job.mode {
-            Mode::Run => Event::Started { duration_ns: self.job.plan.duration.map(Duration::as_nanos) },
+        self.context.guard.tell(&match self.context.job.mode {
+            Mode::Run => Event::Started { duration_ns: self.context.job.plan.duration.map(Duration::as_nanos) },
             Mode::Up => Event::Ready,
         });
         Ok(())
@@ -297,13 +278,13 @@ impl<'a> Session<'a> {
 
     /// What the machine has spent on the lab so far.
     fn accounts(&self, snapshot: &Snapshot) -> Accounts {
-        let nodes = self.nodes.iter().map(LabNode::processor_use).collect();
-        Accounts::now(&snapshot.engine, nodes, self.links.driver().statistics())
+        let nodes = self.programs.nodes.iter().map(LabNode::processor_use).collect();
+        Accounts::now(&snapshot.engine, nodes, self.context.links.driver().statistics())
     }
 
     fn play_timeline(&mut self) -> Result<(), RunError> {
-        while let Stage::Playing(play) = &self.stage {
-            let now = self.links.now();
+        while let Stage::Playing(play) = &self.context.stage {
+            let now = self.context.links.now();
             let Some(due) = self.timeline.pop_due(now.since(play.zero)) else { return Ok(()) };
             self.play_item(due)?;
         }
@@ -316,7 +297,7 @@ impl<'a> Session<'a> {
             Item::Start(event) => {
                 let mut events = vec![event];
                 events.extend(std::iter::from_fn(|| self.timeline.pop_start(at)));
-                self.start_timed(&events, at)
+                self.programs.start_timed(&mut self.context, &events, at)
             }
             Item::Change(_) | Item::Cut(_) | Item::Join(_) => self.link_was_to_change(due),
             Item::Measure => {
@@ -333,24 +314,24 @@ impl<'a> Session<'a> {
 
     /// Without samples nobody would notice that the engine has died.
     fn look_after_engine(&mut self) -> Result<(), RunError> {
-        let now = self.links.now();
-        match &mut self.stage {
+        let now = self.context.links.now();
+        match &mut self.context.stage {
             Stage::Playing(Play { sampler: None, next_look, .. }) if *next_look <= now => {
                 *next_look = now + LOOK_INTERVAL;
-                self.links.counters().map(drop)
+                self.context.links.counters().map(drop)
             }
             _ => Ok(()),
         }
     }
 
     fn sample(&mut self) -> Result<(), RunError> {
-        let Stage::Playing(Play { zero, sampler: Some(sampler), samples, .. }) = &mut self.stage else {
+        let Stage::Playing(Play { zero, sampler: Some(sampler), samples, .. }) = &mut self.context.stage else {
             return Ok(());
         };
-        if sampler.due() > self.links.now() {
+        if sampler.due() > self.context.links.now() {
             return Ok(());
         }
-        let (at, counters) = self.links.counters()?;
+        let (at, counters) = self.context.links.counters()?;
         let elapsed = at.since(*zero);
         self.queues.sample(elapsed, &counters);
         let packets = counters.iter().map(|pipe| pipe.arrived.packets).sum();
@@ -358,7 +339,7 @@ impl<'a> Session<'a> {
         *samples += 1;
         if samples.is_multiple_of(SAMPLES_PER_PROGRESS) {
             let busiest = sampler.busiest().cloned();
-            self.guard.mention(&Event::Progress { at_ns: elapsed.as_nanos(), busiest });
+            self.context.guard.mention(&Event::Progress { at_ns: elapsed.as_nanos(), busiest });
         }
         self.look_for_carriers()?;
         self.look_for_life(at, packets)
@@ -367,35 +348,32 @@ impl<'a> Session<'a> {
     /// In virtual time, a lab that waits for ever would soon be years old. Its kernels have timers of their own for ever,
     /// so that a long silence has to tell it from one that only sleeps.
     fn look_for_life(&mut self, now: Instant, packets: u64) -> Result<(), RunError> {
-        if (self.packets, self.commands_ended) != (packets, self.ended_commands()) {
-            (self.packets, self.commands_ended, self.silent_since) = (packets, self.ended_commands(), now);
+        let commands_ended = self.programs.commands.iter().filter(|command| command.ended.is_some()).count();
+        if (self.silence.packets, self.silence.commands_ended) != (packets, commands_ended) {
+            self.silence = Silence { since: now, packets, commands_ended };
         }
-        let is_virtual = matches!(self.links.driver(), Driver::Virtual(_));
-        if is_virtual && self.next_appointment().is_none() && now.since(self.silent_since) >= LONGEST_SILENCE {
+        let is_virtual = matches!(self.context.links.driver(), Driver::Virtual(_));
+        if is_virtual && self.next_appointment().is_none() && now.since(self.silence.since) >= LONGEST_SILENCE {
             return Err(RunError::Died(self.what_waits_for_ever()));
         }
         Ok(())
     }
 
-    fn ended_commands(&self) -> usize {
-        self.commands.iter().filter(|command| command.ended.is_some()).count()
-    }
-
     /// Somebody wants the lab to end, which is the regular end of one that is up.
     fn end_on_request(&mut self) -> Result<(), RunError> {
-        let is_up = self.job.mode == Mode::Up && matches!(self.stage, Stage::Playing(_));
+        let is_up = self.context.job.mode == Mode::Up && matches!(self.context.stage, Stage::Playing(_));
         self.stop(if is_up { Why::TakenDown } else { Why::Interrupted })
     }
 
     /// Ends the run: everything is measured now, and every program is asked to end.
     fn stop(&mut self, why: Why) -> Result<(), RunError> {
-        if let (Why::Interrupted | Why::WallLimit, Driver::Virtual(time)) = (&why, self.links.driver()) {
+        if let (Why::Interrupted | Why::WallLimit, Driver::Virtual(time)) = (&why, self.context.links.driver()) {
             time.end_within(IMPATIENCE);
         }
-        if matches!(self.stage, Stage::Stopping(_)) {
+        if matches!(self.context.stage, Stage::Stopping(_)) {
             return Ok(());
         }
-        let last = self.links.snapshot();
+        let last = self.context.links.snapshot();
         self.stop_at(why, last)
     }
 
@@ -403,13 +381,13 @@ impl<'a> Session<'a> {
     fn stop_at(&mut self, why: Why, snapshot: Result<Snapshot, RunError>) -> Result<(), RunError> {
         self.note_missed()?;
         if matches!(why, Why::Interrupted) {
-            self.commands.iter_mut().for_each(Command::interrupt);
+            self.programs.commands.iter_mut().for_each(Command::interrupt);
         }
-        self.note("the end begins", json!({ "because": why.to_string() }))?;
+        self.context.note("the end begins", json!({ "because": why.to_string() }))?;
         if let (Some((captures, _)), Ok(last)) = (&self.captures, &snapshot) {
             captures.end(last.at);
         }
-        let played = match std::mem::replace(&mut self.stage, Stage::Starting) {
+        let played = match std::mem::replace(&mut self.context.stage, Stage::Starting) {
             // Without the engine there is nothing to measure any more, and why it ended is known.
             Stage::Playing(mut play) => snapshot.ok().map(|snapshot| {
                 play.spent = self.accounts(&snapshot).since(&play.began);
@@ -417,22 +395,22 @@ impl<'a> Session<'a> {
             }),
             Stage::Starting | Stage::Stopping(_) => None,
         };
-        self.stage = Stage::Stopping(Stop { why, played });
-        self.processes.stop(self.links.now(), |_| true);
-        self.send_due_signals()
+        self.context.stage = Stage::Stopping(Stop { why, played });
+        self.programs.processes.stop(self.context.links.now(), |_| true);
+        self.programs.send_due_signals(&mut self.context)
     }
 
     fn serve(&mut self, source: Source) -> Result<(), RunError> {
         match source {
             Source::Guard => {
-                self.guard.flush();
-                match self.guard.listen() {
+                self.context.guard.flush();
+                match self.context.guard.listen() {
                     Heard::Nothing => Ok(()),
                     Heard::Stop => self.end_on_request(),
                     Heard::Hurry => {
                         self.end_on_request()?;
-                        self.processes.hurry(self.links.now());
-                        self.send_due_signals()
+                        self.programs.processes.hurry(self.context.links.now());
+                        self.programs.send_due_signals(&mut self.context)
                     }
                     Heard::Gone => {
                         self.guard_is_gone = true;
@@ -445,28 +423,33 @@ impl<'a> Session<'a> {
                 None => Ok(()),
             },
             Source::Listener => {
-                if let Err(error) = self.server.accept() {
-                    self.tell(format!("no more commands can be heard for now: accepting a client: {error}"));
-                }
+                self.requests.accept(&mut self.context);
                 Ok(())
             }
             Source::Client(id) => self.serve_client(id),
             Source::Node(node) => self.serve_node(node),
-            Source::Way(number) => self.lead_on(number),
+            Source::Way(number) => self.programs.lead_on(&mut self.context, number),
         }
     }
 
-    /// When time zero was, if it has come.
-    fn zero(&self) -> Option<Instant> {
-        match &self.stage {
-            Stage::Playing(play) | Stage::Stopping(Stop { played: Some((play, _)), .. }) => Some(play.zero),
-            Stage::Starting | Stage::Stopping(_) => None,
+    /// Answers what a client asks.
+    fn serve_client(&mut self, id: ClientId) -> Result<(), RunError> {
+        self.requests.serve(id);
+        while let Some(incoming) = self.requests.next(id) {
+            match self.requests.answer(id, incoming, &mut self.context, &mut self.programs)? {
+                Outcome::GoesOn => {}
+                Outcome::Ends => self.end_on_request()?,
+            }
         }
+        Ok(())
     }
 
-    /// Writes that something happened now.
-    fn note(&mut self, what: &str, details: Value) -> Result<(), RunError> {
-        let zero = self.zero();
-        self.events.add(self.links.now(), zero, what, details)
+    /// Takes in what a node's agent reports; clients hear of the ends of their programs.
+    fn serve_node(&mut self, node: usize) -> Result<(), RunError> {
+        let served = self.programs.serve_node(&mut self.context, node);
+        for (client, code) in self.programs.take_ended() {
+            self.requests.has_ended(client, code);
+        }
+        served
     }
 }

@@ -1,25 +1,55 @@
-//! Starting programs, asking services whether they are ready, and noting how programs end.
+//! The programs of a lab and the nodes that they run in: they are started, asked whether they are ready, stopped, and heard of
+//! when they end. In the end nodes pack what is collected and kept of their files.
 
-use super::Session;
-use super::processes::{DueSignal, ProcessKey, Purpose};
+mod collect;
+mod processes;
+mod services;
+mod ways;
+
+use super::context::Context;
 use super::stage::Stage;
-use crate::Event;
-use crate::commands::readiness::{Readiness, Step, condition};
-use crate::commands::{Command, Ending, argv};
+use crate::commands::readiness::Readiness;
+use crate::commands::{Command, Ending, argv, commands_of};
 use crate::driver::Driver;
 use crate::environment;
-use crate::node::Begun;
-use netloom_control::Reply;
+use crate::exposed::Ways;
+use crate::hosts::HostsFiles;
+use crate::node::{Begun, LabNode};
+use collect::Pack;
+pub(super) use collect::longest as longest_packing;
+use netloom_control::ClientId;
 use netloom_host::node::{NodeError, NodeEvent, Spawn, SpawnError};
 use netloom_judge::{Kind, RunError};
-use netloom_lab::{Ready, ReadyWhen, RunCommand};
+use netloom_lab::{Plan, RunCommand};
 use netloom_units::{Duration, Instant};
+pub(super) use processes::Purpose;
+use processes::{DueSignal, ProcessKey, Processes};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
+
+/// See the module.
+pub(super) struct Programs {
+    pub(super) nodes: Vec<LabNode>,
+    /// The nodes that have died.
+    pub(super) gone: BTreeSet<usize>,
+    pub(super) commands: Vec<Command>,
+    /// Those that wait for others, by their numbers.
+    pub(super) waiting: Vec<usize>,
+    pub(super) processes: Processes,
+    /// The clients whose programs have ended and who have not heard of it, with the exit codes.
+    ended_for: Vec<(ClientId, i32)>,
+    /// What nodes pack at the end; none before.
+    packs: Option<Vec<Pack>>,
+    /// What names mean in nodes.
+    hosts: HostsFiles,
+    /// The ways from this machine into nodes.
+    pub(super) ways: Ways,
+}
 
 /// What a program is started with.
 pub(super) struct Launch {
@@ -39,47 +69,67 @@ impl From<Launch> for Spawn {
     }
 }
 
-impl Session<'_> {
-    /// Whatever starts before time zero waits for its turn.
-    pub(super) fn await_first(&mut self) {
-        self.waiting = self.first_commands().collect();
+impl Programs {
+    /// Those of a lab whose programs have not been started.
+    pub(super) fn new(plan: &Plan, nodes: Vec<LabNode>, hosts: HostsFiles, ways: Ways) -> Self {
+        Self {
+            nodes,
+            gone: BTreeSet::new(),
+            commands: commands_of(plan),
+            waiting: Vec::new(),
+            processes: Processes::default(),
+            ended_for: Vec::new(),
+            packs: None,
+            hosts,
+            ways,
+        }
     }
 
-    fn first_commands(&self) -> impl Iterator<Item = usize> {
-        let before_zero = |number: &usize| self.job.plan.starts_before_zero(self.commands[*number].event);
+    /// The clients whose programs have ended since the last time, with the exit codes.
+    pub(super) fn take_ended(&mut self) -> Vec<(ClientId, i32)> {
+        std::mem::take(&mut self.ended_for)
+    }
+
+    /// Whatever starts before time zero waits for its turn.
+    pub(super) fn await_first(&mut self, context: &Context<'_>) {
+        self.waiting = self.first_commands(context).collect();
+    }
+
+    fn first_commands(&self, context: &Context<'_>) -> impl Iterator<Item = usize> {
+        let before_zero = |number: &usize| context.job.plan.starts_before_zero(self.commands[*number].event);
         (0..self.commands.len()).filter(before_zero)
     }
 
     /// Whether the lab is set up and all services of the beginning are ready.
-    pub(super) fn is_ready_to_begin(&self) -> bool {
-        self.first_commands().all(|number| self.commands[number].has_succeeded() == Some(true))
+    pub(super) fn is_ready_to_begin(&self, context: &Context<'_>) -> bool {
+        self.first_commands(context).all(|number| self.commands[number].has_succeeded() == Some(true))
     }
 
     /// Starts the commands whose turn has come: all that they wait for has succeeded.
-    pub(super) fn start_those_whose_turn_it_is(&mut self) -> Result<(), RunError> {
-        if self.waiting.is_empty() || matches!(self.stage, Stage::Stopping(_)) {
+    pub(super) fn start_those_whose_turn_it_is(&mut self, context: &mut Context<'_>) -> Result<(), RunError> {
+        if self.waiting.is_empty() || matches!(context.stage, Stage::Stopping(_)) {
             return Ok(());
         }
         let mut ready = Vec::new();
         for number in std::mem::take(&mut self.waiting) {
-            let others = self.awaited_by(number);
+            let others = self.awaited_by(context, number);
             let failed = others.iter().find(|other| self.commands[**other].has_succeeded() == Some(false)).copied();
             if let Some(other) = failed {
-                self.never_starts(number, other)?;
+                self.never_starts(context, number, other)?;
             } else if others.iter().all(|other| self.commands[*other].has_succeeded() == Some(true)) {
                 ready.push(number);
             } else {
                 self.waiting.push(number);
             }
         }
-        self.say_what_starts(&ready);
-        self.start_commands(&ready, None)
+        self.say_what_starts(context, &ready);
+        self.start_commands(context, &ready, None)
     }
 
     /// What a command waits for: what it names, and before time zero for whatever makes the lab ready.
-    fn awaited_by(&self, number: usize) -> Vec<usize> {
+    fn awaited_by(&self, context: &Context<'_>, number: usize) -> Vec<usize> {
         let described = &self.commands[number].described;
-        let is_service = described.service && matches!(self.stage, Stage::Starting);
+        let is_service = described.service && matches!(context.stage, Stage::Starting);
         let is_awaited = |other: &usize| {
             let command = &self.commands[*other];
             described.after.contains(&command.event) || is_service && command.described.setup
@@ -88,32 +138,37 @@ impl Session<'_> {
     }
 
     /// What it waited for has failed.
-    fn never_starts(&mut self, number: usize, other: usize) -> Result<(), RunError> {
+    fn never_starts(&mut self, context: &mut Context<'_>, number: usize, other: usize) -> Result<(), RunError> {
         let [name, other] = [number, other].map(|one| self.commands[one].described.name.clone());
-        self.tell(format!("{name} does not start: {other} did not succeed"));
-        self.note("not started", json!({ "command": name, "because": other }))?;
+        context.tell(format!("{name} does not start: {other} did not succeed"));
+        context.note("not started", json!({ "command": name, "because": other }))?;
         self.commands[number].kept_by = Some(other.clone());
-        if matches!(self.stage, Stage::Starting) {
+        if matches!(context.stage, Stage::Starting) {
             return Err(RunError::Command(format!("`{name}` could not start: `{other}` did not succeed")));
         }
         Ok(())
     }
 
-    fn say_what_starts(&mut self, numbers: &[usize]) {
-        if !matches!(self.stage, Stage::Starting) {
+    fn say_what_starts(&mut self, context: &mut Context<'_>, numbers: &[usize]) {
+        if !matches!(context.stage, Stage::Starting) {
             return;
         }
         let services = numbers.iter().filter(|number| self.commands[**number].described.service).count();
         match (services, numbers.len() - services) {
             (0, 0) => {}
-            (0, _) => self.guard.step("setting the nodes up"),
-            (1, _) => self.guard.step("starting 1 service"),
-            (count, _) => self.guard.step(format!("starting {count} services")),
+            (0, _) => context.guard.step("setting the nodes up"),
+            (1, _) => context.guard.step("starting 1 service"),
+            (count, _) => context.guard.step(format!("starting {count} services")),
         }
     }
 
     /// Starts the commands of timeline entries that were due `at` after time zero.
-    pub(super) fn start_timed(&mut self, events: &[usize], at: Duration) -> Result<(), RunError> {
+    pub(super) fn start_timed(
+        &mut self,
+        context: &mut Context<'_>,
+        events: &[usize],
+        at: Duration,
+    ) -> Result<(), RunError> {
         let number = |event: &usize| {
             let number = self.commands.iter().position(|command| command.event == *event);
             number.expect("every entry that runs something has its command")
@@ -122,19 +177,24 @@ impl Session<'_> {
         let (waiting, now): (Vec<usize>, Vec<usize>) =
             events.iter().map(number).partition(|one| !self.commands[*one].described.after.is_empty());
         self.waiting.extend(waiting);
-        let due = self.zero().map(|zero| zero + at);
-        self.start_commands(&now, due)?;
-        self.start_those_whose_turn_it_is()
+        let due = context.zero().map(|zero| zero + at);
+        self.start_commands(context, &now, due)?;
+        self.start_those_whose_turn_it_is(context)
     }
 
     /// Starts commands that were due at `due`: all of them are asked for before the first is waited for, so that in virtual
     /// time no time passes between them.
-    fn start_commands(&mut self, numbers: &[usize], due: Option<Instant>) -> Result<(), RunError> {
+    fn start_commands(
+        &mut self,
+        context: &mut Context<'_>,
+        numbers: &[usize],
+        due: Option<Instant>,
+    ) -> Result<(), RunError> {
         let mut begun = Vec::new();
         for number in numbers {
-            let asked = self.begin_command(*number)?;
+            let asked = self.begin_command(context, *number)?;
             // By now a program of a namespace node runs; a kernel has been asked for it.
-            begun.push((*number, self.links.now(), asked));
+            begun.push((*number, context.links.now(), asked));
         }
         // All are heard, even if one fails: an answer belongs to its question.
         let finish = |(number, now, asked): (usize, Instant, Result<Begun, SpawnError>)| {
@@ -147,32 +207,33 @@ impl Session<'_> {
         };
         let started: Vec<_> = begun.into_iter().map(finish).collect();
         started.into_iter().try_for_each(|(number, now, key)| {
-            let key = key.map_err(|error| self.cannot_start(number, &error))?;
-            self.has_started(number, key, now, due.map(|due| now.since(due)))
+            let key = key.map_err(|error| self.cannot_start(context, number, &error))?;
+            self.has_started(context, number, key, now, due.map(|due| now.since(due)))
         })
     }
 
-    fn begin_command(&mut self, number: usize) -> Result<Result<Begun, SpawnError>, RunError> {
+    fn begin_command(&mut self, context: &Context<'_>, number: usize) -> Result<Result<Begun, SpawnError>, RunError> {
         let command = &self.commands[number];
-        let (stdout, stderr) = command.open_logs(&self.job.folder)?;
+        let (stdout, stderr) = command.open_logs(&context.job.folder)?;
         let described = &command.described;
         let launch = Launch {
             node: described.node,
             argv: argv(&described.command),
-            env: environment::of_program(&self.job.plan, described.node, described.user.as_deref(), &described.env),
-            cwd: self.folder_of(described),
+            env: environment::of_program(&context.job.plan, described.node, described.user.as_deref(), &described.env),
+            cwd: self.folder_of(context, described),
             stdio: [null()?, stdout, stderr],
             terminal: false,
             user: described.user.clone(),
         };
         let node = launch.node;
-        self.commands[number].asked = Some(self.links.now());
-        let named = self.hosts.write(&self.job.plan, node);
+        self.commands[number].asked = Some(context.links.now());
+        let named = self.hosts.write(&context.job.plan, node);
         Ok(named.and_then(|()| self.nodes[node].begin_spawn(launch.into())))
     }
 
     fn has_started(
         &mut self,
+        context: &mut Context<'_>,
         number: usize,
         key: ProcessKey,
         now: Instant,
@@ -187,20 +248,20 @@ impl Session<'_> {
             running.readiness = Some(Readiness::of(running.described.ready.as_ref(), running.described.once, now));
         }
         if let Some(late) = lateness {
-            let at = self.job.plan.timeline[self.commands[number].event].at;
+            let at = context.job.plan.timeline[self.commands[number].event].at;
             // Without a time of its own, it starts at time zero when its turn comes.
-            self.record(Kind::ProgramStart, late, at.is_some(), || format!("{name} at {}", at.unwrap_or_default()));
+            context.record(Kind::ProgramStart, late, at.is_some(), || format!("{name} at {}", at.unwrap_or_default()));
         }
         let late_ns = lateness.map(Duration::as_nanos);
-        self.note("started", json!({ "command": name, "lateness_ns": late_ns }))?;
-        self.tell(format!("{name} started"));
+        context.note("started", json!({ "command": name, "lateness_ns": late_ns }))?;
+        context.tell(format!("{name} started"));
         Ok(())
     }
 
-    fn cannot_start(&self, number: usize, error: &SpawnError) -> RunError {
+    fn cannot_start(&self, context: &Context<'_>, number: usize, error: &SpawnError) -> RunError {
         let command = &self.commands[number];
-        let line = self.job.plan.timeline[command.event].line;
-        let text = format!("{}:{line}: starting `{}`: {error}", self.job.lab_file.display(), command.described.name);
+        let line = context.job.plan.timeline[command.event].line;
+        let text = format!("{}:{line}: starting `{}`: {error}", context.job.lab_file.display(), command.described.name);
         match error {
             SpawnError::Node(NodeError::Gone { .. } | NodeError::Kernel { .. }) => RunError::Died(text),
             _ => RunError::Command(text),
@@ -208,139 +269,65 @@ impl Session<'_> {
     }
 
     /// Where a command starts.
-    fn folder_of(&self, described: &RunCommand) -> PathBuf {
-        described.folder.as_ref().map_or_else(|| self.job.cwd.clone(), |folder| self.job.cwd.join(folder))
+    fn folder_of(&self, context: &Context<'_>, described: &RunCommand) -> PathBuf {
+        described.folder.as_ref().map_or_else(|| context.job.cwd.clone(), |folder| context.job.cwd.join(folder))
     }
 
-    pub(super) fn launch(&mut self, launch: Launch) -> Result<ProcessKey, SpawnError> {
+    pub(super) fn launch(&mut self, context: &Context<'_>, launch: Launch) -> Result<ProcessKey, SpawnError> {
         let node = launch.node;
-        self.hosts.write(&self.job.plan, node)?;
+        self.hosts.write(&context.job.plan, node)?;
         let process = self.nodes[node].spawn(launch.into())?;
         Ok(ProcessKey { node, process })
     }
 
-    /// Tells whoever watches what happens now.
-    pub(super) fn tell(&mut self, text: String) {
-        let now = self.links.now();
-        self.tell_at(self.zero().map(|zero| now.since(zero)), text);
-    }
-
-    /// Tells whoever watches what happened so long after time zero; none before that.
-    pub(super) fn tell_at(&mut self, at: Option<Duration>, text: String) {
-        self.guard.mention(&Event::Happened { at_ns: at.map(Duration::as_nanos), text });
-    }
-
-    /// Asks the services that are not ready yet whether they are.
-    pub(super) fn look_after_services(&mut self) -> Result<(), RunError> {
-        if matches!(self.stage, Stage::Stopping(_)) {
-            return Ok(());
-        }
-        for number in 0..self.commands.len() {
-            let now = self.links.now();
-            let Some(readiness) = &mut self.commands[number].readiness else { continue };
-            match readiness.step(now) {
-                Step::Wait => {}
-                Step::Ask if self.ask(number)? => self.is_ready(number)?,
-                Step::Ask => {}
-                Step::GiveUp => return Err(self.not_ready(number, "in time")),
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a service is ready; a command that is to tell is started, and tells when it ends.
-    fn ask(&mut self, number: usize) -> Result<bool, RunError> {
-        let described = &self.commands[number].described;
-        let Some(Ready { when, .. }) = &described.ready else { return Ok(true) };
-        let node = described.node;
-        match when {
-            ReadyWhen::Pause(_) => Ok(true),
-            ReadyWhen::File(path) => {
-                let path = self.job.cwd.join(path);
-                self.nodes[node].has_file(path).map_err(|error| RunError::Died(error.to_string()))
-            }
-            ReadyWhen::Tcp(port) => {
-                let port = *port;
-                self.nodes[node].listening(port).map_err(|error| RunError::Died(error.to_string()))
-            }
-            ReadyWhen::Command(command) => {
-                let argv = argv(command);
-                self.probe(number, node, argv)?;
-                Ok(false)
-            }
-        }
-    }
-
-    fn probe(&mut self, number: usize, node: usize, argv: Vec<OsString>) -> Result<(), RunError> {
-        if self.processes.key_of(Purpose::Probe(number)).is_some() {
-            return Ok(());
-        }
-        let described = &self.commands[number].described;
-        let (cwd, user) = (self.folder_of(described), described.user.clone());
-        let env = environment::of_program(&self.job.plan, node, user.as_deref(), &described.env);
-        let stdio = [null()?, null()?, null()?];
-        let launch = Launch { node, argv, env, cwd, stdio, terminal: false, user };
-        let key = self.launch(launch).map_err(|error| self.cannot_start(number, &error))?;
-        self.processes.add(key, Purpose::Probe(number), self.links.now(), None, self.job.plan.stop);
-        Ok(())
-    }
-
-    fn is_ready(&mut self, number: usize) -> Result<(), RunError> {
-        self.commands[number].readiness = Some(Readiness::Ready);
-        let name = self.commands[number].described.name.clone();
-        self.tell(format!("{name} is ready"));
-        self.note("ready", json!({ "command": name }))
-    }
-
-    fn setup_failed(&self, number: usize, ending: Ending) -> RunError {
+    fn setup_failed(&self, context: &Context<'_>, number: usize, ending: Ending) -> RunError {
         let command = &self.commands[number];
-        let (file, line) = (self.job.lab_file.display(), self.job.plan.timeline[command.event].line);
-        let node = &self.job.plan.nodes[command.described.node].name;
-        let words = command.last_words_text(&self.job.folder);
+        let (file, line) = (context.job.lab_file.display(), context.job.plan.timeline[command.event].line);
+        let node = &context.job.plan.nodes[command.described.node].name;
+        let words = command.last_words_text(&context.job.folder);
         let (name, code) = (&command.described.name, ending.shell_code());
         RunError::Command(format!("{file}:{line}: setup of {node}: `{name}` ended with code {code}{words}"))
     }
 
-    fn not_ready(&self, number: usize, how: &str) -> RunError {
-        let Command { described, .. } = &self.commands[number];
-        let awaited = described.ready.as_ref().map_or_else(String::new, |ready| format!(": {}", condition(ready)));
-        let words = self.commands[number].last_words_text(&self.job.folder);
-        RunError::Command(format!("service `{}` did not become ready {how}{awaited}{words}", described.name))
-    }
-
-    pub(super) fn send_due_signals(&mut self) -> Result<(), RunError> {
-        for DueSignal { key, signal, purpose, at } in self.processes.due(self.links.now()) {
+    pub(super) fn send_due_signals(&mut self, context: &mut Context<'_>) -> Result<(), RunError> {
+        for DueSignal { key, signal, purpose, at } in self.processes.due(context.links.now()) {
             // A program that has just ended needs no signal; its end is about to be reported.
             let _ = self.nodes[key.node].signal(key.process, signal);
             if let Purpose::Command(number) = purpose {
-                self.signalled(number, signal, at)?;
+                self.signalled(context, number, signal, at)?;
             }
         }
         Ok(())
     }
 
-    fn signalled(&mut self, number: usize, signal: i32, at: Instant) -> Result<(), RunError> {
-        let now = self.links.now();
+    fn signalled(
+        &mut self,
+        context: &mut Context<'_>,
+        number: usize,
+        signal: i32,
+        at: Instant,
+    ) -> Result<(), RunError> {
+        let now = context.links.now();
         let (name, late) = (self.commands[number].described.name.clone(), now.since(at));
-        if let Some(zero) = self.zero().filter(|_| matches!(self.stage, Stage::Playing(_))) {
-            self.record(Kind::Signal, late, true, || format!("signal {signal} to {name} at {}", at.since(zero)));
+        if let Some(zero) = context.zero().filter(|_| matches!(context.stage, Stage::Playing(_))) {
+            context.record(Kind::Signal, late, true, || format!("signal {signal} to {name} at {}", at.since(zero)));
         }
-        self.note("signalled", json!({ "command": name, "signal": signal, "lateness_ns": late.as_nanos() }))
+        context.note("signalled", json!({ "command": name, "signal": signal, "lateness_ns": late.as_nanos() }))
     }
 
     /// Takes in what a node's agent reports.
-    pub(super) fn serve_node(&mut self, node: usize) -> Result<(), RunError> {
+    pub(super) fn serve_node(&mut self, context: &mut Context<'_>, node: usize) -> Result<(), RunError> {
         while let Some(event) = self.nodes[node].next_event() {
             match event {
                 NodeEvent::Exited { process, status, .. } => {
                     let ending = Ending { code: status.code(), signal: status.signal() };
-                    self.exited(ProcessKey { node, process }, ending)?;
+                    self.exited(context, ProcessKey { node, process }, ending)?;
                 }
                 NodeEvent::Gone => {
                     self.gone.insert(node);
                     self.processes.remove_node(node);
                     let what = self.nodes[node].obituary();
-                    if let Driver::Virtual(time) = self.links.driver() {
+                    if let Driver::Virtual(time) = context.links.driver() {
                         time.fail(what.clone());
                     }
                     return Err(RunError::Died(what));
@@ -350,43 +337,54 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn exited(&mut self, key: ProcessKey, ending: Ending) -> Result<(), RunError> {
-        let ended = self.nodes[key.node].take_ending(key.process).unwrap_or_else(|| self.links.now());
+    fn exited(&mut self, context: &mut Context<'_>, key: ProcessKey, ending: Ending) -> Result<(), RunError> {
+        let ended = self.nodes[key.node].take_ending(key.process).unwrap_or_else(|| context.links.now());
         let Some(process) = self.processes.remove(key) else { return Ok(()) };
         match process.purpose {
-            Purpose::Command(number) => self.command_ended(number, ending, process.was_stopped(), ended),
-            Purpose::Probe(number) if ending.code == Some(0) => self.is_ready(number),
+            Purpose::Command(number) => self.command_ended(context, number, ending, process.was_stopped(), ended),
+            Purpose::Probe(number) if ending.code == Some(0) => self.is_ready(context, number),
             Purpose::Probe(_) | Purpose::Way => Ok(()),
-            Purpose::Pack(number) => self.packed(number, ending),
+            Purpose::Pack(number) => self.packed(context, number, ending),
             Purpose::Client(client) => {
-                self.server.reply(client, &Reply::Exited { code: ending.shell_code() });
+                self.ended_for.push((client, ending.shell_code()));
                 Ok(())
             }
         }
     }
 
-    fn command_ended(&mut self, number: usize, ending: Ending, stopped: bool, ended: Instant) -> Result<(), RunError> {
+    fn command_ended(
+        &mut self,
+        context: &mut Context<'_>,
+        number: usize,
+        ending: Ending,
+        stopped: bool,
+        ended: Instant,
+    ) -> Result<(), RunError> {
         let command = &mut self.commands[number];
         command.ended = Some((ended, ending, stopped));
-        command.save(&self.job.folder)?;
+        command.save(&context.job.folder)?;
         let name = command.described.name.clone();
         let was_ready = command.readiness.as_ref().is_some_and(Readiness::is_ready);
         let is_done = command.described.once && ending.code == Some(0) && !was_ready;
         let died_early = command.described.service && !stopped && !was_ready && !is_done;
         command.readiness = command.readiness.take().filter(Readiness::is_ready);
         let setup_failed = command.described.setup && command.has_succeeded() == Some(false);
-        self.note(
+        context.note(
             "ended",
             json!({ "command": name, "exit_code": ending.code, "signal": ending.signal, "stopped": stopped }),
         )?;
-        self.tell(format!("{name} ended"));
+        context.tell(format!("{name} ended"));
         if died_early {
-            return Err(self.not_ready(number, &format!("because it ended with code {}", ending.shell_code())));
+            return Err(self.not_ready(
+                context,
+                number,
+                &format!("because it ended with code {}", ending.shell_code()),
+            ));
         }
-        if setup_failed && matches!(self.stage, Stage::Starting) {
-            return Err(self.setup_failed(number, ending));
+        if setup_failed && matches!(context.stage, Stage::Starting) {
+            return Err(self.setup_failed(context, number, ending));
         }
-        if is_done { self.is_ready(number) } else { Ok(()) }
+        if is_done { self.is_ready(context, number) } else { Ok(()) }
     }
 }
 

@@ -1,202 +1,262 @@
-//! What clients of the control socket ask.
+//! What clients of the control socket ask, and the answers.
 
-use super::launch::Launch;
-use super::processes::Purpose;
-use super::{Session, collect};
+mod watch;
+
+use super::context::Context;
+use super::programs::{Launch, Programs, Purpose, longest_packing};
 use crate::driver::Driver;
 use crate::environment;
 use crate::exposed::ways_into;
-use netloom_control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request, Set};
+use crate::links::Links;
+use netloom_control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request, Server, Set};
+use netloom_fabric::TapId;
 use netloom_judge::{ExitCode, RunError};
-use netloom_lab::{Direction, NodeKind, parse_change};
+use netloom_lab::{Direction, NodeKind, Plan, parse_change};
 use netloom_link::PipeChange;
+use netloom_results::capture::LiveCapture;
 use netloom_units::Bytes;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 
 /// Why a request is refused: the client's exit code, and a text.
-pub(super) type Refusal = (ExitCode, String);
+type Refusal = (ExitCode, String);
 
-impl Session<'_> {
-    pub(super) fn serve_client(&mut self, id: ClientId) -> Result<(), RunError> {
-        self.server.serve(id);
-        while let Some(incoming) = self.server.next(id) {
-            match incoming {
-                Incoming::Request(request, fds) => self.answer(id, request, fds)?,
-                Incoming::Nonsense(error) => {
-                    let message = format!("this is not a request of netloom: {error}");
-                    self.server.reply(id, &refused((ExitCode::Usage, message)));
-                }
-                Incoming::Gone => {
-                    self.processes.stop(self.links.now(), |purpose| purpose == Purpose::Client(id));
-                    self.unwatch(id)?;
-                }
-            }
-        }
-        Ok(())
+/// The clients of a lab that is up.
+pub(super) struct Requests {
+    server: Server,
+    /// What clients watch.
+    watched: BTreeMap<ClientId, (LiveCapture, TapId)>,
+}
+
+/// What follows from a request for the lab as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The lab goes on.
+    GoesOn,
+    /// The lab is to end.
+    Ends,
+}
+
+impl Requests {
+    /// Those that come to `server`.
+    pub(super) fn new(server: Server) -> Self {
+        Self { server, watched: BTreeMap::new() }
     }
 
-    fn answer(&mut self, id: ClientId, request: Request, fds: Vec<OwnedFd>) -> Result<(), RunError> {
+    /// The control socket.
+    pub(super) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Lets the clients in that wait.
+    pub(super) fn accept(&mut self, context: &mut Context<'_>) {
+        if let Err(error) = self.server.accept() {
+            context.tell(format!("no more commands can be heard for now: accepting a client: {error}"));
+        }
+    }
+
+    /// Sends what waits for a client, and takes in some of what it has sent.
+    pub(super) fn serve(&mut self, id: ClientId) {
+        self.server.serve(id);
+    }
+
+    /// The next thing that a client has brought.
+    pub(super) fn next(&mut self, id: ClientId) -> Option<Incoming> {
+        self.server.next(id)
+    }
+
+    /// Tells a client that its program has ended.
+    pub(super) fn has_ended(&mut self, id: ClientId, code: i32) {
+        self.server.reply(id, &Reply::Exited { code });
+    }
+
+    /// Does what a client asks for, and answers.
+    pub(super) fn answer(
+        &mut self,
+        id: ClientId,
+        incoming: Incoming,
+        context: &mut Context<'_>,
+        programs: &mut Programs,
+    ) -> Result<Outcome, RunError> {
+        let (request, fds) = match incoming {
+            Incoming::Request(request, fds) => (request, fds),
+            Incoming::Nonsense(error) => {
+                let message = format!("this is not a request of netloom: {error}");
+                self.server.reply(id, &refused((ExitCode::Usage, message)));
+                return Ok(Outcome::GoesOn);
+            }
+            Incoming::Gone => {
+                programs.processes.stop(context.links.now(), |purpose| purpose == Purpose::Client(id));
+                self.unwatch(id, context)?;
+                return Ok(Outcome::GoesOn);
+            }
+        };
+        let is_down = request == Request::Down;
         let reply = match request {
-            Request::Info => Reply::Info(self.info()),
-            Request::Stats => Reply::Stats(self.links.stats()?),
-            Request::Exec(exec) => self.exec(id, exec, fds).map_or_else(refused, |()| Reply::Started),
-            Request::Set(set) => self.set(&set)?.map_or_else(refused, |()| Reply::Done),
-            Request::Capture(wanted) => self.watch(id, &wanted, fds)?.map_or_else(refused, |()| Reply::Started),
+            Request::Info => Reply::Info(info(context, programs)),
+            Request::Stats => Reply::Stats(context.links.stats()?),
+            Request::Exec(exec) => execute(id, exec, fds, context, programs).map_or_else(refused, |()| Reply::Started),
+            Request::Set(set) => change(&set, context)?.map_or_else(refused, |()| Reply::Done),
+            Request::Capture(wanted) => {
+                self.watch(id, &wanted, fds, context)?.map_or_else(refused, |()| Reply::Started)
+            }
             Request::Signal { signal } => {
-                if let Some(key) = self.processes.key_of(Purpose::Client(id)) {
+                if let Some(key) = programs.processes.key_of(Purpose::Client(id)) {
                     // A program that has just ended needs no signal; its end is about to be reported.
-                    let _ = self.nodes[key.node].signal(key.process, signal);
+                    let _ = programs.nodes[key.node].signal(key.process, signal);
                 }
-                return Ok(());
+                return Ok(Outcome::GoesOn);
             }
-            Request::Down => {
-                self.server.reply(id, &Reply::Done);
-                return self.end_on_request();
-            }
+            Request::Down => Reply::Done,
         };
         self.server.reply(id, &reply);
-        Ok(())
+        Ok(if is_down { Outcome::Ends } else { Outcome::GoesOn })
     }
+}
 
-    fn info(&self) -> LabInfo {
-        let plan = &self.job.plan;
-        let node = |node: &netloom_lab::NodePlan| NodeInfo {
-            name: node.name.clone(),
-            kind: node.kind.name().into(),
-            addresses: node.interfaces.iter().flat_map(|i| i.addresses.iter().map(ToString::to_string)).collect(),
-        };
-        LabInfo {
-            name: plan.name.clone(),
-            mode: self.job.mode.name().into(),
-            file: self.job.lab_file.clone(),
-            pid: self.job.guard_pid,
-            age_ns: self.links.now().as_nanos(),
-            folder: self.job.folder.path().to_owned(),
-            nodes: plan.nodes.iter().map(node).collect(),
-            links: plan.links.len(),
-            exposed: ways_into(plan),
-            services: self.commands.iter().filter_map(|command| command.service(self.links.now())).collect(),
-            longest_stop_ns: self.longest_end(),
-            stalled: match self.links.driver() {
-                Driver::Virtual(time) => time.stall(),
-                Driver::Engine(_) => None,
-            },
+fn info(context: &Context<'_>, programs: &Programs) -> LabInfo {
+    let plan = &context.job.plan;
+    let node = |node: &netloom_lab::NodePlan| NodeInfo {
+        name: node.name.clone(),
+        kind: node.kind.name().into(),
+        addresses: node.interfaces.iter().flat_map(|i| i.addresses.iter().map(ToString::to_string)).collect(),
+    };
+    LabInfo {
+        name: plan.name.clone(),
+        mode: context.job.mode.name().into(),
+        file: context.job.lab_file.clone(),
+        pid: context.job.guard_pid,
+        age_ns: context.links.now().as_nanos(),
+        folder: context.job.folder.path().to_owned(),
+        nodes: plan.nodes.iter().map(node).collect(),
+        links: plan.links.len(),
+        exposed: ways_into(plan),
+        services: programs.commands.iter().filter_map(|command| command.service(context.links.now())).collect(),
+        longest_stop_ns: longest_end(context, programs),
+        stalled: match context.links.driver() {
+            Driver::Virtual(time) => time.stall(),
+            Driver::Engine(_) => None,
+        },
+    }
+}
+
+/// How long its programs and its files may take to end it, at most, in nanoseconds of wall time.
+fn longest_end(context: &Context<'_>, programs: &Programs) -> u64 {
+    let lab = programs.processes.longest_grace() + longest_packing(context.job);
+    let real = context.job.plan.clock.dilation().unwrap_or_default().to_real(lab);
+    u64::try_from(real.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn execute(
+    id: ClientId,
+    exec: Exec,
+    fds: Vec<OwnedFd>,
+    context: &mut Context<'_>,
+    programs: &mut Programs,
+) -> Result<(), Refusal> {
+    let Exec { node: name, argv, env, cwd, terminal, user } = exec;
+    let node = find_node(&context.job.plan, &name)?;
+    if argv.is_empty() {
+        return Err((ExitCode::Usage, "exec needs a program".into()));
+    }
+    if context.job.plan.nodes[node].kind == NodeKind::Transit {
+        return Err((ExitCode::Usage, format!("`{name}` is a transit router and runs no programs")));
+    }
+    let stdio: [OwnedFd; 3] =
+        fds.try_into().map_err(|_| (ExitCode::Usage, "exec needs three file descriptors".to_owned()))?;
+    if programs.processes.key_of(Purpose::Client(id)).is_some() {
+        return Err((ExitCode::Usage, "this connection has started a program already".into()));
+    }
+    let env = environment::of_program(&context.job.plan, node, user.as_deref(), &env);
+    let argv = argv.into_iter().map(OsString::from).collect();
+    let key = programs
+        .launch(context, Launch { node, argv, env, cwd, stdio, terminal, user })
+        .map_err(|error| (ExitCode::Machine, error.to_string()))?;
+    programs.processes.add(key, Purpose::Client(id), context.links.now(), None, context.job.plan.stop);
+    Ok(())
+}
+
+fn find_node(plan: &Plan, name: &str) -> Result<usize, Refusal> {
+    let nodes = &plan.nodes;
+    nodes.iter().position(|node| node.name == name).ok_or_else(|| {
+        let names: Vec<&str> = nodes.iter().take(NAMES_LISTED).map(|node| node.name.as_str()).collect();
+        (ExitCode::NoSuchLab, format!("no node is called `{name}`: there are {}", names.join(", ")))
+    })
+}
+
+fn find_link(links: &Links, name: &str) -> Result<usize, Refusal> {
+    links.find(name).ok_or_else(|| {
+        let names: Vec<&str> = links.names().iter().take(NAMES_LISTED).map(|link| link.name.as_str()).collect();
+        (ExitCode::NoSuchLab, format!("no link is called `{name}`: there are {}", names.join(", ")))
+    })
+}
+
+/// The link with this name, of which clients want what only the engine can give them.
+fn find_link_in_engine(links: &Links, name: &str, wanted: &str) -> Result<usize, Refusal> {
+    let link = find_link(links, name)?;
+    if !links.names()[link].joined {
+        return Ok(link);
+    }
+    let message = format!(
+        "`{name}` is joined in the kernel, past the engine, and cannot be {wanted}: write `bypass: false` for it in the \
+         lab file and start the lab again"
+    );
+    Err((ExitCode::Usage, message))
+}
+
+fn find_place(links: &Links, set: &Set) -> Result<Place, Refusal> {
+    let link = find_link_in_engine(links, &set.link, "changed")?;
+    let direction = set.direction.as_deref().map(direction).transpose()?;
+    let known = links.further_pipes(link, direction);
+    match &set.pipe {
+        Some(pipe) if !known.contains(&pipe.as_str()) => {
+            let none = || "it has none".to_owned();
+            let names = if known.is_empty() { none() } else { format!("there are {}", known.join(", ")) };
+            Err((
+                ExitCode::NoSuchLab,
+                format!("`{pipe}` is neither a direction nor a further pipe of `{}`: {names}", set.link),
+            ))
         }
+        pipe => Ok(Place { link, direction, pipe: pipe.clone() }),
     }
+}
 
-    /// How long its programs and its files may take to end it, at most, in nanoseconds of wall time.
-    fn longest_end(&self) -> u64 {
-        let lab = self.processes.longest_grace() + collect::longest(self.job);
-        let real = self.job.plan.clock.dilation().unwrap_or_default().to_real(lab);
-        u64::try_from(real.as_nanos()).unwrap_or(u64::MAX)
+/// All changes are understood before the first is made.
+fn change(set: &Set, context: &mut Context<'_>) -> Result<Result<(), Refusal>, RunError> {
+    let understood = find_place(&context.links, set).and_then(|place| Ok((place, understand(&set.changes)?)));
+    let (place, wanted) = match understood {
+        Ok(all) => all,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let mtu = Bytes::new(u64::from(context.job.plan.links[place.link].mtu));
+    if let Err(wrong) = context.links.check(place.link, place.direction, place.pipe.as_deref(), &wanted.change, mtu) {
+        return Ok(Err((ExitCode::Usage, wrong.to_string())));
     }
+    if !wanted.change.is_empty() {
+        change_link(context, &place, &wanted.change)?;
+    }
+    if let Some(up) = wanted.up {
+        set_link_up(context, &place, up)?;
+    }
+    Ok(Ok(()))
+}
 
-    fn exec(&mut self, id: ClientId, exec: Exec, fds: Vec<OwnedFd>) -> Result<(), Refusal> {
-        let Exec { node: name, argv, env, cwd, terminal, user } = exec;
-        let node = self.find_node(&name)?;
-        if argv.is_empty() {
-            return Err((ExitCode::Usage, "exec needs a program".into()));
-        }
-        if self.job.plan.nodes[node].kind == NodeKind::Transit {
-            return Err((ExitCode::Usage, format!("`{name}` is a transit router and runs no programs")));
-        }
-        let stdio: [OwnedFd; 3] =
-            fds.try_into().map_err(|_| (ExitCode::Usage, "exec needs three file descriptors".to_owned()))?;
-        if self.processes.key_of(Purpose::Client(id)).is_some() {
-            return Err((ExitCode::Usage, "this connection has started a program already".into()));
-        }
-        let env = environment::of_program(&self.job.plan, node, user.as_deref(), &env);
-        let argv = argv.into_iter().map(OsString::from).collect();
-        let key = self
-            .launch(Launch { node, argv, env, cwd, stdio, terminal, user })
-            .map_err(|error| (ExitCode::Machine, error.to_string()))?;
-        self.processes.add(key, Purpose::Client(id), self.links.now(), None, self.job.plan.stop);
-        Ok(())
-    }
+fn change_link(context: &mut Context<'_>, place: &Place, change: &PipeChange) -> Result<(), RunError> {
+    context.links.change(place.link, place.direction, place.pipe.as_deref(), change)?;
+    let link = context.links.names()[place.link].name.clone();
+    context.tell(format!("{} changed", place.text(&link)));
+    context.note("link changed", place.details(&link, json!({ "set": netloom_lab::describe_change(change) })))
+}
 
-    fn find_node(&self, name: &str) -> Result<usize, Refusal> {
-        let nodes = &self.job.plan.nodes;
-        nodes.iter().position(|node| node.name == name).ok_or_else(|| {
-            let names: Vec<&str> = nodes.iter().take(NAMES_LISTED).map(|node| node.name.as_str()).collect();
-            (ExitCode::NoSuchLab, format!("no node is called `{name}`: there are {}", names.join(", ")))
-        })
-    }
-
-    fn find_link(&self, name: &str) -> Result<usize, Refusal> {
-        self.links.find(name).ok_or_else(|| {
-            let names: Vec<&str> =
-                self.links.names().iter().take(NAMES_LISTED).map(|link| link.name.as_str()).collect();
-            (ExitCode::NoSuchLab, format!("no link is called `{name}`: there are {}", names.join(", ")))
-        })
-    }
-
-    /// The link with this name, of which clients want what only the engine can give them.
-    pub(super) fn find_link_in_engine(&self, name: &str, wanted: &str) -> Result<usize, Refusal> {
-        let link = self.find_link(name)?;
-        if !self.links.names()[link].joined {
-            return Ok(link);
-        }
-        let message = format!(
-            "`{name}` is joined in the kernel, past the engine, and cannot be {wanted}: write `bypass: false` for it in the \
-             lab file and start the lab again"
-        );
-        Err((ExitCode::Usage, message))
-    }
-
-    fn find_place(&self, set: &Set) -> Result<Place, Refusal> {
-        let link = self.find_link_in_engine(&set.link, "changed")?;
-        let direction = set.direction.as_deref().map(direction).transpose()?;
-        let known = self.links.further_pipes(link, direction);
-        match &set.pipe {
-            Some(pipe) if !known.contains(&pipe.as_str()) => {
-                let none = || "it has none".to_owned();
-                let names = if known.is_empty() { none() } else { format!("there are {}", known.join(", ")) };
-                Err((
-                    ExitCode::NoSuchLab,
-                    format!("`{pipe}` is neither a direction nor a further pipe of `{}`: {names}", set.link),
-                ))
-            }
-            pipe => Ok(Place { link, direction, pipe: pipe.clone() }),
-        }
-    }
-
-    /// All changes are understood before the first is made.
-    fn set(&mut self, set: &Set) -> Result<Result<(), Refusal>, RunError> {
-        let understood = self.find_place(set).and_then(|place| Ok((place, understand(&set.changes)?)));
-        let (place, wanted) = match understood {
-            Ok(all) => all,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        let mtu = Bytes::new(u64::from(self.job.plan.links[place.link].mtu));
-        if let Err(wrong) = self.links.check(place.link, place.direction, place.pipe.as_deref(), &wanted.change, mtu) {
-            return Ok(Err((ExitCode::Usage, wrong.to_string())));
-        }
-        if !wanted.change.is_empty() {
-            self.change_link(&place, &wanted.change)?;
-        }
-        if let Some(up) = wanted.up {
-            self.set_link_up(&place, up)?;
-        }
-        Ok(Ok(()))
-    }
-
-    fn change_link(&mut self, place: &Place, change: &PipeChange) -> Result<(), RunError> {
-        self.links.change(place.link, place.direction, place.pipe.as_deref(), change)?;
-        let link = self.links.names()[place.link].name.clone();
-        self.tell(format!("{} changed", place.text(&link)));
-        self.note("link changed", place.details(&link, json!({ "set": netloom_lab::describe_change(change) })))
-    }
-
-    /// Cuts a link, or a part of it, or joins it again.
-    fn set_link_up(&mut self, place: &Place, up: bool) -> Result<(), RunError> {
-        self.links.set_up(place.link, place.direction, place.pipe.as_deref(), up)?;
-        let link = self.links.names()[place.link].name.clone();
-        let state = if up { "up" } else { "down" };
-        self.tell(format!("{} {state}", place.text(&link)));
-        self.note(&format!("link {state}"), place.details(&link, json!({})))
-    }
+/// Cuts a link, or a part of it, or joins it again.
+fn set_link_up(context: &mut Context<'_>, place: &Place, up: bool) -> Result<(), RunError> {
+    context.links.set_up(place.link, place.direction, place.pipe.as_deref(), up)?;
+    let link = context.links.names()[place.link].name.clone();
+    let state = if up { "up" } else { "down" };
+    context.tell(format!("{} {state}", place.text(&link)));
+    context.note(&format!("link {state}"), place.details(&link, json!({})))
 }
 
 /// A link, a direction of it, or a further pipe.
@@ -259,7 +319,7 @@ fn understand(changes: &[(String, String)]) -> Result<Wanted, Refusal> {
     Ok(wanted)
 }
 
-pub(super) fn direction(name: &str) -> Result<Direction, Refusal> {
+fn direction(name: &str) -> Result<Direction, Refusal> {
     match name {
         "forward" => Ok(Direction::Forward),
         "backward" => Ok(Direction::Backward),

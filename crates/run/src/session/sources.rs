@@ -40,11 +40,12 @@ impl Session<'_> {
     /// Waits until something can be served, or until `wake`.
     pub(super) fn wait(&self, now: Instant, wake: Option<Instant>) -> Result<Vec<Source>, RunError> {
         let failed = |error| RunError::Died(format!("waiting for the lab's programs: {error}"));
-        match self.links.driver() {
+        match self.context.links.driver() {
             Driver::Engine(_) => {
-                let dilation = self.job.plan.clock.dilation().unwrap_or_default();
+                let dilation = self.context.job.plan.clock.dilation().unwrap_or_default();
                 let span = wake.map_or(LONGEST_WAIT, |at| dilation.to_real(at.since(now)));
-                let left = self.job.wall_end.map(|end| end.saturating_duration_since(std::time::Instant::now()));
+                let left =
+                    self.context.job.wall_end.map(|end| end.saturating_duration_since(std::time::Instant::now()));
                 let left = left.filter(|left| !left.is_zero()).unwrap_or(LONGEST_WAIT);
                 self.poll(span.min(LONGEST_WAIT).min(left)).map_err(failed)
             }
@@ -57,7 +58,7 @@ impl Session<'_> {
                     Played::Limit | Played::Pause | Played::Agents => Ok(Vec::new()),
                     // With an appointment, time has gone on to it.
                     // Its users may come at any time.
-                    Played::Idle if self.job.mode == Mode::Up => self.poll(LONGEST_WAIT).map_err(failed),
+                    Played::Idle if self.context.job.mode == Mode::Up => self.poll(LONGEST_WAIT).map_err(failed),
                     Played::Idle if self.next_appointment().is_some() => Ok(Vec::new()),
                     Played::Idle => Err(RunError::Died(self.what_waits_for_ever())),
                 }
@@ -67,7 +68,8 @@ impl Session<'_> {
 
     /// Nothing can happen any more, and yet the run is not over.
     pub(super) fn what_waits_for_ever(&self) -> String {
-        let waiting = self.commands.iter().filter(|command| command.started.is_some() && command.ended.is_none());
+        let waiting =
+            self.programs.commands.iter().filter(|command| command.started.is_some() && command.ended.is_none());
         let names: Vec<_> = waiting.map(|command| format!("`{}`", command.described.name)).collect();
         format!(
             "nothing will ever happen again in this lab: no packet is on its way, and for a day of lab time nobody has sent \
@@ -94,16 +96,16 @@ impl Session<'_> {
 
     fn sources(&self) -> impl Iterator<Item = (Source, BorrowedFd<'_>, PollFlags)> {
         let [reads, writes] = [PollFlags::POLLIN, PollFlags::POLLOUT];
-        let talks = if self.guard.has_unsent() { reads | writes } else { reads };
-        let guard = (!self.guard_is_gone).then(|| (Source::Guard, self.guard.as_fd(), talks));
+        let talks = if self.context.guard.has_unsent() { reads | writes } else { reads };
+        let guard = (!self.guard_is_gone).then(|| (Source::Guard, self.context.guard.as_fd(), talks));
         let signals = (Source::Signals, self.signals.as_fd(), reads);
-        let listener = self.server.listener().map(|fd| (Source::Listener, fd, reads));
+        let listener = self.requests.server().listener().map(|fd| (Source::Listener, fd, reads));
         // Who does not read an answer is not asked for another question.
-        let clients = self.server.connections();
+        let clients = self.requests.server().connections();
         let clients = clients.map(move |(id, fd, waits)| (Source::Client(id), fd, if waits { writes } else { reads }));
-        let nodes = self.nodes.iter().enumerate().filter(|(index, _)| !self.gone.contains(index));
+        let nodes = self.programs.nodes.iter().enumerate().filter(|(index, _)| !self.programs.gone.contains(index));
         let nodes = nodes.filter_map(move |(index, node)| Some((Source::Node(index), node.fd()?, reads)));
-        let ways = self.ways.channels().enumerate().map(move |(number, fd)| (Source::Way(number), fd, reads));
+        let ways = self.programs.ways.channels().enumerate().map(move |(number, fd)| (Source::Way(number), fd, reads));
         guard.into_iter().chain([signals]).chain(listener).chain(clients).chain(nodes).chain(ways)
     }
 }

@@ -3,12 +3,12 @@
 //! Once all programs have ended, each node packs them, by a program of Netloom's own whose standard output goes to a file: so
 //! they leave a namespace and a kernel of its own in the same way.
 
-use super::Session;
-use super::launch::{Launch, null};
 use super::processes::Purpose;
+use super::{Launch, Programs, null};
 use crate::commands::Ending;
 use crate::files::archive_of;
 use crate::job::Job;
+use crate::session::context::Context;
 use netloom_host::archive::unpack_plainly;
 use netloom_judge::RunError;
 use netloom_lab::{FilePlan, NodePlan};
@@ -31,7 +31,7 @@ const MOST_NOTES: usize = 5;
 
 /// Something that a node packs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pack {
+pub(crate) struct Pack {
     node: usize,
     /// What the program is told.
     words: Vec<OsString>,
@@ -49,23 +49,23 @@ enum End {
     Kept(PathBuf),
 }
 
-impl Session<'_> {
+impl Programs {
     /// Begins to pack when all programs have ended; whether there is something to wait for. It is done once.
-    pub(super) fn begin_packing(&mut self) -> Result<bool, RunError> {
+    pub(crate) fn begin_packing(&mut self, context: &mut Context<'_>) -> Result<bool, RunError> {
         if self.packs.is_some() {
             return Ok(false);
         }
         let alive = |pack: &Pack| !self.gone.contains(&pack.node);
-        let packs: Vec<Pack> = all_packs(self.job).into_iter().filter(alive).collect();
+        let packs: Vec<Pack> = all_packs(context.job).into_iter().filter(alive).collect();
         self.packs = Some(packs.clone());
         if packs.is_empty() {
             return Ok(false);
         }
-        self.guard.step("collecting files of nodes");
+        context.guard.step("collecting files of nodes");
         self.end_daemons(&packs);
         for (number, pack) in packs.iter().enumerate() {
-            if let Err(why) = self.begin_pack(number, pack)? {
-                self.could_not(pack, &why)?;
+            if let Err(why) = self.begin_pack(context, number, pack)? {
+                self.could_not(context, pack, &why)?;
             }
         }
         Ok(!self.processes.is_empty())
@@ -83,7 +83,12 @@ impl Session<'_> {
     }
 
     /// Starts the program of a pack; or why it could not be.
-    fn begin_pack(&mut self, number: usize, pack: &Pack) -> Result<Result<(), String>, RunError> {
+    fn begin_pack(
+        &mut self,
+        context: &Context<'_>,
+        number: usize,
+        pack: &Pack,
+    ) -> Result<Result<(), String>, RunError> {
         if let Some(folder) = pack.archive.parent() {
             fs::create_dir_all(folder).map_err(RunError::results(folder))?;
         }
@@ -93,9 +98,9 @@ impl Session<'_> {
         let argv = ["/proc/self/exe".into(), "node-pack".into()].into_iter().chain(pack.words.clone()).collect();
         let launch =
             Launch { node: pack.node, argv, env: Vec::new(), cwd: "/".into(), stdio, terminal: false, user: None };
-        match self.launch(launch) {
+        match self.launch(context, launch) {
             Ok(key) => {
-                self.processes.add(key, Purpose::Pack(number), self.links.now(), Some(LONGEST), GRACE);
+                self.processes.add(key, Purpose::Pack(number), context.links.now(), Some(LONGEST), GRACE);
                 Ok(Ok(()))
             }
             Err(error) => Ok(Err(error.to_string())),
@@ -103,7 +108,7 @@ impl Session<'_> {
     }
 
     /// A node has packed.
-    pub(super) fn packed(&mut self, number: usize, ending: Ending) -> Result<(), RunError> {
+    pub(crate) fn packed(&mut self, context: &mut Context<'_>, number: usize, ending: Ending) -> Result<(), RunError> {
         let Some(pack) = self.packs.as_ref().and_then(|packs| packs.get(number)).cloned() else { return Ok(()) };
         let words = fs::read(log_of(&pack.archive)).unwrap_or_default();
         let words = String::from_utf8_lossy(&words).into_owned();
@@ -117,49 +122,50 @@ impl Session<'_> {
             _ => Err(format!("its program ended with code {}: {}", ending.shell_code(), words.trim_end())),
         };
         if let Err(why) = outcome {
-            return self.could_not(&pack, &why);
+            return self.could_not(context, &pack, &why);
         }
         if matches!(pack.end, End::Collected(_)) {
             // What it held is in the results now.
             let _ = fs::remove_file(&pack.archive);
         }
-        self.pass_on(&pack, &words)
+        self.pass_on(context, &pack, &words)
     }
 
     /// What was left out.
-    fn pass_on(&mut self, pack: &Pack, words: &str) -> Result<(), RunError> {
+    fn pass_on(&mut self, context: &mut Context<'_>, pack: &Pack, words: &str) -> Result<(), RunError> {
         let notes: Vec<&str> = words.lines().collect();
-        let name = self.job.plan.nodes[pack.node].name.clone();
+        let name = context.job.plan.nodes[pack.node].name.clone();
         let what = match pack.end {
             End::Collected(_) => "collect",
             End::Kept(_) => "keep",
         };
-        self.warnings.extend(notes.iter().take(MOST_NOTES).map(|note| format!("node {name}: {what}: {note}")));
+        context.warnings.extend(notes.iter().take(MOST_NOTES).map(|note| format!("node {name}: {what}: {note}")));
         if notes.len() > MOST_NOTES {
             let more = notes.len() - MOST_NOTES;
-            self.warnings
+            context
+                .warnings
                 .push(format!("node {name}: {what}: and {more} more, all in {}", log_of(&pack.archive).display()));
         } else {
             let _ = fs::remove_file(log_of(&pack.archive));
         }
-        self.note("files packed", json!({ "node": name, "for": what, "notes": notes.len() }))
+        context.note("files packed", json!({ "node": name, "for": what, "notes": notes.len() }))
     }
 
-    fn could_not(&mut self, pack: &Pack, why: &str) -> Result<(), RunError> {
-        let name = self.job.plan.nodes[pack.node].name.clone();
+    fn could_not(&mut self, context: &mut Context<'_>, pack: &Pack, why: &str) -> Result<(), RunError> {
+        let name = context.job.plan.nodes[pack.node].name.clone();
         let what = match &pack.end {
             End::Collected(_) => "its files could not be collected".to_owned(),
             End::Kept(file) => format!("{} could not be kept, and is as it was", file.display()),
         };
         let _ = fs::remove_file(&pack.archive);
         let _ = fs::remove_file(log_of(&pack.archive));
-        self.warnings.push(format!("node {name}: {what}: {why}"));
-        self.note("files not packed", json!({ "node": name, "because": why }))
+        context.warnings.push(format!("node {name}: {what}: {why}"));
+        context.note("files not packed", json!({ "node": name, "because": why }))
     }
 }
 
 /// How long packing may take, at most; no time if there is nothing to pack.
-pub(super) fn longest(job: &Job) -> Duration {
+pub(crate) fn longest(job: &Job) -> Duration {
     if all_packs(job).is_empty() { Duration::ZERO } else { LONGEST + GRACE }
 }
 

@@ -1,7 +1,7 @@
 //! Captures that clients of the control socket watch.
 
-use super::Session;
-use super::requests::{Refusal, direction};
+use super::{Refusal, Requests, direction, find_link_in_engine};
+use crate::session::context::Context;
 use netloom_control::{Capture, ClientId};
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::{CapturePlan, CapturePoint};
@@ -10,42 +10,49 @@ use netloom_units::Bytes;
 use serde_json::json;
 use std::os::fd::OwnedFd;
 
-impl Session<'_> {
+impl Requests {
     /// Starts a capture whose packets go to the descriptor that came along.
     pub(super) fn watch(
         &mut self,
         id: ClientId,
         wanted: &Capture,
         fds: Vec<OwnedFd>,
+        context: &mut Context<'_>,
     ) -> Result<Result<(), Refusal>, RunError> {
-        let (capture, out) = match self.understood(id, wanted, fds) {
+        let (capture, out) = match self.understood(id, wanted, fds, context) {
             Ok(all) => all,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let Some(zero) = self.zero() else {
+        let Some(zero) = context.zero() else {
             let message = "the lab's services are not ready yet: lab time begins when they are".to_owned();
             return Ok(Err((ExitCode::NoSuchLab, message)));
         };
-        let started = LiveCapture::start(&self.job.plan, &capture, out, zero);
+        let started = LiveCapture::start(&context.job.plan, &capture, out, zero);
         let (live, tap) = match started {
             Ok(both) => both,
             Err(error) => return Ok(Err((ExitCode::Machine, format!("starting the capture: {error}")))),
         };
-        let tap = self.links.add_tap(tap)?;
+        let tap = context.links.add_tap(tap)?;
         self.watched.insert(id, (live, tap));
-        self.note("capture began", json!({ "link": wanted.link }))?;
+        context.note("capture began", json!({ "link": wanted.link }))?;
         Ok(Ok(()))
     }
 
-    fn understood(&self, id: ClientId, wanted: &Capture, fds: Vec<OwnedFd>) -> Result<(CapturePlan, OwnedFd), Refusal> {
+    fn understood(
+        &self,
+        id: ClientId,
+        wanted: &Capture,
+        fds: Vec<OwnedFd>,
+        context: &Context<'_>,
+    ) -> Result<(CapturePlan, OwnedFd), Refusal> {
         if self.watched.contains_key(&id) {
             return Err((ExitCode::Usage, "this connection has started a capture already".into()));
         }
         let [out]: [OwnedFd; 1] =
             fds.try_into().map_err(|_| (ExitCode::Usage, "a capture needs a file descriptor".to_owned()))?;
-        let link = self.find_link_in_engine(&wanted.link, "captured")?;
+        let link = find_link_in_engine(&context.links, &wanted.link, "captured")?;
         let direction = wanted.direction.as_deref().map(direction).transpose()?;
-        let ends = self.job.plan.ends_of(link);
+        let ends = context.job.plan.ends_of(link);
         let at = wanted.at.as_deref().map(|at| CapturePoint::of(at, ends)).transpose();
         let at = at.map_err(|wrong| (ExitCode::Usage, wrong))?;
         let snaplen = wanted.snaplen_bytes.map(Bytes::new);
@@ -53,10 +60,10 @@ impl Session<'_> {
     }
 
     /// A client has gone, and what it watched needs not go on.
-    pub(super) fn unwatch(&mut self, id: ClientId) -> Result<(), RunError> {
+    pub(super) fn unwatch(&mut self, id: ClientId, context: &mut Context<'_>) -> Result<(), RunError> {
         let Some((live, tap)) = self.watched.remove(&id) else { return Ok(()) };
-        let lost = live.end(self.links.now());
-        self.links.remove_tap(tap)?;
-        self.note("capture ended", json!({ "lost_packets": lost }))
+        let lost = live.end(context.links.now());
+        context.links.remove_tap(tap)?;
+        context.note("capture ended", json!({ "lost_packets": lost }))
     }
 }

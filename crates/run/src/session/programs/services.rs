@@ -1,0 +1,90 @@
+//! Whether services are ready for others.
+
+use super::processes::Purpose;
+use super::{Launch, Programs, null};
+use crate::commands::readiness::{Readiness, Step, condition};
+use crate::commands::{Command, argv};
+use crate::environment;
+use crate::session::context::Context;
+use crate::session::stage::Stage;
+use netloom_judge::RunError;
+use netloom_lab::{Ready, ReadyWhen};
+use serde_json::json;
+use std::ffi::OsString;
+
+impl Programs {
+    /// Asks the services that are not ready yet whether they are.
+    pub(crate) fn look_after_services(&mut self, context: &mut Context<'_>) -> Result<(), RunError> {
+        if matches!(context.stage, Stage::Stopping(_)) {
+            return Ok(());
+        }
+        for number in 0..self.commands.len() {
+            let now = context.links.now();
+            let Some(readiness) = &mut self.commands[number].readiness else { continue };
+            match readiness.step(now) {
+                Step::Wait => {}
+                Step::Ask if self.ask(context, number)? => self.is_ready(context, number)?,
+                Step::Ask => {}
+                Step::GiveUp => return Err(self.not_ready(context, number, "in time")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a service is ready; a command that is to tell is started, and tells when it ends.
+    fn ask(&mut self, context: &Context<'_>, number: usize) -> Result<bool, RunError> {
+        let described = &self.commands[number].described;
+        let Some(Ready { when, .. }) = &described.ready else { return Ok(true) };
+        let node = described.node;
+        match when {
+            ReadyWhen::Pause(_) => Ok(true),
+            ReadyWhen::File(path) => {
+                let path = context.job.cwd.join(path);
+                self.nodes[node].has_file(path).map_err(|error| RunError::Died(error.to_string()))
+            }
+            ReadyWhen::Tcp(port) => {
+                let port = *port;
+                self.nodes[node].listening(port).map_err(|error| RunError::Died(error.to_string()))
+            }
+            ReadyWhen::Command(command) => {
+                let argv = argv(command);
+                self.probe(context, number, node, argv)?;
+                Ok(false)
+            }
+        }
+    }
+
+    fn probe(
+        &mut self,
+        context: &Context<'_>,
+        number: usize,
+        node: usize,
+        argv: Vec<OsString>,
+    ) -> Result<(), RunError> {
+        if self.processes.key_of(Purpose::Probe(number)).is_some() {
+            return Ok(());
+        }
+        let described = &self.commands[number].described;
+        let (cwd, user) = (self.folder_of(context, described), described.user.clone());
+        let env = environment::of_program(&context.job.plan, node, user.as_deref(), &described.env);
+        let stdio = [null()?, null()?, null()?];
+        let launch = Launch { node, argv, env, cwd, stdio, terminal: false, user };
+        let key = self.launch(context, launch).map_err(|error| self.cannot_start(context, number, &error))?;
+        self.processes.add(key, Purpose::Probe(number), context.links.now(), None, context.job.plan.stop);
+        Ok(())
+    }
+
+    pub(super) fn is_ready(&mut self, context: &mut Context<'_>, number: usize) -> Result<(), RunError> {
+        self.commands[number].readiness = Some(Readiness::Ready);
+        let name = self.commands[number].described.name.clone();
+        context.tell(format!("{name} is ready"));
+        context.note("ready", json!({ "command": name }))
+    }
+
+    pub(super) fn not_ready(&self, context: &Context<'_>, number: usize, how: &str) -> RunError {
+        let Command { described, .. } = &self.commands[number];
+        let awaited = described.ready.as_ref().map_or_else(String::new, |ready| format!(": {}", condition(ready)));
+        let words = self.commands[number].last_words_text(&context.job.folder);
+        RunError::Command(format!("service `{}` did not become ready {how}{awaited}{words}", described.name))
+    }
+}
