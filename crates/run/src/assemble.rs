@@ -360,21 +360,31 @@ fn configure<'a>(nodes: impl Iterator<Item = &'a mut LabNode>) -> Result<(), Run
     nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(refusal::of_node))
 }
 
-/// Waits until all nodes take packets for their addresses.
+/// Waits until all nodes take packets for their addresses. All are asked at once, and those again that do not yet.
 fn settle(nodes: &mut [Option<LabNode>]) -> Result<(), RunError> {
-    for node in nodes.iter_mut().flatten() {
-        let LabNode::Namespace(node) = node else { continue };
-        let until = Instant::now() + RUNNING_WITHIN;
-        while !node.settle().map_err(refusal::of_node)? {
-            if Instant::now() > until {
-                let (name, seconds) = (node.name(), RUNNING_WITHIN.as_secs());
-                let message = format!("node {name}: its kernel takes no packets for its addresses after {seconds} s");
-                return Err(RunError::Machine(message));
+    let namespace = |node| match node {
+        &mut LabNode::Namespace(ref mut node) => Some(node),
+        LabNode::Kernel(_) | LabNode::Transit(_) => None,
+    };
+    let mut waiting: Vec<&mut Node> = nodes.iter_mut().flatten().filter_map(namespace).collect();
+    let until = Instant::now() + RUNNING_WITHIN;
+    loop {
+        waiting.iter_mut().try_for_each(|node| node.begin_settle().map_err(refusal::of_node))?;
+        let mut late = Vec::new();
+        for node in waiting {
+            if !node.finish_settle().map_err(refusal::of_node)? {
+                late.push(node);
             }
-            std::thread::sleep(RealDuration::from_millis(1));
         }
+        let Some(first) = late.first() else { return Ok(()) };
+        if Instant::now() > until {
+            let (name, seconds) = (first.name(), RUNNING_WITHIN.as_secs());
+            let message = format!("node {name}: its kernel takes no packets for its addresses after {seconds} s");
+            return Err(RunError::Machine(message));
+        }
+        std::thread::sleep(RealDuration::from_millis(1));
+        waiting = late;
     }
-    Ok(())
 }
 
 fn start_engine(

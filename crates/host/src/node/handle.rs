@@ -167,6 +167,7 @@ impl Node {
         assert_one_thread("nodes are");
         // What is free here would be copied into the page tables of every node; so would configurations of others.
         memory::give_back();
+        memory::collapse();
         let make = |config: C| Ok((Self::fork(config.borrow())?, config.borrow().cgroup.clone()));
         let made: Vec<(Self, Option<PathBuf>)> = configs.into_iter().map(make).collect::<Result<_, NodeError>>()?;
         // One right after the other: the first change to a control group waits some 10 ms for the whole kernel to
@@ -321,14 +322,21 @@ impl Node {
         }
     }
 
-    /// Whether the node's addresses can be used, which with many of them takes the kernel a while. From the first time on
-    /// that they can, the node watches what its programs do to its network. Ask it when all nodes have been configured:
+    /// Asks whether the node's addresses can be used, which with many of them takes the kernel a while. From the first time
+    /// on that they can, the node watches what its programs do to its network. Ask it when all nodes have been configured:
     /// whatever is done to any network of the machine takes longer with each that is watched.
     ///
     /// # Errors
+    /// [`NodeError::Gone`].
+    pub fn begin_settle(&mut self) -> Result<(), NodeError> {
+        self.ask(&Request::Settle, &[])
+    }
+
+    /// The answer to [`Node::begin_settle`]. Nothing else may be asked in between.
+    ///
+    /// # Errors
     /// The kernel's refusal, or [`NodeError::Gone`].
-    pub fn settle(&mut self) -> Result<bool, NodeError> {
-        self.ask(&Request::Settle, &[])?;
+    pub fn finish_settle(&mut self) -> Result<bool, NodeError> {
         self.expect_answer()
     }
 

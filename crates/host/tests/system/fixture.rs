@@ -68,7 +68,10 @@ pub(crate) fn connected(configs: &[NodeConfig], links: &[[(usize, usize); 2]]) -
         node.finish_configure().unwrap();
     }
     for node in &mut nodes {
-        within(Duration::from_secs(60), "addresses that can be used", || node.settle().unwrap());
+        within(Duration::from_secs(60), "addresses that can be used", || {
+            node.begin_settle().unwrap();
+            node.finish_settle().unwrap()
+        });
     }
     nodes
 }
