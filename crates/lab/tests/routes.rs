@@ -196,3 +196,28 @@ fn large_labs_have_small_tables() {
     let plan = netloom_lab::parse(&format!("nodes:\n{nodes}links:\n{torus}"), "torus.yaml").unwrap().plan;
     assert!(count(&plan) < 60_000, "{}", count(&plan));
 }
+
+/// As many links of the one family as of the other, but not the same ones.
+#[test]
+fn each_family_has_paths_of_its_own() {
+    let text =
+        "nodes: {a: {}, r1: {kind: router}, r2: {kind: router}, r3: {kind: router}, r4: {kind: router}, t: {}, u: {}}
+links:
+  l1: {ends: [a, r1], mtu: 1000}
+  l2: {ends: [a, r2], mtu: 1000}
+  l3: {ends: [{node: a, address: 'fd00:3::1/64'}, {node: r3, address: 'fd00:3::2/64'}], addresses: none}
+  l4: {ends: [{node: a, address: 'fd00:4::1/64'}, {node: r4, address: 'fd00:4::2/64'}], addresses: none}
+  l5: {ends: [r2, t]}
+  l6: {ends: [{node: r4, address: 'fd00:6::1/64'}, {node: u, address: 'fd00:6::2/64'}]}
+";
+    let plan = netloom_lab::parse(text, "families.yaml").expect("a lab").plan;
+    let via = |destination: &str| {
+        let address: IpAddr = destination.parse().unwrap();
+        let routes = plan.nodes[0].routes.iter().filter(|route| route.destination.contains(&address));
+        routes.map(|route| route.via.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(via("fd00:6::2"), ["fd00:4::2"]);
+    let t = plan.nodes[5].interfaces[0].addresses.iter().find(|net| net.addr().is_ipv4()).expect("an address");
+    let second = plan.nodes[2].interfaces[0].addresses[0].addr().to_string();
+    assert_eq!(via(&t.addr().to_string()), [second]);
+}

@@ -77,8 +77,8 @@ pub(super) fn settle(
     let mut routes: Vec<Vec<RoutePlan>> = vec![Vec::new(); kinds.len()];
     let mut is_complete = true;
     let networks = [Family::V4, Family::V6].map(|family| Network::new(spec, kinds, ends, addresses, family));
-    // All links have IPv4, and most have IPv6: then the paths are the same.
-    let are_alike = networks[0].edges.len() == networks[1].edges.len();
+    // Mostly, all links have both IPv4 and IPv6: then the paths are the same.
+    let are_alike = networks[0].is_along(&networks[1]);
     let mut names = names::Names::new(&networks[0]);
     let mut paths = Paths::default();
     let routed: Vec<bool> = spec.nodes.iter().map(|node| node.routes.unwrap_or(spec.routes)).collect();
@@ -138,6 +138,12 @@ impl<'a> Network<'a> {
         let is_uniform = edges.windows(2).all(|pair| pair[0].cost == pair[1].cost);
         let tree = aggregate::Tree::of(family, edges.iter().flat_map(|edge| &edge.subnets).copied());
         Self { family, kinds, edges, around, is_uniform, tree }
+    }
+
+    /// Whether both have the same links.
+    fn is_along(&self, other: &Self) -> bool {
+        let ends = |edge: &Edge| (edge.nodes, edge.interfaces);
+        self.edges.iter().map(ends).eq(other.edges.iter().map(ends))
     }
 
     /// Adds the routes of `source`, whose paths are `labels`; false if an address cannot be reached.
