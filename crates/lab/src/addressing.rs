@@ -198,7 +198,10 @@ fn automatic(
             return [Vec::new(), Vec::new()];
         }
         match overlapped(subnet) {
-            Some(other) => *next = (other.last + 1 - pool.first).div_ceil(pool.step).max(*next + 1),
+            Some(other) => {
+                let behind = other.last.min(pool.last) + 1;
+                *next = (behind - pool.first).div_ceil(pool.step).max(*next + 1);
+            }
             None => {
                 *next += u128::from(number.is_some());
                 return ends(subnet);
@@ -219,7 +222,7 @@ fn completed(
     let hosts = family::hosts(&other);
     let family = Family::of(&other);
     let at = |number: u128| net(family, number, other.prefix_len());
-    let candidates = (first(&other) + 1..=hosts.last).chain(hosts.first..first(&other));
+    let candidates = (first(&other)..=hosts.last).skip(1).chain(hosts.first..first(&other));
     let free = candidates.map(at).find(|net| !taken.contains(&net.addr()));
     match free {
         Some(net) => {

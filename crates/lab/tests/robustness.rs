@@ -128,6 +128,18 @@ fn devices_are_not_read() {
     assert!(said.contains("/dev/zero is not a regular file") && said.contains("test.yaml:3"), "{said}");
 }
 
+/// Behind the last address of all there is none.
+#[test]
+fn a_subnet_of_everything_leaves_no_other() {
+    for (everything, family) in [("fd00::1/0", "IPv6"), ("10.0.0.1/0", "IPv4")] {
+        let lab = format!(
+            "nodes: [a, b, c]\nlinks:\n  l: {{ends: [{{node: a, address: \"{everything}\"}}, b]}}\n  m: {{ends: [b, c]}}\n"
+        );
+        let said = refused(&lab).to_string();
+        assert!(said.contains(&format!("no automatic {family} subnet is left")), "{said}");
+    }
+}
+
 #[test]
 fn a_text_with_zeros_says_so() {
     let said = refused("nodes: [a, b]\nname: \0lab\n").to_string();
