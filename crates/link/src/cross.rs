@@ -90,7 +90,7 @@ impl CrossConfig {
             return Err(ConfigError::new("stop", format!("the source would end at {stop}, but begins at {start}")));
         }
         match &self.traffic {
-            Traffic::Constant(stream) | Traffic::Poisson(stream) => stream.size.check(),
+            Traffic::Constant(stream) | Traffic::Poisson(stream) => stream.check(),
             Traffic::OnOff(on_off) => on_off.check(),
             Traffic::Replay(replay) => replay.check(),
         }
@@ -99,6 +99,18 @@ impl CrossConfig {
     /// How many flows it is made of.
     fn flows(&self) -> u16 {
         if let Traffic::OnOff(on_off) = &self.traffic { on_off.sources } else { 1 }
+    }
+}
+
+impl Stream {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.size.check()?;
+        if self.mean_gap() < 1.0 {
+            let message =
+                format!("at {} there is more than one packet per nanosecond, the shortest span of time", self.rate);
+            return Err(ConfigError::new("rate", message));
+        }
+        Ok(())
     }
 }
 

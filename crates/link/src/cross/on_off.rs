@@ -27,7 +27,7 @@ pub struct OnOff {
 
 impl OnOff {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        self.stream.size.check()?;
+        self.stream.check()?;
         if !(self.shape > 1.0 && self.shape.is_finite()) {
             let message = format!("{} is not above 1, and bursts would be infinitely long on average", self.shape);
             return Err(ConfigError::new("shape", message));
@@ -45,6 +45,12 @@ impl OnOff {
             let packet = Duration::from_nanos(libm::ceil(packet) as u64);
             let message = format!("{on} is too short for a burst: at {rate} a packet takes {packet} on average");
             return Err(ConfigError::new("on", message));
+        }
+        // The shortest burst of that distribution: most are hardly longer where the shape is close to 1.
+        if self.on.as_nanos() as f64 * (self.shape - 1.0) / self.shape < 1.0 {
+            let message =
+                format!("with {} most bursts would be shorter than a nanosecond: write more than 1.01", self.shape);
+            return Err(ConfigError::new("shape", message));
         }
         Ok(())
     }
