@@ -12,7 +12,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build demo test test-fast fmt fmt-check tidy lint doc unit manual deny advisories bench bench-clocks bench-growth bench-docs bench-quick soak clean
+.PHONY: help deps kernel build demo test test-fast fmt fmt-check tidy lint doc unit manual deny advisories bench bench-clocks bench-growth bench-docs bench-quick soak fuzz clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +91,9 @@ bench-quick: deps ## few and short measurements, under 90 seconds: do the benchm
 soak: deps ## ten minutes of random labs, changes and kills: is anything left behind?
 	$(CARGO) build --release --locked --bin netloom --bin netloom-soak
 	$(dir $(NETLOOM))netloom-soak
+
+fuzz: ## all fuzz targets (or those whose names contain TARGET) for SECONDS each, 600 unless said otherwise
+	NETLOOM_FUZZ_SECONDS=$(or $(SECONDS),600) $(CARGO) test --workspace --locked --no-fail-fast --lib --test fuzz --test transit --test ports fuzz_$(TARGET) -- --nocapture
 
 clean: ## remove what was built; results stay
 	$(CARGO) clean

@@ -4,6 +4,8 @@
 mod address;
 pub(crate) mod change;
 mod events;
+#[cfg(test)]
+mod fuzz;
 mod link;
 mod socket;
 mod veth;

@@ -16,6 +16,8 @@ pub mod expect;
 pub mod fabric;
 mod fields;
 mod foreign;
+#[cfg(test)]
+mod fuzz;
 mod hosts;
 mod keys;
 mod models;

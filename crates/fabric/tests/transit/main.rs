@@ -14,4 +14,5 @@ mod player;
 mod ahead;
 mod answers;
 mod forwarding;
+mod fuzz;
 mod sharded;

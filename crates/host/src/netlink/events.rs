@@ -80,7 +80,7 @@ impl Events {
 }
 
 /// Reads a datagram of messages.
-fn read(mut rest: &[u8], each: &mut impl FnMut(Seen)) {
+pub(super) fn read(mut rest: &[u8], each: &mut impl FnMut(Seen)) {
     while rest.len() >= HEADER {
         let length = (number(rest, 0) as usize).clamp(HEADER, rest.len());
         let message = &rest[..length];

@@ -46,7 +46,12 @@ impl Netlink {
         // Both only make error messages shorter and better; kernels without them still work.
         enable(&socket, libc::NETLINK_EXT_ACK);
         enable(&socket, libc::NETLINK_CAP_ACK);
-        Ok(Self { socket, sequence: 0 })
+        Ok(Self::over(socket))
+    }
+
+    /// Asks over this socket, whose first question has the number 1.
+    pub(super) fn over(socket: OwnedFd) -> Self {
+        Self { socket, sequence: 0 }
     }
 
     /// Carries out all requests in order and waits until they are done. The first failure is returned; the requests
@@ -182,6 +187,10 @@ impl Netlink {
     ) -> Result<(), KernelError> {
         let mut buffer = vec![0; RECEIVE_BUFFER];
         let length = recv(self.socket.as_raw_fd(), &mut buffer, MsgFlags::empty()).attempted(|| attempted)?;
+        if length == 0 {
+            // A kernel does not do this. Whoever waited for the rest would wait for ever.
+            return Err(KernelError::new(attempted, libc::EPIPE).with_detail("the answer ends in its middle"));
+        }
         let mut rest = &buffer[..length];
         while rest.len() >= HEADER {
             let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
@@ -212,7 +221,7 @@ fn enable(socket: &OwnedFd, option: libc::c_int) {
 /// `echo` is what follows the error code: the header of the request, then the kernel's explanations.
 fn refusal(attempted: &str, code: i32, echo: &[u8]) -> KernelError {
     const MESSAGE: u16 = 1; // NLMSGERR_ATTR_MSG of linux/netlink.h
-    let error = KernelError::new(attempted, -code);
+    let error = KernelError::new(attempted, code.saturating_neg());
     let explanation = echo
         .get(HEADER..)
         .into_iter()

@@ -14,7 +14,7 @@ use crate::fds::{receive_with_fds, send_with_fds};
 use crate::netlink::InterfaceCounters;
 
 /// A program of a node, numbered from 1 in the order of their starts; never reused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ProcessId(pub(crate) u64);
 
 impl ProcessId {

@@ -1,10 +1,9 @@
 //! A guest that breaks the rules ends its port, and nothing else.
 
-use crate::frontend::{AVAILABLE, BUFFERS, DESCRIPTORS, FROM_GUEST, Frontend, GUEST, INDIRECT, MEMORY, NEXT};
+use crate::frontend::{AVAILABLE, BUFFERS, FROM_GUEST, Frontend, GUEST, INDIRECT, MEMORY, NEXT};
 use crate::frontend::{OFFERED, QUEUE, SIZE, TO_GUEST, USER, WRITE};
 use crate::{Pair, state};
 use netloom_packet::{Pool, VirtioHeader};
-use proptest::prelude::*;
 use std::os::fd::AsRawFd;
 
 /// What the port says after it has looked at the guest's frames.
@@ -189,82 +188,5 @@ fn addresses_outside_the_memory_end_the_port() {
         pair.serve();
         let said = pair.port.error().expect("an error").to_string();
         assert!(said.contains("outside its memory or not aligned"), "{said}");
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
-
-    /// Queues full of chance.
-    #[test]
-    fn any_queue_is_served_or_refused(
-        bytes in proptest::collection::vec(any::<u8>(), 0x3000),
-        small in any::<bool>(),
-        count in 0_u16..20,
-    ) {
-        let mut pair = Pair::ready();
-        for queue in 0..2 {
-            pair.guest.write(queue * QUEUE + DESCRIPTORS, &bytes[..usize::from(SIZE) * 16]);
-            pair.guest.write(queue * QUEUE + AVAILABLE, &bytes[0x1000..0x1000 + 6 + 2 * usize::from(SIZE)]);
-            if small {
-                // Addresses, lengths, flags and indices that are nearly right.
-                for index in 0..SIZE {
-                    let byte = |at: usize| bytes[0x2000 + 32 * queue * 16 + 8 * usize::from(index) + at];
-                    let address = GUEST + u64::from(byte(0)) * 4_096;
-                    let flags = u16::from(byte(1) & 7) & if queue == TO_GUEST { 7 } else { 5 };
-                    let next = u16::from(byte(2)) % (SIZE + 1);
-                    pair.guest.descriptor(queue, index, address, u32::from(byte(3)) * 16, flags, next);
-                    let place = queue * QUEUE + AVAILABLE + 4 + 2 * usize::from(index);
-                    pair.guest.write(place, &(u16::from(byte(4)) % SIZE).to_le_bytes());
-                }
-            }
-            pair.guest.write(queue * QUEUE + AVAILABLE + 2, &count.to_le_bytes());
-        }
-        let mut pool = Pool::default();
-        let packet = pool.packet(VirtioHeader::COMPLETE, &[7; 1_514]);
-        for _ in 0..20 {
-            pair.port.receive(&mut pool, 64, |mut train| {
-                // What comes out can be worked with.
-                while let Some(front) = train.split_front(1) {
-                    front.write_head(&mut [0; netloom_packet::MAX_HEAD]);
-                }
-            });
-            pair.port.send(&packet);
-            pair.port.flush();
-            pair.port.listen();
-        }
-    }
-
-    /// Messages of chance, with descriptors of chance, after a proper handshake or instead of one.
-    #[test]
-    fn any_messages_are_answered_or_refused(
-        ready in any::<bool>(),
-        messages in proptest::collection::vec(
-            (0_u32..45, proptest::collection::vec(any::<u8>(), 0..64), 0..3_usize, any::<bool>()),
-            1..20,
-        ),
-    ) {
-        let mut pair = if ready { Pair::ready() } else { Pair::connected() };
-        let files = [pair.guest.file.as_raw_fd(), pair.guest.kicks[0].as_raw_fd()];
-        for (request, mut payload, count, eight) in messages {
-            if eight {
-                payload.resize(8, 0);
-                payload[1..].fill(0);
-                payload[0] %= 3;
-            }
-            pair.guest.send(request, 9, &payload, &files[..count]);
-            pair.port.service();
-            pair.port.receive(&mut Pool::default(), 64, |_| ());
-            pair.port.listen();
-        }
-    }
-
-    /// Bytes of chance.
-    #[test]
-    fn any_bytes_are_refused_sooner_or_later(bytes in proptest::collection::vec(any::<u8>(), 1..100)) {
-        let mut pair = Pair::connected();
-        pair.guest.send_raw(&bytes, &[]);
-        pair.port.service();
-        pair.port.service();
     }
 }

@@ -2,6 +2,7 @@
 
 mod frames;
 mod frontend;
+mod fuzz;
 mod handshake;
 mod hostile;
 
