@@ -128,6 +128,11 @@ fn devices_are_not_read() {
     assert!(said.contains("/dev/zero is not a regular file") && said.contains("test.yaml:3"), "{said}");
 }
 
+#[test]
+fn a_link_from_a_node_to_itself_is_an_error_and_no_more() {
+    assert!(!refused("nodes: [a, {s: b}]\nlinks:\n  l: {ends: [a, a]}\n").is_empty());
+}
+
 /// Behind the last address of all there is none.
 #[test]
 fn a_subnet_of_everything_leaves_no_other() {

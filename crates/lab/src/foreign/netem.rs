@@ -219,7 +219,7 @@ fn pareto(mean: Duration, jitter: Duration) -> Result<String, String> {
         return Err(format!("a jitter of {jitter} with this distribution reaches {below} below the mean of {mean}"));
     }
     // To the next nanosecond: a third of one is not worth an error.
-    let scale = Duration::from_nanos((jitter.as_nanos() * 4).div_ceil(3));
+    let scale = jitter + Duration::from_nanos(jitter.as_nanos().div_ceil(3));
     Ok(format!("kind: pareto, shift: {}, scale: {scale}, shape: 3", mean - below))
 }
 

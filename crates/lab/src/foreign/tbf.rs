@@ -54,7 +54,12 @@ impl Tbf {
             (Some(_), Some(_)) => return Err("latency and limit are two ways to say one thing: leave one out".into()),
             (None, None) => return Err("the queue is missing: write for example latency 50ms, or limit 30kb".into()),
             (None, Some(limit)) => limit,
-            (Some(latency), None) => Bytes::new(rate.bytes_in(latency).get() + burst.get()),
+            (Some(latency), None) => {
+                let bytes = rate.bytes_in(latency).get().checked_add(burst.get());
+                Bytes::new(
+                    bytes.ok_or_else(|| format!("a latency of {latency} at {rate} is more than any queue holds"))?,
+                )
+            }
         };
         let mut translation = Translation::default();
         let peak = self.peak.map_or_else(String::new, |peak| format!(", peak: {peak}"));

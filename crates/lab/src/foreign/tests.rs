@@ -67,6 +67,8 @@ fn netem_means_what_its_manual_says() {
         keys(Dialect::Netem, "delay 20ms 6ms distribution pareto"),
         pairs(&[("delay", "{kind: pareto, shift: 8 ms, scale: 8 ms, shape: 3, order: free}")])
     );
+    // As long as times can be.
+    assert!(keys(Dialect::Netem, "delay 18446744073s 9223372036s distribution pareto")[0].1.contains("shape: 3"));
     // In tc, kbps are kilobytes.
     assert_eq!(keys(Dialect::Netem, "rate 1mbps")[0], ("rate", "8 Mbit/s".to_owned()));
 }
@@ -106,6 +108,8 @@ fn errors_name_the_word() {
     assert!(wrong(Dialect::Tbf, "rate 1mbit latency 5ms").contains("burst is missing"));
     assert!(wrong(Dialect::Tbf, "rate 1mbit burst 5kb latency 5ms limit 3kb").contains("leave one out"));
     assert!(wrong(Dialect::Netem, "").contains("says nothing"));
+    let absurd = "rate 4294967295mbit burst 4542 latency 4294967295ms";
+    assert!(wrong(Dialect::Tbf, absurd).contains("more than any queue holds"));
 }
 
 /// Words that the dialects know, and some that they do not.

@@ -38,7 +38,9 @@ pub(super) fn warn(spec: &Spec, kinds: &[NodeKind], ends: &[Ends], is_complete: 
 /// The pairs of nodes that no path joins.
 pub(super) fn unreached(kinds: &[NodeKind], ends: &[Ends]) -> Unreached {
     let touching = Touching::new(kinds, ends);
-    let joined: BTreeSet<(usize, usize)> = ends.iter().map(|link| ordered(link.plans.map(|end| end.node))).collect();
+    let joined = ends.iter().map(|link| ordered(link.plans.map(|end| end.node)));
+    // A link from a node to itself is an error that is told elsewhere.
+    let joined: BTreeSet<(usize, usize)> = joined.filter(|(one, other)| one != other).collect();
     let apart = |(one, other): &(usize, usize)| touching.of_node(*one).is_disjoint(touching.of_node(*other));
     let all = pairs(kinds.len());
     let by_link_alone = joined.iter().filter(|pair| apart(pair)).count() as u64;
