@@ -1,4 +1,4 @@
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
 use std::path::PathBuf;
@@ -100,11 +100,19 @@ impl Boot {
     /// # Errors
     /// [`BootError::Arguments`].
     pub fn arguments(&self) -> Result<Vec<OsString>, BootError> {
+        self.arguments_for(OsStr::new(OWN_PLACE), OsStr::new(INIT))
+    }
+
+    /// The same for a kernel that is not confined, and so finds its own place and its first process where they are.
+    ///
+    /// # Errors
+    /// [`BootError::Arguments`].
+    pub(crate) fn arguments_for(&self, place: &OsStr, init: &OsStr) -> Result<Vec<OsString>, BootError> {
         let mut all: Vec<OsString> = COMMON.iter().map(OsString::from).collect();
         all.push(format!("mem={}M", self.memory_mib).into());
         // Its control socket, which nobody uses, belongs into a place of its own. That its programs can read this command
         // line is why nothing in it depends on where things are on this machine.
-        all.extend([format!("uml_dir={OWN_PLACE}/").into(), "umid=node".into()]);
+        all.extend([joined(&["uml_dir=".as_ref(), place, "/".as_ref()]), "umid=node".into()]);
         all.extend(self.arguments.iter().map(OsString::from));
         for device in &self.devices {
             let mut argument = OsString::from("virtio_uml.device=");
@@ -112,7 +120,7 @@ impl Boot {
             argument.push(":1"); // VIRTIO_ID_NET
             all.push(argument);
         }
-        all.extend([format!("init={INIT}").into(), "--".into(), "guest-init".into()]);
+        all.extend([joined(&["init=".as_ref(), init]), "--".into(), "guest-init".into()]);
         let length = all.iter().map(|argument| argument.len() + 1).sum();
         if length > LONGEST_COMMAND_LINE { Err(BootError::Arguments { length }) } else { Ok(all) }
     }
@@ -130,4 +138,8 @@ impl Boot {
         let seal = Seal { folder: self.folder.clone(), init: self.init.clone(), console, processor, cgroup };
         start(command, &seal).map_err(BootError::Refused)
     }
+}
+
+fn joined(parts: &[&OsStr]) -> OsString {
+    parts.iter().copied().collect()
 }

@@ -16,7 +16,7 @@ use netloom_vhost::Listener;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 /// The kernel that all cases boot.
-fn kernel() -> PathBuf {
+pub(crate) fn kernel() -> PathBuf {
     let named = std::env::var_os("NETLOOM_KERNEL");
     named.expect("NETLOOM_KERNEL names the kernel for these tests, as `netloom kernel list` shows it").into()
 }

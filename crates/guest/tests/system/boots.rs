@@ -1,10 +1,11 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use netloom_guest::kernel::{Cache, build::import};
 use netloom_host::node::{NodeEvent, RouteConfig};
 use nix::sys::signal::{Signal, kill};
 
-use crate::bed::{boot, config, event, in_lab, interface, ok, quiet, with_node, with_nodes};
+use crate::bed::{boot, config, event, in_lab, interface, kernel, ok, quiet, with_node, with_nodes};
 
 pub(crate) fn a_kernel_becomes_a_node() {
     let mut router = config("router");
@@ -120,6 +121,18 @@ pub(crate) fn a_kernel_that_ends_shows_its_console() {
         let obituary = node.obituary().unwrap();
         assert!(obituary.contains("\n  | last words"), "{obituary}");
     });
+}
+
+/// It is confined nowhere then, since an ordinary user builds kernels, too.
+pub(crate) fn a_kernel_is_imported_when_it_has_booted() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::at(folder.path().join("kernels"));
+    let imported = import(&kernel(), &std::env::current_exe().unwrap(), &cache, &mut |_| ()).unwrap();
+    assert_eq!(cache.builds(), [imported]);
+    let script = folder.path().join("no-init");
+    fs::write(&script, "no program\n").unwrap();
+    let error = import(&kernel(), &script, &cache, &mut |_| ()).unwrap_err();
+    assert!(error.to_string().contains("booting the kernel"), "{error}");
 }
 
 pub(crate) fn ten_kernels_boot_side_by_side() {

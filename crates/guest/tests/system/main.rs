@@ -18,6 +18,7 @@ const CASES: &[(&str, fn())] = &[
     ("boots::a_killed_kernel_is_noticed", boots::a_killed_kernel_is_noticed),
     ("boots::a_kernel_that_answers_late_is_given_up", boots::a_kernel_that_answers_late_is_given_up),
     ("boots::a_kernel_that_ends_shows_its_console", boots::a_kernel_that_ends_shows_its_console),
+    ("boots::a_kernel_is_imported_when_it_has_booted", boots::a_kernel_is_imported_when_it_has_booted),
     ("boots::ten_kernels_boot_side_by_side", boots::ten_kernels_boot_side_by_side),
     ("features::a_node_has_hundreds_of_interfaces", features::a_node_has_hundreds_of_interfaces),
     ("features::the_first_process_may_lie_in_dev_shm", features::the_first_process_may_lie_in_dev_shm),

@@ -33,7 +33,8 @@ pub(super) fn boot(kernel: &Path, init: &Path, work: &Path, runner: &mut Runner<
         arguments: Vec::new(),
     };
     let mut command = Command::new(kernel);
-    command.args(boot.arguments().map_err(|error| refused(error.to_string()))?).arg(TRIAL).env_clear();
+    let arguments = boot.arguments_for(boot.folder.as_os_str(), init.as_os_str());
+    command.args(arguments.map_err(|error| refused(error.to_string()))?).arg(TRIAL).env_clear();
     shim.arm(&mut command, &Orders::default());
     let mut passed = false;
     runner.run("booting the kernel", command, &mut |line| passed |= line.trim_end() == TRIAL_PASSED)?;
