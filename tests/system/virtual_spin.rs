@@ -58,6 +58,39 @@ fn a_system_call_takes_what_the_lab_file_says() {
     }
 }
 
+/// Looks at the clock by the C library, which need no system call, and by system calls, by turns: time never stands still nor goes
+/// back between two of them, and all take what looks take. The same on each run, whatever becomes of the looks that the
+/// library has left when a program ends, sleeps or forks.
+#[test]
+fn looks_with_and_without_a_system_call_see_one_clock() {
+    let bed = Bed::with_kernel(User::Own);
+    let program = bed.write(
+        "looks.py",
+        "import ctypes, os, time\n\
+         libc = ctypes.CDLL(None)\n\
+         class Spec(ctypes.Structure):\n    _fields_ = [('sec', ctypes.c_long), ('nsec', ctypes.c_long)]\n\
+         def call(clock):\n    spec = Spec()\n    libc.syscall(228, clock, ctypes.byref(spec))\n    \
+             return spec.sec * 10**9 + spec.nsec\n\
+         for clock in time.CLOCK_REALTIME, time.CLOCK_MONOTONIC:\n    seen = []\n    \
+             for turn in range(60):\n        seen += [time.clock_gettime_ns(clock) for _ in range(turn % 20)]\n        \
+             seen += [call(clock) for _ in range(turn % 3)]\n        \
+             if turn % 10 == 0: time.sleep(0.01)\n        \
+             if turn % 25 == 0 and os.fork() == 0: os._exit(0)\n    \
+             steps = [b - a for a, b in zip(seen, seen[1:])]\n    \
+             assert all(256 <= step <= 20_000_000 for step in steps), steps\n    print(steps)\n\
+         begin = time.monotonic_ns()\nlooks = 0\nwhile time.monotonic_ns() < begin + 10**8: looks += 1\nprint(looks)\n",
+    );
+    bed.write("lab.yaml", &lab("", &[("looks", &format!("[python3, {}]", program.display()))]));
+    let run = || {
+        bed.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
+        std::fs::read_to_string(bed.latest("spin").join("logs/01-a-looks.stdout")).unwrap()
+    };
+    let printed = run();
+    let looks: u64 = printed.lines().last().unwrap().parse().unwrap();
+    assert!((16_000..20_000).contains(&looks), "a wait of 100 ms took {looks} looks of 5 us");
+    assert_eq!(run(), printed);
+}
+
 /// It may have forty processes, so that its node does not run out of memory, and ends when lab time does.
 #[test]
 fn a_fork_bomb_ends_with_the_run() {

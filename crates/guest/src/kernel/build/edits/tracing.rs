@@ -14,3 +14,14 @@ pub(super) const FORMATS: Edits = Edits {
     )],
     without: "a kernel node takes 0.1 s longer to boot with this kernel",
 };
+
+/// At boot, the kernel looks through the format of each of its events for pointers that will be stale when it is printed, which
+/// its developers are to see: 6 ms of processor time in each kernel.
+pub(super) const CHECKS: Edits = Edits {
+    file: "kernel/trace/trace_events.c",
+    edits: &[(
+        "\ttest_event_printk(call);\n\n\treturn 0;\n",
+        "\tif (IS_ENABLED(CONFIG_FTRACE_STARTUP_TEST))\n\t\ttest_event_printk(call);\n\n\treturn 0;\n",
+    )],
+    without: "a kernel node takes 6 ms longer to boot with this kernel",
+};
