@@ -17,6 +17,7 @@ mod logs;
 pub mod packet_times;
 pub mod plots;
 mod provenance;
+mod regular;
 pub mod render;
 mod sampler;
 mod shelf;

@@ -3,6 +3,7 @@
 //! Whoever reads them asks nothing of the lab: the files are read as they grow. So it is the same on every clock and for every
 //! kind of node, and a reader that is slow, stops or dies keeps nobody waiting.
 
+use crate::regular;
 use netloom_judge::{CommandRow, RunError};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -77,7 +78,7 @@ impl Logs {
             |error: io::Error| RunError::Lab(format!("{} is no results folder: {COMMANDS}: {error}", folder.display()));
         // The name of the latest one may lead elsewhere soon.
         let folder = folder.canonicalize().map_err(wrong)?;
-        let text = fs::read(folder.join(COMMANDS)).map_err(wrong)?;
+        let text = regular::read(&folder.join(COMMANDS)).map_err(wrong)?;
         let rows: Vec<CommandRow> = serde_json::from_slice(&text).map_err(|error| wrong(error.into()))?;
         let both = |(number, row): (usize, &CommandRow)| {
             let log = |stream, path: &Path| Log {
@@ -189,7 +190,7 @@ impl Log {
 
     fn skip_to_last(&mut self, lines: usize) -> io::Result<()> {
         if let Some(length) = self.length()? {
-            self.read = last_lines_begin(&mut File::open(&self.path)?, length, lines)?;
+            self.read = last_lines_begin(&mut regular::open(&self.path)?, length, lines)?;
         }
         Ok(())
     }
@@ -205,7 +206,7 @@ impl Log {
         if length == self.read {
             return Ok(true);
         }
-        let mut file = File::open(&self.path)?;
+        let mut file = regular::open(&self.path)?;
         file.seek(SeekFrom::Start(self.read))?;
         let mut news = file.take(length - self.read);
         let mut block = vec![0; BLOCK];

@@ -1,6 +1,7 @@
 //! `samples.csv`: what every pipe had counted, ten times a second.
 
 use crate::Folder;
+use crate::regular;
 use netloom_judge::{Effects, PipePlace, RunError};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
@@ -120,7 +121,7 @@ pub(crate) fn sample_interval(folder: &Path) -> Duration {
     let length = || {
         // Only simulations have sources.
         folder.join("sources.json").metadata().ok()?;
-        let report = std::fs::read(folder.join("report.json")).ok()?;
+        let report = regular::read(&folder.join("report.json")).ok()?;
         serde_json::from_slice::<Length>(&report).ok()
     };
     length().map_or(INTERVAL, |length| interval_within(Duration::from_nanos(length.duration_ns)))

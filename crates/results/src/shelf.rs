@@ -4,11 +4,12 @@
 //! our business: not shown, and never removed.
 
 use crate::folder::is_locked;
+use crate::regular;
 use netloom_judge::RunError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, DirEntry, File};
-use std::io::{self, BufReader};
+use std::fs::{self, DirEntry};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -205,7 +206,7 @@ fn results(lab: &str, run: &DirEntry, latest: bool) -> Option<Results> {
 
 fn about(path: &Path) -> Option<About> {
     fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
-    serde_json::from_reader(BufReader::new(File::open(path).ok()?)).ok()
+    serde_json::from_slice(&regular::read(path).ok()?).ok()
 }
 
 /// `2026-11-21T09:31:53Z` of `20261121T093153-1a2b`.

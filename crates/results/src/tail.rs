@@ -1,6 +1,6 @@
 //! The last lines of a log, for people: few, short, and without anything that a terminal would obey.
 
-use std::fs::File;
+use crate::regular;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub fn last_lines(path: &Path) -> Vec<String> {
 
 /// What is read may begin within a line, or within a character.
 fn end_of(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+    let mut file = regular::open(path)?;
     let begin = file.metadata()?.len().saturating_sub(READ);
     file.seek(SeekFrom::Start(begin))?;
     let mut bytes = Vec::new();

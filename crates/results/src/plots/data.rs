@@ -1,6 +1,7 @@
 //! Which pipes there are, and what is described for them: from a plan, or from the `plan.json` of a results folder.
 
 use super::samples::Key;
+use crate::regular;
 use netloom_judge::RunError;
 use netloom_lab::Plan;
 use netloom_link::ScheduleConfig;
@@ -8,8 +9,6 @@ use netloom_units::Rate;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 
 /// A pipe that may get a picture.
@@ -101,8 +100,8 @@ pub(super) fn of_folder(folder: &Path) -> Result<Planned, RunError> {
     let path = folder.join("plan.json");
     let wrong =
         |why: String| RunError::Lab(format!("{} is no results folder: {}: {why}", folder.display(), path.display()));
-    let file = File::open(&path).map_err(|error| wrong(error.to_string()))?;
-    let plan: PlanFile = serde_json::from_reader(BufReader::new(file)).map_err(|error| wrong(error.to_string()))?;
+    let text = regular::read(&path).map_err(|error| wrong(error.to_string()))?;
+    let plan: PlanFile = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
     let pipes = plan.links.into_iter().flat_map(subjects).collect();
     Ok(Planned { lab: plan.name, pipes })
 }

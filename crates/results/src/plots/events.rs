@@ -1,13 +1,13 @@
 //! `events.jsonl`: what happened, as marks in the pictures.
 
 use super::data::Subject;
+use crate::regular;
 use netloom_judge::RunError;
 use netloom_units::Rate;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind};
+use std::io::{BufReader, ErrorKind};
 use std::path::Path;
 
 /// So many marks are drawn in a picture at most.
@@ -69,15 +69,19 @@ struct Line {
 /// The events after time zero and before the end. A simulation without any has no such file.
 pub(super) fn read(path: &Path) -> Result<Log, RunError> {
     let wrong = |why: String| RunError::Lab(format!("{}: {why}", path.display()));
-    let file = match File::open(path) {
+    let file = match regular::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Log::default()),
         opened => opened.map_err(|error| wrong(error.to_string()))?,
     };
     let mut log = Log::default();
-    for (number, line) in (1..).zip(BufReader::new(file).lines()) {
-        let line = line.map_err(|error| wrong(format!("line {number}: {error}")))?;
+    let (mut reader, mut text) = (BufReader::new(file), String::new());
+    for number in 1.. {
+        regular::read_line(&mut reader, &mut text).map_err(|error| wrong(format!("line {number}: {error}")))?;
+        if text.is_empty() {
+            break;
+        }
         // A run that was killed may leave half a line.
-        let Ok(line) = serde_json::from_str::<Line>(&line) else { continue };
+        let Ok(line) = serde_json::from_str::<Line>(&text) else { continue };
         let Some(seconds) = line.time_ns.map(|ns| ns as f64 / 1e9) else { continue };
         if line.event == "the end begins" {
             log.end = Some(seconds);

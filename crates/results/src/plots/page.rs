@@ -1,6 +1,7 @@
 //! The page with all pictures: one HTML file without anything from elsewhere.
 
 use super::{FOLDER, PAGE, Plots};
+use crate::regular;
 use netloom_judge::RunError;
 use std::fmt::Write;
 use std::fs;
@@ -15,7 +16,8 @@ figure{margin:18px 0}";
 pub(super) fn write(folder: &Path, lab: &str, plots: &Plots) -> Result<(), RunError> {
     let path = folder.join(PAGE);
     // A run that was killed has no summary.
-    let summary = fs::read_to_string(folder.join("summary.txt")).unwrap_or_default();
+    let summary = regular::read(&folder.join("summary.txt")).unwrap_or_default();
+    let summary = String::from_utf8_lossy(&summary);
     let mut text = String::new();
     let lab = escaped(lab);
     write!(

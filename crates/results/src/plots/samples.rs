@@ -1,10 +1,11 @@
 //! `samples.csv`, read line by line: that of a large lab has a hundred megabytes.
 
+use crate::regular;
 use netloom_judge::RunError;
 use netloom_units::Duration;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 /// Link, direction, and the name of a further pipe or nothing.
@@ -174,7 +175,7 @@ struct Rows {
 
 impl Rows {
     fn open(path: &Path) -> Result<Self, RunError> {
-        let file = File::open(path).map_err(|error| unreadable(path, &error.to_string()))?;
+        let file = regular::open(path).map_err(|error| unreadable(path, &error.to_string()))?;
         let mut rows = Self {
             reader: BufReader::with_capacity(1 << 16, file),
             path: path.to_owned(),
@@ -198,9 +199,8 @@ impl Rows {
 
     /// False at the end of the file. A run that is killed leaves half a line at most, which is left out.
     fn read_line(&mut self) -> Result<bool, RunError> {
-        self.line.clear();
         self.number += 1;
-        let read = self.reader.read_line(&mut self.line);
+        let read = regular::read_line(&mut self.reader, &mut self.line);
         read.map_err(|error| unreadable(&self.path, &format!("line {}: {error}", self.number)))?;
         Ok(self.line.ends_with('\n'))
     }
