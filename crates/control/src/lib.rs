@@ -1,8 +1,10 @@
 //! The control socket of a lab that is up: what is said over it, and both of its ends. This crate knows neither namespaces
 //! nor packets, nor how a lab does what it is asked for: a [`Server`] hands requests to the lab, which answers them.
 //!
-//! A user's program speaks through a [`Client`]. [`attach`] and [`capture`] join a terminal or a file to it,
+//! A user's program speaks through a [`Client`]. [`attach()`] and [`capture`] join a terminal or a file to it,
 //! [`look_at_labs`] and [`take_down`] deal with all labs of a user.
+
+#![forbid(unsafe_code)]
 
 mod attach;
 mod client;

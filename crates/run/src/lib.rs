@@ -3,7 +3,7 @@
 //!
 //! [`run`] plays a lab to its end, [`up`] leaves one there. Two processes share the work. The *guard* is the process that
 //! the user started; it forks the *lab* process, in which everything else happens, and passes on what that tells
-//! ([`Event`]). Each of the two cleans up if the other is killed. Beside it, [`simulate`] and [`portrait`] keep what the
+//! ([`Event`]). Each of the two cleans up if the other is killed. Beside it, [`simulate()`] and [`portrait()`] keep what the
 //! simulation of links shows.
 
 mod accounts;
