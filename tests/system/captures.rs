@@ -137,7 +137,7 @@ fn a_running_lab_is_captured_until_somebody_interrupts_it() {
     let unknown = bed.netloom(&["capture", "watched", "m"]).expect_code(7);
     assert!(unknown.stderr.contains("no link is called `m`"), "{unknown:#?}");
     let refused = bed.netloom(&["capture", "watched", "l", "--at", "c", "-w", "l.pcapng"]).expect_code(2);
-    assert!(refused.stderr.contains("`c` is no point of this link: write sent, delivered, a or b"), "{refused:#?}");
+    assert!(refused.stderr.contains("`c` is not a point of this link: write sent, delivered, a or b"), "{refused:#?}");
     let mut capture = bed.command(&["capture", "watched", "l.forward", "-w", "l.pcapng", "-s", "80"]).spawn().unwrap();
     let file = bed.work().join("l.pcapng");
     // What comes first is written when nothing else comes.

@@ -32,14 +32,14 @@ Examples:
   netloom run examples/dumbbell.yaml      run a lab, judge it, keep the results
   netloom check examples/dumbbell.yaml    show what would be set up, without root
   netloom sim examples/sim-bottleneck.yaml  simulate its links in virtual time, without root
-  netloom doctor                          measure this machine: what labs it carries
-  netloom up examples/star.yaml           bring a lab up for an interactive day
-  netloom help exit-codes                 what the exit codes mean";
+  netloom doctor                          measure this machine's capacity for labs
+  netloom up examples/star.yaml           bring a lab up and work with it
+  netloom help exit-codes                 print what the exit codes mean";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a lab from its file to a judged result
+    /// Run a lab, judge it, and keep the results
     Run(RunArgs),
     /// Simulate a lab's links in virtual time with built-in sources, without root
     Sim(SimArgs),
@@ -48,9 +48,9 @@ pub(crate) enum Command {
     /// Print the JSON schema of lab files, which editors can use
     #[command(after_help = "Examples:\n  netloom schema > netloom.schema.json")]
     Schema,
-    /// Say what a string for netem, dummynet or tbf means in a lab file, or draw models
+    /// Translate a string for netem, dummynet or tbf into keys of a lab file, or plot models
     Link(LinkArgs),
-    /// Bring a lab up and leave it there
+    /// Bring a lab up and leave it running
     Up(UpArgs),
     /// List the labs that are up
     #[command(after_help = "Examples:\n  netloom ps\n  netloom ps --json | jq -r '.[].name'")]
@@ -64,15 +64,15 @@ pub(crate) enum Command {
     Set(SetArgs),
     /// Show what the links of a running lab carry, every second
     Stats(StatsArgs),
-    /// Show what commands and services of a lab wrote
+    /// Show the output of a lab's commands and services
     Logs(LogsArgs),
     /// Capture the packets of a link of a running lab
     Capture(CaptureArgs),
-    /// Show when the packets of TCP flows in a capture pass: gaps, rate, retransmissions
+    /// Show the packet times of TCP flows in a capture: gaps, rate, retransmissions
     Packets(PacketsArgs),
-    /// List what runs have left, draw it, or remove old results
+    /// List, plot or remove the results of runs
     Results(ResultsArgs),
-    /// Stop a lab, say its verdict, and remove everything it made
+    /// Stop a lab, print its verdict, and remove everything it made
     Down(DownArgs),
     /// Build and list the kernels that kernel nodes run
     Kernel {
@@ -80,15 +80,15 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: kernel::KernelCommand,
     },
-    /// Measure this machine for a few seconds: what labs it carries, and what to change
+    /// Measure this machine for a few seconds: its capacity for labs, and what to change
     Doctor(DoctorArgs),
     /// Print the completion script of a shell
     #[command(after_help = COMPLETION_EXAMPLES)]
     Completion {
-        /// For which shell
+        /// The shell
         shell: Shell,
     },
-    /// What the exit codes mean
+    /// Print what the exit codes mean
     #[command(name = "exit-codes", after_help = crate::exit_codes::table())]
     ExitCodes,
     /// The first process of a kernel node, which only a kernel starts

@@ -1,10 +1,10 @@
-//! How a line that a program wrote is shown: with the command and its node in front.
+//! Shows lines of programs, each behind its command and node.
 
 use anstyle::{AnsiColor, Style};
 use netloom_results::{LogLine, Logs, Stream};
 use std::io::{self, Write};
 
-/// Commands take turns.
+/// The colours of commands, in turn.
 const COLOURS: [AnsiColor; 6] =
     [AnsiColor::Cyan, AnsiColor::Yellow, AnsiColor::Green, AnsiColor::Magenta, AnsiColor::Blue, AnsiColor::BrightCyan];
 

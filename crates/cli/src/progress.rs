@@ -1,7 +1,7 @@
-//! What a person sees while a lab works: a moving line on a terminal, plain lines elsewhere.
+//! The progress of a lab: a moving line on a terminal, plain lines elsewhere.
 //!
-//! A thread of its own shows it: a terminal that was stopped with Ctrl-S, or a reader that does not read, keeps that thread
-//! waiting and nobody else. What it does not get to in time is left out.
+//! A separate thread prints it: a terminal that was stopped with Ctrl-S, or a reader that does not read, blocks only
+//! that thread. What it cannot print in time is left out.
 
 mod build;
 mod screen;
@@ -19,11 +19,11 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// So many events wait at most to be shown.
+/// How many events may wait to be shown.
 const WAITING: usize = 256;
-/// How often to look for what programs wrote.
+/// How often to look for new output of programs.
 const TURN: Duration = Duration::from_millis(100);
-/// For so long the end of a lab waits until all of them are shown.
+/// How long the end of a lab waits until all of them are shown.
 const SHOWN_WITHIN: Duration = Duration::from_millis(500);
 
 /// See the module.
@@ -31,7 +31,7 @@ pub(crate) struct Progress {
     is_quiet: bool,
     /// Whether what programs write is shown, too.
     follows: bool,
-    /// By how much lab time is slower than ours, if it is.
+    /// By how much lab time is slower than wall time, if it is.
     dilation: Option<Dilation>,
     /// Made when there is something to say: no thread may exist while the lab is forked.
     showing: Option<Showing>,

@@ -1,4 +1,4 @@
-//! What is said to the person at the terminal, on standard error. Nobody may be there any more: then nothing is said.
+//! Messages to the user, on standard error. Errors are ignored: the terminal may be gone.
 
 use anstyle::{AnsiColor, Style};
 use std::io::Write;

@@ -13,7 +13,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// A lab that has not answered for so long is silent: it answers within milliseconds, on a busy machine within a second.
+/// How long a lab may take to answer: it takes milliseconds, on a busy machine a second.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A connection to a running lab.
@@ -38,7 +38,7 @@ impl Client {
         Ok(Self { lab: lab.to_owned(), stream, lines: Lines::default() })
     }
 
-    /// From now on, waits no longer than this for an answer, and says then that the lab is silent.
+    /// From now on, waits no longer than this for an answer, and then returns that the lab does not answer.
     ///
     /// # Errors
     /// [`RunError::Died`] when the kernel refuses.
@@ -46,7 +46,7 @@ impl Client {
         self.stream.set_read_timeout(Some(patience)).map_err(|error| self.gone(&error))
     }
 
-    /// Who the lab is.
+    /// What the lab is.
     ///
     /// # Errors
     /// [`RunError::Died`] if the lab goes away before it answers.
@@ -76,7 +76,7 @@ impl Client {
         self.done(&Request::Set(set))
     }
 
-    /// Has the lab end. It is gone when its runtime folder is.
+    /// Asks the lab to end. It has ended when its runtime folder is gone.
     ///
     /// # Errors
     /// [`RunError::Died`] if the lab goes away before it answers.
@@ -95,7 +95,7 @@ impl Client {
         }
     }
 
-    /// Has the packets of a link written to `out`, until this client is dropped.
+    /// Captures the packets of a link to `out`, until this client is dropped.
     ///
     /// # Errors
     /// [`RunError::Reported`] if there is no such link.
@@ -193,7 +193,7 @@ impl Client {
     }
 }
 
-/// Connects. A stopped lab accepts nobody, and where many wait already, one more would wait for ever.
+/// Connects. A stopped lab accepts no connection, and behind a full backlog the call would wait for ever.
 fn open(path: &Path) -> io::Result<UnixStream> {
     let stream = UnixStream::from(socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?);
     stream.set_write_timeout(Some(PATIENCE))?;

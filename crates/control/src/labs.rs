@@ -1,4 +1,4 @@
-//! A look at the labs of this user that are up, and their end.
+//! Lists the labs of this user that are up, and ends them.
 
 use crate::client::{Client, PATIENCE};
 use crate::protocol::LabInfo;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// How long a lab may take to end; its programs have a second to do so, and everything else is a matter of
 /// milliseconds.
 const LONGEST_END: Duration = Duration::from_secs(10);
-/// How long one may take that was killed: the kernel ends its programs.
+/// How long a lab that was killed may take: the kernel ends its programs.
 const KILLED_WITHIN: Duration = Duration::from_secs(5);
 /// How often to look whether it is gone.
 const LOOK: Duration = Duration::from_millis(5);
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(5);
 pub enum Look {
     /// It says so itself.
     Answers(LabInfo),
-    /// It is there and says nothing: somebody has stopped its process, or this machine has no time for it.
+    /// It does not answer: its process was stopped, or this machine is too busy.
     Silent {
         /// Its name.
         name: String,
@@ -42,11 +42,11 @@ pub enum Look {
 pub struct TakenDown {
     /// Whether it did not answer, and was killed.
     pub killed: bool,
-    /// What was found out about it, if it was up; a run tells whoever started it.
+    /// Its report, if it was up; a run tells it to the command that started it.
     pub report: Option<Report>,
 }
 
-/// Asks all labs of this user who they are. One that is just being made, or goes away meanwhile, is left out.
+/// Asks all labs of this user what they are. A lab that is just starting or ending is left out.
 ///
 /// # Errors
 /// [`RunError::Machine`] if the runtime folder cannot be read.
@@ -117,7 +117,8 @@ fn end(lab: &str, guard: Option<Pid>) -> Result<bool, RunError> {
     Ok(true)
 }
 
-/// Kills a lab that says nothing. The kernel ends what runs in it, and its guard removes the rest; without a guard, we do.
+/// Kills a lab that does not answer. The kernel ends what runs in it, and its guard removes the rest; without a guard,
+/// this function removes it.
 fn kill_lab(lab: &str) -> Result<(), RunError> {
     let Some(state) = runtime::find(lab).map_err(refused)?.and_then(|running| running.state) else { return Ok(()) };
     // A guard that is stopped cannot do its part.

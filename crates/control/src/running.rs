@@ -31,7 +31,7 @@ pub fn find(lab: &str) -> Result<RunningLab, RunError> {
     runtime::find(lab).map_err(refused)?.ok_or_else(|| RunError::Lab(no_such_lab(lab)))
 }
 
-/// Names the labs that are up, for whoever mistyped one.
+/// The names of the labs that are up, for a message about a wrong name.
 fn no_such_lab(lab: &str) -> String {
     let names = running_labs().unwrap_or_default();
     if names.is_empty() {

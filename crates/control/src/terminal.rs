@@ -107,7 +107,7 @@ impl<'a> Relay<'a> {
     pub(crate) fn drain(&mut self) {
         loop {
             while !self.output.waiting.is_empty() {
-                // Whoever reads us may have made that this never waits, too.
+                // The program that reads our output may have made it non-blocking.
                 let _ = poll(&mut [PollFd::new(self.stdout, PollFlags::POLLOUT)], PollTimeout::NONE);
                 self.output.empty(self.stdout);
             }

@@ -1,4 +1,4 @@
-//! A capture of a running lab: from the lab through a pipe to wherever the user wants it.
+//! A capture of a running lab: from the lab through a pipe to the user's file or standard output.
 
 use crate::client::Client;
 use crate::protocol::Capture;
@@ -13,7 +13,7 @@ use std::os::fd::AsFd;
 const BUFFER: usize = 64 * 1_024;
 
 /// Writes what passes the link to `out` until the user interrupts it or the lab ends. All that had passed by then is
-/// written. A reader that had enough ends it, too.
+/// written. It also ends when the reader closes the output.
 ///
 /// # Errors
 /// When there is no such lab or link, or when `out` cannot be written.
@@ -33,7 +33,7 @@ pub fn capture(lab: &str, wanted: Capture, out: &mut dyn Write) -> Result<(), Ru
             Err(errno) => return Err(broken(errno.into())),
         }
         let [readable, signalled] = polled.map(|fd| fd.any() == Some(true));
-        // The lab hears that nobody is interested any more, and closes the pipe when it has written the rest. A second
+        // This tells the lab to stop the capture; it closes the pipe when it has written the rest. A second
         // signal does not wait for that.
         if signalled && signals.next().is_some() && client.take().is_none() {
             return Ok(());

@@ -1,8 +1,8 @@
-//! What is to happen to pipes at instants that are known ahead of time.
+//! Appointments: changes of pipes at instants that are known ahead of time.
 //!
-//! Whoever drives a fabric keeps these appointments itself: the fabric goes on until just before the instant, what arrived
-//! before it enters, then the appointment is kept, before anything else that happens at that instant. So a driver that
-//! comes late changes pipes at the described instant all the same, and nobody but the driver can keep a change waiting.
+//! The driver of a fabric keeps them itself: the fabric advances until just before the instant, what arrived
+//! before it enters, then the appointment is kept, before anything else happens at that instant. So a driver that
+//! is late still changes pipes at the described instant, and only the driver can delay a change.
 
 use crate::report::Snapshot;
 use netloom_fabric::PipeId;
@@ -38,7 +38,7 @@ pub enum Task {
 /// Something to be done at an instant of lab time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Appointment {
-    /// By which it is reported.
+    /// The number by which it is reported.
     pub number: u64,
     /// When.
     pub at: Instant,

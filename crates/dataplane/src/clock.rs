@@ -23,12 +23,12 @@ impl Clock {
         self.lab(self.since_epoch())
     }
 
-    /// Our own time since the epoch.
+    /// Wall time since the epoch.
     pub(crate) fn real(&self) -> RealDuration {
         RealDuration::from_nanos(self.since_epoch())
     }
 
-    /// The lab's time when it is `real` for us, since the epoch.
+    /// The lab's time at `real`, the wall time since the epoch.
     pub(crate) fn at(&self, real: RealDuration) -> Instant {
         self.lab(nanoseconds(real))
     }
@@ -37,7 +37,7 @@ impl Clock {
         monotonic().saturating_sub(self.epoch_ns)
     }
 
-    /// The lab time when so many nanoseconds of wall time have passed since the epoch, rounded down.
+    /// The lab time at so many nanoseconds of wall time since the epoch, rounded down.
     #[inline]
     fn lab(&self, real_ns: u64) -> Instant {
         // A division of 128 bits is slow; up to 584 years of wall time, divided by the denominator, 64 are enough.
@@ -47,7 +47,7 @@ impl Clock {
         }
     }
 
-    /// Our own time from `real` (since the epoch) to an instant of the lab, zero if it has passed.
+    /// Wall time from `real` (since the epoch) to an instant of the lab, zero if it has passed.
     pub(crate) fn until(&self, instant: Instant, real: RealDuration) -> RealDuration {
         self.dilation.real_until(instant).saturating_sub(real)
     }

@@ -1,15 +1,15 @@
-//! How late packets are, and how long they take: many values in little memory.
+//! Distributions of lateness and delay: many values in little memory.
 
 use hdrhistogram::Histogram;
 use netloom_units::Duration;
 use std::borrow::Cow;
 
-/// So many values at least are kept as they are. A pipe that only sees what kernels say to their neighbors now and then needs
+/// At least this many values are kept exactly. A pipe that carries only the kernels' neighbor discovery needs
 /// no histogram, which takes some 20 KB.
 const FEW: usize = 32;
 /// Fresh memory costs up to 50 us for a histogram, on virtual machines, whose host has to find it first. A thousand pipes
-/// that carry the same would all ask for theirs at the same moment, and packets would be 100 ms late. So one value in so
-/// many, whichever it is, makes the histogram, or the last that is kept at most.
+/// that carry the same would all ask for theirs at the same moment, and packets would be 100 ms late. So one value of
+/// this many, at random, makes the histogram, or at the latest the last that is kept exactly.
 const ONE_IN: u64 = 64;
 const MANY: usize = 512;
 

@@ -1,4 +1,4 @@
-//! The engine's thread: read what arrived, hand over what is due, wait.
+//! The engine's thread: it reads what arrived, delivers what is due, and waits.
 
 use crate::agenda::{Act, Agenda, Appointment, Kept, Task};
 use crate::clock::Clock;
@@ -15,12 +15,12 @@ use std::time::Duration as RealDuration;
 
 /// The priority that the thread asks for; it falls back to the ordinary one.
 const NICE: i32 = -20;
-/// For how long after a packet a lab is taken to be in use.
+/// How long after a packet a lab counts as in use.
 const LIVELY: RealDuration = RealDuration::from_secs(2);
 
-/// Of a fabric that is further behind than this, so much is played at a time: lab time.
+/// A fabric that is further behind than this is advanced by this much at a time. Lab time.
 const PORTION: Duration = Duration::from_millis(10);
-/// After so long the driver looks after arrivals and commands again, though the fabric is still behind, in wall time.
+/// After this long the driver looks for arrivals and commands again, even if the fabric is still behind. Wall time.
 const LONGEST_TURN: RealDuration = RealDuration::from_millis(20);
 
 pub(crate) struct Driver {
@@ -34,7 +34,7 @@ pub(crate) struct Driver {
     pub(crate) memory: Memory,
     pub(crate) mailbox: Mailbox,
     pub(crate) priority: bool,
-    /// When a packet came from a node last. Our own time, since the epoch.
+    /// When a packet came from a node last. Wall time since the epoch.
     pub(crate) last_arrival: RealDuration,
     /// How far the fabric has got, while this machine cannot keep up with it.
     pub(crate) behind: Option<Instant>,
@@ -150,9 +150,10 @@ impl Driver {
     /// before; `begun`: when this turn began.
     ///
     /// A link can describe more than this machine can compute in time, for example 100 Gbit/s of cross traffic. If all that is
-    /// due were played at once, that would take longer than the span that is played, the next turn longer again, and soon
-    /// nobody would listen to commands any more. So it is played in portions, and after a while the driver looks around.
-    /// What arrives meanwhile arrives when the fabric has got so far: that is late, and the meters see it.
+    /// due were played at once, that would take longer than the span that is played, the next turn longer again, and
+    /// soon the driver would not read commands any more. So it plays in portions, and after a while looks for arrivals
+    /// and commands. What arrives meanwhile arrives when the fabric has got so far: that is late, and the meters see
+    /// it.
     fn hand_out(&mut self, end: Instant, begun: RealDuration) -> Option<Instant> {
         let Self { edge, ports, clock, .. } = self;
         loop {
@@ -198,8 +199,8 @@ impl Driver {
 
     /// Carries out a command; false ends the thread.
     fn obey(&mut self, command: Command) -> io::Result<bool> {
-        // What was due before a change leaves as it was before the change. Who is behind has not got to the change yet, and
-        // lets nobody wait for it.
+        // What was due before a change leaves as it was before the change. A driver that is behind has not reached the
+        // change yet, and does not make the caller wait for it.
         if self.behind.is_none() {
             self.pass()?;
             while self.has_unread {
@@ -220,7 +221,7 @@ impl Driver {
                 self.edge.fabric.watch_routers(!self.edge.taps.is_empty());
             }
             Command::Counters(reply) => {
-                // Whoever asked may have gone; then nobody misses the answer.
+                // The caller may have gone; then the answer is not needed.
                 let _ = reply.send((now, self.edge.fabric.counters().copied().collect()));
             }
             Command::Snapshot(reply) => {

@@ -7,7 +7,7 @@ use netloom_link::Departure;
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 
-/// A fabric and those who are shown what enters and leaves it.
+/// A fabric and the taps that are shown what enters and leaves it.
 pub(crate) struct Edge {
     pub(crate) fabric: Fabric,
     pub(crate) taps: Taps,
@@ -81,7 +81,7 @@ impl Edge {
 }
 
 impl Handover {
-    /// Whoever is at the port has the packet, since `at`.
+    /// The packet was delivered to its port at `at`.
     #[inline]
     pub(crate) fn handed(&mut self, delivery: Delivery, at: Instant) {
         self.meters.record(delivery.pipe, &delivery.departure, at);
@@ -94,7 +94,7 @@ impl Handover {
         self.unheard(delivery)
     }
 
-    /// Nobody is at the port, as if the cable led nowhere, which is no error; returns how many segments that are.
+    /// Nothing is connected to the port, which is not an error; returns how many segments that are.
     pub(crate) fn unheard(&mut self, delivery: Delivery) -> u64 {
         let segments = u64::from(delivery.departure.packet.segments());
         self.pool.recycle(delivery.departure.packet);

@@ -34,11 +34,11 @@ pub struct EngineConfig {
     /// The processors on which its threads stay, the first on the first; those for which there is none run wherever the
     /// kernel puts them.
     pub processors: Vec<usize>,
-    /// By how much lab time is slower than ours.
+    /// By how much lab time is slower than wall time.
     pub dilation: Dilation,
     /// What `CLOCK_MONOTONIC` shows when the lab's time is zero: the epoch of the kernels that share it. None: now.
     pub epoch: Option<RealDuration>,
-    /// By how many bytes the process may grow while packets are on their way; none: without bound. What comes in beyond
+    /// By how many bytes the process may grow while packets are on their way; none: without bound. What arrives beyond
     /// that is lost, and counted as such.
     pub memory: Option<u64>,
     /// Its ports.
@@ -280,7 +280,7 @@ fn sites<'a>(clock: Clock, shards: &'a [Shard], bells: &[Arc<Bell>], ports: Vec<
     let owners: HashMap<PortId, usize> =
         shards.iter().enumerate().flat_map(|(shard, own)| own.ports.iter().map(move |port| (*port, shard))).collect();
     for port in ports {
-        // What no shard knows leads nowhere, whoever reads it.
+        // A port that no shard has leads nowhere; any shard may read it.
         sites[owners.get(&port.port()).copied().unwrap_or(0)].ports.push(port);
     }
     sites

@@ -1,4 +1,4 @@
-//! How a thread of the engine is told what to do, and woken for it.
+//! The commands for a thread of the engine, and its waker.
 
 use crate::agenda::{Appointment, Kept};
 use crate::report::Snapshot;
@@ -32,7 +32,7 @@ pub(crate) struct Diary {
 
 impl Diary {
     pub(crate) fn note(&self, kept: Kept) {
-        // Whoever made the appointment may have gone.
+        // The receiver may have gone.
         let _ = self.kept.send((self.shard, kept));
     }
 }

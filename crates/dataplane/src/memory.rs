@@ -1,8 +1,8 @@
 //! How much memory the engine may use for packets on their way.
 //!
-//! A queue or a delay line holds what the lab file says, and that may be more than the machine has. Then the kernel would end
-//! some process, the lab's or another, and nobody would learn why. So before that happens no more buffers are made, and
-//! what comes in and finds none is lost, which is counted and fails the verdict.
+//! A queue or a delay line holds what the lab file says, and that may be more than the machine has. Then the kernel
+//! would kill some process, the lab's or another, without a reason that the user sees. So the engine stops making
+//! buffers before that, and drops what arrives and finds none. These drops are counted and fail the verdict.
 
 use netloom_packet::Pool;
 use std::time::Duration as RealDuration;

@@ -1,4 +1,4 @@
-//! What several threads tell, as of one engine.
+//! Merges the reports of several threads into that of one engine.
 
 use crate::agenda::{Act, Appointment, Kept, Task};
 use crate::report::{EngineReport, PipeReport, Snapshot};

@@ -1,4 +1,4 @@
-//! What is measured of each pipe while packets are handed over.
+//! The measurements of each pipe as packets are delivered.
 
 use crate::distribution::Distribution;
 use crate::report::PipeReport;
@@ -6,7 +6,7 @@ use netloom_fabric::PipeId;
 use netloom_link::{Departure, PipeCounters};
 use netloom_units::{Duration, Instant};
 
-/// If packets are later than those before them by more than this, that says nothing of the rate: the run's clock was
+/// Packets that are later than those before them by more than this say nothing about the rate: the run's clock was
 /// stopped, or the machine was asleep. It is counted as lateness, not as rate.
 const LONGEST_GAP_NS: i64 = 10_000_000_000;
 

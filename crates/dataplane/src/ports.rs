@@ -92,8 +92,8 @@ pub(crate) trait PortGroup: Send {
     /// Adds what it has counted.
     fn report(&mut self, report: &mut EngineReport);
 
-    /// When the next packet will come, as far as that is known; who waits for something from here may be told when that
-    /// comes. Asked before every wait.
+    /// When the next packet will come, if that is known; a shard that waits for something from here may be told when
+    /// that comes. Called before every wait.
     fn next_arrival(&mut self, _fabric: &Fabric) -> Option<Instant> {
         None
     }
@@ -120,15 +120,15 @@ pub(crate) trait PortGroup: Send {
 pub(crate) struct Window {
     /// What arrives at this instant or later is to be left for the next turn.
     pub(crate) end: Instant,
-    /// How far the fabric may go. Nothing arrives later than this; who finds packets without knowing when they came takes
-    /// them for sent by then.
+    /// How far the fabric may go. Nothing arrives later than this; a group that does not know when packets came takes
+    /// this as their arrival.
     pub(crate) latest: Instant,
 }
 
 /// What a group received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Received {
-    /// How many packets it found, whoever sent them.
+    /// How many packets it found, from ports and from elsewhere.
     pub(crate) count: usize,
     /// Whether one of them came from a port.
     pub(crate) is_lively: bool,

@@ -23,7 +23,7 @@ const LONGEST_SLEEP: RealDuration = RealDuration::from_secs(2);
 /// How late waits ended.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
-    /// How much later than due. Our own time.
+    /// How much later than due, in wall time.
     pub lateness: Distribution,
     /// Whether the thread got the scheduling priority that the engine asks for.
     pub priority: bool,

@@ -1,4 +1,4 @@
-//! What the engine tells of itself and of every pipe.
+//! The engine's report about itself and every pipe.
 
 use crate::distribution::Distribution;
 use netloom_fabric::{PortId, RouterCounters};
@@ -50,7 +50,7 @@ impl PipeReport {
     }
 }
 
-/// The engine itself. Whatever it lost is an error, and none of the models' doing.
+/// The engine itself. What it lost is an error of the engine, not an effect of the models.
 #[derive(Clone, Debug, Default)]
 pub struct EngineReport {
     /// Packets lost before the fabric saw them: ring, socket buffer or memory full. A train counts once.
@@ -67,7 +67,7 @@ pub struct EngineReport {
     /// Whether packets were refused because the engine may use no more memory.
     pub was_out_of_memory: bool,
     /// Packets (segments) for interfaces whose carrier the lab took away, and for guests that do not listen: not booted yet, interface never up, or powered off. As if the
-    /// cable led to nobody; no error of the engine.
+    /// cable were not connected; not an error of the engine.
     pub unheard: u64,
     /// Ports of guests that have ended, and why: powered off, killed, or a rule was broken.
     pub ended_ports: Vec<(PortId, String)>,
@@ -78,11 +78,11 @@ pub struct EngineReport {
     /// Whether all threads got the scheduling priority they asked for.
     pub priority: bool,
     /// How long before a packet is due the engine stops sleeping and spins, as it learned on this machine; of several
-    /// threads the longest. Our own time.
+    /// threads the longest. Wall time.
     pub margin: Duration,
 }
 
-/// A thread of the engine, since it started. Times are our own.
+/// A thread of the engine, since it started. Times are wall time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadReport {
     /// Its processor time.

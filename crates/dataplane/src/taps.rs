@@ -1,4 +1,4 @@
-//! Those who are shown all packets, by one thread or by several.
+//! The taps of a thread, and taps that several threads share.
 
 use netloom_fabric::{Delivery, PortId, Tap, TapId, Way};
 use netloom_packet::{Packet, Pool};

@@ -1,4 +1,4 @@
-//! How the engine waits for the next event. All spans here are wall time: that is how late machines wake up,
+//! How the engine waits for the next event. All spans here are wall time: machines wake up late by wall time,
 //! however slowly time passes in the lab.
 
 use std::io;

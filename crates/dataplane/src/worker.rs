@@ -23,7 +23,7 @@ impl Worker {
     }
 
     pub(crate) fn send(&self, command: Command) {
-        // A dead engine takes no commands; whoever waits for its answer learns that.
+        // A dead engine takes no commands; the caller that waits for the answer gets an error.
         let _ = self.commands.send(command);
         self.bell.ring();
     }

@@ -65,7 +65,7 @@ fn frames_wait_for_a_guest_that_is_short_of_buffers() {
     left.kick(FROM_GUEST);
     wait_for("the first frame", || right.take(TO_GUEST));
     // The guest is asked to ring when it has made room.
-    wait_for("the wish", || right.is_asked_to_kick(TO_GUEST).then_some(()));
+    wait_for("the guest to ask for kicks", || right.is_asked_to_kick(TO_GUEST).then_some(()));
     for number in 1..10 {
         let place = right.make_room(2_000);
         right.kick(TO_GUEST);

@@ -28,7 +28,7 @@ pub(super) struct Found<'a> {
     pub(super) missing_programs: Vec<&'static str>,
 }
 
-/// The load per processor at which somebody else was running all the time.
+/// The load per processor above which other programs ran all the time.
 const LOAD: f64 = 0.5;
 
 impl Found<'_> {

@@ -1,4 +1,4 @@
-//! What follows from the figures: which precision to use, and what a lab may ask of this machine. Pure.
+//! What follows from the figures: which precision to use, and this machine's capacity. Pure.
 
 use super::checks::Found;
 use super::trial::Outcome;

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_may_not_open_it_is_told_the_group() {
+    fn users_who_may_not_open_it_are_told_the_group() {
         let (why, change) = told(Errno::EACCES, 0o660, "kvm");
         assert!(why.ends_with("Permission denied; it is for root and the group kvm"), "{why}");
         assert!(change.starts_with("sudo usermod -aG kvm $USER"), "{change}");

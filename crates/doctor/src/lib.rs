@@ -1,5 +1,6 @@
-//! `netloom doctor`: measures this machine for a few seconds, and says what labs it carries and what to change. This crate
-//! knows no lab but the small one that it makes itself: it reads no lab file, runs no user's program and changes no setting.
+//! `netloom doctor`: measures this machine for a few seconds, and says its capacity for labs and what to change. This
+//! crate knows no lab but the small one that it makes itself: it reads no lab file, runs no user's program and changes
+//! no setting.
 //!
 //! What is looked up is in `tree`, what is tried in `kvm`, what is measured in `netloom_dataplane::probe` (time) and in `trial` (packets, in a
 //! lab of its own). `checks` and `conclusion` are pure functions from that to words. The result is kept (`store`),
@@ -49,11 +50,11 @@ pub struct Examined {
     pub kept: Result<PathBuf, String>,
 }
 
-/// Examines this machine and keeps the result. `sink` hears what is being done. The calling process must have one thread
+/// Examines this machine and keeps the result. `sink` is told each step. The calling process must have one thread
 /// only, and is left with one.
 ///
 /// # Errors
-/// When the kernel refuses a thread, and when the user interrupts. That no lab can be made is a result, and no error.
+/// When the kernel refuses a thread, and when the user interrupts. That no lab can be made is a result, not an error.
 pub fn examine(sink: &mut dyn FnMut(&str)) -> Result<Examined, RunError> {
     let begun = Instant::now();
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;

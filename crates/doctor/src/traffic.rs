@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// The command by which `netloom` becomes one of them.
 pub const COMMAND: &str = "doctor-traffic";
-/// What a program says that has no figures to tell.
+/// What a program prints when it has no figures.
 pub(super) const READY: &str = "ready";
 
 const STREAM_PORT: u16 = 5_201;
@@ -41,7 +41,7 @@ pub(super) struct Sent {
     pub(super) took_ns: u64,
 }
 
-/// Does what the words after the command say.
+/// Runs the role that the words after the command name.
 ///
 /// # Errors
 /// What failed.
@@ -57,7 +57,7 @@ pub fn main(words: &[String]) -> Result<(), String> {
         }
         _ => return Err("only `netloom doctor` starts this, in a lab of its own".to_owned()),
     };
-    // Whoever started this reads nothing but its output.
+    // The process that started this reads its output only.
     outcome.or_else(|error| say(&error.to_string())).map_err(|error| error.to_string())
 }
 

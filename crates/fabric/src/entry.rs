@@ -6,7 +6,7 @@ use core::net::IpAddr;
 use netloom_link::Filter;
 use netloom_packet::{Flow, Packet};
 
-/// With so many filters it is worth remembering which one took a flow.
+/// From this many filters on, the fabric remembers which one matched a flow.
 const MANY: usize = 8;
 /// Flows that are remembered, each at a place of its own: a newer flow takes the place of an older one.
 const REMEMBERED: usize = 4_096;
@@ -35,8 +35,8 @@ impl Entry {
     }
 
     fn find(&self, flow: Option<&Flow>) -> Option<PipeId> {
-        let taker = self.filtered.iter().find(|(filter, _)| filter.matches(flow));
-        taker.map(|(_, pipe)| *pipe).or(self.rest)
+        let found = self.filtered.iter().find(|(filter, _)| filter.matches(flow));
+        found.map(|(_, pipe)| *pipe).or(self.rest)
     }
 
     /// Filters see nothing of a packet but its flow, and never change.

@@ -2,7 +2,7 @@
 //!
 //! This crate reads no clock, starts no thread and opens no file: it is `no_std`, and the compiler proves it. A driver
 //! calls three verbs: [`Fabric::inject`] when a packet enters from a node, [`Fabric::next_wake`] to know when it is
-//! wanted again, and [`Fabric::advance`] to be handed what is due. Drivers in real and in virtual time call the same.
+//! wanted again, and [`Fabric::advance`] to get what is due. Drivers in real and in virtual time call the same.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
-//! A transit router: forwards packets by its table, and does nothing else but what a router has to say for itself.
+//! A transit router: forwards packets by its table, answers ARP, neighbour discovery and pings, and sends ICMP errors.
 //!
 //! It takes no time. What it is given, it passes on at the same instant with one hop less to live (RFC 1812, section
 //! 5.2.1; RFC 8200, section 3), as trains if they came as trains. It answers what is asked of its own addresses: ARP
 //! and neighbour solicitations, echo requests, and UDP with *port unreachable*; and it says why a packet goes no further
-//! ([`answers`]). It does not fragment, keeps no connection, and ignores what is for nobody or for everybody.
+//! ([`answers`]). It does not fragment, keeps no connections, and ignores multicast and broadcast.
 
 mod answers;
 mod limit;

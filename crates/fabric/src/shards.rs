@@ -1,11 +1,11 @@
 //! A fabric in several shards, each a fabric of its own that another thread may compute.
 //!
-//! A pipe that leads to a transit router of another shard ends at a [`Border`]: its shard hands out what leaves it there,
-//! like at a port, and whoever drives the shards gives it to [`Fabric::cross`] of the other one. There an *inlet* takes it,
-//! which stands for the pipe and has no model of its own; so packets from elsewhere take their turn among those of the
-//! shard by the same rule as in a single fabric: by instant, and then by the number of the pipe.
+//! A pipe that leads to a transit router of another shard ends at a [`Border`]: its shard delivers what leaves it
+//! there, as at a port, and the driver of the shards gives it to [`Fabric::cross`] of the other one. There an *inlet*
+//! takes it, which stands for the pipe and has no model of its own; so packets from elsewhere take their turn among
+//! those of the shard by the same rule as in a single fabric: by instant, and then by the number of the pipe.
 //!
-//! Chance does not know of shards: every pipe draws from a generator of its own, named after the pipe.
+//! Random numbers do not depend on shards: every pipe draws from a generator of its own, named after the pipe.
 
 mod partition;
 mod weight;

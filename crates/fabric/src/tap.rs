@@ -17,10 +17,10 @@ pub enum Way {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TapId(pub u64);
 
-/// Is shown every packet that passes a port. A driver has any number of them, mostly none.
+/// A tap: the driver shows it every packet that passes a port. A driver has any number of them, mostly none.
 ///
 /// It is called between packets that are due, and must be quick: it keeps the packet ([`Packet::duplicate`] copies no
-/// byte) and leaves the work to somebody else.
+/// byte) and leaves the work to another thread.
 pub trait Tap {
     /// `packet` passes `port`: its first segment at `first`, its last at `last`. Calls come in the order in which the
     /// driver got to it, which is not quite the order of instants.

@@ -7,7 +7,7 @@ use netloom_units::Dilation;
 /// How often a lab is run at most.
 const MOST_RUNS: usize = 5;
 
-/// A dilation grows by this factor at least: a little more than the last one would again just not do.
+/// A dilation grows by this factor at least: a little more than the last one would probably fail again.
 const LEAST_GROWTH: f64 = 1.5;
 
 /// And by this one at most: packets of a lab that is far too fast pile up, so that its lateness tells more than is true.

@@ -1,4 +1,4 @@
-//! What pipes did to packets beside handing them out and dropping them, as tables and JSON tell it.
+//! What pipes did to packets beside delivering and dropping them, as tables and JSON show it.
 
 use netloom_link::PipeCounters;
 use serde::{Deserialize, Serialize};

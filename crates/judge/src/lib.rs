@@ -3,8 +3,8 @@
 //!
 //! From what was counted and measured follow the rows of a report ([`measure`], [`losses`]), whether expectations hold
 //! ([`expectations`]), and whether the network did what was described ([`verdict`]). A [`Report`] holds all of it, a
-//! [`RunError`] says why there is none, and an [`ExitCode`] what scripts hear of either. An
-//! [`examination::Examination`] says what a machine carries.
+//! [`RunError`] says why there is none, and an [`ExitCode`] tells scripts either. An
+//! [`examination::Examination`] says the capacity of a machine.
 
 #![forbid(unsafe_code)]
 

@@ -169,7 +169,7 @@ pub fn pipe_evidence(names: &[LinkName], states: &[PipeState], last: &Snapshot) 
     .collect()
 }
 
-/// What the verdict wants to know of the engine. Its processor time is ours, and so is the time it is compared with.
+/// What the verdict wants to know of the engine. Its processor time is compared with wall time.
 pub fn engine_evidence(last: &Snapshot, spent: &Spent, losses: &[PortLoss]) -> EngineEvidence {
     let engine = &last.engine;
     // Ports of neither kind pass packets from one thread to another and receive none; in virtual time there are no ports.

@@ -1,4 +1,4 @@
-//! How much later than described the events of the timeline happened.
+//! The lateness of the events of the timeline.
 
 use netloom_lab::Bounds;
 use netloom_units::Duration;

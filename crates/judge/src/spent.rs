@@ -7,7 +7,7 @@ use netloom_lab::Clock;
 /// What a run took of each account.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spent {
-    /// Our time.
+    /// Wall time.
     pub elapsed_ns: u64,
     /// By the engine's threads.
     pub engine: Vec<ThreadSpent>,
@@ -17,7 +17,7 @@ pub struct Spent {
     pub scheduler: Option<SchedulerEffort>,
 }
 
-/// What a thread of the engine took. Our own time.
+/// The wall time that a thread of the engine took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadSpent {
     /// How long it ran.

@@ -2,8 +2,8 @@
 //!
 //! The link at place `i` gets the `i`-th /30 of 10.0.0.0/8 and the `i`-th /64 of fd00:6e6c::/32; its ends get the first
 //! two addresses. The same file therefore always gives the same addresses. A subnet that overlaps one that the file
-//! gives is passed over, for this link and so for all behind it. In a large lab the numbers are those of `order`; what is
-//! passed over there is replaced from behind the last of them.
+//! gives is skipped, for this link and so for all behind it. In a large lab the numbers are those of `order`; those
+//! that are skipped there are replaced by numbers behind the last of them.
 
 mod family;
 mod order;

@@ -1,4 +1,5 @@
-//! Reading the files of a lab: a stranger's may name anything, and is to be checked without harm.
+//! Reads the files of a lab, with limits: a lab file from a stranger may name any file, and checking it must do no
+//! harm.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,17 +11,17 @@ pub(crate) const LONGEST_LAB: u64 = 16 << 20;
 /// The longest file that a lab file names, a trace for example.
 pub(crate) const LONGEST_FILE: u64 = 256 << 20;
 
-/// As much is read of all files that a lab file names, each as often as it names it.
+/// The limit of all files that a lab file names together, each counted as often as it is named.
 pub(crate) const MOST_READ: u64 = 2 << 30;
 
-/// What is copied into the results of every run: at most so many files of a source, and so many bytes.
+/// The limits of what is copied into the results of every run: files of one source, and bytes.
 const MOST_KEPT: usize = 1_000;
 const MOST_KEPT_BYTES: u64 = 16_000_000;
 
 /// The bytes of the file at `path`.
 ///
 /// # Errors
-/// What the kernel says, or why that is no file for us: a device or a pipe might never end.
+/// The kernel's error, or why the file is not read: a device or a pipe might never end.
 pub(crate) fn read(path: &Path, longest: u64) -> Result<Vec<u8>, String> {
     let name = path.display();
     let failed = |error: std::io::Error| format!("reading {name}: {error}");
@@ -32,7 +33,7 @@ pub(crate) fn read(path: &Path, longest: u64) -> Result<Vec<u8>, String> {
     if !facts.is_file() {
         return Err(format!("{name} is not a regular file: devices and pipes are not read, since they may never end"));
     }
-    let too_long = || format!("{name} has more than {} MiB, and longer files are not read here", longest >> 20);
+    let too_long = || format!("{name} has more than {} MiB, the limit for such a file", longest >> 20);
     if facts.len() > longest {
         return Err(too_long());
     }

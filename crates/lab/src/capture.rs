@@ -16,7 +16,7 @@ pub(crate) const KEY: Key = Key::new(
     "capture",
     Kind::List { items: &Kind::OneOf(&[Kind::Text(LINK_NAME), Kind::Section(&SECTION)]), least: 0, most: None },
     "[backbone, {link: backbone, snaplen: 128 B, file: heads.pcapng}]",
-    "Links whose packets are kept in `captures/` of the results: a link's name, or what is to be kept of it.",
+    "Links whose packets are captured in `captures/` of the results: a link's name, or a map of what to capture.",
 );
 
 /// The whole Ethernet header is the least that says what a packet is.
@@ -26,7 +26,7 @@ const MOST_SNAPLEN: Bytes = Bytes::new(256 * 1_024);
 
 pub(crate) const SECTION: Section = Section {
     name: "capture",
-    doc: "What is kept of a link's packets.",
+    doc: "A capture of a link's packets.",
     groups: &[&[
         Key::new("link", Kind::Text(LINK_NAME), "backbone", "The link.").required(),
         Key::new("direction", Kind::Word(&["forward", "backward"]), "forward", "Only this direction. Default: both."),
@@ -41,7 +41,7 @@ pub(crate) const SECTION: Section = Section {
             "snaplen",
             Kind::Quantity(Quantity::Size),
             "128 B",
-            "So much of each packet is kept, from the Ethernet header on: 14 B to 256 KiB. Default: all.",
+            "How much of each packet is kept, from the Ethernet header on: 14 B to 256 KiB. Default: all.",
         ),
         Key::new("match", Kind::Section(&filter::SECTION), "{protocol: tcp}", "Only these packets. Default: all."),
         Key::new(
@@ -94,7 +94,7 @@ fn snaplen(node: &Node) -> Result<Bytes, Diagnostic> {
     if (LEAST_SNAPLEN..=MOST_SNAPLEN).contains(&size) {
         return Ok(size);
     }
-    Err(node.error(format!("{size} of a packet cannot be kept: write 14 B to 256 KiB, or leave it out to keep all")))
+    Err(node.error(format!("{size} is not a possible snap length: write 14 B to 256 KiB, or leave it out to keep all")))
 }
 
 fn capture_file(node: &Node) -> Result<Spanned<String>, Diagnostic> {
@@ -103,7 +103,7 @@ fn capture_file(node: &Node) -> Result<Spanned<String>, Diagnostic> {
         return Ok(name);
     }
     let stem = name.value.rsplit_once('.').map_or(name.value.as_str(), |(stem, _)| stem);
-    Err(node.error(format!("captures are in the format pcapng: write {stem}{EXTENSION}")))
+    Err(node.error(format!("captures are pcapng files: write {stem}{EXTENSION}")))
 }
 
 /// Of every capture's file.

@@ -31,7 +31,7 @@ impl<T> Spanned<T> {
     }
 }
 
-/// More than these are counted, and not shown: nobody reads them all, and the first often make the others.
+/// How many are shown; the rest are counted. Nobody reads more, and the first often cause the others.
 const MOST_SHOWN: usize = 100;
 /// Characters of a message. What it quotes may have any length.
 const LONGEST_MESSAGE: usize = 2_000;
@@ -165,8 +165,8 @@ impl Diagnostics {
         shown.chain(self.rest()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// The lines from the first to the last place of an entry: where they begin, and their text; of a short file all of it.
-    /// None if that is more than anybody could look at.
+    /// The lines from the first to the last place of an entry: where they begin, and their text; of a short file all of
+    /// it. None if that is more than anybody could look at.
     fn excerpt(&self, entry: &Diagnostic) -> Option<(usize, &str)> {
         if self.source.len() <= SHORT_FILE {
             return Some((0, &self.source));
@@ -216,9 +216,9 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// A word that is meant has so few letters.
+/// Words with more letters get no suggestions.
 const LONGEST_WORD: usize = 64;
-/// So many words are compared for the suggestions of one lab file, in a second or so: thousands of wrong names among
+/// How many words are compared for the suggestions of one lab file, in about a second: thousands of wrong names among
 /// thousands of right ones are not worth more.
 const MOST_COMPARED: usize = 500_000;
 
@@ -227,7 +227,7 @@ thread_local! {
     static LEFT_TO_COMPARE: Cell<usize> = const { Cell::new(MOST_COMPARED) };
 }
 
-/// A lab file is read, and its errors may make suggestions.
+/// A new lab file is read: its errors may make suggestions.
 pub(crate) fn allow_suggestions() {
     LEFT_TO_COMPARE.set(MOST_COMPARED);
 }

@@ -1,7 +1,7 @@
-//! Strings that people already have: what they say to netem, dummynet and tbf, as keys of a lab file.
+//! Translates strings for netem, dummynet and tbf, which people already have, into keys of a lab file.
 //!
-//! A translation says exactly where our meaning differs. Nothing is left out in silence: what has no equivalent is an
-//! error that says why.
+//! A translation says exactly where the meaning here differs. Nothing is left out in silence: what has no equivalent is
+//! an error that says why.
 
 mod dummynet;
 mod netem;
@@ -86,7 +86,7 @@ pub fn translate(dialect: Dialect, text: &str) -> Result<Translation, ForeignErr
     }
     .map_err(|why| ForeignError(format!("{}: {why}", dialect.name())))?;
     if translation.keys.is_empty() {
-        return Err(ForeignError(format!("{}: the string says nothing about a link", dialect.name())));
+        return Err(ForeignError(format!("{}: the string sets nothing on a link", dialect.name())));
     }
     Ok(translation)
 }

@@ -1,8 +1,8 @@
 //! Lab files: from the text that a user writes to the plan of what is to be built and done.
 //!
 //! This crate builds and runs nothing: it opens no socket, starts no process and reads no clock, and it reads no file
-//! but the lab file and those that it names. What the user wrote (`spec`) and what runs ([`Plan`]) are different types, joined
-//! by one `resolve`. All errors of a file are reported at once, each with its place and what would be right.
+//! but the lab file and those that it names. What the user wrote (`spec`) and what runs ([`Plan`]) are different types,
+//! joined by one `resolve`. All errors of a file are reported at once, each with its place and what would be right.
 #![forbid(unsafe_code)]
 
 mod addressing;
@@ -54,7 +54,7 @@ use diagnostics::{Severity, Span};
 use errors::{Errors, Findings};
 use std::path::Path;
 
-/// A lab file that is right.
+/// A valid lab file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lab {
     /// What is to be built and done.
@@ -66,7 +66,7 @@ pub struct Lab {
 /// Reads and checks the lab file at `path`.
 ///
 /// # Errors
-/// Everything that is wrong with it, or why it could not be read.
+/// All errors in it, or why it could not be read.
 pub fn load(path: &Path) -> Result<Lab, Diagnostics> {
     load_as(path, None)
 }
@@ -74,7 +74,7 @@ pub fn load(path: &Path) -> Result<Lab, Diagnostics> {
 /// Reads and checks the lab file at `path` as if its `clock` were this one.
 ///
 /// # Errors
-/// Everything that is wrong with it then, or why it could not be read.
+/// All errors in it with that clock, or why it could not be read.
 pub fn load_with_clock(path: &Path, clock: Clock) -> Result<Lab, Diagnostics> {
     load_as(path, Some(clock))
 }
@@ -90,7 +90,7 @@ fn load_as(path: &Path, clock: Option<Clock>) -> Result<Lab, Diagnostics> {
 /// The text of the lab file at `path`.
 ///
 /// # Errors
-/// What the kernel says, or that this is no text, no regular file, or longer than any lab file.
+/// The kernel's error, or that this is not a regular file, not text, or too long for a lab file.
 pub fn read(path: &Path) -> Result<String, String> {
     bounded::read_lab(path)
 }
@@ -98,7 +98,7 @@ pub fn read(path: &Path) -> Result<String, String> {
 /// Checks the lab file `text`; errors name it `file`, whose name is the lab's unless the text says another.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All errors in it.
 pub fn parse(text: &str, file: &str) -> Result<Lab, Diagnostics> {
     parse_as(text, file, None)
 }
@@ -106,7 +106,7 @@ pub fn parse(text: &str, file: &str) -> Result<Lab, Diagnostics> {
 /// Checks the lab file `text` as [`parse`] does, as if its `clock` were this one.
 ///
 /// # Errors
-/// Everything that is wrong with it then.
+/// All errors in it with that clock.
 pub fn parse_with_clock(text: &str, file: &str, clock: Clock) -> Result<Lab, Diagnostics> {
     parse_as(text, file, Some(clock))
 }

@@ -1,7 +1,7 @@
-//! What can be said about a direction of a link: one module per key.
+//! The settings of a direction of a link: one module per key.
 //!
-//! Each module has the key's table, a `decode` from the lab file to the model's description, and a `write` back to what a
-//! lab file would have there; a description that is the default writes nothing. Plans, results and messages show what
+//! Each module has the key's table, a `decode` from the lab file to the model's description, and a `write` back to what
+//! a lab file would have there; a description that is the default writes nothing. Plans, results and messages show what
 //! `write` says, so that a user reads everywhere what could be written into a file.
 
 pub(crate) mod chance;
@@ -47,8 +47,8 @@ pub(crate) const KEYS: &[Key] = &[
     foreign::TBF,
 ];
 
-/// Keys of a direction with values in every form that they can take, for tests and tools that make up lab files. Files that
-/// they name are found from the folder of this crate; a key comes once for each group of its models.
+/// Keys of a direction with values in every form that they can take, for tests and tools that make up lab files. Files
+/// that they name are found from the folder of this crate; a key comes once for each group of its models.
 pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("rate", rate::EXAMPLES),
     ("delay", delay::EXAMPLES),

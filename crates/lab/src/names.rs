@@ -1,4 +1,4 @@
-//! What may be the name of something, and what is wrong with a name that may not.
+//! Checks of names, and the errors about wrong ones.
 
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::scalar::{filled, text};
@@ -87,7 +87,7 @@ pub(crate) fn file_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
     let plain =
         name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_. -".contains(&b)) && !name.starts_with(['.', ' ']);
     if RESERVED.contains(&name.as_str()) {
-        return Err(node.error(format!("\"{name}\" is written by every run itself: choose another name")));
+        return Err(node.error(format!("\"{name}\" is a file that every run writes: choose another name")));
     }
     if plain {
         return Ok(node.spanned(name));

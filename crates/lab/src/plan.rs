@@ -92,7 +92,7 @@ pub enum Precision {
     /// Sleep, then spin for the last microseconds.
     #[default]
     Balanced,
-    /// Spin always; takes a whole processor.
+    /// Always spin; occupies a whole processor.
     Exact,
 }
 
@@ -182,7 +182,7 @@ pub struct NodePlan {
     pub sysctls: Vec<(String, String)>,
     /// Environment of all its programs.
     pub env: Vec<(String, String)>,
-    /// What they get of the environment of whoever starts the lab: names, each once.
+    /// The variables that they get from the environment of the command that starts the lab: names, each once.
     pub inherit: Vec<String>,
     /// Whether its file system is a copy on write of the machine's; always in a kernel node.
     pub overlay: bool,

@@ -92,7 +92,7 @@ pub(crate) fn probability_or_zero(node: &Node) -> Result<Probability, Diagnostic
 pub(crate) fn rate(node: &Node) -> Result<Option<Rate>, Diagnostic> {
     match node.text() {
         Some("unlimited") => Ok(None),
-        Some("0") => Err(node.error("a link of rate zero never sends: cut a link with `down` in the timeline instead")),
+        Some("0") => Err(node.error("a link of rate zero never sends; to cut a link, write `down` in the timeline")),
         _ => quantity(node).map(Some),
     }
 }
@@ -145,11 +145,11 @@ pub(crate) fn address(node: &Node) -> Result<IpNet, Diagnostic> {
 fn unusable(net: &IpNet) -> Option<&'static str> {
     let address = net.addr();
     if address.is_unspecified() || address.is_multicast() || address.is_loopback() {
-        return Some("is no address of an interface");
+        return Some("cannot be the address of an interface");
     }
     match net {
         IpNet::V6(v6) if v6.addr().is_unicast_link_local() => {
-            Some("is link-local, and those exist without being asked for")
+            Some("is link-local, and every interface has such an address already")
         }
         IpNet::V4(v4) if v4.prefix_len() < 31 && v4.addr() == v4.network() => {
             Some("is the address of the subnet itself")

@@ -65,18 +65,23 @@ const FLOW_WINDOW: Section = Section {
     groups: &[
         ENDS,
         &[
-            Key::new("kind", Kind::Word(&["window"]), "window", "As much as a window allows.").required(),
+            Key::new("kind", Kind::Word(&["window"]), "window", "A sender with a fixed window.").required(),
             Key::new("window", SIZE, "64 kB", "How much payload may be under way and not acknowledged.").required(),
             Key::new("segment", SIZE, "1460 B", "The payload of a packet. Default: 1460 B."),
-            Key::new("headers", SIZE, "40 B", "What a packet has beyond it, at least 28 B. Default: 40 B."),
+            Key::new("headers", SIZE, "40 B", "The headers of a packet, at least 28 B. Default: 40 B."),
             Key::new("amount", SIZE, "1 MB", "How much payload is sent. Default: without end."),
             Key::new(
                 "acknowledge",
                 Kind::Integer { least: 1, most: 100 },
                 "2",
-                "Each such packet in order is acknowledged, 1 to 100. Default: 1.",
+                "Every how many packets in order are acknowledged, 1 to 100. Default: 1.",
             ),
-            Key::new("timeout", DURATION, "1 s", "When a packet is sent again at the latest. Default: 1 s."),
+            Key::new(
+                "timeout",
+                DURATION,
+                "1 s",
+                "How long after sending an unacknowledged packet is sent again. Default: 1 s.",
+            ),
             Key::new("start", DURATION_OR_ZERO, "2 s", "When it begins, after time zero. Default: 0."),
             Key::new("stop", DURATION, "8 s", "When it ends, after time zero. Default: never."),
         ],

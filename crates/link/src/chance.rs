@@ -29,7 +29,7 @@ impl ChanceConfig {
     /// If it does not.
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.correlation == Probability::ONE {
-            let message = "with 100 % the first packet would decide over all others: write less";
+            let message = "with 100 % the first packet would decide for all others: write less";
             return Err(ConfigError::new("correlation", message));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What a pipe does by itself as time goes by: its schedule, its flapping, its cross traffic.
+//! What a pipe does without packets from outside: its schedule, its flapping, its cross traffic.
 
 use crate::cross::Cross;
 use crate::schedule::{Leg, Schedule};

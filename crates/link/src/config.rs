@@ -1,4 +1,4 @@
-//! What a user can say about a pipe.
+//! The description of a pipe.
 
 use crate::{
     ConfigError, CorruptConfig, CrossConfig, DelayConfig, DuplicateConfig, LossConfig, OverheadConfig, QueueConfig,

@@ -118,7 +118,8 @@ impl PacketSize {
     fn check(self) -> Result<(), ConfigError> {
         match self {
             Self::Fixed(size) if !(LEAST_SIZE..=MOST_SIZE).contains(&size.get()) => {
-                let message = format!("{size} is no size of a UDP packet over IPv4: {LEAST_SIZE} B to {MOST_SIZE} B");
+                let message =
+                    format!("{size} is not the size of a UDP packet over IPv4: {LEAST_SIZE} B to {MOST_SIZE} B");
                 Err(ConfigError::new("size", message))
             }
             _ => Ok(()),

@@ -1,4 +1,4 @@
-//! Duplication: a packet comes twice, the second directly behind the first.
+//! Duplication: a packet is followed directly by a copy.
 
 use crate::chance::{Chance, ChanceConfig};
 use netloom_units::Seed;

@@ -1,9 +1,9 @@
-//! What is wrong with a description of models.
+//! Errors in the description of models.
 
 use alloc::string::String;
 use core::fmt;
 
-/// A description that makes no sense.
+/// An invalid description of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     /// The parameter, as the lab file calls it; empty if it is about the whole model.

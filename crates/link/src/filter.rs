@@ -111,7 +111,7 @@ impl Filter {
         self.check_families()?;
         let wrong = self.dscp.iter().flatten().find(|dscp| **dscp > MOST_DSCP);
         wrong.map_or(Ok(()), |dscp| {
-            Err(ConfigError::new("dscp", format!("{dscp} is no code point: they go from 0 to {MOST_DSCP}")))
+            Err(ConfigError::new("dscp", format!("{dscp} is not a code point: they go from 0 to {MOST_DSCP}")))
         })
     }
 
@@ -119,7 +119,7 @@ impl Filter {
         for (key, ranges) in [("from_port", &self.from_port), ("to_port", &self.to_port), ("port", &self.port)] {
             for Ports { first, last } in ranges.iter().flatten() {
                 if *first == 0 {
-                    return Err(ConfigError::new(key, "0 is no port: they go from 1 to 65535"));
+                    return Err(ConfigError::new(key, "0 is not a port: they go from 1 to 65535"));
                 }
                 if first > last {
                     let message = format!("the range {first}-{last} ends before it begins: write {last}-{first}");
@@ -141,14 +141,14 @@ impl Filter {
         let family = |ipv6| has(&self.from, ipv6) && has(&self.to, ipv6);
         let is_icmp_of = |protocol: u8, ipv6| any(&self.protocol, |own| *own != protocol) || family(ipv6);
         if !family(false) && !family(true) {
-            return Err(ConfigError::new("to", "no packet goes from an IPv4 address to an IPv6 one or back"));
+            return Err(ConfigError::new("to", "`from` and `to` must both be IPv4 or both be IPv6"));
         }
         // RFC 792 and RFC 4443: each family has an ICMP of its own.
         if !is_icmp_of(ICMP, false) {
-            return Err(ConfigError::new("protocol", "icmp is that of IPv4: write icmpv6 for IPv6 addresses"));
+            return Err(ConfigError::new("protocol", "icmp belongs to IPv4: write icmpv6 for IPv6 addresses"));
         }
         if !is_icmp_of(ICMPV6, true) {
-            return Err(ConfigError::new("protocol", "icmpv6 is that of IPv6: write icmp for IPv4 addresses"));
+            return Err(ConfigError::new("protocol", "icmpv6 belongs to IPv6: write icmp for IPv4 addresses"));
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use core::fmt;
 use netloom_packet::Packet;
 use netloom_units::Instant;
 
-/// A packet that was dropped: for the curious, and so that its buffer can be used again.
+/// A packet that was dropped: for reports, and so that its buffer can be used again.
 #[derive(Debug)]
 pub struct Dropped {
     /// The packet; a train if all its segments were dropped at once.

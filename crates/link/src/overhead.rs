@@ -56,7 +56,7 @@ impl OverheadConfig {
             Self::Cells { bytes, payload, cell } => {
                 at_most("bytes", bytes).and(at_most("cell", cell))?;
                 if payload == Bytes::new(0) {
-                    return Err(ConfigError::new("payload", "a cell that carries nothing carries no packet either"));
+                    return Err(ConfigError::new("payload", "a cell must carry at least one byte"));
                 }
                 if payload > cell {
                     let message = format!("a cell of {cell} cannot carry {payload}: write what it carries of it");

@@ -1,6 +1,6 @@
-//! A link is up or down: flapping by itself, and what a cut does to what is on the wire.
+//! The state of a link, up or down: flapping, and what a cut does to packets on the wire.
 //!
-//! A pipe is up only if nobody has cut it: neither a user or the timeline, nor its own flapping. Each joins only what
+//! A pipe is up only if neither the user, the timeline nor its own flapping has cut it. Each joins only what
 //! it has cut itself. Flapping lines are what routing protocols are tried with; the times up and down of a line are
 //! either constant or exponentially distributed, as in the two-state model of a repairable line (an alternating
 //! renewal process; Cox 1962, chapter 7).
@@ -121,7 +121,7 @@ impl Flapping {
     }
 }
 
-/// Who has cut the pipe.
+/// What has cut the pipe.
 #[derive(Debug, Default)]
 pub(crate) struct Cuts {
     pub(crate) by_hand: bool,

@@ -186,8 +186,8 @@ fn covering_knows_prefixes_and_ranges() {
 #[test]
 fn a_prefix_has_nothing_behind_it() {
     let wrong = |text: &str, length| Prefix::new(text.parse().expect("an address"), length).expect_err("it is wrong");
-    assert_eq!(wrong("10.0.1.7", 24).to_string(), "10.0.1.7/24 has bits set behind its prefix: write 10.0.1.0/24");
-    assert_eq!(wrong("fd00::1", 0).to_string(), "fd00::1/0 has bits set behind its prefix: write ::/0");
+    assert_eq!(wrong("10.0.1.7", 24).to_string(), "10.0.1.7/24 has bits set after its prefix: write 10.0.1.0/24");
+    assert_eq!(wrong("fd00::1", 0).to_string(), "fd00::1/0 has bits set after its prefix: write ::/0");
     assert_eq!(wrong("10.0.0.0", 33).to_string(), "the prefix of 10.0.0.0 has at most 32 bits");
     assert_eq!(Prefix::host("10.0.0.1".parse().expect("an address")), v4("10.0.0.1", 32));
 }
@@ -202,17 +202,17 @@ fn what_can_never_match_is_refused() {
     let backwards = Filter { port: Some(vec![Ports { first: 9, last: 8 }]), ..Filter::default() };
     assert_eq!(wrong(backwards), "port: the range 9-8 ends before it begins: write 8-9");
     let zero = Filter { to_port: Some(vec![Ports { first: 0, last: 8 }]), ..Filter::default() };
-    assert_eq!(wrong(zero), "to_port: 0 is no port: they go from 1 to 65535");
+    assert_eq!(wrong(zero), "to_port: 0 is not a port: they go from 1 to 65535");
     let portless = Filter { protocol: Some(vec![1, 47]), from_port: ports(), ..Filter::default() };
     let only = "from_port: these protocols have no ports: only TCP, UDP, DCCP, SCTP and UDP-Lite have";
     assert_eq!(wrong(portless), only);
     let mixed = Filter { from: four.clone(), to: six.clone(), ..Filter::default() };
-    assert_eq!(wrong(mixed), "to: no packet goes from an IPv4 address to an IPv6 one or back");
+    assert_eq!(wrong(mixed), "to: `from` and `to` must both be IPv4 or both be IPv6");
     let icmp = |number, to| Filter { protocol: Some(vec![number]), to, ..Filter::default() };
-    assert_eq!(wrong(icmp(1, six)), "protocol: icmp is that of IPv4: write icmpv6 for IPv6 addresses");
-    assert_eq!(wrong(icmp(58, four)), "protocol: icmpv6 is that of IPv6: write icmp for IPv4 addresses");
+    assert_eq!(wrong(icmp(1, six)), "protocol: icmp belongs to IPv4: write icmpv6 for IPv6 addresses");
+    assert_eq!(wrong(icmp(58, four)), "protocol: icmpv6 belongs to IPv6: write icmp for IPv4 addresses");
     let dscp = Filter { dscp: Some(vec![0, 64]), ..Filter::default() };
-    assert_eq!(wrong(dscp), "dscp: 64 is no code point: they go from 0 to 63");
+    assert_eq!(wrong(dscp), "dscp: 64 is not a code point: they go from 0 to 63");
     let partly = Filter { protocol: Some(vec![1, 17]), port: ports(), ..Filter::default() };
     assert_eq!(partly.check(), Ok(()), "UDP has ports");
 }

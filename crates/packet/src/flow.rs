@@ -1,4 +1,4 @@
-//! What a packet's headers say about whose it is: addresses, protocol, ports, traffic class.
+//! The flow of a packet by its headers: addresses, protocol, ports, traffic class.
 
 use crate::headers::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, MAX_HEAD, ethernet};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -3,7 +3,7 @@
 //! This crate reads no clock, starts no thread and opens no file: it is `no_std`, and the compiler proves it. It knows
 //! the bytes of Ethernet, IPv4, IPv6, TCP and UDP headers and of the virtio-net header, and nothing of sockets.
 //!
-//! A sender's kernel hands over *super-packets* of up to 64 KiB with the wish that somebody cut them into segments
+//! A sender's kernel hands over *super-packets* of up to 64 KiB, to be cut into segments later
 //! (segmentation offload). A [`Packet`] is such a super-packet or a run of its segments. Cutting one never copies
 //! payload: the pieces share the buffer, and [`Packet::write_head`] writes the headers that a piece needs.
 #![no_std]

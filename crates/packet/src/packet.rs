@@ -200,7 +200,7 @@ impl Packet {
     }
 
     /// How many routers have passed it on since its frame was filled. Its Ethernet addresses are then no longer those of
-    /// the frame, but those of the ends of the link that it is on, which whoever hands it over has to write.
+    /// the frame, but those of the ends of the link that it is on, which the caller that delivers it has to write.
     #[inline]
     pub fn hops(&self) -> u8 {
         self.span.hops()

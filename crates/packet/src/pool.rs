@@ -1,4 +1,4 @@
-//! Buffers that are used again, the last returned first, since its memory is still in the cache.
+//! A pool of buffers. The buffer that was returned last is used first, since its memory is still in the cache.
 
 use crate::{Frame, Head, MAX_HEAD, Packet, VirtioHeader};
 use alloc::{sync::Arc, vec::Vec};

@@ -1,4 +1,4 @@
-//! A folder that is written as the run goes on, so that whatever ends the run leaves what was there.
+//! A folder that is written as the run goes on, so that a run that is killed leaves what it had so far.
 
 use netloom_judge::RunError;
 use serde::Serialize;
@@ -28,7 +28,7 @@ impl Folder {
         let path = parent.join(&name);
         fs::create_dir(&path).map_err(RunError::results(&path))?;
         let lock = File::open(&path).map_err(RunError::results(&path))?;
-        // Whoever looks at it has it for a moment.
+        // A process that looks at the folder has it open for a moment.
         let lock = lock.lock().is_ok().then(|| Arc::new(lock));
         let folder = Self { path, _lock: lock };
         folder.make_folder("logs")?;
@@ -66,7 +66,8 @@ impl Folder {
         fs::write(&path, contents).map_err(RunError::results(&path))
     }
 
-    /// Writes a value as a file of indented JSON. Whoever reads it meanwhile finds what was there before.
+    /// Writes a value as a file of indented JSON, atomically: a reader finds the old contents until the new are
+    /// complete.
     pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), RunError> {
         let (path, fresh) = (self.path.join(name), format!("{name}.new"));
         let mut file = BufWriter::new(self.file(&fresh)?);
@@ -78,7 +79,7 @@ impl Folder {
             .map_err(RunError::results(&path))
     }
 
-    /// Creates a file that is written bit by bit.
+    /// Creates a file that is written piece by piece.
     pub fn file(&self, name: &str) -> Result<File, RunError> {
         let path = self.path.join(name);
         File::create(&path).map_err(RunError::results(&path))

@@ -1,7 +1,7 @@
-//! What commands and services wrote: the logs in a results folder, while they are written or afterwards.
+//! The logs of commands and services in a results folder, while they are written or afterwards.
 //!
-//! Whoever reads them asks nothing of the lab: the files are read as they grow. So it is the same on every clock and for every
-//! kind of node, and a reader that is slow, stops or dies keeps nobody waiting.
+//! Reading them needs no answer from the lab: the files are read as they grow. So it is the same on every clock and for
+//! every kind of node, and a reader that is slow, stops or dies blocks nothing.
 
 use crate::regular;
 use netloom_judge::{CommandRow, RunError};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// What names the logs in a results folder.
 pub const COMMANDS: &str = "commands.json";
-/// So much is read at once.
+/// How many bytes are read at once.
 const BLOCK: usize = 64 * 1024;
 /// A longer line is passed on in parts.
 const LONGEST_LINE: usize = 64 * 1024;
@@ -74,8 +74,9 @@ impl Logs {
     /// # Errors
     /// [`RunError::Lab`] if it is none.
     pub fn in_folder(folder: &Path) -> Result<Self, RunError> {
-        let wrong =
-            |error: io::Error| RunError::Lab(format!("{} is no results folder: {COMMANDS}: {error}", folder.display()));
+        let wrong = |error: io::Error| {
+            RunError::Lab(format!("{} is not a results folder: {COMMANDS}: {error}", folder.display()))
+        };
         // The name of the latest one may lead elsewhere soon.
         let folder = folder.canonicalize().map_err(wrong)?;
         let text = regular::read(&folder.join(COMMANDS)).map_err(wrong)?;
@@ -155,7 +156,7 @@ impl Logs {
         Ok(true)
     }
 
-    /// Passes on lines without an end, which nobody will write any more.
+    /// Passes on the last lines that have no end, once no program writes them any more.
     pub fn finish(&mut self, sink: Sink<'_>) {
         for log in self.logs.iter_mut().filter(|log| !log.rest.is_empty()) {
             if !log.pass_on(sink) {

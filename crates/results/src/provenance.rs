@@ -18,7 +18,7 @@ pub struct Origin {
     pub lab: String,
     /// Where its file is.
     pub lab_file: PathBuf,
-    /// From which all chance is drawn.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// The clock that is really used.
     pub clock: Clock,
@@ -53,7 +53,7 @@ pub struct Provenance {
     lab_file: PathBuf,
     seed: u64,
     clock: &'static str,
-    /// By how much lab time is slower than ours; null in virtual time.
+    /// By how much lab time is slower than wall time; null in virtual time.
     dilation: Option<f64>,
     /// Whether lab time may go on while a program computes, so that runs may differ; null but in virtual time.
     on_spin: Option<&'static str>,

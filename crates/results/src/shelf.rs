@@ -1,7 +1,7 @@
 //! What there is in a folder of results: `RESULTS/LAB/TIME-ID/`, one folder per run or simulation.
 //!
-//! Links are not followed, but for the folder that the user names. What does not look like the folder of a run is none of
-//! our business: not shown, and never removed.
+//! Symbolic links are not followed, except for the folder that the user names. What does not look like the folder of a
+//! run is not shown, and never removed.
 
 use crate::folder::is_locked;
 use crate::regular;
@@ -58,9 +58,9 @@ pub struct PruneRequest {
     pub root: PathBuf,
     /// Only of these labs; none: of all.
     pub labs: Vec<String>,
-    /// So many of each lab stay, the newest.
+    /// How many of each lab stay, the newest.
     pub keep: Option<usize>,
-    /// Those that began less than so long ago stay.
+    /// Those that began less than this long ago stay.
     pub older_than: Option<Duration>,
     /// Whether they are only named.
     pub dry_run: bool,
@@ -118,7 +118,7 @@ pub fn prune_results(request: &PruneRequest) -> Result<Vec<Results>, RunError> {
     failed.map_or(Ok(removed), Err)
 }
 
-/// Those that go: neither among the newest of their lab nor too young, and nothing that somebody uses.
+/// Those to remove: neither among the newest of their lab nor too young, and not in use.
 fn doomed(all: Vec<Results>, keep: Option<usize>, older_than: Option<Duration>, now: SystemTime) -> Vec<Results> {
     let mut newer: BTreeMap<String, usize> = BTreeMap::new();
     let mut doomed: Vec<Results> = Vec::new();

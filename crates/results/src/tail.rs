@@ -1,4 +1,4 @@
-//! The last lines of a log, for people: few, short, and without anything that a terminal would obey.
+//! The last lines of a log, for people: few, short, and without control characters.
 
 use crate::regular;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -15,11 +15,11 @@ pub struct PortraitRequest {
     pub config: PipeConfig,
     /// What stands above the picture, line by line.
     pub title: Vec<String>,
-    /// Where chance begins.
+    /// The seed of the random numbers.
     pub seed: Seed,
     /// How many packets are sent through delay and loss.
     pub packets: u32,
-    /// For how long the rate is looked at.
+    /// The time that the plot of the rate spans.
     pub span: Duration,
 }
 
@@ -30,7 +30,7 @@ const LINE: u32 = 20;
 const LETTERS: usize = 125;
 /// Into how many bars a distribution is cut.
 const BARS: usize = 80;
-/// So much of a distribution is shown; a long tail would squeeze the rest.
+/// How much of a distribution is shown; a long tail would squeeze the rest.
 const SHOWN: f64 = 0.999;
 /// How many packets are shown one by one.
 const ONE_BY_ONE: usize = 300;
@@ -117,7 +117,7 @@ fn histogram(area: &Area<'_>, ms: &[f64]) -> Drawn {
     Ok(())
 }
 
-/// The delays of the first packets, which show whether neighbours are alike.
+/// The delays of the first packets, which show the correlation of neighbours.
 fn one_by_one(area: &Area<'_>, ms: &[f64]) -> Drawn {
     let first = &ms[..ms.len().min(ONE_BY_ONE)];
     let top = first.iter().copied().fold(0.0, f64::max).max(1e-6) * HEADROOM;

@@ -148,7 +148,7 @@ impl FromStr for Dilation {
         }
         if decimal.is_below(1) {
             return Err(wrong(
-                "is below 1, and lab time would pass faster than ours, which no machine can promise: write 1 or more, \
+                "is below 1, and lab time would pass faster than wall time, which no machine can guarantee: write 1 or more, \
                  or use virtual time (`clock: virtual`), which passes as fast as the machine computes",
             ));
         }

@@ -13,7 +13,7 @@ const PACKETS: Family = Family {
     ambiguous: &[],
 };
 
-/// The bound of a queue, in one of the units that people think in.
+/// The limit of a queue: in packets, in bytes or in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
     /// So many packets wait at most; the segments of a super-packet count one by one.

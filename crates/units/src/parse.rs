@@ -26,7 +26,7 @@ impl fmt::Display for ParseError {
 
 impl core::error::Error for ParseError {}
 
-/// A unit's spellings are few on purpose: one spelling, one meaning.
+/// A unit has few spellings, so that none is ambiguous.
 pub(crate) struct Unit {
     pub(crate) name: &'static str,
     /// How many base units one of this unit is.
@@ -57,7 +57,7 @@ impl Family {
             return Err(self.error(text, "has no unit"));
         }
         if let Some((_, advice)) = self.ambiguous.iter().find(|(name, _)| *name == unit_name) {
-            return Err(ParseError::new(format!("\"{text}\": `{unit_name}` is read in two ways: {advice}")));
+            return Err(ParseError::new(format!("\"{text}\": `{unit_name}` is ambiguous: {advice}")));
         }
         let Some(unit) = self.units.iter().find(|unit| unit.name == unit_name) else {
             return Err(self.error(text, &format!("has the unknown unit `{unit_name}`")));

@@ -80,7 +80,9 @@ impl FromStr for Rate {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let bits = FAMILY.parse(text)?;
         Self::from_bits_per_second(bits).ok_or_else(|| {
-            ParseError::new(format!("\"{text}\" is zero and nothing would ever leave: cut a link with `down` instead"))
+            ParseError::new(format!(
+                "\"{text}\" is zero and nothing would ever leave; to cut a link, write `down` in the timeline"
+            ))
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use core::{fmt, str::FromStr};
 
-/// Where chance begins: the same seed gives the same run.
+/// The seed of all random numbers of a run: the same seed gives the same run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Seed(u64);
 

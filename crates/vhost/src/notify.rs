@@ -19,7 +19,7 @@ impl Call {
         if status.st_mode & libc::S_IFMT == libc::S_IFSOCK {
             Ok(Self { socket })
         } else {
-            Err(PortError::Message("a call descriptor that is no socket".into()))
+            Err(PortError::Message("a call descriptor that is not a socket".into()))
         }
     }
 

@@ -137,19 +137,20 @@ impl Ring {
         self.atomic(self.used, 2).store(self.next_used.to_le(), Ordering::Release);
     }
 
-    /// Whether the guest wants to be told of what was published.
+    /// Whether the guest wants a notification of what was published.
     pub(crate) fn wants_call(&self) -> bool {
-        // What was published must be visible before the guest's wish is read: it writes its wish and then looks.
+        // The used ring must be visible before the guest's flag is read: the guest writes its flag and then looks.
         fence(Ordering::SeqCst);
         u16::from_le(self.atomic(self.available, 0).load(Ordering::Relaxed)) & NO_INTERRUPT == 0
     }
 
-    /// Says whether the guest is to ring when it puts something in. Look again afterwards: it may just have done so.
+    /// Enables or suppresses the guest's notifications. Look at the queue again afterwards: the guest may just have
+    /// added to it.
     pub(crate) fn ask_for_kicks(&self, ask: bool) {
         let flags = if ask { 0 } else { NO_NOTIFY };
         self.atomic(self.used, 0).store(flags.to_le(), Ordering::Relaxed);
         if ask {
-            // The wish must be visible before we look: the guest puts in and then reads our wish.
+            // The flag must be visible before we look at the queue: the guest adds to it and then reads the flag.
             fence(Ordering::SeqCst);
         }
     }

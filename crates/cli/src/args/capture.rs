@@ -17,13 +17,13 @@ pub(crate) struct CaptureArgs {
     /// The link, or one direction of it
     #[arg(value_name = "LINK[.DIRECTION]")]
     pub(crate) link: String,
-    /// Each packet once, where it is sent or where it is delivered; or what passes at this node; without it at both ends
+    /// Where to capture: each packet once as it is sent or delivered, or all that pass this node; default: both ends
     #[arg(long, value_name = "sent|delivered|NODE")]
     pub(crate) at: Option<String>,
-    /// Where to write, in the format pcapng; - is standard output
+    /// The pcapng file to write; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) write: PathBuf,
-    /// Keep so many bytes of each packet
+    /// Keep the first BYTES bytes of each packet
     #[arg(short, long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(14..=262_144))]
     pub(crate) snaplen: Option<u64>,
 }
@@ -37,9 +37,9 @@ pub(crate) struct CaptureArgs {
 
 One row per direction of a connection and interface. Only packets with data count; times begin at the SYN.")]
 pub(crate) struct PacketsArgs {
-    /// The capture, in the format pcapng
+    /// The capture, a pcapng file
     pub(crate) file: PathBuf,
-    /// Only what this interface saw, as the capture names it: NODE:INTERFACE
+    /// Only the packets at this interface, which the capture calls NODE:INTERFACE
     #[arg(long, value_name = "INTERFACE")]
     pub(crate) at: Option<String>,
     /// Draw the number of packets over time as SVG; - is standard output

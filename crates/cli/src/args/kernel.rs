@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub(crate) enum KernelCommand {
     /// Build a kernel from source and keep it in the user's cache folder
     Build(KernelBuildArgs),
-    /// Keep a kernel that was built elsewhere, after a look at it
+    /// Check a kernel that was built elsewhere, and copy it into the cache
     Import(KernelImportArgs),
     /// List the kernels that were built
     #[command(after_help = "Examples:\n  netloom kernel list\n  netloom kernel list --json | jq -r '.[0].path'")]
@@ -23,20 +23,20 @@ pub(crate) enum KernelCommand {
   netloom kernel build --source linux-7.3.4.tar.xz
   netloom kernel build --source ~/src/linux --force
 
-Without --source the newest linux-source package is fetched that the package archive has, beside the system's own
-package lists. It takes some minutes and 3.5 GB of disk while it lasts; the kernel itself takes 20 MB. A kernel that
-is there already is not built again. The path of the kernel goes to standard output.")]
+Without --source, netloom fetches the newest linux-source package of the package archive, without changing the system's
+package lists. A build takes some minutes and 3.5 GB of disk; the kernel itself takes 20 MB. A kernel that
+is in the cache is not built again. The path of the kernel goes to standard output.")]
 pub(crate) struct KernelBuildArgs {
-    /// The folder of a kernel's source, or an archive of it; neither is written to
+    /// The folder of a kernel's source, or an archive of it; netloom changes neither
     #[arg(long, value_name = "PATH")]
     pub(crate) source: Option<PathBuf>,
-    /// Build although that kernel is there
+    /// Build even if the cache has this kernel
     #[arg(long)]
     pub(crate) force: bool,
-    /// How many compilers run at a time; without it one per processor
+    /// How many compilers run at a time; default: one per processor
     #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<NonZero<usize>>,
-    /// Say nothing while it works
+    /// Print no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
@@ -47,13 +47,13 @@ pub(crate) struct KernelBuildArgs {
   netloom kernel import linux
   netloom kernel import /mnt/lab/kernels/linux-7.3.4
 
-The kernel must have been built by `netloom kernel build` of this version of netloom, on this machine or another: it says
-so itself. It is booted once, and copied into the cache. Its path there goes to standard output.")]
+The same version of netloom must have built the kernel with `netloom kernel build`, on this machine or another. netloom
+boots it once and copies it into the cache. The path of the copy goes to standard output.")]
 pub(crate) struct KernelImportArgs {
     /// The kernel's binary, the file whose path `netloom kernel build` printed
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Say nothing while it works
+    /// Print no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

@@ -11,8 +11,8 @@ use std::path::PathBuf;
   netloom up lab.yaml --name second
   netloom up lab.yaml --results /tmp/results
 
-Services without a time are started; the rest of the timeline belongs to `netloom run`, and so do expectations. Results go to
-RESULTS/<lab>/<time>-<id>/; `netloom down` says the verdict.")]
+`netloom up` starts the services that have no time; only `netloom run` plays the rest of the timeline and checks
+expectations. Results go to RESULTS/<lab>/<time>-<id>/; `netloom down` prints the verdict.")]
 pub(crate) struct UpArgs {
     /// The lab file
     pub(crate) file: PathBuf,
@@ -21,7 +21,7 @@ pub(crate) struct UpArgs {
     /// The folder that holds the results of all labs
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// Say nothing while it works
+    /// Print no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
@@ -47,13 +47,13 @@ pub(crate) struct ExecArgs {
     pub(crate) lab: String,
     /// The node
     pub(crate) node: String,
-    /// The user that it runs as: a name in the node's /etc/passwd, or a number
+    /// The user that the program runs as: a name in the node's /etc/passwd, or a number
     #[arg(short, long, value_name = "USER")]
     pub(crate) user: Option<String>,
-    /// The folder that it starts in; without it, this one
+    /// The folder that the program starts in; default: the current one
     #[arg(short, long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
-    /// Added to the program's environment
+    /// Add a variable to the program's environment; may be given several times
     #[arg(short, long, value_name = "KEY=VALUE")]
     pub(crate) env: Vec<String>,
     /// The program and its arguments
@@ -79,7 +79,7 @@ pub(crate) struct ShellArgs {
 pub(crate) struct SetArgs {
     /// The lab
     pub(crate) lab: String,
-    /// The link, or one direction of it: LINK.forward or LINK.backward; then a further pipe, if that is meant
+    /// The link, or one direction of it, LINK.forward or LINK.backward, or a further pipe of either
     #[arg(value_name = "LINK[.DIRECTION][.PIPE]")]
     pub(crate) link: String,
     /// What to change: any key of a direction as in a lab file, or state=up|down
@@ -94,12 +94,12 @@ pub(crate) struct SetArgs {
   netloom stats dumbbell --once
   netloom stats dumbbell --json --once | jq '.pipes[0].departed_bytes'")]
 pub(crate) struct StatsArgs {
-    /// The lab; may be left out while just one is up
+    /// The lab; may be left out if only one is up
     pub(crate) lab: Option<String>,
     /// Print counters as JSON, one object per second
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print once and stop; rates are those of one second
+    /// Print once and stop; rates are averages over one second
     #[arg(long)]
     pub(crate) once: bool,
 }
@@ -112,19 +112,19 @@ pub(crate) struct StatsArgs {
   netloom logs dumbbell --follow --tail 10
   netloom logs results/dumbbell/latest --only stderr
 
-Each line has the command and its node in front; behind these, | stands for standard output and ! for standard error.
-Without --follow, one output comes after the other. Ctrl-C ends nothing but this command.")]
+Each line begins with the command and its node, followed by | for standard output or ! for standard error.
+Without --follow, one output comes after the other. Ctrl-C ends this command only.")]
 pub(crate) struct LogsArgs {
-    /// The lab, or a results folder; may be left out while just one lab is up
+    /// The lab, or a results folder; may be left out if only one lab is up
     #[arg(value_name = "LAB|FOLDER")]
     pub(crate) lab: Option<String>,
     /// Only the commands with these names, and those on nodes with these names
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Go on until the lab ends
+    /// Print new lines until the lab ends
     #[arg(short, long)]
     pub(crate) follow: bool,
-    /// Begin with the last so many lines of each output
+    /// Begin with the last LINES lines of each output
     #[arg(short = 'n', long, value_name = "LINES")]
     pub(crate) tail: Option<usize>,
     /// Only one of the outputs
@@ -147,10 +147,10 @@ pub(crate) enum StreamArg {
   netloom down dumbbell
   netloom down --all
 
-Of a lab that `netloom up` brought up, the verdict is said and gives the exit code, as that of a run: 5 if the network was not
-as described, 1 if a service failed. Of several labs, it is the first code that is not 0.")]
+For a lab of `netloom up`, prints the verdict, which gives the exit code as for a run: 5 if the network was not
+as described, 1 if a service failed. For several labs, the exit code is the first that is not 0.")]
 pub(crate) struct DownArgs {
-    /// The lab; may be left out while just one is up
+    /// The lab; may be left out if only one is up
     #[arg(conflicts_with = "all")]
     pub(crate) lab: Option<String>,
     /// Every lab of this user

@@ -35,10 +35,10 @@ pub(crate) struct LinkArgs {
     pub(crate) json: bool,
 }
 
-/// What else can be done with a link.
+/// The subcommands of `netloom link`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LinkCommand {
-    /// Draw the distribution or the trace of models as SVG, to look before you run
+    /// Draw the distribution or the trace of models as SVG
     Plot(PlotArgs),
 }
 
@@ -52,19 +52,19 @@ pub(crate) enum LinkCommand {
 
 Keys and values are those of a link in a lab file. Figures go to standard output.")]
 pub(crate) struct PlotArgs {
-    /// What to draw, as a lab file would have it
+    /// The model to draw, written as in a lab file
     #[arg(required = true, value_name = "KEY=VALUE")]
     pub(crate) models: Vec<String>,
-    /// Where to write the picture; - is standard output
+    /// The SVG file to write; - is standard output
     #[arg(long, value_name = "FILE", default_value = "link.svg")]
     pub(crate) out: PathBuf,
     /// How many packets are sent through delay and loss
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
     pub(crate) packets: u32,
-    /// For how long the rate is looked at
+    /// The time that the plot of a rate spans
     #[arg(long = "for", value_name = "TIME", default_value = "10 s")]
     pub(crate) span: String,
-    /// Where chance begins
+    /// The seed of the random numbers
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
 }

@@ -24,7 +24,7 @@ pub(crate) struct ResultsArgs {
     pub(crate) json: bool,
 }
 
-/// Where results are, and whose.
+/// The results folder, and the labs to look at.
 #[derive(Debug, Args)]
 pub(crate) struct WhichResults {
     /// The folder that holds the results of all labs
@@ -35,7 +35,7 @@ pub(crate) struct WhichResults {
     pub(crate) lab: Vec<String>,
 }
 
-/// What else can be done with results.
+/// The subcommands of `netloom results`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ResultsCommand {
     /// Draw what the links of a run or simulation carried, from its samples
@@ -51,7 +51,7 @@ pub(crate) enum ResultsCommand {
   netloom results plot results/dumbbell/latest backbone access1
   netloom results plot results/large/latest --most 100
 
-A run draws the 16 pipes that carried most by itself. This draws them again, or others, into the folder plots of the
+A run itself draws the 16 pipes that carried most. This draws them again, or others, into the folder plots of the
 results; plots/index.html shows them.")]
 pub(crate) struct ResultsPlotArgs {
     /// The folder of a run or simulation
@@ -59,10 +59,10 @@ pub(crate) struct ResultsPlotArgs {
     /// Only these links
     #[arg(value_name = "LINK")]
     pub(crate) links: Vec<String>,
-    /// So many pictures at most; the pipes that carried most come first
+    /// Draw at most N pictures; the pipes that carried most come first
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) most: Option<u16>,
-    /// Print which pictures there are as JSON
+    /// Print the list of pictures as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -76,8 +76,8 @@ pub(crate) struct ResultsPlotArgs {
   netloom results prune --older-than 7d --lab dumbbell
   netloom results prune --keep 1 --older-than 12h --dry-run
 
-With both rules only that goes which neither keeps. What `latest` points to stays, and so do runs that still go on,
-kept files of nodes (RESULTS/LAB/keep), and everything that is not the folder of a run."
+With both rules, only results that neither rule keeps are removed. Never removed: what `latest` points to, runs that
+still go on, kept files of nodes (RESULTS/LAB/keep), and everything else that is not the folder of a run."
 )]
 pub(crate) struct PruneArgs {
     #[command(flatten)]
@@ -85,10 +85,10 @@ pub(crate) struct PruneArgs {
     /// Keep the newest N of each lab
     #[arg(long, value_name = "N")]
     pub(crate) keep: Option<usize>,
-    /// Keep what began less than so long ago, for example 7d or 12h
+    /// Keep what began less than TIME ago, for example 7d or 12h
     #[arg(long, value_name = "TIME", value_parser = age)]
     pub(crate) older_than: Option<Duration>,
-    /// Only say what would be removed
+    /// Print what would be removed, and remove nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print what was removed as JSON
@@ -96,7 +96,7 @@ pub(crate) struct PruneArgs {
     pub(crate) json: bool,
 }
 
-/// A time with a unit, days among them.
+/// Parses a time with a unit, which may be days.
 fn age(text: &str) -> Result<Duration, String> {
     const DAY: u64 = 86_400;
     if let Some(days) = text.strip_suffix('d') {

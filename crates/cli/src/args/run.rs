@@ -18,10 +18,10 @@ use std::time::Duration;
   netloom run lab.yaml --follow
   netloom run lab.yaml --json | jq .verdict
 
---auto-dilate reruns a lab that was not as described on Linux kernels of its own, in time that is slower by the factor
-that its verdict proposes, at most 5 times in all. The last report shows all runs; the exit code is the last run's.
+--auto-dilate reruns a lab whose network was not as described, on kernel nodes and in slower time, by the factor
+that the verdict proposes, at most 5 times in all. The last report shows all runs; the exit code is the last run's.
 
-Results go to RESULTS/<lab>/<time>-<id>/. Ctrl-C stops the run and still leaves them; a second Ctrl-C kills it.")]
+Results go to RESULTS/<lab>/<time>-<id>/. Ctrl-C stops the run and keeps its results; a second Ctrl-C kills it.")]
 pub(crate) struct RunArgs {
     /// The lab file
     pub(crate) file: PathBuf,
@@ -32,7 +32,7 @@ pub(crate) struct RunArgs {
     /// The folder that holds the results of all labs
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// End the run after so much wall time, however far it is, and keep its results; exit code 124
+    /// End the run after this much wall time, keep its results, and exit with code 124
     #[arg(long, value_name = "TIME", value_parser = wall_limit)]
     pub(crate) wall_limit: Option<Duration>,
     /// Show what commands and services write, on standard error
@@ -41,7 +41,7 @@ pub(crate) struct RunArgs {
     /// Print the whole report as JSON on standard output, whatever fails
     #[arg(long)]
     pub(crate) json: bool,
-    /// Say nothing but the verdict while it works
+    /// Print the verdict, but no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
@@ -56,18 +56,18 @@ pub(crate) struct RunArgs {
 
 Sources are those of `traffic:` in the lab file and those of --traffic, which has the same keys: kind is constant,
 poisson, on-off, pcap or window (a sender with a fixed window, which is not TCP). Changes of links in the timeline
-happen at their instants; its programs are left out. The same seed gives the same figures. Results go to
-RESULTS/<lab>/<time>-<id>/, plots among them.")]
+happen at their instants; its programs do not run. The same seed gives the same figures. Results and plots go to
+RESULTS/<lab>/<time>-<id>/.")]
 pub(crate) struct SimArgs {
     /// The lab file
     pub(crate) file: PathBuf,
-    /// One source more, as an entry of `traffic:` in a lab file; may be given several times
+    /// Add a source, written like an entry of `traffic:` in a lab file; may be given several times
     #[arg(long, value_name = "SOURCE")]
     pub(crate) traffic: Vec<String>,
-    /// For how long sources send; without it the lab file's duration, or else 10 s
+    /// How long sources send; default: the lab file's duration, or 10 s
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) duration: Option<String>,
-    /// Another seed for everything random
+    /// The seed of all random numbers
     #[arg(long)]
     pub(crate) seed: Option<u64>,
     /// The folder that holds the results of all labs
@@ -79,7 +79,7 @@ pub(crate) struct SimArgs {
     /// Print the whole report as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// Say nothing while it works
+    /// Print no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
@@ -94,7 +94,7 @@ pub(crate) struct SimArgs {
 pub(crate) struct CheckArgs {
     /// The lab file
     pub(crate) file: PathBuf,
-    /// Another clock: real, virtual, or a number, by which lab time is slower than ours
+    /// The clock: real, virtual, or by how much lab time is slower than wall time
     #[arg(long, value_parser = clock)]
     pub(crate) clock: Option<Clock>,
     /// Print the plan as JSON
@@ -102,25 +102,25 @@ pub(crate) struct CheckArgs {
     pub(crate) json: bool,
 }
 
-/// What the command line may say instead of the lab file.
+/// Settings that take the place of the lab file's.
 #[derive(Debug, Args)]
 pub(crate) struct Overrides {
-    /// Another name, so that the same file can be up several times
+    /// The name of the lab, so that the same file can be up several times
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Another seed for everything random
+    /// The seed of all random numbers
     #[arg(long)]
     pub(crate) seed: Option<u64>,
-    /// Another precision
+    /// How precisely the packet engine keeps due times
     #[arg(long, value_enum)]
     pub(crate) precision: Option<PrecisionArg>,
-    /// Another number of threads of the packet engine, or auto
+    /// The number of threads of the packet engine, or auto
     #[arg(long, value_name = "N", value_parser = shards)]
     pub(crate) shards: Option<Shards>,
-    /// Another clock: real, virtual, or a number, by which lab time is slower than ours
+    /// The clock: real, virtual, or by how much lab time is slower than wall time
     #[arg(long, value_parser = clock)]
     pub(crate) clock: Option<Clock>,
-    /// The kernel of kernel nodes; without it $NETLOOM_KERNEL, or the best that `netloom kernel list` shows
+    /// The kernel of kernel nodes; default: $NETLOOM_KERNEL, or the best of `netloom kernel list`
     #[arg(long, value_name = "PATH")]
     pub(crate) kernel: Option<PathBuf>,
 }
@@ -128,21 +128,21 @@ pub(crate) struct Overrides {
 /// How precisely packets are released.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum PrecisionArg {
-    /// Sleep only; late by 35 to 100 us
+    /// Sleep only; packets are 35 to 100 us late
     Eco,
     /// Sleep, then spin for the last microseconds
     Balanced,
-    /// Spin always; takes a whole processor
+    /// Always spin; occupies a whole processor
     Exact,
 }
 
 /// The search for a dilation.
 #[derive(Debug, Args)]
 pub(crate) struct AutoDilate {
-    /// If this machine is too slow for the lab, rerun it with the smallest dilation that will fit
+    /// If this machine is too slow for the lab, rerun it with the smallest sufficient dilation
     #[arg(long)]
     pub(crate) auto_dilate: bool,
-    /// The largest dilation to rerun it with
+    /// The largest dilation to try
     #[arg(long, value_name = "N", default_value = "100", requires = "auto_dilate", value_parser = dilation)]
     pub(crate) dilate_at_most: Dilation,
 }
@@ -151,13 +151,13 @@ fn dilation(text: &str) -> Result<Dilation, String> {
     text.parse::<Dilation>().map_err(|error| error.to_string())
 }
 
-/// What `--wall-limit` says.
+/// Parses `--wall-limit`.
 fn wall_limit(text: &str) -> Result<Duration, String> {
     let limit: netloom_units::Duration = text.parse().map_err(|error| format!("{error}"))?;
     if limit.is_zero() { Err("write more than 0 s".into()) } else { Ok(Duration::from_nanos(limit.as_nanos())) }
 }
 
-/// What `--shards` says.
+/// Parses `--shards`.
 fn shards(text: &str) -> Result<Shards, String> {
     if text == "auto" {
         return Ok(Shards::Auto);
@@ -166,7 +166,7 @@ fn shards(text: &str) -> Result<Shards, String> {
     count.map(Shards::Count).ok_or_else(|| format!("write auto, or a number from 1 to {}", Shards::MOST))
 }
 
-/// What `--clock` says.
+/// Parses `--clock`.
 fn clock(text: &str) -> Result<Clock, String> {
     match text {
         "real" => Ok(Clock::Real),
@@ -174,7 +174,7 @@ fn clock(text: &str) -> Result<Clock, String> {
         _ if text.starts_with(|first: char| first.is_ascii_digit()) => {
             text.parse::<Dilation>().map(Clock::Dilated).map_err(|error| error.to_string())
         }
-        _ => Err("write real, virtual, or how many times slower than ours lab time passes, for example 10".to_owned()),
+        _ => Err("write real, virtual, or by how much lab time is slower than wall time, for example 10".to_owned()),
     }
 }
 

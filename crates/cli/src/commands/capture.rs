@@ -12,12 +12,12 @@ pub(super) fn capture(args: &CaptureArgs) -> Outcome {
     let wrong = |why: String| Failure::new(ExitCode::Usage, why);
     let (link, direction, pipe) = split_place(&args.link);
     if let Some(pipe) = pipe {
-        return Err(wrong(format!("`{pipe}` is no direction: write {link}.forward, {link}.backward or {link}")));
+        return Err(wrong(format!("`{pipe}` is not a direction: write {link}.forward, {link}.backward or {link}")));
     }
     let to_stdout = args.write.as_os_str() == "-";
     if to_stdout && stdout().is_terminal() {
         return Err(wrong(
-            "a capture is nothing for a terminal: write it to a file with -w FILE, or pipe it on".into(),
+            "a capture is binary, not for a terminal: write it to a file with -w FILE, or pipe it to a program".into(),
         ));
     }
     let wanted = Capture { link, direction, at: args.at.clone(), snaplen_bytes: args.snaplen };

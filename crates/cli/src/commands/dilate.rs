@@ -1,4 +1,4 @@
-//! `netloom run --auto-dilate`: a lab is run until this machine fits.
+//! `netloom run --auto-dilate`: reruns a lab in slower time until this machine is fast enough.
 
 use super::{Failure, lab_file};
 use crate::args::RunArgs;
@@ -13,7 +13,7 @@ use netloom_run::RunRequest;
 use netloom_units::{Dilation, Duration};
 
 /// Runs the lab of `first`, and again in slower and slower time, until the network is as described or slowing does not
-/// help any more. What is refused is refused before anything runs.
+/// help any more. A lab that cannot run is refused before the first run.
 pub(super) fn search(args: &RunArgs, most: Dilation, first: RunRequest) -> Result<Report, Failure> {
     check(args, &first.plan, most)?;
     let quiet = args.quiet || args.json;
@@ -46,7 +46,7 @@ pub(super) fn search(args: &RunArgs, most: Dilation, first: RunRequest) -> Resul
     }
 }
 
-/// One run, with a progress of its own: its thread must not exist while the lab is forked.
+/// One run. Its progress thread ends with it, because no thread may exist while the next lab is forked.
 pub(super) fn run_once(args: &RunArgs, request: &RunRequest) -> Result<Report, Failure> {
     let mut progress = Progress::new(args.quiet || args.json).at_pace_of(request.plan.clock).following(args.follow);
     let request = RunRequest { wall_limit: args.wall_limit, ..request.clone() };
@@ -82,7 +82,7 @@ fn check(args: &RunArgs, plan: &Plan, most: Dilation) -> Result<(), Failure> {
         .map_err(|error| Failure::new(ExitCode::Machine, format!("--auto-dilate: {error}")))
 }
 
-/// What happens, and for how long: lab time times the dilation.
+/// Announces a run and how long it takes: lab time times the dilation.
 fn announce(plan: &Plan, previous: Option<&Report>) {
     let dilation = plan.clock.dilation().unwrap_or_default();
     let lab = plan.duration.or_else(|| previous.map(|report| Duration::from_nanos(report.duration_ns)));

@@ -24,13 +24,13 @@ pub(super) fn exec(args: ExecArgs) -> Outcome {
     code(attach(&args.lab, exec, stdio)?)
 }
 
-/// What a program should know of this terminal: the lab may have been brought up from another.
+/// The variables that describe this terminal: the lab may have been brought up from another one.
 pub(super) fn terminal_environment() -> Vec<(String, String)> {
     let known = ["TERM", "COLORTERM", "NO_COLOR", "LANG", "LC_ALL"].into_iter();
     known.filter_map(|key| Some((key.to_owned(), std::env::var(key).ok()?))).collect()
 }
 
-/// Whoever types something has a home, and programs of their own.
+/// The variables that describe the user at this terminal: their home, shell and path to programs.
 pub(super) fn personal_environment() -> impl Iterator<Item = (String, String)> {
     let known = ["HOME", "LOGNAME", "PATH", "SHELL", "USER"].into_iter();
     known.filter_map(|key| Some((key.to_owned(), std::env::var(key).ok()?)))

@@ -44,7 +44,7 @@ fn build_kernel(args: &KernelBuildArgs) -> Outcome {
         Built::Before(kernel) => {
             let record = &kernel.record;
             talk::say(&format!(
-                "Linux {} is there already, built {} from {}; --force builds it anew",
+                "Linux {} is in the cache already, built {} from {}; --force builds it again",
                 record.source_version, record.built, record.source
             ));
             kernel
@@ -68,7 +68,7 @@ fn import_kernel(args: &KernelImportArgs) -> Outcome {
     print(&kernel.path.display().to_string())
 }
 
-/// This program, which is the first process of the kernels that it starts.
+/// This program's file: kernel nodes run it as their first process.
 fn own_program() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| Failure::new(ExitCode::Machine, format!("find this program: {error}")))
 }
@@ -80,7 +80,7 @@ fn list(args: &KernelListArgs) -> Outcome {
         return print(&format!("{:#}", Value::Array(kernels)));
     }
     if builds.is_empty() {
-        talk::say("no kernel is built: `netloom kernel build` builds one");
+        talk::say("no kernel is in the cache: `netloom kernel build` builds one");
         return DONE;
     }
     let mut table = Table::new(&[

@@ -1,4 +1,4 @@
-//! Reading a lab file, with what the command line says instead.
+//! Reads a lab file and replaces settings by those of the command line.
 
 use super::Failure;
 use crate::args::{Overrides, PrecisionArg};
@@ -11,7 +11,7 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// Reads and resolves a lab file, with another clock if one is given; its warnings are said.
+/// Reads and resolves a lab file, with another clock if one is given, and prints its warnings.
 pub(super) fn load(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), Failure> {
     let (lab, text) = parse(path, clock)?;
     if !lab.warnings.is_empty() {
@@ -20,7 +20,7 @@ pub(super) fn load(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), F
     Ok((lab, text))
 }
 
-/// Reads and resolves a lab file in silence.
+/// Reads and resolves a lab file, and prints nothing.
 pub(super) fn parse(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), Failure> {
     let text = netloom_lab::read(path).map_err(|error| Failure::new(ExitCode::LabFile, error))?;
     let name = path.to_string_lossy();
@@ -48,7 +48,7 @@ pub(super) fn parse(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), 
 pub(super) fn unused_traffic(lab: &Lab) -> Option<String> {
     let first = lab.plan.traffic.first()?;
     let warning = format!(
-        "line {}: `traffic` is for `netloom sim`; a run leaves it out and uses the programs of the timeline",
+        "line {}: `traffic` is for `netloom sim`; a run ignores it and uses the programs of the timeline",
         first.line
     );
     talk::warning(&warning);
@@ -60,12 +60,12 @@ pub(super) fn short_memory(lab: &Lab) -> Option<String> {
     netloom_run::memory_warning(&lab.plan).inspect(|warning| talk::warning(warning))
 }
 
-/// What is to be run.
+/// The run that is asked for.
 pub(super) fn request(path: &Path, overrides: &Overrides, results: PathBuf) -> Result<RunRequest, Failure> {
     request_with(path, overrides, overrides.clock, results)
 }
 
-/// What is to be run, with this clock if one is given.
+/// The run that is asked for, with this clock if one is given.
 pub(super) fn request_with(
     path: &Path,
     overrides: &Overrides,
@@ -97,7 +97,7 @@ pub(super) fn request_with(
     Ok(RunRequest { plan, lab_file, lab_text, warnings, results, command_line, wall_limit, kernel })
 }
 
-/// A name that the command line gives obeys the rules of the lab file's.
+/// Checks a name from the command line by the rules for names in lab files.
 fn valid_name(name: &str) -> Result<String, Failure> {
     netloom_lab::check_name(name).map_err(|reason| Failure::new(ExitCode::Usage, format!("--name: {reason}")))?;
     Ok(name.to_owned())

@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, StdoutLock, Write, stdout};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How often to look for news.
+/// How often to look for new lines.
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) fn logs(args: &LogsArgs) -> Outcome {

@@ -96,7 +96,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
     }
 }
 
-/// Returns only outside of a kernel node.
+/// Returns only if this is not a kernel node.
 fn guest_init() -> Outcome {
     netloom_host::guest::main().map_err(|error| Failure::new(ExitCode::Usage, error))?;
     DONE
@@ -124,7 +124,7 @@ fn completion(shell: clap_complete::Shell) -> Outcome {
     print(String::from_utf8_lossy(&script).trim_end())
 }
 
-/// A document, on standard output, written bit by bit: that of a large lab has tens of megabytes.
+/// Writes a document to standard output piece by piece: that of a large lab has tens of megabytes.
 pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
     let mut out = BufWriter::new(io::stdout().lock());
     let written = serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from);
@@ -132,25 +132,25 @@ pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
     DONE
 }
 
-/// The same of a text with its line ends.
+/// Writes a text, which brings its line ends, to standard output.
 pub(crate) fn print_bit_by_bit(text: &impl Display) -> Outcome {
     let mut out = BufWriter::new(anstream::stdout().lock());
     is_read(write!(out, "{text}").and_then(|()| out.flush()))?;
     DONE
 }
 
-/// Data, on standard output. A reader that had enough, as in `netloom ... | head`, is no failure.
+/// Writes data to standard output. It is not a failure if the reader has closed it, as in `netloom ... | head`.
 pub(crate) fn print(text: &str) -> Outcome {
     print_on(text)?;
     DONE
 }
 
-/// The same of something that goes on; false when nobody reads it any more.
+/// Writes a part of a stream to standard output; false if the reader has closed it.
 pub(crate) fn print_on(text: &str) -> Result<bool, Failure> {
     is_read(writeln!(anstream::stdout(), "{text}"))
 }
 
-/// Whether what was written was for somebody who still reads.
+/// Whether the reader is still there.
 fn is_read(written: io::Result<()>) -> Result<bool, Failure> {
     match written {
         Ok(()) => Ok(true),

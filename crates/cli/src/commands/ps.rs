@@ -101,7 +101,7 @@ fn cells(lab: &Look) -> Vec<String> {
     ]
 }
 
-/// The two largest units that say something.
+/// In the two largest units that are not zero.
 fn age_text(age: Duration) -> String {
     let seconds = age.as_secs();
     match seconds {

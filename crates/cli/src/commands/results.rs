@@ -57,7 +57,7 @@ fn table(all: &[Results]) -> Table {
 
 fn verdict(results: &Results) -> &'static str {
     match (results.state, results.as_described) {
-        (ResultsState::GoingOn, _) => "still going on",
+        (ResultsState::GoingOn, _) => "running",
         (ResultsState::CutOff, _) => "none: cut off",
         (ResultsState::Over, Some(true)) => "as described",
         (ResultsState::Over, Some(false)) => "NOT as described",

@@ -32,7 +32,7 @@ fn attempt(args: &RunArgs) -> Result<Box<Report>, Failure> {
     Ok(Box::new(report))
 }
 
-/// The document of a run that was refused: with the members of all others, so that a script need not tell them apart.
+/// The document of a run that was refused. It has the same members as all others, so that scripts need no second case.
 fn without_run(failure: &Failure) -> Report {
     Report {
         error: Some(anstream::adapter::strip_str(&failure.message).to_string()),

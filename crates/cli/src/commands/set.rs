@@ -12,7 +12,7 @@ pub(super) fn set(args: &SetArgs) -> Outcome {
     DONE
 }
 
-/// Link, direction and further pipe of `LINK[.DIRECTION][.PIPE]`. No pipe is called like a direction.
+/// Splits `LINK[.DIRECTION][.PIPE]`. No pipe has the name of a direction.
 pub(super) fn split_place(place: &str) -> (String, Option<String>, Option<String>) {
     let (link, rest) = place.split_once('.').map_or((place, None), |(link, rest)| (link, Some(rest)));
     let (direction, pipe) = match rest.map(|rest| rest.split_once('.').map_or((rest, None), |(a, b)| (a, Some(b)))) {

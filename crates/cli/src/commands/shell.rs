@@ -34,7 +34,7 @@ pub(super) fn shell(args: &ShellArgs) -> Outcome {
     code(attach(&args.lab, exec, stdio)?)
 }
 
-/// Bash reads a start file of ours; every other shell is started as it is, with a prompt in its environment.
+/// Bash gets a start file; every other shell gets the prompt in its environment.
 fn command(program: &str, at_terminal: bool) -> Vec<String> {
     if at_terminal && program.ends_with("/bash") {
         let start = format!("exec {program} --rcfile <(printf '%s' \"$NETLOOM_BASH_START\") -i");

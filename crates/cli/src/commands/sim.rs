@@ -10,7 +10,7 @@ use netloom_run::{RunRequest, SimRequest};
 use netloom_units::{Duration, Seed};
 use std::path::Path;
 
-/// For how long sources send if nobody says.
+/// How long sources send by default.
 const DEFAULT: Duration = Duration::from_secs(10);
 
 pub(super) fn sim(args: &SimArgs) -> Outcome {
@@ -52,7 +52,7 @@ fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
     Ok(SimRequest { run, duration, plots: !args.no_plots })
 }
 
-/// Files on the command line are found from where the user is.
+/// Paths on the command line are relative to the current folder.
 fn add_traffic(plan: &mut Plan, text: &str) -> Result<(), Failure> {
     let source = netloom_lab::parse_traffic(plan, text, Path::new(""));
     let source = source.map_err(|error| Failure::new(ExitCode::Usage, format!("--traffic \"{text}\": {error}")))?;

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Moves the cursor home and clears what is below: a table that stays in its place.
+/// Moves the cursor home and clears what is below, so that the table is drawn over the last one.
 const REDRAW: &str = "\x1b[H\x1b[J";
 
 pub(super) fn stats(args: &StatsArgs) -> Outcome {
@@ -34,10 +34,10 @@ pub(super) fn stats(args: &StatsArgs) -> Outcome {
     })
 }
 
-/// The columns that a narrow terminal goes without, one after the other.
+/// The columns that are left out on a narrow terminal, in this order.
 const DISPENSABLE: [&str; 6] = ["packets/s", "delay", "drops/s", "rate", "state", "load"];
 
-/// The table as far as it fits: what is wider or longer than the terminal would scroll, and leave its copies behind.
+/// The part of the table that fits: a wider or longer one would scroll the terminal and leave copies behind.
 fn fitted(now: &LabStats, before: &LabStats, size: Option<WindowSize>) -> String {
     let Some(WindowSize { rows, columns }) = size.filter(|size| size.rows > 2 && size.columns > 0) else {
         return table(now, before, &[]);
@@ -82,7 +82,7 @@ fn repeat(client: &mut Client, once: bool, format: Format<'_>) -> Outcome {
     repeat_from(first, client, once, format)
 }
 
-/// Until the lab or the reader goes away, which is how it ends, or Ctrl-C.
+/// Prints until the lab ends, the reader closes the output, or Ctrl-C is pressed.
 fn repeat_from(mut before: LabStats, client: &mut Client, once: bool, format: Format<'_>) -> Outcome {
     while let Ok(now) = client.stats() {
         if !print_on(&format(&now, &before))? || once {

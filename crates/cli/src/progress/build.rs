@@ -1,4 +1,4 @@
-//! What a person sees while a kernel is built.
+//! The progress of a kernel build.
 
 use super::screen::{spinner, style};
 use crate::talk;
@@ -6,7 +6,7 @@ use indicatif::ProgressBar;
 use netloom_guest::kernel::build::Progress;
 use std::io::{IsTerminal, stderr};
 
-/// Without a terminal a line is written when so many hundredths more are compiled.
+/// Without a terminal, a line is written each time that this many percent more are compiled.
 const HUNDREDTHS: u32 = 10;
 
 /// A bar that counts compiled files on a terminal; a line per step, and one per tenth of the files, elsewhere.

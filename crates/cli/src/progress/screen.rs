@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// How often the spinner turns.
 const TURN: Duration = Duration::from_millis(100);
 
-/// What programs wrote is shown so many bytes at a time.
+/// How many bytes of a program's output are shown at a time.
 const AT_ONCE: usize = 64 * 1024;
 
 /// See the module.
@@ -23,7 +23,7 @@ pub(super) struct Screen {
     shown: Shown,
     /// How long the run will last in nanoseconds, if it is known.
     duration_ns: Option<u64>,
-    /// By how much lab time is slower than ours, if it is.
+    /// By how much lab time is slower than wall time, if it is.
     dilation: Option<Dilation>,
     /// What programs write, if that is shown.
     followed: Option<Followed>,
@@ -125,7 +125,7 @@ impl Screen {
                 let lines = LogLines::of(&logs, coloured);
                 self.followed = Some(Followed { logs, lines, looked: Instant::now() });
             }
-            Err(error) => self.say(|| talk::warning(&format!("what programs write cannot be shown: {error}"))),
+            Err(error) => self.say(|| talk::warning(&format!("the output of programs cannot be shown: {error}"))),
         }
     }
 
@@ -161,7 +161,7 @@ impl Screen {
         }
         match read {
             Ok(_) => self.followed = Some(Followed { looked: Instant::now(), ..followed }),
-            Err(error) => self.say(|| talk::warning(&format!("what programs write is not shown any more: {error}"))),
+            Err(error) => self.say(|| talk::warning(&format!("the output of programs is not shown any more: {error}"))),
         }
     }
 
@@ -188,7 +188,7 @@ impl Drop for Screen {
     }
 }
 
-/// Nobody may be there any more: then nothing is said.
+/// Errors are ignored: the terminal may be gone.
 fn write(text: &[u8]) {
     let _ = stderr().write_all(text);
 }

@@ -1,4 +1,4 @@
-//! Steps of something short, without the thread that turns a spinner: what is measured must not be disturbed, and a lab
+//! Prints the steps of something short, without a thread for a spinner: it would disturb what is measured, and a lab
 //! is forked by a process with one thread.
 
 use super::screen::spinner_style;

@@ -1,4 +1,4 @@
-//! Packets that wait until whoever is at a port has room.
+//! Packets that wait until the peer at a port has room.
 
 use netloom_fabric::Delivery;
 use std::collections::VecDeque;

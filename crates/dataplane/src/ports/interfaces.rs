@@ -24,7 +24,7 @@ struct Interfaces {
 
 /// The interfaces of all shards, which divide what arrives among them.
 pub(super) fn open(sites: &mut [Site<'_>]) -> io::Result<Vec<Option<Opened>>> {
-    // Who has to share hears nothing until it is told what is its own.
+    // Several sockets receive nothing until they are told which interfaces are theirs.
     let is_divided = sites.len() > 1;
     let opened: io::Result<Vec<_>> = sites.iter_mut().map(|site| Interfaces::open(site, is_divided)).collect();
     let opened = opened?;

@@ -181,7 +181,7 @@ impl Sockets {
         }
     }
 
-    /// A socket that has ended tells so for ever, unless nobody listens to it.
+    /// A socket that has ended stays readable for ever, so it is not watched any more.
     fn let_go(&mut self, place: usize, out: &mut Handover) {
         let socket = &mut self.sockets[place];
         if socket.ended.is_some() {
@@ -207,7 +207,7 @@ impl Socket {
         Ok(Self { id, fd, is_connected, backlog, received: 0, lost_receiving: 0, lost_sending: 0, ended })
     }
 
-    /// The next frame, if there is one; of one that is too long, too much.
+    /// The next frame, if there is one. One that is too long fills the buffer beyond the longest frame.
     fn receive<'a>(&mut self, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
         if self.ended.is_some() {
             return None;

@@ -65,7 +65,7 @@ fn priority(found: &Found<'_>) -> Check {
     )
 }
 
-/// Whatever else ran made all figures worse than they could be.
+/// Other programs that ran made all figures worse.
 fn other_load(found: &Found<'_>) -> Check {
     const NAME: &str = "other load";
     let (load, stolen) = (found.facts.load.unwrap_or(0.0), found.timing.stolen);
@@ -105,7 +105,7 @@ fn clock_source(found: &Found<'_>) -> Check {
     }
 }
 
-/// None where frequencies are nobody's business, as on virtual machines.
+/// None where the system does not control frequencies, as on virtual machines.
 fn governor(facts: &Facts) -> Option<Check> {
     const NAME: &str = "processor speed";
     if facts.governors.is_empty() {

@@ -246,7 +246,7 @@ impl Bench {
         let words =
             ["packets".into(), address(EMULATED, 1).to_string(), milliseconds.to_string(), per_second.to_string()];
         let mut output = self.start(0, words.to_vec())?;
-        let sent: Sent = heard(&read_line(&mut output)?)?;
+        let sent: Sent = parsed(&read_line(&mut output)?)?;
         thread::sleep(DRAIN);
         let (after, lost_after) = (self.counters(1)?, self.lost()?);
         let delivered = after.rx_packets - before.rx_packets;
@@ -262,7 +262,7 @@ impl Bench {
         let words = ["stream".into(), address(network, 1).to_string(), STREAM_MS.to_string()];
         let mut output = self.start(0, words.to_vec())?;
         let served = self.served.as_mut().ok_or_else(|| Failure::new("the receiver is not there"))?;
-        let streamed: Streamed = heard(&read_line(served)?)?;
+        let streamed: Streamed = parsed(&read_line(served)?)?;
         // The sender has nothing to tell, but its end, or why it came early.
         let said = read_line(&mut output)?;
         if said != traffic::READY {
@@ -326,6 +326,6 @@ fn read_line(output: &mut BufReader<PipeReader>) -> Result<String, Failure> {
 }
 
 /// A line of figures, or what went wrong instead.
-fn heard<T: serde::de::DeserializeOwned>(line: &str) -> Result<T, Failure> {
+fn parsed<T: serde::de::DeserializeOwned>(line: &str) -> Result<T, Failure> {
     serde_json::from_str(line).map_err(|_| Failure::new(format!("a source of traffic said: {line}")))
 }

@@ -1,4 +1,4 @@
-//! How often a router explains itself (RFC 1812, section 4.3.2.8; RFC 4443, section 2.4 f): a token bucket.
+//! The rate limit of a router's ICMP errors (RFC 1812, section 4.3.2.8; RFC 4443, section 2.4 f): a token bucket.
 
 use netloom_units::{Duration, Instant};
 

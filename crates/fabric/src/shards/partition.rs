@@ -3,7 +3,7 @@
 //! Nodes do not tie links together: what a node receives and what it sends are different packets for the fabric. Transit
 //! routers do, since they pass a packet on at once. So the parts that are shared out are links between nodes, and routers
 //! with all pipes that their packets enter. Between two routers a pipe may be cut if packets take some time in it: the
-//! longer, the more time is left to whoever computes the other side.
+//! longer, the more time the thread of the other side has.
 
 use super::weight::weight;
 use crate::{PipeId, PipeSpec, RouterSpec};

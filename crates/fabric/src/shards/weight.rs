@@ -1,4 +1,4 @@
-//! What a pipe costs whoever computes it: an estimate from its description, to share the work out by.
+//! What a pipe costs its thread: an estimate from its description, by which work is divided among shards.
 
 use crate::PipeSpec;
 use netloom_link::{CrossConfig, PipeConfig, Traffic};

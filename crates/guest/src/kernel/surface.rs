@@ -114,7 +114,9 @@ impl fmt::Display for SurfaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable { path, source } => write!(f, "reading the kernel {}: {source}", path.display()),
-            Self::NoProgram { path, why } => write!(f, "{} is no kernel that runs as a process: {why}", path.display()),
+            Self::NoProgram { path, why } => {
+                write!(f, "{} is not a kernel that runs as a process: {why}", path.display())
+            }
             Self::Static { path } => write!(
                 f,
                 "the kernel {} is linked statically, so its clock cannot be slowed from outside: build it without \

@@ -27,7 +27,7 @@ const HEADERS: usize = ETHERNET + 8;
 /// No frame is shorter, whatever the device (IEEE 802.3, without the checksum).
 const SHORTEST: usize = 60;
 
-/// A message longer than this is none of ours.
+/// The longest message that either side sends.
 const LONGEST_MESSAGE: usize = 1 << 28;
 
 /// Everybody, since only two are there.

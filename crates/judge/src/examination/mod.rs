@@ -167,14 +167,14 @@ pub struct Conclusion {
     pub precision: String,
     /// Why this one.
     pub because: String,
-    /// What a lab may ask of this machine.
+    /// The capacity of this machine.
     pub capacities: Vec<Capacity>,
 }
 
-/// One bound of what a machine carries.
+/// One figure of a machine's capacity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Capacity {
-    /// Of what.
+    /// Of which resource.
     pub what: String,
     /// How much, in `unit`.
     pub value: f64,

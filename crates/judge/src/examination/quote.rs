@@ -22,7 +22,7 @@ pub(crate) struct Asked {
     pub(crate) precision: Precision,
     /// The bound of lateness, in nanoseconds of lab time.
     pub(crate) lateness_ns: u64,
-    /// By how much lab time was slower than ours.
+    /// By how much lab time was slower than wall time.
     pub(crate) dilation: Dilation,
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub struct Attempt {
     /// The clock, as a lab file would have it.
     pub clock: String,
-    /// By how much lab time was slower than ours.
+    /// By how much lab time was slower than wall time.
     pub dilation: Option<f64>,
     /// Whether the network was as described.
     pub as_described: bool,

@@ -3,12 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a run cost. Times are ours, not the lab's.
+/// What a run cost. Times are wall time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Effort {
     /// The clock, as a lab file would have it.
     pub clock: String,
-    /// By how much lab time was slower than ours; none in virtual time.
+    /// By how much lab time was slower than wall time; none in virtual time.
     pub dilation: Option<f64>,
     /// How long it took.
     pub wall_ns: u64,
@@ -49,6 +49,6 @@ pub struct SchedulerEffort {
     pub rounds: u64,
     /// How often a kernel was let run.
     pub grants: u64,
-    /// Our time in which the scheduler waited for kernels.
+    /// The wall time in which the scheduler waited for kernels.
     pub waited_ns: u64,
 }

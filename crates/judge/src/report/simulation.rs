@@ -11,7 +11,7 @@ pub struct SimReport {
     pub lab: String,
     /// The folder with the results.
     pub results: PathBuf,
-    /// From which all chance was drawn.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// For how long sources sent.
     pub duration_ns: u64,

@@ -1,25 +1,25 @@
-//! Numbers for the automatic subnets of large labs: subnets that most nodes reach by the same neighbour have numbers that
-//! share a long prefix, so that one route leads to many of them.
+//! Numbers for the automatic subnets of large labs: subnets that most nodes reach by the same neighbour have numbers
+//! that share a long prefix, so that one route leads to many of them.
 //!
 //! A route table is smallest if the tree of its prefixes joins, at each branch, subnets that have a way in common
-//! (`routing::aggregate`). So the tree is grown from its leaves: of any two groups of subnets that meet at a node, those are
-//! joined first for which the fewest of some sample nodes would need a route more, and so on with the groups that come out,
-//! as a maximum matching of a graph is coarsened when it is partitioned (Karypis and Kumar, "A fast and high quality
-//! multilevel scheme for partitioning irregular graphs", SIAM J. Sci. Comput. 20(1), 1998, section 3.1).
+//! (`routing::aggregate`). So the tree is grown from its leaves: of any two groups of subnets that meet at a node,
+//! those are joined first for which the fewest of some sample nodes would need a route more, and so on with the groups
+//! that come out, as a maximum matching of a graph is coarsened when it is partitioned (Karypis and Kumar, "A fast and
+//! high quality multilevel scheme for partitioning irregular graphs", SIAM J. Sci. Comput. 20(1), 1998, section 3.1).
 
 use crate::spec::LinkSpec;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// A lab with so many links or fewer has them numbered in the order of the file: everybody can tell the addresses then, and
-/// they stay when a link is added at the end.
+/// In a lab with at most this many links, they are numbered in the order of the file: users can predict the addresses,
+/// and they stay when a link is added at the end.
 pub(super) const MOST_IN_ORDER: usize = 500;
 
-/// From so many nodes is looked at the network: enough to tell groups apart, few enough to take no time.
+/// How many sample nodes there are: enough to tell groups apart, few enough to take no time.
 const SAMPLES: usize = 128;
 
-/// A link is compared to so many of those that follow it around a node: a node with thousands of links would take all
-/// pairs of them otherwise.
+/// A link is compared to this many of those that follow it around a node, since a node with thousands of links would
+/// have millions of pairs.
 const BESIDE: usize = 8;
 
 /// There are 2^22 automatic IPv4 subnets; the upper half is for what explicit addresses push aside.
@@ -164,7 +164,8 @@ fn ordered(one: usize, other: usize) -> (usize, usize) {
     (one.min(other), one.max(other))
 }
 
-/// Joins groups that meet, the cheapest pairs first, and each group once. `meeting` then says which of the new ones meet.
+/// Joins groups that meet, the cheapest pairs first, and each group once. `meeting` then says which of the new ones
+/// meet.
 fn coarser(groups: Vec<Group>, meeting: &mut Vec<(usize, usize)>) -> Vec<Group> {
     let mut pairs: Vec<(u32, u32, usize, usize)> = meeting
         .iter()

@@ -19,7 +19,7 @@ fn one(entry: &Entry) -> Result<Spanned<ExposePlan>, Diagnostic> {
     let name = &entry.name;
     let parsed = name.parse().ok().filter(|port: &u16| *port > 0 && port.to_string() == *name);
     let Some(port) = parsed else {
-        let what = format!("\"{name}\" is no TCP port of this machine: write a number from 1 to 65535");
+        let what = format!("\"{name}\" is not a TCP port of this machine: write a number from 1 to 65535");
         return Err(Diagnostic::new(entry.span, &entry.value.key, what));
     };
     let to = u16::try_from(integer(&entry.value, 1, 65_535)?).unwrap_or(u16::MAX);

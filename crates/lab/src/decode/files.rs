@@ -36,7 +36,7 @@ pub(super) fn files(node: &Node, errors: &mut Errors) -> Vec<FilePlan> {
         let Some((plan, is_folder)) = one(entry, target.clone(), errors) else { continue };
         match files.get(&target) {
             Some(first) => {
-                let again = about(format!("{} is there twice: leave one of them out", target.display()));
+                let again = about(format!("{} is listed twice: leave one out", target.display()));
                 errors.push(again.and(first.entry.span, "first here"));
             }
             None => drop(files.insert(target, Found { entry, plan, is_folder })),
@@ -59,15 +59,15 @@ struct Found<'a> {
     is_folder: bool,
 }
 
-/// Where an entry is to be, without anything that means nothing.
+/// The normalized path of an entry in the node.
 fn target(name: &str) -> Result<PathBuf, String> {
     let wrong = |what: &str| Err(format!("\"{name}\" {what}: write an absolute path like /etc/frr"));
     if !name.starts_with('/') {
-        return wrong("is no absolute path");
+        return wrong("is not an absolute path");
     }
     let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
     if parts.is_empty() {
-        return wrong("is the whole file system, which `root: overlay` makes the node's own");
+        return wrong("is the whole file system, which a node gets by `root: overlay` only");
     }
     if parts.iter().any(|part| matches!(*part, "." | "..")) || name.contains('\0') {
         return wrong("has parts that lead nowhere or upwards");
@@ -109,7 +109,7 @@ fn described(node: &Node, file: &mut FilePlan, errors: &mut Errors) -> Option<bo
     file.owner = fields.read("owner", user_name, errors);
     let is_folder = match (fields.get("from"), fields.get("text")) {
         (Some(_), Some(text)) => {
-            errors.push(text.error("what is copied has its contents: leave out `from` or `text`"));
+            errors.push(text.error("a file has either a source or a text: leave out `from` or `text`"));
             return None;
         }
         (Some(from), None) => {
@@ -134,7 +134,7 @@ fn mode(node: &Node) -> Result<u32, Diagnostic> {
     let digits = wanted.bytes().all(|b| (b'0'..=b'7').contains(&b)) && (3..=4).contains(&wanted.len());
     let mode = u32::from_str_radix(&wanted, 8).ok().filter(|mode| digits && *mode <= MOST_MODE);
     mode.ok_or_else(|| {
-        node.error(format!("\"{wanted}\" is no permission: write three or four octal digits, for example 0750"))
+        node.error(format!("\"{wanted}\" is not a permission: write three or four octal digits, for example 0750"))
     })
 }
 
@@ -148,14 +148,14 @@ fn pattern(node: &Node) -> Result<String, Diagnostic> {
     let wrong = |what: &str| node.error(format!("\"{pattern}\" {what}: write for example /var/log/frr/*.log"));
     let mut parts = pattern.split('/').filter(|part| !part.is_empty()).peekable();
     if !Path::new(&pattern).is_absolute() || parts.peek().is_none() || pattern.contains('\0') {
-        return Err(wrong("is no pattern for absolute paths"));
+        return Err(wrong("is not a pattern for absolute paths"));
     }
     for part in parts {
         if matches!(part, "." | "..") {
             return Err(wrong("has parts that lead nowhere or upwards"));
         }
         if part.contains("**") && part != "**" {
-            return Err(wrong("has ** beside other characters, where it means nothing"));
+            return Err(wrong("has ** beside other characters, where it has no meaning"));
         }
         // A bracket that follows the opening one at once is a character of the set.
         if part.find('[').is_some_and(|at| !part[at + 1..].chars().skip(1).any(|c| c == ']')) {

@@ -18,7 +18,7 @@ use netloom_units::{Bytes, Duration};
 const MTU: u32 = 1_500;
 
 /// A tenth of the interval at which network cards usually moderate interrupts: unnoticed by programs, and enough to
-/// hand out packets of a fast link in trains.
+/// deliver packets of a fast link in trains.
 const COALESCE: Duration = Duration::from_micros(20);
 
 /// All links that can be read; `left_out` says whether others could not.

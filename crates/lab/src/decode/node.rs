@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 /// A kernel with less does not come up, or cannot start programs.
 const LEAST_MEMORY: Bytes = Bytes::new(32_000_000);
-/// More than machines have is a slip of the pen.
+/// More than any machine has: the user mistyped the unit.
 const MOST_MEMORY: Bytes = Bytes::new(1_000_000_000_000);
 
 /// The setting behind `congestion`.
@@ -98,7 +98,7 @@ fn settings_of_a_machine(fields: &Fields<'_>) -> Vec<Diagnostic> {
     ];
     let error = |key: &&str| {
         let message =
-            format!("a transit router is no machine and has no `{key}`: leave it out, or write `kind: router`");
+            format!("a transit router is not a machine and has no `{key}`: leave it out, or write `kind: router`");
         fields.get(key).map(|value| value.error(message))
     };
     machine.iter().filter_map(error).collect()
@@ -141,9 +141,9 @@ fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
             return None;
         }
         Content::Map(entries) if entries.is_empty() => {
-            errors.push(node.error(
-                "nothing costs anything here: write `packet`, `byte`, `syscall` or `switch`, or leave `cpu` out",
-            ));
+            errors.push(
+                node.error("all costs are zero: write `packet`, `byte`, `syscall` or `switch`, or leave `cpu` out"),
+            );
             return None;
         }
         _ => {}
@@ -212,8 +212,11 @@ fn check_names(nodes: &[NodeSpec], errors: &mut Errors) {
         }
         if let Some(first) = seen.insert(name.value.to_lowercase(), name.span) {
             errors.push(
-                name.error(format!("there are two nodes `{}`: node names resolve without regard to case", name.value))
-                    .and(first, "first here"),
+                name.error(format!(
+                    "there are two nodes `{}`: upper and lower case mean the same in node names",
+                    name.value
+                ))
+                .and(first, "first here"),
             );
         }
     }

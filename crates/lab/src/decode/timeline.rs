@@ -50,7 +50,7 @@ fn entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
         ["partition"] => partition(node, errors)?,
         ["heal"] => heal(node, errors)?,
         [] => {
-            errors.push(node.error(format!("what is to happen? an entry has one of {}", one_of(&KINDS))));
+            errors.push(node.error(format!("the entry has no action: write one of {}", one_of(&KINDS))));
             return None;
         }
         _ => {
@@ -241,7 +241,7 @@ fn ready(node: &Node, errors: &mut Errors) -> Option<Ready> {
         }
         (None, _) => {
             if errors.len() == before {
-                errors.push(node.error("what is to be waited for? write one of tcp, file, command or pause"));
+                errors.push(node.error("the condition is empty: write one of tcp, file, command or pause"));
             }
             None
         }

@@ -63,20 +63,20 @@ pub(super) fn check(written: &[Written<'_>], direction: &PipeConfig, mtu: u32, e
 
 /// The error of a pipe before which another takes all that its filter matches.
 fn starved(name: &Spanned<String>, filter: &Filter, before: &[Written<'_>]) -> Option<Diagnostic> {
-    let taker = before.iter().find(|earlier| earlier.filter.covers(filter))?;
+    let earlier = before.iter().find(|earlier| earlier.filter.covers(filter))?;
     let message = format!(
         "no packet ever gets here: `{}`, which is asked before it, takes all that this one matches; write the narrower \
          filter first",
-        taker.name.value
+        earlier.name.value
     );
-    Some(name.error(message).and(taker.name.span, "asked first"))
+    Some(name.error(message).and(earlier.name.span, "asked first"))
 }
 
 /// `backbone.forward` and `backbone.delay` mean something already.
 fn wrong_pipe_name(name: &str) -> Option<String> {
     let is_metric = PipeMetric::ALL.iter().any(|(metric, _)| *metric == name);
     if is_metric || ["forward", "backward"].contains(&name) {
-        return Some(format!("`{name}` cannot name a pipe: it means something else behind a link's name"));
+        return Some(format!("`{name}` cannot name a pipe: behind a link's name the word has another meaning"));
     }
     wrong_link_name(name, "pipe")
 }

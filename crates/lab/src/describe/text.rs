@@ -11,7 +11,7 @@ use netloom_units::{Duration, TimePerByte};
 use std::fmt::{self, Write};
 use std::net::IpAddr;
 
-/// Large graphs have hundreds of thousands of names that differ, in which nobody looks for one.
+/// How many such rows are shown: large graphs have hundreds of thousands, in which nobody looks for one.
 const MOST_NAMES: usize = 100;
 
 /// What [`Plan::text`] gives, part by part.
@@ -27,7 +27,7 @@ impl fmt::Display for Text<'_> {
         part(f, "Not joined in the kernel", &table(&plan.hindrance_rows()))?;
         plan.write_routes(f)?;
         part(f, "Names that mean another interface than the first", &table(&plan.name_rows()))?;
-        part(f, "No way between", &table(&plan.unreached_rows()))?;
+        part(f, "No route between", &table(&plan.unreached_rows()))?;
         part(f, "Traffic (for `netloom sim`)", &table(&plan.traffic_rows()))?;
         part(f, "Captures", &table(&plan.capture_rows()))?;
         let events: Vec<Vec<String>> = plan.in_order().map(|number| plan.event_row(number)).collect();
@@ -43,8 +43,8 @@ fn part(f: &mut fmt::Formatter<'_>, title: &str, table: &str) -> fmt::Result {
 }
 
 impl Plan {
-    /// The plan as tables: what `netloom check` prints. It is made as it is written, since that of a large lab has tens of
-    /// megabytes.
+    /// The plan as tables: what `netloom check` prints. It is made as it is written, since that of a large lab has tens
+    /// of megabytes.
     pub fn text(&self) -> Text<'_> {
         Text(self)
     }
@@ -317,8 +317,8 @@ fn span(span: Duration) -> String {
     if span.is_zero() { "0 s".into() } else { span.to_string() }
 }
 
-/// A column is not wider than this for the sake of one cell, which then pushes the rest of its row aside: a delay table of
-/// a lab file may take as much room as it likes.
+/// A column is not wider than this for the sake of one cell, which then pushes the rest of its row aside: a delay table
+/// of a lab file may take as much room as it likes.
 const WIDEST: usize = 120;
 
 /// Rows with aligned columns, indented by two blanks.

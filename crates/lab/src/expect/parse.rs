@@ -15,7 +15,7 @@ pub(crate) struct Names<'a> {
     pub(crate) pipes: &'a [[Vec<String>; 2]],
 }
 
-/// Why a text is no expectation.
+/// Why a text is not an expectation.
 pub(crate) enum ExpectError {
     /// It names something that the lab does not have.
     UnknownSubject(String),
@@ -87,7 +87,7 @@ fn command_subject(name: &str, event: usize, rest: &str) -> Result<Subject, Stri
     let json = rest.strip_prefix("json").filter(|path| path.is_empty() || path.starts_with(['.', '[']));
     let metric = match json {
         Some(path) => CommandMetric::Json(JsonPath::parse(path).ok_or_else(|| {
-            format!("`{rest}` names no place in a JSON document: write for example json.end.sum_received.bytes or json.list[0]")
+            format!("`{rest}` is not a path in a JSON document: write for example json.end.sum_received.bytes or json.list[0]")
         })?),
         None => CommandMetric::named(rest)
             .ok_or_else(|| unknown_metric(&format!("command `{name}`"), rest, &CommandMetric::NAMES))?,
@@ -97,7 +97,7 @@ fn command_subject(name: &str, event: usize, rest: &str) -> Result<Subject, Stri
 
 fn unknown_metric(subject: &str, metric: &str, known: &[&str]) -> String {
     let problem = match metric {
-        "" => "what of it is meant?".to_owned(),
+        "" => "the metric is missing".to_owned(),
         _ => format!("there is no metric `{metric}`"),
     };
     let hint =
@@ -177,7 +177,7 @@ fn within(value: &str, dimension: Dimension, wanted: impl Fn(&str) -> Result<Wan
         return Ok(Test::Within(wanted(distance)?, wanted(middle)?));
     }
     if dimension == Dimension::Share {
-        return Err("a percentage of a percentage is read in two ways: write `between X % and Y %`".into());
+        return Err("a percentage of a percentage is ambiguous: write `between X % and Y %`".into());
     }
     let share: Probability = distance.trim().parse().map_err(|error: netloom_units::ParseError| error.to_string())?;
     Ok(Test::WithinShare(share.as_f64(), wanted(middle)?))

@@ -6,7 +6,7 @@ use super::words::Words;
 
 /// Words that have no equivalent, and why.
 const REFUSED: &[(&str, &str)] = &[
-    ("mask", "a pipe per flow is not made by itself: describe links or `pipes` with filters"),
+    ("mask", "netloom makes no pipe per flow: describe links, or `pipes` with filters"),
     ("profile", "delay profiles are written as `delay: {kind: histogram, …}` with a file of their own"),
     ("sched", "schedulers are written as `queue: {kind: …, classes: …}`"),
     ("weight", "weights belong to the classes of `queue: {kind: wf2q, classes: …}`"),
@@ -36,7 +36,7 @@ pub(super) fn translate(text: &str) -> Result<Translation, String> {
     }
     if !translation.keys.iter().any(|(key, _)| *key == "queue") {
         translation.say("queue", "50 packets");
-        translation.note("queue: dummynet's default is 50 slots; ours is 1000 packets.");
+        translation.note("queue: dummynet's default is 50 slots; netloom's is 1000 packets.");
     }
     Ok(translation)
 }

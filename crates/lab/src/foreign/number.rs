@@ -21,7 +21,7 @@ fn times(text: &str, number: &str, factor: u64) -> Result<u64, String> {
     let product = value.checked_mul(u128::from(factor)).ok_or_else(too_large)?;
     let divisor = 10_u128.pow(u32::try_from(fraction.len()).map_err(|_| wrong())?);
     if product % divisor != 0 {
-        return Err(format!("\"{text}\" is finer than can be told exactly"));
+        return Err(format!("\"{text}\" has more decimals than the unit allows"));
     }
     u64::try_from(product / divisor).map_err(|_| too_large())
 }
@@ -83,7 +83,7 @@ pub(super) fn tc_rate(text: &str) -> Result<Rate, String> {
 }
 
 fn rate(text: &str, bits: u64) -> Result<Rate, String> {
-    Rate::from_bits_per_second(bits).ok_or_else(|| format!("\"{text}\" is zero, and nothing would ever leave"))
+    Rate::from_bits_per_second(bits).ok_or_else(|| format!("\"{text}\" is zero, and nothing would ever be sent"))
 }
 
 /// A size of tc: without a unit in bytes; `k` and `kb` are 1,024 bytes.

@@ -51,7 +51,7 @@ impl Tbf {
         let rate = self.rate.ok_or("the rate is missing: write for example rate 50mbit")?;
         let burst = self.burst.ok_or("the burst is missing: write for example burst 4542")?;
         let limit = match (self.latency, self.limit) {
-            (Some(_), Some(_)) => return Err("latency and limit are two ways to say one thing: leave one out".into()),
+            (Some(_), Some(_)) => return Err("latency and limit set the same thing: leave one out".into()),
             (None, None) => return Err("the queue is missing: write for example latency 50ms, or limit 30kb".into()),
             (None, Some(limit)) => limit,
             (Some(latency), None) => {

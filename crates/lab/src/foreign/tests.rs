@@ -97,7 +97,7 @@ fn tbf_means_what_its_manual_says() {
 
 #[test]
 fn errors_name_the_word() {
-    assert_eq!(wrong(Dialect::Netem, "delay"), "netem: \"delay\" is the last word: a time such as 100ms has to follow");
+    assert_eq!(wrong(Dialect::Netem, "delay"), "netem: \"delay\" is the last word: a time such as 100ms must follow");
     assert!(wrong(Dialect::Netem, "dealy 5ms").contains("unknown word \"dealy\""));
     assert!(wrong(Dialect::Netem, "delay 5ms 1ms distribution norml").contains("unknown distribution \"norml\""));
     assert!(wrong(Dialect::Netem, "delay 5ms 10ms").contains("below zero"));

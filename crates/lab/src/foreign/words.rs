@@ -21,7 +21,7 @@ impl<'a> Words<'a> {
     /// The word that has to follow here.
     pub(super) fn need(&mut self, what: &str) -> Result<&'a str, String> {
         let after = self.words.get(self.next.wrapping_sub(1)).copied().unwrap_or_default();
-        self.take().ok_or_else(|| format!("\"{after}\" is the last word: {what} has to follow"))
+        self.take().ok_or_else(|| format!("\"{after}\" is the last word: {what} must follow"))
     }
 
     /// The next word as `read` understands it; if it does not, the word is not taken.

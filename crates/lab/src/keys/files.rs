@@ -18,32 +18,32 @@ pub(crate) const COLLECT: Kind = Kind::List { items: &Kind::Text("^/+[^/]"), lea
 /// A file or folder of a node.
 pub(crate) const FILE: Section = Section {
     name: "file",
-    doc: "A file or a folder of a node; a folder with nothing in it unless `from` or `text` says otherwise.",
+    doc: "A file or a folder of a node; an empty folder if neither `from` nor `text` is given.",
     groups: &[&[
         Key::new(
             "from",
             Kind::Text("\\S"),
             "/etc/hosts",
-            "A file or folder of this machine of which it is a copy on write; a relative path counts from the lab file's folder.",
+            "The file or folder of this machine of which it is a copy on write; a relative path starts at the lab file's folder.",
         ),
-        Key::new("text", Kind::Scalar, "hello", "What is in the file."),
+        Key::new("text", Kind::Scalar, "hello", "The contents of the file."),
         Key::new(
             "keep",
             Kind::Flag,
             "true",
-            "Whether the next run finds in the folder what this one has left there. Default: false.",
+            "Whether the contents of the folder are kept for the next run. Default: false.",
         ),
         Key::new(
             "mode",
             Kind::OneOf(&[Kind::Text("^[0-7]{3,4}$"), Kind::Integer { least: 100, most: 7777 }]),
             "\"0750\"",
-            "The permissions of the file, or of the folder itself, in octal. Default: those of what is copied, else 0644 and 0755.",
+            "The permissions of the file, or of the folder itself, in octal. Default: those of the source, else 0644 and 0755.",
         ),
         Key::new(
             "owner",
             USER,
             "postgres",
-            "The user to whom it belongs with all that is in it. Default: whoever has what is copied, else root.",
+            "The owner of the file, or of the folder and all that is in it. Default: that of the source, else root.",
         ),
     ]],
 };

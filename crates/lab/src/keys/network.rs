@@ -23,13 +23,13 @@ pub(crate) const LINK: Section = Section {
                 "forward",
                 Kind::Section(&DIRECTION),
                 "{rate: 16 Mbit/s}",
-                "What differs from first to second end.",
+                "What differs in the direction from the first end to the second.",
             ),
             Key::new(
                 "backward",
                 Kind::Section(&DIRECTION),
                 "{rate: 1 Mbit/s}",
-                "What differs from second to first end.",
+                "What differs in the direction from the second end to the first.",
             ),
             Key::new(
                 "mtu",
@@ -48,7 +48,7 @@ pub(crate) const LINK: Section = Section {
                 "cost",
                 Kind::Integer { least: 1, most: 65_535 },
                 "10",
-                "What using the link costs the shortest-path routes, 1 to 65535. Default: 1.",
+                "The cost of the link for shortest-path routes, 1 to 65535. Default: 1.",
             ),
             Key::new(
                 "addresses",
@@ -72,11 +72,8 @@ pub(crate) const LINK: Section = Section {
 pub(super) const ADDRESSES: Kind = Kind::Word(&["automatic", "none"]);
 
 /// One direction of a link.
-pub(crate) const DIRECTION: Section = Section {
-    name: "direction",
-    doc: "What can be said about one direction of a link.",
-    groups: &[models::KEYS, PIPES],
-};
+pub(crate) const DIRECTION: Section =
+    Section { name: "direction", doc: "The settings of one direction of a link.", groups: &[models::KEYS, PIPES] };
 
 const PIPES: &[Key] = &[Key::new(
     "pipes",
@@ -88,7 +85,7 @@ const PIPES: &[Key] = &[Key::new(
 /// A further pipe.
 pub(crate) const TREATMENT: Section = Section {
     name: "pipe",
-    doc: "A pipe for some of the traffic of a direction. What it does not say is as in that direction.",
+    doc: "A pipe for some of the traffic of a direction. Keys that it does not have are as in that direction.",
     groups: &[
         &[Key::new("match", Kind::Section(&filter::SECTION), "{to: 10.0.9.0/24}", "Which packets enter it.")
             .required()],
@@ -99,7 +96,7 @@ pub(crate) const TREATMENT: Section = Section {
 /// An end of a link.
 pub(crate) const END: Section = Section {
     name: "end",
-    doc: "An end of a link, with what is not to be chosen automatically.",
+    doc: "An end of a link, with settings that are otherwise chosen automatically.",
     groups: &[&[
         Key::new("node", NODE_REFERENCE, "r1", "The node.").required(),
         Key::new(

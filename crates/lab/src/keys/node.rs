@@ -76,7 +76,7 @@ pub(crate) const NODE: Section = Section {
             "inherit",
             VARIABLE_NAMES,
             "[PATH]",
-            "Further environment variables that its programs get from whoever starts the lab.",
+            "Further environment variables of the command that starts the lab, which its programs get.",
         ),
         Key::new(
             "root",
@@ -122,13 +122,13 @@ pub(crate) const CPU: Section = Section {
             "packet",
             DURATION_OR_ZERO,
             "2 us",
-            "For each packet, whatever its size; a super-packet is one. Default: 0.",
+            "The cost of a packet of any size; a super-packet counts as one. Default: 0.",
         ),
         Key::new(
             "byte",
             Kind::OneOf(&[Kind::Quantity(Quantity::TimePerByte), Kind::Zero]),
             "0.5 ns",
-            "And for each of its bytes from the IP header on, in whole picoseconds. Default: 0.",
+            "The cost of each byte of a packet from the IP header on, in whole picoseconds. Default: 0.",
         ),
         Key::new(
             "syscall",
@@ -141,7 +141,7 @@ pub(crate) const CPU: Section = Section {
             "switch",
             DURATION_OR_ZERO,
             "1 us",
-            "For each switch from one program or thread to another, at most 1 ms. Default: 128 ns.",
+            "The cost of a switch from one program or thread to another, at most 1 ms. Default: 128 ns.",
         ),
     ]],
 };

@@ -49,7 +49,7 @@ pub(crate) const RUN: Section = Section {
             "The command, or several, after which it starts: when that has ended successfully, or, if it is a service, when \
              it is ready. With `at` not before that time, either.",
         ),
-        Key::new("ready", Kind::Section(&READY), "{tcp: 5201}", "When it can be used; makes it a service."),
+        Key::new("ready", Kind::Section(&READY), "{tcp: 5201}", "When it is ready to be used; makes it a service."),
         Key::new(
             "service",
             Kind::OneOf(&[Kind::Flag, Kind::Word(&["once"])]),
@@ -63,7 +63,7 @@ pub(crate) const RUN: Section = Section {
             "iperf.json",
             "A file in the results folder that gets a copy of its standard output.",
         ),
-        Key::new("for", DURATION, "5 s", "It is stopped after this time, which is no failure."),
+        Key::new("for", DURATION, "5 s", "It is stopped after this time; that is not a failure."),
         Key::new(
             "stop",
             DURATION,
@@ -107,7 +107,7 @@ pub(crate) const SET: Section = Section {
     groups: &[&[
         AT_KEY,
         LINK_KEY,
-        Key::new("set", Kind::Section(&CHANGE), "{delay: 80 ms}", "What changes; all else stays.").required(),
+        Key::new("set", Kind::Section(&CHANGE), "{delay: 80 ms}", "What changes; all other settings stay.").required(),
         DIRECTION_KEY,
         Key::new("pipe", LINK_REFERENCE, "far", "The further pipe of this name. Default: the link's own pipe."),
     ]],
@@ -170,7 +170,7 @@ pub(crate) const PARTITION: Section = Section {
             "partition",
             Kind::List { items: &Kind::List { items: &NODE_REFERENCE, least: 1, most: None }, least: 1, most: None },
             "[[client, r1], [server]]",
-            "The groups. All nodes that are not named are one more group.",
+            "The groups. All other nodes form one more group.",
         )
         .required(),
         Key::new("for", DURATION, "2 s", "For how long. Default: until `heal`."),

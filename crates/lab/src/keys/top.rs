@@ -24,7 +24,7 @@ pub(crate) const TOP: Section = Section {
             "seed",
             Kind::Integer { least: 0, most: u64::MAX },
             "7",
-            "The number from which all chance is drawn; the same seed loses the same packets. Default: 1.",
+            "The seed of all random numbers: with the same seed, the same packets are lost. Default: 1.",
         ),
         Key::new(
             "clock",
@@ -52,7 +52,7 @@ pub(crate) const TOP: Section = Section {
             "inherit",
             VARIABLE_NAMES,
             "[PATH, SSH_AUTH_SOCK]",
-            "Environment variables that all programs get from whoever starts the lab. Default: none.",
+            "Environment variables of the command that starts the lab, which all programs get. Default: none.",
         ),
         Key::new(
             "precision",
@@ -137,7 +137,7 @@ pub(crate) const TOP: Section = Section {
             "expect",
             Kind::List { items: &Kind::Text("\\S"), least: 0, most: None },
             "[ping.exit == 0]",
-            "What the run is to show: <command or link>.<metric> <comparison> <value> [during A..B].",
+            "What must hold after the run: <command or link>.<metric> <comparison> <value> [during A..B].",
         ),
         Key::new(
             "bounds",
@@ -156,7 +156,7 @@ const NODES: Kind = Kind::OneOf(&[
 /// Dilated time.
 pub(crate) const CLOCK: Section = Section {
     name: "clock",
-    doc: "Lab time that is slower than ours.",
+    doc: "Lab time that is slower than wall time.",
     groups: &[&[Key::new(
         "dilation",
         Kind::Number { least: 1, most: Dilation::MOST },
@@ -175,7 +175,7 @@ pub(crate) const BOUNDS: Section = Section {
             "lateness",
             DURATION,
             "500 us",
-            "99 % of a pipe's packets are handed out at most this much later than due. Default: 1 ms.",
+            "99 % of a pipe's packets are delivered at most this much later than due. Default: 1 ms.",
         ),
         Key::new(
             "rate",

@@ -1,4 +1,4 @@
-//! What happens to packets with a probability, and is alike for neighbours if the user says so.
+//! Events that happen to packets with a probability, with an optional correlation between neighbours.
 
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};

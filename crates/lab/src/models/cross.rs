@@ -27,7 +27,7 @@ pub(crate) const KEY: Key = Key::new(
         },
     ]),
     "[{kind: poisson, rate: 20 Mbit/s, size: imix}]",
-    "Traffic that exists in this direction only and takes room and time there: a list of sources. Default: none.",
+    "Traffic that exists in this direction only and uses its queue and rate: a list of sources. Default: none.",
 );
 
 const RATE: Key = Key::new(

@@ -1,4 +1,4 @@
-//! `duplicate`: which packets come twice.
+//! `duplicate`: which packets are duplicated.
 
 use super::chance;
 use crate::errors::Errors;
@@ -10,7 +10,7 @@ pub(crate) const KEY: Key = Key::new(
     "duplicate",
     chance::KIND,
     "0.1 %",
-    "The probability with which a packet comes twice, alone or with a correlation. Default: 0.",
+    "The probability with which a packet is duplicated, alone or with a correlation. Default: 0.",
 );
 
 /// Every form that it can take.

@@ -1,4 +1,4 @@
-//! `match`: which traffic is meant, for everything that treats some of it in its own way.
+//! `match`: filters, for everything that treats only some of the traffic.
 
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::errors::{Errors, keep};
@@ -43,7 +43,7 @@ const NAMES: [(&str, u8); 11] = [
 /// A filter.
 pub(crate) const SECTION: Section = Section {
     name: "match",
-    doc: "Which traffic is meant: all that is given must hold, and of a list one entry.",
+    doc: "A filter of packets: every key that is given must match, and of a list one entry.",
     groups: &[&[
         Key::new(
             "from",
@@ -51,11 +51,11 @@ pub(crate) const SECTION: Section = Section {
             "10.0.1.0/24",
             "Where it comes from: a node, which stands for all its addresses, an address or a prefix, or several.",
         ),
-        Key::new("to", ADDRESSES, "[10.0.9.0/24, \"fd00::/64\"]", "Where it goes, likewise."),
+        Key::new("to", ADDRESSES, "[10.0.9.0/24, \"fd00::/64\"]", "Where it goes, in the same notation."),
         Key::new("protocol", PROTOCOLS, "udp", "The protocol above IP by name or by number, 0 to 255, or several."),
         Key::new("port", PORTS, "5000-6000", "One of its ports: a port from 1 to 65535 or a range, or several."),
-        Key::new("from_port", PORTS, "53", "Its source port, likewise."),
-        Key::new("to_port", PORTS, "[80, 443]", "Its destination port, likewise."),
+        Key::new("from_port", PORTS, "53", "Its source port, in the same notation."),
+        Key::new("to_port", PORTS, "[80, 443]", "Its destination port, in the same notation."),
         Key::new("dscp", DSCPS, "46", "Its differentiated services code point, 0 to 63, or several."),
     ]],
 };
@@ -72,7 +72,7 @@ pub(crate) const EXAMPLES: &[&str] = &[
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<Filter> {
     let fields = Fields::open(node, &SECTION, errors)?;
     if node.content == Content::Map(Vec::new()) {
-        errors.push(node.error("what is meant? write for example `{to: 10.0.9.0/24}`"));
+        errors.push(node.error("an empty filter matches everything: write for example `{to: 10.0.9.0/24}`"));
         return None;
     }
     let before = errors.len();
@@ -175,7 +175,8 @@ fn prefix(node: &Node) -> Result<Prefix, Diagnostic> {
     if let Ok(address) = text.parse::<IpAddr>() {
         return Ok(Prefix::host(address));
     }
-    let wrong = || node.error(format!("\"{text}\" is no address or prefix: write for example 10.0.9.1 or 10.0.9.0/24"));
+    let wrong =
+        || node.error(format!("\"{text}\" is not an address or prefix: write for example 10.0.9.1 or 10.0.9.0/24"));
     let net: IpNet = text.parse().map_err(|_| wrong())?;
     Prefix::new(net.addr(), net.prefix_len()).map_err(|error| node.error(error.message))
 }
@@ -203,7 +204,9 @@ fn ports(node: &Node) -> Result<Ports, Diagnostic> {
         None => one(text).map(Ports::one),
     };
     range.ok_or_else(|| match node.text() {
-        Some(found) => node.error(format!("\"{found}\" is no port and no range: write for example 443 or 5000-6000")),
+        Some(found) => {
+            node.error(format!("\"{found}\" is neither a port nor a range: write for example 443 or 5000-6000"))
+        }
         None => node.expected("a port like 443 or a range like 5000-6000"),
     })
 }

@@ -1,4 +1,4 @@
-//! `netem`, `dummynet`, `tbf`: strings that people already have, in the place of the keys that they stand for.
+//! `netem`, `dummynet`, `tbf`: strings for these tools, in place of the keys that they stand for.
 
 use super::change::parse_change;
 use super::written_change;
@@ -14,24 +14,24 @@ pub(crate) const NETEM: Key = Key::new(
     "netem",
     Kind::Scalar,
     "delay 100ms loss 0.1%",
-    "What a string for `tc … netem` says, instead of other keys; `netloom link --netem` shows what it means.",
+    "A string for `tc … netem`, instead of other keys; `netloom link --netem` shows what it means.",
 );
 
 pub(crate) const DUMMYNET: Key = Key::new(
     "dummynet",
     Kind::Scalar,
     "bw 2.6Mbit/s delay 45ms queue 30 plr 0.01",
-    "What a string for `ipfw pipe … config` says, instead of other keys; `netloom link --dummynet` shows what it means.",
+    "A string for `ipfw pipe … config`, instead of other keys; `netloom link --dummynet` shows what it means.",
 );
 
 pub(crate) const TBF: Key = Key::new(
     "tbf",
     Kind::Scalar,
     "rate 50mbit burst 4542 latency 50ms",
-    "What a string for `tc … tbf` says, instead of other keys; `netloom link --tbf` shows what it means.",
+    "A string for `tc … tbf`, instead of other keys; `netloom link --tbf` shows what it means.",
 );
 
-/// Adds to `change` what the strings among `fields` say. One thing may be said once only.
+/// Adds to `change` what the strings among `fields` set. Two keys cannot set the same thing.
 pub(super) fn decode(fields: &Fields<'_>, change: &mut PipeChange, errors: &mut Errors) {
     for dialect in Dialect::ALL {
         let Some(node) = fields.get(dialect.name()) else { continue };
@@ -46,7 +46,7 @@ pub(super) fn decode(fields: &Fields<'_>, change: &mut PipeChange, errors: &mut 
 
 fn add(key: &str, value: &str, node: &Node, change: &mut PipeChange, errors: &mut Errors) {
     if written_change(change).iter().any(|(said, _)| *said == key) {
-        errors.push(node.error(format!("this string says `{key}`, which another key says too: leave one out")));
+        errors.push(node.error(format!("this string sets `{key}`, and so does another key: leave one out")));
         return;
     }
     match parse_change(key, value) {

@@ -22,13 +22,13 @@ const OVERHEAD: Section = Section {
     doc: "What is charged beyond a packet's bytes from the IP header on: for a frame, or for all cells it is cut into.",
     groups: &[&[
         Key::new("bytes", Kind::Quantity(Quantity::Size), "22 B", "What is added to each packet. Default: 0 B."),
-        Key::new("minimum", Kind::Quantity(Quantity::Size), "84 B", "What a packet is charged at least. Default: 0 B."),
         Key::new(
-            "cell",
+            "minimum",
             Kind::Quantity(Quantity::Size),
-            "53 B",
-            "What a cell is charged. Default: there are no cells.",
+            "84 B",
+            "The least that a packet is charged. Default: 0 B.",
         ),
+        Key::new("cell", Kind::Quantity(Quantity::Size), "53 B", "The size of a cell. Default: there are no cells."),
         Key::new("payload", Kind::Quantity(Quantity::Size), "48 B", "How much of a packet a cell carries."),
     ]],
 };
@@ -56,9 +56,11 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<OverheadConfig>
     let get = |name| fields.get(name);
     let wrong = match [get("bytes"), get("minimum"), get("cell"), get("payload")] {
         [None, None, None, None] => Some(node.error("nothing is charged: write for example `{bytes: 22 B}`, or none")),
-        [_, _, Some(named), None] => Some(named.error("cells carry something: write for example `payload: 48 B`")),
+        [_, _, Some(named), None] => Some(named.error("this key is missing: write for example `payload: 48 B`")),
         [_, _, None, Some(named)] => Some(named.error("this is a part of a cell: write for example `cell: 53 B`")),
-        [_, Some(named), Some(_), Some(_)] => Some(named.error("cells are charged whole and need no minimum")),
+        [_, Some(named), Some(_), Some(_)] => {
+            Some(named.error("cells are always charged as a whole: leave `minimum` out"))
+        }
         _ => None,
     };
     if let Some(wrong) = wrong {

@@ -32,20 +32,20 @@ const TOKEN_BUCKET: Section = Section {
             "burst",
             Kind::Quantity(Quantity::Size),
             "4542 B",
-            "How many bytes worth of tokens it holds, at least the largest packet.",
+            "The size of the bucket, at least the largest packet.",
         )
         .required(),
         Key::new(
             "peak",
             Kind::Quantity(Quantity::Rate),
             "100 Mbit/s",
-            "How fast a burst may leave, above the rate. Default: at once.",
+            "The rate of a burst, above the rate of tokens. Default: unlimited.",
         ),
         Key::new(
             "peak_burst",
             Kind::Quantity(Quantity::Size),
             "1500 B",
-            "How much of a burst may leave at once where there is a peak, at least the largest packet. Default: 1500 B.",
+            "The size of the peak rate's bucket, at least the largest packet. Default: 1500 B.",
         ),
     ]],
 };
@@ -53,7 +53,7 @@ const TOKEN_BUCKET: Section = Section {
 /// A trace of delivery opportunities.
 const DELIVERY_TRACE: Section = Section {
     name: "rate-delivery-trace",
-    doc: "So many bytes at each instant of a trace in the format of mahimahi.",
+    doc: "A number of bytes at each instant of a trace in the format of mahimahi.",
     groups: &[&[
         Key::new("kind", Kind::Word(&["delivery-trace"]), "delivery-trace", "A trace of delivery opportunities.")
             .required(),
@@ -63,7 +63,7 @@ const DELIVERY_TRACE: Section = Section {
             "bytes",
             Kind::Quantity(Quantity::Size),
             "1504 B",
-            "How much may leave at each opportunity. Default: 1504 B.",
+            "How many bytes are sent at each opportunity. Default: 1504 B.",
         ),
         Key::new(
             "header",
@@ -105,7 +105,7 @@ fn token_bucket(fields: &Fields<'_>, errors: &mut Errors) -> Option<TokenBucketC
     let peak_rate = fields.read("peak", scalar::quantity, errors);
     let peak_burst = fields.read("peak_burst", scalar::quantity, errors);
     if let (Some(node), None) = (fields.get("peak_burst"), fields.get("peak")) {
-        errors.push(node.error("without a peak rate a burst leaves at once: write a `peak`, too"));
+        errors.push(node.error("without a peak rate a burst is sent at once: write a `peak`, too"));
     }
     let peak = peak_rate.map(|peak| PeakConfig { rate: peak, burst: peak_burst.unwrap_or(PeakConfig::BURST) });
     Some(TokenBucketConfig { rate: rate?, burst: burst?, peak })

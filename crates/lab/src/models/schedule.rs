@@ -1,4 +1,4 @@
-//! `schedule`: how a pipe changes by itself.
+//! `schedule`: changes of a pipe at known times.
 
 use super::rate::quoted;
 use crate::errors::{Errors, keep};
@@ -12,7 +12,7 @@ pub(crate) const KEY: Key = Key::new(
     "schedule",
     Kind::OneOf(&[Kind::Word(&["none"]), Kind::Section(&SCHEDULE)]),
     "{steps: [{at: 1 s, rate: 5 Mbit/s}, {at: 2 s, rate: 1 Mbit/s}], repeat: true}",
-    "How it changes by itself as time goes by: steps, here or in a CSV file. Default: none.",
+    "Changes at known times: steps, here or in a CSV file. Default: none.",
 );
 
 /// A schedule.
@@ -38,7 +38,7 @@ const SCHEDULE: Section = Section {
             "repeat",
             Kind::Flag,
             "true",
-            "Whether it begins again at the time of its last step, or stays as it is then. Default: false.",
+            "Whether the schedule begins again at the time of its last step. Default: false.",
         ),
     ]],
 };
@@ -108,7 +108,7 @@ fn step(node: &Node, errors: &mut Errors) -> Option<Step> {
     let rate = fields.get("rate").and_then(|value| match keep(scalar::rate(value), errors)? {
         Some(rate) => Some(rate),
         None => {
-            errors.push(value.error("a schedule tells how fast it sends: unlimited is no rate"));
+            errors.push(value.error("a schedule tells how fast it sends: write a rate, not unlimited"));
             None
         }
     });

@@ -1,4 +1,4 @@
-//! `state`: when a pipe is cut and joined by itself, and what a cut does.
+//! `state`: flapping, and what a cut does.
 
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
@@ -12,12 +12,12 @@ pub(crate) const KEY: Key = Key::new(
     "state",
     Kind::OneOf(&[Kind::Word(&["none"]), Kind::Section(&STATE)]),
     "{on_cut: lost, flap: {up: 10 s, down: 500 ms}}",
-    "When it is cut and joined by itself, and what a cut does to what is on the wire. Default: none.",
+    "Flapping, and what a cut does to packets on the wire. Default: none.",
 );
 
 const STATE: Section = Section {
     name: "state",
-    doc: "When a direction is cut and joined by itself, and what a cut does.",
+    doc: "The flapping of a direction, and what a cut does.",
     groups: &[&[
         Key::new(
             "on_cut",
@@ -29,7 +29,7 @@ const STATE: Section = Section {
             "flap",
             Kind::Section(&FLAP),
             "{up: 10 s, down: 500 ms, start: 2 s}",
-            "It is cut and joined again and again. Default: not at all.",
+            "It goes down and up again and again. Default: never.",
         ),
     ]],
 };
@@ -41,12 +41,12 @@ const FLAP: Section = Section {
     doc: "How long a link is up and down in turn.",
     groups: &[&[
         Key::new("up", TIME, "10 s", "How long it is up, at least 1 ms; {mean: 10 s} for random times.").required(),
-        Key::new("down", TIME, "{mean: 500 ms}", "How long it is down, likewise.").required(),
+        Key::new("down", TIME, "{mean: 500 ms}", "How long it is down, in the same notation.").required(),
         Key::new(
             "start",
             DURATION_OR_ZERO,
             "2 s",
-            "When it is cut first, after time zero or the change. Default: after the first time up.",
+            "When it goes down first, after time zero or the change. Default: after the first time up.",
         ),
     ]],
 };

@@ -43,7 +43,7 @@ impl CapturePoint {
             "delivered" => Ok(Self::Delivered),
             _ if at == first => Ok(Self::End(0)),
             _ if at == second => Ok(Self::End(1)),
-            _ => Err(format!("`{at}` is no point of this link: write sent, delivered, {first} or {second}")),
+            _ => Err(format!("`{at}` is not a point of this link: write sent, delivered, {first} or {second}")),
         }
     }
 

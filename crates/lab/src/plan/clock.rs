@@ -9,7 +9,7 @@ pub enum Clock {
     /// As ours does.
     #[default]
     Real,
-    /// So many times slower than ours.
+    /// Slower than wall time by this factor.
     Dilated(Dilation),
     /// From event to event, however long each takes to compute.
     Virtual,
@@ -25,7 +25,7 @@ impl Clock {
         }
     }
 
-    /// By how much lab time is slower than ours; one in real time, none in virtual time.
+    /// By how much lab time is slower than wall time; one in real time, none in virtual time.
     pub fn dilation(self) -> Option<Dilation> {
         match self {
             Self::Real => Some(Dilation::ONE),

@@ -1,4 +1,4 @@
-//! Ways from this machine into a node.
+//! Ports of this machine that lead into a node.
 
 /// A TCP port of this machine's loopback that leads to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -77,7 +77,7 @@ impl WindowConfig {
             return wrong("window", format!("{window} is less than one segment of {segment}: nothing could be sent"));
         }
         if self.amount == Some(Bytes::new(0)) {
-            return wrong("amount", "nothing is to be sent: leave the source out".into());
+            return wrong("amount", "the source would send nothing: leave it out".into());
         }
         match self.stop.filter(|stop| *stop <= self.start) {
             Some(stop) => {

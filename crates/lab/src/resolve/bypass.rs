@@ -98,7 +98,7 @@ fn on_expectations(plan: &Plan, number: usize) -> Option<String> {
     Some(format!("line {} of `expect` wants it measured", asks.line))
 }
 
-/// Whoever says how late packets may be wants to know it of this link, too, unless the link itself says otherwise.
+/// If the lab file bounds the lateness of packets, this link is measured, too, unless the link itself says otherwise.
 fn on_bounds(spec: &Spec) -> Option<String> {
     if spec.judged.is_empty() {
         return None;

@@ -116,7 +116,9 @@ fn check_macs(links: &[LinkSpec], errors: &mut Errors) {
     }
     for mac in links.iter().flat_map(|link| &link.ends).filter_map(|end| end.mac.as_ref()) {
         if let Some(first) = seen.insert(mac.value, mac.span) {
-            errors.push(mac.error("this hardware address is taken: each is unique in a lab").and(first, "also here"));
+            errors.push(
+                mac.error("this hardware address is taken: each must be unique in the lab").and(first, "also here"),
+            );
         }
     }
 }

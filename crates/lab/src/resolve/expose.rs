@@ -12,8 +12,9 @@ pub(super) fn check(spec: &Spec) -> Vec<Diagnostic> {
     for exposed in spec.nodes.iter().flat_map(|node| &node.expose) {
         let port = exposed.value.port;
         if let Some(first) = seen.insert(port, exposed.span) {
-            let what =
-                format!("port {port} of this machine leads to one place only: choose another for one of the two");
+            let what = format!(
+                "port {port} of this machine can lead to one node only: choose another port for one of the two"
+            );
             errors.push(exposed.error(what).and(first, "first here"));
         }
         if spec.clock == Clock::Virtual {

@@ -56,7 +56,9 @@ fn cut(groups: &Groups, places: &Places<'_>, found: &mut Findings) -> Vec<usize>
     let sides = sides(groups, places, found);
     let is_all = sides.len() == places.spec.nodes.len();
     if groups.value.len() + usize::from(!is_all) < 2 && found.errors.len() == before {
-        found.errors.push(groups.error("one group is no partition: write for example `[[client, r1], [server]]`"));
+        found
+            .errors
+            .push(groups.error("a partition needs two groups or more: write for example `[[client, r1], [server]]`"));
     }
     // The nodes that are not named are one more group.
     let side = |name: &Spanned<String>| {

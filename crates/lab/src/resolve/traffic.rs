@@ -63,7 +63,7 @@ fn source(
         errors.extend(kind.filter(|kind| **kind == NodeKind::Transit).map(|_| runs_nothing(node)));
     }
     if from.is_some() && from == to {
-        errors.push(spec.to.error(format!("`{}` sends to itself: no link is crossed", spec.to.value)));
+        errors.push(spec.to.error(format!("`{}` sends to itself, over no link: choose another node", spec.to.value)));
         return None;
     }
     Some(TrafficPlan { line: spec.line, name, from: from?, to: to?, sends: spec.sends })

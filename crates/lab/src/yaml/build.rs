@@ -22,7 +22,7 @@ pub(crate) fn parse(source: &str) -> Result<Node, Vec<Diagnostic>> {
     let mut builder = Builder::new(source);
     if let Some(at) = source.find('\0') {
         let line = 1 + source[..at].matches('\n').count();
-        let message = "a byte 0 is here: this is no text, or one that is saved as UTF-16; save it as UTF-8";
+        let message = "a zero byte: this is not text, or it is saved as UTF-16; save it as UTF-8";
         return Err(vec![Diagnostic::new(Span { start: at, end: at + 1, line }, "", message)]);
     }
     for event in Parser::new_from_str(source) {
@@ -147,7 +147,7 @@ impl Builder {
     fn syntax_error(&self, error: &ScanError) -> Diagnostic {
         let at = self.span(*error.marker(), *error.marker());
         let hint = match error.info() {
-            info if info.contains("tab") => "; indent with blanks, not with tabs",
+            info if info.contains("tab") => "; indent with spaces, not with tabs",
             info if info.contains("block mapping, did not find expected") => {
                 "; is it indented like the lines that it belongs to?"
             }

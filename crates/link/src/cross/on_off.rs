@@ -33,7 +33,7 @@ impl OnOff {
             return Err(ConfigError::new("shape", message));
         }
         if !(1..=MOST_SOURCES).contains(&self.sources) {
-            let message = format!("{} is no number of sources: 1 to {MOST_SOURCES}", self.sources);
+            let message = format!("{} is not a number of sources: 1 to {MOST_SOURCES}", self.sources);
             return Err(ConfigError::new("sources", message));
         }
         if self.off.is_zero() {

@@ -21,7 +21,7 @@ impl Replay {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let wrong = |message: &str| Err(ConfigError::new("file", message));
         let (Some(first), Some(last)) = (self.packets.first(), self.packets.last()) else {
-            return wrong("there is no packet in it");
+            return wrong("it has no packets");
         };
         if let Some(place) = self.packets.windows(2).position(|pair| pair[1].0 < pair[0].0) {
             let message = alloc::format!("packet {} is earlier than the one before it", place + 2);

@@ -47,10 +47,10 @@ impl Bins {
                 Err(wrong(number, "the last line only says where the last bin ends: its weight is 0"))
             }
             _ if edges.len() < 2 => {
-                Err(ConfigError::new("file", "there is no bin in it: write two lines like `10 ms, 3` or more"))
+                Err(ConfigError::new("file", "it has no bins: write two or more lines like `10 ms, 3`"))
             }
             _ if total == 0.0 => Err(ConfigError::new("file", "all weights are zero: no delay is possible")),
-            _ if !total.is_finite() => Err(ConfigError::new("file", "the weights are too large to be added")),
+            _ if !total.is_finite() => Err(ConfigError::new("file", "the sum of the weights is too large")),
             _ => Ok(Self(edges.into())),
         }
     }
@@ -71,7 +71,7 @@ fn bin(record: &str) -> Result<(Duration, f64), String> {
     let (from, weight) = record.split_once(',').ok_or_else(form)?;
     let from = from.parse().map_err(|error: ParseError| error.to_string())?;
     let number = weight.trim().parse().ok().filter(|weight: &f64| weight.is_finite() && *weight >= 0.0);
-    let why = || format!("\"{}\" is not a weight: a number that is not below zero", weight.trim());
+    let why = || format!("\"{}\" is not a weight: write a number from 0", weight.trim());
     Ok((from, number.ok_or_else(why)?))
 }
 

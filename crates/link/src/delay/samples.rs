@@ -22,7 +22,7 @@ impl Values {
         let delay = |(number, record): (usize, &str)| record.parse().map_err(|why: ParseError| wrong(number, why));
         let values = records(text).map(delay).collect::<Result<Vec<Duration>, ConfigError>>()?;
         if values.is_empty() {
-            return Err(ConfigError::new("file", "there is no delay in it: write one per line, for example 12.5 ms"));
+            return Err(ConfigError::new("file", "it has no delays: write one per line, for example 12.5 ms"));
         }
         Ok(Self(values.into()))
     }

@@ -33,12 +33,13 @@ impl Table {
                     return Err(wrong(number, format!("the table goes on after {MOST} values, which netem allows")));
                 }
                 let value = word.parse();
-                let why = || format!("\"{word}\" is not a whole number from -32768 to 32767; 8192 is one deviation");
+                let why =
+                    || format!("\"{word}\" is not a whole number from -32768 to 32767; 8192 is one standard deviation");
                 values.push(value.map_err(|_| wrong(number, why()))?);
             }
         }
         if values.is_empty() {
-            return Err(ConfigError::new("file", format!("there is no value in it: a table has 1 to {MOST}")));
+            return Err(ConfigError::new("file", format!("it has no values: a table has 1 to {MOST}")));
         }
         Ok(Self(values.into()))
     }

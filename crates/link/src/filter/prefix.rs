@@ -25,7 +25,7 @@ impl Prefix {
         let whole = Self { address, length };
         let first = whole.first();
         if first != address {
-            let message = format!("{address}/{length} has bits set behind its prefix: write {first}/{length}");
+            let message = format!("{address}/{length} has bits set after its prefix: write {first}/{length}");
             return Err(ConfigError::new("", message));
         }
         Ok(whole)

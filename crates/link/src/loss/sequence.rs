@@ -1,4 +1,4 @@
-//! Loss as a sequence says for packet after packet: a pattern that was thought up, or a recording that is replayed.
+//! Loss by a sequence that says for each packet whether it is lost: a pattern that was written by hand, or a recording.
 //!
 //! The sequence is a text of the characters `0` (this packet passes) and `1` (this packet is lost). Blanks and ends of
 //! lines mean nothing, and neither does anything from `#` to the end of its line: both one long line and one packet per
@@ -57,10 +57,7 @@ impl SequenceConfig {
     /// If there is nothing.
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.lost.is_empty() {
-            return Err(ConfigError::new(
-                "",
-                "there is no packet in it: write 0 for one that passes, 1 for a lost one",
-            ));
+            return Err(ConfigError::new("", "it has no packets: write 0 for one that passes, 1 for a lost one"));
         }
         Ok(())
     }

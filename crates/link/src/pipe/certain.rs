@@ -1,4 +1,4 @@
-//! What a pipe will hand out for certain, whatever enters it: the lookahead of virtual time.
+//! What a pipe will certainly deliver, whatever enters it: the lookahead of virtual time.
 //!
 //! A conservative scheduler lets the nodes of a lab run ahead of each other, as far as it knows what they will receive
 //! meanwhile (Chandy and Misra 1979; Bryant 1977). What it knows of a pipe follows from these facts. From `now` on, let
@@ -40,7 +40,7 @@ impl Pipe {
     ///
     /// An answer may be earlier than what could be proved, never later.
     pub fn certain_behind(&self, now: Instant, from: Instant) -> Instant {
-        // Whoever may still join a train that is known, is due within the window of its head.
+        // A packet that may still join a known train is due within the window of its head.
         let least = Duration::from_nanos(self.least_delay(now).as_nanos().saturating_sub(self.coalesce.as_nanos()));
         let unknown = if self.cuts.is_up() { from + least } else { Instant::MAX };
         let change = self.clockwork.as_ref().and_then(|clockwork| clockwork.next_change(true));
@@ -54,7 +54,7 @@ impl Pipe {
             return Duration::ZERO;
         }
         let least = self.reorder.hurried_least(self.delay.least());
-        // Whoever joins the train before it leaves with that, or makes it leave.
+        // A packet that joins the train before it leaves with it, or makes it leave.
         Duration::from_nanos(least.as_nanos().saturating_sub(self.coalesce.as_nanos()))
     }
 

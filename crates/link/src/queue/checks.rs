@@ -25,7 +25,7 @@ pub(super) fn limit(limit: Limit) -> Result<(), ConfigError> {
 /// Refuses turns in which nothing is sent.
 pub(super) fn quantum(quantum: Bytes) -> Result<(), ConfigError> {
     if quantum.get() == 0 {
-        return Err(ConfigError::new("quantum", "0 B: no turn would be long enough: write for example 1500 B"));
+        return Err(ConfigError::new("quantum", "0 B: no packet would ever be sent: write for example 1500 B"));
     }
     Ok(())
 }

@@ -46,7 +46,7 @@ impl Default for CodelControl {
 impl CodelControl {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         if self.target.is_zero() {
-            return Err(ConfigError::new("target", "no packet waits less than zero: write for example 5 ms"));
+            return Err(ConfigError::new("target", "must be above zero: write for example 5 ms"));
         }
         if self.interval < self.target {
             let Self { target, interval, .. } = self;

@@ -107,7 +107,7 @@ impl ClassConfig {
     /// Says which of `match`, `weight` and `limit` makes no sense, and what would.
     pub fn check(&self, before: &[Self]) -> Result<(), ConfigError> {
         if !(1..=MOST_WEIGHT).contains(&self.weight) {
-            let message = format!("{} is no weight: write a number from 1 to {MOST_WEIGHT}", self.weight);
+            let message = format!("{} is not a weight: write a number from 1 to {MOST_WEIGHT}", self.weight);
             return Err(ConfigError::new("weight", message));
         }
         check_limit(self.limit).map_err(|message| ConfigError::new("limit", message))?;

@@ -1,4 +1,5 @@
-//! DualPI2: a queue with low latency for those who answer to marks finely, coupled to one for everybody else.
+//! DualPI2: a low-latency queue for senders with scalable congestion control (L4S), coupled to a classic queue for all
+//! others.
 //!
 //! Source: RFC 9332, appendix A, in the version with overload handling (A.2, figures 7 and 8); the pseudo-code is quoted
 //! at each line. See [`DualPi2Config`] for the parameters. Choices that the RFC leaves open:
@@ -72,7 +73,7 @@ impl DualPi2Config {
     pub fn check(&self) -> Result<(), ConfigError> {
         checks::limit(self.limit)?;
         if self.target.is_zero() {
-            return Err(ConfigError::new("target", "the delay to steer for must be above zero"));
+            return Err(ConfigError::new("target", "the target delay must be above zero"));
         }
         if self.update.is_zero() {
             return Err(ConfigError::new("update", "the period of updates must be above zero"));

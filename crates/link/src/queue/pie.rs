@@ -75,7 +75,7 @@ impl PieConfig {
     pub fn check(&self) -> Result<(), ConfigError> {
         checks::limit(self.limit)?;
         if self.target.is_zero() {
-            return Err(ConfigError::new("target", "the delay to steer for must be above zero"));
+            return Err(ConfigError::new("target", "the target delay must be above zero"));
         }
         if self.update.is_zero() {
             return Err(ConfigError::new("update", "the period of updates must be above zero"));

@@ -2,7 +2,7 @@
 //!
 //! Parameter: the classes, the most important first, each with a filter and a drop-tail limit (default 1,000 packets); the
 //! last takes the rest. Source: the "priority queueing" of every router; Linux `prio`. A segment that is being sent is
-//! sent to its end. Classes behind may starve.
+//! sent to its end. Lower classes may starve.
 
 use super::Transmission;
 use super::divided::{ClassConfig, Divided, Division, joined};

@@ -1,6 +1,6 @@
 //! The instants of something that happens periodically: multiples of its period since the run began.
 //!
-//! Nobody calls at these instants. Between two calls nothing arrives and nothing leaves, so whoever is called next can
+//! There is no call at these instants. Between two calls nothing arrives and nothing leaves, so the next call can
 //! make up for all of them and finds what would have been found in time.
 
 use netloom_units::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! WF2Q+, worst-case fair weighted fair queueing: each queue gets its share of the rate as if it had a line of its own, up
-//! to one packet.
+//! WF2Q+, worst-case fair weighted fair queueing: each queue gets its share of the rate as if it had its own link, to
+//! within one packet.
 //!
 //! Parameter: how packets are divided among queues, each with a weight and a drop-tail limit. With a hash all weights are 1.
 //! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms" (SIGCOMM 1996; Transactions on Networking

@@ -49,7 +49,10 @@ impl DeliveryTraceConfig {
     /// Opportunities or headers of a size that makes none.
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.bytes.get() == 0 {
-            return Err(ConfigError::new("bytes", "an opportunity for no bytes is none: write for example `1504 B`"));
+            return Err(ConfigError::new(
+                "bytes",
+                "a delivery opportunity must carry bytes: write for example `1504 B`",
+            ));
         }
         if self.header.get() > 65_535 {
             let message = format!("{} are more than the longest packet has: at most 65.535 kB", self.header);

@@ -97,7 +97,7 @@ fn a_table_has_one_to_16384_values() {
     for right in [1, 4_096, 16_384] {
         Table::parse(&values(right)).expect("a table");
     }
-    assert_eq!(message(Table::parse("")), "file: there is no value in it: a table has 1 to 16384");
+    assert_eq!(message(Table::parse("")), "file: it has no values: a table has 1 to 16384");
     let long = "file: line 1: the table goes on after 16384 values, which netem allows";
     assert_eq!(message(Table::parse(&values(16_385))), long);
 }

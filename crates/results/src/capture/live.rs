@@ -1,4 +1,4 @@
-//! A capture that somebody watches while the lab runs.
+//! A capture that a client watches while the lab runs.
 
 use super::writer::Shared;
 use super::{DriverTap, Pace, begin};

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
-/// So many packets, or so many bytes of them, go to the writer at once at the latest.
+/// A batch for the writer has at most this many packets, or this many bytes.
 const BATCH: usize = 128;
 const BATCH_BYTES: usize = 1 << 20;
-/// So much may wait for a writer that cannot keep up: the kernel's super-packets of 10 ms at 50 Gbit/s.
+/// How many bytes may wait for a writer that cannot keep up: the kernel's super-packets of 10 ms at 50 Gbit/s.
 const MOST_WAITING: usize = 64 << 20;
 /// What a packet takes beside its bytes.
 const OVERHEAD: usize = 256;

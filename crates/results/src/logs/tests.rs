@@ -137,7 +137,7 @@ fn what_is_no_results_folder_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let error = Logs::in_folder(folder.path()).unwrap_err();
     assert_eq!(error.exit_code(), netloom_judge::ExitCode::NoSuchLab);
-    assert!(error.to_string().contains("is no results folder"), "{error}");
+    assert!(error.to_string().contains("is not a results folder"), "{error}");
     fs::write(folder.path().join(COMMANDS), "nonsense").unwrap();
     assert!(Logs::in_folder(folder.path()).is_err());
 }

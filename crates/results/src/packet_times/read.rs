@@ -36,7 +36,7 @@ pub(super) struct Segment {
 
 /// The names of the file's interfaces, and its TCP segments in the order of the file.
 pub(super) fn segments(file: &[u8]) -> Result<(Vec<String>, Vec<Seen>), String> {
-    let wrong = "this is no capture in the format pcapng: `editcap -F pcapng OLD NEW` converts others";
+    let wrong = "this is not a pcapng file: `editcap -F pcapng OLD NEW` converts others";
     let blocks = PcapNGSlice::from_slice(file).map_err(|_| wrong.to_owned())?;
     let (mut interfaces, mut names, mut seen) = (Vec::new(), Vec::new(), Vec::new());
     let mut section = 0;
@@ -52,7 +52,8 @@ pub(super) fn segments(file: &[u8]) -> Result<(Vec<String>, Vec<Seen>), String> 
             }
             Block::EnhancedPacket(packet) => {
                 let place = section + packet.if_id as usize;
-                let interface = interfaces.get(place).ok_or("a packet names an interface that is not there")?;
+                let interface =
+                    interfaces.get(place).ok_or("a packet names an interface that the file does not describe")?;
                 if interface.linktype != Linktype::ETHERNET {
                     return Err(format!("interface {} is no Ethernet", names[place]));
                 }
@@ -73,7 +74,7 @@ fn name(interface: &InterfaceDescriptionBlock<'_>, number: usize) -> String {
 }
 
 fn nanoseconds(interface: &InterfaceDescriptionBlock<'_>, units: u64) -> Result<u64, String> {
-    let resolution = interface.ts_resolution().ok_or("its times are told in a unit that is not a power of ten")?;
+    let resolution = interface.ts_resolution().ok_or("the unit of its times is not a power of ten")?;
     let nanos = u128::from(units) * u128::from(NANOSECONDS) / u128::from(resolution);
     u64::try_from(nanos).map_err(|_| "a packet comes more than 584 years after the beginning of time".into())
 }

@@ -99,7 +99,7 @@ pub(super) struct Planned {
 pub(super) fn of_folder(folder: &Path) -> Result<Planned, RunError> {
     let path = folder.join("plan.json");
     let wrong =
-        |why: String| RunError::Lab(format!("{} is no results folder: {}: {why}", folder.display(), path.display()));
+        |why: String| RunError::Lab(format!("{} is not a results folder: {}: {why}", folder.display(), path.display()));
     let text = regular::read(&path).map_err(|error| wrong(error.to_string()))?;
     let plan: PlanFile = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
     let pipes = plan.links.into_iter().flat_map(subjects).collect();

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use std::io::{BufReader, ErrorKind};
 use std::path::Path;
 
-/// So many marks are drawn in a picture at most.
+/// How many marks a picture has at most.
 const MOST_MARKS: usize = 14;
-/// So many events are kept in memory: a lab that is changed more often is no picture any more.
+/// How many events are kept in memory: more would fill the picture with marks.
 const MOST_EVENTS: usize = 10_000;
 
 /// What happened in a run.

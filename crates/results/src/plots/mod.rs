@@ -50,7 +50,7 @@ pub fn write_page(folder: &Folder, lab: &str, plots: Option<&Plots>) -> Result<(
 /// Draws the pictures of a results folder.
 ///
 /// # Errors
-/// When it is no results folder, has no such link, or cannot be written.
+/// When it is not a results folder, has no such link, or cannot be written.
 pub fn plot_results(request: &PlotRequest) -> Result<Option<Plots>, RunError> {
     let folder = &request.folder;
     let planned = data::of_folder(folder)?;

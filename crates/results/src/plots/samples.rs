@@ -210,7 +210,7 @@ impl Rows {
             return Ok(None);
         }
         let fields: Vec<&str> = self.line.trim_end().split(',').collect();
-        let wrong = || unreadable(&self.path, &format!("line {}: it is no row of samples", self.number));
+        let wrong = || unreadable(&self.path, &format!("line {}: this is not a row of samples", self.number));
         let field = |place: usize| fields.get(place).copied().ok_or_else(wrong);
         let [time, link, direction, pipe] = self.keys;
         let time: f64 = field(time)?.parse().map_err(|_| wrong())?;

@@ -57,9 +57,9 @@ fn a_long_run_is_drawn_with_as_many_points_as_a_short_one() {
 #[test]
 fn samples_that_are_none_are_refused_with_their_line() {
     for (rows, expected) in [
-        ("0.1,l,forward\n", "line 2: it is no row of samples"),
-        ("0.1,l,forward,,1,0,0,0,0,0,0,0,0\nNaN,l,forward,,1,0,0,0,0,0,0,0,0\n", "line 3: it is no row"),
-        ("0.1,l,forward,,-1,0,0,0,0,0,0,0,0\n", "line 2: it is no row"),
+        ("0.1,l,forward\n", "line 2: this is not a row of samples"),
+        ("0.1,l,forward,,1,0,0,0,0,0,0,0,0\nNaN,l,forward,,1,0,0,0,0,0,0,0,0\n", "line 3: this is not a row"),
+        ("0.1,l,forward,,-1,0,0,0,0,0,0,0,0\n", "line 2: this is not a row"),
     ] {
         let (_root, path) = written(rows);
         let error = samples::totals(&path).unwrap_err().to_string();
@@ -150,7 +150,7 @@ fn the_busiest_pipes_are_drawn_and_the_page_says_so() {
     let unknown = plot_results(&request(&["d"], None)).unwrap_err();
     assert!(unknown.to_string().contains("no link is called `d`"), "{unknown}");
     let error = plot_results(&PlotRequest { folder: root.path().join("plots"), ..PlotRequest::default() }).unwrap_err();
-    assert!(error.to_string().contains("is no results folder"), "{error}");
+    assert!(error.to_string().contains("is not a results folder"), "{error}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{Align, BAD, GOOD, Table, dash, push_line, span};
 use netloom_judge::{Attempt, Effort, SchedulerEffort};
 use std::fmt::Write;
 
-/// A line for runs whose time is not ours; nothing for others.
+/// A line for runs in dilated or virtual time; nothing for others.
 pub(super) fn effort(effort: &Effort, duration_ns: u64) -> String {
     let mut text = String::new();
     let took = format!("{} of lab time took {} of wall time", span(duration_ns), span(effort.wall_ns));

@@ -1,6 +1,6 @@
 //! The end of a run in words: a table of pipes, the commands, the expectations and the verdict.
 //!
-//! The text carries ANSI colours; whoever prints it strips them where they are not wanted.
+//! The text has ANSI colours; the caller strips them where they are not wanted.
 
 mod doctor;
 mod effort;
@@ -24,7 +24,7 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 const CAUTION: Style = AnsiColor::Yellow.on_default();
 const FAINT: Style = Style::new().dimmed();
 
-/// A report of more rows than this is cut to those that say something; `pipes.csv` has them all.
+/// A report of more rows than this shows only the most important ones; `pipes.csv` has them all.
 const ROWS_SHOWN: usize = 40;
 
 /// More findings than these are left to `verdict.json`: the worst come first.

@@ -323,7 +323,7 @@ fn direction(name: &str) -> Result<Direction, Refusal> {
     match name {
         "forward" => Ok(Direction::Forward),
         "backward" => Ok(Direction::Backward),
-        other => Err((ExitCode::Usage, format!("`{other}` is no direction: write forward or backward"))),
+        other => Err((ExitCode::Usage, format!("`{other}` is not a direction: write forward or backward"))),
     }
 }
 

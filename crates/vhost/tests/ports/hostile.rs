@@ -103,7 +103,7 @@ fn a_call_that_could_make_us_wait_ends_the_port() {
     pair.negotiate(OFFERED);
     pair.guest.send(13, 9, &0_u64.to_ne_bytes(), &[pair.guest.kicks[0].as_raw_fd()]);
     pair.serve();
-    assert!(pair.port.error().expect("an error").to_string().contains("a call descriptor that is no socket"));
+    assert!(pair.port.error().expect("an error").to_string().contains("a call descriptor that is not a socket"));
     // A guest that never reads, on a socket that would wait.
     let mut deaf = Pair::ready();
     for _ in 0..100_000 {

@@ -39,8 +39,8 @@ pub(crate) fn mute(socket: BorrowedFd<'_>) -> io::Result<()> {
     give(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &mut [instruction(RETURN, 0, 0, NOTHING)])
 }
 
-/// Divides what arrives among sockets that are bound and deaf; each hears the interfaces with these indices from now on.
-/// What comes in anywhere else may reach any of them.
+/// Divides what arrives among sockets that are bound and muted; each receives from the interfaces with these indices
+/// from now on. What arrives at other interfaces may reach any of them.
 ///
 /// # Errors
 /// What the kernel says; or that the interfaces of different sockets alternate too often to be told apart.
@@ -55,8 +55,8 @@ pub(crate) fn divide<I: Iterator<Item = u32>>(sockets: Vec<(BorrowedFd<'_>, I)>)
     let Some(first) = members.first() else { return Ok(()) };
     owners.sort_unstable();
     give(*first, libc::SOL_PACKET, PACKET_FANOUT_DATA, &mut chooser(&owners)?)?;
-    // The frames that keep the path warm pass the loopback interface. They would wake whoever sleeps, and the kernel's code
-    // is warm without.
+    // The frames that keep the path warm pass the loopback interface. They would wake threads that sleep, and the
+    // kernel's code is warm without that.
     let mut listen = [
         instruction(LOAD_WORD, 0, 0, PACKET_TYPE),
         instruction(JUMP_IF_EQUAL, 3, 0, OUTGOING),

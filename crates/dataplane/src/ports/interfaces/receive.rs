@@ -73,10 +73,10 @@ impl PortTable {
 }
 
 impl Receiver {
-    /// `is_deaf`: nothing is received until the socket gets another filter.
-    pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>, is_deaf: bool) -> io::Result<Self> {
+    /// `is_muted`: nothing is received until the socket gets another filter.
+    pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>, is_muted: bool) -> io::Result<Self> {
         Ok(Self {
-            ring: Ring::open(is_deaf)?,
+            ring: Ring::open(is_muted)?,
             day: TimeOfDay::new(clock),
             ports: PortTable::new(ports),
             overflowed: 0,

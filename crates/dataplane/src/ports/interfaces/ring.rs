@@ -93,11 +93,11 @@ pub(crate) struct Ring {
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// Opens the ring; it receives from every interface of the current network namespace, or if it is deaf, nothing until
-    /// its socket gets another filter.
-    pub(crate) fn open(is_deaf: bool) -> io::Result<Self> {
+    /// Opens the ring; it receives from every interface of the current network namespace, or if it is muted, nothing
+    /// until its socket gets another filter.
+    pub(crate) fn open(is_muted: bool) -> io::Result<Self> {
         let socket = packet_socket(0)?;
-        if is_deaf {
+        if is_muted {
             fanout::mute(socket.as_fd())?;
         }
         set_option(&socket, libc::SOL_PACKET, PACKET_VERSION, &TPACKET_V2)?;

@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration as RealDuration;
 
-/// Which of a batch were refused, and which nobody heard, are bits of a word.
+/// The packets of a batch that were refused, and those that no peer received, are bits of a word.
 const _: () = assert!(BATCH <= u64::BITS as usize);
 /// After such a pause the caches hold other things.
 const COOLS_DOWN: RealDuration = RealDuration::from_micros(100);
@@ -40,7 +40,7 @@ pub(crate) struct Sender {
     ifindexes: Vec<u32>,
     ethernet: Ethernet,
     scratch: Box<Scratch>,
-    /// When something was sent last, packet or frame to keep warm. Our own time, since the epoch.
+    /// When something was sent last, packet or frame to keep warm. Wall time since the epoch.
     last_sent: RealDuration,
     /// Packets (segments) for interfaces that are down: the lab took their carrier away.
     pub(crate) unheard: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Sender {
     refused: Vec<u64>,
     /// Which packets of the batch it refused: a bit each.
     refused_now: u64,
-    /// Which of the batch nobody heard, likewise.
+    /// The bits of the packets of the batch that no peer received.
     unheard_now: u64,
     /// The error of the latest refusal.
     pub(crate) last_error: Option<io::Error>,
@@ -164,8 +164,8 @@ impl Sender {
         }
     }
 
-    /// Sends the prepared messages; one that the kernel refuses is counted and passed over. Nobody but the lab brings its own
-    /// end of a pair down, to take the node's carrier away: what is sent then is as described not heard.
+    /// Sends the prepared messages; one that the kernel refuses is counted and skipped. Only the lab itself brings its
+    /// own end of a pair down, to take the node's carrier away: packets that are sent then are dropped as described.
     fn send_all(&mut self, batch: &[Delivery]) {
         let total = batch.len();
         let mut sent = 0;

@@ -52,7 +52,7 @@ pub enum BuildError {
         /// Where all of it is.
         log: PathBuf,
     },
-    /// What was to be imported is no kernel of ours.
+    /// The file to import is not a kernel that `netloom kernel build` made.
     Import {
         /// What was named.
         path: PathBuf,

@@ -27,7 +27,7 @@ pub fn import(path: &Path, init: &Path, cache: &Cache, tell: Listener<'_>) -> Re
     let wrong = |why: String| BuildError::Import { path: path.to_owned(), why };
     let found = fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
     if !found.is_file() {
-        return Err(wrong("it is no file: name the file `linux` of a kernel".to_owned()));
+        return Err(wrong("it is not a file: name the file `linux` of a kernel".to_owned()));
     }
     let _lock = lock(cache)?;
     let work = Work::new(cache)?;
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn what_is_no_kernel_of_ours_is_refused_and_not_kept() {
         assert!(refused(Path::new("/nowhere/linux")).contains("No such file"));
-        assert!(refused(Path::new("/tmp")).contains("it is no file"));
+        assert!(refused(Path::new("/tmp")).contains("it is not a file"));
         let script = tempfile::NamedTempFile::new().unwrap();
         fs::write(script.path(), "#!/bin/sh\necho 7.3.4-netloom\n").unwrap();
         let text = refused(script.path());

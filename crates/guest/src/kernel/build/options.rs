@@ -81,7 +81,8 @@ fn today() -> Date {
     Date::of_unix_seconds(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
 }
 
-/// Compares the configuration that the kernel's build system made of ours, and words what is missing as warnings.
+/// Compares the configuration that the kernel's build system made of the one here, and returns what is missing as
+/// warnings.
 ///
 /// # Errors
 /// When an option is missing that no kernel node works without.

@@ -31,7 +31,7 @@ pub(super) fn at(path: &Path, name: String, runner: &mut Runner<'_>) -> Result<S
     let wrong = |why: &str| BuildError::Source { path: path.to_owned(), why: why.to_owned() };
     let makefile = if path.is_dir() {
         if !path.join("arch/um/Kconfig").is_file() {
-            return Err(wrong("no kernel's source (there is no arch/um/Kconfig in it)"));
+            return Err(wrong("not a kernel's source (it has no arch/um/Kconfig in it)"));
         }
         let makefile = path.join("Makefile");
         fs::read_to_string(&makefile).attempted(|| format!("read {}", makefile.display()))?

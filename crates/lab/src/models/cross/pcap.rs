@@ -19,7 +19,7 @@ type Record = (u128, Bytes);
 /// When each packet came, after the first, and its size from the IP header on.
 pub(super) fn packets(file: &[u8]) -> Result<Vec<(Duration, Bytes)>, String> {
     let records = if file.starts_with(&PCAPNG) { pcapng(file)? } else { pcap(file)? };
-    let Some((first, _)) = records.first().copied() else { return Err("there is no packet in this file".into()) };
+    let Some((first, _)) = records.first().copied() else { return Err("this file has no packetss".into()) };
     if let Some(place) = records.windows(2).position(|pair| pair[1].0 < pair[0].0) {
         let place = place + 2;
         return Err(format!("packet {place} is earlier than the one before it: `reordercap` puts them in order"));
@@ -29,7 +29,7 @@ pub(super) fn packets(file: &[u8]) -> Result<Vec<(Duration, Bytes)>, String> {
 }
 
 fn pcap(file: &[u8]) -> Result<Vec<Record>, String> {
-    let no_capture = |_| "this is no capture file: a file in the format pcap or pcapng is needed".to_owned();
+    let no_capture = |_| "this is not a capture file: give a pcap or pcapng file".to_owned();
     let (mut rest, header) = parse_pcap_header(file).map_err(no_capture)?;
     if header.is_modified_format() {
         return Err("this is Kuznetzov's modified pcap format: `editcap -F pcap` writes it as pcap".into());
@@ -61,8 +61,8 @@ fn pcapng(file: &[u8]) -> Result<Vec<Record>, String> {
             Block::InterfaceDescription(interface) => interfaces.push(interface),
             Block::EnhancedPacket(packet) => {
                 let interface = interfaces.get(packet.if_id as usize);
-                let interface =
-                    interface.ok_or_else(|| format!("packet {number} names an interface that is not there"))?;
+                let interface = interface
+                    .ok_or_else(|| format!("packet {number} names an interface that the file does not describe"))?;
                 let at = pcapng_time(interface, u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low));
                 let record = at.and_then(|at| Ok((at, size(interface.linktype, packet.origlen)?)));
                 records.push(record.map_err(|wrong| format!("packet {number}: {wrong}"))?);
@@ -76,10 +76,10 @@ fn pcapng(file: &[u8]) -> Result<Vec<Record>, String> {
 
 /// In nanoseconds, rounded down where the capture is finer.
 fn pcapng_time(interface: &InterfaceDescriptionBlock<'_>, units: u64) -> Result<u128, String> {
-    let resolution = interface.ts_resolution().ok_or("its times are told in a unit that is not a power of ten")?;
+    let resolution = interface.ts_resolution().ok_or("the unit of its times is not a power of ten")?;
     let nanos = u128::from(units) * u128::from(NANOSECONDS) / u128::from(resolution);
     let offset = i128::from(interface.ts_offset()) * i128::from(NANOSECONDS);
-    nanos.checked_add_signed(offset).ok_or_else(|| "its time lies before all times".to_owned())
+    nanos.checked_add_signed(offset).ok_or_else(|| "its time is before the beginning of its clock".to_owned())
 }
 
 /// What is left of a packet without the header of its link.
@@ -91,7 +91,7 @@ fn size(link: Linktype, len: u32) -> Result<Bytes, String> {
         Linktype::LINUX_SLL => 16,
         Linktype::LINUX_SLL2 => 20,
         Linktype(other) => {
-            return Err(format!("it was captured on a link of type {other}, whose headers are not known"));
+            return Err(format!("it was captured on a link of type {other}, whose headers netloom does not know"));
         }
     };
     let rest =

@@ -27,7 +27,7 @@ const CORRELATION: Key = Key::new(
     "correlation",
     Kind::OneOf(&[Kind::Text("^\\s*-?[0-9]+(\\.[0-9]+)?\\s*%\\s*$"), Kind::Zero]),
     "80 %",
-    "How much of the delay before it each delay keeps, -100 % to 100 %. Default: 0.",
+    "The correlation of each delay with the one before it, -100 % to 100 %. Default: 0.",
 );
 
 /// What the kinds that are drawn have in common.
@@ -164,13 +164,13 @@ pub(super) const SAMPLES: Section = Section {
     doc: "Measured delays.",
     groups: &[
         &[
-            kind(&["samples"], "samples: one delay like `12.5 ms` per line, each drawn as often as the others."),
+            kind(&["samples"], "samples: one delay like `12.5 ms` per line, each with the same probability."),
             Key::new("file", Kind::Scalar, "measured.txt", FILE).required(),
             Key::new(
                 "replay",
                 Kind::Flag,
                 "true",
-                "Whether they come in the file's order, again and again. Default: false.",
+                "Whether the delays are played in the file's order, again and again. Default: false.",
             ),
         ],
         DRAWN,

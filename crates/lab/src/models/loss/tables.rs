@@ -30,12 +30,12 @@ const THEN: Key = Key::new(
     "then",
     Kind::Word(&["repeat", "pass"]),
     "pass",
-    "What happens behind the end. repeat: it begins again; pass: nothing is lost any more. Default: repeat.",
+    "What happens after the end. repeat: it begins again; pass: nothing is lost any more. Default: repeat.",
 );
 
 pub(super) const CORRELATED: Section = Section {
     name: "correlated-loss",
-    doc: "Loss with one probability that is alike for neighbours.",
+    doc: "Loss with one probability and a correlation between neighbours.",
     groups: &[&[kind(&["correlated"], "correlated: all with one probability, neighbours alike.")], chance::KEYS],
 };
 
@@ -85,7 +85,7 @@ pub(super) const GILBERT_ELLIOTT: Section = Section {
 
 pub(super) const MARKOV: Section = Section {
     name: "markov-loss",
-    doc: "Loss in bursts within which packets pass, and alone between them.",
+    doc: "Loss in bursts, within which packets may pass, and of single packets between them.",
     groups: &[&[
         kind(&["markov"], "markov: the four states of netem's `loss state`."),
         share("p13", "1 %", "A burst begins.").required(),
@@ -101,7 +101,7 @@ pub(super) const EVERY: Section = Section {
     doc: "Loss of packets at regular distances.",
     groups: &[&[
         kind(&["every"], "every: every n-th packet."),
-        Key::new("n", ANY_NUMBER, "100", "How many packets it is from one that is lost to the next.").required(),
+        Key::new("n", ANY_NUMBER, "100", "The distance between lost packets, in packets.").required(),
         Key::new("first", ANY_NUMBER, "1", "Which packet is the first to be lost, counted from 1. Default: n."),
     ]],
 };
@@ -122,15 +122,15 @@ pub(super) const PACKETS: Section = Section {
             "The numbers of the lost packets, counted from 1, in rising order; 20..25 means all from 20 to 25.",
         )
         .required(),
-        Key::new("period", ANY_NUMBER, "1000", "Behind which packet counting begins again. Default: never."),
+        Key::new("period", ANY_NUMBER, "1000", "The packet after which counting begins again. Default: never."),
     ]],
 };
 
 pub(super) const PATTERN: Section = Section {
     name: "pattern-loss",
-    doc: "Loss as a pattern says for packet after packet.",
+    doc: "Loss of the packets that a sequence marks.",
     groups: &[&[
-        kind(&["pattern"], "pattern: as a sequence says for packet after packet."),
+        kind(&["pattern"], "pattern: the packets that a sequence marks."),
         Key::new("sequence", Kind::Scalar, "\"0001\"", "0 for a packet that passes, 1 for one that is lost.")
             .required(),
         THEN,
@@ -139,9 +139,9 @@ pub(super) const PATTERN: Section = Section {
 
 pub(super) const REPLAY: Section = Section {
     name: "replay-loss",
-    doc: "Loss as it was recorded.",
+    doc: "Loss as it was recorded in a file.",
     groups: &[&[
-        kind(&["replay"], "replay: as a file says for packet after packet."),
+        kind(&["replay"], "replay: the packets that a file marks."),
         Key::new(
             "file",
             Kind::Text("\\S"),

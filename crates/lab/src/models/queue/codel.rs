@@ -18,13 +18,13 @@ pub(super) const CONTROL: &[Key] = &[
         "interval",
         Kind::Quantity(Quantity::Duration),
         "100 ms",
-        "For how long it must have been exceeded, about the longest round trip; at least the target. Default: 100 ms.",
+        "How long the delay must exceed the target before a drop: about the longest RTT, at least the target. Default: 100 ms.",
     ),
     Key::new(
         "mtu",
         Kind::Quantity(Quantity::Size),
         "1500 B",
-        "So much may always wait: the largest packet, from the IP header on. Default: 1500 B.",
+        "A queue of at most this size never drops: the largest packet, from the IP header on. Default: 1500 B.",
     ),
 ];
 

@@ -48,7 +48,7 @@ pub(crate) const SECTION: Section = Section {
             "range",
             DURATION_OR_ZERO,
             "400 us",
-            "Over how much more delay its marks go from none to all; 0 is a step. Default: 400 us.",
+            "Above `min`, the span of delay over which marks rise from none to all; 0 is a step. Default: 400 us.",
         ),
         Key::new(
             "classic_share",

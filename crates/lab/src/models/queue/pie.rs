@@ -48,7 +48,7 @@ pub(super) const TARGET: Key = Key::new(
     "target",
     Kind::Quantity(Quantity::Duration),
     "15 ms",
-    "The queuing delay to steer for, above 0. Default: 15 ms.",
+    "The target of the queuing delay, above 0. Default: 15 ms.",
 );
 
 /// Every form that it can take.

@@ -8,7 +8,7 @@ use netloom_link::{Division, QueueConfig};
 
 pub(crate) const SECTION: Section = Section {
     name: "queue_wf2q",
-    doc: "WF2Q+: each queue gets its share of the rate as if it had a line of its own, up to one packet.",
+    doc: "WF2Q+: each queue gets its share of the rate as if it had its own link, to within one packet.",
     groups: &[
         &[Key::new("kind", Kind::Word(&["wf2q"]), "wf2q", "Worst-case fair weighted fair queueing.").required()],
         divided::KEYS,

@@ -81,10 +81,10 @@ fn columns(head: &str) -> Result<Vec<Column>, String> {
         columns.push(*column);
     }
     if columns.iter().all(|column| column.1 != Quantity::Time) {
-        return Err("there is no column with the times: add time_s, time_ms, time_us or time_ns".into());
+        return Err("it has no column of times: add time_s, time_ms, time_us or time_ns".into());
     }
     if columns.len() == 1 {
-        return Err("there is nothing beside the times: add a column for rate, delay, loss or queue".into());
+        return Err("it has only times: add a column for rate, delay, loss or queue".into());
     }
     Ok(columns)
 }
@@ -95,7 +95,7 @@ fn step(line: &str, columns: &[Column]) -> Result<Step, String> {
         return Err("the line is empty".into());
     }
     if cells.len() != columns.len() {
-        return Err(format!("not as many cells as columns: {} and {}", cells.len(), columns.len()));
+        return Err(format!("not as many fields as columns: {} and {}", cells.len(), columns.len()));
     }
     let mut step = Step::default();
     for ((name, quantity, unit), cell) in columns.iter().zip(cells) {

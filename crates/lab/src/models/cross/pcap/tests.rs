@@ -52,9 +52,9 @@ fn the_header_of_the_link_is_not_counted() {
 #[test]
 fn what_is_no_capture_or_has_no_packets_is_refused() {
     let whole = file(false, MICRO, 1, &[(0, 0, 60), (0, 1, 60)]);
-    assert!(wrong(b"time,size\n0,1500\n").starts_with("this is no capture file"));
-    assert!(wrong(b"").starts_with("this is no capture file"));
-    assert_eq!(wrong(&whole[..24]), "there is no packet in this file");
+    assert!(wrong(b"time,size\n0,1500\n").starts_with("this is not a capture file"));
+    assert!(wrong(b"").starts_with("this is not a capture file"));
+    assert_eq!(wrong(&whole[..24]), "this file has no packetss");
     for end in [25, 40, 43] {
         assert_eq!(wrong(&whole[..end]), "the file ends within packet 1", "{end}");
     }
@@ -85,7 +85,7 @@ fn pcapng_is_read_with_the_unit_of_its_interface() {
     for big_endian in [false, true] {
         assert_eq!(read(&pcapng(big_endian, &[5, 12])), [(0, 100), (7, 100)]);
     }
-    assert_eq!(wrong(&pcapng(false, &[])), "there is no packet in this file");
+    assert_eq!(wrong(&pcapng(false, &[])), "this file has no packetss");
     let whole = pcapng(false, &[5]);
     assert_eq!(wrong(&whole[..whole.len() - 1]), "the file ends within packet 1");
 }

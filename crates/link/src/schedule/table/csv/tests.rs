@@ -27,19 +27,13 @@ fn what_is_wrong_is_told_with_its_line() {
     for (told, why) in [
         (wrong(""), "the table is empty: begin with a line like `time_s,rate_Mbit_s`"),
         (wrong("time_s,rate_bit_s\n"), "the table has no line below the names of its columns"),
-        (
-            wrong("rate_bit_s\n5\n"),
-            "line 1: there is no column with the times: add time_s, time_ms, time_us or time_ns",
-        ),
-        (
-            wrong("time_s\n5\n"),
-            "line 1: there is nothing beside the times: add a column for rate, delay, loss or queue",
-        ),
+        (wrong("rate_bit_s\n5\n"), "line 1: it has no column of times: add time_s, time_ms, time_us or time_ns"),
+        (wrong("time_s\n5\n"), "line 1: it has only times: add a column for rate, delay, loss or queue"),
         (
             wrong("time_s,rate_bit_s,rate_kbit_s\n"),
             "line 1: the columns `rate_bit_s` and `rate_kbit_s` say the same: leave one out",
         ),
-        (with("1,2\n"), "line 2: not as many cells as columns: 2 and 3"),
+        (with("1,2\n"), "line 2: not as many fields as columns: 2 and 3"),
         (with("\n"), "line 2: the line is empty"),
         (with(",5,1\n"), "line 2: time_us is empty: every line has its time"),
         (with("1,,\n# no step\n1,,\n"), "line 4: 1 us is not behind 1 us: times rise from line to line"),
@@ -47,7 +41,7 @@ fn what_is_wrong_is_told_with_its_line() {
         (with("1,1e6,\n"), "line 2: rate_bit_s: \"1e6\" is not a number"),
         (
             with("1,0,\n"),
-            "line 2: rate_bit_s: \"0 bit/s\" is zero and nothing would ever leave: cut a link with `down` instead",
+            "line 2: rate_bit_s: \"0 bit/s\" is zero and nothing would ever leave; to cut a link, write `down` in the timeline",
         ),
         (
             with("1,,101\n"),
