@@ -62,7 +62,7 @@ impl Progress {
         self
     }
 
-    /// Shows what the lab tells, without ever waiting for whoever looks.
+    /// Shows what the lab tells, without ever waiting for the terminal.
     pub(crate) fn show(&mut self, event: &Event) {
         if matches!(event, Event::Ready | Event::Finished { .. } | Event::Failed { .. }) {
             return self.end();
@@ -72,7 +72,7 @@ impl Progress {
             return;
         }
         if self.showing.is_none() {
-            // Without a thread there is nothing to be seen, which is no reason to end a lab.
+            // Without a thread there is nothing to be seen, but the lab goes on.
             self.showing = Showing::start(self.dilation).ok();
         }
         if let Some(showing) = &self.showing {
@@ -125,7 +125,7 @@ impl Showing {
     }
 }
 
-/// Threads that still wait for somebody to read.
+/// Threads that still wait for their reader.
 static LEFT: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
 
 /// Waits until all is shown, however long that takes: no thread may exist while another lab is forked.

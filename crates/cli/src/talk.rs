@@ -18,6 +18,6 @@ pub(crate) fn warning(message: &str) {
 
 /// Anything else.
 pub(crate) fn say(message: &str) {
-    // A reader that has gone, or a disk that is full, is no reason to leave a lab behind.
+    // A reader that has gone, or a disk that is full, must not leave a lab behind.
     let _ = writeln!(anstream::stderr(), "{message}");
 }

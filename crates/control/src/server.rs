@@ -1,7 +1,7 @@
 //! The lab's side of the control socket: connections and their messages. What is asked is answered elsewhere.
 //!
-//! A client cannot exhaust the lab: if it does not read its answers, the server reads nothing more from it, its
-//! descriptors are closed unless a request takes them, and while the lab may open no more, new clients wait.
+//! A client takes from the lab what it pays for itself: of one that does not read its answers nothing more is read, its
+//! descriptors are closed unless a request takes them, and where the lab may open no more, clients wait for a while.
 
 use crate::protocol::{Reply, Request};
 use netloom_host::fds::{MAX_FDS, Received, try_receive_with_fds};
@@ -14,7 +14,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The longest request that is accepted.
+/// A request longer than this is no request of ours.
 const LONGEST_REQUEST: usize = 4 * 1024 * 1024;
 /// Read of a client at once: others have their turn between.
 const AT_ONCE: usize = 4 * 1024;
@@ -30,8 +30,8 @@ pub struct Server {
     listener: UnixListener,
     connections: BTreeMap<ClientId, Connection>,
     next: ClientId,
-    /// No client is accepted before this instant.
-    paused_until: Option<Instant>,
+    /// No client is accepted before.
+    deaf_until: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -48,7 +48,7 @@ struct Connection {
 enum End {
     /// The client went away.
     Closed,
-    /// It sent something that is not a request.
+    /// It sent what nobody can want.
     Absurd(&'static str),
 }
 
@@ -57,7 +57,7 @@ enum End {
 pub enum Incoming {
     /// A request, with the descriptors that came along.
     Request(Request, Vec<OwnedFd>),
-    /// Something that is not a request; why.
+    /// Something that is no request.
     Nonsense(String),
     /// The client went away, or was sent away.
     Gone,
@@ -68,13 +68,13 @@ impl Server {
     pub fn listen(path: &Path) -> io::Result<Self> {
         let listener = UnixListener::bind(path)?;
         listener.set_nonblocking(true)?;
-        Ok(Self { listener, connections: BTreeMap::new(), next: 0, paused_until: None })
+        Ok(Self { listener, connections: BTreeMap::new(), next: 0, deaf_until: None })
     }
 
     /// What to poll for new connections; none for a while after [`Server::accept`] has failed.
     pub fn listener(&self) -> Option<BorrowedFd<'_>> {
-        let is_paused = self.paused_until.is_some_and(|until| Instant::now() < until);
-        (!is_paused).then(|| self.listener.as_fd())
+        let is_deaf = self.deaf_until.is_some_and(|until| Instant::now() < until);
+        (!is_deaf).then(|| self.listener.as_fd())
     }
 
     /// What to poll: for requests, or if the flag says that an answer waits to be sent, only for room for it.
@@ -82,7 +82,7 @@ impl Server {
         self.connections.iter().map(|(id, this)| (*id, this.stream.as_fd(), !this.unsent.is_empty()))
     }
 
-    /// Accepts the connections that wait. One that is closed meanwhile is ignored.
+    /// Accepts the connections that wait. One that goes away meanwhile is no loss.
     ///
     /// # Errors
     /// The first time in a row that the kernel refuses: mostly, there are too many descriptors.
@@ -90,7 +90,7 @@ impl Server {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    self.paused_until = None;
+                    self.deaf_until = None;
                     self.admit(stream);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
@@ -98,7 +98,7 @@ impl Server {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 // The connection goes on waiting, and polled, it would be ready again at once.
                 Err(error) => {
-                    let is_news = self.paused_until.replace(Instant::now() + PAUSE).is_none();
+                    let is_news = self.deaf_until.replace(Instant::now() + PAUSE).is_none();
                     return if is_news { Err(error) } else { Ok(()) };
                 }
             }
@@ -113,7 +113,7 @@ impl Server {
         }
     }
 
-    /// Sends what waits for a client, and reads some of what it has sent.
+    /// Sends what waits for a client, and takes in some of what it has sent.
     pub fn serve(&mut self, id: ClientId) {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.flush();
@@ -134,7 +134,7 @@ impl Server {
             return Some(incoming);
         }
         if let Some(End::Absurd(what)) = connection.end {
-            let message = format!("{what}: this is not a client of netloom");
+            let message = format!("{what}: this is no client of netloom");
             connection.send(&Reply::Refused { code: ExitCode::Usage.number(), message });
         }
         connection.end.is_some().then(|| {

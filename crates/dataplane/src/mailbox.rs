@@ -43,7 +43,7 @@ pub(crate) struct Mailbox {
     pub(crate) bell: Arc<Bell>,
 }
 
-/// Wakes the engine, at the price of one memory read per round while nobody rings.
+/// Wakes the engine, at the price of one memory read per round while the bell is silent.
 pub(crate) struct Bell {
     rung: AtomicBool,
     event: OwnedFd,
@@ -54,8 +54,8 @@ impl Bell {
         Ok(Self { rung: AtomicBool::new(false), event: event_fd()? })
     }
 
-    /// The event comes first: an event behind a flag that was seen and reset meanwhile would stay, and nobody would look at
-    /// it, but for the engine, which it would never let sleep again.
+    /// The event comes first: an event behind a flag that was seen and reset meanwhile would stay, and nothing would
+    /// read it, but for the engine, which it would never let sleep again.
     pub(crate) fn ring(&self) {
         signal_event(&self.event);
         self.rung.store(true, Ordering::Release);

@@ -13,7 +13,7 @@ pub(crate) fn packet_socket(protocol: libc::c_int) -> io::Result<OwnedFd> {
     let network_order = i32::from(u16::try_from(protocol).expect("an EtherType has 16 bits").to_be());
     // SAFETY: socket() takes no pointers.
     let fd = check(unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, network_order) })?;
-    // SAFETY: the descriptor was just opened, and nobody else owns it.
+    // SAFETY: the descriptor was just opened, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn set_buffer(fd: &impl AsRawFd, forced: i32, plain: i32, bytes: i32)
 pub(crate) fn event_fd() -> io::Result<OwnedFd> {
     // SAFETY: eventfd() takes no pointers.
     let fd = check(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
-    // SAFETY: the descriptor was just opened, and nobody else owns it.
+    // SAFETY: the descriptor was just opened, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 

@@ -24,7 +24,7 @@ pub(super) fn keep(examination: &Examination) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Nobody ever reads half an examination: it is renamed to its place.
+/// Written elsewhere and renamed to its place, so that a reader never sees half of it.
 fn write(path: &Path, examination: &Examination) -> io::Result<()> {
     let folder = path.parent().expect("a file is in a folder");
     fs::create_dir_all(folder)?;

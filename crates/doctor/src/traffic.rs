@@ -91,7 +91,7 @@ fn nanoseconds(span: Duration) -> u64 {
 /// Takes one stream after the other, until it is killed.
 fn serve() -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, STREAM_PORT))?;
-    // Nobody reads it: packets that find its buffer full are gone, and no error goes back to their sender.
+    // The socket is never read: packets that find its buffer full are dropped, without an error to their sender.
     let _discard = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, PACKET_PORT))?;
     say(READY)?;
     loop {

@@ -38,14 +38,14 @@ static struct {
 	struct bell *bell;
 	uint64_t now;
 	uint64_t until;             /* instants before this one may be played */
-	uint64_t wish;
+	uint64_t next_wake;
 	int more;                   /* the scheduler holds further frames back */
 	int alone;                  /* the first frame that is sent ends the window */
 	int waits;                  /* the kernel waits for leave to run */
 	uint32_t taken;             /* bytes of `to_kernel` that have reached the kernel */
 	unsigned first, count;
 	struct time_message answers[TIME_ANSWERS];
-} deputy = { .control = -1, .time = -1, .wish = NEVER };
+} deputy = { .control = -1, .time = -1, .next_wake = NEVER };
 
 long raw_read(int fd, void *buffer, size_t length)
 {
@@ -68,11 +68,11 @@ static _Noreturn void gone(void)
 	__builtin_unreachable();
 }
 
-static void say(uint32_t kind, uint64_t wish)
+static void say(uint32_t kind, uint64_t next_wake)
 {
 	struct deck *deck = deputy.deck;
 
-	deck->answer = (struct answer){ .kind = kind, .now = deputy.now, .wish = wish };
+	deck->answer = (struct answer){ .kind = kind, .now = deputy.now, .next_wake = next_wake };
 	__atomic_store_n(&deck->whose, SCHEDULERS, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&deputy.bell->rung, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&deputy.bell->asleep, __ATOMIC_SEQ_CST))
@@ -103,7 +103,7 @@ struct deck_frame *deputy_room(uint32_t length)
 	if (room > DECK_ROOM)
 		deputy_broken(length);
 	if (lane->used + room > DECK_ROOM) {
-		say(ANSWER_FULL, deputy.wish);
+		say(ANSWER_FULL, deputy.next_wake);
 		hear();
 		lane->used = 0;
 	}
@@ -126,7 +126,7 @@ static struct deck_frame *next_frame(void)
 	if (deputy.taken == lane->used && deputy.more) {
 		struct turn turn;
 
-		say(ANSWER_EMPTY, deputy.wish);
+		say(ANSWER_EMPTY, deputy.next_wake);
 		turn = hear();
 		deputy.more = turn.more != 0;
 		deputy.taken = 0;
@@ -141,7 +141,7 @@ static void end_window(void)
 {
 	struct turn turn;
 
-	say(ANSWER_DONE, deputy.wish);
+	say(ANSWER_DONE, deputy.next_wake);
 	turn = hear();
 	deputy.until = turn.until;
 	deputy.alone = turn.kind == TURN_ALONE;
@@ -179,14 +179,14 @@ static void deliver(void)
 	device_interrupt();
 }
 
-/* The kernel waits: lets time pass up to what comes first, its wish or a frame, and lets it run then. */
+/* The kernel waits: lets time pass up to what comes first, its next wake or a frame, and lets it run then. */
 static void let_run(void)
 {
 	static uint32_t seq;
 
 	for (;;) {
 		struct deck_frame *frame = next_frame();
-		uint64_t next = deputy.wish;
+		uint64_t next = deputy.next_wake;
 
 		if (frame && frame->at < next)
 			next = frame->at;
@@ -197,13 +197,13 @@ static void let_run(void)
 			continue;
 		}
 		deputy.now = next;
-		/* An interrupt makes the kernel wish for this instant; a frame for a device that is off does not. */
+		/* An interrupt makes the kernel run at this instant; a frame for a device that is off does not. */
 		deliver();
-		if (deputy.wish <= deputy.now)
+		if (deputy.next_wake <= deputy.now)
 			break;
 	}
 	deputy.waits = 0;
-	deputy.wish = NEVER;
+	deputy.next_wake = NEVER;
 	answer(OP_RUN, ++seq, deputy.now);
 }
 
@@ -223,7 +223,7 @@ static long time_message(const void *bytes, size_t length)
 		answer(OP_ACK, message.seq, 0);
 		break;
 	case OP_REQUEST:
-		deputy.wish = message.time;
+		deputy.next_wake = message.time;
 		answer(OP_ACK, message.seq, 0);
 		break;
 	case OP_WAIT:

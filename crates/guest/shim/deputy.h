@@ -23,7 +23,7 @@
 /* Of the layout below; the scheduler's side has the same number. */
 #define DECK_VERSION 2
 
-/* Nothing is wished: the kernel waits for frames only. */
+/* No next wake: the kernel waits for frames only. */
 #define NEVER UINT64_MAX
 
 /* Room for frames in either direction, in bytes. */
@@ -59,17 +59,17 @@ struct turn {
 
 /* What the deputy says. */
 enum answer_kind {
-	ANSWER_DONE = 1,    /* everything before `until` is done; `wish` is when the kernel wants to run next */
+	ANSWER_DONE = 1,    /* everything before `until` is done; `next_wake` is when the kernel wants to run next */
 	ANSWER_FULL = 2,    /* take the frames in `from_kernel`; the kernel is not done */
 	ANSWER_EMPTY = 3,   /* all frames in `to_kernel` were taken; give those that did not fit */
-	ANSWER_BROKEN = 4,  /* the kernel did what the deputy does not understand; `wish` says what */
+	ANSWER_BROKEN = 4,  /* the kernel did what the deputy does not understand; `next_wake` says what */
 };
 
 struct answer {
 	uint32_t kind;
 	uint32_t reserved;
 	uint64_t now;
-	uint64_t wish;
+	uint64_t next_wake;
 };
 
 /* Whose turn it is. */

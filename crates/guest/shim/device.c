@@ -301,7 +301,7 @@ static void listen_on(const struct device *device, int fd)
 {
 	interrupt_open((unsigned)(device - devices), fd);
 	/*
-	 * The kernel closes its copy, and would hear of the end of a channel without any other. Far above what the
+	 * The kernel closes its copy, and would see the end of a channel without any other. Far above what the
 	 * kernel opens, so that its numbers stay the same.
 	 */
 	if (fcntl(fd, F_DUPFD_CLOEXEC, 500) < 0)

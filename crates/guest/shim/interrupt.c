@@ -4,7 +4,8 @@
  * A device tells its kernel of frames on a back channel: a pair of sockets, of which the kernel reads one end whenever
  * SIGIO says so. Here both are in one process, and one thread: the message is kept in memory, SIGIO's handler is called
  * like any function, and what it asks of epoll and of the socket is answered from that memory. The kernel cannot tell
- * the difference, except that a signal would come on the stack for signals, and this comes on the stack of whoever waits.
+ * the difference, except that a signal would come on the stack for signals, and this comes on the stack of the waiting
+ * thread.
  *
  * Nothing else raises SIGIO while the handler runs: a kernel in virtual time has no device that the outside world
  * could speak through.

@@ -112,7 +112,7 @@ static void read_orders(void)
 	if (dilation) {
 		const char *epoch = getenv("NETLOOM_EPOCH");
 		const char *wall = getenv("NETLOOM_WALL");
-		/* Without a common epoch the clocks of two nodes would differ, and nobody would notice. */
+		/* Without a common epoch the clocks of two nodes would differ unnoticed. */
 		if (!epoch || !wall)
 			refuse("NETLOOM_DILATION", " needs NETLOOM_EPOCH and NETLOOM_WALL beside it");
 		read_dilation(dilation);

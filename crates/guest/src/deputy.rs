@@ -89,7 +89,7 @@ pub struct Deputy {
 struct Answer {
     kind: u32,
     now: u64,
-    wish: u64,
+    next_wake: u64,
 }
 
 impl Deputy {
@@ -138,7 +138,7 @@ impl Deputy {
         self.vitals.what_computes()
     }
 
-    /// Frames that came while the interface was down, so that the kernel did not hear them.
+    /// Frames that came while the interface was down, so that the kernel did not receive them.
     pub fn unheard(&self) -> u64 {
         self.deck.unheard()
     }
@@ -182,7 +182,7 @@ impl Machine for Deputy {
     }
 
     fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
-        let Some(Answer { kind, now, wish }) = self.deck.answer() else {
+        let Some(Answer { kind, now, next_wake }) = self.deck.answer() else {
             return Ok(self.is_off.then_some(NextWake::Off));
         };
         self.silent = None;
@@ -199,9 +199,12 @@ impl Machine for Deputy {
         match kind {
             answer::DONE => {
                 self.deck.take(sent, pool)?;
-                let wish =
-                    if wish == NEVER { NextWake::Never } else { NextWake::At(Instant::from_nanos(wish.max(now))) };
-                return Ok(Some(wish));
+                let next_wake = if next_wake == NEVER {
+                    NextWake::Never
+                } else {
+                    NextWake::At(Instant::from_nanos(next_wake.max(now)))
+                };
+                return Ok(Some(next_wake));
             }
             answer::FULL => self.deck.take(sent, pool)?,
             answer::EMPTY => {
@@ -209,7 +212,7 @@ impl Machine for Deputy {
                 self.deck.fill(&mut self.waiting, pool);
             }
             answer::BROKEN => {
-                return Err(MachineError::Protocol(format!("its deputy does not understand {wish:#x}")));
+                return Err(MachineError::Protocol(format!("its deputy does not understand {next_wake:#x}")));
             }
             other => return Err(MachineError::Protocol(format!("its deputy says {other}"))),
         }

@@ -93,7 +93,7 @@ pub fn find(need: Need, given: Option<&Path>) -> Result<Kernel, KernelMissing> {
     // An empty variable is as good as none.
     let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
     let named = given.map(Path::to_owned).or_else(|| variable.map(PathBuf::from));
-    // Without a place for a cache there are no own builds; that is no reason to refuse what else there is.
+    // Without a place for a cache there are no own builds; other kernels can still be used.
     let builds = Cache::of_user().map(|cache| cache.builds()).unwrap_or_default();
     choose(need, named, builds, Path::new(OF_DISTRIBUTION))
 }

@@ -20,7 +20,7 @@
 //! inside never see them; their kernel accounts in lab time.
 //!
 //! # What a kernel needs beside it
-//! Notes for whoever boots nodes:
+//! Notes for code that boots nodes:
 //! - `HOME` in the environment or `uml_dir=FOLDER/` (with the final slash): with neither, Linux 7.3 panics; with the first
 //!   alone it leaves folders in `$HOME/.uml`. With `umid=NAME`, too, nothing is written outside the given folder.
 //! - `random.trust_cpu=on`: without it the random generator of older kernels takes 15 to 20 s until it serves `getrandom`,
@@ -235,7 +235,7 @@ fn memory_file() -> io::Result<File> {
     if descriptor < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: memfd_create has just returned it, and nobody else knows it.
+    // SAFETY: memfd_create has just returned it, and nothing else knows it.
     Ok(unsafe { File::from_raw_fd(descriptor) })
 }
 

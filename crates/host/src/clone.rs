@@ -24,7 +24,7 @@ pub(crate) struct Cloned {
 /// child and goes no further.
 ///
 /// The C library does not see this fork. That is sound for a process with one thread, because no lock of the
-/// library can then be held by somebody who does not exist in the child. What the library remembers wrongly is the id
+/// library can then be held by a thread that does not exist in the child. What the library remembers wrongly is the id
 /// of the child's first thread: there, calls like `pthread_setaffinity_np` on the thread itself go astray, and the
 /// system calls behind them (with id 0) do not.
 pub(crate) fn clone_process(namespaces: libc::c_int, body: impl FnOnce() -> i32) -> io::Result<Cloned> {

@@ -1,7 +1,7 @@
 //! Ports of this machine's loopback that lead into nodes.
 //!
-//! The sockets are opened by whoever is in the machine's own network namespace, before there is a lab, and handed down to the
-//! lab process by its fork. There a thread of its own accepts for each node, see [`Relay`].
+//! A process in the machine's own network namespace opens the sockets, before there is a lab, and hands them down to
+//! the lab process by its fork. There a thread of its own accepts for each node, see [`Relay`].
 
 mod connection;
 mod inside;

@@ -1,8 +1,9 @@
 //! The file system of a node where it differs from the machine's: all of it copied on write, and files and folders that
 //! the lab file puts into it.
 //!
-//! What is written goes to a file system in memory, which nobody else sees and which goes with the last process of the
-//! lab, however that ends: no folder on a disk has to be found and removed. Nothing of the machine is ever written to.
+//! What is written goes to a file system in memory, which no other process sees and which goes with the last process of
+//! the lab, however that ends: no folder on a disk has to be found and removed. Nothing of the machine is ever written
+//! to.
 
 mod lay;
 mod layers;

@@ -63,7 +63,7 @@ pub enum LabError {
         /// How it ended.
         status: ExitStatus,
     },
-    /// The lab process could not be heard.
+    /// The channel to the lab process failed.
     Channel(io::Error),
 }
 
@@ -73,7 +73,7 @@ impl fmt::Display for LabError {
             Self::Refused { error, advice: Some(advice) } => write!(f, "{error}\n{advice}"),
             Self::Refused { error, advice: None } => error.fmt(f),
             Self::Died { status } => write!(f, "the lab process ended before it was ready: {status}"),
-            Self::Channel(error) => write!(f, "hear the lab process: {error}"),
+            Self::Channel(error) => write!(f, "read from the lab process: {error}"),
         }
     }
 }
@@ -90,7 +90,7 @@ const GO: [u8; 1] = [1];
 /// Forks the lab process and waits until its namespaces are ready. `body` then runs in it; what it returns is the
 /// exit code, and a panic in it is exit code 8. Both processes get one end of a channel.
 ///
-/// Whoever may not make namespaces as it is gets a user namespace first, in which it is root.
+/// A user who may not make namespaces gets a user namespace first, in which it is root.
 ///
 /// # Errors
 /// See [`LabError`]. Nothing is left of the lab process then.
@@ -126,7 +126,7 @@ pub fn spawn_lab(
         Some(users) => users.map(pid),
         None => map_own_user(pid),
     };
-    match mapped.map_err(refused).and_then(|()| hear(&ours)) {
+    match mapped.map_err(refused).and_then(|()| receive(&ours)) {
         Ok(Ok(())) => Ok((lab, ours)),
         Ok(Err(error)) => {
             // It ends by itself after having told why.
@@ -134,7 +134,7 @@ pub fn spawn_lab(
             Err(refused(error))
         }
         Err(error) => {
-            // What is refused to a process that was killed is no refusal.
+            // An error is ignored if the process was killed.
             if let Some(status) = lab.try_wait().map_err(LabError::Channel)? {
                 return Err(LabError::Died { status });
             }
@@ -145,7 +145,7 @@ pub fn spawn_lab(
     }
 }
 
-/// Makes the calling user, and nobody else, known in the user namespace of `pid`: as root.
+/// Maps the calling user, and no other, into the user namespace of `pid`: as root.
 fn map_own_user(pid: Pid) -> Result<(), KernelError> {
     let write = |file: &str, line: String| {
         let file = format!("/proc/{pid}/{file}");
@@ -158,7 +158,7 @@ fn map_own_user(pid: Pid) -> Result<(), KernelError> {
 }
 
 /// Lets the lab process go on, and waits for what it says about its set-up.
-fn hear(mut channel: &UnixStream) -> Result<Result<(), KernelError>, LabError> {
+fn receive(mut channel: &UnixStream) -> Result<Result<(), KernelError>, LabError> {
     channel.write_all(&GO).map_err(LabError::Channel)?;
     let mut outcome = [READY];
     channel.read_exact(&mut outcome).map_err(LabError::Channel)?;
@@ -181,7 +181,7 @@ fn become_lab(options: &LabOptions, mut channel: UnixStream, body: impl FnOnce(L
         Ok(()) => channel.write_all(&[READY]),
         Err(error) => {
             let text = serde_json::to_vec(&error).expect("an error is plain data");
-            // When nobody hears it any more, nobody is left to tell.
+            // If the channel is closed, the error cannot be told.
             let _ = channel.write_all(&[&[FAILED], &text[..]].concat());
             return 1;
         }

@@ -95,7 +95,7 @@ fn in_group(folder: &Path) -> Option<Available> {
     let used = number("memory.current").or_else(|| number("memory.usage_in_bytes"))?;
     let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
     let field = |name: &str| statistics.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
-    // Contents of files that nobody uses are given back before anything is refused.
+    // The page cache is given back before any allocation is refused.
     let spare = field("total_inactive_file ").or_else(|| field("inactive_file ")).unwrap_or(0);
     let bytes = limit.saturating_sub(used.saturating_sub(spare));
     Some(Available { bytes, bound: format!("the memory limit of the control group {}", folder.display()) })

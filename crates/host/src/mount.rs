@@ -84,7 +84,7 @@ fn detached(kind: &CStr) -> io::Result<OwnedFd> {
 
 fn owned(answer: libc::c_long) -> io::Result<OwnedFd> {
     match libc::c_int::try_from(answer) {
-        // SAFETY: the kernel has just made it, and nobody else knows it.
+        // SAFETY: the kernel has just made it, and nothing else knows it.
         Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
         _ => Err(io::Error::last_os_error()),
     }

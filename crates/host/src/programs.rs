@@ -16,7 +16,7 @@ pub fn exists(program: &str, path: &OsStr) -> bool {
     env::split_paths(path).any(|folder| is_executable(&folder.join(program)))
 }
 
-/// Whether there is a file that may be executed by somebody.
+/// Whether there is an executable file.
 pub fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }

@@ -34,7 +34,7 @@ pub struct LabState {
     /// Where its results and logs go.
     #[serde(default)]
     pub results: Option<PathBuf>,
-    /// Whether it is there until somebody takes it down.
+    /// Whether it stays until a user takes it down.
     #[serde(default)]
     pub stays_up: bool,
 }
@@ -60,7 +60,7 @@ pub enum RuntimeError {
         /// What is known about it, if it has got so far.
         state: Option<LabState>,
     },
-    /// The folder that holds the labs' folders belongs to somebody else, who could tamper with them.
+    /// The folder that holds the labs' folders belongs to another user, who could tamper with them.
     Foreign {
         /// The folder.
         path: PathBuf,
@@ -176,7 +176,7 @@ impl RuntimeDir {
     /// The first refusal; everything else is still removed.
     pub fn remove(self) -> Result<(), KernelError> {
         let groups = self.clear();
-        // The lock goes last: until then the folder is known to be somebody's.
+        // The lock goes last: until then the folder is known to be in use.
         let lock =
             fs::remove_file(self.path.join(LOCK)).attempted(|| format!("remove the lock of {}", self.path.display()));
         let folder = fs::remove_dir(&self.path).attempted(|| format!("remove {}", self.path.display()));
@@ -302,7 +302,7 @@ fn folders(root: &Path) -> Result<Vec<(String, PathBuf)>, KernelError> {
     Ok(folders)
 }
 
-/// The lock of the folder at `path`, or `None` when somebody has it, or when the folder is just being removed.
+/// The lock of the folder at `path`, or `None` when another process has it, or when the folder is just being removed.
 fn try_lock(path: &Path, kind: libc::c_int) -> Result<Option<File>, KernelError> {
     let file = path.join(LOCK);
     let attempted = || format!("lock {}", file.display());
@@ -315,7 +315,7 @@ fn try_lock(path: &Path, kind: libc::c_int) -> Result<Option<File>, KernelError>
         let error = io::Error::last_os_error();
         return if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error).attempted(attempted) };
     }
-    // Between the opening and the locking somebody may have removed the folder: then this locked a dead file.
+    // Between the opening and the locking another process may have removed the folder: then this locked a deleted file.
     let ours = lock.metadata().attempted(attempted)?;
     let there = fs::metadata(&file).is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino()));
     Ok(there.then_some(lock))

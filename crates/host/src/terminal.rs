@@ -55,7 +55,7 @@ impl<'a> RawMode<'a> {
     /// Switches `terminal` over.
     ///
     /// # Errors
-    /// The kernel's refusal; `ENOTTY` when it is no terminal.
+    /// The kernel's refusal; `ENOTTY` when it is not a terminal.
     pub fn enter(terminal: BorrowedFd<'a>) -> Result<Self, KernelError> {
         let before = tcgetattr(terminal).attempted(|| "read the terminal's settings")?;
         let mut raw = before.clone();
@@ -76,7 +76,7 @@ impl Drop for RawMode<'_> {
 /// terminals do.
 ///
 /// # Errors
-/// The kernel's refusal; `ENOTTY` when it is no terminal.
+/// The kernel's refusal; `ENOTTY` when it is not a terminal.
 pub fn pass_through(terminal: impl AsFd) -> Result<(), KernelError> {
     let mut settings = tcgetattr(terminal.as_fd()).attempted(|| "read the terminal's settings")?;
     cfmakeraw(&mut settings);

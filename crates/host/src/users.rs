@@ -1,6 +1,6 @@
 //! Users and groups as `/etc/passwd` and `/etc/group` have them.
 //!
-//! The files are read each time, as whoever asks sees them: in a node they may be the node's own. Other name services
+//! The files are read each time, as the caller sees them: in a node they may be the node's own. Other name services
 //! have no part in it, since none can be reached from a node.
 
 use std::io;
@@ -31,8 +31,8 @@ pub struct User {
 }
 
 impl User {
-    /// The user that `wanted` names: by its name, or by its number, which nobody needs to know. None if there is none of
-    /// that name.
+    /// The user that `wanted` names: by its name, or by its number, which need not be in the file. None if there is
+    /// none of that name.
     ///
     /// # Errors
     /// That the files could not be read.
@@ -61,7 +61,7 @@ impl User {
         let known = read("/proc/self/gid_map")?;
         let groups = self.groups.iter().filter(|group| is_mapped(&known, **group));
         let groups: Vec<Gid> = groups.map(|group| Gid::from_raw(*group)).collect();
-        // In the namespace of an ordinary user nobody may give up groups, which could be a way to gain something.
+        // In the namespace of an ordinary user no process may give up groups, since that could gain permissions.
         if read("/proc/self/setgroups")?.trim() != "deny" {
             nix::unistd::setgroups(&groups)?;
         }

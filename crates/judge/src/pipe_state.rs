@@ -40,7 +40,7 @@ pub struct PipeState {
     pub place: PipePlace,
     /// Its models.
     pub config: PipeConfig,
-    /// Whether nobody has cut it.
+    /// Whether neither the timeline nor a user has cut it.
     pub up: bool,
     /// Whether the delay was changed since the lab started.
     pub delay_changed: bool,

@@ -46,7 +46,7 @@ pub(crate) fn read(path: &Path, longest: u64) -> Result<Vec<u8>, String> {
 /// The text of the lab file at `path`.
 ///
 /// # Errors
-/// As for [`read`], or where it is no text.
+/// As for [`read`], or where it is not text.
 pub(crate) fn read_lab(path: &Path) -> Result<String, String> {
     String::from_utf8(read(path, LONGEST_LAB)?).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();

@@ -46,7 +46,7 @@ const SYNONYMS: [(&str, &str); 26] = [
 ];
 
 impl<'a> Fields<'a> {
-    /// The entries of `node`; unknown and missing keys are noted. None if it is no map at all.
+    /// The entries of `node`; unknown and missing keys are noted. None if it is not a map.
     pub(crate) fn open(node: &'a Node, section: &'static Section, errors: &mut Errors) -> Option<Self> {
         let Content::Map(entries) = &node.content else {
             errors.push(node.expected(&format!("a map of keys ({})", known(section))));

@@ -143,7 +143,7 @@ impl Shards {
 
     /// With fewer processors one thread serves best: the programs need the others.
     const ENOUGH_PROCESSORS: usize = 4;
-    /// Nobody asked for more, and each takes some 45 MB for its receive ring and its first buffers.
+    /// The default is one: each takes some 45 MB for its receive ring and its first buffers.
     const MOST_UNASKED: usize = 16;
 
     /// How many threads `auto` means at most on a machine with so many processors.

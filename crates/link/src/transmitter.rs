@@ -35,7 +35,7 @@ pub(crate) struct Transmitter {
     sending: Option<Sending>,
     /// When the last segment was sent to its end; none if nothing was, or if it was taken off.
     last_finish: Option<Instant>,
-    /// Whether that was cross traffic, whose end nobody sees.
+    /// Whether that was cross traffic, whose end is not visible.
     behind_phantom: bool,
 }
 

@@ -57,7 +57,7 @@ const DESTINATION_OPTIONS: u8 = 60;
 const SCTP: u8 = 132;
 pub(crate) const UDP_LITE: u8 = 136;
 
-/// Where the IP header starts and its version; none for what is no IP packet, or hides behind a pile of tags.
+/// Where the IP header starts and its version; none for what is not an IP packet, or hides behind a pile of tags.
 pub(crate) fn network(frame: &[u8]) -> Option<(usize, u8)> {
     let (at, ethertype) = ethernet(frame).filter(|(at, _)| *at <= MAX_HEAD / 2)?;
     let version = frame.get(at)? >> 4;
@@ -73,13 +73,13 @@ fn traffic_class(frame: &[u8], at: usize, version: u8) -> u8 {
     if version == 4 { frame[at + 1] } else { frame[at] << 4 | frame[at + 1] >> 4 }
 }
 
-/// The ECN bits; none for what is no IP packet.
+/// The ECN bits; none for what is not an IP packet.
 pub(crate) fn ecn(frame: &[u8]) -> Option<Ecn> {
     let (at, version) = network(frame)?;
     Some(Ecn::of(traffic_class(frame, at, version)))
 }
 
-/// The flow; none for what is no IP packet.
+/// The flow; none for what is not an IP packet.
 pub(crate) fn flow(frame: &[u8]) -> Option<Flow> {
     let (at, version) = network(frame)?;
     let header = &frame[at..];

@@ -237,7 +237,7 @@ impl Packet {
         self.frame.layout().is_none() && self.frame.virtio().segmentation != Segmentation::None
     }
 
-    /// The bits of explicit congestion notification; none if this is no IP packet.
+    /// The bits of explicit congestion notification; none if this is not an IP packet.
     pub fn ecn(&self) -> Option<Ecn> {
         if self.span.is_marked() { Some(Ecn::Congested) } else { flow::ecn(self.bytes()) }
     }
@@ -252,7 +252,7 @@ impl Packet {
         capable
     }
 
-    /// Whose packet it is; none if this is no IP packet.
+    /// Whose packet it is; none if this is not an IP packet.
     pub fn flow(&self) -> Option<Flow> {
         flow::flow(self.bytes())
     }

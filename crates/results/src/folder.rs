@@ -14,7 +14,8 @@ use std::time::SystemTime;
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// Locked as long as any process of the run has it open, so that nobody removes the folder. Not every file system can.
+    /// Locked as long as any process of the run has it open, so that `netloom results prune` does not remove the
+    /// folder. Not every file system can.
     _lock: Option<Arc<File>>,
 }
 

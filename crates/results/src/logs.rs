@@ -196,11 +196,11 @@ impl Log {
         Ok(())
     }
 
-    /// What is there by now, and no more: a program that writes without end keeps nobody from the others.
+    /// What is there by now, and no more: a program that writes without end does not block the other logs.
     fn read(&mut self, sink: Sink<'_>) -> io::Result<bool> {
         let Some(length) = self.length()? else { return Ok(true) };
         if length < self.read {
-            // Somebody has emptied it.
+            // It was truncated.
             (self.read, self.is_cut) = (0, false);
             self.rest.clear();
         }
@@ -263,7 +263,7 @@ fn last_lines_begin(file: &mut File, length: u64, lines: usize) -> io::Result<u6
         file.read_exact(part)?;
         for (place, _) in part.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n') {
             let next = begin + place as u64 + 1;
-            // What is behind the last line's end is no line.
+            // What is behind the last line's end is not a line.
             found += usize::from(next < length);
             if found == lines {
                 return Ok(next);

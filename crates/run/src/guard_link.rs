@@ -64,7 +64,7 @@ impl GuardLink {
         self.teller.flush();
     }
 
-    /// Tells the guard the last thing, and waits until it has heard it or is gone.
+    /// Tells the guard the last thing, and waits until the guard has it or is gone.
     pub(crate) fn last_words(self, event: &Event) {
         self.teller.last_words(event);
     }

@@ -37,7 +37,7 @@ impl HostsFiles {
             if number == Some(made.files.len()) {
                 let path = job.hosts_file.with_extension(format!("of-{}", node.name));
                 let file = File::create(&path).map_err(RunError::results(&path))?;
-                // Whoever a program in the node runs as looks names up.
+                // Programs of all users in the node look names up.
                 file.set_permissions(Permissions::from_mode(0o644)).map_err(RunError::results(&path))?;
                 made.files.push(path);
             }

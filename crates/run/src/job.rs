@@ -14,7 +14,7 @@ use std::time::Instant;
 pub(crate) enum Mode {
     /// The timeline is played, judged, and everything is removed.
     Run,
-    /// Network and services stay until somebody stops them, and the network is judged then.
+    /// Network and services stay until `netloom down`, and the network is judged then.
     Up,
 }
 

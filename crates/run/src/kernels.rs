@@ -157,7 +157,7 @@ pub(crate) fn become_nodes(
     let count = nodes.iter().flatten().count();
     guard.step(format!("booting {count} kernel{}", if count == 1 { "" } else { "s" }));
     if job.plan.clock == Clock::Virtual {
-        // Time goes on only while somebody waits in it.
+        // Time goes on only while a caller waits in it.
         nodes.iter_mut().flatten().try_for_each(|node| node.await_up(UP_WITHIN).map_err(refusal::of_node))?;
     } else {
         await_up(nodes, guard)?;

@@ -20,7 +20,7 @@ pub(crate) struct Links {
     pipes: Vec<PipeState>,
     /// What the kernel had counted of the ports before the driver listened.
     before: PortCounters,
-    /// Appointments that the driver has kept and that nobody has asked about yet.
+    /// Appointments that the driver has kept, until the session asks for them.
     kept: BTreeMap<u64, Kept>,
 }
 

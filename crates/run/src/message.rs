@@ -5,7 +5,7 @@ use netloom_results::Busiest;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Told by the lab while it works; the guard passes it on to whoever watches.
+/// Told by the lab while it works; the guard passes it on to the user.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {

@@ -57,7 +57,7 @@ fn look_up(plan: &Plan, lab_file: &Path) -> (Option<Subordinate>, Vec<String>) {
                 ));
                 continue;
             }
-            // Whoever starts the command will see what cannot be read.
+            // Starting the command will report what cannot be read.
             Err(_) => continue,
         };
         let is_root = (user.uid, user.gid) == (0, 0);

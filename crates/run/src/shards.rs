@@ -8,7 +8,7 @@ use netloom_lab::{Clock, Plan, Precision, Shards};
 #[derive(Debug)]
 pub(crate) struct Sharing {
     partition: Partition,
-    /// Why that are fewer shards than were asked for, or what is to be said of their number.
+    /// Why there are fewer shards than were asked for, or another remark on their number.
     pub(crate) note: Option<String>,
 }
 

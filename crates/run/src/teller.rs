@@ -1,4 +1,4 @@
-//! Lines for somebody who may not read: whoever writes them never waits.
+//! Lines for a reader that may not read: the writer never waits.
 
 use crate::Event;
 use netloom_host::jsonl::to_line;
@@ -24,7 +24,7 @@ impl Teller {
         &self.stream
     }
 
-    /// Tells something that has to be heard: what is not taken now waits.
+    /// Tells something that must arrive: what the reader does not take now waits.
     pub(crate) fn tell(&self, event: &Event) {
         self.unsent.borrow_mut().extend(to_line(event));
         self.flush();
@@ -42,7 +42,7 @@ impl Teller {
         !self.unsent.borrow().is_empty()
     }
 
-    /// Sends what is taken now. That nobody is there shows when the stream is read.
+    /// Sends what the reader takes now. That it is gone shows when the stream is read.
     pub(crate) fn flush(&self) {
         let mut unsent = self.unsent.borrow_mut();
         while !unsent.is_empty() {
@@ -53,7 +53,7 @@ impl Teller {
         }
     }
 
-    /// Tells the last thing, and waits until it is heard or nobody is there.
+    /// Tells the last thing, and waits until the reader has it or is gone.
     pub(crate) fn last_words(&self, event: &Event) {
         self.unsent.borrow_mut().extend(to_line(event));
         if self.stream.set_nonblocking(false).is_ok() {

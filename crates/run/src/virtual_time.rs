@@ -30,8 +30,8 @@ use std::time;
 /// A kernel of the lab.
 type Kernel = Paced<Deputy>;
 
-/// While somebody waits for an agent's answer, time goes on in steps that begin this small and double: the answer mostly
-/// takes no longer, and nothing else is to happen behind the session's back.
+/// While a caller waits for an agent's answer, time goes on in steps that begin this small and double: the answer
+/// mostly takes no longer, and nothing else is to happen behind the session's back.
 const FIRST_STEP: Duration = Duration::from_micros(1);
 const LONGEST_STEP: Duration = Duration::from_millis(10);
 /// How often it is looked meanwhile whether time goes on at all, in wall time.
@@ -74,9 +74,9 @@ pub(crate) enum Played {
     Limit,
     /// Agents have something to say; their channels are readable.
     Agents,
-    /// Nothing will ever happen again unless somebody outside does something.
+    /// Nothing will ever happen again without a request from outside.
     Idle,
-    /// It takes long; whoever waits may look around and go on.
+    /// It takes long; the caller may look for other events and go on.
     Pause,
 }
 
@@ -193,7 +193,7 @@ impl VirtualTime {
         self.0.borrow_mut().scheduler.remove_tap(id);
     }
 
-    /// Makes appointments, which are kept when time comes to them, whoever lets it go on.
+    /// Makes appointments, which are kept when lab time reaches them, whichever caller advances it.
     pub(crate) fn plan(&self, appointments: Vec<Appointment>) {
         let world = &mut *self.0.borrow_mut();
         world.agenda.add(appointments);

@@ -28,7 +28,7 @@ pub(crate) fn path(plan: &Plan, from: usize, to: usize) -> Result<Vec<Hop>, SimE
         let out = towards(node, IpAddr::V4(target)).filter(|_| forwards && hops.len() < plan.nodes.len());
         let Some(out) = out else {
             let (from, to) = (&plan.nodes[from].name, &plan.nodes[to].name);
-            let why = format!("there is no way from {from} to {to}: {} has no route to {target}", node.name);
+            let why = format!("there is no route from {from} to {to}: {} has no route to {target}", node.name);
             return Err(SimError::Unreachable(why));
         };
         hops.push(Hop { entry: port_id(out.link, out.end), exit: port_id(out.link, 1 - out.end) });

@@ -157,7 +157,7 @@ mod tests {
     use crate::sys::{check, own};
 
     fn file(len: i64) -> OwnedFd {
-        // SAFETY: the name ends with a zero, and nobody else owns what is returned.
+        // SAFETY: the name ends with a zero, and nothing else owns what is returned.
         let fd = unsafe { own(check(libc::memfd_create(c"guest".as_ptr(), 0)).expect("a file")) };
         // SAFETY: ftruncate() takes no pointers.
         check(unsafe { libc::ftruncate(fd.as_raw_fd(), len) }).expect("its length");

@@ -32,7 +32,7 @@ impl Poller {
     /// # Errors
     /// When the kernel refuses the descriptor.
     pub fn new() -> io::Result<Arc<Self>> {
-        // SAFETY: epoll_create1() takes no pointers, and nobody else owns what it returns.
+        // SAFETY: epoll_create1() takes no pointers, and nothing else owns what it returns.
         let epoll = unsafe { own(check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?) };
         Ok(Arc::new(Self { epoll }))
     }

@@ -25,7 +25,7 @@ enum State {
     Listening { listener: Listener, _watched: Watched },
     /// A guest is there. Its socket's file is kept until the end: it goes with the listener.
     Connected { session: Box<Session>, _listener: Listener },
-    /// It has gone, and nobody comes after it.
+    /// It has gone, and no other guest will come.
     Ended(PortError),
 }
 

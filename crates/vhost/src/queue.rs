@@ -60,7 +60,7 @@ impl Queue {
         };
         let base = self.ring.as_ref().map_or(self.base, Ring::position);
         let ring = Ring::at(memory, addresses, size, base)?;
-        // A guest rings for frames that it sends, and for room only when somebody waits for that.
+        // A guest rings for frames that it sends, and for room only when a frame waits for it.
         self.asking = self.number == 1;
         ring.ask_for_kicks(self.asking);
         self.ring = Some(ring);

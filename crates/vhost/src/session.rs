@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(crate) const TO_GUEST: usize = 0;
 /// The queue with the guest's frames.
 pub(crate) const FROM_GUEST: usize = 1;
-/// Messages that are answered in one go, so that a guest that floods us keeps nobody else waiting.
+/// Messages that are answered in one go, so that a guest that floods the port does not delay the others.
 const BATCH: usize = 64;
 
 /// See the module.

@@ -44,7 +44,7 @@ pub(super) fn logs(args: &LogsArgs) -> Outcome {
     DONE
 }
 
-/// Standard output, as long as somebody reads it.
+/// Standard output, until its reader closes it.
 struct Out {
     lines: LogLines,
     out: BufWriter<StdoutLock<'static>>,
@@ -65,7 +65,7 @@ impl Out {
         self.state.is_ok()
     }
 
-    /// False when nobody reads it any more.
+    /// False when the reader has closed it.
     fn flush(&mut self) -> Result<bool, Failure> {
         is_read(std::mem::replace(&mut self.state, Ok(())).and_then(|()| self.out.flush()))
     }

@@ -149,7 +149,7 @@ fn connect(sites: &[Site<'_>]) -> Vec<Borders> {
 }
 
 impl PortGroup for Borders {
-    /// Nobody knows what comes within the window: it enters pipes ahead of time or as late as it is.
+    /// What comes within the window is unknown: it enters pipes ahead of time or as late as it is.
     fn receive(&mut self, edge: &mut Edge, _window: Window) -> Received {
         let mut count = 0;
         let mut now = None;

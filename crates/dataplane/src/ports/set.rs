@@ -15,7 +15,7 @@ use std::time::Duration as RealDuration;
 /// How long what comes beside packets may wait while there is no sleep that it could end.
 const WAKE_AFTER: RealDuration = RealDuration::from_micros(500);
 /// In the table of ports: nothing is joined to this one.
-const NOBODY: u8 = u8::MAX;
+const NO_GROUP: u8 = u8::MAX;
 
 /// See the module.
 pub(crate) struct PortSet {
@@ -38,7 +38,7 @@ struct Slot {
 impl PortSet {
     pub(super) fn new(groups: Vec<Opened>) -> Self {
         let ports = groups.iter().flat_map(|opened| &opened.ports).map(|port| port.0 as usize + 1).max().unwrap_or(0);
-        let mut places = vec![NOBODY; ports];
+        let mut places = vec![NO_GROUP; ports];
         for (opened, place) in groups.iter().zip(0..) {
             opened.ports.iter().for_each(|port| places[port.0 as usize] = place);
         }
@@ -66,7 +66,7 @@ impl PortSet {
     /// Takes a packet for a port.
     #[inline]
     pub(crate) fn push(&mut self, delivery: Delivery, out: &mut Handover) {
-        let place = self.places.get(delivery.port.0 as usize).copied().unwrap_or(NOBODY);
+        let place = self.places.get(delivery.port.0 as usize).copied().unwrap_or(NO_GROUP);
         let Some(slot) = self.slots.get_mut(usize::from(place)) else {
             self.unheard += out.unheard(delivery);
             return;

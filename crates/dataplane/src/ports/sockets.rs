@@ -54,7 +54,7 @@ enum Sent {
     Done,
     /// There is no room for what is left of it.
     Full,
-    /// Nobody receives it.
+    /// The program has closed its socket.
     Down,
 }
 

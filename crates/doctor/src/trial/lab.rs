@@ -66,13 +66,13 @@ pub(super) fn main(mut channel: UnixStream, ends: [Option<usize>; 2]) -> i32 {
         Ok(forwarding) => Told::Carried { forwarding },
         Err(Failure { message, errno }) => Told::Failed { message, errno },
     };
-    // Without anybody who listens there is nobody to tell.
+    // If the channel is closed, the failure cannot be told.
     i32::from(channel.write_all(&to_line(&told)).is_err())
 }
 
 fn trial(channel: &UnixStream, ends: [Option<usize>; 2]) -> Result<Forwarding, Failure> {
     let tell = |text: &str| {
-        // The thread that watches the channel ends this process when nobody listens.
+        // The thread that watches the channel ends this process when it is closed.
         let mut listener = channel;
         let _ = listener.write_all(&to_line(&Told::Step { text: text.to_owned() }));
     };

@@ -6,7 +6,7 @@ use netloom_packet::Packet;
 
 use super::table::number;
 
-/// Length of an Ethernet header. A router's interfaces are untagged: what bears a VLAN tag is for nobody here.
+/// Length of an Ethernet header. A router's interfaces are untagged: frames with a VLAN tag are dropped.
 pub(super) const ETHERNET: usize = 14;
 pub(super) const IPV4: u16 = 0x0800;
 pub(super) const IPV6: u16 = 0x86dd;
@@ -44,7 +44,7 @@ pub(super) enum Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// The header in a frame; none if this is no IP packet.
+    /// The header in a frame; none if this is not an IP packet.
     #[inline]
     pub(super) fn of(frame: &'a [u8]) -> Option<Self> {
         let ip = frame.get(ETHERNET..)?;
@@ -102,7 +102,7 @@ impl<'a> Network<'a> {
         if protocol == own { bytes.first().copied() } else { None }
     }
 
-    /// Whether it is for a port, and its sender is told that nobody listens there.
+    /// Whether it is for a port, and its sender gets *port unreachable*.
     pub(super) fn is_for_a_port(self) -> bool {
         self.above().is_some_and(|(protocol, _)| protocol == UDP)
     }

@@ -171,7 +171,7 @@ impl Parts {
             let at_home = (0..most).filter(|shard| traffic[*shard] > 0 && loads[*shard] + weight <= fair);
             let home = at_home.max_by_key(|shard| (traffic[*shard], Reverse(*shard)));
             let emptiest = || (0..most).min_by_key(|shard| loads[*shard]);
-            // What is no work needs no shard of its own.
+            // A part without work needs no shard of its own.
             let shard = if weight == 0 { 0 } else { home.or_else(emptiest).unwrap_or(0) };
             loads[shard] += weight;
             shards.insert(part, shard);

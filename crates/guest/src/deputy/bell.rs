@@ -23,17 +23,17 @@ pub struct Bell {
     memory: Memory,
     file: File,
     /// How often it had been rung when it was last looked at.
-    heard: u32,
+    seen: u32,
 }
 
 impl Bell {
-    /// A bell that nobody has rung.
+    /// A bell that has not rung.
     ///
     /// # Errors
     /// When the kernel of this machine gives no memory.
     pub fn new() -> io::Result<Self> {
         let (memory, file) = Memory::create(c"netloom-bell", SIZE)?;
-        Ok(Self { memory, file: file.into(), heard: 0 })
+        Ok(Self { memory, file: file.into(), seen: 0 })
     }
 
     /// What kernels' processes inherit.
@@ -47,13 +47,13 @@ impl Bell {
     /// Waits until it is rung, for `longest` at most; says whether it was since the last call.
     pub fn wait(&mut self, longest: Duration) -> bool {
         let (rung, asleep) = (self.memory.word(RUNG), self.memory.word(ASLEEP));
-        if rung.load(Ordering::SeqCst) == self.heard {
+        if rung.load(Ordering::SeqCst) == self.seen {
             asleep.store(1, Ordering::SeqCst);
-            super::memory::wait_while(rung, self.heard, longest);
+            super::memory::wait_while(rung, self.seen, longest);
             asleep.store(0, Ordering::SeqCst);
         }
         let rung = rung.load(Ordering::SeqCst);
-        std::mem::replace(&mut self.heard, rung) != rung
+        std::mem::replace(&mut self.seen, rung) != rung
     }
 
     /// What a deputy does.
@@ -86,7 +86,7 @@ mod tests {
         let other = Bell {
             memory: Memory::of(&bell.try_clone().unwrap(), SIZE).unwrap(),
             file: bell.try_clone().unwrap().into(),
-            heard: 0,
+            seen: 0,
         };
         std::thread::scope(|scope| {
             scope.spawn(|| other.ring());

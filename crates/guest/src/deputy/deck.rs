@@ -55,7 +55,7 @@ impl Deck {
         }
         let word = |at: usize| u64::from_ne_bytes(self.memory.read(at));
         let kind = u32::from_ne_bytes(self.memory.read(ANSWER));
-        Some(Answer { kind, now: word(ANSWER + 8), wish: word(ANSWER + 16) })
+        Some(Answer { kind, now: word(ANSWER + 8), next_wake: word(ANSWER + 16) })
     }
 
     /// It is the deputy's turn.

@@ -34,7 +34,7 @@ impl Memory {
         if unsafe { libc::ftruncate(file.as_raw_fd(), length) } == -1 {
             return Err(io::Error::last_os_error());
         }
-        // Memory that the other side cuts off would end whoever reads it.
+        // If the other side truncated the file, reading it would kill this process.
         let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
         // SAFETY: plain numbers.
         if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } == -1 {
@@ -90,7 +90,7 @@ impl Drop for Memory {
     }
 }
 
-/// Sleeps while `word` has this value, for `longest` at most, or until somebody wakes those who do; may return earlier.
+/// Sleeps while `word` has this value, for `longest` at most, or until it is woken; may return earlier.
 pub(super) fn wait_while(word: &AtomicU32, value: u32, longest: Duration) {
     let limit = libc::timespec {
         tv_sec: libc::time_t::try_from(longest.as_secs()).unwrap_or(libc::time_t::MAX),

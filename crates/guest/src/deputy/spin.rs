@@ -1,4 +1,4 @@
-//! Tells a program that computes for ever from one that gets on, and when lab time is to go on meanwhile.
+//! Tells a program that computes without end from one that makes progress, and when lab time is to go on meanwhile.
 
 use std::time::{Duration, Instant};
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Says that nobody waits any longer: somebody wants the run to end, or it had time enough to do so.
+/// Ends all waits for kernels: the run is to end, and its kernels had time enough for that.
 ///
 /// What is asked here is asked again and again, so that nothing is taken in: the descriptors stay readable.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ impl Watchdog {
         self.end.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|end| end <= Instant::now())
     }
 
-    /// Whether nobody waits any longer.
+    /// Whether all waits have been ended.
     pub fn has_fired(&self) -> bool {
         if self.is_over() {
             return true;

@@ -50,7 +50,7 @@ pub struct Request {
     pub source: Option<PathBuf>,
     /// Build although the cache has that kernel.
     pub force: bool,
-    /// How many compilers run at a time; without it one per processor.
+    /// How many compilers run at a time; default: one per processor.
     pub jobs: Option<NonZero<usize>>,
     /// The program that is the first process of kernel nodes, `netloom` itself: the kernel is booted with it once.
     pub init: PathBuf,
@@ -144,7 +144,8 @@ fn there_already(request: &Request, cache: &Cache) -> Option<OwnBuild> {
     cache.builds().into_iter().find(|build| build.record.config_hash == present)
 }
 
-/// The folder that a build works in, or an import. Whoever has the cache's lock may remove what another left behind.
+/// The folder that a build works in, or an import. A process that has the cache's lock may remove what another left
+/// behind.
 struct Work(PathBuf);
 
 impl Work {

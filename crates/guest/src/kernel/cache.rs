@@ -91,7 +91,7 @@ impl Cache {
         self.root.join(format!("{version}-{config_hash}"))
     }
 
-    /// All kernels, the newest first: by version, then by the time of the build. Whatever is no kernel is passed over.
+    /// All kernels, the newest first: by version, then by the time of the build. Other files are skipped.
     pub fn builds(&self) -> Vec<OwnBuild> {
         let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
         let mut builds: Vec<OwnBuild> = entries.filter_map(|entry| read(&entry.path())).collect();

@@ -59,7 +59,7 @@ const NEEDED: [(&str, &str); 9] = [
     ("INET", "inet"),
 ];
 
-/// A kernel answers at once; whatever does not is no kernel.
+/// A kernel answers at once; a program that does not is not a kernel.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// So much is quoted of an answer that is none.

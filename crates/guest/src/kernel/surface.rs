@@ -32,7 +32,7 @@ pub enum SurfaceError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// The file is no program for this kind of processor.
+    /// The file is not a program for this kind of processor.
     NoProgram {
         /// Which file.
         path: PathBuf,
@@ -44,7 +44,7 @@ pub enum SurfaceError {
         /// Which file.
         path: PathBuf,
     },
-    /// The kernel imports functions whose time would not be slowed, or of which nobody knows.
+    /// The kernel imports functions whose time would not be slowed, or that are unknown here.
     Uncovered {
         /// Which file.
         path: PathBuf,
@@ -65,7 +65,7 @@ pub struct Uncovered {
 /// Whether the shim covers everything through which the kernel at `path` could see time.
 ///
 /// # Errors
-/// When the file is no dynamically linked program, or imports a function that is forbidden or not in the table.
+/// When the file is not a dynamically linked program, or imports a function that is forbidden or not in the table.
 pub fn check_time_surface(path: &Path) -> Result<(), SurfaceError> {
     let data = fs::read(path).map_err(|source| SurfaceError::Unreadable { path: path.to_owned(), source })?;
     let imports = imports(&data, path)?;
@@ -142,8 +142,8 @@ impl fmt::Display for SurfaceError {
 
 impl fmt::Display for Uncovered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let why = if self.known { "which deals with time" } else { "which nobody has judged yet" };
-        // Names are as long as whoever made the file wants.
+        let why = if self.known { "which deals with time" } else { "which netloom does not know" };
+        // The file's author chooses how long names are.
         write!(f, "`{:.LONGEST_NAME$}` ({why})", self.function)
     }
 }

@@ -73,7 +73,7 @@ const COMMON: &[&str] = &[
     "rootfstype=hostfs",
     "rootflags=/",
     "ro",
-    // All consoles go to standard output, and nobody types there.
+    // All consoles go to standard output, and nothing is typed there.
     "con=null",
     "ssl=null",
     "con0=null,fd:1",
@@ -83,7 +83,7 @@ const COMMON: &[&str] = &[
     "lpj=4000000",
     // Without a source of entropy that the kernel trusts, it would be 15 s old before programs get random numbers.
     "random.trust_cpu=on",
-    // Interfaces that nobody described.
+    // Interfaces that the lab file does not describe.
     "fb_tunnels=none",
     "bonding.max_bonds=0",
     "dummy.numdummies=0",
@@ -110,7 +110,7 @@ impl Boot {
     pub(crate) fn arguments_for(&self, place: &OsStr, init: &OsStr) -> Result<Vec<OsString>, BootError> {
         let mut all: Vec<OsString> = COMMON.iter().map(OsString::from).collect();
         all.push(format!("mem={}M", self.memory_mib).into());
-        // Its control socket, which nobody uses, belongs into a place of its own. That its programs can read this command
+        // Its control socket, which is not used, gets a place of its own. That its programs can read this command
         // line is why nothing in it depends on where things are on this machine.
         all.extend([joined(&["uml_dir=".as_ref(), place, "/".as_ref()]), "umid=node".into()]);
         all.extend(self.arguments.iter().map(OsString::from));

@@ -15,13 +15,13 @@ impl KernelNode {
         if self.over.is_none() {
             // A kernel that has just ended takes its channel with it: that it ended is the better reason.
             let ended = self.ended_within(Duration::from_millis(200));
-            let why = ended.map_or_else(|| format!("its agent cannot be heard any more: {error}"), describe);
+            let why = ended.map_or_else(|| format!("its agent cannot be read any more: {error}"), describe);
             self.over = Some(why);
             self.events.push_back(NodeEvent::Gone);
         }
     }
 
-    /// Nobody listens to the agent any more.
+    /// The channel to the agent is closed.
     pub(super) fn cut_off(&mut self, why: String) {
         if self.over.is_none() {
             self.over = Some(why);

@@ -37,7 +37,7 @@ pub struct KernelNode {
     pub(super) mail: Mail,
     pub(super) watch: Watch,
     pub(super) joined: BTreeMap<ProcessId, Joined>,
-    /// When programs ended that nobody has asked about.
+    /// When programs ended, until the caller asks.
     pub(super) endings: BTreeMap<ProcessId, netloom_units::Instant>,
     pub(super) replies: VecDeque<Reply>,
     pub(super) events: VecDeque<NodeEvent>,
@@ -53,7 +53,7 @@ pub struct KernelNode {
     patience: Duration,
 }
 
-/// A program that was asked for and has not been heard of yet.
+/// A program that was asked for and that the agent has not reported yet.
 #[derive(Debug)]
 pub struct Spawning {
     joined: Joined,
@@ -106,7 +106,7 @@ impl KernelNode {
         })
     }
 
-    /// Waits until the agent inside hears requests, `within` that much real time.
+    /// Waits until the agent inside takes requests, for at most `within` of real time.
     ///
     /// # Errors
     /// [`NodeError::Kernel`] when the kernel has ended or is late.
@@ -114,7 +114,7 @@ impl KernelNode {
         self.await_until(within, "its kernel did not come up in time", |node| node.is_up.then_some(()))
     }
 
-    /// Whether the agent inside hears requests, without waiting. The descriptor of [`KernelNode::as_fd`](AsFd::as_fd)
+    /// Whether the agent inside takes requests, without waiting. The descriptor of [`KernelNode::as_fd`](AsFd::as_fd)
     /// becomes readable when there may be news.
     ///
     /// # Errors
@@ -261,7 +261,7 @@ impl KernelNode {
     }
 
     /// Sends `signal` (`libc::SIGINT` and so on) to the process group of a program. Nothing happens to one that has
-    /// ended. After SIGKILL, what the program had written and nobody has read yet is lost.
+    /// ended. After SIGKILL, what the program had written and was not read yet is lost.
     ///
     /// # Errors
     /// The refusal of the guest's kernel, or [`NodeError::Kernel`].

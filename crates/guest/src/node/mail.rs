@@ -47,7 +47,7 @@ impl Mail {
     fn checked(&mut self, message: FromGuest) -> io::Result<FromGuest> {
         if matches!(message, FromGuest::Reply(_)) {
             self.unanswered =
-                self.unanswered.checked_sub(1).ok_or_else(|| io::Error::other("it answers what nobody has asked"))?;
+                self.unanswered.checked_sub(1).ok_or_else(|| io::Error::other("it answers without a request"))?;
         }
         Ok(message)
     }

@@ -11,8 +11,8 @@ use super::KernelNode;
 pub struct ProcessorUse {
     /// For how long they ran.
     pub ran: Duration,
-    /// For how long they were ready to run and had none. Programs that have ended are left out: nobody keeps their
-    /// account.
+    /// For how long they were ready to run and had none. Programs that have ended are left out: the kernel does not
+    /// keep their account.
     pub waited: Duration,
 }
 

@@ -149,7 +149,7 @@ impl Device {
             self.socket = None;
         }
         while let Some(packet) = self.to_guest.front() {
-            // An agent that is heard listens; until it does, nothing is sent to it.
+            // An agent that has sent something also reads; until then, nothing is sent to it.
             if self.port.send(packet) != Sent::Done {
                 break;
             }

@@ -43,12 +43,12 @@ impl KernelNode {
     /// Takes in all that the agent has said.
     pub(super) fn take_in(&mut self) -> io::Result<()> {
         while let Some(message) = self.mail.receive()? {
-            self.hear(message)?;
+            self.handle(message)?;
         }
         Ok(())
     }
 
-    fn hear(&mut self, message: FromGuest) -> io::Result<()> {
+    fn handle(&mut self, message: FromGuest) -> io::Result<()> {
         match message {
             FromGuest::Up => self.is_up = true,
             FromGuest::Reply(reply) => self.replies.push_back(reply),
@@ -56,7 +56,7 @@ impl KernelNode {
                 let Some(joined) = self.known(process) else { return Ok(()) };
                 let fits = match joined.outputs.get_mut(&stream) {
                     Some(sink) => sink.push(&bytes),
-                    // Somebody closed it, and the agent does not know yet.
+                    // It was closed, and the agent does not know yet.
                     None if joined.is_joined => true,
                     None => joined.keep_early(stream, &bytes),
                 };
@@ -94,7 +94,7 @@ impl KernelNode {
         Ok(())
     }
 
-    /// A program that runs, or one that was just started: the first that is heard of it may come before its streams are
+    /// A program that runs, or one that was just started: the first message about it may come before its streams are
     /// joined, right behind the reply. None if nobody has begun so many.
     fn known(&mut self, process: ProcessId) -> Option<&mut Joined> {
         let is_new = !self.joined.contains_key(&process);
@@ -177,7 +177,7 @@ impl KernelNode {
         }
     }
 
-    /// A program was killed: nobody shall wait for its output to be read.
+    /// A program was killed: its end must not wait for its output to be read.
     pub(super) fn give_up_output(&mut self, process: ProcessId) {
         if let Some(joined) = self.joined.get_mut(&process) {
             joined.killed = true;

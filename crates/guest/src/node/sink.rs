@@ -9,7 +9,7 @@ use nix::unistd::write;
 /// What a pipe that is ready takes without waiting (`PIPE_BUF` of Linux).
 const CERTAIN: usize = 4096;
 
-/// Where a program's output goes: a descriptor that belongs to somebody else, and so is never made non-blocking.
+/// Where a program's output goes: a descriptor that other processes share, and so is never made non-blocking.
 #[derive(Debug)]
 pub(super) struct Sink {
     fd: OwnedFd,
@@ -29,7 +29,7 @@ pub(super) enum Written {
     All,
     /// The descriptor takes no more for now.
     Some,
-    /// Nobody reads it, or no more fits.
+    /// It has no reader, or no more fits.
     Refused,
 }
 

@@ -4,7 +4,7 @@ use netloom_host::guest::message::{INPUT_WINDOW, LONGEST_CHUNK};
 use nix::errno::Errno;
 use nix::unistd::read;
 
-/// Where a program's input comes from: a descriptor that belongs to somebody else.
+/// Where a program's input comes from: a descriptor that other processes share.
 #[derive(Debug)]
 pub(super) struct Source {
     fd: OwnedFd,

@@ -33,7 +33,7 @@ pub(super) struct Joined {
     pub(super) told: bool,
     /// It has ended; told when all that it wrote has been written.
     pub(super) ended: Option<NodeEvent>,
-    /// It is to be killed: nobody waits for what it wrote.
+    /// It is to be killed: its end does not wait for its output.
     pub(super) killed: bool,
     pub(super) terminal: Option<Terminal>,
 }
@@ -153,7 +153,7 @@ impl Watch {
         }
     }
 
-    /// Does not watch `fd` any more. To be called before it is closed, since somebody else may have it open.
+    /// Does not watch `fd` any more. To be called before it is closed, since another process may have it open.
     pub(super) fn remove(&mut self, fd: BorrowedFd<'_>) {
         // One that is not watched need not be removed.
         let _ = self.epoll.delete(fd);

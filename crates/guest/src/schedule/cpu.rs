@@ -37,7 +37,7 @@ pub struct Paced<M> {
     until: Instant,
     step: Option<Instant>,
     /// When the kernel itself wants to run.
-    wish: NextWake,
+    next_wake: NextWake,
     /// Frames that have arrived, or will, and that the processor has not been asked for yet.
     arriving: VecDeque<Passage>,
     /// Frames with the instants at which the kernel gets them.
@@ -58,7 +58,7 @@ impl<M: Machine> Paced<M> {
             reached: Instant::ZERO,
             until: Instant::ZERO,
             step: None,
-            wish: NextWake::At(Instant::ZERO),
+            next_wake: NextWake::At(Instant::ZERO),
             arriving: VecDeque::new(),
             ready: VecDeque::new(),
             leaving: VecDeque::new(),
@@ -93,7 +93,7 @@ impl<M: Machine> Paced<M> {
             let undecided = self.arriving.front().map(|frame| frame.at + self.least_cost(frame));
             let end = self.until.min(undecided.unwrap_or(Instant::MAX));
             let due = self.ready.partition_point(|frame| frame.at < end);
-            if due == 0 && !matches!(self.wish, NextWake::At(at) if at < end) {
+            if due == 0 && !matches!(self.next_wake, NextWake::At(at) if at < end) {
                 self.reached = self.reached.max(end);
                 self.take_in(self.reached);
                 if end == self.until {
@@ -113,9 +113,9 @@ impl<M: Machine> Paced<M> {
     }
 
     /// A step that ends at `end` is over. What the kernel sent asks for the processor.
-    fn end_step(&mut self, end: Instant, wish: NextWake) {
+    fn end_step(&mut self, end: Instant, next_wake: NextWake) {
         let mut sent = std::mem::take(&mut self.frames);
-        self.wish = wish;
+        self.next_wake = next_wake;
         for Passage { at, device, packet } in sent.drain(..) {
             if device == Device::AGENT {
                 insert(&mut self.leaving, Passage { at, device, packet });
@@ -131,14 +131,14 @@ impl<M: Machine> Paced<M> {
     }
 
     /// When something happens next.
-    fn next_wish(&mut self, pool: &mut Pool) -> NextWake {
+    fn next_wake(&mut self, pool: &mut Pool) -> NextWake {
         let leave = self.leaving.front().map(|frame| frame.at);
-        if self.wish == NextWake::Off {
+        if self.next_wake == NextWake::Off {
             // What it sent before that still leaves.
             self.ready.drain(..).chain(self.arriving.drain(..)).for_each(|frame| pool.recycle(frame.packet));
             return leave.map_or(NextWake::Off, NextWake::At);
         }
-        let own = if let NextWake::At(at) = self.wish { Some(at) } else { None };
+        let own = if let NextWake::At(at) = self.next_wake { Some(at) } else { None };
         let frame = self.ready.front().map(|frame| frame.at);
         [own, leave, frame].into_iter().flatten().min().map_or(NextWake::Never, NextWake::At)
     }
@@ -156,7 +156,7 @@ impl<M: Machine> Machine for Paced<M> {
             return self.machine.grant(until, frames, pool);
         }
         self.until = until;
-        if self.wish == NextWake::Off {
+        if self.next_wake == NextWake::Off {
             frames.drain(..).for_each(|frame| pool.recycle(frame.packet));
         }
         self.arriving.extend(frames.drain(..));
@@ -177,16 +177,16 @@ impl<M: Machine> Machine for Paced<M> {
             return self.machine.report(sent, pool);
         }
         while let Some(step) = self.step {
-            let Some(wish) = self.machine.report(&mut self.frames, pool)? else { return Ok(None) };
+            let Some(next_wake) = self.machine.report(&mut self.frames, pool)? else { return Ok(None) };
             self.step = None;
-            self.end_step(step, wish);
-            if self.wish != NextWake::Off {
+            self.end_step(step, next_wake);
+            if self.next_wake != NextWake::Off {
                 self.begin_step(pool)?;
             }
         }
         let out = self.leaving.partition_point(|frame| frame.at < self.until);
         sent.extend(self.leaving.drain(..out));
-        Ok(Some(self.next_wish(pool)))
+        Ok(Some(self.next_wake(pool)))
     }
     fn look(&mut self) -> Result<(), MachineError> {
         self.machine.look()

@@ -44,7 +44,7 @@ pub enum MachineError {
     Stalled(String),
     /// It broke the protocol between kernel and scheduler.
     Protocol(String),
-    /// It computes, and nobody waits for it any longer.
+    /// It computes, and the wait for it was ended.
     Interrupted,
 }
 
@@ -82,8 +82,8 @@ pub trait Machine {
     }
 
     /// As [`Machine::grant`], but once it has sent a frame through an interface or its agent, it only ends that instant and
-    /// does nothing at later ones: as if `until` had been one nanosecond after that instant, and its wish counts from
-    /// there. All frames that it is given are of one instant, the first at which it runs.
+    /// does nothing at later ones: as if `until` had been one nanosecond after that instant, and its next wake counts
+    /// from there. All frames that it is given are of one instant, the first at which it runs.
     ///
     /// A machine that alone has something to do runs on like this where links leave no lookahead.
     ///
@@ -103,7 +103,7 @@ pub trait Machine {
     /// Looks whether it will report at all; called now and then while it does not.
     ///
     /// # Errors
-    /// When the kernel died or stalled, or nobody waits for it any longer.
+    /// When the kernel died or stalled, or the wait for it was ended.
     fn look(&mut self) -> Result<(), MachineError> {
         Ok(())
     }

@@ -29,7 +29,7 @@ pub(super) struct Member<M> {
     /// What it will be given next, in order of instants; of those at one instant, by the number before each.
     pub(super) inbox: VecDeque<(u32, Passage)>,
     given: Vec<Passage>,
-    pub(super) wish: NextWake,
+    pub(super) next_wake: NextWake,
     pub(super) statistics: MachineStatistics,
     /// What it sent in this window.
     sent: Vec<Passage>,
@@ -43,7 +43,7 @@ impl<M: Machine> Member<M> {
             ports: Vec::new(),
             inbox: VecDeque::new(),
             given: Vec::new(),
-            wish: NextWake::At(Instant::ZERO),
+            next_wake: NextWake::At(Instant::ZERO),
             statistics: MachineStatistics::default(),
             sent: Vec::new(),
         }
@@ -63,9 +63,9 @@ impl<M: Machine> Member<M> {
 
     /// Waits for the first word of a kernel that was started without a grant.
     pub(super) fn boot(&mut self, pool: &mut Pool) -> Result<(), MachineError> {
-        self.wish = loop {
-            if let Some(wish) = self.machine.report(&mut self.sent, pool)? {
-                break wish;
+        self.next_wake = loop {
+            if let Some(next_wake) = self.machine.report(&mut self.sent, pool)? {
+                break next_wake;
             }
             self.machine.look()?;
         };
@@ -83,12 +83,12 @@ impl<M: Machine> Member<M> {
 
     /// When it has something to do next.
     pub(super) fn next(&self) -> Option<Instant> {
-        let wish = match self.wish {
+        let next_wake = match self.next_wake {
             NextWake::At(at) => Some(at),
             NextWake::Never | NextWake::Off => None,
         };
         let frame = self.inbox.front().map(|(_, passage)| passage.at);
-        [wish, frame].into_iter().flatten().min()
+        [next_wake, frame].into_iter().flatten().min()
     }
 
     /// Lets it run until `until`.
@@ -110,10 +110,10 @@ impl<M: Machine> Member<M> {
         Grant { begin, until, alone }: Grant,
         pool: &mut Pool,
     ) -> Result<Option<impl Iterator<Item = Passage> + '_>, MachineError> {
-        let Some(wish) = self.machine.report(&mut self.sent, pool)? else { return Ok(None) };
-        self.wish = wish;
-        if wish == NextWake::Off {
-            // What would reach it later, nobody hears.
+        let Some(next_wake) = self.machine.report(&mut self.sent, pool)? else { return Ok(None) };
+        self.next_wake = next_wake;
+        if next_wake == NextWake::Off {
+            // What would reach it later is dropped.
             self.inbox.drain(..).for_each(|(_, passage)| pool.recycle(passage.packet));
         }
         let first = self.sent.first().filter(|_| alone).map(|passage| passage.at + INSTANT);
@@ -128,7 +128,7 @@ impl<M: Machine> Member<M> {
             }
             last = *at;
         }
-        if let NextWake::At(at) = self.wish
+        if let NextWake::At(at) = self.next_wake
             && at < until
         {
             let (at, until) = (at.as_nanos(), until.as_nanos());

@@ -236,7 +236,7 @@ impl<M: Machine> Scheduler<M> {
     /// A frame enters the agent's device of a machine now. A machine that is off gets nothing; says whether it is on.
     pub fn send_agent(&mut self, machine: usize, packet: Packet) -> bool {
         let member = &mut self.members[machine];
-        let is_on = member.wish != NextWake::Off;
+        let is_on = member.next_wake != NextWake::Off;
         if self.open.is_some() {
             self.put_off.push(PutOff::Send(machine, packet));
         } else if is_on {
@@ -249,7 +249,7 @@ impl<M: Machine> Scheduler<M> {
 
     /// Whether a machine has powered itself off.
     pub fn is_off(&self, machine: usize) -> bool {
-        self.members[machine].wish == NextWake::Off
+        self.members[machine].next_wake == NextWake::Off
     }
 
     /// Plays everything that happens before `limit`, and nothing that happens at it; `now` is then `limit`. Returns
@@ -309,7 +309,7 @@ impl<M: Machine> Scheduler<M> {
     /// Whether a packet is inside the fabric that a machine may receive. Cross traffic is not, and never ends.
     fn is_awaited(&self) -> bool {
         let is_loaded = |counters: &PipeCounters| counters.queued.packets + counters.travelling.packets > 0;
-        self.members.iter().any(|member| member.wish != NextWake::Off) && self.fabric.counters().any(is_loaded)
+        self.members.iter().any(|member| member.next_wake != NextWake::Off) && self.fabric.counters().any(is_loaded)
     }
 
     /// Nothing more happens before `limit`.
@@ -332,7 +332,7 @@ impl<M: Machine> Scheduler<M> {
             let place = places.get(delivery.port.0 as usize).copied().flatten();
             show.leaves(place.map_or(0, |(machine, _)| group_of[machine]), leave, &delivery);
             let Delivery { pipe, port, departure } = delivery;
-            match place.filter(|(machine, _)| members[*machine].wish != NextWake::Off) {
+            match place.filter(|(machine, _)| members[*machine].next_wake != NextWake::Off) {
                 Some((machine, device)) => {
                     statistics.frames += 1;
                     statistics.packets += u64::from(departure.packet.segments());

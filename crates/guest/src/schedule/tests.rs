@@ -296,7 +296,7 @@ fn a_slow_machine_holds_up_only_whom_it_may_reach() {
     }
 }
 
-/// Kernels that come up by themselves are not let run before their wish.
+/// Kernels that come up by themselves do not run before their next wake.
 #[test]
 fn machines_may_come_up_without_a_grant() {
     let mut lab = pair(1_000, [Script::new(0, silent, &[(500, Act::Send(NIC, 1))]), Script::new(1, silent, &[])]);

@@ -168,7 +168,7 @@ static void tell_time(uint32_t op, uint64_t time)
 	CHECK(answer.op == ACK);
 }
 
-/* The handler of interrupts, as the kernel's: it reads who calls, and wishes to run now. */
+/* The handler of interrupts, as the kernel's: it reads who calls, and asks to run now. */
 static void interrupted(int number)
 {
 	struct epoll_event events[4];
@@ -181,11 +181,11 @@ static void interrupted(int number)
 	tell_time(REQUEST, now);
 }
 
-static void wait_to_run(uint64_t wish)
+static void wait_to_run(uint64_t wake)
 {
 	struct time_message run, ack = { .op = ACK };
 
-	tell_time(REQUEST, wish);
+	tell_time(REQUEST, wake);
 	tell_time(WAIT, 0);
 	CHECK(read(time_fd, &run, sizeof run) == sizeof run && run.op == RUN);
 	CHECK(write(time_fd, &ack, sizeof ack) == sizeof ack);

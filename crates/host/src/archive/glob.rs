@@ -33,7 +33,7 @@ impl Glob {
         Some(Self { base, rest: names[plain..].iter().map(|name| name.to_vec()).collect() })
     }
 
-    /// The paths that exist and match, in their order, and whether there may be more, which nobody looked for.
+    /// The paths that exist and match, in their order, and whether there may be more, since the search stopped early.
     pub(super) fn find(&self) -> (BTreeSet<PathBuf>, bool) {
         let mut search = Search { found: BTreeSet::new(), looks: 0 };
         search.walk(&self.base, &self.rest);

@@ -174,7 +174,7 @@ fn shown(path: &OsStr) -> String {
     path.as_bytes().escape_ascii().to_string()
 }
 
-/// What is no file.
+/// What is not a file.
 fn special(about: &Metadata) -> Option<&'static str> {
     let kind = about.file_type();
     [

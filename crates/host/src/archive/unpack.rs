@@ -45,7 +45,7 @@ pub(crate) fn unpack(file: File, target: &Path) -> io::Result<()> {
     folders.into_iter().rev().try_for_each(|(path, time)| set_time(&path, time))
 }
 
-/// Puts the files of an archive that nobody vouches for into the folder `target`: files and folders only, which belong to
+/// Puts the files of an untrusted archive into the folder `target`: files and folders only, which belong to
 /// the caller.
 ///
 /// # Errors

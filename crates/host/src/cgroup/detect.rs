@@ -163,7 +163,7 @@ fn v1(mount: &Mount, own: &str) -> Result<Hierarchy, Unavailable> {
 fn v2(mount: &Mount, own: &str, turn_on: bool) -> Result<Hierarchy, Unavailable> {
     let path = own.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or("/");
     let lowest = mount.directory(path.as_ref()).unwrap_or_else(|| mount.point.clone());
-    // The top first: there root's labs are nobody else's children. A user's own groups are further down.
+    // The top first: there root's labs have no other parent. A user's own groups are further down.
     let mut candidates: Vec<&Path> = lowest.ancestors().take_while(|group| group.starts_with(&mount.point)).collect();
     candidates.reverse();
     let mut reason = Unavailable::NotDelegated { group: lowest.clone() };
@@ -249,7 +249,7 @@ mod tests {
         let (folder, mount) = fake_v2("cpu memory");
         let base = folder.path().to_path_buf();
         assert_eq!(v2(&mount, "0::/own\n", true), Ok(Hierarchy::V2 { base: base.clone() }));
-        // Without a list of processes nobody can be moved here.
+        // Without a list of processes no process can be moved here.
         fs::remove_file(base.join("cgroup.procs")).unwrap();
         assert_eq!(v2(&mount, "0::/own\n", true), Ok(Hierarchy::V2 { base: base.join("own") }));
         let reason = v2(&mount, "0::/\n", true).unwrap_err();

@@ -85,7 +85,7 @@ impl LabGroup {
     /// The kernel's refusal.
     ///
     /// # Panics
-    /// If `millionths` is 0, which would mean "no limit" to nobody and "nothing" to the kernel.
+    /// If `millionths` is 0: the kernel would take it as "no time at all".
     pub fn share(&self, node: &str, millionths: u64) -> Result<Share, KernelError> {
         let (quota, period) = quota_us(millionths);
         if quota < SHORTEST_US {

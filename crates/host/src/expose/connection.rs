@@ -12,7 +12,7 @@ use nix::unistd::{read, write};
 
 use super::way::{Dialled, Dialling, Entered, Inside, end};
 
-/// What waits in one direction at most, in bytes. Whoever sends more waits: nothing is read that cannot be kept.
+/// What waits in one direction at most, in bytes. A sender of more has to wait: no more is read than fits.
 const ROOM: usize = 64 * 1024;
 
 /// A connection.

@@ -10,7 +10,7 @@ use std::os::fd::FromRawFd;
 /// at which it may be open, beside those of the loopback. Each direction ends for itself.
 ///
 /// # Errors
-/// What is wrong with the words, or that nobody listens.
+/// What is wrong with the words, or that nothing listens at the port.
 pub fn main(words: &[OsString]) -> Result<(), String> {
     let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
     let words = words.unwrap_or_default();
@@ -21,7 +21,7 @@ pub fn main(words: &[OsString]) -> Result<(), String> {
     let mut socket = addresses
         .map(|address| TcpStream::connect((address, port)))
         .find_map(Result::ok)
-        .ok_or_else(|| format!("nobody listens at port {port}"))?;
+        .ok_or_else(|| format!("nothing listens at port {port}"))?;
     join(&mut socket).map_err(|error| error.to_string())
 }
 

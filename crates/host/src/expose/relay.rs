@@ -37,7 +37,7 @@ impl Relay {
         let listeners = ports.into_iter().flat_map(|port| port.listeners.into_iter().map(move |one| (one, port.to)));
         let listeners = listeners.collect();
         let body = move || {
-            // Who writes to somebody who has gone is told so by the call.
+            // Writing to a closed connection returns an error.
             let _ = SigSet::all().thread_set_mask();
             match way.enter() {
                 Ok(way) => {

@@ -24,11 +24,12 @@ pub enum Way {
         /// Its addresses, beside those of its loopback.
         addresses: Vec<IpAddr>,
     },
-    /// By programs that somebody else starts there: each gets its standard input and output. See [`Asked::receive`].
+    /// By programs that the session starts there: each gets the connection as standard input and output. See
+    /// [`Asked::receive`].
     Programs(OwnedFd),
 }
 
-/// What whoever starts programs in the node is asked for: one that joins its standard streams to a port of the node.
+/// A request to the session: to start a program in the node that joins its standard streams to a port of the node.
 #[derive(Debug)]
 pub struct Asked {
     /// The port.
@@ -123,7 +124,7 @@ impl Inside {
         }
     }
 
-    /// Whether nobody is there any more to take what is sent. A socket says so when it is written to.
+    /// Whether the peer is gone. A socket says so when it is written to.
     pub(super) fn refuses_input(&self) -> bool {
         let Self::Pipes(_, Some(writer)) = self else { return false };
         let mut fds = [PollFd::new(writer.as_fd(), PollFlags::empty())];
@@ -157,7 +158,7 @@ pub(super) enum Dialled {
     Done(Inside),
     /// The kernel will tell.
     Pending,
-    /// Nobody listens there.
+    /// Nothing listens there.
     Refused,
 }
 

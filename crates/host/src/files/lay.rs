@@ -60,7 +60,7 @@ pub(super) fn lay_into(
     hosts: Option<Vec<u8>>,
     layers: &mut Layers,
 ) -> Result<(), KernelError> {
-    // Services may look into their folders, whatever the umask of whoever started netloom is.
+    // Services may look into their folders, whatever the umask of the user is.
     let theirs = umask(Mode::from_bits_truncate(0o022));
     let laid = lay_all(files, sources, hosts, layers);
     umask(theirs);
@@ -147,7 +147,7 @@ fn replace(target: &Path, contents: &mut dyn io::Read) -> io::Result<File> {
     }
     let mut file = File::options().write(true).create_new(true).mode(0o644).open(target)?;
     io::copy(contents, &mut file)?;
-    // Whatever the umask of whoever started netloom is.
+    // Whatever the umask of the user is.
     file.set_permissions(fs::Permissions::from_mode(0o644))?;
     Ok(file)
 }

@@ -1,8 +1,9 @@
 //! The machine's file system, copied on write: a root of its own for a namespace node.
 //!
 //! Every file system of the machine gets an overlay, and what is a window into the kernel (`/proc`, `/sys`, `/dev`) is
-//! shown as it is. The kernel lets nobody uncover what a mount hides, so in a user namespace it refuses an overlay over a
-//! folder with the machine's mounts below. Such a folder is made anew, and each folder in it gets an overlay instead.
+//! shown as it is. The kernel lets no process uncover what a mount hides, so in a user namespace it refuses an overlay
+//! over a folder with the machine's mounts below. Such a folder is made anew, and each folder in it gets an overlay
+//! instead.
 
 use std::env;
 use std::fs::{self, File, Metadata};
@@ -45,7 +46,8 @@ const WINDOW_KINDS: [&str; 16] = [
 /// A file that is mounted on is copied, if it is not larger: /etc/resolv.conf of a container, for example.
 const LARGEST_COPY: u64 = 1 << 24;
 
-/// Folders in which the node's root can make files even in an ordinary user's lab, where they belong to nobody who exists.
+/// Folders in which the node's root can make files even in an ordinary user's lab, where they belong to a user that
+/// does not exist.
 const WRITABLE: [&str; 11] =
     ["/etc", "/var", "/var/cache", "/var/lib", "/var/log", "/var/spool", "/run", "/srv", "/opt", "/mnt", "/usr/local"];
 

@@ -30,7 +30,7 @@ const SHORTEST: usize = 60;
 /// The longest message that either side sends.
 const LONGEST_MESSAGE: usize = 1 << 28;
 
-/// Everybody, since only two are there.
+/// The broadcast address: there are only two stations.
 const DESTINATION: [u8; 6] = [0xff; 6];
 
 /// Locally administered.

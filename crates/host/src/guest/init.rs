@@ -36,7 +36,7 @@ pub fn main() -> Result<(), String> {
 }
 
 fn serve() -> Result<(), Box<dyn std::error::Error>> {
-    // What the kernel made of its command line is nobody's business.
+    // Programs must not see what the kernel made of its command line.
     let inherited: Vec<OsString> = std::env::vars_os().map(|(key, _)| key).collect();
     for key in inherited {
         // SAFETY: this process has one thread.

@@ -21,7 +21,7 @@ pub(super) enum Fed {
     Taken(usize),
     /// It has that much more, and that was all.
     Done(usize),
-    /// Nobody reads it any more.
+    /// It has no reader any more.
     Unwanted,
 }
 

@@ -76,7 +76,7 @@ pub enum ToGuest {
         /// As `libc` numbers them.
         signal: i32,
     },
-    /// Does somebody accept TCP connections at this port? Answered by [`Reply::Yes`].
+    /// Does a program accept TCP connections at this port? Answered by [`Reply::Yes`].
     Listening {
         /// The port.
         port: u16,
@@ -119,7 +119,7 @@ pub enum ToGuest {
         /// How many bytes.
         bytes: usize,
     },
-    /// Nobody wants a program's output any more: writing to it fails from now on.
+    /// A program's output is closed: writing to it fails from now on.
     Unwanted {
         /// Of which program.
         process: ProcessId,
@@ -140,7 +140,7 @@ pub enum ToGuest {
 /// What the agent says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FromGuest {
-    /// The agent hears requests.
+    /// The agent takes requests.
     Up,
     /// The answer to the oldest request that has none yet.
     Reply(Reply),
@@ -154,7 +154,7 @@ pub enum FromGuest {
         #[serde(skip)]
         bytes: Vec<u8>,
     },
-    /// Neither the program nor anybody who inherited the stream can write to it any more.
+    /// Neither the program nor a process that inherited the stream can write to it any more.
     OutputEnds {
         /// Of which program.
         process: ProcessId,
@@ -168,7 +168,7 @@ pub enum FromGuest {
         /// How many bytes.
         bytes: usize,
     },
-    /// Nobody reads a program's standard input any more.
+    /// A program's standard input has no reader any more.
     InputUnwanted {
         /// Which program.
         process: ProcessId,

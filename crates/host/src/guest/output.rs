@@ -78,7 +78,7 @@ impl Output {
     pub(super) fn read(&mut self) -> io::Result<Read> {
         let mut buffer = vec![0; LONGEST_CHUNK.min(self.window)];
         match read(&self.fd, &mut buffer) {
-            // A terminal that nobody holds any more gives an error.
+            // A terminal that no process has open any more gives an error.
             Ok(0) | Err(Errno::EIO) => Ok(Read::End),
             Ok(length) => {
                 buffer.truncate(length);

@@ -23,7 +23,7 @@ impl ControlSocket {
     /// Opens a socket for the control frames of the device `index` with this `mtu`.
     pub(super) fn open(index: u32, mtu: u32) -> Result<Self, KernelError> {
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
-        // SAFETY: plain numbers. Protocol 0 hears nothing before the socket is bound.
+        // SAFETY: plain numbers. With protocol 0 nothing is received before the socket is bound.
         let socket = match unsafe { libc::socket(libc::AF_PACKET, kind, 0) } {
             -1 => return Err(io::Error::last_os_error()).attempted(|| "open a packet socket"),
             // SAFETY: the kernel has just made this descriptor.

@@ -1,6 +1,6 @@
 //! The users and groups of an ordinary user's lab.
 //!
-//! The kernel lets such a user map itself and nobody else. `newuidmap` and `newgidmap`, which belong to root, map what
+//! The kernel lets such a user map only itself. `newuidmap` and `newgidmap`, which belong to root, map what
 //! `/etc/subuid` and `/etc/subgid` set aside for it (subuid(5)).
 
 use std::env;

@@ -1,7 +1,7 @@
 //! What the kernel tells of changes to interfaces, addresses and queueing disciplines, as they happen.
 //!
-//! Messages wait in the socket until somebody asks: of each node there is one such socket, which costs nothing as long as
-//! nothing happens, and no more than its buffer whatever happens.
+//! Messages wait in the socket until they are read: of each node there is one such socket, which costs nothing as long
+//! as nothing happens, and no more than its buffer whatever happens.
 
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -73,7 +73,7 @@ impl Events {
                 Err(Errno::EINTR) => {}
                 Err(Errno::EAGAIN) => return Ok(()),
                 Err(Errno::ENOBUFS) => each(Seen::Lost),
-                Err(error) => return Err(error).attempted(|| "hear of changes of the network"),
+                Err(error) => return Err(error).attempted(|| "read changes of the network"),
             }
         }
     }

@@ -25,7 +25,7 @@ pub struct InterfaceCounters {
     pub rx_packets: u64,
     /// Bytes received.
     pub rx_bytes: u64,
-    /// Packets received and dropped, among them those of protocols that nobody here speaks.
+    /// Packets received and dropped, among them those of protocols that no program here uses.
     pub rx_dropped: u64,
     /// Packets received with errors.
     pub rx_errors: u64,

@@ -83,13 +83,13 @@ impl Netlink {
             }
             let attempted = |place| batch.clone().nth(place).map(|request| request.attempted).unwrap_or_default();
             self.send(&buffer, || attempted(0))?;
-            self.hear(first, count, attempted)?;
+            self.read_answers(first, count, attempted)?;
         }
         Ok(())
     }
 
     /// Waits for the answers to a batch, whose requests have the sequence numbers from `first` on.
-    fn hear(&self, first: u32, count: usize, attempted: impl Fn(usize) -> String) -> Result<(), KernelError> {
+    fn read_answers(&self, first: u32, count: usize, attempted: impl Fn(usize) -> String) -> Result<(), KernelError> {
         let mut outcome = Ok(());
         let mut done = false;
         while !done {
@@ -188,7 +188,7 @@ impl Netlink {
         let mut buffer = vec![0; RECEIVE_BUFFER];
         let length = recv(self.socket.as_raw_fd(), &mut buffer, MsgFlags::empty()).attempted(|| attempted)?;
         if length == 0 {
-            // A kernel does not do this. Whoever waited for the rest would wait for ever.
+            // A kernel does not do this. A caller that waited for the rest would wait for ever.
             return Err(KernelError::new(attempted, libc::EPIPE).with_detail("the answer ends in its middle"));
         }
         let mut rest = &buffer[..length];

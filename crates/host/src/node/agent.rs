@@ -20,7 +20,7 @@ use super::{configure, inspect, program};
 use crate::error::{Attempted, KernelError};
 use crate::memory;
 
-/// How long killed processes may take to go. Only one that hangs in the kernel takes longer, and nobody can help it.
+/// How long killed processes may take to go. Only one that hangs in the kernel takes longer.
 pub(crate) const KILLED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Serves the lab process until that is gone. Its sockets are the only open descriptors that the node keeps.

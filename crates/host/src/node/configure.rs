@@ -26,8 +26,8 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
     files::enter(&config.files, &config.name)?;
     config.sysctls.iter().try_for_each(|(key, _)| refuse_shared(key))?;
     let mut notes = prepare_network(config)?;
-    // A machine that hides parts of its /sys, as containers do, lets nobody mount a fresh one. Programs then see the
-    // machine's interfaces there instead of the node's, which few of them ever look at.
+    // A machine that hides parts of its /sys, as containers do, lets no process mount a fresh one. Programs then see
+    // the machine's interfaces there instead of the node's, which few of them ever look at.
     match mount::only_sys() {
         Ok(()) => {}
         Err(error) if error.errno() == libc::EPERM => notes.push(format!("{error}; /sys shows the machine's own")),

@@ -414,7 +414,7 @@ impl Node {
         match receive(&self.control) {
             Ok(Some((reply, _))) => Ok(reply),
             Ok(None) => Err(NodeError::Gone { node: self.name.clone() }),
-            Err(error) => Err(self.failure("hear the node's first process", &error)),
+            Err(error) => Err(self.failure("read from the node's first process", &error)),
         }
     }
 

@@ -12,7 +12,7 @@ use super::protocol::{CpuWait, ProcessId};
 use crate::error::{Attempted, KernelError};
 
 /// All processes but the caller's own.
-const EVERYBODY: Pid = Pid::from_raw(-1);
+const ALL_PROCESSES: Pid = Pid::from_raw(-1);
 
 #[derive(Default)]
 pub(crate) struct Programs {
@@ -32,7 +32,7 @@ impl Programs {
         process
     }
 
-    /// Signals the process group of a program; one that has ended is beyond reach, which is no error.
+    /// Signals the process group of a program; one that has ended is skipped.
     pub(crate) fn signal(&self, process: ProcessId, signal: i32) -> Result<(), KernelError> {
         let attempted = || format!("send signal {signal} to process {}", process.get());
         let signal = Signal::try_from(signal).attempted(attempted)?;
@@ -40,9 +40,9 @@ impl Programs {
         killpg(*pid, signal).attempted(attempted)
     }
 
-    /// Signals every process but this one; that there is none is no error.
+    /// Signals every process but this one; that there is none is not an error.
     pub(crate) fn signal_all(signal: Signal) -> Result<(), KernelError> {
-        match kill(EVERYBODY, signal) {
+        match kill(ALL_PROCESSES, signal) {
             Ok(()) | Err(Errno::ESRCH) => Ok(()),
             Err(error) => Err(error).attempted(|| format!("send {signal} to all programs")),
         }

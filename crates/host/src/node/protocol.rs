@@ -68,7 +68,7 @@ pub struct Program {
     pub env: Vec<(OsString, OsString)>,
     /// Whether the environment starts out empty.
     pub clear_env: bool,
-    /// The working directory; that of whoever asks when there is none.
+    /// The working directory; default: that of the caller.
     pub cwd: Option<PathBuf>,
     /// Whether standard input is a terminal that the program is to control.
     pub tty: bool,

@@ -73,7 +73,7 @@ fn judge(config: &NodeConfig, known: &[(u32, Option<usize>)], seen: &Seen) -> Op
     match seen {
         Seen::Link { index, name, mac, mtu, up } => match described(index) {
             Some(interface) => altered(interface, name, mac, *mtu, *up),
-            // Kernels make interfaces of their own, for tunnels, which nobody uses as long as they are down.
+            // Kernels make interfaces of their own, for tunnels, which are not used as long as they are down.
             None if *up && known.iter().all(|(known, _)| known != index) => note(format!("interface {name} is new")),
             None => None,
         },

@@ -155,11 +155,11 @@ pub struct RouterRow {
     pub answered_packets: u64,
     /// Dropped because they had passed as many routers as they may.
     pub expired_packets: u64,
-    /// Dropped because no route leads to their destination, or because nobody has that address.
+    /// Dropped because no route leads to their destination, or because no node has that address.
     pub unroutable_packets: u64,
     /// Dropped because the next link carries only smaller ones.
     pub too_big_packets: u64,
-    /// Dropped for anything else: without an answer, for everybody, or no IP at all.
+    /// Dropped for other reasons: without an answer, broadcast and multicast, or not IP.
     pub ignored_packets: u64,
 }
 
@@ -186,7 +186,7 @@ pub struct CommandRow {
     pub signal: Option<i32>,
     /// Whether netloom stopped it: a service, `for`, the end of the run, or an interruption.
     pub stopped: bool,
-    /// Whether somebody ended the run while it ran: it did not come to its own end, and that is neither success nor failure.
+    /// Whether the user ended the run while it ran: that is neither success nor failure.
     #[serde(default)]
     pub interrupted: bool,
     /// The command that had to succeed before this one could start, and did not.

@@ -122,7 +122,7 @@ pub struct EngineEvidence {
     /// does not tell.
     pub waited_ns: Vec<Option<u64>>,
     /// Whether it reads packets of kernel nodes, in real or dilated time. They arrive when they are read, so that a wait for a
-    /// processor delays them and nobody can tell by how much; packets of interfaces carry the instant of their arrival.
+    /// processor delays them by an unknown time; packets of interfaces carry the instant of their arrival.
     pub serves_kernels: bool,
 }
 
@@ -154,7 +154,7 @@ pub struct NetworkChange {
 /// A busy period shorter than this cannot tell a rate to a percent: a few packets at its ends decide.
 pub const ENOUGH_BUSY: Duration = Duration::from_secs(1);
 
-/// Slowing would help against a loss, but nobody knows by how much: half the speed is the smallest step there is.
+/// Slowing would help against a loss, but it is unknown by how much: half the speed is the smallest step there is.
 const SMALLEST_SLOWING: f64 = 2.0;
 
 /// Judges a run.

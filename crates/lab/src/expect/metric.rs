@@ -135,7 +135,7 @@ pub enum JsonStep {
 }
 
 impl JsonPath {
-    /// Parses what follows `json`, for example `.end.streams[0].bytes`; none if that is no path.
+    /// Parses what follows `json`, for example `.end.streams[0].bytes`; none if that is not a path.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut steps = Vec::new();
         let mut rest = text;

@@ -3,7 +3,7 @@
 /// Whether a link is joined in the kernel: by one veth pair whose ends are in its two nodes, past the packet engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Bypass {
-    /// Nobody asked for it.
+    /// It was not asked for.
     #[default]
     Off,
     /// It is. Its pipes exist and stay empty: nothing of it is measured, changed or captured.

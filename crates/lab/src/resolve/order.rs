@@ -145,7 +145,7 @@ timeline:
     }
 
     #[test]
-    fn nobody_waits_for_himself_or_for_what_is_not_there() {
+    fn no_command_waits_for_itself_or_for_one_that_does_not_exist() {
         let circle = "{on: a, run: x, as: one, after: two}, {on: a, run: x, as: two, after: [three]}, \
                       {on: a, run: x, as: three, after: one}";
         assert!(wrong(circle).contains("`one` waits for this command itself"), "{}", wrong(circle));

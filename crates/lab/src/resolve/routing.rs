@@ -84,7 +84,7 @@ pub(super) fn settle(
     let routed: Vec<bool> = spec.nodes.iter().map(|node| node.routes.unwrap_or(spec.routes)).collect();
     for (node, own) in routes.iter_mut().enumerate() {
         if !routed[node] {
-            // It knows its own subnets alone, until somebody in it makes routes.
+            // It knows its own subnets alone, until a program in it makes routes.
             names.look_from(node, &[]);
             continue;
         }

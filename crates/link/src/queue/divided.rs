@@ -17,7 +17,7 @@ use netloom_units::{Bytes, Instant, Limit, Seed};
 pub enum Division {
     /// By a seeded hash of addresses, protocol and ports.
     Flows {
-        /// Among how many queues, 1 to 65,536. What is no IP packet has one more for itself.
+        /// Among how many queues, 1 to 65,536. What is not an IP packet has one more for itself.
         count: u32,
         /// How much may wait in each of them; packets or bytes, above zero.
         limit: Limit,

@@ -3,8 +3,8 @@
 //! Parameters: `limit` (default 10,240 packets) and `memory` (default 32 MB), how much may wait in all; `flows` (default
 //! 1,024), among how many queues a seeded hash of addresses, protocol and ports divides packets; `quantum` (default 1,500
 //! bytes, a full packet), how much a flow may send per turn; those of CoDel, with `ecn` on by default.
-//! Source: RFC 8290, sections 4 and 5.2. Bytes count from the IP header on, for all of them. What is no IP packet has a
-//! queue of its own beside the flows.
+//! Source: RFC 8290, sections 4 and 5.2. Bytes count from the IP header on, for all of them. What is not an IP packet
+//! has a queue of its own beside the flows.
 //!
 //! When too much waits, the flow with the most bytes, the one that just came included, gives up packets from its head,
 //! no more than 64 at once, so that the search for it is rare (section 4.1): half of its bytes, as in Linux, where the

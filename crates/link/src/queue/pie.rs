@@ -159,7 +159,7 @@ impl Pie {
         delay * 2 < self.config.target
     }
 
-    /// Section 4.3; an empty queue delays nobody.
+    /// Section 4.3; an empty queue has no delay.
     fn current_qdelay(&self) -> Duration {
         if self.tail.is_empty() { Duration::ZERO } else { self.last_wait }
     }

@@ -12,7 +12,8 @@
 //! - a packet leaves the queue at the opportunity that carries its first byte, and is sent at the one that carries its
 //!   last; it may take several;
 //! - what a packet leaves of an opportunity goes to those behind it that already wait;
-//! - what nobody waits for is lost: a packet that arrives at the very instant of an opportunity misses it;
+//! - an opportunity without a packet that waits is lost: a packet that arrives at the very instant of an opportunity
+//!   misses it;
 //! - a packet has 4 bytes more than its length from the IP header on, the header of the TUN device, and an opportunity
 //!   1,504 bytes.
 //!

@@ -130,7 +130,7 @@ impl Tap for Recorder {
     }
 
     fn settle(&mut self, pool: &mut Pool) {
-        // In virtual time nobody looks while the capture grows, and full batches are cheaper.
+        // In virtual time the capture need not be up to date while it grows, and full batches are cheaper.
         if self.pace == Pace::Real {
             self.hand_over();
         }

@@ -55,7 +55,7 @@ pub(super) fn segments(file: &[u8]) -> Result<(Vec<String>, Vec<Seen>), String> 
                 let interface =
                     interfaces.get(place).ok_or("a packet names an interface that the file does not describe")?;
                 if interface.linktype != Linktype::ETHERNET {
-                    return Err(format!("interface {} is no Ethernet", names[place]));
+                    return Err(format!("interface {} is not an Ethernet", names[place]));
                 }
                 let at_ns = nanoseconds(interface, u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low))?;
                 let kept = packet.data.get(..packet.caplen as usize).unwrap_or(packet.data);

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 const FOLDER: &str = "plots";
 /// The page that shows them.
 const PAGE: &str = "plots/index.html";
-/// So many pictures are drawn unless somebody wants more: those of the pipes that carried most.
+/// How many pictures are drawn by default: those of the pipes that carried most.
 const MOST: usize = 16;
 
 /// Which pictures are wanted.

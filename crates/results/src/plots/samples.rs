@@ -100,7 +100,7 @@ struct Line {
 
 impl Line {
     fn add(&mut self, time: f64, numbers: [u64; 9], interval: f64) {
-        // What was counted before time zero is no part of the run.
+        // What was counted before time zero is not a part of the run.
         if time < interval * 0.9 {
             self.before = numbers;
             return;

@@ -39,9 +39,9 @@ pub(crate) struct Command {
     node: String,
     stdout: PathBuf,
     stderr: PathBuf,
-    /// When its node was asked to start it; none if that has said that it cannot. Whoever never answers may have started it:
-    /// in virtual time a program that computes from its first instant on keeps its node from answering, and starts at the
-    /// instant at which it was asked for.
+    /// When its node was asked to start it; none if that has said that it cannot. A node that never answers may have
+    /// started it: in virtual time a program that computes from its first instant on keeps its node from answering, and
+    /// starts at the instant at which it was asked for.
     pub(crate) asked: Option<Instant>,
     /// When it was started, and how much later than described; none as long as the node has not answered.
     pub(crate) started: Option<(Instant, Option<Duration>)>,
@@ -49,7 +49,7 @@ pub(crate) struct Command {
     pub(crate) ended: Option<(Instant, Ending, bool)>,
     /// The command that had to succeed before this one could start, and did not.
     pub(crate) kept_by: Option<String>,
-    /// Whether somebody ended the run before it had ended.
+    /// Whether the user ended the run before it had ended.
     pub(crate) interrupted: bool,
     /// For a service: whether it can be used.
     pub(crate) readiness: Option<Readiness>,

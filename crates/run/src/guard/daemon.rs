@@ -55,14 +55,14 @@ fn become_guard(
     Ok(())
 }
 
-/// In the guard: whoever started it may be gone, then nobody is told.
+/// In the guard: tells the command that started it, unless that is gone.
 fn guard(
     stream: UnixStream,
     watcher: OwnedFd,
     body: impl FnOnce(OwnedFd, &mut dyn FnMut(&Event)) -> Result<(), RunError>,
 ) {
     let Ok(teller) = Teller::new(stream) else { return };
-    // Whoever waits may have been stopped, and keeps no lab waiting.
+    // The command that waits may have been stopped, and must not block the lab.
     let mut tell = |event: &Event| match event {
         Event::Ready => {
             teller.tell(event);

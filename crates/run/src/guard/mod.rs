@@ -50,7 +50,7 @@ pub fn up(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<(), RunE
     daemon::detach(sink, |watcher, told| came_up(&guard(request, Mode::Up, Some(watcher), told)?))
 }
 
-/// What whoever waits for a lab is told, if it has ended before it was ready.
+/// What the command that waits for a lab is told if the lab has ended before it was ready.
 fn came_up(report: &Report) -> Result<(), RunError> {
     match report.failure() {
         Some((code, message)) => Err(RunError::Reported { code, message }),
@@ -148,7 +148,7 @@ fn live(
     }
     // While the lab is made: that of a thousand routers has tens of megabytes.
     if let Err(error) = job.folder.write_json("plan.json", &job.plan.description()) {
-        // The lab ends when nobody listens to it.
+        // The lab ends when this channel is closed.
         drop(channel);
         let _ = process.wait();
         return Err(error);

@@ -17,14 +17,14 @@ pub(crate) struct Relay<'a> {
     pub(crate) process: LabProcess,
     pub(crate) channel: UnixStream,
     pub(crate) signals: Signals,
-    /// Whoever waits for the lab to be up; when it goes away before that, the lab is not wanted any more.
+    /// The command that waits for the lab to be up; if it goes away before that, the lab ends.
     pub(crate) watcher: Option<OwnedFd>,
     pub(crate) sink: &'a mut dyn FnMut(&Event),
 }
 
 /// What the lab said before it exited.
 #[derive(Debug, Default)]
-struct Heard {
+struct Outcome {
     lines: Lines,
     report: Option<Box<Report>>,
     failure: Option<(u8, String)>,
@@ -53,26 +53,26 @@ struct Seen {
 impl Relay<'_> {
     /// Until the lab has exited; its report, or why there is none.
     pub(crate) fn until_exit(mut self) -> Result<Report, RunError> {
-        let mut heard = Heard::default();
+        let mut outcome = Outcome::default();
         loop {
             let seen = self.wait().map_err(|error| RunError::Died(format!("waiting for the lab: {error}")))?;
             if seen.watcher {
-                self.interrupt(&mut heard, false);
+                self.interrupt(&mut outcome, false);
             }
             if let Some(signal) = if seen.signals { self.signals.next() } else { None } {
-                self.interrupt(&mut heard, signal == Signal::SIGINT);
+                self.interrupt(&mut outcome, signal == Signal::SIGINT);
             }
-            if seen.channel && !self.listen(&mut heard) {
+            if seen.channel && !self.listen(&mut outcome) {
                 break;
             }
         }
         let ending = self.process.wait().map_err(|error| RunError::Died(format!("waiting for the lab: {error}")))?;
-        match heard {
-            Heard { failure: Some((code, message)), .. } => {
+        match outcome {
+            Outcome { failure: Some((code, message)), .. } => {
                 Err(RunError::Reported { code: ExitCode::from_number(code).unwrap_or(ExitCode::Died), message })
             }
-            Heard { report: Some(report), .. } => Ok(*report),
-            Heard { asked: Asked::Killed, .. } => Err(RunError::Reported {
+            Outcome { report: Some(report), .. } => Ok(*report),
+            Outcome { asked: Asked::Killed, .. } => Err(RunError::Reported {
                 code: ExitCode::Interrupted,
                 message: "the lab was killed before its results were complete".into(),
             }),
@@ -91,49 +91,49 @@ impl Relay<'_> {
         Ok(Seen { channel: ready(0), signals: ready(1), watcher: ready(2) })
     }
 
-    /// The lab is asked to end. Whoever `insists` by pressing Ctrl-C again has its programs killed, and the third time the lab,
-    /// of which the kernel then removes the rest. Other signals say the same however often they come, and whoever sends them
-    /// may send them twice.
-    fn interrupt(&mut self, heard: &mut Heard, insists: bool) {
+    /// Asks the lab to end. If the user `insists` by pressing Ctrl-C again, its programs are killed, and the third time
+    /// the lab, of which the kernel then removes the rest. Other signals mean the same however often they come, since
+    /// their sender may send them twice.
+    fn interrupt(&mut self, outcome: &mut Outcome, insists: bool) {
         self.watcher = None;
-        let (next, order) = match (heard.asked, insists) {
+        let (next, order) = match (outcome.asked, insists) {
             (Asked::Nothing, _) => (Asked::ToStop, Some(Order::Stop)),
             (Asked::ToStop, true) => (Asked::ToHurry, Some(Order::Hurry)),
             (Asked::ToHurry | Asked::Killed, true) => (Asked::Killed, None),
             (_, false) => return,
         };
         let is_sent = order.is_some_and(|order| self.channel.write_all(&to_line(&order)).is_ok());
-        heard.asked = if is_sent { next } else { Asked::Killed };
+        outcome.asked = if is_sent { next } else { Asked::Killed };
         if !is_sent {
-            // It may have exited by itself in between; then there is nobody to kill.
+            // It may have exited by itself in between; then there is no process to kill.
             let _ = self.process.kill();
         }
     }
 
     /// Takes in what the lab says; false when it will say no more.
-    fn listen(&mut self, heard: &mut Heard) -> bool {
+    fn listen(&mut self, outcome: &mut Outcome) -> bool {
         let mut buffer = [0; 16 * 1024];
         match self.channel.read(&mut buffer) {
             Ok(0) | Err(_) => return false,
-            Ok(length) => heard.lines.feed(&buffer[..length]),
+            Ok(length) => outcome.lines.feed(&buffer[..length]),
         }
-        while let Some(line) = heard.lines.pop::<Event>() {
+        while let Some(line) = outcome.lines.pop::<Event>() {
             match line {
-                Ok(event) => self.hear(event, heard),
+                Ok(event) => self.take_in(event, outcome),
                 Err(error) => {
                     let message = format!("what the lab process said cannot be understood: {error}");
-                    heard.failure = Some((ExitCode::Died.number(), message));
+                    outcome.failure = Some((ExitCode::Died.number(), message));
                 }
             }
         }
         true
     }
 
-    fn hear(&mut self, event: Event, heard: &mut Heard) {
+    fn take_in(&mut self, event: Event, outcome: &mut Outcome) {
         (self.sink)(&event);
         match event {
-            Event::Finished { report } => heard.report = Some(report),
-            Event::Failed { code, message } => heard.failure = Some((code, message)),
+            Event::Finished { report } => outcome.report = Some(report),
+            Event::Failed { code, message } => outcome.failure = Some((code, message)),
             Event::Ready => self.watcher = None,
             _ => {}
         }

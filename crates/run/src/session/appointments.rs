@@ -19,7 +19,7 @@ const RESET: u64 = 1;
 pub(super) const TIME_ZERO: u64 = 2;
 pub(super) const FIRST_OF_TIMELINE: u64 = 3;
 
-/// So long before time zero its appointments are made, in wall time: until then every thread of the engine has heard of
+/// How long before time zero its appointments are made, in wall time: every thread of the engine then has time to get
 /// them, even one that has to wait for a processor.
 const LEAD: std::time::Duration = std::time::Duration::from_millis(5);
 

@@ -38,13 +38,13 @@ impl Context<'_> {
         self.events.add(self.links.now(), zero, what, details)
     }
 
-    /// Tells whoever watches what happens now.
+    /// Tells the guard what happens now.
     pub(super) fn tell(&mut self, text: String) {
         let now = self.links.now();
         self.tell_at(self.zero().map(|zero| now.since(zero)), text);
     }
 
-    /// Tells whoever watches what happened so long after time zero; none before that.
+    /// Tells the guard what happened so long after time zero; none before that.
     pub(super) fn tell_at(&mut self, at: Option<Duration>, text: String) {
         self.guard.mention(&Event::Happened { at_ns: at.map(Duration::as_nanos), text });
     }

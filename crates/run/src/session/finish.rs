@@ -181,7 +181,7 @@ impl Session<'_> {
             .then(|| format!("whether another run is the same, which it will not be: {why}, in {}", nodes.join(", ")))
     }
 
-    /// Which links nobody can judge, since the engine did not see their packets.
+    /// The links that cannot be judged, since the engine did not see their packets.
     fn joined_links(&self) -> Option<String> {
         const NAMED: usize = 5;
         let joined: Vec<&str> = self.context.links.joined().collect();
@@ -199,8 +199,8 @@ impl Session<'_> {
         let alive = self.programs.nodes.iter_mut().enumerate().filter(|(index, _)| !self.programs.gone.contains(index));
         let each = alive.map(|(index, node)| {
             let counters = node.interface_counters().map_err(|error| RunError::Died(error.to_string()))?;
-            // What an interface received and dropped is mostly of protocols that nobody speaks; what it could not send
-            // is lost to the models.
+            // What an interface received and dropped is mostly of protocols that no program uses; what it could not
+            // send is lost to the models.
             let dropped = dropped_by(&counters, |_| true).saturating_sub(carriers.excused(index, &counters));
             let changes = node.network_changes().map_err(|error| RunError::Died(error.to_string()))?;
             let change = |NetworkChange { alters_link, what }| verdict::NetworkChange { alters_link, what };

@@ -359,7 +359,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Somebody wants the lab to end, which is the regular end of one that is up.
+    /// A user asks the lab to end, which is the regular end of one that is up.
     fn end_on_request(&mut self) -> Result<(), RunError> {
         let is_up = self.context.job.mode == Mode::Up && matches!(self.context.stage, Stage::Playing(_));
         self.stop(if is_up { Why::TakenDown } else { Why::Interrupted })

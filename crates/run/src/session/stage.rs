@@ -46,9 +46,9 @@ pub(super) struct Stop {
 pub(super) enum Why {
     /// It came to its end.
     Over,
-    /// It was up, and somebody has taken it down.
+    /// It was up, and a user has taken it down.
     TakenDown,
-    /// Somebody wants it to, before its end.
+    /// A user has interrupted it.
     Interrupted,
     /// It has taken as long as it may, in wall time.
     WallLimit,

@@ -13,7 +13,7 @@ const SIZE: (u32, u32) = (900, 320);
 /// A distribution is drawn at so many quantiles.
 const QUANTILES: u32 = 500;
 
-/// One picture per source that was heard, in `plots/`.
+/// One picture per source whose packets arrived, in `plots/`.
 pub(super) fn draw(folder: &Folder, sources: &[SourceOutcome]) -> Result<(), RunError> {
     folder.make_folder("plots")?;
     for source in sources.iter().filter(|source| source.delays.count() > 0) {

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// What an agent has sent and nobody has read yet.
+/// What an agent has sent and the session has not read yet.
 pub(super) struct Inbox {
     frames: VecDeque<(Instant, Vec<u8>)>,
     /// The other end is readable while there are frames.

@@ -1,4 +1,4 @@
-//! Tells whoever waits that lab time stands still, and who lets it.
+//! Tells the user that lab time stands still, and which node computes.
 
 use crate::Event;
 use crate::teller::Teller;

@@ -70,7 +70,7 @@ pub(crate) fn divide<I: Iterator<Item = u32>>(sockets: Vec<(BorrowedFd<'_>, I)>)
 
 /// The program that returns the number of the socket for a packet. `owners`: indices of interfaces in order, and the socket of each.
 fn chooser(owners: &[(u32, u32)]) -> io::Result<Vec<Instruction>> {
-    // Where the next socket's turn begins; what lies between two interfaces is nobody's.
+    // Where the next socket's turn begins; indices between two interfaces are not used.
     let mut turns: Vec<(u32, u32)> = Vec::new();
     for (index, number) in owners {
         if turns.last().is_none_or(|(_, last)| last != number) {

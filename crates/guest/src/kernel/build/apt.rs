@@ -37,7 +37,7 @@ pub(super) fn newest(
     let apt = Apt::new(&work.join("apt"))?;
     apt.write_sources(&release.sources(&mirrors(runner)?))?;
     tell(Progress::Step("looking for the newest kernel source in the package archive"));
-    // A branch that a mirror lacks, or whose keys are not there, is no loss as long as another has kernels.
+    // A branch that a mirror lacks, or whose keys are not there, is ignored as long as another has kernels.
     let said = runner.attempt("reading the package lists", apt.command("apt-get", &["-q", "update"]), &mut |_| ())?;
     let found = apt.packages(runner)?;
     let package = found.into_iter().reduce(newer).ok_or_else(|| BuildError::Packages {

@@ -26,7 +26,7 @@ pub enum BuildError {
         /// Bytes that it takes.
         needed: u64,
     },
-    /// What `--source` names is no kernel's source.
+    /// What `--source` names is not a kernel's source.
     Source {
         /// What was named.
         path: PathBuf,
@@ -106,7 +106,7 @@ pub(super) fn io_error(attempted: String, source: io::Error) -> BuildError {
     BuildError::System { attempted, source }
 }
 
-/// Where anybody gets a kernel's source, and how to give it.
+/// Where to get a kernel's source, and how to give it.
 pub(super) const FROM_KERNEL_ORG: &str = "download the newest kernel from https://www.kernel.org (such as \
     https://cdn.kernel.org/pub/linux/kernel/v7.x/linux-7.3.4.tar.xz) and run `netloom kernel build --source \
     linux-7.3.4.tar.xz`";

@@ -35,7 +35,7 @@ const ESSENTIAL: [&str; 19] = [
 
 /// Stands for the configuration and the way of building: 16 hexadecimal digits.
 ///
-/// It is FNV-1a (Fowler, Noll, Vo), which keeps its value over versions of Rust; nobody would gain from a collision.
+/// It is FNV-1a (Fowler, Noll, Vo), which keeps its value over versions of Rust; a collision would do no harm.
 pub fn config_hash() -> String {
     let edits: String = edits::texts().collect();
     let parts = [FRAGMENT.as_bytes(), edits.as_bytes(), &JIFFIES.to_le_bytes(), &BUILDER_VERSION.to_le_bytes()];

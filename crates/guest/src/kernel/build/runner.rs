@@ -57,7 +57,7 @@ impl<'a> Runner<'a> {
         said.map_or(Ok(()), |said| Err(BuildError::Step { what: what.to_owned(), said, log: self.path.clone() }))
     }
 
-    /// Like [`run`](Self::run); a program that fails is no error, but `Some` of what it said.
+    /// Like [`run`](Self::run); a program that fails is not an error, but `Some` of what it said.
     pub(super) fn attempt(
         &mut self,
         what: &str,
@@ -96,7 +96,7 @@ impl<'a> Runner<'a> {
             let line = String::from_utf8_lossy(&line);
             writeln!(&self.log, "{line}")?;
             each(&line);
-            said.hear(&line);
+            said.take_in(&line);
         }
         Ok(said)
     }
@@ -110,7 +110,7 @@ struct Said {
 }
 
 impl Said {
-    fn hear(&mut self, line: &str) {
+    fn take_in(&mut self, line: &str) {
         if self.last.len() == LAST_LINES
             && let Some(oldest) = self.last.pop_front()
             && self.errors.len() < ERROR_LINES
@@ -133,11 +133,11 @@ mod tests {
     #[test]
     fn what_a_failed_program_said_is_shown_with_early_errors_first() {
         let mut said = Said::default();
-        said.hear("a.c:1: error: no such thing");
+        said.take_in("a.c:1: error: no such thing");
         for number in 0..40 {
-            said.hear(&format!("  CC      file{number}.o"));
+            said.take_in(&format!("  CC      file{number}.o"));
         }
-        said.hear("make: *** [Makefile:1: all] Error 2");
+        said.take_in("make: *** [Makefile:1: all] Error 2");
         let lines = said.into_lines();
         assert_eq!(lines.len(), 1 + LAST_LINES);
         assert_eq!(lines[0], "a.c:1: error: no such thing");

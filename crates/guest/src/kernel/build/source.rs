@@ -67,7 +67,7 @@ pub(super) fn unpack(source: &Source, tree: &Path, runner: &mut Runner<'_>) -> R
     runner.run("unpacking the kernel's source", command, &mut |_| ())
 }
 
-/// Copies a folder of source without its history, and removes what somebody built in it.
+/// Copies a folder of source without its history, and removes what was built in it.
 fn copy(folder: &Path, tree: &Path, runner: &mut Runner<'_>) -> Result<(), BuildError> {
     let entries = fs::read_dir(folder).attempted(|| format!("list {}", folder.display()))?;
     let entries = entries.collect::<Result<Vec<_>, _>>().attempted(|| format!("list {}", folder.display()))?;

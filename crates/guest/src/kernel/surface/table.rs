@@ -1,7 +1,8 @@
 //! What is known of every function of the C library that a User-Mode Linux kernel imports.
 //!
 //! Sources: the man pages of the functions, and their callers in `arch/um` and `fs/hostfs` of Linux 6.1 and 7.3. A
-//! function that is not here is unknown, and a kernel that imports it is refused: whoever adds it looks at its callers.
+//! function that is not here is unknown, and a kernel that imports it is refused: look at its callers before you add
+//! it.
 
 use Treatment::{Forbidden, Harmless, Scaled};
 

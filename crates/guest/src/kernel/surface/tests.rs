@@ -61,7 +61,7 @@ fn what_nobody_knows_is_refused_by_name() {
     let error = SurfaceError::Uncovered { path: "/k/linux".into(), functions };
     assert_eq!(
         error.to_string(),
-        "the kernel /k/linux calls `sleep_until_tomorrow` (which nobody has judged yet), `alarm` (which deals with \
+        "the kernel /k/linux calls `sleep_until_tomorrow` (which netloom does not know), `alarm` (which deals with \
          time): its clock would not be slowed"
     );
 }

@@ -47,7 +47,7 @@ fn there_is_one_answer_to_each_request() {
     mail.ask(&ToGuest::Configure).unwrap();
     assert_eq!(mail.receive().unwrap(), Some(FromGuest::Reply(Reply::Done)));
     let error = mail.receive().unwrap_err();
-    assert!(error.to_string().contains("what nobody has asked"), "{error}");
+    assert!(error.to_string().contains("without a request"), "{error}");
 }
 
 /// What agents say, as it is on its way.

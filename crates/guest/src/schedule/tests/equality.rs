@@ -159,9 +159,9 @@ impl Lab {
     /// The same without a scheduler: at each instant the fabric hands out, machines run, and what they send enters.
     fn play_plainly(&self) -> Outcome {
         let (mut fabric, mut machines, mut pool) = (self.fabric(), self.machines(|_| true), Pool::default());
-        let mut wishes = vec![Some(Instant::ZERO); machines.len()];
+        let mut wakes = vec![Some(Instant::ZERO); machines.len()];
         loop {
-            let next = wishes.iter().copied().chain([fabric.next_wake()]).flatten().min();
+            let next = wakes.iter().copied().chain([fabric.next_wake()]).flatten().min();
             let Some(now) = next.filter(|now| *now < END) else { break };
             let mut inboxes: Vec<Vec<Passage>> = machines.iter().map(|_| Vec::new()).collect();
             fabric.advance(now, |delivery| {
@@ -170,13 +170,13 @@ impl Lab {
                 inboxes[plug.machine].push(passage);
             });
             for (index, (machine, inbox)) in machines.iter_mut().zip(&mut inboxes).enumerate() {
-                if inbox.is_empty() && wishes[index] != Some(now) {
+                if inbox.is_empty() && wakes[index] != Some(now) {
                     continue;
                 }
                 let mut sent = Vec::new();
                 machine.grant(now + Duration::from_nanos(1), inbox, &mut pool).expect("it runs");
-                let wish = machine.report(&mut sent, &mut pool).expect("it runs").expect("it waits");
-                wishes[index] = if let NextWake::At(at) = wish { Some(at) } else { None };
+                let wake = machine.report(&mut sent, &mut pool).expect("it runs").expect("it waits");
+                wakes[index] = if let NextWake::At(at) = wake { Some(at) } else { None };
                 sent.sort_by_key(|passage| passage.device);
                 for Passage { device, packet, .. } in sent {
                     let is_it = |plug: &&Plug| plug.machine == index && plug.device == device;

@@ -81,7 +81,7 @@ impl<'a> Names<'a> {
             (Some(own), Some(other)) if own < other => Some(own),
             // Of two ends that are equally near, the way may lead to either, here or further on.
             (_, Some(other)) => Some(other.beyond(edge.cost)),
-            // A host's address on a link to another host may be reached by a third link. It is no good name: the host
+            // A host's address on a link to another host may be reached by a third link. It is a bad choice: the host
             // answers datagrams from its address on that link.
             (own, None) => own,
         }
