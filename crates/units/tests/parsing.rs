@@ -165,7 +165,7 @@ fn dilations() {
         ("0.99999999", "is below 1"),
         ("-3", "is below zero, and time does not run backwards"),
         ("10000.1", "is too large, a second of the lab would last hours: write at most 10000"),
-        ("99999999999999999999", "is absurd"),
+        ("99999999999999999999", "is too large"),
         ("1.0000001", "has more than six decimals"),
         ("10x", "is not a number: write how many seconds a second of the lab lasts"),
         ("", "is not a number"),

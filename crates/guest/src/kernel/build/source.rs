@@ -36,7 +36,7 @@ pub(super) fn at(path: &Path, name: String, runner: &mut Runner<'_>) -> Result<S
         let makefile = path.join("Makefile");
         fs::read_to_string(&makefile).attempted(|| format!("read {}", makefile.display()))?
     } else {
-        makefile_in(path, runner)?.ok_or_else(|| wrong("no archive of a kernel's source"))?
+        makefile_in(path, runner)?.ok_or_else(|| wrong("not an archive of a kernel's source"))?
     };
     let version = Version::of_makefile(&makefile).ok_or_else(|| wrong("its Makefile is not that of a kernel"))?;
     Ok(Source { path: path.to_owned(), name, version })

@@ -16,7 +16,7 @@ fn assert_clean(cache: &Cache) {
 }
 
 #[test]
-fn what_is_no_kernels_source_is_refused_and_left_alone() {
+fn what_is_not_a_kernels_source_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::at(folder.path().join("kernels"));
     let source = folder.path().join("source");
@@ -24,8 +24,8 @@ fn what_is_no_kernels_source_is_refused_and_left_alone() {
     fs::write(source.join("Makefile"), "all:\n").unwrap();
     fs::write(folder.path().join("linux.tar.xz"), "no archive").unwrap();
     for (name, why) in [
-        ("source", "no kernel's source"),
-        ("linux.tar.xz", "no archive of a kernel's source"),
+        ("source", "not a kernel's source"),
+        ("linux.tar.xz", "not an archive of a kernel's source"),
         ("gone", "No such file"),
     ] {
         let text = refused(&from(&folder.path().join(name)), &cache).to_string();
