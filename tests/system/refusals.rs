@@ -118,7 +118,7 @@ fn a_lab_that_is_up_already_and_one_that_is_not_are_seven() {
     }
     bed.netloom(&["run", "plain.yaml", "-q", "--name", "other"]).expect_code(0);
     let missing = bed.netloom(&["exec", "plane", "a", "--", "true"]).expect_code(7);
-    assert!(missing.stderr.contains("no lab `plane` is up: there are plain"), "{missing:#?}");
+    assert!(missing.stderr.contains("no lab `plane` is up; these are: plain"), "{missing:#?}");
     bed.netloom(&["exec", "plain", "c", "--", "true"]).expect_code(7);
     bed.netloom(&["set", "plain", "m", "delay=1 ms"]).expect_code(7);
     bed.netloom(&["set", "plain", "l", "delay=1"]).expect_code(2);

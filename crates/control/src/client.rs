@@ -33,7 +33,7 @@ impl Client {
         let path = control_socket(&find(lab)?.path);
         let stream = open(&path).map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => RunError::Silent { lab: lab.to_owned() },
-            _ => RunError::Lab(format!("lab `{lab}` is still being made (connecting to {}: {error})", path.display())),
+            _ => RunError::Lab(format!("lab `{lab}` is still starting (connecting to {}: {error})", path.display())),
         })?;
         Ok(Self { lab: lab.to_owned(), stream, lines: Lines::default() })
     }

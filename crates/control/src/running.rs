@@ -37,7 +37,7 @@ fn no_such_lab(lab: &str) -> String {
     if names.is_empty() {
         return format!("no lab `{lab}` is up: no labs are running");
     }
-    format!("no lab `{lab}` is up: there are {}", names.join(", "))
+    format!("no lab `{lab}` is up; these are: {}", names.join(", "))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]

@@ -73,7 +73,7 @@ fn listen(
 ) -> Result<Outcome, Interrupted> {
     let begun = Instant::now();
     let mut lines = Lines::default();
-    let mut outcome = Ok(failed("the lab ended without a word"));
+    let mut outcome = Ok(failed("the lab ended without a message"));
     'lab: loop {
         if signals.next().is_some() {
             outcome = Err(Interrupted);
@@ -89,7 +89,7 @@ fn listen(
             Heard::Bytes => {
                 while let Some(told) = lines.pop::<Told>() {
                     let Ok(told) = told else {
-                        outcome = Ok(failed("what the lab said cannot be understood"));
+                        outcome = Ok(failed("a message of the lab cannot be read"));
                         break 'lab;
                     };
                     match told {

@@ -254,7 +254,7 @@ pub struct ShimError {
 
 impl fmt::Display for ShimError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "could not put the kernels' shim into {}: {}", self.place, self.error)
+        write!(f, "could not write the kernels' shim to {}: {}", self.place, self.error)
     }
 }
 

@@ -21,5 +21,5 @@ pub fn logs_of(lab: &str) -> Result<Logs, RunError> {
         other => other,
     })?;
     let folder = running.state.and_then(|state| state.results);
-    Logs::in_folder(&folder.ok_or_else(|| RunError::Lab(format!("lab `{lab}` is still being made")))?)
+    Logs::in_folder(&folder.ok_or_else(|| RunError::Lab(format!("lab `{lab}` is still starting")))?)
 }

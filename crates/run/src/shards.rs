@@ -76,10 +76,7 @@ impl Sharing {
 fn note(asked: usize, room: usize, made: usize, processors: usize) -> Option<String> {
     let are = |count: usize| if count == 1 { "is 1".to_owned() } else { format!("are {count}") };
     if made < asked.min(room) {
-        Some(format!(
-            "{asked} shards were asked for, and there {}: the lab has no more parts to cut it into",
-            are(made)
-        ))
+        Some(format!("{asked} shards were asked for, and there {}: the lab cannot be divided further", are(made)))
     } else if made < asked {
         Some(format!(
             "{asked} shards were asked for, and there {}: with precision exact each takes one of {processors} processors",

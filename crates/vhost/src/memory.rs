@@ -126,7 +126,7 @@ impl Mapping {
         let ends = [spec.guest.checked_add(spec.size), spec.user.checked_add(spec.size)];
         let end = match end {
             Some(end) if !ends.contains(&None) => end,
-            _ => return Err(format!("a memory region that cannot be: {spec:x?}")),
+            _ => return Err(format!("an impossible memory region: {spec:x?}")),
         };
         let held = status(file).map_err(|error| format!("looking at the guest's memory file: {error}"))?.st_size;
         if u64::try_from(held).unwrap_or(0) < end {

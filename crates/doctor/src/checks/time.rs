@@ -55,7 +55,7 @@ fn waits(found: &Found<'_>, name: &str, late: Lateness, bound_ns: u64) -> Check 
 
 fn priority(found: &Found<'_>) -> Check {
     if found.timing.priority {
-        return fine("time", "priority", "the engine goes before ordinary programs (nice -20)");
+        return fine("time", "priority", "the engine has priority over ordinary programs (nice -20)");
     }
     better(
         "time",

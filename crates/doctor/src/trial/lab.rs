@@ -319,9 +319,9 @@ impl Bench {
 fn read_line(output: &mut BufReader<PipeReader>) -> Result<String, Failure> {
     let mut line = String::new();
     match output.read_line(&mut line) {
-        Ok(0) => Err(Failure::new("a source of traffic ended without a word")),
+        Ok(0) => Err(Failure::new("a source of traffic ended without a message")),
         Ok(_) => Ok(line.trim_end().to_owned()),
-        Err(error) => Err(Failure::new(format!("hearing a source of traffic: {error}"))),
+        Err(error) => Err(Failure::new(format!("reading from a source of traffic: {error}"))),
     }
 }
 

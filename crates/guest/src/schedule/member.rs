@@ -72,7 +72,7 @@ impl<M: Machine> Member<M> {
         if self.sent.is_empty() {
             return Ok(());
         }
-        Err(MachineError::Protocol("it sent a frame before it was let run".into()))
+        Err(MachineError::Protocol("it sent a frame before it was allowed to run".into()))
     }
 
     /// It will be given this frame, behind others of the same instant that have the same number or a lower one.

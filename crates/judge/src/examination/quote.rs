@@ -32,7 +32,7 @@ pub(crate) fn quote(complaint: Complaint, asked: &Asked, known: Option<&Examinat
         return None;
     }
     let Some(examination) = known else {
-        return Some("`netloom doctor` measures in a few seconds what labs this machine carries".into());
+        return Some("`netloom doctor` measures this machine's capacity in a few seconds".into());
     };
     let date = examination.date_utc.split('T').next().unwrap_or_default();
     let said = match complaint {
@@ -95,7 +95,7 @@ fn processors(examination: &Examination) -> String {
     let count = examination.machine.processors;
     let plural = if count == 1 { "" } else { "s" };
     let priority = if examination.timing.priority {
-        "the engine goes before ordinary programs, so start fewer of them, or give nodes `cpus`"
+        "the engine has priority over ordinary programs, so start fewer of them, or give nodes `cpus`"
     } else {
         "the engine has no priority over other programs: run as root, or allow a negative nice value"
     };

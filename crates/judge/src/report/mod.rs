@@ -335,7 +335,7 @@ impl Verdict {
             format!("a dilation of {factor} would fit: --clock {factor}, or --auto-dilate")
         } else {
             format!(
-                "it would take a dilation of {factor}, more than the {} that there are: --clock virtual knows no lateness",
+                "it would take a dilation of {factor}, more than the largest, {}: with --clock virtual nothing is late",
                 Dilation::MOST
             )
         })

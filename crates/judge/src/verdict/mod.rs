@@ -275,7 +275,7 @@ fn engine_behind(engine: &EngineEvidence) -> Option<Finding> {
     (behind_ns > FAR_BEHIND_NS).then(|| Finding {
         subject: "engine".into(),
         text: format!(
-            "of {} of traffic it had computed {} when they were over",
+            "it cannot compute in time what the links describe: after {} of lab time it had computed {}",
             span(lab_ns),
             span(lab_ns - behind_ns.min(lab_ns))
         ),

@@ -153,7 +153,10 @@ fn an_engine_that_falls_behind_says_how_fast_it_is() {
     let late = PipeEvidence { lateness_p99_ns: 7_900_000_000, ..pipe() };
     let verdict = judge(&ALLOWED, &Evidence { pipes: vec![late], engine, ..Evidence::default() });
     assert_eq!(verdict.dilation, Some(10));
-    assert_eq!(verdict.findings[1].text, "of 10 s of traffic it had computed 2 s when they were over");
+    assert_eq!(
+        verdict.findings[1].text,
+        "it cannot compute in time what the links describe: after 10 s of lab time it had computed 2 s"
+    );
 }
 
 /// An engine that waited for a processor for a fifth of the time.

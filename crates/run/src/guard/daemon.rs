@@ -84,9 +84,8 @@ fn follow(mut stream: UnixStream, sink: &mut dyn FnMut(&Event)) -> Result<(), Ru
     let mut failure = None;
     loop {
         while let Some(line) = lines.pop::<Event>() {
-            let event = line.map_err(|error| {
-                RunError::Died(format!("what the guard process said cannot be understood: {error}"))
-            })?;
+            let event = line
+                .map_err(|error| RunError::Died(format!("a message of the guard process cannot be read: {error}")))?;
             sink(&event);
             match event {
                 Event::Ready => return Ok(()),

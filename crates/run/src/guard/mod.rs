@@ -42,7 +42,7 @@ pub fn run(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<Report,
 pub fn up(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<(), RunError> {
     if request.plan.clock == Clock::Virtual {
         return Err(RunError::Clock(
-            "a lab in virtual time cannot stay up: its time stands still unless something is due, so that nobody could \
+            "a lab in virtual time cannot stay up: its time stands still unless something is due, so that no user could \
              type into it; use `netloom run`, or bring it up in dilated or real time (--clock 10, --clock real)"
                 .into(),
         ));

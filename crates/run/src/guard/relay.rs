@@ -121,7 +121,7 @@ impl Relay<'_> {
             match line {
                 Ok(event) => self.take_in(event, outcome),
                 Err(error) => {
-                    let message = format!("what the lab process said cannot be understood: {error}");
+                    let message = format!("a message of the lab process cannot be read: {error}");
                     outcome.failure = Some((ExitCode::Died.number(), message));
                 }
             }

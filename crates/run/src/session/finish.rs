@@ -178,7 +178,7 @@ impl Session<'_> {
             advanced.iter().map(|row| format!("{} by {}", row.node, span(row.advanced_ns))).collect();
         let why = "lab time went on while programs computed (`on_spin: advance`)";
         (!nodes.is_empty())
-            .then(|| format!("whether another run is the same, which it will not be: {why}, in {}", nodes.join(", ")))
+            .then(|| format!("whether another run gives the same results: {why}, in {}", nodes.join(", ")))
     }
 
     /// The links that cannot be judged, since the engine did not see their packets.

@@ -53,7 +53,7 @@ impl Requests {
     /// Lets the clients in that wait.
     pub(super) fn accept(&mut self, context: &mut Context<'_>) {
         if let Err(error) = self.server.accept() {
-            context.tell(format!("no more commands can be heard for now: accepting a client: {error}"));
+            context.tell(format!("no more clients for now: accepting one: {error}"));
         }
     }
 

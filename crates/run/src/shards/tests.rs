@@ -28,7 +28,9 @@ fn nobody_asks_for_shards_on_a_small_machine() {
 fn what_is_asked_for_is_done_as_far_as_it_goes() {
     let three = Sharing::new(&plan("shards: 3", PAIRS), 8);
     assert_eq!(three.count(), 2);
-    assert!(three.note.unwrap().contains("3 shards were asked for, and there are 2: the lab has no more parts"));
+    assert!(
+        three.note.unwrap().contains("3 shards were asked for, and there are 2: the lab cannot be divided further")
+    );
     let exact = Sharing::new(&plan("shards: 2\nprecision: exact", PAIRS), 2);
     assert_eq!(exact.count(), 1);
     assert!(exact.note.unwrap().contains("there is 1: with precision exact"));

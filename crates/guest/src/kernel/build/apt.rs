@@ -177,7 +177,7 @@ fn take_out(deb: &Path, folder: &Path, runner: &mut Runner<'_>) -> Result<PathBu
     runner.run("opening the package", command, &mut |_| ())?;
     archive_in(&folder.join("usr/src")).ok_or_else(|| BuildError::Source {
         path: deb.to_owned(),
-        why: "there is no archive of a kernel in this package".to_owned(),
+        why: "this package has no archive of a kernel".to_owned(),
     })
 }
 

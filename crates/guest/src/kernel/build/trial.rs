@@ -38,5 +38,5 @@ pub(super) fn boot(kernel: &Path, init: &Path, work: &Path, runner: &mut Runner<
     shim.arm(&mut command, &Orders::default());
     let mut passed = false;
     runner.run("booting the kernel", command, &mut |line| passed |= line.trim_end() == TRIAL_PASSED)?;
-    if passed { Ok(()) } else { Err(refused("it ended without a word of its first process".to_owned())) }
+    if passed { Ok(()) } else { Err(refused("it ended before its first process reported".to_owned())) }
 }

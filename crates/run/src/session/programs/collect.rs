@@ -155,7 +155,7 @@ impl Programs {
         let name = context.job.plan.nodes[pack.node].name.clone();
         let what = match &pack.end {
             End::Collected(_) => "its files could not be collected".to_owned(),
-            End::Kept(file) => format!("{} could not be kept, and is as it was", file.display()),
+            End::Kept(file) => format!("{} could not be replaced: it has the contents of the last run", file.display()),
         };
         let _ = fs::remove_file(&pack.archive);
         let _ = fs::remove_file(log_of(&pack.archive));
