@@ -57,7 +57,7 @@ struct Log {
     number: usize,
     stream: Stream,
     path: PathBuf,
-    /// So many bytes have been read.
+    /// How many bytes have been read.
     read: u64,
     /// The beginning of a line whose end has not been written, or has not been read.
     rest: Vec<u8>,

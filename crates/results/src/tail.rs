@@ -8,7 +8,7 @@ use std::path::Path;
 const LINES: usize = 5;
 /// How many characters of each.
 const LONGEST: usize = 200;
-/// As much of a log is read at most.
+/// How many bytes of a log are read at most.
 const READ: u64 = 16 * 1024;
 
 /// The last lines of the log at `path`; none if it is empty or cannot be read.

@@ -40,7 +40,7 @@ pub enum Event {
     Stalled {
         /// Nanoseconds after time zero; none before it.
         at_ns: Option<u64>,
-        /// For so long in wall time.
+        /// How long already, in wall time.
         wall_ns: u64,
         /// Which node is waited for.
         node: String,

@@ -9,7 +9,7 @@ use std::fmt;
 /// All that a simulation found out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// For how long sources sent.
+    /// How long sources sent.
     pub duration: Duration,
     /// One per pipe, in the plan's order, as it stood at the end of `duration`.
     pub pipes: Vec<PipeOutcome>,

@@ -4,7 +4,7 @@ use crate::delays::Delays;
 use crate::seen::Seen;
 use netloom_units::{Bytes, Duration, Instant};
 
-/// So long an acknowledgement waits for more packets: below the half second of RFC 1122, section 4.2.3.2, and what BSD
+/// How long an acknowledgement waits for more packets: below the half second of RFC 1122, section 4.2.3.2, and what BSD
 /// has always had.
 const DELAYED: Duration = Duration::from_millis(200);
 

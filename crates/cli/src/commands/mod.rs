@@ -34,7 +34,7 @@ use std::io::{self, BufWriter, Write};
 pub(crate) struct Failure {
     /// What the process exits with.
     pub(crate) code: ExitCode,
-    /// What is said on standard error.
+    /// The message for standard error.
     pub(crate) message: String,
     /// Whether the message has its own headings and colours.
     pub(crate) styled: bool,

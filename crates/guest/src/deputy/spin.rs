@@ -11,7 +11,7 @@ pub(super) struct Glance {
     pub(super) program: Option<i32>,
 }
 
-/// See the module. It is looked at a kernel again and again, at a regular interval.
+/// See the module. It looks at a kernel at a regular interval.
 #[derive(Debug)]
 pub(super) struct Spin {
     patience: Duration,

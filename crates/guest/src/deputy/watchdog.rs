@@ -1,4 +1,4 @@
-//! How the lab process stops waiting for kernels that compute for long, or for ever.
+//! The watchdog: ends the lab process's wait for kernels that compute for long, or without end.
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};

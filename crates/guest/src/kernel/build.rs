@@ -63,7 +63,7 @@ pub enum Progress<'a> {
     Step(&'a str),
     /// Something to know about the kernel that comes out.
     Warning(&'a str),
-    /// So many files are compiled, of about so many.
+    /// How many files are compiled, and of about how many.
     Compiled {
         /// Files so far.
         files: u32,

@@ -62,7 +62,7 @@ const NEEDED: [(&str, &str); 9] = [
 /// A kernel answers at once; a program that does not is not a kernel.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// So much is quoted of an answer that is none.
+/// How much of an unusable answer is quoted.
 const LONGEST_QUOTE: usize = 80;
 
 /// A configuration has some 40 KB; this much of an answer is read at most.

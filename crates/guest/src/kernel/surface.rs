@@ -18,7 +18,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 pub use table::{Treatment, covered_by_shim, treatment};
 
-/// So many functions are named in a message, and so many characters of each.
+/// How many functions a message names, and how many characters of each.
 const MOST_NAMES: usize = 5;
 const LONGEST_NAME: usize = 80;
 

@@ -19,7 +19,7 @@ use super::streams::{Joined, OUTPUTS, Token};
 /// How often to look whether the window of a terminal has changed: nothing else tells the lab process of it.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// So many programs are begun at most before the first of them is joined: a lab has fewer commands.
+/// How many programs may be begun before the first of them is joined: a lab has fewer commands.
 const MOST_BEGUN: usize = 10_000;
 
 impl KernelNode {

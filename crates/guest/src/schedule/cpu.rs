@@ -1,4 +1,4 @@
-//! What a node's processor costs: by itself, a kernel in virtual time computes in no time at all.
+//! The cost of a node's processor: without it, a kernel in virtual time computes in zero time.
 //!
 //! The model: the node has one processor, and each frame that an interface sends or receives keeps it busy for
 //! `packet` + `byte` * length. It serves frames one after the other in the order in which they ask for it: a received frame

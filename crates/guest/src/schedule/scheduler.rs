@@ -83,7 +83,7 @@ struct Sent {
 /// See the module above.
 pub struct Scheduler<M> {
     fabric: Fabric,
-    /// Those who are shown all packets.
+    /// The taps, which are shown all packets.
     taps: Vec<(TapId, Box<dyn Tap>)>,
     taps_so_far: u64,
     pool: Pool,
@@ -318,7 +318,7 @@ impl<M: Machine> Scheduler<M> {
             return;
         }
         self.now = limit;
-        // Pipes put off what nobody sees; the counters show it now.
+        // Pipes put off what is not visible; the counters show it now.
         self.fabric.settle(limit - INSTANT);
         self.fabric.recycle(&mut self.pool);
     }

@@ -133,7 +133,8 @@ mod tests {
         NodeConfig { interfaces: vec![interface], ..NodeConfig::default() }
     }
 
-    /// What is said of an event at interface 2, which is described, or at 1, which is the loopback interface, or at a new one.
+    /// The sentence about an event at interface 2, which is described, or at 1, which is the loopback interface, or at
+    /// a new one.
     fn said(seen: &Seen) -> Option<(bool, String)> {
         let change = judge(&config(), &[(1, None), (2, Some(0))], seen)?;
         Some((change.alters_link, change.what))

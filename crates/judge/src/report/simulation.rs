@@ -13,7 +13,7 @@ pub struct SimReport {
     pub results: PathBuf,
     /// The seed of all random numbers.
     pub seed: u64,
-    /// For how long sources sent.
+    /// How long sources sent.
     pub duration_ns: u64,
     /// One row per link and direction, as of a run; nothing is ever late.
     pub pipes: Vec<PipeRow>,

@@ -121,7 +121,7 @@ where
     Ok((shared, thread, Box::new(tap)))
 }
 
-/// What is said of the file as a whole. It follows from the lab alone.
+/// The comment on the file as a whole. It follows from the lab alone.
 fn comment(plan: &Plan, capture: &CapturePlan) -> String {
     let link = &plan.links[capture.link].name;
     format!(

@@ -36,7 +36,7 @@ pub(super) enum Bound {
     Out = 0b10,
 }
 
-/// What is said of a packet.
+/// The options of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamp {
     pub(super) interface: u32,

@@ -30,7 +30,7 @@ const ROWS_SHOWN: usize = 40;
 /// More findings than these are left to `verdict.json`: the worst come first.
 const FINDINGS_SHOWN: usize = 10;
 
-/// Of so many failed commands the last words are shown; `report.json` has those of all.
+/// Of how many failed commands the last lines of output are shown; `report.json` has those of all.
 const QUOTED: usize = 10;
 
 /// The whole report for a terminal of at least 100 columns.

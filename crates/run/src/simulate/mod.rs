@@ -20,7 +20,7 @@ use netloom_units::{Duration, Instant};
 pub struct SimRequest {
     /// The lab, its file and where the results go.
     pub run: RunRequest,
-    /// For how long its sources send.
+    /// How long its sources send.
     pub duration: Duration,
     /// Whether plots are drawn.
     pub plots: bool,

@@ -5,7 +5,7 @@ use crate::teller::Teller;
 use netloom_units::Instant;
 use std::time;
 
-/// After so much wall time without any in the lab it is told, and again each time that it has become twice as long.
+/// How long lab time may stand still, in wall time, before the user is told; again each time the span has doubled.
 const PATIENCE: time::Duration = time::Duration::from_secs(5);
 
 /// See the module.

@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// So many lines of a failed program's output are shown.
+/// How many lines of a failed program's output are shown.
 const LAST_LINES: usize = 12;
 
 /// And so many before them in which a compiler says that something is wrong: with many at a time these are rarely last.

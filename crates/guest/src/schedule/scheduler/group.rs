@@ -1,4 +1,4 @@
-//! Who runs together, and what is known of the others.
+//! Groups: machines that run together, and what a group knows of the others.
 //!
 //! Machines that a link without lookahead joins are one *group*: what one of them sends may reach another at the same
 //! instant, so they take turns. Between groups every link has a lookahead, so that each group runs by itself, as far as it is
@@ -37,7 +37,7 @@ pub(super) struct Group {
 #[derive(Debug)]
 struct Incoming {
     pipe: PipeId,
-    /// Whose packets enter it; none if nobody's do.
+    /// The machine whose packets enter it, if there is one.
     from: Option<usize>,
 }
 

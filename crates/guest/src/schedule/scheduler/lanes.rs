@@ -3,9 +3,9 @@
 //! To let more machines run than there are processors for them gains nothing, and makes their windows shorter: who waits
 //! for a processor learns meanwhile how far its neighbours have got, and may then run further at once.
 
-/// Of those that share a processor, so many run: one computes, and others are ready when it is done, for it takes a while
-/// until the scheduler has heard of that and has let another one run. With 50 on two processors, one each left them idle
-/// for a fifth of the time, and six took as long as three.
+/// How many of those that share a processor run: one computes, and others are ready when it is done, for it takes a
+/// while until the scheduler has its report and has started another one. With 50 on two processors, one each left them
+/// idle for a fifth of the time, and six took as long as three.
 const AT_ONCE: usize = 3;
 
 /// See the module. By default each machine has a processor of its own.

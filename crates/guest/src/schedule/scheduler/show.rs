@@ -26,7 +26,7 @@ enum What {
     Leaves(Delivery),
 }
 
-/// Those who are shown packets.
+/// The taps that are shown packets.
 pub(super) struct Show<'a> {
     pub(super) taps: &'a mut Vec<(TapId, Box<dyn Tap>)>,
     pub(super) shown: &'a mut Vec<Shown>,

@@ -13,7 +13,8 @@ use netloom_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::time;
 
-/// How long a stretch is if the links know no more ahead: so late agents are heard, and so seldom groups wait for each other.
+/// How long a stretch is if the links have no more lookahead: the longer, the later agents are served, and the less
+/// often groups wait for each other.
 const STRETCH: Duration = Duration::from_millis(10);
 
 /// How long to wait for a machine until it is looked at.

@@ -8,7 +8,7 @@ use netloom_units::{Duration, Instant};
 /// An instant that goes on for so many rounds never ends: frames go in circles over links without delay.
 const MOST_ROUNDS: u32 = 100_000;
 
-/// For so long a machine runs alone at once: one that never sends comes back, too.
+/// How long a machine may run alone at a time: one that never sends comes back, too.
 const MOST_ALONE: Duration = Duration::from_secs(1);
 
 /// Kernels of a group run.
