@@ -34,7 +34,7 @@ fn tell(program: &OwnedFd, frame: &[u8]) {
     assert_eq!(send(program.as_raw_fd(), frame, MsgFlags::MSG_NOSIGNAL), Ok(frame.len()));
 }
 
-fn hear(program: &OwnedFd) -> Vec<u8> {
+fn receive(program: &OwnedFd) -> Vec<u8> {
     let mut frame = vec![0; 70_000];
     let len = recv(program.as_raw_fd(), &mut frame, MsgFlags::empty()).expect("a frame in time");
     frame.truncate(len);
@@ -49,7 +49,7 @@ fn frames_cross_both_ways_after_the_described_delay() {
             let before = engine.now();
             for frame in [&[1; 60][..], &[2; 1_514], &[3; 65_000], &[4; 14]] {
                 tell(from, frame);
-                assert_eq!(hear(to), frame);
+                assert_eq!(receive(to), frame);
             }
             assert!(engine.now().since(before) >= DELAY * 4);
             let last = snapshot_when(&mut engine, "the record", |snapshot| snapshot.pipes[pipe].delay.count() == 4);
@@ -75,7 +75,7 @@ fn what_a_kernel_sends_as_a_train_comes_as_complete_packets() {
     let wire = stream.wire();
     assert_eq!(wire.len(), 3);
     for segment in wire {
-        assert_eq!(hear(&far), segment);
+        assert_eq!(receive(&far), segment);
     }
 }
 
@@ -91,7 +91,7 @@ fn frames_wait_for_a_program_that_does_not_read() {
             snapshot.pipes[0].counters.departed.packets == u64::from(COUNT)
         });
         assert!(waiting.pipes[0].delay.count() < u64::from(COUNT), "a socket does not hold so many");
-        (0..COUNT).for_each(|number| assert_eq!(hear(&right), frame(number)));
+        (0..COUNT).for_each(|number| assert_eq!(receive(&right), frame(number)));
         let last =
             snapshot_when(&mut engine, "the record", |snapshot| snapshot.pipes[0].delay.count() == u64::from(COUNT));
         assert_eq!((last.engine.lost_sending, last.engine.unheard), (0, 0));
@@ -105,7 +105,7 @@ fn what_is_no_frame_is_counted_and_harms_nobody() {
         tell(&left, &vec![1; len]);
     }
     tell(&left, &[2; 60]);
-    assert_eq!(hear(&right), [2; 60]);
+    assert_eq!(receive(&right), [2; 60]);
     let last = engine.snapshot().expect("a running engine");
     let port = last.engine.ports.iter().find(|port| port.port == PortId(0)).expect("the port");
     assert_eq!((port.received, port.lost_receiving, last.engine.lost_receiving), (5, 4, 4));

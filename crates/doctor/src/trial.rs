@@ -83,10 +83,10 @@ fn listen(
             outcome = Ok(failed("the lab took too long: this machine is busy with other things"));
             break;
         }
-        match hear(&mut channel, &mut lines) {
-            Heard::Nothing => {}
-            Heard::End => break,
-            Heard::Bytes => {
+        match receive(&mut channel, &mut lines) {
+            Received::Nothing => {}
+            Received::End => break,
+            Received::Bytes => {
                 while let Some(told) = lines.pop::<Told>() {
                     let Ok(told) = told else {
                         outcome = Ok(failed("a message of the lab cannot be read"));
@@ -119,26 +119,26 @@ fn failed(what: &str) -> Outcome {
     Outcome::Refused { what: what.to_owned(), advice: None }
 }
 
-enum Heard {
+enum Received {
     Nothing,
     Bytes,
     End,
 }
 
 /// Waits for a moment for what the lab says.
-fn hear(channel: &mut UnixStream, lines: &mut Lines) -> Heard {
+fn receive(channel: &mut UnixStream, lines: &mut Lines) -> Received {
     let mut fds = [PollFd::new(channel.as_fd(), PollFlags::POLLIN)];
     match poll(&mut fds, PollTimeout::from(GLANCE_MS)) {
-        Ok(0) | Err(nix::errno::Errno::EINTR) => return Heard::Nothing,
+        Ok(0) | Err(nix::errno::Errno::EINTR) => return Received::Nothing,
         Ok(_) => {}
-        Err(_) => return Heard::End,
+        Err(_) => return Received::End,
     }
     let mut buffer = [0; 4_096];
     match channel.read(&mut buffer) {
-        Ok(0) | Err(_) => Heard::End,
+        Ok(0) | Err(_) => Received::End,
         Ok(length) => {
             lines.feed(&buffer[..length]);
-            Heard::Bytes
+            Received::Bytes
         }
     }
 }

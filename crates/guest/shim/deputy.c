@@ -79,7 +79,7 @@ static void say(uint32_t kind, uint64_t next_wake)
 		syscall(SYS_futex, &deputy.bell->rung, FUTEX_WAKE, 1);
 }
 
-static struct turn hear(void)
+static struct turn await_turn(void)
 {
 	struct deck *deck = deputy.deck;
 
@@ -104,7 +104,7 @@ struct deck_frame *deputy_room(uint32_t length)
 		deputy_broken(length);
 	if (lane->used + room > DECK_ROOM) {
 		say(ANSWER_FULL, deputy.next_wake);
-		hear();
+		await_turn();
 		lane->used = 0;
 	}
 	return (struct deck_frame *)(lane->frames + lane->used);
@@ -127,7 +127,7 @@ static struct deck_frame *next_frame(void)
 		struct turn turn;
 
 		say(ANSWER_EMPTY, deputy.next_wake);
-		turn = hear();
+		turn = await_turn();
 		deputy.more = turn.more != 0;
 		deputy.taken = 0;
 	}
@@ -142,7 +142,7 @@ static void end_window(void)
 	struct turn turn;
 
 	say(ANSWER_DONE, deputy.next_wake);
-	turn = hear();
+	turn = await_turn();
 	deputy.until = turn.until;
 	deputy.alone = turn.kind == TURN_ALONE;
 	deputy.more = turn.more != 0;

@@ -18,7 +18,7 @@ pub(crate) struct GuardLink {
 
 /// What the guard wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum FromGuard {
     /// Nothing.
     Nothing,
     /// The lab shall end.
@@ -70,23 +70,23 @@ impl GuardLink {
     }
 
     /// Reads what the guard said: the most of it. To be called when the channel can be read.
-    pub(crate) fn listen(&mut self) -> Heard {
+    pub(crate) fn listen(&mut self) -> FromGuard {
         let mut buffer = [0; 1024];
         match self.teller.stream().read(&mut buffer) {
-            Ok(0) => return Heard::Gone,
+            Ok(0) => return FromGuard::Gone,
             Ok(length) => self.lines.feed(&buffer[..length]),
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
-            Err(_) => return Heard::Gone,
+            Err(_) => return FromGuard::Gone,
         }
-        let mut heard = Heard::Nothing;
+        let mut wanted = FromGuard::Nothing;
         while let Some(order) = self.lines.pop::<Order>() {
-            heard = match order {
-                Ok(Order::Hurry) => Heard::Hurry,
-                Ok(Order::Stop) if heard == Heard::Nothing => Heard::Stop,
-                _ => heard,
+            wanted = match order {
+                Ok(Order::Hurry) => FromGuard::Hurry,
+                Ok(Order::Stop) if wanted == FromGuard::Nothing => FromGuard::Stop,
+                _ => wanted,
             };
         }
-        heard
+        wanted
     }
 }
 

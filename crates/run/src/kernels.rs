@@ -1,6 +1,6 @@
 //! The kernels of a lab in real and dilated time: their folders and sockets, their boot, and what they become.
 
-use crate::guard_link::{GuardLink, Heard};
+use crate::guard_link::{FromGuard, GuardLink};
 use crate::job::Job;
 use crate::refusal;
 use netloom_guest::kernel::{self, Kernel, Need};
@@ -191,7 +191,7 @@ fn await_up(nodes: &mut [Option<KernelNode>], guard: &mut GuardLink) -> Result<(
             Ok(_) | Err(Errno::EINTR) => {}
             Err(errno) => return Err(RunError::Died(format!("waiting for the kernels: {errno}"))),
         }
-        if fds.last().and_then(PollFd::any) == Some(true) && guard.listen() != Heard::Nothing {
+        if fds.last().and_then(PollFd::any) == Some(true) && guard.listen() != FromGuard::Nothing {
             let message = "interrupted while its kernels booted".to_owned();
             return Err(RunError::Reported { code: ExitCode::Interrupted, message });
         }

@@ -261,7 +261,7 @@ fn what_is_asked_inside_a_window_happens_behind_it() {
 }
 
 /// Three machines in a row: the one that is slow to report holds up its neighbour, and not the neighbour of that for as long
-/// as the links' delays allow. Agents are heard at the same instant all the same.
+/// as the links' delays allow. Agents are still served at the same instant.
 #[test]
 fn a_slow_machine_holds_up_only_whom_it_may_reach() {
     let play = |slow: usize, delays: u32| {

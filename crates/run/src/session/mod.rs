@@ -18,7 +18,7 @@ use crate::accounts::Accounts;
 use crate::commands::Command;
 use crate::driver::Driver;
 use crate::exposed::Ways;
-use crate::guard_link::{GuardLink, Heard};
+use crate::guard_link::{FromGuard, GuardLink};
 use crate::hosts::HostsFiles;
 use crate::job::{Job, Mode};
 use crate::links::Links;
@@ -160,8 +160,8 @@ impl<'a> Session<'a> {
         (code, guard_is_alive)
     }
 
-    /// Why the lab ends after this error. Where time does not go on any more, no program can be asked to end, and nothing
-    /// will be heard of any node.
+    /// Why the lab ends after this error. Where time does not go on any more, no program can be asked to end, and no
+    /// node will report anything.
     fn why(&mut self, error: RunError) -> Why {
         let Driver::Virtual(time) = self.context.links.driver() else { return Why::Failed(error) };
         let Some(end) = time.end() else { return Why::Failed(error) };
@@ -175,7 +175,7 @@ impl<'a> Session<'a> {
             EndOfTime::Failed(what) => Why::Failed(RunError::Died(what)),
             EndOfTime::Interrupted if self.is_too_long() => Why::WallLimit,
             EndOfTime::Interrupted => {
-                self.guard_is_gone |= self.context.guard.listen() == Heard::Gone;
+                self.guard_is_gone |= self.context.guard.listen() == FromGuard::Gone;
                 Why::Interrupted
             }
         }
@@ -405,14 +405,14 @@ impl<'a> Session<'a> {
             Source::Guard => {
                 self.context.guard.flush();
                 match self.context.guard.listen() {
-                    Heard::Nothing => Ok(()),
-                    Heard::Stop => self.end_on_request(),
-                    Heard::Hurry => {
+                    FromGuard::Nothing => Ok(()),
+                    FromGuard::Stop => self.end_on_request(),
+                    FromGuard::Hurry => {
                         self.end_on_request()?;
                         self.programs.processes.hurry(self.context.links.now());
                         self.programs.send_due_signals(&mut self.context)
                     }
-                    Heard::Gone => {
+                    FromGuard::Gone => {
                         self.guard_is_gone = true;
                         self.end_on_request()
                     }

@@ -1,7 +1,7 @@
 //! Boots the kernels of a lab in virtual time.
 
 use super::{IMPATIENCE, Kernel, VirtualTime};
-use crate::guard_link::{GuardLink, Heard};
+use crate::guard_link::{FromGuard, GuardLink};
 use crate::job::Job;
 use crate::kernels::{Kernels, become_nodes, is_kernel, seed};
 use netloom_guest::deputy::{Deputy, DeputyEnds, SLICE, Vitals, Watchdog};
@@ -77,7 +77,7 @@ pub(crate) fn boot(
     drop(ends);
     for (machine_number, node) in nodes.iter_mut().flatten().enumerate() {
         while !node.is_up().map_err(machine)? {
-            if guard.listen() != Heard::Nothing {
+            if guard.listen() != FromGuard::Nothing {
                 let message = "interrupted while its kernels booted".to_owned();
                 return Err(RunError::Reported { code: ExitCode::Interrupted, message });
             }

@@ -60,10 +60,10 @@ impl<M: Machine> Scheduler<M> {
             if stretch.failure.is_some() {
                 self.groups.iter_mut().flat_map(|group| &mut group.window).for_each(|window| window.waiting.clear());
             }
-            let has_heard = self.collect_all(&mut stretch);
+            let has_come = self.collect_all(&mut stretch);
             let now = time::Instant::now();
             let is_late = pause.is_some_and(|pause| pause <= now);
-            if has_heard && !is_late {
+            if has_come && !is_late {
                 continue;
             }
             if is_late || !self.wait(&mut stretch, now) && pause.is_some() {
@@ -115,17 +115,17 @@ impl<M: Machine> Scheduler<M> {
 
     /// Takes all reports; says whether there were any.
     fn collect_all(&mut self, stretch: &mut Stretch) -> bool {
-        let mut has_heard = false;
+        let mut has_come = false;
         for group in 0..self.groups.len() {
             match self.collect(group) {
-                Ok(heard) => has_heard |= heard,
+                Ok(came) => has_come |= came,
                 Err(error) => {
-                    has_heard = true;
+                    has_come = true;
                     stretch.failure.get_or_insert(error);
                 }
             }
         }
-        has_heard
+        has_come
     }
 
     /// Waits for a report, and looks at those who owe one; false if there is nothing to wait at.
