@@ -135,7 +135,7 @@ timeline:
         let report: Value = serde_json::from_str(&done.stdout).unwrap();
         let verdict = &report["verdict"];
         assert!(verdict["findings"][0]["subject"].as_str().unwrap().starts_with("l "), "{verdict:#}");
-        assert!(engine_finding(verdict).unwrap().contains("of traffic it had computed"), "{verdict:#}");
+        assert!(engine_finding(verdict).unwrap().contains("of lab time it had computed"), "{verdict:#}");
         let dilation = verdict["dilation"].as_u64().unwrap();
         assert!((2..1_000).contains(&dilation), "{verdict:#}");
         bed.assert_nothing_is_left("fast");

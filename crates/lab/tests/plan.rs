@@ -320,7 +320,7 @@ fn pairs_without_a_way_are_listed() {
     assert_eq!((hosts.unreached.pairs, hosts.unreached.first.len()), (27, 20));
     assert_eq!(hosts.unreached.first[..3], [(0, 2), (0, 3), (0, 4)]);
     assert!(
-        hosts.text().to_string().contains("No way between\n  n0                and  n2\n"),
+        hosts.text().to_string().contains("No route between\n  n0                and  n2\n"),
         "{}",
         hosts.text().to_string()
     );
