@@ -7,7 +7,8 @@ use bed::frontend::{FROM_GUEST, Frontend, TO_GUEST};
 use bed::{boot, wait_for};
 use netloom_dataplane::{Appointment, Engine, EngineConfig, PortConfig, Precision, Snapshot, Task};
 use netloom_fabric::{
-    Cuts, Fabric, Partition, PipeId, PipeSpec, PortId, RouterInterface, RouterSpec, Shard, Tap, Way, shards,
+    Cuts, DeviceSpec, Fabric, Neighbor, NextHop, Partition, PipeId, PipeSpec, PortId, RouterInterface, RouterSpec,
+    Shard, Tap, Way, shards,
 };
 use netloom_link::{DelayConfig, PipeChange, PipeConfig, Prefix};
 use netloom_packet::{Packet, Pool};
@@ -35,7 +36,7 @@ fn config(delay: Duration) -> PipeConfig {
 }
 
 /// Links 0, 1 and 2, with ports 2 n and 2 n + 1 each; only the second has a delay.
-fn network() -> (Vec<PipeSpec>, Vec<RouterSpec>) {
+fn network() -> (Vec<PipeSpec>, Vec<DeviceSpec>) {
     let pipe = |number: u32| {
         let delay = if number / 2 == 1 { DELAY } else { Duration::ZERO };
         PipeSpec {
@@ -53,18 +54,18 @@ fn network() -> (Vec<PipeSpec>, Vec<RouterSpec>) {
         RouterInterface {
             port: PortId(port),
             mac: mac(port),
-            neighbor_mac: mac(port ^ 1),
             mtu: Bytes::new(1_500),
             addresses: vec![IpAddr::V4(address(link, end))],
-            neighbors: vec![IpAddr::V4(address(link, 1 - end))],
+            is_shared: false,
+            neighbors: vec![Neighbor { mac: mac(port ^ 1), addresses: vec![IpAddr::V4(address(link, 1 - end))] }],
             subnets: vec![subnet(link)],
         }
     };
     let routers = vec![
-        RouterSpec { interfaces: vec![interface(0, 1), interface(1, 0)], routes: vec![(subnet(2), 1)] },
-        RouterSpec { interfaces: vec![interface(1, 1), interface(2, 0)], routes: vec![(subnet(0), 0)] },
+        RouterSpec { interfaces: vec![interface(0, 1), interface(1, 0)], routes: vec![(subnet(2), NextHop::by(1))] },
+        RouterSpec { interfaces: vec![interface(1, 1), interface(2, 0)], routes: vec![(subnet(0), NextHop::by(0))] },
     ];
-    ((0..6).map(pipe).collect(), routers)
+    ((0..6).map(pipe).collect(), routers.into_iter().map(DeviceSpec::Router).collect())
 }
 
 /// The engine, in one piece or in two, and its two kernels.
@@ -76,7 +77,7 @@ fn start(most: usize, precision: Precision) -> (Engine, [Frontend; 2]) {
     let parts = if most > 1 {
         shards(Seed::new(1), &pipes, &routers, &partition)
     } else {
-        vec![Shard::whole(Fabric::new(Seed::new(1), &pipes).with_routers(&pipes, &routers))]
+        vec![Shard::whole(Fabric::new(Seed::new(1), &pipes).with_devices(&pipes, &routers))]
     };
     let paths = [0, 1].map(|_| {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -3,7 +3,7 @@
 //! `cargo bench -p netloom-fabric --bench transit`; every case is measured several times, and the fastest counts.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
-use netloom_fabric::{Fabric, PipeSpec, PortId, RouterInterface, RouterSpec};
+use netloom_fabric::{DeviceSpec, Fabric, Neighbor, NextHop, PipeSpec, PortId, RouterInterface, RouterSpec};
 use netloom_link::{PipeConfig, Prefix};
 use netloom_packet::{Packet, Pool, Segmentation, VirtioHeader};
 use netloom_units::{Bytes, Duration, Instant, Seed};
@@ -71,19 +71,21 @@ fn chain() -> Fabric {
     let interface = |port: u32| RouterInterface {
         port: PortId(port),
         mac: mac(port),
-        neighbor_mac: mac(port ^ 1),
         mtu: Bytes::new(1_500),
         addresses: vec![address(port / 2, port % 2 + 1)],
-        neighbors: vec![address(port / 2, 2 - port % 2)],
+        is_shared: false,
+        neighbors: vec![Neighbor { mac: mac(port ^ 1), addresses: vec![address(port / 2, 2 - port % 2)] }],
         subnets: vec![subnet(port / 2)],
     };
-    let routes = |router: u32| (0..=ROUTERS).map(move |link| (subnet(link), usize::from(link > router)));
-    let router = |router: u32| RouterSpec {
-        interfaces: vec![interface(2 * router + 1), interface(2 * router + 2)],
-        routes: routes(router).collect(),
+    let routes = |router: u32| (0..=ROUTERS).map(move |link| (subnet(link), NextHop::by(usize::from(link > router))));
+    let router = |router: u32| {
+        DeviceSpec::Router(RouterSpec {
+            interfaces: vec![interface(2 * router + 1), interface(2 * router + 2)],
+            routes: routes(router).collect(),
+        })
     };
-    let routers: Vec<RouterSpec> = (0..ROUTERS).map(router).collect();
-    Fabric::new(Seed::new(1), &pipes).with_routers(&pipes, &routers)
+    let routers: Vec<DeviceSpec> = (0..ROUTERS).map(router).collect();
+    Fabric::new(Seed::new(1), &pipes).with_devices(&pipes, &routers)
 }
 
 /// A packet of TCP, or a super-packet, from one end of the chain to the other.

@@ -1,8 +1,8 @@
-//! The pipes of a fabric, joined to its ports and transit routers.
+//! The pipes of a fabric, joined to its ports and transit devices.
 
 mod borders;
 mod certain;
-mod routers;
+mod devices;
 
 use crate::entry::{Entry, entries};
 use crate::transit::Transit;
@@ -84,7 +84,7 @@ impl Fabric {
         }
     }
 
-    /// A packet comes out of a pipe, at a port or at a transit router.
+    /// A packet comes out of a pipe, at a port or at a transit device.
     #[inline]
     fn leave(&mut self, id: PipeId, departure: Departure, sink: &mut impl FnMut(Delivery)) {
         if self.transit.is_at_exit(id) {

@@ -11,6 +11,7 @@ mod table;
 mod wire;
 
 use crate::PortId;
+use crate::passage::Passage;
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use limit::Limit;
@@ -25,28 +26,53 @@ use wire::{ARP, IPV6, NEIGHBOR_SOLICITATION, Network};
 pub struct RouterSpec {
     /// Its interfaces.
     pub interfaces: Vec<RouterInterface>,
-    /// Its routes, beside those to the subnets of its interfaces: where to, and by which interface. Of equal prefixes the
-    /// first holds.
-    pub routes: Vec<(Prefix, usize)>,
+    /// Its routes, beside those to its neighbours: where to, and to whom next. Of equal prefixes the first holds.
+    pub routes: Vec<(Prefix, NextHop)>,
 }
 
-/// An interface of a transit router. There is one neighbour at the other end of its link.
+/// A neighbour of a transit router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextHop {
+    /// The place of the interface that leads to it.
+    pub interface: usize,
+    /// Its place among the neighbours of that interface.
+    pub neighbor: usize,
+}
+
+impl NextHop {
+    /// The only neighbour of an interface.
+    pub const fn by(interface: usize) -> Self {
+        Self { interface, neighbor: 0 }
+    }
+}
+
+/// An interface of a transit router.
 #[derive(Clone, Debug)]
 pub struct RouterInterface {
     /// Where its packets enter and leave the pipes of its link.
     pub port: PortId,
     /// Its hardware address.
     pub mac: [u8; 6],
-    /// The neighbour's.
-    pub neighbor_mac: [u8; 6],
     /// The largest IP packet that it sends.
     pub mtu: Bytes,
     /// Its addresses but for the link-local one, which follows from its hardware address.
     pub addresses: Vec<IpAddr>,
-    /// The neighbour's addresses.
-    pub neighbors: Vec<IpAddr>,
-    /// The subnets of its link, in which there are these two and nobody else.
+    /// Whether what it sends may reach others than the neighbour that it is for, since there is a device in between that looks
+    /// at Ethernet addresses or at nothing. It then writes them into each frame, which costs a copy where frames are shared.
+    pub is_shared: bool,
+    /// Who else is on its link; a single one if it is not shared.
+    pub neighbors: Vec<Neighbor>,
+    /// The subnets of its link, in which there is nobody but it and its neighbours.
     pub subnets: Vec<Prefix>,
+}
+
+/// Somebody on the link of a transit router.
+#[derive(Clone, Debug)]
+pub struct Neighbor {
+    /// The hardware address.
+    pub mac: [u8; 6],
+    /// The addresses that are reached there.
+    pub addresses: Vec<IpAddr>,
 }
 
 impl RouterInterface {
@@ -61,12 +87,18 @@ impl RouterInterface {
         self.addresses.contains(&address) || IpAddr::V6(self.link_local()) == address
     }
 
-    /// Ethernet addresses of what it sends: destination, source.
-    pub(crate) fn ethernet(&self) -> [u8; 12] {
+    /// Ethernet addresses of what it sends there: destination, source.
+    fn ethernet_to(&self, mac: [u8; 6]) -> [u8; 12] {
         let mut addresses = [0; 12];
-        addresses[..6].copy_from_slice(&self.neighbor_mac);
+        addresses[..6].copy_from_slice(&mac);
         addresses[6..].copy_from_slice(&self.mac);
         addresses
+    }
+
+    /// Ethernet addresses of all that it sends, unless it writes them itself.
+    pub(crate) fn ethernet(&self) -> Option<[u8; 12]> {
+        assert!(self.is_shared || self.neighbors.len() <= 1, "there is one neighbour on a link that is not shared");
+        self.neighbors.first().filter(|_| !self.is_shared).map(|only| self.ethernet_to(only.mac))
     }
 }
 
@@ -90,7 +122,7 @@ pub struct RouterCounters {
 /// Where a packet goes by its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
-    /// To the interface at this place.
+    /// To the neighbour at this place.
     Out(u16),
     /// To the router itself.
     Own,
@@ -102,21 +134,22 @@ enum Target {
     Never,
 }
 
+/// A neighbour, and what lies before it.
+#[derive(Debug)]
+struct Hop {
+    port: PortId,
+    /// The largest IP packet that gets there.
+    mtu: Bytes,
+    ethernet: [u8; 12],
+    is_shared: bool,
+}
+
 /// What a router looks at in a packet that it passes on.
 struct Glance {
     destination: u128,
     /// As the frame has it.
     time_to_live: u8,
     is_bound_to_link: bool,
-}
-
-/// What becomes of a packet that reaches a router.
-#[derive(Debug)]
-pub(crate) enum Passage {
-    /// It goes on.
-    On(PortId, Packet),
-    /// It ends here, and this is what the router has to say.
-    End(Packet, Vec<(PortId, Packet)>),
 }
 
 /// Why a packet goes no further, as far as its sender is told.
@@ -133,6 +166,8 @@ enum Refusal {
 #[derive(Debug)]
 pub(crate) struct Router {
     interfaces: Vec<RouterInterface>,
+    /// All neighbours, interface by interface.
+    hops: Vec<Hop>,
     table: Table<Target>,
     limit: Limit,
     pub(crate) counters: RouterCounters,
@@ -142,6 +177,7 @@ impl Router {
     pub(crate) fn new(spec: &RouterSpec) -> Self {
         Self {
             interfaces: spec.interfaces.clone(),
+            hops: spec.interfaces.iter().flat_map(hops).collect(),
             table: Table::new(targets(spec), Target::Unknown),
             limit: Limit::default(),
             counters: RouterCounters::default(),
@@ -161,7 +197,7 @@ impl Router {
             self.counters.expired += u64::from(packet.segments());
             return self.refuse(now, interface, packet, Refusal::Expired);
         }
-        let out = &self.interfaces[usize::from(out)];
+        let out = &self.hops[usize::from(out)];
         if is_above(&packet, out.mtu) {
             let mtu = u16::try_from(out.mtu.get()).unwrap_or(u16::MAX);
             self.counters.too_big += u64::from(packet.segments());
@@ -169,7 +205,7 @@ impl Router {
         }
         self.counters.forwarded += u64::from(packet.segments());
         packet.pass_router();
-        Passage::On(out.port, packet)
+        if out.is_shared { Passage::Addressed(out.port, packet, out.ethernet) } else { Passage::On(out.port, packet) }
     }
 
     /// What counts of an IP packet that is handed to this router; none if it is not, or is no IP packet.
@@ -266,8 +302,8 @@ impl Router {
     /// Sends a packet of its own, whose Ethernet addresses are still missing.
     fn send(&mut self, mut frame: Vec<u8>) -> Option<(PortId, Packet)> {
         let Target::Out(out) = self.table.find(Network::of(&frame)?.destination()) else { return None };
-        let out = &self.interfaces[usize::from(out)];
-        frame[..12].copy_from_slice(&out.ethernet());
+        let out = &self.hops[usize::from(out)];
+        frame[..12].copy_from_slice(&out.ethernet);
         let packet = Packet::from_bytes(frame.into_boxed_slice());
         (packet.size() <= out.mtu).then_some((out.port, packet))
     }
@@ -279,19 +315,37 @@ fn is_above(packet: &Packet, mtu: Bytes) -> bool {
     packet.size() > mtu && packet.segment_size(0) > mtu && !packet.is_uncuttable()
 }
 
+fn hops(interface: &RouterInterface) -> impl Iterator<Item = Hop> + '_ {
+    let hop = |neighbor: &Neighbor| Hop {
+        port: interface.port,
+        mtu: interface.mtu,
+        ethernet: interface.ethernet_to(neighbor.mac),
+        is_shared: interface.is_shared,
+    };
+    interface.neighbors.iter().map(hop)
+}
+
 /// All that a router knows of addresses.
 fn targets(spec: &RouterSpec) -> Vec<(Prefix, Target)> {
     let mut targets = Vec::new();
-    for (interface, place) in spec.interfaces.iter().zip(0..) {
+    let mut firsts = Vec::new();
+    let mut places = 0_u16..;
+    for interface in &spec.interfaces {
         let own = interface.addresses.iter().copied().chain([IpAddr::V6(interface.link_local())]);
         targets.extend(own.map(|address| (Prefix::host(address), Target::Own)));
-        let others = interface.neighbors.iter().filter(|address| !is_link_local(address));
-        targets.extend(others.map(|address| (Prefix::host(*address), Target::Out(place))));
+        firsts.push(places.start);
+        for (neighbor, place) in interface.neighbors.iter().zip(places.by_ref()) {
+            let others = neighbor.addresses.iter().filter(|address| !is_link_local(address));
+            targets.extend(others.map(|address| (Prefix::host(*address), Target::Out(place))));
+        }
     }
     let subnets = spec.interfaces.iter().flat_map(|interface| &interface.subnets);
     targets.extend(subnets.map(|subnet| (*subnet, Target::Nobody)));
-    let place = |interface: usize| u16::try_from(interface).expect("a node has fewer than 65,536 interfaces");
-    targets.extend(spec.routes.iter().map(|(prefix, interface)| (*prefix, Target::Out(place(*interface)))));
+    let place = |NextHop { interface, neighbor }| {
+        assert!(neighbor < spec.interfaces[interface].neighbors.len(), "a route leads to no neighbour");
+        firsts[interface] + u16::try_from(neighbor).expect("a router has fewer than 65,536 neighbours")
+    };
+    targets.extend(spec.routes.iter().map(|(prefix, next)| (*prefix, Target::Out(place(*next)))));
     targets.extend(NEVER.iter().map(|(address, length)| (unrouted(*address, *length), Target::Never)));
     targets
 }

@@ -1,6 +1,6 @@
 //! A fabric in several shards, each a fabric of its own that another thread may compute.
 //!
-//! A pipe that leads to a transit router of another shard ends at a [`Border`]: its shard delivers what leaves it
+//! A pipe that leads to a transit device of another shard ends at a [`Border`]: its shard delivers what leaves it
 //! there, as at a port, and the driver of the shards gives it to [`Fabric::cross`] of the other one. There an *inlet*
 //! takes it, which stands for the pipe and has no model of its own; so packets from elsewhere take their turn among
 //! those of the shard by the same rule as in a single fabric: by instant, and then by the number of the pipe.
@@ -10,8 +10,9 @@
 mod partition;
 mod weight;
 
-use crate::{Fabric, PipeId, PipeSpec, PortId, RouterSpec};
-use alloc::{vec, vec::Vec};
+use crate::device::owners;
+use crate::{DeviceSpec, Fabric, PipeId, PipeSpec, PortId};
+use alloc::vec::Vec;
 use netloom_link::PipeConfig;
 use netloom_units::{Duration, Seed};
 pub use partition::{Cuts, Partition};
@@ -19,15 +20,15 @@ pub use partition::{Cuts, Partition};
 /// A part of a fabric.
 #[derive(Debug)]
 pub struct Shard {
-    /// Its pipes and routers, numbered anew.
+    /// Its pipes and devices, numbered anew.
     pub fabric: Fabric,
     /// What each of its pipes is in the whole.
     pub pipes: Vec<Place>,
-    /// Which routers of the whole its routers are.
+    /// Which of the whole's routers its routers are.
     pub routers: Vec<usize>,
     /// Where its packets meet nodes.
     pub ports: Vec<PortId>,
-    /// Its pipes that end at routers of other shards.
+    /// Its pipes that end at devices of other shards.
     pub borders: Vec<Border>,
 }
 
@@ -40,14 +41,14 @@ pub enum Place {
     Inlet(PipeId),
 }
 
-/// The end of a pipe at a router of another shard.
+/// The end of a pipe at a device of another shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Border {
     /// The pipe, as this shard numbers it.
     pub pipe: PipeId,
-    /// The port of the router that it leads to.
+    /// The port of the device that it leads to.
     pub port: PortId,
-    /// The router's shard.
+    /// The device's shard.
     pub shard: usize,
     /// The inlet there, as that shard numbers it.
     pub inlet: PipeId,
@@ -63,12 +64,12 @@ impl Shard {
     }
 }
 
-/// The shards of a fabric of these pipes and transit routers; see [`Fabric::new`] and [`Fabric::with_routers`].
+/// The shards of a fabric of these pipes and transit devices; see [`Fabric::new`] and [`Fabric::with_devices`].
 ///
 /// # Panics
-/// If the partition is of other pipes or routers.
-pub fn shards(seed: Seed, pipes: &[PipeSpec], routers: &[RouterSpec], partition: &Partition) -> Vec<Shard> {
-    let owners = owners(pipes, routers);
+/// If the partition is of other pipes or devices.
+pub fn shards(seed: Seed, pipes: &[PipeSpec], devices: &[DeviceSpec], partition: &Partition) -> Vec<Shard> {
+    let owners = owners(pipes, devices);
     let beyond = u32::try_from(owners.len()).expect("fewer than 2^32 ports");
     let places: Vec<Vec<Place>> =
         (0..partition.count()).map(|shard| places(pipes, &owners, partition, shard)).collect();
@@ -79,14 +80,16 @@ pub fn shards(seed: Seed, pipes: &[PipeSpec], routers: &[RouterSpec], partition:
     };
     let shard = |shard: usize| {
         let own = places[shard].iter().map(|place| spec(pipes, *place, beyond)).collect::<Vec<_>>();
-        let numbers: Vec<usize> = (0..routers.len()).filter(|router| partition.of_router(*router) == shard).collect();
-        let specs: Vec<RouterSpec> = numbers.iter().map(|router| routers[*router].clone()).collect();
+        let is_own = |device: &usize| partition.of_device(*device) == shard;
+        let specs: Vec<DeviceSpec> = (0..devices.len()).filter(is_own).map(|device| devices[device].clone()).collect();
+        let all_routers = (0..devices.len()).filter(|device| devices[*device].router().is_some());
+        let routers = all_routers.enumerate().filter(|(_, device)| is_own(device)).map(|(router, _)| router).collect();
         let mut borders = Vec::new();
         let mut ports = Vec::new();
         for place in &places[shard] {
             let Place::Own(pipe) = *place else { continue };
             let PipeSpec { from, to, .. } = pipes[pipe.0 as usize];
-            match owners[to.0 as usize].map(|router| partition.of_router(router)) {
+            match owners[to.0 as usize].map(|device| partition.of_device(device)) {
                 Some(other) if other != shard => {
                     let inlet = number(other, Place::Inlet(pipe));
                     borders.push(Border { pipe: number(shard, *place), port: to, shard: other, inlet });
@@ -97,30 +100,20 @@ pub fn shards(seed: Seed, pipes: &[PipeSpec], routers: &[RouterSpec], partition:
         }
         ports.sort_unstable();
         ports.dedup();
-        let fabric = Fabric::new(seed, &own).with_routers(&own, &specs);
-        Shard { fabric, pipes: places[shard].clone(), routers: numbers, ports, borders }
+        let fabric = Fabric::new(seed, &own).with_devices(&own, &specs);
+        Shard { fabric, pipes: places[shard].clone(), routers, ports, borders }
     };
     (0..partition.count()).map(shard).collect()
-}
-
-/// Which router is at each port.
-fn owners(pipes: &[PipeSpec], routers: &[RouterSpec]) -> Vec<Option<usize>> {
-    let ports = pipes.iter().map(|pipe| pipe.from.0.max(pipe.to.0) as usize + 1).max().unwrap_or(0);
-    let mut owners = vec![None; ports];
-    for (number, router) in routers.iter().enumerate() {
-        router.interfaces.iter().for_each(|interface| owners[interface.port.0 as usize] = Some(number));
-    }
-    owners
 }
 
 /// The pipes and inlets of a shard, in order.
 fn places(pipes: &[PipeSpec], owners: &[Option<usize>], partition: &Partition, shard: usize) -> Vec<Place> {
     let place = |(pipe, number): (&PipeSpec, u32)| {
-        let (id, router) = (PipeId(number), owners[pipe.to.0 as usize]);
+        let (id, device) = (PipeId(number), owners[pipe.to.0 as usize]);
         if partition.of_pipe(id) == shard {
             return Some(Place::Own(id));
         }
-        router.filter(|router| partition.of_router(*router) == shard).map(|_| Place::Inlet(id))
+        device.filter(|device| partition.of_device(*device) == shard).map(|_| Place::Inlet(id))
     };
     pipes.iter().zip(0..).filter_map(place).collect()
 }

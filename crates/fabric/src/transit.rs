@@ -1,8 +1,9 @@
-//! The transit routers of a fabric: where they are, and what is known of the packets that reach them.
+//! The transit devices of a fabric: where they are, and what is known of the packets that reach them.
 
-use crate::router::{Passage, Router};
+use crate::device::{Device, have_loop, owners};
+use crate::passage::Passage;
 use crate::tap::Way;
-use crate::{PipeId, PipeSpec, PortId, RouterCounters, RouterSpec};
+use crate::{DeviceSpec, PipeId, PipeSpec, PortId, RouterCounters};
 use alloc::collections::BinaryHeap;
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::cmp::Reverse;
@@ -10,7 +11,7 @@ use netloom_link::Departure;
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 
-/// No router.
+/// No device.
 const NONE: u32 = u32::MAX;
 
 /// Which Ethernet addresses packets bear that a transit router has passed on, by the port at which they leave: those of
@@ -38,12 +39,12 @@ impl Ethernet {
     }
 }
 
-/// A packet passed a port of a transit router.
+/// A packet passed a port of a transit device.
 #[derive(Debug)]
 pub struct Pass {
-    /// The router's port.
+    /// The device's port.
     pub port: PortId,
-    /// Into the router (as into a node), or out of it.
+    /// Into the device (as into a node), or out of it.
     pub way: Way,
     /// When its first segment did.
     pub first: Instant,
@@ -53,28 +54,29 @@ pub struct Pass {
     pub packet: Packet,
 }
 
-/// An interface of a router.
+/// A port of a device.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    router: u32,
-    interface: u32,
+    device: u32,
+    /// Its place among the device's ports.
+    own: u32,
 }
 
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Transit {
-    routers: Vec<Router>,
+    devices: Vec<Device>,
     /// By pipe: whose packets enter it, and whom they reach.
     entrances: Vec<u32>,
     exits: Vec<Place>,
-    /// By router: the pipes that its packets enter.
+    /// By device: the pipes that its packets enter.
     leaving: Vec<Vec<u32>>,
     ethernet: Ethernet,
-    /// Before when all packets are known that reach a router, by router; as of the last question.
+    /// Before when all packets are known that reach a device, by device; as of the last question.
     known: Vec<Instant>,
     /// Where that is found out.
     reaching: BinaryHeap<Reverse<(Instant, u32)>>,
-    /// Packets that ended at a router.
+    /// Packets that ended at a device.
     spent: Vec<Packet>,
     /// Whether passes are written down, and those that were.
     is_watched: bool,
@@ -82,31 +84,36 @@ pub(crate) struct Transit {
 }
 
 impl Transit {
-    pub(crate) fn new(pipes: &[PipeSpec], routers: &[RouterSpec]) -> Self {
+    pub(crate) fn new(pipes: &[PipeSpec], devices: &[DeviceSpec]) -> Self {
+        assert!(!have_loop(pipes, devices, &owners(pipes, devices)), "what hubs repeat would come back for ever");
         let ports = pipes.iter().map(|pipe| pipe.from.0.max(pipe.to.0) as usize + 1).max().unwrap_or(0);
-        let mut places = vec![Place { router: NONE, interface: 0 }; ports];
-        for (spec, router) in routers.iter().zip(0..) {
-            for (own, interface) in spec.interfaces.iter().zip(0..) {
-                places[own.port.0 as usize] = Place { router, interface };
+        let mut places = vec![Place { device: NONE, own: 0 }; ports];
+        // What leaves by a port: the Ethernet addresses that it bears.
+        let mut bear = vec![None; if devices.is_empty() { 0 } else { ports }];
+        for (spec, device) in devices.iter().zip(0..) {
+            for (port, own) in spec.ports().into_iter().zip(0..) {
+                places[port.0 as usize] = Place { device, own };
+            }
+            for interface in spec.router().iter().flat_map(|router| &router.interfaces) {
+                bear[interface.port.0 as usize] = interface.ethernet();
             }
         }
-        let mut ethernet = vec![None; if routers.is_empty() { 0 } else { ports }];
-        let mut leaving = vec![Vec::new(); routers.len()];
+        let mut ethernet = vec![None; bear.len()];
+        let mut leaving = vec![Vec::new(); devices.len()];
         for (pipe, number) in pipes.iter().zip(0..) {
-            let Place { router, interface } = places[pipe.from.0 as usize];
-            if router != NONE {
-                leaving[router as usize].push(number);
-                let own = &routers[router as usize].interfaces[interface as usize];
-                ethernet[pipe.to.0 as usize] = Some(own.ethernet());
+            let Place { device, .. } = places[pipe.from.0 as usize];
+            if device != NONE {
+                leaving[device as usize].push(number);
+                ethernet[pipe.to.0 as usize] = bear[pipe.from.0 as usize];
             }
         }
         Self {
-            routers: routers.iter().map(Router::new).collect(),
-            entrances: pipes.iter().map(|pipe| places[pipe.from.0 as usize].router).collect(),
+            devices: devices.iter().map(Device::new).collect(),
+            entrances: pipes.iter().map(|pipe| places[pipe.from.0 as usize].device).collect(),
             exits: pipes.iter().map(|pipe| places[pipe.to.0 as usize]).collect(),
             leaving,
             ethernet: Ethernet(ethernet.into()),
-            known: vec![Instant::ZERO; routers.len()],
+            known: vec![Instant::ZERO; devices.len()],
             reaching: BinaryHeap::new(),
             spent: Vec::new(),
             is_watched: false,
@@ -115,21 +122,21 @@ impl Transit {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.routers.is_empty()
+        self.devices.is_empty()
     }
 
-    /// Whether a router is at the end of this pipe.
+    /// Whether a device is at the end of this pipe.
     #[inline]
     pub(crate) fn is_at_exit(&self, pipe: PipeId) -> bool {
-        self.exits[pipe.0 as usize].router != NONE
+        self.exits[pipe.0 as usize].device != NONE
     }
 
-    /// Before when everything is known that reaches the router at the end of this pipe; without end if there is none.
+    /// Before when everything is known that reaches the device at the end of this pipe; without end if there is none.
     pub(crate) fn known_at_exit(&self, pipe: PipeId) -> Instant {
-        self.known.get(self.exits[pipe.0 as usize].router as usize).copied().unwrap_or(Instant::MAX)
+        self.known.get(self.exits[pipe.0 as usize].device as usize).copied().unwrap_or(Instant::MAX)
     }
 
-    /// Before when everything is known that enters this pipe, if that comes from a router.
+    /// Before when everything is known that enters this pipe, if that comes from a device.
     pub(crate) fn known_at_entrance(&self, pipe: PipeId) -> Option<Instant> {
         self.known.get(self.entrances[pipe.0 as usize] as usize).copied()
     }
@@ -140,7 +147,7 @@ impl Transit {
 
     /// What each router has counted, in their order.
     pub(crate) fn counters(&self) -> impl Iterator<Item = &RouterCounters> {
-        self.routers.iter().map(|router| &router.counters)
+        self.devices.iter().filter_map(Device::router).map(|router| &router.counters)
     }
 
     pub(crate) fn ethernet(&self) -> &Ethernet {
@@ -156,20 +163,20 @@ impl Transit {
         self.passes.drain(..)
     }
 
-    /// A packet reaches the router at the end of its pipe, which is at `port`.
+    /// A packet reaches the device at the end of its pipe, which is at `port`.
     pub(crate) fn take(&mut self, pipe: PipeId, port: PortId, departure: Departure) -> Passage {
         let Departure { packet, due, first_due, .. } = departure;
-        let Place { router, interface } = self.exits[pipe.0 as usize];
+        let Place { device, own } = self.exits[pipe.0 as usize];
         self.note(port, Way::ToNode, first_due, due, &packet);
-        self.routers[router as usize].take(due, interface as usize, packet)
+        self.devices[device as usize].take(due, own as usize, port, packet)
     }
 
-    /// A router sends a packet.
+    /// A device sends a packet.
     pub(crate) fn sends(&mut self, at: Instant, port: PortId, packet: &Packet) {
         self.note(port, Way::FromNode, at, at, packet);
     }
 
-    /// A packet ended at a router.
+    /// A packet ended at a device.
     pub(crate) fn spend(&mut self, packet: Packet) {
         self.spent.push(packet);
     }
@@ -180,10 +187,10 @@ impl Transit {
         }
     }
 
-    /// Before when all is known that leaves the pipes without meeting another router. `until` says of a pipe before when
-    /// that is known which leaves it, given before when that is known which enters it; none: it comes from no router.
+    /// Before when all is known that leaves the pipes without meeting another device. `until` says of a pipe before when
+    /// that is known which leaves it, given before when that is known which enters it; none: it comes from no device.
     ///
-    /// What leaves a pipe behind a router is known for as long as all that reaches the router, and then for the least time
+    /// What leaves a pipe behind a device is known for as long as all that reaches the device, and then for the least time
     /// that the pipe takes: paths add up.
     pub(crate) fn certain(&mut self, mut until: impl FnMut(usize, Option<Instant>) -> Instant) -> Instant {
         let mut certain = Instant::MAX;
@@ -194,13 +201,13 @@ impl Transit {
                 self.reaches(pipe, until(pipe, None), &mut certain);
             }
         }
-        // Dijkstra's algorithm: of all that reach a router, the first that is unknown counts.
-        while let Some(Reverse((known, router))) = self.reaching.pop() {
-            if self.known[router as usize] < known {
+        // Dijkstra's algorithm: of all that reach a device, the first that is unknown counts.
+        while let Some(Reverse((known, device))) = self.reaching.pop() {
+            if self.known[device as usize] < known {
                 continue;
             }
-            for place in 0..self.leaving[router as usize].len() {
-                let pipe = self.leaving[router as usize][place] as usize;
+            for place in 0..self.leaving[device as usize].len() {
+                let pipe = self.leaving[device as usize][place] as usize;
                 self.reaches(pipe, until(pipe, Some(known)), &mut certain);
             }
         }
@@ -209,12 +216,12 @@ impl Transit {
 
     /// What leaves a pipe is known before `until`.
     fn reaches(&mut self, pipe: usize, until: Instant, certain: &mut Instant) {
-        let router = self.exits[pipe].router;
-        match self.known.get_mut(router as usize) {
+        let device = self.exits[pipe].device;
+        match self.known.get_mut(device as usize) {
             None => *certain = until.min(*certain),
             Some(known) if until < *known => {
                 *known = until;
-                self.reaching.push(Reverse((until, router)));
+                self.reaching.push(Reverse((until, device)));
             }
             Some(_) => {}
         }

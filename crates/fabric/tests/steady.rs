@@ -9,7 +9,7 @@ mod models;
 
 use common::{Load, Transport};
 use models::{MODELS, change};
-use netloom_fabric::{Fabric, PipeSpec, PortId, RouterInterface, RouterSpec};
+use netloom_fabric::{DeviceSpec, Fabric, Neighbor, NextHop, PipeSpec, PortId, RouterInterface, RouterSpec};
 use netloom_link::{PipeConfig, Prefix};
 use netloom_packet::{MAX_HEAD, Pool, VirtioHeader};
 use netloom_units::{Bytes, Duration, Instant, Seed};
@@ -181,18 +181,18 @@ fn chain(config: &PipeConfig) -> Fabric {
     let interface = |port: u32| RouterInterface {
         port: PortId(port),
         mac: mac(port),
-        neighbor_mac: mac(port ^ 1),
         mtu: Bytes::new(1_500),
         addresses: vec![address(port / 2, port % 2 + 1).into()],
-        neighbors: vec![address(port / 2, 2 - port % 2).into()],
+        is_shared: false,
+        neighbors: vec![Neighbor { mac: mac(port ^ 1), addresses: vec![address(port / 2, 2 - port % 2).into()] }],
         subnets: vec![subnet(port / 2)],
     };
     let router = |router: u32| RouterSpec {
         interfaces: vec![interface(2 * router + 1), interface(2 * router + 2)],
-        routes: (0..=ROUTERS).map(|link| (subnet(link), usize::from(link > router))).collect(),
+        routes: (0..=ROUTERS).map(|link| (subnet(link), NextHop::by(usize::from(link > router)))).collect(),
     };
-    let routers: Vec<RouterSpec> = (0..ROUTERS).map(router).collect();
-    Fabric::new(Seed::new(1), &pipes).with_routers(&pipes, &routers)
+    let routers: Vec<DeviceSpec> = (0..ROUTERS).map(router).map(DeviceSpec::Router).collect();
+    Fabric::new(Seed::new(1), &pipes).with_devices(&pipes, &routers)
 }
 
 #[test]

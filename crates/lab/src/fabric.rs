@@ -11,7 +11,7 @@ use netloom_units::Duration;
 /// All pipes and transit routers of a plan.
 pub fn fabric_of(plan: &Plan) -> Fabric {
     let pipes = pipe_specs(plan);
-    Fabric::new(plan.seed, &pipes).with_routers(&pipes, &router_specs(plan))
+    Fabric::new(plan.seed, &pipes).with_devices(&pipes, &router_specs(plan))
 }
 
 /// The pipes of `plan` in the order of [`Plan::pipes`]. Their names are those from which a run draws chance, too.

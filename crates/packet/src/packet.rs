@@ -226,6 +226,30 @@ impl Packet {
         true
     }
 
+    /// The packet with the headers that it has by now in its frame, and these Ethernet addresses (destination, source); and if
+    /// it shared the frame with others, so that its bytes were copied, what is left of it there. [`Pool::readdress`] takes
+    /// a buffer from a pool for that.
+    ///
+    /// [`Pool::readdress`]: crate::Pool::readdress
+    #[must_use]
+    pub fn readdress(mut self, addresses: &[u8; 12]) -> (Self, Option<Self>) {
+        let mut head = [0; MAX_HEAD];
+        let Head { virtio, len, payload } = self.write_head(&mut head);
+        head[..addresses.len()].copy_from_slice(addresses);
+        if self.settle_head(&head[..len]) {
+            return (self, None);
+        }
+        let mut bytes = Vec::with_capacity(len + payload.len());
+        bytes.extend_from_slice(&head[..len]);
+        bytes.extend_from_slice(&self.bytes()[payload]);
+        if len == 0 && bytes.len() >= addresses.len() {
+            bytes[..addresses.len()].copy_from_slice(addresses);
+        }
+        let mut frame = Frame::complete(bytes.into_boxed_slice());
+        frame.assign(frame.bytes().len(), virtio);
+        (Self::whole(Arc::new(frame)), Some(self))
+    }
+
     /// A packet that is complete as it stands.
     pub fn from_bytes(bytes: Box<[u8]>) -> Self {
         Self::whole(Arc::new(Frame::complete(bytes)))

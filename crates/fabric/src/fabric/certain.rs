@@ -12,7 +12,7 @@ impl Fabric {
     /// An answer may be earlier than what could be proved, never later. See [`netloom_link::Pipe::certain_until`].
     pub fn certain_until(&mut self, now: Instant) -> Instant {
         if !self.transit.is_empty() {
-            return self.certain_beyond_routers(now);
+            return self.certain_beyond_devices(now);
         }
         let mut certain = Instant::MAX;
         for pipe in &mut self.pipes {
@@ -49,7 +49,7 @@ impl Fabric {
         let mut done: Vec<PipeId> = Vec::new();
         while let Some((wake, id)) = self.wakes.first().filter(|(wake, _)| *wake < until) {
             let index = id.0 as usize;
-            // What reaches a router is in order only as far as all that reaches it is known.
+            // What reaches a device is in order only as far as all that reaches it is known.
             let limit = until.min(self.transit.known_at_exit(id));
             if wake >= limit {
                 self.wakes.set(id, None);
@@ -87,7 +87,7 @@ impl Fabric {
     /// that enters it before `from`; with the instant at which it leaves. Returns the instant before which that is all: `end`
     /// or before.
     ///
-    /// Only what meets no transit router.
+    /// Only what meets no transit device.
     ///
     /// # Panics
     /// If there is no such pipe.
@@ -139,13 +139,13 @@ impl Fabric {
         self.pipes[id.0 as usize].lookahead()
     }
 
-    /// Whether there are transit routers.
-    pub fn has_routers(&self) -> bool {
+    /// Whether there are transit devices.
+    pub fn has_devices(&self) -> bool {
         !self.transit.is_empty()
     }
 
     /// Lets what is inside the fabric go on until `now` when everything is injected that enters before, and everything
-    /// was handed out by [`Fabric::advance_certain`]: what transit routers still have to pass on, they pass on, so that a
+    /// was handed out by [`Fabric::advance_certain`]: what transit devices still have to pass on, they pass on, so that a
     /// pipe that is changed next has what was in it by then.
     pub fn catch_up(&mut self, now: Instant) {
         if !self.transit.is_empty() {

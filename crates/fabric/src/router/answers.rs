@@ -27,7 +27,7 @@ pub(super) fn arp(own: &RouterInterface, frame: &[u8]) -> Option<Packet> {
         return None;
     }
     let mut reply = Vec::with_capacity(ETHERNET + request.len());
-    reply.extend(own.ethernet());
+    reply.extend(own.ethernet_to(sender(frame)));
     reply.extend(ARP.to_be_bytes());
     reply.extend([0, 1, 8, 0, 6, 4, 0, 2]);
     reply.extend(own.mac);
@@ -55,8 +55,13 @@ pub(super) fn neighbor(own: &RouterInterface, frame: &[u8]) -> Option<Packet> {
     reply.extend([2, 1]);
     reply.extend(own.mac);
     let mut answer = icmp_frame(asked, source, ON_LINK, 0, reply);
-    answer[..12].copy_from_slice(&own.ethernet());
+    answer[..12].copy_from_slice(&own.ethernet_to(sender(frame)));
     Some(Packet::from_bytes(Box::from(answer)))
+}
+
+/// Whoever has sent a frame on this link.
+fn sender(frame: &[u8]) -> [u8; 6] {
+    frame[6..12].try_into().expect("six bytes")
 }
 
 /// The reply to an echo request; without Ethernet addresses.

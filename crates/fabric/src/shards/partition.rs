@@ -1,22 +1,22 @@
 //! Which shard computes which pipe.
 //!
 //! Nodes do not tie links together: what a node receives and what it sends are different packets for the fabric. Transit
-//! routers do, since they pass a packet on at once. So the parts that are shared out are links between nodes, and routers
-//! with all pipes that their packets enter. Between two routers a pipe may be cut if packets take some time in it: the
+//! devices do, since they pass a packet on at once. So the parts that are shared out are links between nodes, and devices
+//! with all pipes that their packets enter. Between two devices a pipe may be cut if packets take some time in it: the
 //! longer, the more time the thread of the other side has.
 
 use super::weight::weight;
-use crate::{PipeId, PipeSpec, RouterSpec};
+use crate::{DeviceSpec, PipeId, PipeSpec};
 use alloc::collections::BTreeMap;
 use alloc::{vec, vec::Vec};
 use core::cmp::Reverse;
 
-/// Whether links between transit routers may be cut.
+/// Whether links between transit devices may be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cuts {
-    /// Whatever transit routers tie together stays together.
+    /// Whatever transit devices tie together stays together.
     Never,
-    /// If the work cannot be shared out fairly without, pipes with a delay between transit routers are cut; those with
+    /// If the work cannot be shared out fairly without, pipes with a delay between transit devices are cut; those with
     /// the longest delays first, and of equal ones those that carry least.
     WhereDelayed,
 }
@@ -25,26 +25,26 @@ pub enum Cuts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
     of_pipes: Vec<usize>,
-    of_routers: Vec<usize>,
+    of_devices: Vec<usize>,
     weights: Vec<u64>,
 }
 
 impl Partition {
-    /// Shares pipes and routers out over at most `most` shards, so that each has about the same work. There are fewer if there
+    /// Shares pipes and devices out over at most `most` shards, so that each has about the same work. There are fewer if there
     /// are fewer independent parts; none is empty. They are numbered in the order of their first pipes. `is_idle`: which pipes
     /// will carry nothing, so that they are no work.
     pub fn new(
         pipes: &[PipeSpec],
-        routers: &[RouterSpec],
+        devices: &[DeviceSpec],
         most: usize,
         cuts: Cuts,
         is_idle: impl Fn(PipeId) -> bool,
     ) -> Self {
-        let mut parts = Parts::new(pipes, routers, cuts, is_idle);
+        let mut parts = Parts::new(pipes, devices, cuts, is_idle);
         let total: u64 = parts.weights.iter().sum();
         let fair = total.div_ceil(most.max(1) as u64);
         parts.join_up_to(fair);
-        parts.share_out(pipes, routers, most.max(1), fair)
+        parts.share_out(pipes, devices, most.max(1), fair)
     }
 
     /// How many shards there are, at least one.
@@ -60,12 +60,12 @@ impl Partition {
         self.of_pipes[pipe.0 as usize]
     }
 
-    /// Which shard computes the router at this place.
+    /// Which shard computes the device at this place.
     ///
     /// # Panics
-    /// If there is no such router.
-    pub fn of_router(&self, router: usize) -> usize {
-        self.of_routers[router]
+    /// If there is no such device.
+    pub fn of_device(&self, device: usize) -> usize {
+        self.of_devices[device]
     }
 
     /// An estimate of each shard's work. Its unit means nothing; only the proportions do.
@@ -74,7 +74,7 @@ impl Partition {
     }
 }
 
-/// A pipe that may be cut, between two ports of different routers.
+/// A pipe that may be cut, between two ports of different devices.
 struct Bond {
     /// Bits of the least delay: pipes whose delays are alike are told apart by what they carry.
     delay: u32,
@@ -92,18 +92,18 @@ struct Parts {
 }
 
 impl Parts {
-    fn new(pipes: &[PipeSpec], routers: &[RouterSpec], cuts: Cuts, is_idle: impl Fn(PipeId) -> bool) -> Self {
+    fn new(pipes: &[PipeSpec], devices: &[DeviceSpec], cuts: Cuts, is_idle: impl Fn(PipeId) -> bool) -> Self {
         let ports = pipes.iter().map(|pipe| pipe.from.0.max(pipe.to.0) as usize + 1).max().unwrap_or(0);
         let mut this = Self { parents: (0..ports).collect(), weights: vec![0; ports], bonds: Vec::new() };
-        let mut is_routed = vec![false; ports];
-        for router in routers {
-            let own = || router.interfaces.iter().map(|interface| interface.port.0 as usize);
-            own().for_each(|port| is_routed[port] = true);
-            own().zip(own().skip(1)).for_each(|(one, other)| this.join(one, other));
+        let mut is_inside = vec![false; ports];
+        for device in devices {
+            let own: Vec<usize> = device.ports().into_iter().map(|port| port.0 as usize).collect();
+            own.iter().for_each(|port| is_inside[*port] = true);
+            own.windows(2).for_each(|pair| this.join(pair[0], pair[1]));
         }
         for (pipe, id) in pipes.iter().zip(0..) {
             let ends = [pipe.from, pipe.to].map(|port| port.0 as usize);
-            let interfaces = ends.iter().filter(|port| !is_routed[**port]).count() as u64;
+            let interfaces = ends.iter().filter(|port| !is_inside[**port]).count() as u64;
             let delay = pipe.config.least_delay().as_nanos();
             let weight = if is_idle(PipeId(id)) { 0 } else { weight(pipe, interfaces) };
             if interfaces == 0 && delay > 0 && cuts == Cuts::WhereDelayed {
@@ -151,7 +151,7 @@ impl Parts {
     }
 
     /// Heavy parts first, each to its neighbours if there is room, else to the shard that has least to do.
-    fn share_out(mut self, pipes: &[PipeSpec], routers: &[RouterSpec], most: usize, fair: u64) -> Partition {
+    fn share_out(mut self, pipes: &[PipeSpec], devices: &[DeviceSpec], most: usize, fair: u64) -> Partition {
         let roots: Vec<usize> = pipes.iter().map(|pipe| self.root(pipe.from.0 as usize)).collect();
         let neighbors = self.neighbors();
         let mut parts: Vec<usize> = roots.clone();
@@ -176,12 +176,12 @@ impl Parts {
             loads[shard] += weight;
             shards.insert(part, shard);
         }
-        let of_routers = routers.iter().map(|router| {
-            let port = router.interfaces.first().map(|interface| self.root(interface.port.0 as usize));
+        let of_devices = devices.iter().map(|device| {
+            let port = device.ports().first().map(|port| self.root(port.0 as usize));
             port.and_then(|root| shards.get(&root).copied()).unwrap_or(0)
         });
-        let of_routers: Vec<usize> = of_routers.collect();
-        numbered(roots.iter().map(|root| shards[root]).collect(), of_routers, &loads)
+        let of_devices: Vec<usize> = of_devices.collect();
+        numbered(roots.iter().map(|root| shards[root]).collect(), of_devices, &loads)
     }
 
     /// The neighbours of every part, and how much lies between them.
@@ -200,7 +200,7 @@ impl Parts {
 }
 
 /// Numbers shards in the order of their first pipes, and leaves empty ones out.
-fn numbered(of_pipes: Vec<usize>, of_routers: Vec<usize>, loads: &[u64]) -> Partition {
+fn numbered(of_pipes: Vec<usize>, of_devices: Vec<usize>, loads: &[u64]) -> Partition {
     let mut order: Vec<usize> = Vec::new();
     for shard in &of_pipes {
         if !order.contains(shard) {
@@ -213,7 +213,7 @@ fn numbered(of_pipes: Vec<usize>, of_routers: Vec<usize>, loads: &[u64]) -> Part
     let number = |shard: usize| order.iter().position(|other| *other == shard).unwrap_or(0);
     Partition {
         of_pipes: of_pipes.into_iter().map(number).collect(),
-        of_routers: of_routers.into_iter().map(number).collect(),
+        of_devices: of_devices.into_iter().map(number).collect(),
         weights: order.iter().map(|shard| loads[*shard]).collect(),
     }
 }

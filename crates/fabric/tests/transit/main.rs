@@ -1,4 +1,4 @@
-//! Transit routers: what they pass on is what a router would, at the instant at which it reaches them.
+//! Transit devices: what they pass on is what a router or a hub would, at the instant at which it reaches them.
 
 #[path = "../../../link/tests/common/mod.rs"]
 mod common;
@@ -15,4 +15,5 @@ mod ahead;
 mod answers;
 mod forwarding;
 mod fuzz;
+mod hubs;
 mod sharded;

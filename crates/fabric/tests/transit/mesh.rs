@@ -1,7 +1,7 @@
 //! Random networks of transit routers, each with a host at its side.
 
 use crate::network::mac;
-use netloom_fabric::{PipeSpec, PortId, RouterInterface, RouterSpec};
+use netloom_fabric::{DeviceSpec, Neighbor, NextHop, PipeSpec, PortId, RouterInterface, RouterSpec};
 use netloom_link::{PipeConfig, Prefix};
 use netloom_units::{Bytes, Duration};
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr};
 #[derive(Clone, Debug)]
 pub(crate) struct Mesh {
     pub(crate) pipes: Vec<PipeSpec>,
-    pub(crate) routers: Vec<RouterSpec>,
+    pub(crate) routers: Vec<DeviceSpec>,
 }
 
 impl Mesh {
@@ -50,7 +50,7 @@ fn subnet(link: usize) -> Prefix {
     Prefix::new(Ipv4Addr::from_bits(10 << 24 | u32::try_from(4 * link).unwrap()).into(), 30).unwrap()
 }
 
-fn router_spec(router: usize, routers: usize, links: &[[usize; 2]]) -> RouterSpec {
+fn router_spec(router: usize, routers: usize, links: &[[usize; 2]]) -> DeviceSpec {
     // A host is at the first end of its link, its router at the second.
     let is_own = |link: usize, end: usize| links[link][end] == router && (link >= routers || end == 1);
     let all = (0..links.len()).flat_map(|link| [(link, 0), (link, 1)]);
@@ -58,18 +58,21 @@ fn router_spec(router: usize, routers: usize, links: &[[usize; 2]]) -> RouterSpe
     let interface = |&(link, end): &(usize, usize)| RouterInterface {
         port: port(link, end),
         mac: mac(port(link, end).0),
-        neighbor_mac: mac(port(link, 1 - end).0),
         mtu: Bytes::new(1_500),
         addresses: vec![IpAddr::V4(address(link, end))],
-        neighbors: vec![IpAddr::V4(address(link, 1 - end))],
+        is_shared: false,
+        neighbors: vec![Neighbor {
+            mac: mac(port(link, 1 - end).0),
+            addresses: vec![IpAddr::V4(address(link, 1 - end))],
+        }],
         subnets: vec![subnet(link)],
     };
     let routes = (0..routers).filter(|host| *host != router).map(|host| {
         let first = towards(router, host, routers, links);
         let place = own.iter().position(|(link, _)| *link == first).unwrap();
-        (subnet(host), place)
+        (subnet(host), NextHop::by(place))
     });
-    RouterSpec { interfaces: own.iter().map(interface).collect(), routes: routes.collect() }
+    DeviceSpec::Router(RouterSpec { interfaces: own.iter().map(interface).collect(), routes: routes.collect() })
 }
 
 /// The first link on a shortest way between two routers.

@@ -1,7 +1,7 @@
 //! A chain of transit routers, each with a host at its side.
 
 use crate::kernel::Stream;
-use netloom_fabric::{Delivery, Fabric, PipeSpec, PortId, RouterInterface, RouterSpec};
+use netloom_fabric::{Delivery, DeviceSpec, Fabric, Neighbor, NextHop, PipeSpec, PortId, RouterInterface, RouterSpec};
 use netloom_link::{PipeConfig, Prefix};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Bytes, Duration, Instant, Seed};
@@ -66,7 +66,11 @@ impl Chain {
     }
 
     pub(crate) fn fabric(&self) -> Fabric {
-        Fabric::new(Seed::new(7), &self.pipes).with_routers(&self.pipes, &self.specs)
+        Fabric::new(Seed::new(7), &self.pipes).with_devices(&self.pipes, &self.devices())
+    }
+
+    fn devices(&self) -> Vec<DeviceSpec> {
+        self.specs.iter().cloned().map(DeviceSpec::Router).collect()
     }
 
     /// Where the receiver is.
@@ -88,17 +92,17 @@ fn router_spec(routers: usize, router: usize) -> RouterSpec {
         RouterInterface {
             port: own,
             mac: mac(own.0),
-            neighbor_mac: mac(neighbor.0),
             mtu: Bytes::new(1_500),
             addresses: addresses(routers, link, end).to_vec(),
-            neighbors: other.to_vec(),
+            is_shared: false,
+            neighbors: vec![Neighbor { mac: mac(neighbor.0), addresses: other.to_vec() }],
             subnets: subnets.to_vec(),
         }
     };
     let link = |link, end: usize| interface(link, end, addresses(routers, link, 1 - end));
     let towards = |text: &str, place: usize| {
         let (address, length) = text.split_once('/').unwrap();
-        (Prefix::new(address.parse().unwrap(), length.parse().unwrap()).unwrap(), place)
+        (Prefix::new(address.parse().unwrap(), length.parse().unwrap()).unwrap(), NextHop::by(place))
     };
     RouterSpec {
         interfaces: vec![link(router, 1), link(router + 1, 0), link(routers + 1 + router, 1)],

@@ -178,7 +178,7 @@ impl<M: Machine> Scheduler<M> {
     /// run at once in the windows of the whole lab.
     pub fn groups(&mut self) -> Option<&[usize]> {
         self.find_groups();
-        (!self.fabric.has_routers()).then_some(&self.group_of)
+        (!self.fabric.has_devices()).then_some(&self.group_of)
     }
 
     /// No window is longer than this, which changes no result but what is sent to agents: it enters where a window ended.

@@ -3,20 +3,20 @@
 use super::port_id;
 use crate::{InterfacePlan, NodeKind, NodePlan, Plan};
 use ipnet::IpNet;
-use netloom_fabric::{RouterInterface, RouterSpec};
+use netloom_fabric::{DeviceSpec, Neighbor, NextHop, RouterInterface, RouterSpec};
 use netloom_link::Prefix;
 use netloom_units::Bytes;
 
 /// The transit routers of `plan`, in the order of its nodes.
-pub fn router_specs(plan: &Plan) -> Vec<RouterSpec> {
+pub fn router_specs(plan: &Plan) -> Vec<DeviceSpec> {
     let routers = plan.nodes.iter().filter(|node| node.kind == NodeKind::Transit);
-    routers.map(|node| router_spec(plan, node)).collect()
+    routers.map(|node| DeviceSpec::Router(router_spec(plan, node))).collect()
 }
 
 fn router_spec(plan: &Plan, node: &NodePlan) -> RouterSpec {
     RouterSpec {
         interfaces: node.interfaces.iter().map(|interface| router_interface(plan, interface)).collect(),
-        routes: node.routes.iter().map(|route| (prefix(&route.destination), route.interface)).collect(),
+        routes: node.routes.iter().map(|route| (prefix(&route.destination), NextHop::by(route.interface))).collect(),
     }
 }
 
@@ -27,10 +27,13 @@ fn router_interface(plan: &Plan, interface: &InterfacePlan) -> RouterInterface {
     RouterInterface {
         port: port_id(interface.link, interface.end),
         mac: interface.mac,
-        neighbor_mac: beyond.mac,
         mtu: Bytes::new(u64::from(interface.mtu)),
         addresses: interface.addresses.iter().map(IpNet::addr).collect(),
-        neighbors: interface.neighbors.iter().map(|(address, _)| *address).collect(),
+        is_shared: false,
+        neighbors: vec![Neighbor {
+            mac: beyond.mac,
+            addresses: interface.neighbors.iter().map(|(address, _)| *address).collect(),
+        }],
         subnets: nets().map(prefix).collect(),
     }
 }

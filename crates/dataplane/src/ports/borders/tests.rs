@@ -1,5 +1,5 @@
 use super::*;
-use netloom_fabric::{Cuts, Partition, PipeSpec, RouterInterface, RouterSpec, Shard, shards};
+use netloom_fabric::{Cuts, DeviceSpec, Partition, PipeSpec, RouterInterface, RouterSpec, Shard, shards};
 use netloom_link::{DelayConfig, PipeConfig};
 use netloom_packet::VirtioHeader;
 use netloom_units::{Bytes, Dilation, Seed};
@@ -20,8 +20,9 @@ fn pair() -> [(Edge, Borders); 2] {
     let router = |port: u32| {
         let (addresses, neighbors, subnets) = (Vec::new(), Vec::new(), Vec::new());
         let (port, mtu) = (PortId(port), Bytes::new(1_500));
-        let own = RouterInterface { port, mac: [2; 6], neighbor_mac: [4; 6], mtu, addresses, neighbors, subnets };
-        RouterSpec { interfaces: vec![own], routes: Vec::new() }
+        let (mac, is_shared) = ([2; 6], false);
+        let own = RouterInterface { port, mac, mtu, addresses, is_shared, neighbors, subnets };
+        DeviceSpec::Router(RouterSpec { interfaces: vec![own], routes: Vec::new() })
     };
     let (pipes, routers) = ([pipe(0), pipe(1)], [router(0), router(1)]);
     let partition = Partition::new(&pipes, &routers, 2, Cuts::WhereDelayed, |_| false);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{PortId, RouterInterface};
+use crate::{PortId, RouterInterface, RouterSpec};
 use alloc::format;
 use netloom_link::{DelayConfig, PipeConfig, RateConfig};
 use netloom_units::{Bytes, Duration, Rate};
@@ -14,7 +14,7 @@ struct Network {
 }
 
 impl Network {
-    fn specs(&self) -> (Vec<PipeSpec>, Vec<RouterSpec>) {
+    fn specs(&self) -> (Vec<PipeSpec>, Vec<DeviceSpec>) {
         let mut pipes = Vec::new();
         let mut routers = vec![RouterSpec::default(); self.routers];
         for (link, (ends, megabits, delay)) in (0..).zip(&self.links) {
@@ -43,7 +43,7 @@ impl Network {
                 }
             }
         }
-        (pipes, routers)
+        (pipes, routers.into_iter().map(DeviceSpec::Router).collect())
     }
 
     fn partition(&self, most: usize, cuts: Cuts) -> Partition {
@@ -53,8 +53,15 @@ impl Network {
 }
 
 fn interface(port: PortId) -> RouterInterface {
-    let (addresses, neighbors, subnets) = (Vec::new(), Vec::new(), Vec::new());
-    RouterInterface { port, mac: [2; 6], neighbor_mac: [4; 6], mtu: Bytes::new(1_500), addresses, neighbors, subnets }
+    RouterInterface {
+        port,
+        mac: [2; 6],
+        mtu: Bytes::new(1_500),
+        addresses: Vec::new(),
+        is_shared: false,
+        neighbors: Vec::new(),
+        subnets: Vec::new(),
+    }
 }
 
 /// The shard of each link's forward pipe.
@@ -97,7 +104,7 @@ fn routers_hold_their_links_together_unless_they_may_be_cut() {
     let halves = chain.partition(2, Cuts::WhereDelayed);
     assert_eq!(halves.count(), 2);
     let changes = |shards: &[usize]| shards.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    assert_eq!(changes(&halves.of_routers), 1, "one cut is enough: {halves:?}");
+    assert_eq!(changes(&halves.of_devices), 1, "one cut is enough: {halves:?}");
     let [first, second] = halves.weights[..] else { panic!("two shards") };
     assert!(first.abs_diff(second) <= first / 4, "{halves:?}");
 }
@@ -105,12 +112,12 @@ fn routers_hold_their_links_together_unless_they_may_be_cut() {
 #[test]
 fn the_longest_delay_is_cut_and_none_never() {
     let chain_of = |long: usize| chain(6, move |router| if router == long { 10_000 } else { 100 });
-    assert_eq!(chain_of(2).partition(2, Cuts::WhereDelayed).of_routers, [0, 0, 0, 1, 1, 1]);
+    assert_eq!(chain_of(2).partition(2, Cuts::WhereDelayed).of_devices, [0, 0, 0, 1, 1, 1]);
     let instant = chain(6, |_| 0);
     assert_eq!(instant.partition(3, Cuts::WhereDelayed).count(), 1);
     // Only where there is a delay: here on one side of the middle.
     let partly = chain(6, |router| u64::from(router == 1) * 50);
-    assert_eq!(partly.partition(3, Cuts::WhereDelayed).of_routers, [0, 0, 1, 1, 1, 1]);
+    assert_eq!(partly.partition(3, Cuts::WhereDelayed).of_devices, [0, 0, 1, 1, 1, 1]);
 }
 
 #[test]
@@ -119,7 +126,7 @@ fn of_equal_delays_the_light_pipe_is_cut() {
     star.links[0].1 = 1_000;
     star.links[1].1 = 10;
     star.links[2].1 = 1_000;
-    assert_eq!(star.partition(2, Cuts::WhereDelayed).of_routers, [0, 0, 1, 1]);
+    assert_eq!(star.partition(2, Cuts::WhereDelayed).of_devices, [0, 0, 1, 1]);
 }
 
 fn networks() -> impl Strategy<Value = Network> {
@@ -152,8 +159,8 @@ proptest! {
             prop_assert!(heaviest <= total.div_ceil(most as u64) + largest, "{:?} of {}", partition, total);
             for (pipe, of_pipe) in pipes.iter().zip(&partition.of_pipes) {
                 let at = |port: PortId| {
-                    let is_there = |router: &RouterSpec| router.interfaces.iter().any(|own| own.port == port);
-                    routers.iter().position(is_there).map(|router| partition.of_router(router))
+                    let device = routers.iter().position(|device| device.ports().contains(&port));
+                    device.map(|device| partition.of_device(device))
                 };
                 // What enters a pipe comes from its own shard.
                 prop_assert!(at(pipe.from).is_none_or(|shard| shard == *of_pipe));

@@ -56,7 +56,7 @@ pub(super) fn groups_of(fabric: &Fabric, machines: usize, machine_at: impl Fn(Po
     let mut numbers = vec![0; machines];
     let mut count = 0;
     for machine in 0..machines {
-        let first = if fabric.has_routers() { 0 } else { leader_of(&leaders, machine) };
+        let first = if fabric.has_devices() { 0 } else { leader_of(&leaders, machine) };
         numbers[machine] = if first == machine { count } else { numbers[first] };
         count += usize::from(first == machine);
     }
@@ -137,7 +137,7 @@ impl<M: Machine> Scheduler<M> {
 
     /// When a pipe inside a group wants to be called next.
     pub(super) fn next_inside(&self, group: usize) -> Option<Instant> {
-        if self.fabric.has_routers() {
+        if self.fabric.has_devices() {
             return self.fabric.next_wake();
         }
         self.groups[group].inner.iter().filter_map(|pipe| self.fabric.pipe_next_wake(*pipe)).min()
@@ -159,7 +159,7 @@ impl<M: Machine> Scheduler<M> {
     /// What the pipes inside a group hand out as far as that is known at `begin`; before which instant that is all.
     pub(super) fn learn_inside(&mut self, group: usize, begin: Instant) -> Instant {
         let known = self.groups[group].known;
-        if self.fabric.has_routers() {
+        if self.fabric.has_devices() {
             self.receive(|fabric, sink| fabric.advance(begin, |delivery| sink(begin, delivery)), begin);
             let until = self.fabric.certain_until(begin).min(known);
             if until > begin {

@@ -1,22 +1,23 @@
-//! What the fabric does at its transit routers.
+//! What the fabric does at its transit devices.
 
 use super::Fabric;
-use crate::router::Passage;
+use crate::passage::Passage;
 use crate::transit::Transit;
-use crate::{Ethernet, Pass, PipeId, PipeSpec, PortId, RouterCounters, RouterSpec};
+use crate::{DeviceSpec, Ethernet, Pass, PipeId, PipeSpec, PortId, RouterCounters};
 use netloom_link::Departure;
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 
 impl Fabric {
-    /// The same fabric with these transit routers, each at the ends of its pipes. What leaves a pipe there is not handed
+    /// The same fabric with these transit devices, each at the ends of its pipes. What leaves a pipe there is not handed
     /// out, but passed on at the same instant.
     ///
     /// # Panics
-    /// If a router has a port that no pipe has.
+    /// If a device has a port that no pipe has, a route leads to no neighbour, a router has 65,536 neighbours or several on a
+    /// link that is not shared, or hubs are joined in a loop.
     #[must_use]
-    pub fn with_routers(mut self, pipes: &[PipeSpec], routers: &[RouterSpec]) -> Self {
-        self.transit = Transit::new(pipes, routers);
+    pub fn with_devices(mut self, pipes: &[PipeSpec], devices: &[DeviceSpec]) -> Self {
+        self.transit = Transit::new(pipes, devices);
         self
     }
 
@@ -30,12 +31,12 @@ impl Fabric {
         self.transit.ethernet()
     }
 
-    /// From now on, what passes the ports of transit routers is written down, or no longer: for taps.
+    /// From now on, what passes the ports of transit devices is written down, or no longer: for taps.
     pub fn watch_routers(&mut self, is_watched: bool) {
         self.transit.watch(is_watched);
     }
 
-    /// Shows what has passed the ports of transit routers while they were watched, in order.
+    /// Shows what has passed the ports of transit devices while they were watched, in order.
     pub fn show_passes(&mut self, pool: &mut Pool, mut show: impl FnMut(&Pass)) {
         for pass in self.transit.passes() {
             show(&pass);
@@ -43,11 +44,20 @@ impl Fabric {
         }
     }
 
-    /// A packet reaches the router at the end of its pipe, and what follows from that enters other pipes.
+    /// A packet reaches the device at the end of its pipe, and what follows from that enters other pipes.
     pub(super) fn pass(&mut self, id: PipeId, departure: Departure) {
         let at = departure.due;
         match self.transit.take(id, self.exits[id.0 as usize], departure) {
             Passage::On(port, packet) => self.enter(at, port, packet),
+            Passage::Addressed(port, packet, addresses) => {
+                let (packet, spent) = packet.readdress(&addresses);
+                spent.into_iter().for_each(|spent| self.transit.spend(spent));
+                self.enter(at, port, packet);
+            }
+            Passage::Flood(packet, from, ports) => {
+                ports.iter().filter(|port| **port != from).for_each(|port| self.enter(at, *port, packet.duplicate()));
+                self.transit.spend(packet);
+            }
             Passage::End(spent, answers) => {
                 self.transit.spend(spent);
                 answers.into_iter().for_each(|(port, answer)| self.enter(at, port, answer));
@@ -62,8 +72,8 @@ impl Fabric {
         }
     }
 
-    /// [`Fabric::certain_until`] with transit routers.
-    pub(super) fn certain_beyond_routers(&mut self, now: Instant) -> Instant {
+    /// [`Fabric::certain_until`] with transit devices.
+    pub(super) fn certain_beyond_devices(&mut self, now: Instant) -> Instant {
         let Self { transit, pipes, drop_log, .. } = self;
         let certain = transit.certain(|pipe, known| match known {
             None => pipes[pipe].certain_until(now, drop_log),

@@ -1,0 +1,99 @@
+//! What may stand where pipes meet: a device that is given packets and says where they go on. It takes no time.
+//!
+//! A new kind is a file with its description and its state, a variant of [`DeviceSpec`] and of [`Device`], and an arm of
+//! [`Device::take`].
+
+use crate::hub::{Hub, HubSpec};
+use crate::passage::Passage;
+use crate::router::{Router, RouterSpec};
+use crate::{PipeSpec, PortId};
+use alloc::{vec, vec::Vec};
+use netloom_packet::Packet;
+use netloom_units::Instant;
+
+/// A transit device: a part of the fabric, where no program runs.
+#[derive(Clone, Debug)]
+pub enum DeviceSpec {
+    /// Forwards packets by their destinations.
+    Router(RouterSpec),
+    /// Repeats packets at all other ports. No way leads from a port of a hub over hubs alone back to that hub.
+    Hub(HubSpec),
+}
+
+impl DeviceSpec {
+    /// Its ports, in order.
+    pub fn ports(&self) -> Vec<PortId> {
+        match self {
+            Self::Router(router) => router.interfaces.iter().map(|interface| interface.port).collect(),
+            Self::Hub(hub) => hub.ports.clone(),
+        }
+    }
+
+    pub(crate) fn router(&self) -> Option<&RouterSpec> {
+        if let Self::Router(router) = self { Some(router) } else { None }
+    }
+
+    /// Whether it passes packets on to more than one port, so that there must be no loop of such devices.
+    fn floods(&self) -> bool {
+        matches!(self, Self::Hub(_))
+    }
+}
+
+/// A device at work.
+#[derive(Debug)]
+pub(crate) enum Device {
+    Router(Router),
+    Hub(Hub),
+}
+
+impl Device {
+    pub(crate) fn new(spec: &DeviceSpec) -> Self {
+        match spec {
+            DeviceSpec::Router(spec) => Self::Router(Router::new(spec)),
+            DeviceSpec::Hub(spec) => Self::Hub(Hub::new(spec)),
+        }
+    }
+
+    /// A packet reaches the device at `now`, at `port`, which is at this place among its ports.
+    #[inline]
+    pub(crate) fn take(&mut self, now: Instant, place: usize, port: PortId, packet: Packet) -> Passage {
+        match self {
+            Self::Router(router) => router.take(now, place, packet),
+            Self::Hub(hub) => hub.take(port, packet),
+        }
+    }
+
+    pub(crate) fn router(&self) -> Option<&Router> {
+        if let Self::Router(router) = self { Some(router) } else { None }
+    }
+}
+
+/// Whether a packet could come back to a device over devices that flood, and be multiplied for ever. `owners`: by port, the
+/// device that it belongs to, if any.
+pub(crate) fn have_loop(pipes: &[PipeSpec], devices: &[DeviceSpec], owners: &[Option<usize>]) -> bool {
+    let floods = |port: PortId| owners[port.0 as usize].filter(|device| devices[*device].floods());
+    // Both directions and all pipes between two ports are one link.
+    let link = |pipe: &PipeSpec| {
+        let (first, second) = (pipe.from.min(pipe.to), pipe.from.max(pipe.to));
+        Some((floods(first)?, floods(second)?, first, second))
+    };
+    let mut links: Vec<_> = pipes.iter().filter_map(link).collect();
+    links.sort_unstable();
+    links.dedup();
+    let mut sets: Vec<usize> = (0..devices.len()).collect();
+    links.into_iter().any(|(one, other, ..)| {
+        let (one, other) = (sets[one], sets[other]);
+        sets.iter_mut().filter(|set| **set == other).for_each(|set| *set = one);
+        one == other
+    })
+}
+
+/// Which device each port belongs to, if any.
+pub(crate) fn owners(pipes: &[PipeSpec], devices: &[DeviceSpec]) -> Vec<Option<usize>> {
+    let ports = pipes.iter().map(|pipe| pipe.from.0.max(pipe.to.0) as usize + 1).max().unwrap_or(0);
+    let mut owners = vec![None; ports];
+    for (number, device) in devices.iter().enumerate() {
+        device.ports().into_iter().for_each(|port| owners[port.0 as usize] = Some(number));
+    }
+    owners
+}
