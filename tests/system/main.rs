@@ -20,6 +20,7 @@ mod kills;
 mod logs;
 mod names;
 mod order;
+mod protocol;
 mod reach;
 mod refusals;
 mod results;

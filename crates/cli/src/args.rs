@@ -45,9 +45,13 @@ pub(crate) enum Command {
     Sim(SimArgs),
     /// Validate a lab file and print what would be set up
     Check(CheckArgs),
-    /// Print the JSON schema of lab files, which editors can use
-    #[command(after_help = "Examples:\n  netloom schema > netloom.schema.json")]
-    Schema,
+    /// Print the JSON schema of lab files, which editors can use, or of the control protocol
+    #[command(after_help = "Examples:\n  netloom schema > netloom.schema.json\n  netloom schema --protocol")]
+    Schema {
+        /// Of what is said over the control socket of a lab that is up
+        #[arg(long)]
+        protocol: bool,
+    },
     /// Translate a string for netem, dummynet or tbf into keys of a lab file, or plot models
     Link(LinkArgs),
     /// Bring a lab up and leave it running

@@ -1,6 +1,6 @@
 //! The user's side of the control socket.
 
-use crate::protocol::{Capture, Exec, LabInfo, LabStats, Reply, Request, Set};
+use crate::protocol::{Capture, Exec, LabInfo, LabStats, Refused, Reply, Request, Set, SignalProgram};
 use crate::running::find;
 use netloom_host::fds::send_with_fds;
 use netloom_host::jsonl::{Lines, to_line};
@@ -111,7 +111,7 @@ impl Client {
     /// # Errors
     /// [`RunError::Died`] if the lab went away.
     pub fn signal(&mut self, signal: i32) -> Result<(), RunError> {
-        self.send(&Request::Signal { signal }, &[])
+        self.send(&Request::Signal(SignalProgram { signal }), &[])
     }
 
     /// The exit code of the program that [`Client::exec`] started, if it has come. To be called once before waiting
@@ -141,7 +141,7 @@ impl Client {
     fn ask(&mut self, request: &Request, fds: &[BorrowedFd<'_>]) -> Result<Reply, RunError> {
         self.send(request, fds)?;
         match self.receive()? {
-            Reply::Refused { code, message } => {
+            Reply::Refused(Refused { code, message, .. }) => {
                 Err(RunError::Reported { code: ExitCode::from_number(code).unwrap_or(ExitCode::Died), message })
             }
             reply => Ok(reply),

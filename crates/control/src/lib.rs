@@ -19,7 +19,8 @@ pub use attach::{Stdio, attach};
 pub use client::Client;
 pub use labs::{Look, TakenDown, look_at_labs, take_down};
 pub use protocol::{
-    Capture, Exec, LabInfo, LabStats, NodeInfo, PipeStats, Reply, Request, ServiceInfo, ServiceState, Set,
+    Capture, Exec, Greeting, Hello, Id, LabInfo, LabStats, Message, NodeInfo, PipeStats, Refused, Reply, Request,
+    ServiceInfo, ServiceState, Set, SignalProgram, greet, schema,
 };
 pub use running::{find, holds, only_lab, running_labs};
 pub use server::{ClientId, Incoming, Server};

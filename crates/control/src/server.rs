@@ -3,12 +3,14 @@
 //! A client takes from the lab what it pays for itself: of one that does not read its answers nothing more is read, its
 //! descriptors are closed unless a request takes them, and where the lab may open no more, clients wait for a while.
 
-use crate::protocol::{Reply, Request};
+mod outbox;
+
+use crate::protocol::{Answer, Id, Message, Refused, Reply, Request, read};
 use netloom_host::fds::{MAX_FDS, Received, try_receive_with_fds};
 use netloom_host::jsonl::{Lines, to_line};
-use netloom_judge::ExitCode;
+use outbox::Outbox;
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -39,8 +41,14 @@ struct Connection {
     stream: UnixStream,
     lines: Lines,
     fds: VecDeque<OwnedFd>,
-    unsent: Vec<u8>,
+    unsent: Outbox,
     end: Option<End>,
+    /// The identifier of the request that is answered next.
+    asked: Option<Id>,
+    /// Whether that request is to start a program.
+    asks_for_program: bool,
+    /// The identifier of the request that has started one.
+    started: Option<Id>,
 }
 
 /// Why nothing more comes from a connection.
@@ -57,8 +65,6 @@ enum End {
 pub enum Incoming {
     /// A request, with the descriptors that came along.
     Request(Request, Vec<OwnedFd>),
-    /// Something that is no request.
-    Nonsense(String),
     /// The client went away, or was sent away.
     Gone,
 }
@@ -107,8 +113,7 @@ impl Server {
 
     fn admit(&mut self, stream: UnixStream) {
         if stream.set_nonblocking(true).is_ok() {
-            let (lines, fds) = (Lines::default(), VecDeque::new());
-            self.connections.insert(self.next, Connection { stream, lines, fds, unsent: Vec::new(), end: None });
+            self.connections.insert(self.next, Connection::new(stream));
             self.next += 1;
         }
     }
@@ -123,7 +128,8 @@ impl Server {
         }
     }
 
-    /// The next thing that a client has brought; none while it does not take the answer to what it asked before.
+    /// The next thing that a client has brought; none while it does not take the answer to what it asked before. What is
+    /// no request is refused here, and the connection goes on.
     pub fn next(&mut self, id: ClientId) -> Option<Incoming> {
         let connection = self.connections.get_mut(&id)?;
         let is_closed = matches!(connection.end, Some(End::Closed));
@@ -134,8 +140,7 @@ impl Server {
             return Some(incoming);
         }
         if let Some(End::Absurd(what)) = connection.end {
-            let message = format!("{what}: this is no client of netloom");
-            connection.send(&Reply::Refused { code: ExitCode::Usage.number(), message });
+            connection.refuse(None, Refused::usage(format!("{what}: this is no client of netloom")));
         }
         connection.end.is_some().then(|| {
             self.connections.remove(&id);
@@ -143,15 +148,21 @@ impl Server {
         })
     }
 
-    /// Sends a reply, as far as the client takes it now; the rest when it does.
+    /// Sends the reply to the request that [`Server::next`] gave last, as far as the client takes it now; the rest when it
+    /// does. [`Reply::Exited`] belongs to the request that started the program.
     pub fn reply(&mut self, id: ClientId, reply: &Reply) {
         if let Some(connection) = self.connections.get_mut(&id) {
-            connection.send(reply);
+            connection.reply(reply);
         }
     }
 }
 
 impl Connection {
+    fn new(stream: UnixStream) -> Self {
+        let (lines, fds, unsent) = (Lines::default(), VecDeque::new(), Outbox::default());
+        Self { stream, lines, fds, unsent, end: None, asked: None, asks_for_program: false, started: None }
+    }
+
     fn read(&mut self) {
         let mut buffer = [0; AT_ONCE];
         match try_receive_with_fds(&self.stream, &mut buffer) {
@@ -171,43 +182,68 @@ impl Connection {
         }
     }
 
+    /// The next request, unless the client has to take an answer first.
     fn parse(&mut self) -> Option<Incoming> {
-        let incoming = match self.lines.pop::<Request>()? {
-            Ok(request) => {
-                let wanted = match request {
-                    Request::Exec(_) => 3,
-                    Request::Capture(_) => 1,
-                    _ => 0,
-                };
-                let there = self.fds.len().min(wanted);
-                Incoming::Request(request, self.fds.drain(..there).collect())
+        loop {
+            let line = self.lines.pop_line()?;
+            let incoming = match read(&line) {
+                Ok(Message { id, request }) => {
+                    let there = self.fds.len().min(descriptors(&request));
+                    self.asked = id;
+                    self.asks_for_program = matches!(request, Request::Exec(_));
+                    Some(Incoming::Request(request, self.fds.drain(..there).collect()))
+                }
+                Err((id, refused)) => {
+                    self.refuse(id.as_ref(), refused);
+                    None
+                }
+            };
+            if self.lines.pending() == 0 {
+                // Descriptors come with a byte of the request that takes them, and no other request has begun.
+                self.fds.clear();
             }
-            Err(error) => Incoming::Nonsense(error.to_string()),
-        };
-        if self.lines.pending() == 0 {
-            // Descriptors come with a byte of the request that takes them, and no other request has begun.
-            self.fds.clear();
+            let has_to_take = !self.unsent.is_empty() && !matches!(self.end, Some(End::Closed));
+            if incoming.is_some() || has_to_take {
+                return incoming;
+            }
         }
-        Some(incoming)
     }
 
-    fn send(&mut self, reply: &Reply) {
-        self.unsent.extend(to_line(reply));
+    fn reply(&mut self, reply: &Reply) {
+        match reply {
+            Reply::Started if self.asks_for_program => self.started.clone_from(&self.asked),
+            Reply::Exited { .. } => {
+                let id = self.started.take();
+                return self.send(id.as_ref(), reply);
+            }
+            _ => {}
+        }
+        let id = self.asked.take();
+        self.send(id.as_ref(), reply);
+    }
+
+    fn refuse(&mut self, id: Option<&Id>, refused: Refused) {
+        self.send(id, &Reply::Refused(refused));
+    }
+
+    fn send(&mut self, id: Option<&Id>, reply: &Reply) {
+        self.unsent.push(&to_line(&Answer { id, reply }));
         self.flush();
     }
 
     fn flush(&mut self) {
-        while !self.unsent.is_empty() {
-            match self.stream.write(&self.unsent) {
-                Ok(length) if length > 0 => drop(self.unsent.drain(..length)),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Ok(_) | Err(_) => {
-                    self.end = Some(End::Closed);
-                    return;
-                }
-            }
+        if self.unsent.flush(&self.stream).is_err() {
+            self.end = Some(End::Closed);
         }
+    }
+}
+
+/// How many descriptors a request takes.
+fn descriptors(request: &Request) -> usize {
+    match request {
+        Request::Exec(_) => 3,
+        Request::Capture(_) => 1,
+        _ => 0,
     }
 }
 

@@ -21,9 +21,13 @@ impl Lines {
 
     /// Takes the next complete line as a `T`; none until one is complete.
     pub fn pop<T: DeserializeOwned>(&mut self) -> Option<Result<T, serde_json::Error>> {
+        Some(serde_json::from_slice(&self.pop_line()?))
+    }
+
+    /// Takes the next complete line with its end, whatever it holds; none until one is complete.
+    pub fn pop_line(&mut self) -> Option<Vec<u8>> {
         let end = self.buffer.iter().position(|byte| *byte == b'\n')?;
-        let line: Vec<u8> = self.buffer.drain(..=end).collect();
-        Some(serde_json::from_slice(&line))
+        Some(self.buffer.drain(..=end).collect())
     }
 }
 

@@ -1,11 +1,12 @@
 //! What pipes did to packets beside delivering and dropping them, as tables and JSON show it.
 
 use netloom_link::PipeCounters;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Marks, copies, flipped bits and overtaking of the packets that programs sent; and the cross traffic, which is in no
 /// other figure. Packets are segments; bytes count from the IP header on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Effects {
     /// Packets marked as having experienced congestion.
     pub marked_packets: u64,

@@ -129,5 +129,6 @@ fn parse_as(text: &str, file: &str, clock: Option<Clock>) -> Result<Lab, Diagnos
 
 /// The known word that is closest to `word`, if one is close enough to be meant; for messages about unknown names.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    diagnostics::allow_suggestions();
     diagnostics::nearest(word, known.into_iter())
 }

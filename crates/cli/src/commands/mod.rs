@@ -72,7 +72,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Run(args) => run::run(&args),
         Command::Sim(args) => sim::sim(&args),
         Command::Check(args) => check::check(&args),
-        Command::Schema => schema(),
+        Command::Schema { protocol } => schema(protocol),
         Command::Link(args) => link::link(&args),
         Command::Up(args) => up::up(&args),
         Command::Ps(args) => ps::ps(&args),
@@ -114,8 +114,8 @@ fn node_connect(words: &[OsString]) -> Outcome {
     DONE
 }
 
-fn schema() -> Outcome {
-    print(&format!("{:#}", netloom_lab::schema()))
+fn schema(of_protocol: bool) -> Outcome {
+    print(&format!("{:#}", if of_protocol { netloom_control::schema() } else { netloom_lab::schema() }))
 }
 
 fn completion(shell: clap_complete::Shell) -> Outcome {

@@ -3,7 +3,7 @@ use netloom_fuzz::{fuzz, mutated};
 use netloom_host::fds::send_with_fds;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 
 fn connected() -> (Server, UnixStream, ClientId) {
     let folder = tempfile::tempdir().unwrap();
@@ -28,13 +28,48 @@ fn read(server: &mut Server, id: ClientId) -> Vec<Incoming> {
 }
 
 #[test]
-fn requests_nonsense_and_the_end_come_in_order() {
+fn requests_and_the_end_come_in_order_and_what_is_wrong_is_refused_between() {
     let (mut server, mut client, id) = connected();
-    client.write_all(b"{\"request\":\"info\"}\nnonsense\n").unwrap();
-    drop(client);
+    client
+        .write_all(b"{\"request\":\"info\"}\nnonsense\n{\"id\":7,\"request\":\"exek\"}\n{\"request\":\"down\"}\n")
+        .unwrap();
+    client.shutdown(std::net::Shutdown::Write).unwrap();
     let incoming = read(&mut server, id);
-    assert!(matches!(&incoming[..], [Incoming::Request(Request::Info, _), Incoming::Nonsense(_), Incoming::Gone]));
+    let [Incoming::Request(Request::Info, _), Incoming::Request(Request::Down, _), Incoming::Gone] = &incoming[..]
+    else {
+        panic!("{incoming:?}");
+    };
     assert_eq!(server.connections().count(), 0);
+    let answers: Vec<String> = BufReader::new(client).lines().map(Result::unwrap).collect();
+    assert!(answers[0].contains("this is no JSON"), "{answers:?}");
+    assert!(answers[1].starts_with("{\"id\":7,\"reply\":\"refused\"") && answers[1].contains("`exec`?"), "{answers:?}");
+}
+
+/// The client may ask for something else while its program runs.
+#[test]
+fn answers_repeat_the_identifier_of_their_request() {
+    let (mut server, mut client, id) = connected();
+    for (line, reply) in [
+        ("{\"id\":\"e\",\"request\":\"exec\",\"node\":\"a\",\"argv\":[\"true\"]}\n", Reply::Started),
+        ("{\"id\":\"c\",\"request\":\"capture\",\"link\":\"l\"}\n", Reply::Started),
+        ("{\"id\":2,\"request\":\"down\"}\n", Reply::Done),
+        ("{\"request\":\"down\"}\n", Reply::Done),
+    ] {
+        client.write_all(line.as_bytes()).unwrap();
+        assert_eq!(read(&mut server, id).len(), 1);
+        server.reply(id, &reply);
+    }
+    server.reply(id, &Reply::Exited { code: 3 });
+    drop(server);
+    let answers: Vec<String> = BufReader::new(client).lines().map(Result::unwrap).collect();
+    let wanted = [
+        "{\"id\":\"e\",\"reply\":\"started\"}",
+        "{\"id\":\"c\",\"reply\":\"started\"}",
+        "{\"id\":2,\"reply\":\"done\"}",
+        "{\"reply\":\"done\"}",
+        "{\"id\":\"e\",\"reply\":\"exited\",\"code\":3}",
+    ];
+    assert_eq!(answers, wanted);
 }
 
 #[test]
@@ -60,7 +95,7 @@ fn descriptors_go_with_the_request_that_wants_them() {
 #[test]
 fn a_reply_that_the_client_does_not_take_waits() {
     let (mut server, client, id) = connected();
-    let reply = Reply::Refused { code: 1, message: "x".repeat(1_000_000) };
+    let reply = Reply::Refused(Refused::usage("x".repeat(1_000_000)));
     server.reply(id, &reply);
     assert!(server.connections().next().unwrap().2, "something waits");
     let reader = std::thread::spawn(move || BufReader::new(client).lines().next().unwrap().unwrap().len());
@@ -81,9 +116,8 @@ fn descriptors_that_no_request_takes_are_closed() {
     }
     send_with_fds(&client, b"\"info\"", &[theirs.as_fd(); 1]).unwrap();
     assert!(matches!(read(&mut server, id)[..], [Incoming::Gone]));
-    let mut said = String::new();
-    BufReader::new(&client).read_line(&mut said).unwrap();
-    assert!(said.contains("more descriptors than any request takes"), "{said}");
+    let said: Vec<String> = BufReader::new(&client).lines().map(Result::unwrap).collect();
+    assert!(said.last().is_some_and(|last| last.contains("more descriptors than any request takes")), "{said:?}");
 }
 
 /// It asks and asks, and never reads an answer.
@@ -92,7 +126,7 @@ fn a_client_that_never_reads_holds_up_itself_alone() {
     let (mut server, mut client, id) = connected();
     client.set_nonblocking(true).unwrap();
     let request = to_line(&Request::Stats);
-    let reply = Reply::Refused { code: 1, message: "x".repeat(100_000) };
+    let reply = Reply::Refused(Refused::usage("x".repeat(100_000)));
     let mut answered = 0;
     for _ in 0..10_000 {
         let _ = client.write(&request);
@@ -126,7 +160,7 @@ fn a_client_that_never_reads_holds_up_itself_alone() {
 #[test]
 fn a_client_that_goes_away_while_an_answer_waits_is_gone() {
     let (mut server, client, id) = connected();
-    server.reply(id, &Reply::Refused { code: 1, message: "x".repeat(1_000_000) });
+    server.reply(id, &Reply::Refused(Refused::usage("x".repeat(1_000_000))));
     drop(client);
     assert!(matches!(read(&mut server, id)[..], [Incoming::Gone]));
 }
@@ -157,12 +191,12 @@ const LINES: [&str; 9] = [
     "\u{0}",
 ];
 
-/// Whatever a client writes, it is a request, or nonsense, or the end; and it is told so until it goes.
+/// Whatever a client writes, it is a request, or refused, or the end; and it is told so until it goes.
 #[test]
 fn fuzz_requests_of_clients() {
     let lines = LINES.map(str::to_owned).to_vec();
-    let bytes = prop_oneof![3 => mutated(lines).prop_map(String::into_bytes), 1 => vec(any::<u8>(), 1..50)];
-    let inputs = vec((bytes, 0..4_usize, any::<bool>()), 0..30);
+    let written = prop_oneof![3 => mutated(lines).prop_map(String::into_bytes), 1 => vec(any::<u8>(), 1..50)];
+    let inputs = vec((written, 0..4_usize, any::<bool>()), 0..30);
     fuzz("requests-of-clients", 300, &inputs, |pieces| {
         let (mut server, client, id) = connected();
         let (_, other) = UnixStream::pair().unwrap();

@@ -8,7 +8,9 @@ use crate::driver::Driver;
 use crate::environment;
 use crate::exposed::ways_into;
 use crate::links::Links;
-use netloom_control::{ClientId, Exec, Incoming, LabInfo, NodeInfo, Reply, Request, Server, Set};
+use netloom_control::{
+    ClientId, Exec, Incoming, LabInfo, NodeInfo, Refused, Reply, Request, Server, Set, SignalProgram, greet,
+};
 use netloom_fabric::TapId;
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::{Direction, NodeKind, Plan, parse_change};
@@ -82,11 +84,6 @@ impl Requests {
     ) -> Result<Outcome, RunError> {
         let (request, fds) = match incoming {
             Incoming::Request(request, fds) => (request, fds),
-            Incoming::Nonsense(error) => {
-                let message = format!("this is not a request of netloom: {error}");
-                self.server.reply(id, &refused((ExitCode::Usage, message)));
-                return Ok(Outcome::GoesOn);
-            }
             Incoming::Gone => {
                 programs.processes.stop(context.links.now(), |purpose| purpose == Purpose::Client(id));
                 self.unwatch(id, context)?;
@@ -95,6 +92,9 @@ impl Requests {
         };
         let is_down = request == Request::Down;
         let reply = match request {
+            Request::Hello(hello) => {
+                greet(&hello, &context.job.plan.name, CAPABILITIES).map_or_else(Reply::Refused, Reply::Hello)
+            }
             Request::Info => Reply::Info(info(context, programs)),
             Request::Stats => Reply::Stats(context.links.stats()?),
             Request::Exec(exec) => execute(id, exec, fds, context, programs).map_or_else(refused, |()| Reply::Started),
@@ -102,13 +102,7 @@ impl Requests {
             Request::Capture(wanted) => {
                 self.watch(id, &wanted, fds, context)?.map_or_else(refused, |()| Reply::Started)
             }
-            Request::Signal { signal } => {
-                if let Some(key) = programs.processes.key_of(Purpose::Client(id)) {
-                    // A program that has just ended needs no signal; its end is about to be reported.
-                    let _ = programs.nodes[key.node].signal(key.process, signal);
-                }
-                return Ok(Outcome::GoesOn);
-            }
+            Request::Signal(wanted) => signal(id, &wanted, programs).map_or_else(refused, |()| Reply::Done),
             Request::Down => Reply::Done,
         };
         self.server.reply(id, &reply);
@@ -176,6 +170,12 @@ fn execute(
         .map_err(|error| (ExitCode::Machine, error.to_string()))?;
     programs.processes.add(key, Purpose::Client(id), context.links.now(), None, context.job.plan.stop);
     Ok(())
+}
+
+fn signal(id: ClientId, wanted: &SignalProgram, programs: &mut Programs) -> Result<(), Refusal> {
+    let nothing_runs = || (ExitCode::Usage, "no program of this connection runs".to_owned());
+    let key = programs.processes.key_of(Purpose::Client(id)).ok_or_else(nothing_runs)?;
+    programs.nodes[key.node].signal(key.process, wanted.signal).map_err(|error| (ExitCode::Usage, error.to_string()))
 }
 
 fn find_node(plan: &Plan, name: &str) -> Result<usize, Refusal> {
@@ -287,6 +287,8 @@ impl Place {
     }
 }
 
+/// What this lab offers its clients, as `hello` tells them.
+const CAPABILITIES: &[&str] = &["capture", "exec", "set", "stats"];
 /// How many names a message lists.
 const NAMES_LISTED: usize = 20;
 
@@ -328,7 +330,7 @@ fn direction(name: &str) -> Result<Direction, Refusal> {
 }
 
 fn refused((code, message): Refusal) -> Reply {
-    Reply::Refused { code: code.number(), message }
+    Reply::Refused(Refused { code: code.number(), message, key: None })
 }
 
 #[cfg(test)]

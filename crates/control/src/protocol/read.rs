@@ -1,0 +1,110 @@
+//! Reading requests that anybody may have written: what is wrong is said with the key and with what would be right.
+
+use super::reply::Refused;
+use super::request::{Id, Message, Request};
+use super::schema::REQUESTS;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// A longer identifier is no identifier: the lab keeps some for as long as a program runs.
+const LONGEST_ID: usize = 128;
+/// What the message shows of a name that does not exist.
+const LONGEST_NAME: usize = 60;
+
+/// The request in a line, or the identifier that the line has all the same and what is wrong with it.
+pub(crate) fn read(line: &[u8]) -> Result<Message, (Option<Id>, Refused)> {
+    let value =
+        serde_json::from_slice(line).map_err(|error| (None, no_object(&format!("this is no JSON: {error}"))))?;
+    let Value::Object(mut object) = value else { return Err((None, no_object("this is no JSON object"))) };
+    let id = object.remove("id").map(id).transpose().map_err(|refused| (None, refused))?;
+    match request(object) {
+        Ok(request) => Ok(Message { id, request }),
+        Err(refused) => Err((id, refused)),
+    }
+}
+
+fn no_object(what: &str) -> Refused {
+    Refused::usage(format!(
+        "{what}; a request is an object on a line of its own, for example {{\"request\": \"info\"}}"
+    ))
+}
+
+fn id(value: Value) -> Result<Id, Refused> {
+    match serde_json::from_value(value) {
+        Ok(Id::Text(text)) if text.len() > LONGEST_ID => Err(()),
+        other => other.map_err(drop),
+    }
+    .map_err(|()| wrong("id", format!("`id`: write a whole number or a string of at most {LONGEST_ID} bytes")))
+}
+
+fn request(mut object: Map<String, Value>) -> Result<Request, Refused> {
+    let names = || REQUESTS.keys().map(String::as_str);
+    let missing = || format!("a request has the key `request`: {}", list(names()));
+    let name = match object.remove("request") {
+        Some(Value::String(name)) => name,
+        Some(_) => return Err(wrong("request", "`request`: write its name, for example \"info\"".to_owned())),
+        None => return Err(wrong("request", missing())),
+    };
+    let Some(keys) = REQUESTS.get(&name) else {
+        let what = format!("no request is called `{}`: {}", shown(&name), suggestion(&name, names()));
+        return Err(wrong("request", what));
+    };
+    check_keys(&name, &object, keys)?;
+    decode(&name, object.into())
+}
+
+/// A key that nobody knows may be one that matters, mistyped.
+fn check_keys(name: &str, object: &Map<String, Value>, keys: &[(String, bool)]) -> Result<(), Refused> {
+    let known = || keys.iter().map(|(key, _)| key.as_str());
+    if let Some(unknown) = object.keys().find(|key| known().all(|other| other != key.as_str())) {
+        let what = format!("`{name}` takes no key `{}`: {}", shown(unknown), suggestion(unknown, known()));
+        return Err(wrong(shown(unknown), what));
+    }
+    match keys.iter().find(|(key, is_required)| *is_required && !object.contains_key(key)) {
+        Some((missing, _)) => Err(wrong(missing, format!("`{name}` lacks the key `{missing}`"))),
+        None => Ok(()),
+    }
+}
+
+fn decode(name: &str, body: Value) -> Result<Request, Refused> {
+    match name {
+        "hello" => body_of(body, Request::Hello),
+        "info" => Ok(Request::Info),
+        "stats" => Ok(Request::Stats),
+        "exec" => body_of(body, Request::Exec),
+        "capture" => body_of(body, Request::Capture),
+        "signal" => body_of(body, Request::Signal),
+        "set" => body_of(body, Request::Set),
+        "down" => Ok(Request::Down),
+        other => Err(wrong("request", format!("no request is called `{other}`"))),
+    }
+}
+
+fn body_of<T: DeserializeOwned>(body: Value, request: impl FnOnce(T) -> Request) -> Result<Request, Refused> {
+    serde_path_to_error::deserialize(body).map(request).map_err(|error| {
+        let key = error.path().to_string();
+        wrong(&key, format!("`{key}`: {}", error.inner()))
+    })
+}
+
+fn wrong(key: &str, message: String) -> Refused {
+    Refused { key: Some(key.to_owned()), ..Refused::usage(message) }
+}
+
+/// What was meant, or what there is.
+fn suggestion<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+    match netloom_lab::nearest(word, known.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => list(known),
+    }
+}
+
+fn list<'a>(known: impl Iterator<Item = &'a str>) -> String {
+    let all: Vec<&str> = known.collect();
+    if all.is_empty() { "it takes none".to_owned() } else { format!("there are {}", all.join(", ")) }
+}
+
+/// The beginning of a name that somebody may have made long.
+fn shown(name: &str) -> &str {
+    name.char_indices().nth(LONGEST_NAME).map_or(name, |(end, _)| &name[..end])
+}

@@ -1,0 +1,210 @@
+//! What the lab answers.
+
+use super::request::Id;
+use netloom_judge::{Effects, ExitCode};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A reply as it is sent.
+#[derive(Debug, Serialize)]
+pub(crate) struct Answer<'a> {
+    /// The identifier of the request that it belongs to, if that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<&'a Id>,
+    /// The reply.
+    #[serde(flatten)]
+    pub(crate) reply: &'a Reply,
+}
+
+/// What the lab answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "reply", rename_all = "snake_case")]
+pub enum Reply {
+    /// To `hello`.
+    Hello(Greeting),
+    /// To `info`.
+    Info(LabInfo),
+    /// To `stats`.
+    Stats(LabStats),
+    /// To `exec`: the program runs. To `capture`: packets are on their way.
+    Started,
+    /// A second reply to `exec`: the program has ended.
+    Exited {
+        /// Its exit code, or 128 and the number of the signal that ended it.
+        code: i32,
+    },
+    /// It is done.
+    Done,
+    /// It cannot be done.
+    Refused(Refused),
+}
+
+/// Why a request is refused. Nothing of it was done, and the connection goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Refused {
+    /// The exit code that a command ends with for this reason.
+    pub code: u8,
+    /// Why, and what would be right.
+    pub message: String,
+    /// The key of the request that is wrong, if it is a single one, for example `argv[0]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+impl Refused {
+    /// The request is wrong.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self { code: ExitCode::Usage.number(), message: message.into(), key: None }
+    }
+}
+
+/// What a lab says to a client that has said hello.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Greeting {
+    /// The major version of the protocol.
+    pub version: u32,
+    /// Its minor version: everything that a lower one has is there, too.
+    pub minor: u32,
+    /// The version of the program.
+    pub program: String,
+    /// The lab's name.
+    pub lab: String,
+    /// What the lab offers, by name.
+    pub capabilities: Vec<String>,
+}
+
+/// A running lab.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LabInfo {
+    /// Its name.
+    pub name: String,
+    /// `run` or `up`.
+    pub mode: String,
+    /// The lab file.
+    pub file: PathBuf,
+    /// The process id of its supervisor, as seen from outside.
+    pub pid: i32,
+    /// How long it has been there.
+    pub age_ns: u64,
+    /// Where its logs and results are.
+    pub folder: PathBuf,
+    /// Its nodes.
+    pub nodes: Vec<NodeInfo>,
+    /// How many links it has.
+    pub links: usize,
+    /// The ports of this machine that lead into nodes, in words.
+    #[serde(default)]
+    pub exposed: Vec<String>,
+    /// Its services, in the order of the lab file.
+    #[serde(default)]
+    pub services: Vec<ServiceInfo>,
+    /// How long it may take to end, at most, when it is asked to, in wall time.
+    #[serde(default)]
+    pub longest_stop_ns: u64,
+    /// That its time stands still, in words; none while it goes on.
+    #[serde(default)]
+    pub stalled: Option<String>,
+}
+
+/// A service of a running lab.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServiceInfo {
+    /// Its name.
+    pub name: String,
+    /// The node it runs on.
+    pub node: String,
+    /// How it is.
+    pub state: ServiceState,
+    /// Its exit code, if it has ended by itself.
+    pub exit_code: Option<i32>,
+    /// The signal that has ended it.
+    pub signal: Option<i32>,
+    /// How long ago it ended, in lab time.
+    pub ended_since_ns: Option<u64>,
+}
+
+/// How a service is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ServiceState {
+    /// It has not been started.
+    Waiting,
+    /// It runs, and is not ready for others.
+    Starting,
+    /// It runs, and others can use it.
+    Ready,
+    /// It has ended with 0, as it may.
+    Done,
+    /// It was stopped, as is due.
+    Stopped,
+    /// It has ended before it should.
+    Dead,
+}
+
+/// A node of a running lab.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeInfo {
+    /// Its name.
+    pub name: String,
+    /// `host` or `router`.
+    pub kind: String,
+    /// Its addresses, interface by interface.
+    pub addresses: Vec<String>,
+}
+
+/// What the pipes of a lab counted so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LabStats {
+    /// Lab time since the engine started.
+    pub at_ns: u64,
+    /// Every link's own pipes in the order of the lab file, forward before backward; then all further ones.
+    pub pipes: Vec<PipeStats>,
+}
+
+/// What one pipe counted so far. Packets are segments; bytes count from the IP header on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PipeStats {
+    /// The link's name.
+    pub link: String,
+    /// `forward` or `backward`.
+    pub direction: String,
+    /// The name of a further pipe; none: the direction's own.
+    pub pipe: Option<String>,
+    /// The node where packets enter.
+    pub from: String,
+    /// The node where they leave.
+    pub to: String,
+    /// Whether the link is joined in the kernel, so that nothing of it is measured and all figures are zero.
+    #[serde(default)]
+    pub joined_in_kernel: bool,
+    /// The rate in force; none: unlimited.
+    pub rate_bits_per_second: Option<u64>,
+    /// The propagation delay in force.
+    pub delay_ns: u64,
+    /// Whether nobody has cut the link; one that flaps by itself may be down all the same.
+    pub up: bool,
+    /// Came in.
+    pub arrived_packets: u64,
+    /// Came in.
+    pub arrived_bytes: u64,
+    /// Was handed out.
+    pub departed_packets: u64,
+    /// Was handed out.
+    pub departed_bytes: u64,
+    /// Waits just now.
+    pub queued_packets: u64,
+    /// Waits just now.
+    pub queued_bytes: u64,
+    /// Dropped because the queue was full.
+    pub dropped_queue_packets: u64,
+    /// Dropped by the loss model.
+    pub dropped_loss_packets: u64,
+    /// Dropped by the queue's discipline, though there was room.
+    pub dropped_early_packets: u64,
+    /// Dropped because the link was down.
+    pub dropped_down_packets: u64,
+    /// What else happened in it.
+    #[serde(flatten)]
+    pub effects: Effects,
+}

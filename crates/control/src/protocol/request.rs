@@ -1,0 +1,115 @@
+//! What clients ask.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A request as it is sent: with an identifier that the client may choose, which replies and events that belong to it
+/// repeat.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Message {
+    /// The identifier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<Id>,
+    /// The request.
+    #[serde(flatten)]
+    pub request: Request,
+}
+
+/// A client's name for a request: a whole number, or a string of 128 bytes at most.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Id {
+    /// A number.
+    Number(i64),
+    /// A string.
+    Text(#[schemars(length(max = 128))] String),
+}
+
+/// What a client may ask of a running lab.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "request", rename_all = "snake_case")]
+pub enum Request {
+    /// Says which version of the protocol the client speaks, and asks what the lab offers. A client that does not say so is
+    /// served as one of version 1.
+    Hello(Hello),
+    /// Asks who the lab is: its nodes, services, folder, state.
+    Info,
+    /// Asks what every pipe has counted.
+    Stats,
+    /// Runs a program in a node. Its standard input, output and error come along as three file descriptors.
+    Exec(Exec),
+    /// Captures a link's packets. Where they go comes along as a file descriptor.
+    Capture(Capture),
+    /// Sends a signal to the program that this connection has started.
+    Signal(SignalProgram),
+    /// Changes a link while it runs.
+    Set(Set),
+    /// Stops the lab.
+    Down,
+}
+
+/// Which version of the protocol a client speaks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Hello {
+    /// The major version.
+    pub version: u32,
+}
+
+/// A signal for a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SignalProgram {
+    /// The signal's number.
+    pub signal: i32,
+}
+
+/// A program to run in a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Exec {
+    /// The node's name.
+    pub node: String,
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// Added to the environment of the lab.
+    #[serde(default)]
+    pub env: Vec<(String, String)>,
+    /// Where it starts; the root folder if nothing else is said.
+    #[serde(default = "root")]
+    pub cwd: PathBuf,
+    /// Whether standard input is a terminal that the program shall control.
+    #[serde(default)]
+    pub terminal: bool,
+    /// The user that it runs as, by name or number; none: the node's root.
+    pub user: Option<String>,
+}
+
+/// A capture of a link that lasts until the connection ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Capture {
+    /// The link's name.
+    pub link: String,
+    /// `forward` or `backward`; none: both.
+    pub direction: Option<String>,
+    /// `sent`, `delivered`, or a node at an end of the link; none: both ends.
+    #[serde(default)]
+    pub at: Option<String>,
+    /// So much of each packet is wanted, from the Ethernet header on; none: all.
+    pub snaplen_bytes: Option<u64>,
+}
+
+/// A change of a link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Set {
+    /// The link's name.
+    pub link: String,
+    /// `forward` or `backward`; none: both.
+    pub direction: Option<String>,
+    /// The name of a further pipe; none: the link's own, or all of them if it is about the state.
+    pub pipe: Option<String>,
+    /// Keys and values as in a lab file; `state` may also be `up` or `down`.
+    pub changes: Vec<(String, String)>,
+}
+
+fn root() -> PathBuf {
+    "/".into()
+}

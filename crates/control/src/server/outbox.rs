@@ -1,0 +1,44 @@
+//! What waits to be sent to a client.
+
+use std::io::{self, Write};
+use std::os::unix::net::UnixStream;
+
+/// See the module. It holds what the client has asked for and not taken, and nothing is taken of a client that has something
+/// to take.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    bytes: Vec<u8>,
+}
+
+impl Outbox {
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// How many bytes wait.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(super) fn push(&mut self, line: &[u8]) {
+        self.bytes.extend_from_slice(line);
+    }
+
+    /// Sends what the client takes now.
+    ///
+    /// # Errors
+    /// When it has gone.
+    pub(super) fn flush(&mut self, mut stream: &UnixStream) -> io::Result<()> {
+        while !self.bytes.is_empty() {
+            match stream.write(&self.bytes) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(length) => drop(self.bytes.drain(..length)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
