@@ -197,7 +197,10 @@ fn a_kill_at_any_moment_leaves_nothing_behind() {
             sleep(Duration::from_millis(ms));
             let guard = child.id().cast_signed();
             let children = fs::read_to_string(format!("/proc/{guard}/task/{guard}/children")).unwrap_or_default();
-            let lab = children.split_whitespace().next().and_then(|word| word.parse().ok());
+            // For a moment, the guard has other children: those that say what a kernel can do.
+            let is_lab =
+                |pid: &i32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "netloom-lab\n");
+            let lab = children.split_whitespace().filter_map(|word| word.parse().ok()).find(is_lab);
             let targets: Vec<i32> = match (round % 3, lab) {
                 (1, Some(lab)) => vec![lab],
                 (2, Some(lab)) => vec![guard, lab],
