@@ -3,9 +3,9 @@
 //!
 //! One thread moves all packets of a fabric. It reads those of interfaces from one packet socket that is bound to every interface,
 //! with the kernel's receive timestamps, those of kernels from memory that is shared with them, and those of programs that send
-//! frames themselves from Unix sockets; it asks the fabric what is due, and hands that over in batches. All kinds of ports
-//! ([`PortConfig`]) meet one interface, in the module `ports`. Between two events it sleeps, and spins for the last microseconds
-//! before a packet is due ([`Precision`]).
+//! frames themselves from Unix sockets; it asks the fabric what is due, and delivers that in batches. All kinds of
+//! ports ([`PortConfig`]) meet one interface, in the module `ports`. Between two events it sleeps, and spins for the
+//! last microseconds before a packet is due ([`Precision`]).
 //!
 //! Several shards ([`Engine::start_shards`]) have a thread each, with sockets and ports of its own; packets pass from one to
 //! another only where a pipe between two transit routers was cut.

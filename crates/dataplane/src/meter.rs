@@ -10,7 +10,7 @@ use netloom_units::{Duration, Instant};
 /// stopped, or the machine was asleep. It is counted as lateness, not as rate.
 const LONGEST_GAP_NS: i64 = 10_000_000_000;
 
-/// How late packets were handed over, how long they took, and at which rate: for each pipe.
+/// How late packets were delivered, how long they took, and at which rate: for each pipe.
 #[derive(Debug, Default)]
 pub struct Meters(Vec<Meter>);
 
@@ -18,17 +18,17 @@ pub struct Meters(Vec<Meter>);
 ///
 /// The rate is that of the transmitter: what happens to packets behind it, where they travel for different times, overtake
 /// each other or wait for each other, is no matter of the rate. A pipe computes when each transmission ends, and it ended in
-/// fact as much later as the packet was handed over later than due. So packets that are sent one behind the other took as
+/// fact as much later as the packet was delivered later than due. So packets that are sent one behind the other took as
 /// much longer than described as the last of them was later than the first. What is made up for afterwards was no lower
 /// rate: it was lateness, and is judged as such. Else every burst of a few microseconds would have a rate of its own,
 /// which is that at which the kernel takes packets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meter {
-    /// How late packets were handed over, against their due instants.
+    /// How late packets were delivered, against their due instants.
     lateness: Distribution,
     /// The propagation delay that packets really had.
     delay: Distribution,
-    /// How long the transmitter should have been busy with what was handed over of the segments that followed one another
+    /// How long the transmitter should have been busy with what was delivered of the segments that followed one another
     /// without a gap.
     busy: Duration,
     /// The same of what the engine lost.
@@ -45,7 +45,7 @@ impl Meters {
         Self(vec![Meter::default(); pipes])
     }
 
-    /// A packet left its pipe, and was handed over at `handed`.
+    /// A packet left its pipe, and was delivered at `handed`.
     ///
     /// # Panics
     /// If there is no such pipe.

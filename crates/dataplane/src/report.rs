@@ -23,14 +23,14 @@ pub struct Snapshot {
 pub struct PipeReport {
     /// What the model counted since the engine started.
     pub counters: PipeCounters,
-    /// How late packets were handed over, against the instants that the model computed. Since the last reset.
+    /// How late packets were delivered, against the instants that the model computed. Since the last reset.
     pub lateness: Distribution,
     /// The propagation delay that packets really had, lateness and coalescing included. Since the last reset.
     pub delay: Distribution,
     /// How long the transmitter should have been busy with the segments that followed one another without a gap and were
-    /// handed over. Since the last reset.
+    /// delivered. Since the last reset.
     pub busy_described: Duration,
-    /// How long it was busy in fact: with the same segments as much longer as they were handed over later and later, and
+    /// How long it was busy in fact: with the same segments as much longer as they were delivered later and later, and
     /// with those that the engine lost. What happens to packets behind the transmitter is not in it.
     pub busy_measured: Duration,
 }

@@ -43,7 +43,7 @@ pub(crate) struct Flow {
     pub(crate) dropped_early: u64,
     pub(crate) dropped_down: u64,
     pub(crate) effects: Effects,
-    /// The mean delay; none if no packet was handed out.
+    /// The mean delay; none if no packet was delivered.
     pub(crate) delay_ns: Option<f64>,
 }
 
@@ -66,7 +66,7 @@ impl Flow {
         }
     }
 
-    /// Bits per second handed out.
+    /// Bits per second delivered.
     pub(crate) fn throughput(&self) -> f64 {
         per_second(self.departed_bytes, self.seconds)
     }

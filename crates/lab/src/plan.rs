@@ -316,7 +316,7 @@ pub struct LinkPlan {
     pub treatments: [Vec<Treatment>; 2],
     /// The largest IP packet on it, in bytes.
     pub mtu: u32,
-    /// Packets due within this time of one another may be handed out together.
+    /// Packets due within this time of one another may be delivered together.
     pub coalesce: Duration,
     /// Whether it is joined in the kernel.
     pub bypass: Bypass,

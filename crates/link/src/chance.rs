@@ -16,9 +16,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// How often something happens.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChanceConfig {
-    /// With which probability.
+    /// The probability.
     pub probability: Probability,
-    /// How alike neighbours are.
+    /// The correlation of neighbours.
     pub correlation: Probability,
 }
 

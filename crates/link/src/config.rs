@@ -22,21 +22,21 @@ pub struct PipeConfig {
     pub loss: LossConfig,
     /// In which packets a bit is flipped.
     pub corrupt: CorruptConfig,
-    /// Which packets come twice.
+    /// Which packets are duplicated.
     pub duplicate: DuplicateConfig,
     /// Which packets overtake others.
     pub reorder: ReorderConfig,
-    /// How the pipe changes by itself as time goes by.
+    /// Changes of the pipe at known times.
     pub schedule: ScheduleConfig,
-    /// When the pipe is cut and joined by itself, and what a cut does.
+    /// The flapping of the pipe, and what a cut does.
     pub state: StateConfig,
     /// Traffic that exists in this pipe only.
     pub cross: Vec<CrossConfig>,
 }
 
 impl PipeConfig {
-    /// Says what does not go together; each model by itself is checked where it is described. `mtu`: the largest packet
-    /// in bytes from the IP header on.
+    /// Checks that the models fit together; each model alone is checked where it is described. `mtu`: the largest
+    /// packet in bytes from the IP header on.
     ///
     /// # Errors
     /// The key of the model that does not fit, and why.

@@ -51,7 +51,7 @@ pub struct PipeCounters {
     pub arrived: Tally,
     /// Was made beside what came in.
     pub duplicated: Tally,
-    /// Was handed out at the other end.
+    /// Was delivered at the other end.
     pub departed: Tally,
     /// Was dropped.
     pub dropped: Drops,

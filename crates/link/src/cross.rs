@@ -72,7 +72,7 @@ pub enum PacketSize {
     Imix,
 }
 
-/// So many at once are enough for every law of large numbers.
+/// The most sources at once: enough for every law of large numbers.
 const MOST_SOURCES: u16 = 1_000;
 /// The headers that every packet of a source has: IPv4 and UDP, without options.
 const LEAST_SIZE: u64 = 28;
@@ -80,7 +80,7 @@ const LEAST_SIZE: u64 = 28;
 const MOST_SIZE: u64 = 65_535;
 
 impl CrossConfig {
-    /// Whether the source can be run.
+    /// Checks the description.
     ///
     /// # Errors
     /// A parameter out of its range, or an end before the beginning.

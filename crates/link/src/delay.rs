@@ -1,4 +1,5 @@
-//! How long packets travel after their last bit was sent: one module per distribution, and the fork between them.
+//! Propagation delay, after the last bit of a packet was sent: one module per distribution, and the choice between
+//! them.
 //!
 //! A delay is drawn for each segment when its transmission begins. With a correlation c it is
 //! `c * previous + (1 - c) * drawn` (GINE, equation 4.1), where `previous` is the delay of the segment before it. A sum
@@ -36,9 +37,9 @@ use netloom_units::{Duration, Seed};
 /// Propagation delay.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DelayConfig {
-    /// From what it is drawn for each packet.
+    /// The distribution from which it is drawn for each packet.
     pub distribution: Distribution,
-    /// How much of the delay before it each delay keeps.
+    /// The correlation of each delay with the one before it.
     pub correlation: Correlation,
     /// Whether a packet with a shorter delay may overtake those before it.
     pub order: Order,
@@ -81,7 +82,7 @@ pub enum Order {
     /// It arrives together with the last of them.
     #[default]
     Kept,
-    /// It does.
+    /// It overtakes them.
     Free,
 }
 
@@ -139,7 +140,7 @@ impl DelayConfig {
         least
     }
 
-    /// Whether it makes sense.
+    /// Checks the description.
     ///
     /// # Errors
     /// A parameter outside its range, or a correlation of delays that are replayed in order.

@@ -3,7 +3,7 @@
 use crate::chance::{Chance, ChanceConfig};
 use netloom_units::Seed;
 
-/// Which packets come twice.
+/// Which packets are duplicated.
 pub type DuplicateConfig = ChanceConfig;
 
 /// See the module.

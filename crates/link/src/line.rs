@@ -85,7 +85,7 @@ impl Line {
     /// The instant at which something leaves next.
     ///
     /// Neighbouring segments leave together if the last is due within `coalesce` of the first, as the interrupt
-    /// moderation of a receiving network card would hand them over. `sending`: what the transmitter will put on the
+    /// moderation of a receiving network card would deliver them. `sending`: what the transmitter will put on the
     /// way next, and when that will be due.
     pub(crate) fn next_leave(&self, coalesce: Duration, sending: Option<(&Packet, Instant)>) -> Option<Instant> {
         let in_order = self.first_train(coalesce, sending).map(|(leave, _)| leave);

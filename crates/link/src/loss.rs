@@ -1,4 +1,4 @@
-//! Loss: which packets vanish before they reach the queue. One module per model, and the fork between them.
+//! Loss: which packets vanish before they reach the queue. One module per model, and the choice between them.
 //!
 //! Independent loss drops each packet (each segment of a train) with one probability p, 0 ≤ p ≤ 1, default 0.
 //! Source: dummynet (Rizzo 1997, section 2), GINE section 3.2 ("independent constant packet loss probability").

@@ -368,7 +368,7 @@ impl Pipe {
         self.delay.order() == Order::Kept && self.reorder.is_idle()
     }
 
-    /// Whether a packet is inside that will be handed out.
+    /// Whether a packet is inside that will be delivered.
     fn is_loaded(&self) -> bool {
         self.counters.queued.packets + self.counters.travelling.packets > 0
     }

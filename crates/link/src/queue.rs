@@ -1,7 +1,7 @@
-//! Where packets wait for the transmitter: one module per discipline, and the fork between them.
+//! Where packets wait for the transmitter: one module per discipline, and the choice between them.
 //!
 //! All disciplines answer to the same few calls. `push` is told of a train that arrives and admits or drops its segments
-//! one by one, `pop` hands out the next segment to send and may drop others on the way. Each tells the [`Ledger`] of
+//! one by one, `pop` delivers the next segment to send and may drop others on the way. Each tells the [`Ledger`] of
 //! everything that happens to a packet, at the moment it happens: the ledger's `queued` is what the queue holds.
 
 mod checks;

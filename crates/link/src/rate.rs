@@ -1,4 +1,4 @@
-//! How fast a pipe sends: one module per model, and the fork between them.
+//! The rate of a pipe: one module per model, and the choice between them.
 
 mod constant;
 mod delivery_trace;

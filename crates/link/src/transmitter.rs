@@ -13,7 +13,7 @@ pub(crate) struct Sending {
     pub(crate) finish: Instant,
     /// How long it is on the transmitter in all.
     pub(crate) serialization: Duration,
-    /// Whether it followed a segment that is handed out without a gap.
+    /// Whether it followed a segment that is delivered without a gap.
     pub(crate) back_to_back: bool,
     /// How long it will travel.
     pub(crate) delay: Duration,

@@ -213,7 +213,7 @@ proptest! {
         prop_assert_eq!(play(&case, Some(Duration::from_secs(1_000))), play(&case, None));
     }
 
-    /// Cross traffic alone, without a queue to fill: all that is sent is sent, and nothing of it is handed out.
+    /// Cross traffic alone, without a queue to fill: all that is sent is sent, and nothing of it is delivered.
     #[test]
     fn cross_traffic_is_never_handed_out(sources in cross()) {
         let config = PipeConfig { cross: sources, ..PipeConfig::default() };

@@ -1,4 +1,4 @@
-//! Which bits of a packet a checksum covers for sure, and flipping one of them.
+//! Flips one of the bits of a packet that a checksum certainly covers.
 
 use crate::flow::{UDP, UDP_LITE, payload};
 use crate::headers::ETHERNET_HEADER;

@@ -40,7 +40,7 @@ impl Frame {
         Self { len, phantom: true, ..Self::complete(headers) }
     }
 
-    /// Whether it takes room and time like any other, but is never handed out.
+    /// Whether it takes room and time like any other, but is never delivered.
     pub(crate) fn is_phantom(&self) -> bool {
         self.phantom
     }

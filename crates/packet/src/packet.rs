@@ -336,7 +336,7 @@ impl Packet {
         Self::whole(Arc::new(Frame::phantom(headers.into(), len)))
     }
 
-    /// Whether it is a phantom, which is never handed out.
+    /// Whether it is a phantom, which is never delivered.
     #[inline]
     pub fn is_phantom(&self) -> bool {
         self.span.flags() & PHANTOM != 0

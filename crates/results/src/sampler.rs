@@ -32,7 +32,7 @@ pub struct Busiest {
     pub direction: String,
     /// The name of a further pipe; none: the direction's own.
     pub pipe: Option<String>,
-    /// What it hands out just now.
+    /// What it delivers just now.
     pub bits_per_second: f64,
 }
 

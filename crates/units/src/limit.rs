@@ -16,9 +16,9 @@ const PACKETS: Family = Family {
 /// The limit of a queue: in packets, in bytes or in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
-    /// So many packets wait at most; the segments of a super-packet count one by one.
+    /// At most this many packets wait; the segments of a super-packet count one by one.
     Packets(u32),
-    /// So many bytes wait at most.
+    /// At most this many bytes wait.
     Bytes(Bytes),
     /// No packet waits longer than this before its transmission begins.
     Time(Duration),

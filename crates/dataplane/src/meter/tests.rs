@@ -22,7 +22,7 @@ fn ratio(meter: &Meter) -> f64 {
     meter.busy.as_nanos() as f64 / meter.busy_measured().as_nanos() as f64
 }
 
-/// Packets of 120 us each that are handed over 10 us late, and from the third on 40 us late: the delay shows both,
+/// Packets of 120 us each that are delivered 10 us late, and from the third on 40 us late: the delay shows both,
 /// the rate only the 30 us that the third took too long.
 #[test]
 fn lateness_shows_in_the_delay_and_its_growth_in_the_rate() {
@@ -66,7 +66,7 @@ fn an_engine_that_is_slow_or_loses_packets_does_not_achieve_the_rate() {
 }
 
 /// Bursts of ten packets at 10 Gbit/s, which the kernel takes one by one: each begins on time and ends 18 us late, or the
-/// engine wakes up 100 us late and hands them over at once. In between it has made up for it.
+/// engine wakes up 100 us late and delivers them at once. In between it has made up for it.
 #[test]
 fn short_bursts_have_no_rate_of_their_own() {
     let sent = Duration::from_nanos(1_200);
@@ -111,7 +111,7 @@ fn a_machine_that_slept_says_nothing_of_the_rate() {
     assert!(meter.lateness.max().expect("three packets") >= Duration::from_secs(60));
 }
 
-/// What an engine measures that hands over each packet of a full pipe when it is due: `packets` of 1,500 bytes.
+/// What an engine measures that delivers each packet of a full pipe when it is due: `packets` of 1,500 bytes.
 fn punctual(config: &PipeConfig, packets: u64, change: impl Fn(u64) -> Option<PipeChange>) -> Meter {
     let (mut pipe, mut drop_log) = (Pipe::new(config, Duration::from_micros(50), Seed::new(1)), DropLog::new());
     let (mut pool, mut meter) = (Pool::default(), Meter::default());

@@ -218,7 +218,7 @@ fn start_engine(ports: &[u32; 2]) -> Result<Engine, Failure> {
 /// What a number of small packets came to.
 struct Passed {
     delivered_per_second: f64,
-    /// Packets that the engine did not get, or could not hand over.
+    /// Packets that the engine did not get, or could not deliver.
     lost: u64,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Glob {
 }
 
 impl Glob {
-    /// Reads a pattern; none if it is none.
+    /// Parses a pattern; none if it is invalid.
     pub(super) fn new(pattern: &OsStr) -> Option<Self> {
         let path = pattern.as_bytes().strip_prefix(b"/")?;
         let names: Vec<&[u8]> = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();

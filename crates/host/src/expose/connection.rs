@@ -1,4 +1,4 @@
-//! A connection from this machine into a node: two directions, each of which ends for itself.
+//! A connection from this machine into a node: two directions, each of which ends independently.
 
 use std::io;
 use std::net::TcpStream;

@@ -16,7 +16,7 @@ use super::listen::Exposed;
 use super::way::{Entered, Way};
 use crate::error::{Attempted, KernelError};
 
-/// When the machine has no descriptors or memory for another connection, it is asked again after so long.
+/// When the machine has no descriptors or memory for another connection, the relay tries again after this span.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A thread that passes connections on to a node, and nothing else. It and they end when this is dropped.

@@ -264,7 +264,7 @@ impl Agent {
         }
     }
 
-    /// Takes leave of every child that has ended; whether there are others.
+    /// Reaps every child that has ended; whether there are others.
     fn reap_all(&mut self) -> io::Result<bool> {
         while self.signals.read_signal()?.is_some() {}
         let limit = Instant::now() + TERMINAL_REST;

@@ -46,7 +46,7 @@ pub enum FrameError {
         /// The one that came.
         came: u32,
     },
-    /// A frame says another length of its message than the frames before it, or an absurd one.
+    /// A frame says another length of its message than the frames before it, or an impossible one.
     Length(u32),
 }
 
@@ -109,7 +109,7 @@ impl Joiner {
     /// Takes a frame; the message, when that was its last one. Frames of other EtherTypes are passed over.
     ///
     /// # Errors
-    /// When frames were lost or make no sense.
+    /// When frames were lost or are malformed.
     pub fn take(&mut self, frame: &[u8]) -> Result<Option<Vec<u8>>, FrameError> {
         let Some((header, payload)) = frame.split_at_checked(HEADERS) else { return Ok(None) };
         if header[12..14] != ETHERTYPE.to_be_bytes() {

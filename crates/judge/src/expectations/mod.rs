@@ -137,7 +137,7 @@ impl Flow {
         let why = if self.departed_packets > 0 {
             "a transit router is at its end, where packets go on in computed time and nothing is measured"
         } else {
-            "no packet was handed out"
+            "no packet was delivered"
         };
         why.into()
     }

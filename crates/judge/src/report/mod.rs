@@ -107,11 +107,11 @@ pub struct PipeRow {
     /// Whether they did for so long that the verdict judges it.
     #[serde(default)]
     pub rate_judged: bool,
-    /// What was handed out, over the whole run.
+    /// What was delivered, over the whole run.
     pub throughput_bits_per_second: f64,
     /// The described propagation delay at the end of the run.
     pub delay_ns: u64,
-    /// The mean propagation delay that packets really had, from the end of their transmission to being handed out.
+    /// The mean propagation delay that packets really had, from the end of their transmission to delivery.
     pub measured_delay_mean_ns: Option<u64>,
     /// Its 99th percentile.
     pub measured_delay_p99_ns: Option<u64>,
@@ -121,7 +121,7 @@ pub struct PipeRow {
     pub arrived_packets: u64,
     /// Their bytes.
     pub arrived_bytes: u64,
-    /// Packets that were handed out.
+    /// Packets that were delivered.
     pub departed_packets: u64,
     /// Their bytes.
     pub departed_bytes: u64,
@@ -136,7 +136,7 @@ pub struct PipeRow {
     /// What else happened in it.
     #[serde(flatten)]
     pub effects: Effects,
-    /// How much later than due packets were handed out: median.
+    /// How much later than due packets were delivered: median.
     pub lateness_p50_ns: Option<u64>,
     /// 99th percentile of the lateness.
     pub lateness_p99_ns: Option<u64>,

@@ -75,10 +75,10 @@ pub struct Evidence {
 pub struct PipeEvidence {
     /// Its link and direction.
     pub name: String,
-    /// Whether anything was handed out.
+    /// Whether anything was delivered.
     pub carried: bool,
-    /// The 99th percentile of how much later than due packets were handed out; of few packets, what [`crate::measure`] makes
-    /// of it.
+    /// The 99th percentile of how much later than due packets were delivered; of few packets, what [`crate::measure`]
+    /// makes of it.
     pub lateness_p99_ns: u64,
     /// The described propagation delay; none if it was changed during the run.
     pub delay_ns: Option<u64>,

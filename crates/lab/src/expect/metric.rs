@@ -47,11 +47,11 @@ impl CommandMetric {
 /// What can be measured of one direction of a link. Packets are segments; bytes count from the IP header on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PipeMetric {
-    /// The rate of what was handed out.
+    /// The rate of what was delivered.
     Throughput,
     /// The rate of what arrived.
     Offered,
-    /// The mean propagation delay that packets had: from the end of their transmission to being handed out.
+    /// The mean propagation delay that packets had: from the end of their transmission to delivery.
     Delay,
     /// Its median.
     DelayP50,
@@ -67,11 +67,11 @@ pub enum PipeMetric {
     Loss,
     /// Throughput as a share of the described rate.
     Utilization,
-    /// The 99th percentile of how much later than due packets were handed out.
+    /// The 99th percentile of how much later than due packets were delivered.
     LatenessP99,
-    /// Packets handed out.
+    /// Packets delivered.
     Packets,
-    /// Bytes handed out.
+    /// Bytes delivered.
     Bytes,
 }
 

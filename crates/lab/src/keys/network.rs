@@ -41,7 +41,7 @@ pub(crate) const LINK: Section = Section {
                 "coalesce",
                 DURATION_OR_ZERO,
                 "20 us",
-                "Packets due within this time of one another may be handed out together, as a network card's interrupt \
+                "Packets due within this time of one another may be delivered together, as a network card's interrupt \
              moderation does it; 0 turns it off. Default: 20 us.",
             ),
             Key::new(

@@ -1,4 +1,4 @@
-//! How much of the delay before it each delay keeps (GINE, equation 4.1).
+//! The correlation of each delay with the one before it (GINE, equation 4.1).
 
 use crate::ConfigError;
 use alloc::format;

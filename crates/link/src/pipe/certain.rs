@@ -20,7 +20,7 @@ use netloom_units::{Duration, Instant};
 
 impl Pipe {
     /// The instant before which all deliveries are known at `now`, no matter which packets enter from `now` on; at least
-    /// `now`. It holds until the pipe is changed, cut or joined by hand. A pipe that is cut hands out nothing unknown:
+    /// `now`. It holds until the pipe is changed, cut or joined by hand. A pipe that is cut delivers nothing unknown:
     /// [`Instant::MAX`].
     ///
     /// An answer may be earlier than what could be proved, never later.
@@ -86,7 +86,7 @@ impl Pipe {
         Some((&sending.segment, self.line.due_behind(sending.finish + sending.delay)))
     }
 
-    /// When the first packet that is on its way leaves. It is what the pipe hands out next if it leaves before what
+    /// When the first packet that is on its way leaves. It is what the pipe delivers next if it leaves before what
     /// [`Pipe::certain_until`] told.
     pub fn next_certain(&self) -> Option<Instant> {
         self.line.next_leave(self.coalesce, self.coming())

@@ -1,4 +1,4 @@
-//! Parameters that several disciplines have in common, and what would make no sense of them.
+//! Checks of parameters that several disciplines have in common.
 
 use crate::ConfigError;
 use alloc::format;

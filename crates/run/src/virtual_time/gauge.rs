@@ -7,7 +7,7 @@ use netloom_units::Instant;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// See the module. In virtual time whatever is due is handed over at its instant.
+/// See the module. In virtual time whatever is due is delivered at its instant.
 pub(super) struct Gauge(pub(super) Rc<RefCell<Meters>>);
 
 impl Tap for Gauge {

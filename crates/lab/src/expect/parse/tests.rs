@@ -108,8 +108,8 @@ fn judgements_say_what_was_measured_and_wanted() {
         let judgement = right(expectation).judge(&measured);
         assert_eq!((judgement.met, judgement.explanation.as_str()), (met, explanation), "{expectation}");
     }
-    let unmeasured = right("backbone.delay < 5 ms").unmeasured("no packet was handed out");
-    assert_eq!(unmeasured.explanation, "not measured: no packet was handed out; wanted less than 5 ms");
+    let unmeasured = right("backbone.delay < 5 ms").unmeasured("no packet was delivered");
+    assert_eq!(unmeasured.explanation, "not measured: no packet was delivered; wanted less than 5 ms");
     assert!(!unmeasured.met);
 }
 
