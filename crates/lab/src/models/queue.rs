@@ -1,4 +1,4 @@
-//! `queue`: where packets wait. One module per discipline, and the fork between them.
+//! `queue`: where packets wait. One module per discipline, and the choice between them.
 
 pub(crate) mod codel;
 mod divided;
