@@ -8,7 +8,7 @@ pub struct LinkName {
     /// Its name.
     pub name: String,
     /// The node at each end.
-    pub ends: [String; 2],
+    pub ends: Vec<String>,
     /// Whether it is joined in the kernel, so that its pipes see nothing.
     pub joined: bool,
 }
@@ -16,10 +16,7 @@ pub struct LinkName {
 impl LinkName {
     /// Where packets of `direction` enter and leave.
     pub fn path(&self, direction: Direction) -> (&str, &str) {
-        let [first, second] = &self.ends;
-        match direction {
-            Direction::Forward => (first, second),
-            Direction::Backward => (second, first),
-        }
+        let entry = direction.index();
+        (&self.ends[entry], &self.ends[1 - entry])
     }
 }

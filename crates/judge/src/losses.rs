@@ -44,11 +44,13 @@ pub fn port_losses(
     let named: u64 = engine.ports.iter().map(|port| port.lost_receiving).sum();
     let missing: Vec<u64> = engine.ports.iter().map(|port| missing(port, before, after)).collect();
     let overflows = divide(engine.lost_receiving.saturating_sub(named), &missing);
+    // Ports are numbered as the ends of links.
+    let ends: Vec<_> = names.iter().flat_map(|link| link.ends.iter().map(|node| (&link.name, node))).collect();
     let told = |(port, overflow): (&netloom_dataplane::PortReport, u64)| {
-        let name = &names[port.port.0 as usize / 2];
+        let (link, node) = ends[port.port.0 as usize];
         PortLoss {
-            link: name.name.clone(),
-            node: name.ends[port.port.0 as usize % 2].clone(),
+            link: link.clone(),
+            node: node.clone(),
             lost_arriving_packets: port.lost_receiving + overflow,
             // What the kernel refuses it may count as dropped, too; what is dropped behind a full queue only it knows of.
             lost_leaving_packets: port.lost_sending.max(after.of(port.port).refused),
@@ -90,8 +92,11 @@ mod tests {
     use netloom_dataplane::PortReport;
 
     fn names() -> Vec<LinkName> {
-        let name =
-            |name: &str, ends: [&str; 2]| LinkName { name: name.into(), ends: ends.map(str::to_owned), joined: false };
+        let name = |name: &str, ends: [&str; 2]| LinkName {
+            name: name.into(),
+            ends: ends.map(str::to_owned).into(),
+            joined: false,
+        };
         vec![name("first", ["a", "r"]), name("second", ["r", "b"])]
     }
 

@@ -1,9 +1,10 @@
 //! Addresses: those that the lab file gives, and automatic ones for all other ends.
 //!
-//! The link at place `i` gets the `i`-th /30 of 10.0.0.0/8 and the `i`-th /64 of fd00:6e6c::/32; its ends get the first
-//! two addresses. The same file therefore always gives the same addresses. A subnet that overlaps one that the file
-//! gives is skipped, for this link and so for all behind it. In a large lab the numbers are those of `order`; those
-//! that are skipped there are replaced by numbers behind the last of them.
+//! The segment at place `i` gets the `i`-th /30 of 10.0.0.0/8 and the `i`-th /64 of fd00:6e6c::/32; its ends get the
+//! first addresses. The same file therefore always gives the same addresses. A subnet that overlaps one that the file
+//! gives is skipped, for this segment and so for all behind it. In a large lab the numbers are those of `order`; those
+//! that are skipped there are replaced by numbers behind the last of them. Where a /30 is too small, a larger subnet
+//! takes the place of several.
 
 mod family;
 mod order;
@@ -12,6 +13,7 @@ pub(crate) use family::{Family, first, net};
 
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings};
+use crate::segments::{Segment, segments};
 use crate::spec::LinkSpec;
 use family::{Range, range};
 use ipnet::IpNet;
@@ -21,26 +23,11 @@ use std::net::{IpAddr, Ipv6Addr};
 /// IPv6 links carry packets of 1280 bytes at least (RFC 8200, section 5).
 const LEAST_MTU_V6: u32 = 1_280;
 
-/// The addresses at both ends of a link; IPv4 before IPv6.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct LinkAddresses {
-    pub(crate) ends: [Vec<IpNet>; 2],
-}
-
-impl LinkAddresses {
-    /// The addresses of `end` with its hardware address, for the permanent neighbour entries of the other end.
-    pub(crate) fn neighbors(&self, end: usize, mac: [u8; 6]) -> Vec<(IpAddr, [u8; 6])> {
-        let has_v6 = self.ends[end].iter().any(|net| matches!(net, IpNet::V6(_)));
-        let link_local = has_v6.then(|| IpAddr::V6(link_local(mac)));
-        self.ends[end].iter().map(IpNet::addr).chain(link_local).map(|address| (address, mac)).collect()
-    }
-
-    /// The addresses of both ends in their first common subnet of a family.
-    pub(crate) fn pair(&self, family: Family) -> Option<[IpNet; 2]> {
-        let [first, second] = &self.ends;
-        let of_family = |net: &&IpNet| Family::of(net) == family;
-        first.iter().filter(of_family).find_map(|a| second.iter().find(|b| a.trunc() == b.trunc()).map(|b| [*a, *b]))
-    }
+/// Each address at an end with its hardware address, for the permanent neighbour entries of the ends that it is reached from.
+pub(crate) fn neighbors(nets: &[IpNet], mac: [u8; 6]) -> impl Iterator<Item = (IpAddr, [u8; 6])> {
+    let has_v6 = nets.iter().any(|net| matches!(net, IpNet::V6(_)));
+    let link_local = has_v6.then(|| IpAddr::V6(link_local(mac)));
+    nets.iter().map(IpNet::addr).chain(link_local).map(move |address| (address, mac))
 }
 
 /// The address that Linux derives from a hardware address (RFC 4291, appendix A).
@@ -52,39 +39,39 @@ fn link_local(mac: [u8; 6]) -> Ipv6Addr {
 /// The addresses at the ends of these links, each with the name of its node.
 pub(crate) fn addresses(links: &[LinkSpec]) -> Vec<(String, IpAddr)> {
     // What is wrong with them is noted when the plan is made.
-    let assigned = assign(links, &mut Findings::default());
-    let ends = links.iter().zip(assigned).flat_map(|(link, own)| link.ends.iter().zip(own.ends));
-    ends.flat_map(|(end, nets)| nets.into_iter().map(|net| (end.node.value.clone(), net.addr()))).collect()
+    let assigned = assign(&segments(links), &mut Findings::default());
+    let nodes = links.iter().flat_map(|link| &link.ends).map(|end| &end.node.value);
+    let of_end = |(node, nets): (&String, Vec<IpNet>)| nets.into_iter().map(|net| (node.clone(), net.addr())).collect();
+    nodes.zip(assigned).flat_map(|end| -> Vec<_> { of_end(end) }).collect()
 }
 
-/// The addresses of all links.
-pub(crate) fn assign(links: &[LinkSpec], found: &mut Findings) -> Vec<LinkAddresses> {
-    let mut addresses = vec![LinkAddresses::default(); links.len()];
-    let numbers = order::numbers(links);
+/// The addresses at all ends, by the ends' numbers; IPv4 before IPv6.
+pub(crate) fn assign(segments: &[Segment<'_>], found: &mut Findings) -> Vec<Vec<IpNet>> {
+    let count = segments.iter().flat_map(|segment| &segment.ends).map(|(end, _)| end.index() + 1).max().unwrap_or(0);
+    let mut addresses = vec![Vec::new(); count];
+    let numbers = order::numbers(segments);
     let behind = numbers.iter().flatten().max().map_or(0, |last| u128::from(*last) + 1);
     for family in [Family::V4, Family::V6] {
-        let mut taken = explicit_addresses(links, family, &mut found.errors);
-        let reserved = explicit_subnets(links, family, &mut found.errors);
+        let mut taken = explicit_addresses(segments, family, &mut found.errors);
+        let reserved = explicit_subnets(segments, family, &mut found.errors);
         let mut next = behind;
-        for (place, (link, own)) in links.iter().zip(&mut addresses).enumerate() {
-            let given = link.ends.each_ref().map(|end| nets_of(&end.addresses, family));
-            let pair = match (given[0].is_empty(), given[1].is_empty()) {
-                _ if family == Family::V6 && link.mtu < LEAST_MTU_V6 => {
-                    without_v6(link, found);
-                    given
-                }
-                _ if link.addresses == Some(false) => given,
-                (true, true) => {
-                    let number = numbers.as_ref().map(|numbers| u128::from(numbers[place]));
-                    automatic(link, family, number, &mut next, &reserved, &mut found.errors)
-                }
-                (false, false) => given,
-                (is_missing, _) => completed(link, given, usize::from(!is_missing), &mut taken, &mut found.errors),
-            };
+        for (place, segment) in segments.iter().enumerate() {
+            let mut nets: Vec<Vec<IpNet>> =
+                segment.ends.iter().map(|(_, end)| nets_of(&end.addresses, family)).collect();
+            let missing = nets.iter().filter(|own| own.is_empty()).count();
+            if family == Family::V6 && segment.mtu < LEAST_MTU_V6 {
+                without_v6(segment, found);
+            } else if !segment.is_addressed {
+            } else if missing == nets.len() {
+                let number = numbers.as_ref().map(|numbers| u128::from(numbers[place]));
+                nets = automatic(segment, family, number, &mut next, &reserved, &mut found.errors);
+            } else if missing > 0 {
+                complete(segment, &mut nets, &mut taken, &mut found.errors);
+            }
             // In the order of the file, a link has its number whether it needs it or not.
             next += u128::from(numbers.is_none());
-            for (end, nets) in own.ends.iter_mut().zip(pair) {
-                end.extend(nets);
+            for ((end, _), own) in segment.ends.iter().zip(nets) {
+                addresses[end.index()].extend(own);
             }
         }
     }
@@ -95,34 +82,41 @@ fn nets_of(addresses: &[Spanned<IpNet>], family: Family) -> Vec<IpNet> {
     addresses.iter().map(|address| address.value).filter(|net| Family::of(net) == family).collect()
 }
 
-fn without_v6(link: &LinkSpec, found: &mut Findings) {
-    let given = link.ends.iter().flat_map(|end| &end.addresses).filter(|net| Family::of(&net.value) == Family::V6);
+fn without_v6(segment: &Segment<'_>, found: &mut Findings) {
+    let given = segment.ends.iter().flat_map(|(_, end)| of_family(&end.addresses, Family::V6));
     let before = found.errors.len();
+    let mtu = segment.mtu;
     found.errors.extend(
-        given.map(|net| net.error(format!("IPv6 needs an mtu of {LEAST_MTU_V6} or more, this link has {}", link.mtu))),
+        given.map(|net| net.error(format!("IPv6 needs an mtu of {LEAST_MTU_V6} or more, this link has {mtu}"))),
     );
-    if found.errors.len() == before && link.addresses != Some(false) {
+    if found.errors.len() == before && segment.is_addressed {
         let message = format!("no IPv6 on this link: it needs an mtu of {LEAST_MTU_V6} or more");
-        found.warnings.push(link.name.error(message));
+        found.warnings.push(segment.name.error(message));
     }
 }
 
 /// The addresses of a family that the file gives; one that is given twice is noted, and so are ends that do not meet.
-fn explicit_addresses(links: &[LinkSpec], family: Family, errors: &mut Errors) -> BTreeSet<IpAddr> {
+fn explicit_addresses(segments: &[Segment<'_>], family: Family, errors: &mut Errors) -> BTreeSet<IpAddr> {
     let mut seen: BTreeMap<IpAddr, (Span, String)> = BTreeMap::new();
-    for link in links {
-        let given = link.ends.each_ref().map(|end| (of_family(&end.addresses, family), &end.node.value));
-        for (nets, node) in &given {
-            for net in nets {
-                let owner = format!("`{node}` on link `{}`", link.name.value);
+    for segment in segments {
+        let mut first_given: Option<Vec<&Spanned<IpNet>>> = None;
+        let mut errors_of_ends = Vec::new();
+        for (_, end) in &segment.ends {
+            let given = of_family(&end.addresses, family);
+            for net in &given {
+                let owner = format!("`{}` on link `{}`", end.node.value, segment.name.value);
                 if let Some((first, taken_by)) = seen.insert(net.value.addr(), (net.span, owner)) {
                     let message = format!("the address {} is that of {taken_by}, too", net.value.addr());
                     errors.push(net.error(message).and(first, "first here"));
                 }
             }
+            match &first_given {
+                None if given.is_empty() => {}
+                None => first_given = Some(given),
+                Some(first) => errors_of_ends.extend(apart(first, &given)),
+            }
         }
-        let [(first, _), (second, _)] = given;
-        errors.extend(apart(&first, &second));
+        errors.extend(errors_of_ends);
     }
     seen.into_keys().collect()
 }
@@ -142,11 +136,11 @@ fn apart(first: &[&Spanned<IpNet>], second: &[&Spanned<IpNet>]) -> Option<Diagno
     Some(b.error(message).and(a.span, "the other end"))
 }
 
-/// The subnets that the file gives, in order; each link has its own, and overlaps are noted.
-fn explicit_subnets(links: &[LinkSpec], family: Family, errors: &mut Errors) -> Vec<Range> {
+/// The subnets that the file gives, in order; each segment has its own, and overlaps are noted.
+fn explicit_subnets(segments: &[Segment<'_>], family: Family, errors: &mut Errors) -> Vec<Range> {
     let mut subnets: Vec<(Range, usize, &Spanned<IpNet>)> = Vec::new();
-    for (index, link) in links.iter().enumerate() {
-        let given = link.ends.iter().flat_map(|end| &end.addresses).filter(|net| Family::of(&net.value) == family);
+    for (index, segment) in segments.iter().enumerate() {
+        let given = segment.ends.iter().flat_map(|(_, end)| of_family(&end.addresses, family));
         subnets.extend(given.map(|net| (range(&net.value), index, net)));
     }
     // Subnets nest or are apart: in this order each follows what it lies in.
@@ -161,7 +155,7 @@ fn explicit_subnets(links: &[LinkSpec], family: Family, errors: &mut Errors) -> 
                         "{} overlaps {}, the subnet of link `{}`: each link has a subnet of its own",
                         net.value.trunc(),
                         other.value.trunc(),
-                        links[owner].name.value
+                        segments[owner].name.value
                     );
                     errors.push(net.error(message).and(other.span, "the other link"));
                 }
@@ -172,30 +166,36 @@ fn explicit_subnets(links: &[LinkSpec], family: Family, errors: &mut Errors) -> 
     subnets.into_iter().map(|(range, ..)| range).collect()
 }
 
-/// The automatic subnet of this number; if there is none, or it overlaps a given one, the next that overlaps none.
+/// The addresses in the automatic subnet of this number; if there is none, or it is too small or overlaps a given one, in the
+/// next that overlaps none.
 fn automatic(
-    link: &LinkSpec,
+    segment: &Segment<'_>,
     family: Family,
     number: Option<u128>,
     next: &mut u128,
     reserved: &[Range],
     errors: &mut Errors,
-) -> [Vec<IpNet>; 2] {
+) -> Vec<Vec<IpNet>> {
     let pool = family.pool();
-    let ends = |subnet: Range| [1, 2].map(|host| vec![net(family, subnet.first + host, pool.prefix)]);
+    let parts = pool.parts(segment.ends.len());
+    let prefix = pool.prefix(parts);
+    let ends = |subnet: Range| {
+        let hosts = (1..).take(segment.ends.len());
+        hosts.map(|host: u128| vec![net(family, subnet.first + host, prefix)]).collect()
+    };
     let overlapped = |subnet: Range| reserved.iter().find(|other| other.overlaps(subnet));
-    if let Some(subnet) = number.map(|number| pool.subnet(number))
+    if let Some(subnet) = number.filter(|_| parts == 1).map(|number| pool.subnet(number, parts))
         && overlapped(subnet).is_none()
     {
         return ends(subnet);
     }
     loop {
-        let subnet = pool.subnet(*next);
+        *next = next.next_multiple_of(parts);
+        let subnet = pool.subnet(*next, parts);
         if subnet.last > pool.last {
-            errors.push(
-                link.name.error(format!("no automatic {} subnet is left: give the ends an `address`", family.name())),
-            );
-            return [Vec::new(), Vec::new()];
+            let message = format!("no automatic {} subnet is left: give the ends an `address`", family.name());
+            errors.push(segment.name.error(message));
+            return vec![Vec::new(); segment.ends.len()];
         }
         match overlapped(subnet) {
             Some(other) => {
@@ -203,37 +203,65 @@ fn automatic(
                 *next = (behind - pool.first).div_ceil(pool.step).max(*next + 1);
             }
             None => {
-                *next += u128::from(number.is_some());
+                *next += parts - u128::from(number.is_none());
                 return ends(subnet);
             }
         }
     }
 }
 
-/// An address for the end that has none, in the subnet of the other: the next free one above, else the lowest.
-fn completed(
-    link: &LinkSpec,
-    mut given: [Vec<IpNet>; 2],
-    missing: usize,
-    taken: &mut BTreeSet<IpAddr>,
-    errors: &mut Errors,
-) -> [Vec<IpNet>; 2] {
-    let other = given[1 - missing][0];
+/// Gives addresses to the ends that have none, in the subnet of the first that has one: the next free one above, else the
+/// lowest.
+fn complete(segment: &Segment<'_>, nets: &mut [Vec<IpNet>], taken: &mut BTreeSet<IpAddr>, errors: &mut Errors) {
+    let Some(other) = nets.iter().flatten().next().copied() else { return };
     let hosts = family::hosts(&other);
     let family = Family::of(&other);
     let at = |number: u128| net(family, number, other.prefix_len());
-    let candidates = (first(&other)..=hosts.last).skip(1).chain(hosts.first..first(&other));
-    let free = candidates.map(at).find(|net| !taken.contains(&net.addr()));
-    match free {
-        Some(net) => {
-            taken.insert(net.addr());
-            given[missing] = vec![net];
-        }
-        None => {
+    let mut candidates = (first(&other)..=hosts.last).skip(1).chain(hosts.first..first(&other)).map(at);
+    for own in nets.iter_mut().filter(|own| own.is_empty()) {
+        let Some(free) = candidates.find(|net| !taken.contains(&net.addr())) else {
             let message =
                 format!("{} leaves no address for the other end: give both, or a larger subnet", other.trunc());
-            errors.push(link.name.error(message));
-        }
+            errors.push(segment.name.error(message));
+            return;
+        };
+        taken.insert(free.addr());
+        own.push(free);
     }
-    given
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segments::tests::link;
+
+    fn shown(links: &[LinkSpec], family: Family) -> Vec<String> {
+        let mut found = Findings::default();
+        let nets = assign(&segments(links), &mut found);
+        assert!(found.errors.is_empty(), "{:?}", found.errors);
+        nets.iter().flatten().filter(|net| Family::of(net) == family).map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn all_ends_of_a_segment_share_a_subnet_that_has_room_for_them() {
+        let links = [
+            link("before", &[("a", ""), ("b", "")]),
+            link("lan", &[("a", ""), ("b", ""), ("c", ""), ("d", ""), ("e", "")]),
+            link("behind", &[("d", ""), ("e", "")]),
+        ];
+        let lan = ["10.0.0.9/29", "10.0.0.10/29", "10.0.0.11/29", "10.0.0.12/29", "10.0.0.13/29"];
+        let all = [&["10.0.0.1/30", "10.0.0.2/30"][..], &lan, &["10.0.0.17/30", "10.0.0.18/30"]].concat();
+        assert_eq!(shown(&links, Family::V4), all);
+        assert_eq!(
+            shown(&links, Family::V6)[5..8],
+            ["fd00:6e6c:0:1::4/64", "fd00:6e6c:0:1::5/64", "fd00:6e6c:0:2::1/64"]
+        );
+    }
+
+    #[test]
+    fn ends_without_an_address_get_one_beside_the_first_that_is_given() {
+        let given = [("a", ""), ("b", "192.168.1.253/24"), ("c", "192.168.1.1/24"), ("d", "")];
+        let all = ["192.168.1.254/24", "192.168.1.253/24", "192.168.1.1/24", "192.168.1.2/24"];
+        assert_eq!(shown(&[link("lan", &given)], Family::V4), all);
+    }
 }

@@ -109,8 +109,8 @@ fn capture_file(node: &Node) -> Result<Spanned<String>, Diagnostic> {
 /// Of every capture's file.
 pub(crate) const EXTENSION: &str = ".pcapng";
 
-/// What is said of a capture of a link between these nodes beside its link and file, as a lab file has it.
-pub(crate) fn write(capture: &CapturePlan, ends: [&str; 2]) -> String {
+/// What is said of a capture beside its link and file, as a lab file has it. `ends`: the nodes at the ends of its link.
+pub(crate) fn write(capture: &CapturePlan, ends: &[&str]) -> String {
     let parts = [
         capture.direction.map(|direction| format!("direction: {direction}")),
         capture.at.map(|point| format!("at: {}", point.name(ends))),

@@ -1,10 +1,10 @@
-//! From the plan to the fabric: its pipes and its transit routers, and how links and directions number pipes and ports.
+//! From the plan to the fabric: its pipes and its transit routers. How pipes and ports are numbered stands at [`End`].
 
 mod routers;
 
 pub use routers::router_specs;
 
-use crate::{NodeKind, PipePlan, Plan};
+use crate::{End, NodeKind, PipePlan, Plan};
 use netloom_fabric::{Fabric, PipeId, PipeSpec, PortId};
 use netloom_units::Duration;
 
@@ -20,9 +20,9 @@ pub fn pipe_specs(plan: &Plan) -> Vec<PipeSpec> {
         name: pipe.to_string(),
         config: pipe.config.clone(),
         coalesce: coalesce(plan, &pipe),
-        from: port_id(pipe.link, pipe.direction.index()),
+        from: port_id(plan.links[pipe.link].entry(pipe.direction).end),
         filter: pipe.treatment.map(|treatment| treatment.filter.clone()),
-        to: port_id(pipe.link, 1 - pipe.direction.index()),
+        to: port_id(plan.links[pipe.link].exit(pipe.direction).end),
     };
     plan.pipes().map(spec).collect()
 }
@@ -30,22 +30,23 @@ pub fn pipe_specs(plan: &Plan) -> Vec<PipeSpec> {
 /// A transit router has no network card whose interrupts are moderated: it takes every segment when it is due.
 fn coalesce(plan: &Plan, pipe: &PipePlan<'_>) -> Duration {
     let link = &plan.links[pipe.link];
-    let end = &link.ends[1 - pipe.direction.index()];
-    if plan.nodes[end.node].kind == NodeKind::Transit { Duration::ZERO } else { link.coalesce }
+    let exit = link.exit(pipe.direction);
+    if plan.nodes[exit.node].kind == NodeKind::Transit { Duration::ZERO } else { link.coalesce }
 }
 
 /// The pipe at this place of [`Plan::pipes`].
 pub fn pipe_id(pipe: usize) -> PipeId {
-    PipeId(number(pipe))
+    PipeId(u32::try_from(pipe).expect("a lab has fewer than 2^32 pipes"))
+}
+
+/// The pipe that an end has of its own, which begins there.
+pub fn pipe_from(end: End) -> PipeId {
+    PipeId(end.number())
 }
 
 /// The port at an end of a link.
-pub fn port_id(link: usize, end: usize) -> PortId {
-    PortId(number(link * 2 + end))
-}
-
-fn number(value: usize) -> u32 {
-    u32::try_from(value).expect("a lab has fewer than 2^31 links")
+pub fn port_id(end: End) -> PortId {
+    PortId(end.number())
 }
 
 #[cfg(test)]
@@ -53,7 +54,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_are_numbered_by_ends() {
-        assert_eq!(port_id(3, 1), PortId(7));
+    fn the_pipe_with_the_number_of_an_end_begins_there() {
+        let voip = "{pipes: {voip: {match: {protocol: udp}}}}";
+        let text = format!("nodes: [a, b]\nlinks: {{l: {{ends: [a, b], forward: {voip}}}, m: {{ends: [b, a]}}}}\n");
+        let plan = crate::parse(&text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan;
+        let specs = pipe_specs(&plan);
+        for end in plan.ends().map(|end| end.end) {
+            assert_eq!(specs[pipe_from(end).0 as usize].from, port_id(end));
+        }
+        assert_eq!((specs[4].from, specs[4].to, specs.len()), (PortId(0), PortId(1), 5));
     }
 }

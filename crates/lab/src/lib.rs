@@ -27,6 +27,7 @@ mod programs;
 mod resolve;
 mod scalar;
 mod schema;
+mod segments;
 mod spec;
 mod traffic;
 mod yaml;
@@ -41,7 +42,7 @@ pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use models::{ChangeError, EXAMPLES, parse_change, parse_pipe};
 pub use names::check_name;
 pub use plan::{
-    Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, Cpus, Direction, EndPlan, Event, ExposePlan,
+    Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, Cpus, Direction, End, EndPlan, Event, ExposePlan,
     FileContents, FilePlan, InterfacePlan, LinkPart, LinkPlan, NamePlan, NodeKind, NodePlan, OnSpin, PipePlan, Plan,
     Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Sends, Shards, Stack, TrafficPlan, Treatment, Unreached,
     WindowConfig,

@@ -1,13 +1,13 @@
 //! The plan: what is to be built and done, with every name, address and route decided.
 //!
-//! Nodes, interfaces and links are referred to by their place in the plan. A link's two directions are pipes: number
-//! `2 * link` forward, `2 * link + 1` backward; the further pipes of all directions follow behind them, see
-//! [`Plan::pipes`]. The port at a link's end has the number `2 * link + end`.
+//! Nodes, interfaces and links are referred to by their place in the plan. Ports and pipes are numbered as the ends of links
+//! are, see [`End`].
 
 mod bypass;
 mod capture;
 mod clock;
 mod direction;
+mod ends;
 mod expose;
 mod files;
 mod pipes;
@@ -18,6 +18,7 @@ pub use bypass::Bypass;
 pub use capture::{CapturePlan, CapturePoint};
 pub use clock::{Clock, Stack};
 pub use direction::Direction;
+pub use ends::{End, EndPlan};
 pub use expose::ExposePlan;
 pub use files::{FileContents, FilePlan};
 pub use pipes::{PipePlan, Treatment};
@@ -78,9 +79,14 @@ impl Plan {
     /// How long programs have between SIGTERM and SIGKILL unless the lab file says otherwise.
     pub(crate) const STOP: Duration = Duration::from_secs(1);
 
-    /// The nodes at the ends of a link.
-    pub fn ends_of(&self, link: usize) -> [&str; 2] {
-        self.links[link].ends.map(|end| self.nodes[end.node].name.as_str())
+    /// The names of the nodes at the ends of a link.
+    pub fn ends_of(&self, link: usize) -> Vec<&str> {
+        self.links[link].ends.iter().map(|end| self.nodes[end.node].name.as_str()).collect()
+    }
+
+    /// The ends of all links, in the order of their numbers.
+    pub fn ends(&self) -> impl Iterator<Item = &EndPlan> {
+        self.links.iter().flat_map(|link| &link.ends)
     }
 }
 
@@ -261,12 +267,11 @@ pub struct InterfacePlan {
     pub mtu: u32,
     /// Its addresses, each with the length of its subnet's prefix; IPv4 before IPv6.
     pub addresses: Vec<IpNet>,
-    /// The other end's addresses, link-local ones included, and hardware address.
+    /// The addresses of the other ends that it reaches without a router, link-local ones included, each with the hardware
+    /// address there.
     pub neighbors: Vec<(IpAddr, [u8; 6])>,
-    /// The link it is an end of.
-    pub link: usize,
-    /// Which end: 0 or 1.
-    pub end: usize,
+    /// The end of a link that it is at.
+    pub end: End,
 }
 
 /// A route of a node.
@@ -303,13 +308,13 @@ impl Unreached {
     pub const MOST_SHOWN: usize = 20;
 }
 
-/// A link between two nodes.
+/// A link between nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkPlan {
     /// Its name.
     pub name: String,
     /// Its ends; forward is from the first to the second.
-    pub ends: [EndPlan; 2],
+    pub ends: Vec<EndPlan>,
     /// Its directions: forward, backward.
     pub pipes: [PipeConfig; 2],
     /// The further pipes of each direction: the first whose filter matches takes a packet.
@@ -322,13 +327,21 @@ pub struct LinkPlan {
     pub bypass: Bypass,
 }
 
-/// An end of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EndPlan {
-    /// The node's place in the plan.
-    pub node: usize,
-    /// The interface's place in the node's list.
-    pub interface: usize,
+impl LinkPlan {
+    /// The end where packets of a direction enter.
+    pub fn entry(&self, direction: Direction) -> &EndPlan {
+        &self.ends[direction.index()]
+    }
+
+    /// The end where packets of a direction leave.
+    pub fn exit(&self, direction: Direction) -> &EndPlan {
+        &self.ends[1 - direction.index()]
+    }
+
+    /// The other end of a link with two.
+    pub fn beyond(&self, end: End) -> &EndPlan {
+        &self.ends[1 - end.place()]
+    }
 }
 
 /// How far a run may stray from the description and still be "as described".

@@ -15,16 +15,19 @@ mod traffic;
 
 pub(crate) use traffic::resolve_for;
 
-use crate::addressing;
+use crate::addressing::{assign, neighbors};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings, LeftOut};
 use crate::expect::{self, ExpectError, Expectation, Names};
 use crate::names::check_name;
 use crate::plan::{
-    Action, Bypass, Event, InterfacePlan, LinkPlan, NamePlan, NodePlan, Plan, RoutePlan, Stack, Treatment, Unreached,
+    Action, Bypass, EndPlan, Event, InterfacePlan, LinkPlan, NamePlan, NodePlan, Plan, RoutePlan, Stack, Treatment,
+    Unreached,
 };
-use crate::spec::{LinkSpec, Spec};
-use ends::Ends;
+use crate::segments::{Segment, segments};
+use crate::spec::{LinkSpec, NodeSpec, Spec};
+use ends::Interface;
+use ipnet::IpNet;
 use names::{Index, Places, index_of};
 use netloom_units::{Duration, Seed};
 use std::sync::Arc;
@@ -45,7 +48,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     timeline.extend(order::setups(&mut spec));
     let node_index = Index::new("node", spec.nodes.iter().map(|node| &node.name), left_out.nodes);
     let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
-    let ends = ends::resolve(&spec.links, &node_index, &mut found.errors);
+    let interfaces = ends::resolve(&spec.links, &node_index, &mut found.errors);
     let link_names: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
     let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
     let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &kinds, &mut found.errors);
@@ -83,14 +86,18 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         bounds: spec.bounds,
         files: found.errors.files().to_vec(),
     };
-    let addresses = addressing::assign(&spec.links, found);
+    let segments = segments(&spec.links);
+    let addresses = assign(&segments, found);
     // With an end that leads nowhere there is no network to route in; the errors are noted.
-    if let Some(ends) = ends {
-        let routing = routing::settle(&spec, &kinds, &ends, &addresses, &mut found.warnings);
-        let bypass = bypass::settle(&spec, &stacks, &ends, &plan, &mut found.errors);
-        plan.links = link_plans(&spec, &ends, bypass);
+    if let Some(interfaces) = interfaces {
+        let routing = routing::settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);
+        plan.links = link_plans(&spec.links, &interfaces);
+        let bypass = bypass::settle(&spec, &stacks, &plan, &mut found.errors);
+        plan.links.iter_mut().zip(bypass).for_each(|(link, bypass)| link.bypass = bypass);
         plan.unreached = routing.unreached;
-        plan.nodes = node_plans(spec, &stacks, &ends, &addresses, routing.routes.into_iter().zip(routing.names));
+        plan.nodes =
+            node_plans(spec.nodes, &spec.inherit, &stacks, routing.routes.into_iter().zip(routing.names)).collect();
+        add_interfaces(&mut plan, &segments, interfaces, &addresses);
     }
     plan
 }
@@ -167,65 +174,61 @@ fn check_windows(
     }
 }
 
-fn link_plans(spec: &Spec, ends: &[Ends], settled: Vec<Bypass>) -> Vec<LinkPlan> {
-    let plan = |((link, joined), bypass): ((&LinkSpec, &Ends), Bypass)| LinkPlan {
+fn link_plans(links: &[LinkSpec], interfaces: &[Interface]) -> Vec<LinkPlan> {
+    let mut ends = interfaces.iter().map(|interface| interface.at);
+    let plan = |link: &LinkSpec| LinkPlan {
         name: link.name.value.clone(),
-        ends: joined.plans,
+        ends: ends.by_ref().take(link.ends.len()).collect(),
         pipes: link.pipes.clone(),
         treatments: link.treatments.clone(),
         mtu: link.mtu,
         coalesce: link.coalesce,
-        bypass,
+        bypass: Bypass::Off,
     };
-    spec.links.iter().zip(ends).zip(settled).map(plan).collect()
+    links.iter().map(plan).collect()
 }
 
+/// The nodes, still without interfaces.
 fn node_plans(
-    spec: Spec,
+    nodes: Vec<NodeSpec>,
+    inherit: &[String],
     stacks: &[Stack],
-    ends: &[Ends],
-    addresses: &[addressing::LinkAddresses],
     ways: impl Iterator<Item = (Vec<RoutePlan>, Arc<[NamePlan]>)>,
-) -> Vec<NodePlan> {
-    let mut nodes: Vec<NodePlan> = spec
-        .nodes
-        .into_iter()
-        .zip(stacks)
-        .zip(ways)
-        .map(|((node, stack), (routes, names))| NodePlan {
-            name: node.name.value,
-            kind: node.kind,
-            stack: *stack,
-            memory: node.memory.map(|memory| memory.value),
-            cpus: node.cpus.map(|cpus| cpus.value),
-            cpu: node.cpu.map(|cpu| cpu.value),
-            sysctls: node.sysctls,
-            env: node.env,
-            inherit: inherited(&spec.inherit, node.inherit),
-            overlay: *stack == Stack::Kernel || node.overlay.is_some_and(|root| root.value) || !node.files.is_empty(),
-            files: node.files,
-            collect: node.collect,
-            expose: node.expose.into_iter().map(|exposed| exposed.value).collect(),
-            interfaces: Vec::new(),
-            routes,
-            names,
-        })
-        .collect();
-    // Links come in order, and so do the interfaces of every node.
-    for (index, ((link, joined), assigned)) in spec.links.iter().zip(ends).zip(addresses).enumerate() {
-        for end in 0..2 {
-            nodes[joined.plans[end].node].interfaces.push(InterfacePlan {
-                name: joined.names[end].clone(),
-                mac: joined.macs[end],
-                mtu: link.mtu,
-                addresses: assigned.ends[end].clone(),
-                neighbors: assigned.neighbors(1 - end, joined.macs[1 - end]),
-                link: index,
-                end,
-            });
+) -> impl Iterator<Item = NodePlan> {
+    nodes.into_iter().zip(stacks).zip(ways).map(|((node, stack), (routes, names))| NodePlan {
+        name: node.name.value,
+        kind: node.kind,
+        stack: *stack,
+        memory: node.memory.map(|memory| memory.value),
+        cpus: node.cpus.map(|cpus| cpus.value),
+        cpu: node.cpu.map(|cpu| cpu.value),
+        sysctls: node.sysctls,
+        env: node.env,
+        inherit: inherited(inherit, node.inherit),
+        overlay: *stack == Stack::Kernel || node.overlay.is_some_and(|root| root.value) || !node.files.is_empty(),
+        files: node.files,
+        collect: node.collect,
+        expose: node.expose.into_iter().map(|exposed| exposed.value).collect(),
+        interfaces: Vec::new(),
+        routes,
+        names,
+    })
+}
+
+/// Gives the nodes their interfaces: in the order of their ends, as their places were settled.
+fn add_interfaces(plan: &mut Plan, segments: &[Segment<'_>], interfaces: Vec<Interface>, addresses: &[Vec<IpNet>]) {
+    let mut known: Vec<Vec<_>> = vec![Vec::new(); interfaces.len()];
+    for segment in segments {
+        for (own, _) in &segment.ends {
+            let others = segment.ends.iter().map(|(end, _)| end.index()).filter(|other| *other != own.index());
+            known[own.index()] = others.flat_map(|other| neighbors(&addresses[other], interfaces[other].mac)).collect();
         }
     }
-    nodes
+    for (Interface { at, name, mac }, neighbors) in interfaces.into_iter().zip(known) {
+        let EndPlan { end, node, .. } = at;
+        let (mtu, addresses) = (plan.links[end.link()].mtu, addresses[end.index()].clone());
+        plan.nodes[node].interfaces.push(InterfacePlan { name, mac, mtu, addresses, neighbors, end });
+    }
 }
 
 /// What the whole lab inherits, and what a node does beside.

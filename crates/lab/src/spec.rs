@@ -75,7 +75,8 @@ pub(crate) struct NodeSpec {
 #[derive(Debug)]
 pub(crate) struct LinkSpec {
     pub(crate) name: Spanned<String>,
-    pub(crate) ends: [EndSpec; 2],
+    /// Two or more.
+    pub(crate) ends: Vec<EndSpec>,
     pub(crate) pipes: [PipeConfig; 2],
     pub(crate) treatments: [Vec<Treatment>; 2],
     pub(crate) mtu: u32,

@@ -106,8 +106,8 @@ fn walk(plan: &Plan, graph: &Graph, from: usize, target: IpAddr) -> Option<Lengt
             return None;
         }
         let interface = &plan.nodes[here].interfaces[towards(&plan.nodes[here], target)?];
-        length = (length.0 + graph.links[interface.link].2, length.1 + 1);
-        here = plan.links[interface.link].ends[1 - interface.end].node;
+        length = (length.0 + graph.links[interface.end.link()].2, length.1 + 1);
+        here = plan.links[interface.end.link()].beyond(interface.end).node;
     }
     Some(length)
 }
@@ -119,13 +119,14 @@ fn check(graph: &Graph, sources: usize) -> Plan {
         let known = distances(graph, source);
         for (node, target) in plan.nodes.iter().enumerate().filter(|(node, _)| *node != source) {
             for interface in &target.interfaces {
-                let ends = plan.links[interface.link].ends.map(|end| end.node);
+                let link = interface.end.link();
+                let ends: Vec<usize> = plan.links[link].ends.iter().map(|end| end.node).collect();
                 for address in interface.addresses.iter().map(ipnet::IpNet::addr) {
                     let length = walk(&plan, graph, source, address);
                     let via = |end: usize| known[end].filter(|_| graph.forwards[end] || end == source);
-                    let nearer = ends.into_iter().filter_map(|end| Some((via(end)?, end))).min();
-                    let cost = graph.links[interface.link].2;
-                    let described = format!("from n{source} to {address} of n{node}, on l{}", interface.link);
+                    let nearer = ends.iter().filter_map(|end| Some((via(*end)?, *end))).min();
+                    let cost = graph.links[link].2;
+                    let described = format!("from n{source} to {address} of n{node}, on l{link}");
                     match nearer {
                         // Two hosts: the address is reached by way of its own node.
                         None => assert_eq!(length, known[node], "{described}"),

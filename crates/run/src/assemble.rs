@@ -8,6 +8,7 @@ use crate::job::Job;
 use crate::kernels::Kernels;
 use crate::links::{Links, read_port_counters};
 use crate::node::LabNode;
+use crate::port_name::interface_of;
 use crate::session::{Parts, Session};
 use crate::shards::Sharing;
 use crate::{Event, files, memory, refusal, virtual_time};
@@ -25,7 +26,7 @@ use netloom_judge::losses::PortCounters;
 use netloom_judge::quantity::counted;
 use netloom_judge::{ExitCode, LinkName, PipePlace, RunError};
 use netloom_lab::fabric::port_id;
-use netloom_lab::{Clock, Cpus, LinkPlan, NodePlan, Plan, Precision, Stack};
+use netloom_lab::{Clock, Cpus, EndPlan, LinkPlan, NodePlan, Plan, Precision, Stack};
 use netloom_results::EventLog;
 use netloom_results::capture::{Captures, Pace};
 use std::collections::BTreeSet;
@@ -222,7 +223,7 @@ fn configs(job: &Job, cgroups: &[Option<PathBuf>], hosts: &HostsFiles) -> impl I
     let plan = &job.plan;
     let joined = plan.links.iter().filter(|link| link.bypass.is_joined());
     let joined: BTreeSet<(usize, usize)> =
-        joined.flat_map(|link| link.ends).map(|end| (end.node, end.interface)).collect();
+        joined.flat_map(|link| &link.ends).map(|end| (end.node, end.interface)).collect();
     let each = plan.nodes.iter().zip(cgroups).enumerate();
     let config = move |(place, (node, cgroup)): (usize, (&NodePlan, &Option<PathBuf>))| {
         let is_led = |interface| node.stack == Stack::Namespace && !joined.contains(&(place, interface));
@@ -286,14 +287,14 @@ fn make_links(
 ) -> Result<Vec<PortConfig>, RunError> {
     let mut made = Vec::new();
     let mut ports = Vec::new();
-    for (number, link) in plan.links.iter().enumerate() {
+    for link in &plan.links {
         if link.bypass.is_joined() {
-            let pair = Veth { ends: [0, 1].map(|end| in_node(plan, nodes, link, end)), mtu: link.mtu };
+            let pair = Veth { ends: [0, 1].map(|place| in_node(plan, nodes, &link.ends[place])), mtu: link.mtu };
             made.push((0, None, pair));
             continue;
         }
-        for (end, place) in link.ends.iter().enumerate() {
-            let port = port_id(number, end);
+        for place in &link.ends {
+            let port = port_id(place.end);
             let listener = kernels.map_or(Ok(None), |kernels| kernels.listen(place.node, place.interface))?;
             if let Some(listener) = listener {
                 ports.push(PortConfig::Guest { port, listener });
@@ -303,9 +304,9 @@ fn make_links(
                 // A transit router is inside the engine, and needs no interface.
                 continue;
             }
-            let here = VethEnd { name: format!("p{}", port.0), mac: None, namespace: None, up: true };
-            let pair = Veth { ends: [here, in_node(plan, nodes, link, end)], mtu: link.mtu };
-            made.push((sharing.of_end(number, end), Some(port), pair));
+            let here = VethEnd { name: interface_of(port), mac: None, namespace: None, up: true };
+            let pair = Veth { ends: [here, in_node(plan, nodes, place)], mtu: link.mtu };
+            made.push((sharing.of_end(place.end), Some(port), pair));
         }
     }
     made.sort_by_key(|(shard, ..)| *shard);
@@ -319,8 +320,7 @@ fn make_links(
 }
 
 /// The interface at this end of a link between namespace nodes.
-fn in_node(plan: &Plan, nodes: &[Option<LabNode>], link: &LinkPlan, end: usize) -> VethEnd {
-    let place = link.ends[end];
+fn in_node(plan: &Plan, nodes: &[Option<LabNode>], place: &EndPlan) -> VethEnd {
     let interface = &plan.nodes[place.node].interfaces[place.interface];
     let Some(LabNode::Namespace(node)) = &nodes[place.node] else {
         unreachable!("an interface pair ends at a node with namespaces");
@@ -334,7 +334,7 @@ const RUNNING_WITHIN: RealDuration = RealDuration::from_secs(10);
 /// Waits until the nodes whose links are joined in the kernel can send: what they sent before would be dropped.
 fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunError> {
     let joined = plan.links.iter().filter(|link| link.bypass.is_joined());
-    let concerned: BTreeSet<usize> = joined.flat_map(|link| link.ends.map(|end| end.node)).collect();
+    let concerned: BTreeSet<usize> = joined.flat_map(|link| &link.ends).map(|end| end.node).collect();
     let until = Instant::now() + RUNNING_WITHIN;
     for place in concerned {
         let Some(LabNode::Namespace(node)) = &mut nodes[place] else { continue };
@@ -410,7 +410,7 @@ fn start_engine(
 fn links(plan: &Plan, driver: Driver, before: PortCounters) -> Links {
     let name = |link: &LinkPlan| LinkName {
         name: link.name.clone(),
-        ends: link.ends.map(|end| plan.nodes[end.node].name.clone()),
+        ends: link.ends.iter().map(|end| plan.nodes[end.node].name.clone()).collect(),
         joined: link.bypass.is_joined(),
     };
     let pipes = plan.pipes().map(|pipe| (PipePlace::of(&pipe), pipe.config.clone())).collect();

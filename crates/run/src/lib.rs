@@ -23,6 +23,7 @@ mod logs;
 mod memory;
 mod message;
 mod node;
+mod port_name;
 mod portrait;
 mod preflight;
 mod refusal;

@@ -1,9 +1,10 @@
 //! The links of a running lab: what is in force on them, and the driver that makes it so.
 
 use crate::driver::Driver;
+use crate::port_name::port_of;
 use netloom_control::{LabStats, PipeStats};
 use netloom_dataplane::{Act, Appointment, Kept, Snapshot};
-use netloom_fabric::{PipeId, PortId, Tap, TapId};
+use netloom_fabric::{PipeId, Tap, TapId};
 use netloom_host::netlink::{InterfaceCounters, Netlink};
 use netloom_judge::losses::{PortCount, PortCounters, port_losses};
 use netloom_judge::{Effects, LinkName, PipePlace, PipeState, PortLoss, RunError};
@@ -309,11 +310,9 @@ impl Links {
 pub(crate) fn read_port_counters() -> Result<PortCounters, RunError> {
     let interfaces = Netlink::open().and_then(|mut netlink| netlink.links());
     let interfaces = interfaces.map_err(|error| RunError::Died(error.to_string()))?;
-    // Their names say which port they serve.
-    let port = |name: &str| name.strip_prefix('p')?.parse().ok().map(PortId);
     let count = |InterfaceCounters { rx_packets, tx_dropped, tx_errors, .. }: InterfaceCounters| PortCount {
         came: rx_packets,
         refused: tx_dropped + tx_errors,
     };
-    Ok(interfaces.iter().filter_map(|link| Some((port(&link.name)?, count(link.counters)))).collect())
+    Ok(interfaces.iter().filter_map(|link| Some((port_of(&link.name)?, count(link.counters)))).collect())
 }

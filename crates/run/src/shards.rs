@@ -1,8 +1,8 @@
 //! How many threads the packet engine gets, and which links each of them carries.
 
 use netloom_fabric::{Cuts, Partition, Shard, shards};
-use netloom_lab::fabric::{fabric_of, pipe_id, pipe_specs, router_specs};
-use netloom_lab::{Clock, Plan, Precision, Shards};
+use netloom_lab::fabric::{fabric_of, pipe_from, pipe_specs, router_specs};
+use netloom_lab::{Clock, End, LinkPlan, Plan, Precision, Shards};
 
 /// The lab's links, shared out.
 #[derive(Debug)]
@@ -44,9 +44,9 @@ impl Sharing {
         self.partition.count()
     }
 
-    /// The shard that reads what comes from the end of a link.
-    pub(crate) fn of_end(&self, link: usize, end: usize) -> usize {
-        self.partition.of_pipe(pipe_id(2 * link + end))
+    /// The shard that reads what comes from the end of a link: the one with the pipe that begins there.
+    pub(crate) fn of_end(&self, end: End) -> usize {
+        self.partition.of_pipe(pipe_from(end))
     }
 
     /// The fabric in its shards.
@@ -60,16 +60,19 @@ impl Sharing {
     /// The names of the links that each shard carries; a link that is cut is with the shard of its first end.
     fn links<'a>(&self, plan: &'a Plan) -> Vec<Vec<&'a str>> {
         let mut all = vec![Vec::new(); self.count()];
-        for (number, link) in plan.links.iter().enumerate().filter(|(_, link)| !link.bypass.is_joined()) {
-            all[self.of_end(number, 0)].push(link.name.as_str());
+        for link in plan.links.iter().filter(|link| !link.bypass.is_joined()) {
+            all[self.of_end(link.ends[0].end)].push(link.name.as_str());
         }
         all
     }
 
     /// The names of the links whose directions belong to different shards.
     fn cut<'a>(&self, plan: &'a Plan) -> Vec<&'a str> {
-        let is_cut = |number: &usize| self.of_end(*number, 0) != self.of_end(*number, 1);
-        (0..plan.links.len()).filter(is_cut).map(|number| plan.links[number].name.as_str()).collect()
+        let is_cut = |link: &&LinkPlan| {
+            let mut shards = link.ends.iter().map(|end| self.of_end(end.end));
+            shards.next().is_some_and(|first| shards.any(|other| other != first))
+        };
+        plan.links.iter().filter(is_cut).map(|link| link.name.as_str()).collect()
     }
 }
 

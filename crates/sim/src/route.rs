@@ -31,8 +31,9 @@ pub(crate) fn path(plan: &Plan, from: usize, to: usize) -> Result<Vec<Hop>, SimE
             let why = format!("there is no route from {from} to {to}: {} has no route to {target}", node.name);
             return Err(SimError::Unreachable(why));
         };
-        hops.push(Hop { entry: port_id(out.link, out.end), exit: port_id(out.link, 1 - out.end) });
-        here = plan.links[out.link].ends[1 - out.end].node;
+        let beyond = plan.links[out.end.link()].beyond(out.end);
+        hops.push(Hop { entry: port_id(out.end), exit: port_id(beyond.end) });
+        here = beyond.node;
     }
     Ok(hops)
 }

@@ -54,7 +54,8 @@ fn flow(plan: &Plan, source: &TrafficPlan) -> Result<FlowSpec, SimError> {
 /// Simulated routers do not cut packets.
 fn check_sizes(plan: &Plan, flow: &FlowSpec) -> Result<(), SimError> {
     let longest = longest(&flow.sends);
-    let links = flow.path.iter().map(|hop: &Hop| &plan.links[hop.entry.0 as usize / 2]);
+    let ends: Vec<_> = plan.ends().collect();
+    let links = flow.path.iter().map(|hop: &Hop| &plan.links[ends[hop.entry.0 as usize].end.link()]);
     let short = links.filter(|link| u64::from(link.mtu) < longest).min_by_key(|link| link.mtu);
     short.map_or(Ok(()), |link| {
         let (name, mtu) = (&flow.name, link.mtu);

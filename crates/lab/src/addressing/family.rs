@@ -14,16 +14,28 @@ pub(crate) enum Family {
 pub(super) struct Pool {
     pub(super) first: u128,
     pub(super) last: u128,
-    /// Addresses in one subnet.
+    /// Addresses in the smallest subnet.
     pub(super) step: u128,
-    pub(super) prefix: u8,
+    /// How long its prefix is.
+    longest: u8,
 }
 
 impl Pool {
-    /// The automatic subnet of this number.
-    pub(super) fn subnet(&self, number: u128) -> Range {
+    /// How many of its subnets there are, side by side, in one with room for so many ends, its own address and that of
+    /// broadcasts.
+    pub(super) fn parts(&self, ends: usize) -> u128 {
+        (ends as u128 + 2).div_ceil(self.step).next_power_of_two()
+    }
+
+    /// How long the prefix of a subnet of so many parts is.
+    pub(super) fn prefix(&self, parts: u128) -> u8 {
+        self.longest - u8::try_from(parts.ilog2()).unwrap_or(u8::MAX)
+    }
+
+    /// The automatic subnet of so many parts, of which the first has this number.
+    pub(super) fn subnet(&self, number: u128, parts: u128) -> Range {
         let first = self.first + number * self.step;
-        Range { first, last: first + self.step - 1 }
+        Range { first, last: first + parts * self.step - 1 }
     }
 }
 
@@ -58,8 +70,8 @@ impl Family {
     /// 10.0.0.0/8 is private (RFC 1918); fd00:6e6c::/32 is locally assigned (RFC 4193) and begins with `nl` in ASCII.
     pub(super) fn pool(self) -> Pool {
         match self {
-            Self::V4 => Pool { first: 10 << 24, last: (11 << 24) - 1, step: 4, prefix: 30 },
-            Self::V6 => Pool { first: 0xfd00_6e6c << 96, last: (0xfd00_6e6d << 96) - 1, step: 1 << 64, prefix: 64 },
+            Self::V4 => Pool { first: 10 << 24, last: (11 << 24) - 1, step: 4, longest: 30 },
+            Self::V6 => Pool { first: 0xfd00_6e6c << 96, last: (0xfd00_6e6d << 96) - 1, step: 1 << 64, longest: 64 },
         }
     }
 

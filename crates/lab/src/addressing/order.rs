@@ -7,11 +7,11 @@
 //! that come out, as a maximum matching of a graph is coarsened when it is partitioned (Karypis and Kumar, "A fast and
 //! high quality multilevel scheme for partitioning irregular graphs", SIAM J. Sci. Comput. 20(1), 1998, section 3.1).
 
-use crate::spec::LinkSpec;
+use crate::segments::Segment;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// In a lab with at most this many links, they are numbered in the order of the file: users can predict the addresses,
+/// In a lab with at most this many segments, they are numbered in the order of the file: users can predict the addresses,
 /// and they stay when a link is added at the end.
 pub(super) const MOST_IN_ORDER: usize = 500;
 
@@ -55,29 +55,30 @@ impl Group {
     }
 }
 
-/// The number of each link's subnet; none where they are numbered in the order of the file.
-pub(super) fn numbers(links: &[LinkSpec]) -> Option<Vec<u32>> {
-    if links.len() <= MOST_IN_ORDER {
+/// The number of each segment's subnet; none where they are numbered in the order of the file.
+pub(super) fn numbers(segments: &[Segment<'_>]) -> Option<Vec<u32>> {
+    if segments.len() <= MOST_IN_ORDER {
         return None;
     }
     let mut nodes: BTreeMap<&str, usize> = BTreeMap::new();
-    let ends: Vec<[usize; 2]> = links
+    let mut number = |name| {
+        let next = nodes.len();
+        *nodes.entry(name).or_insert(next)
+    };
+    let joined: Vec<Vec<usize>> = segments
         .iter()
-        .map(|link| {
-            link.ends.each_ref().map(|end| {
-                let next = nodes.len();
-                *nodes.entry(end.node.value.as_str()).or_insert(next)
-            })
-        })
+        .map(|segment| segment.ends.iter().map(|(_, end)| number(end.node.value.as_str())).collect())
         .collect();
-    Some(numbers_of(nodes.len(), &ends))
+    Some(numbers_of(nodes.len(), &joined))
 }
 
-fn numbers_of(nodes: usize, links: &[[usize; 2]]) -> Vec<u32> {
+/// The same of the nodes that each link joins.
+fn numbers_of<L: AsRef<[usize]>>(nodes: usize, links: &[L]) -> Vec<u32> {
     let mut around: Vec<Vec<(usize, usize)>> = vec![Vec::new(); nodes];
     for (link, ends) in links.iter().enumerate() {
-        around[ends[0]].push((link, ends[1]));
-        around[ends[1]].push((link, ends[0]));
+        for node in ends.as_ref() {
+            around[*node].extend(ends.as_ref().iter().filter(|other| *other != node).map(|other| (link, *other)));
+        }
     }
     let leaf = |(link, ways)| Group { links: vec![(link, 0)], level: 0, ways };
     let mut groups: Vec<Group> = ways(links, &around).into_iter().enumerate().map(leaf).collect();
@@ -105,7 +106,7 @@ fn in_order(root: Option<Group>, links: usize) -> Vec<u32> {
 type Reached = (u32, u8);
 
 /// For each link, by which neighbours each sample node reaches it, counted in links; its own may lead anywhere.
-fn ways(links: &[[usize; 2]], around: &[Vec<(usize, usize)>]) -> Vec<Vec<u8>> {
+fn ways<L: AsRef<[usize]>>(links: &[L], around: &[Vec<(usize, usize)>]) -> Vec<Vec<u8>> {
     let choosing: Vec<usize> = (0..around.len()).filter(|node| around[*node].len() > 1).collect();
     let count = SAMPLES.min(choosing.len());
     let mut ways = vec![Vec::with_capacity(count); links.len()];
@@ -113,13 +114,13 @@ fn ways(links: &[[usize; 2]], around: &[Vec<(usize, usize)>]) -> Vec<Vec<u8>> {
     for sample in (0..count).map(|number| choosing[number * choosing.len() / count]) {
         reach(sample, around, &mut queue, &mut reached);
         for (link, ends) in ways.iter_mut().zip(links) {
-            let [(near, by), (far, others)] = ends.map(|node| reached[node]);
-            link.push(match near.cmp(&far) {
-                _ if ends.contains(&sample) => u8::MAX,
-                Ordering::Less => by,
-                Ordering::Greater => others,
-                Ordering::Equal => by | others,
+            let ends = ends.as_ref();
+            let nearest = ends.iter().map(|node| reached[*node]).reduce(|one, other| match one.0.cmp(&other.0) {
+                Ordering::Less => one,
+                Ordering::Greater => other,
+                Ordering::Equal => (one.0, one.1 | other.1),
             });
+            link.push(nearest.filter(|_| !ends.contains(&sample)).map_or(u8::MAX, |(_, by)| by));
         }
     }
     ways

@@ -108,11 +108,11 @@ pub(super) fn addressed(node: &Node) -> Result<bool, Diagnostic> {
     word(node, &[("automatic", true), ("none", false)])
 }
 
-fn ends(node: &Node, errors: &mut Errors) -> Option<[EndSpec; 2]> {
+fn ends(node: &Node, errors: &mut Errors) -> Option<Vec<EndSpec>> {
     match &node.content {
         Content::List(items) if items.len() == 2 => {
-            let (first, second) = (end(&items[0], errors), end(&items[1], errors));
-            Some([first?, second?])
+            let ends: Vec<Option<EndSpec>> = items.iter().map(|item| end(item, errors)).collect();
+            ends.into_iter().collect()
         }
         Content::List(items) => {
             errors.push(

@@ -2,7 +2,7 @@
 
 use crate::models;
 use crate::plan::{
-    Action, Argv, CapturePlan, Clock, Cpus, Direction, Event, FileContents, FilePlan, InterfacePlan, LinkPlan,
+    Action, Argv, CapturePlan, Clock, Cpus, Direction, EndPlan, Event, FileContents, FilePlan, InterfacePlan, LinkPlan,
     NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand, Shards, TrafficPlan,
 };
 use crate::traffic;
@@ -174,7 +174,7 @@ impl Plan {
         json!({
             "link": self.links[capture.link].name,
             "direction": capture.direction.map(|direction| direction.to_string()),
-            "at": capture.at.map(|point| point.name(self.ends_of(capture.link))),
+            "at": capture.at.map(|point| point.name(&self.ends_of(capture.link))),
             "snaplen_bytes": capture.snaplen.map(Bytes::get),
             "match": capture.filter.as_ref().map(|filter| yaml_value(&models::filter::write(filter))),
             "file": format!("captures/{}", capture.file),
@@ -221,8 +221,8 @@ impl Plan {
     fn interface(&self, interface: &InterfacePlan) -> Value {
         json!({
             "name": interface.name,
-            "link": self.links[interface.link].name,
-            "end": interface.end,
+            "link": self.links[interface.end.link()].name,
+            "end": interface.end.place(),
             "mac": mac(interface.mac),
             "mtu_bytes": interface.mtu,
             "addresses": interface.addresses.iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -234,13 +234,13 @@ impl Plan {
     }
 
     fn link(&self, link: &LinkPlan) -> Value {
-        let ends = link.ends.map(|end| {
+        let end = |end: &EndPlan| {
             let node = &self.nodes[end.node];
             json!({ "node": node.name, "interface": node.interfaces[end.interface].name })
-        });
+        };
         json!({
             "name": link.name,
-            "ends": ends,
+            "ends": link.ends.iter().map(end).collect::<Vec<_>>(),
             "forward": direction(link, Direction::Forward),
             "backward": direction(link, Direction::Backward),
             "mtu_bytes": link.mtu,

@@ -2,8 +2,8 @@
 
 use crate::models;
 use crate::plan::{
-    Action, CapturePlan, Clock, Direction, LinkPart, LinkPlan, NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand,
-    Shards, Stack, TrafficPlan, Treatment,
+    Action, CapturePlan, Clock, Direction, EndPlan, LinkPart, LinkPlan, NodePlan, Plan, ReadyWhen, RoutePlan,
+    RunCommand, Shards, Stack, TrafficPlan, Treatment,
 };
 use crate::{capture, traffic};
 use netloom_link::{PipeChange, PipeConfig};
@@ -82,7 +82,7 @@ impl Plan {
                     nets.map(ToString::to_string).collect::<Vec<_>>().join(" ")
                 };
                 let mut row = std::mem::replace(&mut head, vec![String::new(); 3]);
-                let link = self.links[interface.link].name.clone();
+                let link = self.links[interface.end.link()].name.clone();
                 row.extend([interface.name.clone(), link, of_family(false), of_family(true)]);
                 rows.push(row);
             }
@@ -107,7 +107,7 @@ impl Plan {
 
     fn capture_rows(&self) -> Vec<Vec<String>> {
         let row = |capture: &CapturePlan| {
-            let what = capture::write(capture, self.ends_of(capture.link));
+            let what = capture::write(capture, &self.ends_of(capture.link));
             vec![self.links[capture.link].name.clone(), format!("captures/{}", capture.file), what]
         };
         self.capture.iter().map(row).collect()
@@ -123,11 +123,11 @@ impl Plan {
     }
 
     fn pipe_row(&self, link: &LinkPlan, direction: Direction) -> Vec<String> {
-        let node = |end: usize| self.nodes[link.ends[end].node].name.as_str();
+        let node = |end: &EndPlan| self.nodes[end.node].name.as_str();
         let pipe = &link.pipes[direction.index()];
         let name = if direction == Direction::Forward { link.name.clone() } else { String::new() };
-        let from = direction.index();
-        let mut row = vec![name, direction.to_string(), format!("{} to {}", node(from), node(1 - from))];
+        let (entry, exit) = (link.entry(direction), link.exit(direction));
+        let mut row = vec![name, direction.to_string(), format!("{} to {}", node(entry), node(exit))];
         row.extend(pipe_cells(pipe));
         if link.bypass.is_joined() {
             row.push("joined in the kernel, not measured".into());

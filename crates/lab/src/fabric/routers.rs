@@ -21,11 +21,11 @@ fn router_spec(plan: &Plan, node: &NodePlan) -> RouterSpec {
 }
 
 fn router_interface(plan: &Plan, interface: &InterfacePlan) -> RouterInterface {
-    let there = plan.links[interface.link].ends[1 - interface.end];
+    let there = plan.links[interface.end.link()].beyond(interface.end);
     let beyond = &plan.nodes[there.node].interfaces[there.interface];
     let nets = || interface.addresses.iter().chain(&beyond.addresses);
     RouterInterface {
-        port: port_id(interface.link, interface.end),
+        port: port_id(interface.end),
         mac: interface.mac,
         mtu: Bytes::new(u64::from(interface.mtu)),
         addresses: interface.addresses.iter().map(IpNet::addr).collect(),

@@ -1,6 +1,7 @@
 //! What is captured.
 
 use super::Direction;
+use crate::diagnostics::one_of;
 use netloom_link::Filter;
 use netloom_units::Bytes;
 
@@ -28,27 +29,28 @@ pub enum CapturePoint {
     Sent,
     /// Each where it leaves the link.
     Delivered,
-    /// At this end of the link, in both directions.
+    /// At the end at this place in the link's list, in both directions.
     End(usize),
 }
 
 impl CapturePoint {
-    /// What `at` means for a link between these nodes. The words come before a node of that name.
+    /// What `at` means for a link with these nodes at its ends. The words come before a node of that name.
     ///
     /// # Errors
     /// If it means nothing; the message says what would be right.
-    pub fn of(at: &str, [first, second]: [&str; 2]) -> Result<Self, String> {
+    pub fn of(at: &str, ends: &[&str]) -> Result<Self, String> {
         match at {
             "sent" => Ok(Self::Sent),
             "delivered" => Ok(Self::Delivered),
-            _ if at == first => Ok(Self::End(0)),
-            _ if at == second => Ok(Self::End(1)),
-            _ => Err(format!("`{at}` is not a point of this link: write sent, delivered, {first} or {second}")),
+            _ => ends.iter().position(|end| *end == at).map(Self::End).ok_or_else(|| {
+                let points = [&["sent", "delivered"], ends].concat();
+                format!("`{at}` is not a point of this link: write {}", one_of(&points))
+            }),
         }
     }
 
     /// As a lab file has it.
-    pub fn name(self, ends: [&str; 2]) -> &str {
+    pub fn name<'a>(self, ends: &[&'a str]) -> &'a str {
         match self {
             Self::Sent => "sent",
             Self::Delivered => "delivered",

@@ -15,7 +15,8 @@ impl Direction {
     /// Both, forward first, as the pipes of a link are numbered.
     pub const BOTH: [Self; 2] = [Self::Forward, Self::Backward];
 
-    /// 0 for forward, 1 for backward: the place of the pipe in [`LinkPlan::pipes`](super::LinkPlan::pipes).
+    /// 0 for forward, 1 for backward: the place of the pipe in [`LinkPlan::pipes`](super::LinkPlan::pipes), and of the end where
+    /// it begins.
     pub fn index(self) -> usize {
         usize::from(self == Self::Backward)
     }

@@ -39,8 +39,9 @@ impl fmt::Display for PipePlan<'_> {
 }
 
 impl Plan {
-    /// All pipes in the order of their numbers: every link's own two, then the further ones, link by link, forward
-    /// first. Of one direction, they come in the order in which their filters are asked.
+    /// All pipes in the order of their numbers: those that every end has of its own, as the [ends](super::End) are numbered; then
+    /// the further ones, link by link, forward first. Of one direction, they come in the order in which their filters are
+    /// asked.
     pub fn pipes(&self) -> impl Iterator<Item = PipePlan<'_>> {
         let links = || self.links.iter().enumerate();
         let own = links().flat_map(|(place, link)| {

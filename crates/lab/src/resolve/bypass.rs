@@ -1,22 +1,21 @@
 //! Which links are joined in the kernel, and why others are not.
 
-use super::ends::Ends;
 use crate::diagnostics::one_of;
 use crate::errors::Errors;
 use crate::expect::Subject;
 use crate::models;
-use crate::plan::{Action, Bypass, Clock, Direction, LinkPart, Plan, Stack};
+use crate::plan::{Action, Bypass, Clock, Direction, EndPlan, LinkPart, Plan, Stack};
 use crate::spec::{BypassSpec, LinkSpec, Spec};
 
 /// What every link comes to, in the order of the lab file. That one must be joined and cannot is noted. Of `plan`, the
-/// timeline, captures and expectations are known.
-pub(super) fn settle(spec: &Spec, stacks: &[Stack], ends: &[Ends], plan: &Plan, errors: &mut Errors) -> Vec<Bypass> {
+/// ends of links, the timeline, captures and expectations are known.
+pub(super) fn settle(spec: &Spec, stacks: &[Stack], plan: &Plan, errors: &mut Errors) -> Vec<Bypass> {
     let mut settled = Vec::new();
-    for (number, (link, joined)) in spec.links.iter().zip(ends).enumerate() {
+    for (number, link) in spec.links.iter().enumerate() {
         let wanted = link.bypass.as_ref().map_or(spec.bypass, |said| said.value);
         let hindrance = || {
             on_clock(spec.clock)
-                .or_else(|| on_nodes(spec, stacks, joined))
+                .or_else(|| on_nodes(spec, stacks, &plan.links[number].ends))
                 .or_else(|| on_models(link))
                 .or_else(|| on_timeline(plan, number))
                 .or_else(|| on_captures(plan, number))
@@ -49,8 +48,8 @@ fn on_clock(clock: Clock) -> Option<String> {
     }
 }
 
-fn on_nodes(spec: &Spec, stacks: &[Stack], ends: &Ends) -> Option<String> {
-    let mut nodes = ends.plans.iter().map(|end| end.node);
+fn on_nodes(spec: &Spec, stacks: &[Stack], ends: &[EndPlan]) -> Option<String> {
+    let mut nodes = ends.iter().map(|end| end.node);
     let other = nodes.find(|node| stacks[*node] != Stack::Namespace)?;
     let name = &spec.nodes[other].name.value;
     Some(match stacks[other] {

@@ -27,8 +27,8 @@ pub(super) fn resolve(
             let message = format!("two captures go to \"{file}\": give one of them another name with `file`");
             errors.push(named.error(message).and(first, "first here"));
         }
-        let ends = [0, 1].map(|end: usize| links[link].ends[end].node.value.as_str());
-        let at = spec.at.as_ref().map(|at| CapturePoint::of(&at.value, ends).map_err(|wrong| at.error(wrong)));
+        let ends: Vec<&str> = links[link].ends.iter().map(|end| end.node.value.as_str()).collect();
+        let at = spec.at.as_ref().map(|at| CapturePoint::of(&at.value, &ends).map_err(|wrong| at.error(wrong)));
         let at = at.and_then(|point| point.map_err(|error| errors.push(error)).ok());
         let CaptureSpec { direction, snaplen, filter, .. } = spec;
         captures.push(CapturePlan { link, direction, at, snaplen, filter, file });

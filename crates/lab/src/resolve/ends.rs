@@ -4,68 +4,56 @@ use super::names::Index;
 use super::place;
 use crate::diagnostics::Span;
 use crate::errors::Errors;
-use crate::plan::EndPlan;
+use crate::plan::{End, EndPlan};
+use crate::segments::ends;
 use crate::spec::{EndSpec, LinkSpec};
 use std::collections::BTreeMap;
 
-/// Both ends of a link.
-pub(super) struct Ends {
-    pub(super) plans: [EndPlan; 2],
-    pub(super) names: [String; 2],
-    pub(super) macs: [[u8; 6]; 2],
+/// The interface at an end of a link.
+pub(super) struct Interface {
+    pub(super) at: EndPlan,
+    pub(super) name: String,
+    pub(super) mac: [u8; 6],
 }
 
-/// The ends of all links; none if one of them leads nowhere.
-pub(super) fn resolve(links: &[LinkSpec], nodes: &Index<'_>, errors: &mut Errors) -> Option<Vec<Ends>> {
-    let mut found: Vec<Option<[usize; 2]>> = Vec::new();
+/// The interfaces at the ends of all links, in the order of the ends' numbers; none if an end leads nowhere.
+pub(super) fn resolve(links: &[LinkSpec], nodes: &Index<'_>, errors: &mut Errors) -> Option<Vec<Interface>> {
+    let mut found: Vec<Option<Vec<usize>>> = Vec::new();
     for link in links {
-        let [first, second] = link.ends.each_ref().map(|end| place(nodes, &end.node, errors));
-        if first.is_some() && first == second {
-            let node = &link.ends[1].node;
-            errors.push(
-                node.error(format!("the link leads from `{0}` to `{0}`: it joins two different nodes", node.value)),
-            );
+        let joined: Vec<Option<usize>> = link.ends.iter().map(|end| place(nodes, &end.node, errors)).collect();
+        for (number, end) in link.ends.iter().enumerate() {
+            if joined[number].is_some() && joined[..number].contains(&joined[number]) {
+                let name = &end.node.value;
+                let message = format!("the link leads from `{name}` to `{name}`: it joins two different nodes");
+                errors.push(end.node.error(message));
+            }
         }
-        found.push(first.zip(second).map(|(first, second)| [first, second]));
+        found.push(joined.into_iter().collect());
     }
     let explicit = explicit_names(links, &found, errors);
     check_macs(links, errors);
-    let found: Vec<[usize; 2]> = found.into_iter().collect::<Option<_>>()?;
-    let mut interfaces: BTreeMap<usize, Interfaces> = BTreeMap::new();
-    let numbered = links.iter().zip(found).enumerate();
-    Some(numbered.map(|(number, (link, joined))| ends(number, link, joined, &explicit, &mut interfaces)).collect())
+    let found: Vec<Vec<usize>> = found.into_iter().collect::<Option<_>>()?;
+    let mut taken: BTreeMap<usize, Taken> = BTreeMap::new();
+    let interface = |((end, spec), node): ((End, &EndSpec), usize)| {
+        let own = taken.entry(node).or_default();
+        let at = EndPlan { end, node, interface: own.count };
+        own.count += 1;
+        let name = spec.interface.as_ref().map_or_else(|| own.next_name(node, &explicit), |name| name.value.clone());
+        let mac = spec.mac.as_ref().map_or_else(|| automatic_mac(end), |mac| mac.value);
+        Interface { at, name, mac }
+    };
+    Some(ends(links).zip(found.into_iter().flatten()).map(interface).collect())
 }
 
 /// The interfaces that a node has so far.
 #[derive(Default)]
-struct Interfaces {
+struct Taken {
     count: usize,
     /// The next number for an automatic name.
     next: usize,
 }
 
-fn ends(
-    number: usize,
-    link: &LinkSpec,
-    nodes: [usize; 2],
-    explicit: &BTreeMap<(usize, String), Span>,
-    interfaces: &mut BTreeMap<usize, Interfaces>,
-) -> Ends {
-    let mut plans = nodes.map(|node| EndPlan { node, interface: 0 });
-    let mut names = [String::new(), String::new()];
-    for (end, node) in nodes.into_iter().enumerate() {
-        let own = interfaces.entry(node).or_default();
-        plans[end].interface = own.count;
-        own.count += 1;
-        names[end] =
-            link.ends[end].interface.as_ref().map_or_else(|| own.next_name(node, explicit), |name| name.value.clone());
-    }
-    let macs =
-        [0, 1].map(|end| link.ends[end].mac.as_ref().map_or_else(|| automatic_mac(number, end), |mac| mac.value));
-    Ends { plans, names, macs }
-}
-
-impl Interfaces {
+impl Taken {
     fn next_name(&mut self, node: usize, explicit: &BTreeMap<(usize, String), Span>) -> String {
         loop {
             let name = format!("eth{}", self.next);
@@ -80,7 +68,7 @@ impl Interfaces {
 /// The names that the lab file gives, by node; one that is given twice is noted.
 fn explicit_names(
     links: &[LinkSpec],
-    found: &[Option<[usize; 2]>],
+    found: &[Option<Vec<usize>>],
     errors: &mut Errors,
 ) -> BTreeMap<(usize, String), Span> {
     let mut names: BTreeMap<(usize, String), Span> = BTreeMap::new();
@@ -97,10 +85,10 @@ fn explicit_names(
     names
 }
 
-/// Locally administered, then `nl` as letters, then the number of the port.
-fn automatic_mac(link: usize, end: usize) -> [u8; 6] {
-    let port = u32::try_from(link * 2 + end).expect("a lab has fewer than 2^16 ports").to_be_bytes();
-    [0x02, 0x6e, 0x6c, port[1], port[2], port[3]]
+/// Locally administered, then `nl` as letters, then the number of the end.
+fn automatic_mac(end: End) -> [u8; 6] {
+    let number = end.number().to_be_bytes();
+    [0x02, 0x6e, 0x6c, number[1], number[2], number[3]]
 }
 
 fn check_macs(links: &[LinkSpec], errors: &mut Errors) {
@@ -109,10 +97,8 @@ fn check_macs(links: &[LinkSpec], errors: &mut Errors) {
     if !links.iter().any(|link| link.ends.iter().any(is_explicit)) {
         return;
     }
-    for (number, link) in links.iter().enumerate() {
-        for (end, spec) in link.ends.iter().enumerate().filter(|(_, spec)| !is_explicit(spec)) {
-            seen.insert(automatic_mac(number, end), spec.node.span);
-        }
+    for (end, spec) in ends(links).filter(|(_, spec)| !is_explicit(spec)) {
+        seen.insert(automatic_mac(end), spec.node.span);
     }
     for mac in links.iter().flat_map(|link| &link.ends).filter_map(|end| end.mac.as_ref()) {
         if let Some(first) = seen.insert(mac.value, mac.span) {

@@ -4,7 +4,7 @@ use super::names::{Places, index_of};
 use super::place;
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::Findings;
-use crate::spec::{ActionSpec, EntrySpec};
+use crate::spec::{ActionSpec, EntrySpec, LinkSpec};
 use netloom_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,12 +65,12 @@ fn cut(groups: &Groups, places: &Places<'_>, found: &mut Findings) -> Vec<usize>
         let node = index_of(places.nodes, name).ok().flatten()?;
         Some(sides.get(&node).map_or(groups.value.len(), |(group, _)| *group))
     };
-    let is_cut = |ends: [Option<usize>; 2]| matches!(ends, [Some(first), Some(second)] if first != second);
+    let is_cut = |link: &LinkSpec| {
+        let mut met = link.ends.iter().filter_map(|end| side(&end.node));
+        met.next().is_some_and(|first| met.any(|other| other != first))
+    };
     let links = places.spec.links.iter().enumerate();
-    let links: Vec<usize> = links
-        .filter(|(_, link)| is_cut(link.ends.each_ref().map(|end| side(&end.node))))
-        .map(|(place, _)| place)
-        .collect();
+    let links: Vec<usize> = links.filter(|(_, link)| is_cut(link)).map(|(place, _)| place).collect();
     if links.is_empty() && found.errors.len() == before {
         found.warnings.push(groups.error("this partition cuts nothing: no link joins two of its groups"));
     }

@@ -1,7 +1,7 @@
 //! Routes: shortest paths by cost, then by number of links, then by the place of the first link in the file.
 //!
-//! Only routers forward. A subnet is reached through the nearer of its link's ends that is a router, since a host
-//! there would not pass a packet on to the other end; where neither is, each end's addresses are reached by a way to that
+//! Only routers forward. A subnet is reached through the nearest of its segment's ends that is a router, since a host
+//! there would not pass a packet on to another end; where none is, each end's addresses are reached by a way to that
 //! end. Every node has a route to every subnet that is not its own; if all of a host's routes (or those of a node with one
 //! link) share a gateway, one default route says the same, and large tables are made smaller by prefixes that several
 //! subnets share: there, which of several equally short paths is taken is what makes the table smaller.
@@ -11,28 +11,48 @@ mod names;
 mod paths;
 mod reach;
 
-use super::ends::Ends;
-use crate::addressing::{Family, LinkAddresses, first, net};
+use super::ends::Interface;
+use crate::addressing::{Family, first, net};
 use crate::diagnostics::Diagnostic;
 use crate::plan::{NamePlan, NodeKind, RoutePlan, Unreached};
+use crate::segments::Segment;
 use crate::spec::Spec;
 use aggregate::{ANYWHERE, Hops};
 use ipnet::IpNet;
-use paths::{Label, Paths, Ways};
+use paths::{Distance, Label, Paths, Ways};
 use std::cmp::Ordering;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// A link as far as one family is concerned.
+/// A segment as far as one family is concerned.
 pub(super) struct Edge {
-    nodes: [usize; 2],
-    interfaces: [usize; 2],
-    /// The addresses that the ends use as each other's gateway.
-    gateways: [IpAddr; 2],
+    /// The nodes at its ends. They stand by themselves, since every node looks at those of all edges.
+    nodes: Vec<usize>,
+    ends: Vec<End>,
     cost: u32,
     subnets: Vec<IpNet>,
-    /// The addresses of each end, for those who can reach this end alone.
-    addresses: [Vec<IpNet>; 2],
+}
+
+/// An end of a segment.
+struct End {
+    /// The interface's place in the node's list.
+    interface: usize,
+    /// The address that the others use as a gateway.
+    gateway: IpAddr,
+    /// Its addresses, for those who can reach this end alone.
+    addresses: Vec<IpNet>,
+}
+
+/// A way from a node to a neighbour.
+#[derive(Clone, Copy, PartialEq)]
+struct Hop {
+    edge: usize,
+    /// The places of the node and of the neighbour among the edge's ends.
+    own: usize,
+    other: usize,
+    /// The neighbour.
+    node: usize,
+    cost: u32,
 }
 
 /// The network of one family.
@@ -40,9 +60,9 @@ pub(super) struct Network<'a> {
     family: Family,
     kinds: &'a [NodeKind],
     edges: Vec<Edge>,
-    /// For each node its edges, in the order of the file, and its end of each.
-    around: Vec<Vec<(usize, usize)>>,
-    /// Whether all links cost the same.
+    /// For each node the ways to its neighbours, in the order of the file.
+    around: Vec<Vec<Hop>>,
+    /// Whether all edges cost the same.
     is_uniform: bool,
     /// The prefixes above the subnets of all edges, in their order; none if they cannot be made into a tree.
     tree: Option<aggregate::Tree>,
@@ -53,7 +73,7 @@ enum Reached {
     /// All of them by the same ways.
     Together(Ways),
     /// Those of each end by ways of their own, if any.
-    Apart([Option<Ways>; 2]),
+    Apart,
 }
 
 /// What follows from the paths of a lab.
@@ -70,14 +90,15 @@ pub(super) struct Routing {
 pub(super) fn settle(
     spec: &Spec,
     kinds: &[NodeKind],
-    ends: &[Ends],
-    addresses: &[LinkAddresses],
+    segments: &[Segment<'_>],
+    interfaces: &[Interface],
+    addresses: &[Vec<IpNet>],
     warnings: &mut Vec<Diagnostic>,
 ) -> Routing {
     let mut routes: Vec<Vec<RoutePlan>> = vec![Vec::new(); kinds.len()];
     let mut is_complete = true;
-    let networks = [Family::V4, Family::V6].map(|family| Network::new(spec, kinds, ends, addresses, family));
-    // Mostly, all links have both IPv4 and IPv6: then the paths are the same.
+    let networks = [Family::V4, Family::V6].map(|family| Network::new(kinds, segments, interfaces, addresses, family));
+    // Mostly, all segments have both IPv4 and IPv6: then the paths are the same.
     let are_alike = networks[0].is_along(&networks[1]);
     let mut names = names::Names::new(&networks[0]);
     let mut paths = Paths::default();
@@ -102,55 +123,75 @@ pub(super) fn settle(
     }
     // Where others make routes, they may make ways, too.
     let is_ours = routed.iter().all(|routed| *routed);
-    reach::warn(spec, kinds, ends, is_complete || !is_ours, warnings);
-    let unreached = if is_ours { reach::unreached(kinds, ends) } else { Unreached::default() };
+    let joined = |segment: &Segment<'_>| segment.ends.iter().map(|(end, _)| interfaces[end.index()].at.node).collect();
+    let joined: Vec<Vec<usize>> = segments.iter().map(joined).collect();
+    reach::warn(spec, kinds, &joined, is_complete || !is_ours, warnings);
+    let unreached = if is_ours { reach::unreached(kinds, &joined) } else { Unreached::default() };
     Routing { routes, names: names.finish(), unreached }
 }
 
+/// The nodes and ends of a segment as far as one family is concerned: those that have an address in its first subnet that several of
+/// them have; none if there is no such subnet.
+fn ends(
+    segment: &Segment<'_>,
+    interfaces: &[Interface],
+    addresses: &[Vec<IpNet>],
+    family: Family,
+) -> Option<Vec<(usize, End)>> {
+    let of_family = |nets: &[IpNet]| nets.iter().copied().filter(|net| Family::of(net) == family).collect();
+    let nets: Vec<Vec<IpNet>> = segment.ends.iter().map(|(end, _)| of_family(&addresses[end.index()])).collect();
+    let is_shared =
+        |place: usize, net: &IpNet| nets[place + 1..].iter().flatten().any(|other| other.trunc() == net.trunc());
+    let mut shared = nets.iter().enumerate().filter_map(|(place, own)| own.iter().find(|net| is_shared(place, net)));
+    let subnet = shared.next()?.trunc();
+    let end = |((end, _), own): (&(crate::plan::End, _), Vec<IpNet>)| {
+        let gateway = own.iter().find(|net| net.trunc() == subnet)?.addr();
+        let at = interfaces[end.index()].at;
+        Some((at.node, End { interface: at.interface, gateway, addresses: own }))
+    };
+    Some(segment.ends.iter().zip(nets).filter_map(end).collect())
+}
+
 impl<'a> Network<'a> {
-    fn new(spec: &Spec, kinds: &'a [NodeKind], ends: &[Ends], addresses: &[LinkAddresses], family: Family) -> Self {
+    fn new(
+        kinds: &'a [NodeKind],
+        segments: &[Segment<'_>],
+        interfaces: &[Interface],
+        addresses: &[Vec<IpNet>],
+        family: Family,
+    ) -> Self {
         let mut edges: Vec<Edge> = Vec::new();
         let mut around = vec![Vec::new(); kinds.len()];
-        for ((link, joined), assigned) in spec.links.iter().zip(ends).zip(addresses) {
-            let Some(pair) = assigned.pair(family) else { continue };
-            let of_family = |nets: &[IpNet]| -> Vec<IpNet> {
-                nets.iter().copied().filter(|net| Family::of(net) == family).collect()
-            };
-            let own = assigned.ends.each_ref().map(|nets| of_family(nets));
+        for segment in segments {
+            let Some(ends) = ends(segment, interfaces, addresses, family) else { continue };
+            let (nodes, ends): (Vec<usize>, Vec<End>) = ends.into_iter().unzip();
+            let (edge, cost) = (edges.len(), segment.cost);
+            for (own, node) in nodes.iter().enumerate() {
+                let others = nodes.iter().enumerate().filter(|(other, _)| *other != own);
+                around[*node].extend(others.map(|(other, beyond)| Hop { edge, own, other, node: *beyond, cost }));
+            }
             let mut subnets: Vec<IpNet> = Vec::new();
-            for net in own.iter().flatten().map(IpNet::trunc) {
+            for net in ends.iter().flat_map(|end| &end.addresses).map(IpNet::trunc) {
                 if !subnets.contains(&net) {
                     subnets.push(net);
                 }
             }
-            for (end, plan) in joined.plans.iter().enumerate() {
-                around[plan.node].push((edges.len(), end));
-            }
-            edges.push(Edge {
-                nodes: joined.plans.map(|end| end.node),
-                interfaces: joined.plans.map(|end| end.interface),
-                gateways: pair.map(|net| net.addr()),
-                cost: link.cost,
-                subnets,
-                addresses: own,
-            });
+            edges.push(Edge { nodes, ends, cost, subnets });
         }
         let is_uniform = edges.windows(2).all(|pair| pair[0].cost == pair[1].cost);
         let tree = aggregate::Tree::of(family, edges.iter().flat_map(|edge| &edge.subnets).copied());
         Self { family, kinds, edges, around, is_uniform, tree }
     }
 
-    /// Whether both have the same links.
+    /// Whether both lead over the same segments.
     fn is_along(&self, other: &Self) -> bool {
-        let ends = |edge: &Edge| (edge.nodes, edge.interfaces);
-        self.edges.iter().map(ends).eq(other.edges.iter().map(ends))
+        self.around == other.around
     }
 
     /// Adds the routes of `source`, whose paths are `labels`; false if an address cannot be reached.
     fn routes_of(&self, source: usize, labels: &[Label], routes: &mut Vec<RoutePlan>) -> bool {
         let around = &self.around[source];
-        if let [(edge, end)] = around[..] {
-            let gateway = self.edges[edge].nodes[1 - end];
+        if let [Hop { node: gateway, .. }] = around[..] {
             let forwards = self.kinds[gateway].forwards();
             if forwards && self.around[gateway].len() > 1 {
                 routes.push(self.route(source, 0, self.family.everything()));
@@ -172,10 +213,10 @@ impl<'a> Network<'a> {
             match ways {
                 None => {}
                 Some(Reached::Together(ways)) => found.extend(edge.subnets.iter().map(|subnet| (*subnet, ways))),
-                Some(Reached::Apart(ends)) => {
-                    is_complete &= ends.iter().all(Option::is_some);
+                Some(Reached::Apart) => {
+                    is_complete &= edge.nodes.iter().all(|node| labels[*node].is_some());
                     are_whole = false;
-                    self.add_apart(edge, ends, &mut found);
+                    self.add_apart(edge, labels, &mut found);
                 }
             }
         }
@@ -196,37 +237,91 @@ impl<'a> Network<'a> {
         is_complete
     }
 
+    /// The node's interface, by its place there, where it begins a hop.
+    fn interface(&self, hop: Hop) -> usize {
+        self.edges[hop.edge].ends[hop.own].interface
+    }
+
     fn reach(&self, edge: &Edge, labels: &[Label]) -> Reached {
-        let forwarding = |node: usize| labels[node].as_ref().filter(|_| self.kinds[node].forwards());
-        let nearer = match (forwarding(edge.nodes[0]), forwarding(edge.nodes[1])) {
-            (Some((near, ways)), Some((far, others))) => Some(match near.cmp(far) {
-                Ordering::Less => *ways,
-                Ordering::Greater => *others,
-                Ordering::Equal => ways.or(*others),
-            }),
-            (one, other) => one.or(other).map(|(_, ways)| *ways),
-        };
-        if let Some(ways) = nearer {
+        let mut nearest: Option<(&Distance, Ways)> = None;
+        for node in &edge.nodes {
+            let Some((distance, ways)) = labels[*node].as_ref().filter(|_| self.kinds[*node].forwards()) else {
+                continue;
+            };
+            nearest = match nearest.map(|(least, others)| (distance.cmp(least), least, others)) {
+                Some((Ordering::Greater, least, others)) => Some((least, others)),
+                Some((Ordering::Equal, least, others)) => Some((least, others.or(*ways))),
+                Some((Ordering::Less, ..)) | None => Some((distance, *ways)),
+            };
+        }
+        if let Some((_, ways)) = nearest {
             return Reached::Together(ways);
         }
-        let ends = edge.nodes.map(|node| labels[node].map(|(_, ways)| ways));
-        // Two hosts that are reached by one way are reached as one.
-        let common = ends[0].and_then(|ways| ways.and(ends[1]?));
-        common.map_or(Reached::Apart(ends), Reached::Together)
+        let mut ends = edge.nodes.iter().map(|node| labels[*node].map(|(_, ways)| ways));
+        // Hosts that are reached by one way are reached as one.
+        let first = ends.next().flatten();
+        let common = first.and_then(|first| ends.try_fold(first, |common, ways| common.and(ways?)));
+        common.map_or(Reached::Apart, Reached::Together)
     }
 
     /// Adds how the addresses of each end are reached.
-    fn add_apart(&self, edge: &Edge, ends: [Option<Ways>; 2], found: &mut Vec<(IpNet, Ways)>) {
-        for (ways, addresses) in ends.iter().zip(&edge.addresses) {
-            let alone = |address: &IpNet| net(self.family, first(address), self.family.bits());
-            found.extend(ways.iter().flat_map(|ways| addresses.iter().map(|address| (alone(address), *ways))));
+    fn add_apart(&self, edge: &Edge, labels: &[Label], found: &mut Vec<(IpNet, Ways)>) {
+        let alone = |address: &IpNet| net(self.family, first(address), self.family.bits());
+        for (node, end) in edge.nodes.iter().zip(&edge.ends) {
+            let Some((_, ways)) = labels[*node] else { continue };
+            found.extend(end.addresses.iter().map(|address| (alone(address), ways)));
         }
     }
 
-    /// A route that leaves `source` by the edge at place `first` around it.
+    /// A route that leaves `source` to the neighbour at place `first` around it.
     fn route(&self, source: usize, first: u32, destination: IpNet) -> RoutePlan {
-        let (edge, end) = self.around[source][first as usize];
-        let edge = &self.edges[edge];
-        RoutePlan { destination, via: edge.gateways[1 - end], interface: edge.interfaces[end] }
+        let hop = self.around[source][first as usize];
+        let via = self.edges[hop.edge].ends[hop.other].gateway;
+        RoutePlan { destination, via, interface: self.interface(hop) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addressing::assign;
+    use crate::errors::Findings;
+    use crate::resolve::ends::resolve;
+    use crate::resolve::names::Index;
+    use crate::segments::{segments, tests::link};
+    use crate::spec::NodeSpec;
+
+    #[test]
+    fn nodes_of_one_segment_reach_one_another_and_choose_among_its_routers() {
+        use NodeKind::{Host, Router};
+        let nodes = [("a", Host), ("r", Router), ("s", Router), ("b", Host), ("x", Host), ("y", Host)];
+        let named = |(name, kind): (&str, NodeKind)| {
+            let mut node = NodeSpec { kind, ..NodeSpec::default() };
+            node.name.value = name.to_owned();
+            node
+        };
+        let lan = link("lan", &[("a", ""), ("r", ""), ("s", ""), ("b", "")]);
+        let links = vec![lan, link("to-x", &[("r", ""), ("x", "")]), link("to-y", &[("s", ""), ("y", "")])];
+        let spec = Spec { nodes: nodes.map(named).into(), links, routes: true, ..Spec::default() };
+        let mut found = Findings::default();
+        let index = Index::new("node", spec.nodes.iter().map(|node| &node.name), false);
+        let interfaces = resolve(&spec.links, &index, &mut found.errors).unwrap();
+        let (segments, kinds) = (segments(&spec.links), nodes.map(|(_, kind)| kind));
+        let addresses = assign(&segments, &mut found);
+        let routing = settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);
+        assert!(found.errors.is_empty() && found.warnings.is_empty(), "{:?} {:?}", found.errors, found.warnings);
+        let of_node = |place: usize| {
+            let v4 = routing.routes[place].iter().filter(|route| route.via.is_ipv4());
+            v4.map(|route| format!("{} via {}", route.destination, route.via)).collect::<Vec<_>>()
+        };
+        let by_routers = ["10.0.0.8/30 via 10.0.0.2", "10.0.0.12/30 via 10.0.0.3"];
+        assert_eq!(
+            (of_node(0), of_node(3)),
+            (by_routers.map(str::to_owned).into(), by_routers.map(str::to_owned).into())
+        );
+        assert_eq!((of_node(1), of_node(2)), (vec![by_routers[1].to_owned()], vec![by_routers[0].to_owned()]));
+        assert_eq!(of_node(4), ["0.0.0.0/0 via 10.0.0.9"]);
+        assert_eq!(routing.unreached.pairs, 0);
+        assert!(routing.names.iter().all(|seen| seen.is_empty()), "the first interface is as near as the others");
     }
 }

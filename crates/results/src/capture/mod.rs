@@ -17,8 +17,7 @@ pub use live::LiveCapture;
 use crate::Folder;
 use netloom_fabric::{Tap, Way};
 use netloom_judge::RunError;
-use netloom_lab::fabric::port_id;
-use netloom_lab::{CapturePlan, CapturePoint, Plan};
+use netloom_lab::{CapturePlan, CapturePoint, EndPlan, Plan};
 use netloom_units::Instant;
 use pcapng::{Interface, Pcapng};
 use std::io::{self, BufWriter, Write};
@@ -132,23 +131,24 @@ fn comment(plan: &Plan, capture: &CapturePlan) -> String {
 
 /// The ends of a link.
 fn interfaces(plan: &Plan, link: usize) -> Vec<Interface> {
-    let end = |end: netloom_lab::EndPlan| {
+    let end = |end: &EndPlan| {
         let node = &plan.nodes[end.node];
         let interface = &node.interfaces[end.interface];
         Interface { name: format!("{}:{}", node.name, interface.name), mac: interface.mac }
     };
-    plan.links[link].ends.map(end).into()
+    plan.links[link].ends.iter().map(end).collect()
 }
 
-/// The hardware address of each port.
-fn macs(plan: &Plan) -> Vec<[u8; 6]> {
-    let ends = plan.links.iter().flat_map(|link| link.ends);
-    ends.map(|end| plan.nodes[end.node].interfaces[end.interface].mac).collect()
+/// The hardware addresses at each port and at the other end of its link.
+fn macs(plan: &Plan) -> Vec<[[u8; 6]; 2]> {
+    let mac = |end: &EndPlan| plan.nodes[end.node].interfaces[end.interface].mac;
+    let other = |end: &EndPlan| mac(plan.links[end.end.link()].beyond(end.end));
+    plan.ends().map(|end| [mac(end), other(end)]).collect()
 }
 
 /// What is to be captured at each port.
 fn rules(plan: &Plan, captures: &[CapturePlan]) -> Vec<Vec<Rule>> {
-    let mut rules = vec![Vec::new(); plan.links.len() * 2];
+    let mut rules = vec![Vec::new(); plan.ends().count()];
     for (number, capture) in captures.iter().enumerate() {
         let (way, only_end) = match capture.at {
             None => (None, None),
@@ -156,11 +156,11 @@ fn rules(plan: &Plan, captures: &[CapturePlan]) -> Vec<Vec<Rule>> {
             Some(CapturePoint::Delivered) => (Some(Way::ToNode), None),
             Some(CapturePoint::End(end)) => (None, Some(end)),
         };
-        for (end, interface) in [(0, 0), (1, 1)] {
+        for (end, interface) in plan.links[capture.link].ends.iter().zip(0..) {
             let CapturePlan { direction, filter, .. } = capture.clone();
             let rule = Rule { capture: number, interface, direction, way, filter };
-            if only_end.is_none_or(|only| only == end) {
-                rules[port_id(capture.link, end).0 as usize].push(rule);
+            if only_end.is_none_or(|only| only == end.end.place()) {
+                rules[end.end.index()].push(rule);
             }
         }
     }

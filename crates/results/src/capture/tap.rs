@@ -50,8 +50,8 @@ impl Rule {
 pub(super) struct Recorder {
     /// By the port's number.
     pub(super) rules: Vec<Vec<Rule>>,
-    /// The hardware address of each port.
-    macs: Vec<[u8; 6]>,
+    /// The hardware addresses at each port and at the other end of its link.
+    macs: Vec<[[u8; 6]; 2]>,
     pub(super) pace: Pace,
     pub(super) shared: Arc<Shared>,
     pub(super) writer: SyncSender<Batch>,
@@ -65,7 +65,7 @@ pub(super) struct Recorder {
 impl Recorder {
     pub(super) fn new(
         rules: Vec<Vec<Rule>>,
-        macs: Vec<[u8; 6]>,
+        macs: Vec<[[u8; 6]; 2]>,
         pace: Pace,
         shared: Arc<Shared>,
         writer: SyncSender<Batch>,
@@ -96,9 +96,8 @@ impl Recorder {
     }
 }
 
-/// Destination and source of what passes a port: the ends of a link are neighbours by number.
-fn ethernet(macs: &[[u8; 6]], port: PortId, way: Way) -> [u8; 12] {
-    let (here, there) = (macs[port.0 as usize], macs[port.0 as usize ^ 1]);
+/// Destination and source of what passes a port.
+fn ethernet([here, there]: [[u8; 6]; 2], way: Way) -> [u8; 12] {
     let [destination, source] = if way == Way::ToNode { [here, there] } else { [there, here] };
     let mut addresses = [0; 12];
     addresses[..6].copy_from_slice(&destination);
@@ -111,7 +110,7 @@ impl Tap for Recorder {
         let Some(rules) = self.rules.get(port.0 as usize) else { return };
         let bound = if way == Way::FromNode { Bound::Out } else { Bound::In };
         for Rule { capture, interface, .. } in rules.iter().filter(|rule| rule.wants(way, packet)) {
-            let ethernet = if packet.hops() == 0 { None } else { Some(ethernet(&self.macs, port, way)) };
+            let ethernet = if packet.hops() == 0 { None } else { Some(ethernet(self.macs[port.0 as usize], way)) };
             let packet = packet.duplicate();
             self.batch.bytes += packet.bytes().len() + OVERHEAD;
             self.batch.packets.push(Shown {

@@ -44,14 +44,15 @@ impl Subject {
 /// The pipes of a plan, in its order.
 pub(super) fn of_plan(plan: &Plan) -> Vec<Subject> {
     let subject = |pipe: netloom_lab::PipePlan<'_>| {
-        let ends = plan.ends_of(pipe.link);
+        let link = &plan.links[pipe.link];
+        let node = |end: &netloom_lab::EndPlan| plan.nodes[end.node].name.clone();
         let constant = pipe.config.rate.nominal().filter(|_| pipe.config.schedule == ScheduleConfig::None);
         Subject {
             link: pipe.link_name.to_owned(),
             direction: DIRECTIONS[pipe.direction.index()],
             further: pipe.treatment.map(|treatment| treatment.name.clone()),
-            from: ends[pipe.direction.index()].to_owned(),
-            to: ends[1 - pipe.direction.index()].to_owned(),
+            from: node(link.entry(pipe.direction)),
+            to: node(link.exit(pipe.direction)),
             rate: constant.map(Rate::as_bits_per_second),
         }
     };

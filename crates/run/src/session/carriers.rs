@@ -6,12 +6,13 @@
 use super::Session;
 use super::timeline::{Due, Item};
 use crate::node::LabNode;
+use crate::port_name::interface_of;
 use netloom_host::KernelError;
 use netloom_host::netlink::{InterfaceCounters, Netlink};
 use netloom_host::node::NodeError;
 use netloom_judge::{Kind, RunError};
 use netloom_lab::fabric::port_id;
-use netloom_lab::{Action, LinkPart, Stack};
+use netloom_lab::{Action, End, EndPlan, LinkPart, Stack};
 use netloom_units::Duration;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -19,8 +20,8 @@ use std::collections::BTreeMap;
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Carriers {
-    /// The interfaces without carrier, by link and end.
-    gone: BTreeMap<(usize, usize), Gone>,
+    /// The interfaces without carrier, by their ends of links.
+    gone: BTreeMap<End, Gone>,
     /// What interfaces that have their carrier again dropped while they had none, by node.
     dropped: BTreeMap<usize, u64>,
 }
@@ -63,7 +64,7 @@ impl Session<'_> {
         let Action::Down { part, carrier: true, .. } = &self.context.job.plan.timeline[event].action else {
             return false;
         };
-        let ends = self.context.job.plan.links[part.link].ends;
+        let ends = &self.context.job.plan.links[part.link].ends;
         ends.iter().any(|end| self.context.job.plan.nodes[end.node].stack == Stack::Namespace)
     }
 
@@ -82,21 +83,18 @@ impl Session<'_> {
     /// Whether there was one to be taken.
     fn take_carrier(&mut self, link: usize) -> Result<bool, RunError> {
         let mut is_new = false;
-        for end in 0..2 {
-            let place = self.context.job.plan.links[link].ends[end];
-            if !matches!(self.programs.nodes[place.node], LabNode::Namespace(_))
-                || self.programs.gone.contains(&place.node)
-            {
+        for &EndPlan { end, node, interface } in &self.context.job.plan.links[link].ends {
+            if !matches!(self.programs.nodes[node], LabNode::Namespace(_)) || self.programs.gone.contains(&node) {
                 continue;
             }
-            if let Some(gone) = self.carriers.gone.get_mut(&(link, end)) {
+            if let Some(gone) = self.carriers.gone.get_mut(&end) {
                 is_new |= std::mem::take(&mut gone.returns);
                 continue;
             }
-            let interface = self.context.job.plan.nodes[place.node].interfaces[place.interface].name.clone();
-            let counters = self.programs.nodes[place.node].interface_counters().map_err(died)?;
+            let interface = self.context.job.plan.nodes[node].interfaces[interface].name.clone();
+            let counters = self.programs.nodes[node].interface_counters().map_err(died)?;
             let before = dropped_by(&counters, |name| name == interface);
-            self.carriers.gone.insert((link, end), Gone { node: place.node, interface, before, returns: false });
+            self.carriers.gone.insert(end, Gone { node, interface, before, returns: false });
             is_new = true;
         }
         self.switch_ends(link, false).map(|()| is_new)
@@ -104,7 +102,7 @@ impl Session<'_> {
 
     /// Whether there was one that had been taken.
     fn give_carrier(&mut self, link: usize) -> Result<bool, RunError> {
-        let of_link = self.carriers.gone.iter_mut().filter(|((other, _), gone)| *other == link && !gone.returns);
+        let of_link = self.carriers.gone.iter_mut().filter(|(end, gone)| end.link() == link && !gone.returns);
         if of_link.map(|(_, gone)| gone.returns = true).count() == 0 {
             return Ok(false);
         }
@@ -114,11 +112,11 @@ impl Session<'_> {
 
     /// Brings the lab's own ends of a link's pairs up or down.
     fn switch_ends(&self, link: usize, up: bool) -> Result<(), RunError> {
-        let ends = self.carriers.gone.keys().filter(|(other, _)| *other == link);
+        let ends = self.carriers.gone.keys().filter(|end| end.link() == link);
         let failed = |error: KernelError| RunError::Died(error.to_string());
         let mut netlink = Netlink::open().map_err(failed)?;
-        for (_, end) in ends {
-            match netlink.switch(&format!("p{}", port_id(link, *end).0), up) {
+        for end in ends {
+            match netlink.switch(&interface_of(port_id(*end)), up) {
                 // A program of the node removed the interface, and the pair with it; that is noted elsewhere.
                 Err(error) if error.errno() == libc::ENODEV => {}
                 other => other.map_err(failed)?,

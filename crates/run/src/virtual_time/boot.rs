@@ -137,7 +137,7 @@ fn plugs(plan: &Plan, places: &[usize]) -> Vec<Plug> {
         let plug = |(index, interface): (usize, &InterfacePlan)| Plug {
             machine,
             device: Device(u16::try_from(index + 1).expect("a node has fewer than 65,536 interfaces")),
-            port: port_id(interface.link, interface.end),
+            port: port_id(interface.end),
         };
         plan.nodes[*place].interfaces.iter().enumerate().map(plug).collect()
     };

@@ -7,7 +7,7 @@
 
 use super::Family;
 use super::paths::Ways;
-use crate::resolve::addressing::{first, net};
+use crate::addressing::{first, net};
 use ipnet::IpNet;
 
 /// A smaller table is left as it is, so that it can be read: one line says where one subnet is.

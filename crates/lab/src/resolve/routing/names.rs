@@ -1,8 +1,8 @@
 //! What the name of a node with several links means, as seen from each other node: the first of those of its interfaces
 //! whose addresses are reached by a path as short as any to the node itself.
 
-use super::Network;
 use super::paths::{Distance, Label};
+use super::{Edge, Hop, Network};
 use crate::plan::NamePlan;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) struct Names<'a> {
 
 impl<'a> Names<'a> {
     pub(super) fn new(network: &'a Network<'a>) -> Self {
-        let is_first = |(edge, end): &(usize, usize)| network.edges[*edge].interfaces[*end] == 0;
+        let is_first = |hop: &Hop| network.interface(*hop) == 0;
         let several = (0..network.kinds.len()).filter(|node| !network.around[*node].iter().all(is_first)).collect();
         Self { network, several, seen: Vec::new(), shared: BTreeSet::new() }
     }
@@ -29,8 +29,7 @@ impl<'a> Names<'a> {
     pub(super) fn look_from(&mut self, source: usize, labels: &[Label]) {
         let network = self.network;
         let seen = match network.around[source][..] {
-            [(edge, end)] => {
-                let gateway = network.edges[edge].nodes[1 - end];
+            [Hop { node: gateway, .. }] => {
                 if network.kinds[gateway].forwards() {
                     // The way to all others leads through it, so that it sees them as this node does.
                     self.seen.push(None);
@@ -61,25 +60,25 @@ impl<'a> Names<'a> {
     /// What the name of `node` means to `source`, if it is not the first interface.
     fn name(&self, source: usize, node: usize, labels: &[Label]) -> Option<NamePlan> {
         let around = self.network.around[node].iter();
-        let known = around.filter_map(|place| Some((self.distance(source, node, *place, labels)?, *place)));
+        let edge = |hop: &Hop| &self.network.edges[hop.edge];
+        let known = around.filter_map(|hop| Some((self.distance(source, node, edge(hop), labels)?, *hop)));
         // The first of those that are equally near.
-        let (_, (edge, end)) = known.min_by_key(|(distance, _)| *distance)?;
-        let interface = self.network.edges[edge].interfaces[end];
+        let (_, nearest) = known.min_by_key(|(distance, _)| *distance)?;
+        let interface = self.network.interface(nearest);
         (interface > 0).then_some(NamePlan { node, interface })
     }
 
     /// How far it is from `source` to the address of `node` on this edge, by the routes that all nodes have.
-    fn distance(&self, source: usize, node: usize, (edge, end): (usize, usize), labels: &[Label]) -> Option<Distance> {
-        let edge = &self.network.edges[edge];
-        let beside = edge.nodes[1 - end];
-        if beside == source {
+    fn distance(&self, source: usize, node: usize, edge: &Edge, labels: &[Label]) -> Option<Distance> {
+        let beside = || edge.nodes.iter().copied().filter(|other| *other != node);
+        if beside().any(|other| other == source) {
             return Some(Distance::HERE.beyond(edge.cost));
         }
         let known = |place: usize| labels.get(place).copied().flatten().map(|(distance, _)| distance);
         let forwarding = |place: usize| known(place).filter(|_| self.network.kinds[place].forwards());
-        match (forwarding(node), forwarding(beside)) {
+        match (forwarding(node), beside().filter_map(forwarding).min()) {
             (Some(own), Some(other)) if own < other => Some(own),
-            // Of two ends that are equally near, the way may lead to either, here or further on.
+            // Of ends that are equally near, the way may lead to any, here or further on.
             (_, Some(other)) => Some(other.beyond(edge.cost)),
             // A host's address on a link to another host may be reached by a third link. It is a bad choice: the host
             // answers datagrams from its address on that link.
@@ -89,10 +88,7 @@ impl<'a> Names<'a> {
 
     /// What each node sees.
     pub(super) fn finish(self) -> Vec<Arc<[NamePlan]>> {
-        let gateway = |node: usize| {
-            let (edge, end) = self.network.around[node][0];
-            self.network.edges[edge].nodes[1 - end]
-        };
+        let gateway = |node: usize| self.network.around[node][0].node;
         let none: Arc<[NamePlan]> = Arc::new([]);
         let of = |node: usize| self.seen[node].clone().or_else(|| self.seen[gateway(node)].clone());
         (0..self.seen.len()).map(|node| of(node).unwrap_or_else(|| Arc::clone(&none))).collect()

@@ -1,6 +1,6 @@
 //! Shortest paths from one node to all others.
 
-use super::Network;
+use super::{Hop, Network};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -20,7 +20,7 @@ impl Distance {
     }
 }
 
-/// By which of its links the source reaches something: all of these paths are equally good.
+/// By which of its neighbours the source reaches something: all of these paths are equally good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ways {
     /// The first of them, by its place in the source's own list.
@@ -30,7 +30,7 @@ pub(super) struct Ways {
 }
 
 impl Ways {
-    /// By the link at this place alone.
+    /// By the neighbour at this place alone.
     pub(super) fn by(place: u32) -> Self {
         Self { first: place, all: 1_u64.checked_shl(place).unwrap_or(0) }
     }
@@ -110,14 +110,12 @@ fn relax(
     if node != source && !network.kinds[node].forwards() {
         return;
     }
-    for (&(edge, end), place) in network.around[node].iter().zip(0..) {
-        let edge = &network.edges[edge];
-        let next = edge.nodes[1 - end];
+    for (&Hop { node: next, cost, .. }, place) in network.around[node].iter().zip(0..) {
         if next == source {
             continue;
         }
         let (distance, ways) = own.unwrap_or_else(|| (Distance::HERE, Ways::by(place)));
-        let distance = distance.beyond(edge.cost);
+        let distance = distance.beyond(cost);
         match &mut labels[next] {
             Some((known, others)) if *known == distance => *others = others.or(ways),
             Some((known, _)) if *known < distance => {}

@@ -2,16 +2,22 @@
 
 use crate::diagnostics::Diagnostic;
 use crate::plan::{NodeKind, Unreached};
-use crate::resolve::ends::Ends;
 use crate::spec::Spec;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Warns about a lab in several parts, and about hosts that look as if they were to forward.
-pub(super) fn warn(spec: &Spec, kinds: &[NodeKind], ends: &[Ends], is_complete: bool, warnings: &mut Vec<Diagnostic>) {
-    if ends.is_empty() {
+/// Warns about a lab in several parts, and about hosts that look as if they were to forward. `joined`: the nodes of each
+/// segment.
+pub(super) fn warn(
+    spec: &Spec,
+    kinds: &[NodeKind],
+    joined: &[Vec<usize>],
+    is_complete: bool,
+    warnings: &mut Vec<Diagnostic>,
+) {
+    if joined.is_empty() {
         return;
     }
-    let parts = parts(kinds.len(), ends);
+    let parts = parts(kinds.len(), joined);
     let apart = (0..kinds.len()).find(|node| parts[*node] != parts[0]);
     if let Some(node) = apart {
         let message = format!(
@@ -24,7 +30,7 @@ pub(super) fn warn(spec: &Spec, kinds: &[NodeKind], ends: &[Ends], is_complete: 
         return;
     }
     for (node, kind) in spec.nodes.iter().zip(kinds).enumerate().filter_map(|(index, (node, kind))| {
-        let links = ends.iter().filter(|ends| ends.plans.iter().any(|end| end.node == index)).count();
+        let links = joined.iter().filter(|nodes| nodes.contains(&index)).count();
         (links > 1).then_some((node, kind))
     }) {
         if *kind == NodeKind::Host {
@@ -36,11 +42,9 @@ pub(super) fn warn(spec: &Spec, kinds: &[NodeKind], ends: &[Ends], is_complete: 
 }
 
 /// The pairs of nodes that no path joins.
-pub(super) fn unreached(kinds: &[NodeKind], ends: &[Ends]) -> Unreached {
-    let touching = Touching::new(kinds, ends);
-    let joined = ends.iter().map(|link| ordered(link.plans.map(|end| end.node)));
-    // A link from a node to itself is an error that is told elsewhere.
-    let joined: BTreeSet<(usize, usize)> = joined.filter(|(one, other)| one != other).collect();
+pub(super) fn unreached(kinds: &[NodeKind], joined: &[Vec<usize>]) -> Unreached {
+    let touching = Touching::new(kinds, joined);
+    let joined: BTreeSet<(usize, usize)> = joined.iter().flat_map(|nodes| neighbors(nodes)).collect();
     let apart = |(one, other): &(usize, usize)| touching.of_node(*one).is_disjoint(touching.of_node(*other));
     let all = pairs(kinds.len());
     let by_link_alone = joined.iter().filter(|pair| apart(pair)).count() as u64;
@@ -57,8 +61,13 @@ pub(super) fn unreached(kinds: &[NodeKind], ends: &[Ends]) -> Unreached {
     Unreached { pairs: count, first }
 }
 
-fn ordered([one, other]: [usize; 2]) -> (usize, usize) {
-    (one.min(other), one.max(other))
+/// The pairs of nodes of a segment, each with the lower one first.
+fn neighbors(nodes: &[usize]) -> impl Iterator<Item = (usize, usize)> {
+    let behind = |place: usize| &nodes[place + 1..];
+    let pairs = nodes.iter().enumerate().flat_map(move |(place, one)| behind(place).iter().map(|other| (*one, *other)));
+    // A link from a node to itself is an error that is told elsewhere.
+    let pairs = pairs.filter(|(one, other)| one != other);
+    pairs.map(|(one, other)| (one.min(other), one.max(other)))
 }
 
 fn pairs(count: usize) -> u64 {
@@ -67,7 +76,7 @@ fn pairs(count: usize) -> u64 {
 }
 
 /// Which *cores* each node touches: the nodes that forward and hang together are a core, by its lowest node. Two nodes reach
-/// one another if they touch a common core, or have a link.
+/// one another if they touch a common core, or are neighbours.
 struct Touching {
     /// What nodes touch, each once, with how many there are.
     kinds: Vec<(BTreeSet<usize>, u64)>,
@@ -76,26 +85,24 @@ struct Touching {
 }
 
 impl Touching {
-    fn new(kinds: &[NodeKind], ends: &[Ends]) -> Self {
-        let forwards = |node: usize| kinds[node].forwards();
+    fn new(kinds: &[NodeKind], joined: &[Vec<usize>]) -> Self {
+        let forwards = |node: &&usize| kinds[**node].forwards();
         let mut parents: Vec<usize> = (0..kinds.len()).collect();
-        for [a, b] in ends.iter().map(|link| link.plans.map(|end| end.node)) {
-            if forwards(a) && forwards(b) {
-                let [a, b] = [a, b].map(|node| root(&mut parents, node));
-                parents[a.max(b)] = a.min(b);
-            }
+        for nodes in joined {
+            join(&mut parents, nodes.iter().filter(forwards));
         }
         let mut cores: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); kinds.len()];
-        for [a, b] in ends.iter().map(|link| link.plans.map(|end| end.node)) {
-            for (one, other) in [(a, b), (b, a)].into_iter().filter(|(one, other)| !forwards(*one) && forwards(*other))
-            {
-                cores[one].insert(root(&mut parents, other));
+        for nodes in joined {
+            // All that forward here are of one core.
+            let Some(core) = nodes.iter().find(forwards).map(|node| root(&mut parents, *node)) else { continue };
+            for node in nodes.iter().filter(|node| !forwards(node)) {
+                cores[*node].insert(core);
             }
         }
         let mut places: BTreeMap<BTreeSet<usize>, usize> = BTreeMap::new();
         let mut found = Self { kinds: Vec::new(), nodes: Vec::new() };
         for (node, mut touched) in cores.into_iter().enumerate() {
-            if forwards(node) {
+            if kinds[node].forwards() {
                 touched.insert(root(&mut parents, node));
             }
             let kind = *places.entry(touched.clone()).or_insert(found.kinds.len());
@@ -132,13 +139,18 @@ impl Touching {
 }
 
 /// For each node the lowest node that links connect it to, whether they forward or not.
-fn parts(nodes: usize, ends: &[Ends]) -> Vec<usize> {
-    let mut parents: Vec<usize> = (0..nodes).collect();
-    for link in ends {
-        let [a, b] = link.plans.map(|end| root(&mut parents, end.node));
+fn parts(count: usize, joined: &[Vec<usize>]) -> Vec<usize> {
+    let mut parents: Vec<usize> = (0..count).collect();
+    joined.iter().for_each(|nodes| join(&mut parents, nodes.iter()));
+    (0..count).map(|node| root(&mut parents, node)).collect()
+}
+
+fn join<'a>(parents: &mut [usize], mut nodes: impl Iterator<Item = &'a usize>) {
+    let Some(first) = nodes.next() else { return };
+    for node in nodes {
+        let (a, b) = (root(parents, *first), root(parents, *node));
         parents[a.max(b)] = a.min(b);
     }
-    (0..nodes).map(|node| root(&mut parents, node)).collect()
 }
 
 fn root(parents: &mut [usize], mut node: usize) -> usize {
@@ -147,4 +159,24 @@ fn root(parents: &mut [usize], mut node: usize) -> usize {
         node = parents[node];
     }
     node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_reach_one_another_who_are_neighbours_or_touch_what_forwards() {
+        let kinds = |routers: &[usize]| {
+            (0..6)
+                .map(|node| if routers.contains(&node) { NodeKind::Router } else { NodeKind::Host })
+                .collect::<Vec<_>>()
+        };
+        // A segment of four, and one that leads on from node 3.
+        let joined = [vec![0, 1, 2, 3], vec![3, 4, 5]];
+        let pairs = |routers: &[usize]| unreached(&kinds(routers), &joined);
+        assert_eq!(pairs(&[3]).pairs, 0);
+        assert_eq!(pairs(&[0]).first, [(0, 4), (0, 5), (1, 4), (1, 5), (2, 4), (2, 5)]);
+        assert_eq!(parts(7, &joined), [0, 0, 0, 0, 0, 0, 6]);
+    }
 }

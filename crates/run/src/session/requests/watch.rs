@@ -53,7 +53,7 @@ impl Requests {
         let link = find_link_in_engine(&context.links, &wanted.link, "captured")?;
         let direction = wanted.direction.as_deref().map(direction).transpose()?;
         let ends = context.job.plan.ends_of(link);
-        let at = wanted.at.as_deref().map(|at| CapturePoint::of(at, ends)).transpose();
+        let at = wanted.at.as_deref().map(|at| CapturePoint::of(at, &ends)).transpose();
         let at = at.map_err(|wrong| (ExitCode::Usage, wrong))?;
         let snaplen = wanted.snaplen_bytes.map(Bytes::new);
         Ok((CapturePlan { link, direction, at, snaplen, filter: None, file: String::new() }, out))
