@@ -7,7 +7,7 @@ use crate::hosts::HostsFiles;
 use crate::job::Job;
 use crate::kernels::Kernels;
 use crate::links::{Links, read_port_counters};
-use crate::node::LabNode;
+use crate::node::{LabNode, Transit};
 use crate::port_name::interface_of;
 use crate::session::{Parts, Session};
 use crate::shards::Sharing;
@@ -96,7 +96,7 @@ fn assemble(job: &Job, guard: &mut GuardLink, exposed: Vec<(usize, Exposed)>) ->
     let kernels = Kernels::prepare(job)?;
     guard.step(joining(plan));
     let ports = make_links(plan, &sharing, &nodes, kernels.as_ref())?;
-    configure(nodes.iter_mut().flatten())?;
+    configure(nodes.iter_mut().flatten().map(Box::as_mut))?;
     await_joined(plan, &mut nodes)?;
     settle(&mut nodes)?;
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
@@ -109,7 +109,7 @@ fn assemble(job: &Job, guard: &mut GuardLink, exposed: Vec<(usize, Exposed)>) ->
         }
         None => None,
     };
-    let nodes: Vec<LabNode> = nodes.into_iter().flatten().collect();
+    let nodes: Vec<_> = nodes.into_iter().flatten().collect();
     notes.extend(notes_of(&nodes));
     let ways = Ways::begin(plan, &nodes, exposed)?;
     netloom_host::memory::give_back();
@@ -121,14 +121,14 @@ fn add_kernels(
     job: &Job,
     kernels: &Kernels,
     configs: &[NodeConfig],
-    nodes: &mut [Option<LabNode>],
+    nodes: &mut [Option<Box<dyn LabNode>>],
     guard: &mut GuardLink,
 ) -> Result<Pump, RunError> {
-    let (booted, pump) = kernels.boot(job, configs, guard)?;
+    let (mut booted, pump) = kernels.boot(job, configs, guard)?;
+    configure(booted.iter_mut().flatten())?;
     for (place, kernel) in nodes.iter_mut().zip(booted) {
-        *place = kernel.map(|kernel| LabNode::Kernel(Box::new(kernel))).or_else(|| place.take());
+        *place = kernel.map(|kernel| Box::new(kernel) as _).or_else(|| place.take());
     }
-    configure(nodes.iter_mut().flatten().filter(|node| matches!(node, LabNode::Kernel(_))))?;
     Ok(pump)
 }
 
@@ -140,12 +140,14 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let hosts = HostsFiles::create(job)?;
     let configs: Vec<NodeConfig> = configs(job, &vec![None; plan.nodes.len()], &hosts).collect();
     let (kernels, time) = virtual_time::boot(job, &kernels, &configs, guard, &signals)?;
-    let node = |(kernel, node): (Option<KernelNode>, &NodePlan)| match kernel {
-        Some(kernel) => LabNode::Kernel(Box::new(kernel)),
-        None => LabNode::Transit(node.name.clone()),
+    let node = |(kernel, node): (Option<KernelNode>, &NodePlan)| -> Box<dyn LabNode> {
+        match kernel {
+            Some(kernel) => Box::new(kernel),
+            None => Box::new(Transit::new(&node.name)),
+        }
     };
-    let mut nodes: Vec<LabNode> = kernels.into_iter().zip(&plan.nodes).map(node).collect();
-    configure(nodes.iter_mut()).map_err(|error| time.explain(error))?;
+    let mut nodes: Vec<_> = kernels.into_iter().zip(&plan.nodes).map(node).collect();
+    configure(nodes.iter_mut().map(Box::as_mut)).map_err(|error| time.explain(error))?;
     let mut links = links(plan, Driver::Virtual(time), PortCounters::default());
     let captures = start_captures(job, &mut links)?;
     let notes = notes_of(&nodes).collect();
@@ -159,7 +161,7 @@ fn joining(plan: &Plan) -> String {
     format!("joining them with {}{of_them}", counted(plan.links.len(), "link"))
 }
 
-fn notes_of(nodes: &[LabNode]) -> impl Iterator<Item = String> {
+fn notes_of(nodes: &[Box<dyn LabNode>]) -> impl Iterator<Item = String> {
     nodes.iter().flat_map(|node| node.notes().iter().map(|note| format!("node {}: {note}", node.name())))
 }
 
@@ -233,16 +235,22 @@ fn configs(job: &Job, cgroups: &[Option<PathBuf>], hosts: &HostsFiles) -> impl I
 }
 
 /// The namespace nodes and transit routers, at their places in the plan.
-fn make_nodes(job: &Job, cgroups: &[Option<PathBuf>], hosts: &HostsFiles) -> Result<Vec<Option<LabNode>>, RunError> {
+fn make_nodes(
+    job: &Job,
+    cgroups: &[Option<PathBuf>],
+    hosts: &HostsFiles,
+) -> Result<Vec<Option<Box<dyn LabNode>>>, RunError> {
     let plan = &job.plan;
     let is_own = |node: &NodePlan| node.stack == Stack::Namespace;
     let own =
         plan.nodes.iter().zip(configs(job, cgroups, hosts)).filter(|(node, _)| is_own(node)).map(|(_, config)| config);
-    let mut made = Node::create_all(own).map_err(refusal::of_node)?.into_iter().map(LabNode::Namespace);
-    let place = |node: &NodePlan| match node.stack {
-        Stack::Namespace => made.next(),
-        Stack::Kernel => None,
-        Stack::Engine => Some(LabNode::Transit(node.name.clone())),
+    let mut made = Node::create_all(own).map_err(refusal::of_node)?.into_iter();
+    let place = |node: &NodePlan| -> Option<Box<dyn LabNode>> {
+        match node.stack {
+            Stack::Namespace => Some(Box::new(made.next()?)),
+            Stack::Kernel => None,
+            Stack::Engine => Some(Box::new(Transit::new(&node.name))),
+        }
     };
     Ok(plan.nodes.iter().map(place).collect())
 }
@@ -282,7 +290,7 @@ fn node_config(job: &Job, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl
 fn make_links(
     plan: &Plan,
     sharing: &Sharing,
-    nodes: &[Option<LabNode>],
+    nodes: &[Option<Box<dyn LabNode>>],
     kernels: Option<&Kernels>,
 ) -> Result<Vec<PortConfig>, RunError> {
     let mut made = Vec::new();
@@ -320,24 +328,23 @@ fn make_links(
 }
 
 /// The interface at this end of a link between namespace nodes.
-fn in_node(plan: &Plan, nodes: &[Option<LabNode>], place: &EndPlan) -> VethEnd {
+fn in_node(plan: &Plan, nodes: &[Option<Box<dyn LabNode>>], place: &EndPlan) -> VethEnd {
     let interface = &plan.nodes[place.node].interfaces[place.interface];
-    let Some(LabNode::Namespace(node)) = &nodes[place.node] else {
-        unreachable!("an interface pair ends at a node with namespaces");
-    };
-    VethEnd { name: interface.name.clone(), mac: Some(interface.mac), namespace: Some(node.pid()), up: false }
+    let namespace = nodes[place.node].as_ref().and_then(|node| node.namespaces());
+    assert!(namespace.is_some(), "an interface pair ends at a node with namespaces");
+    VethEnd { name: interface.name.clone(), mac: Some(interface.mac), namespace, up: false }
 }
 
 /// How long the kernel may take to notice that both ends of its pairs are up; it takes some milliseconds.
 const RUNNING_WITHIN: RealDuration = RealDuration::from_secs(10);
 
 /// Waits until the nodes whose links are joined in the kernel can send: what they sent before would be dropped.
-fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunError> {
+fn await_joined(plan: &Plan, nodes: &mut [Option<Box<dyn LabNode>>]) -> Result<(), RunError> {
     let joined = plan.links.iter().filter(|link| link.bypass.is_joined());
     let concerned: BTreeSet<usize> = joined.flat_map(|link| &link.ends).map(|end| end.node).collect();
     let until = Instant::now() + RUNNING_WITHIN;
     for place in concerned {
-        let Some(LabNode::Namespace(node)) = &mut nodes[place] else { continue };
+        let Some(node) = &mut nodes[place] else { continue };
         while node.running().map_err(refusal::of_node)?.len() < plan.nodes[place].interfaces.len() {
             if Instant::now() > until {
                 return Err(RunError::Machine(format!(
@@ -354,19 +361,15 @@ fn await_joined(plan: &Plan, nodes: &mut [Option<LabNode>]) -> Result<(), RunErr
 }
 
 /// All nodes configure themselves at the same time.
-fn configure<'a>(nodes: impl Iterator<Item = &'a mut LabNode>) -> Result<(), RunError> {
+fn configure<'a, N: LabNode + ?Sized + 'a>(nodes: impl Iterator<Item = &'a mut N>) -> Result<(), RunError> {
     let mut nodes: Vec<_> = nodes.collect();
     nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(refusal::of_node))?;
     nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(refusal::of_node))
 }
 
 /// Waits until all nodes take packets for their addresses. All are asked at once, and those again that do not yet.
-fn settle(nodes: &mut [Option<LabNode>]) -> Result<(), RunError> {
-    let namespace = |node| match node {
-        &mut LabNode::Namespace(ref mut node) => Some(node),
-        LabNode::Kernel(_) | LabNode::Transit(_) => None,
-    };
-    let mut waiting: Vec<&mut Node> = nodes.iter_mut().flatten().filter_map(namespace).collect();
+fn settle(nodes: &mut [Option<Box<dyn LabNode>>]) -> Result<(), RunError> {
+    let mut waiting: Vec<_> = nodes.iter_mut().flatten().collect();
     let until = Instant::now() + RUNNING_WITHIN;
     loop {
         waiting.iter_mut().try_for_each(|node| node.begin_settle().map_err(refusal::of_node))?;

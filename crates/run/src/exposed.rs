@@ -43,16 +43,18 @@ pub(crate) struct Ways {
 
 impl Ways {
     /// Begins to pass connections on to the nodes.
-    pub(crate) fn begin(plan: &Plan, nodes: &[LabNode], exposed: Vec<(usize, Exposed)>) -> Result<Self, RunError> {
+    pub(crate) fn begin(
+        plan: &Plan,
+        nodes: &[Box<dyn LabNode>],
+        exposed: Vec<(usize, Exposed)>,
+    ) -> Result<Self, RunError> {
         let mut ways = Self::default();
         let mut of_nodes: Vec<Vec<Exposed>> = plan.nodes.iter().map(|_| Vec::new()).collect();
         exposed.into_iter().for_each(|(place, port)| of_nodes[place].push(port));
         for (place, ports) in of_nodes.into_iter().enumerate().filter(|(_, ports)| !ports.is_empty()) {
-            let way = match &nodes[place] {
-                LabNode::Namespace(node) => {
-                    Way::Namespace { init: node.pid(), addresses: addresses(&plan.nodes[place]).collect() }
-                }
-                LabNode::Kernel(_) | LabNode::Transit(_) => {
+            let way = match nodes[place].namespaces() {
+                Some(init) => Way::Namespace { init, addresses: addresses(&plan.nodes[place]).collect() },
+                None => {
                     let (ours, theirs) = Asked::channel().map_err(|error| refusal::in_set_up(&error))?;
                     ways.channels.push((place, ours));
                     Way::Programs(theirs)

@@ -5,7 +5,6 @@
 
 use super::Session;
 use super::timeline::{Due, Item};
-use crate::node::LabNode;
 use crate::port_name::interface_of;
 use netloom_host::KernelError;
 use netloom_host::netlink::{InterfaceCounters, Netlink};
@@ -84,7 +83,7 @@ impl Session<'_> {
     fn take_carrier(&mut self, link: usize) -> Result<bool, RunError> {
         let mut is_new = false;
         for &EndPlan { end, node, interface } in &self.context.job.plan.links[link].ends {
-            if !matches!(self.programs.nodes[node], LabNode::Namespace(_)) || self.programs.gone.contains(&node) {
+            if self.programs.nodes[node].namespaces().is_none() || self.programs.gone.contains(&node) {
                 continue;
             }
             if let Some(gone) = self.carriers.gone.get_mut(&end) {
@@ -132,7 +131,7 @@ impl Session<'_> {
             if self.programs.gone.contains(&gone.node) {
                 continue;
             }
-            let LabNode::Namespace(node) = &mut self.programs.nodes[gone.node] else { continue };
+            let node = &mut self.programs.nodes[gone.node];
             if node.running().map_err(died)?.contains(&gone.interface) {
                 let counters = node.interface_counters().map_err(died)?;
                 *self.carriers.dropped.entry(gone.node).or_default() += gone.since(&counters);

@@ -86,7 +86,7 @@ struct Silence {
 
 /// What the lab was made of before it began.
 pub(crate) struct Parts {
-    pub(crate) nodes: Vec<LabNode>,
+    pub(crate) nodes: Vec<Box<dyn LabNode>>,
     pub(crate) links: Links,
     /// What the plan wants to be captured, and the engine's tap for it.
     pub(crate) captures: Option<(Captures, TapId)>,
@@ -278,7 +278,7 @@ impl<'a> Session<'a> {
 
     /// What the machine has spent on the lab so far.
     fn accounts(&self, snapshot: &Snapshot) -> Accounts {
-        let nodes = self.programs.nodes.iter().map(LabNode::processor_use).collect();
+        let nodes = self.programs.nodes.iter().map(|node| node.processor_use()).collect();
         Accounts::now(&snapshot.engine, nodes, self.context.links.driver().statistics())
     }
 

@@ -34,7 +34,7 @@ use std::path::PathBuf;
 
 /// See the module.
 pub(super) struct Programs {
-    pub(super) nodes: Vec<LabNode>,
+    pub(super) nodes: Vec<Box<dyn LabNode>>,
     /// The nodes that have died.
     pub(super) gone: BTreeSet<usize>,
     pub(super) commands: Vec<Command>,
@@ -71,7 +71,7 @@ impl From<Launch> for Spawn {
 
 impl Programs {
     /// Those of a lab whose programs have not been started.
-    pub(super) fn new(plan: &Plan, nodes: Vec<LabNode>, hosts: HostsFiles, ways: Ways) -> Self {
+    pub(super) fn new(plan: &Plan, nodes: Vec<Box<dyn LabNode>>, hosts: HostsFiles, ways: Ways) -> Self {
         Self {
             nodes,
             gone: BTreeSet::new(),

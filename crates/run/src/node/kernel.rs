@@ -1,0 +1,88 @@
+//! A node with a kernel of its own, in any time.
+
+use super::{Begun, LabNode};
+use netloom_guest::node::{KernelNode, ProcessorUse};
+use netloom_host::netlink::InterfaceCounters;
+use netloom_host::node::{NetworkChange, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use netloom_units::Instant;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
+use std::time::Duration;
+
+impl LabNode for KernelNode {
+    fn name(&self) -> &str {
+        Self::name(self)
+    }
+
+    fn notes(&self) -> &[String] {
+        Self::notes(self)
+    }
+
+    fn begin_configure(&mut self) -> Result<(), NodeError> {
+        Self::begin_configure(self)
+    }
+
+    fn finish_configure(&mut self) -> Result<(), NodeError> {
+        Self::finish_configure(self)
+    }
+
+    fn begin_spawn(&mut self, spawn: Spawn) -> Result<Begun, SpawnError> {
+        Self::begin_spawn(self, spawn).map(Begun::Asked)
+    }
+
+    fn finish_spawn(&mut self, begun: Begun) -> Result<ProcessId, SpawnError> {
+        match begun {
+            Begun::Started(process) => Ok(process),
+            Begun::Asked(spawning) => Self::finish_spawn(self, spawning),
+        }
+    }
+
+    fn take_ending(&mut self, process: ProcessId) -> Option<Instant> {
+        Self::take_ending(self, process)
+    }
+
+    fn signal(&mut self, process: ProcessId, signal: i32) -> Result<(), NodeError> {
+        Self::signal(self, process, signal)
+    }
+
+    fn listening(&mut self, port: u16) -> Result<bool, NodeError> {
+        Self::listening(self, port)
+    }
+
+    fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {
+        Self::has_file(self, path)
+    }
+
+    fn begin_stop(&mut self, grace: Duration) -> Result<(), NodeError> {
+        Self::begin_stop(self, grace)
+    }
+
+    fn finish_stop(&mut self) -> Result<(), NodeError> {
+        Self::finish_stop(self)
+    }
+
+    fn interface_counters(&mut self) -> Result<Vec<(String, InterfaceCounters)>, NodeError> {
+        Self::interface_counters(self)
+    }
+
+    fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
+        Self::network_changes(self)
+    }
+
+    fn processor_use(&self) -> Option<ProcessorUse> {
+        Self::processor_use(self)
+    }
+
+    fn next_event(&mut self) -> Option<NodeEvent> {
+        Self::next_event(self)
+    }
+
+    fn obituary(&self) -> String {
+        let how = Self::obituary(self).unwrap_or_else(|| "its kernel ended".to_owned());
+        format!("node `{}`: {how}", self.name())
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.as_fd())
+    }
+}

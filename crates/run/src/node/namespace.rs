@@ -1,0 +1,94 @@
+//! A node with namespaces of its own, on this machine's kernel.
+
+use super::{Begun, LabNode};
+use netloom_host::Pid;
+use netloom_host::netlink::InterfaceCounters;
+use netloom_host::node::{NetworkChange, Node, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
+use std::time::Duration;
+
+impl LabNode for Node {
+    fn name(&self) -> &str {
+        Self::name(self)
+    }
+
+    fn notes(&self) -> &[String] {
+        Self::notes(self)
+    }
+
+    fn namespaces(&self) -> Option<Pid> {
+        Some(self.pid())
+    }
+
+    fn begin_configure(&mut self) -> Result<(), NodeError> {
+        Self::begin_configure(self)
+    }
+
+    fn finish_configure(&mut self) -> Result<(), NodeError> {
+        Self::finish_configure(self)
+    }
+
+    fn begin_settle(&mut self) -> Result<(), NodeError> {
+        Self::begin_settle(self)
+    }
+
+    fn finish_settle(&mut self) -> Result<bool, NodeError> {
+        Self::finish_settle(self)
+    }
+
+    fn running(&mut self) -> Result<Vec<String>, NodeError> {
+        Self::running(self)
+    }
+
+    fn begin_spawn(&mut self, spawn: Spawn) -> Result<Begun, SpawnError> {
+        Self::spawn(self, spawn).map(Begun::Started)
+    }
+
+    fn finish_spawn(&mut self, begun: Begun) -> Result<ProcessId, SpawnError> {
+        match begun {
+            Begun::Started(process) => Ok(process),
+            Begun::Asked(_) => unreachable!("only kernels are asked"),
+        }
+    }
+
+    fn signal(&mut self, process: ProcessId, signal: i32) -> Result<(), NodeError> {
+        Self::signal(self, process, signal)
+    }
+
+    fn listening(&mut self, port: u16) -> Result<bool, NodeError> {
+        Self::listening(self, port)
+    }
+
+    fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {
+        Self::has_file(self, path)
+    }
+
+    fn begin_stop(&mut self, grace: Duration) -> Result<(), NodeError> {
+        Self::begin_stop(self, grace)
+    }
+
+    fn finish_stop(&mut self) -> Result<(), NodeError> {
+        Self::finish_stop(self)
+    }
+
+    fn interface_counters(&mut self) -> Result<Vec<(String, InterfaceCounters)>, NodeError> {
+        Self::interface_counters(self)
+    }
+
+    fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
+        Self::network_changes(self)
+    }
+
+    fn next_event(&mut self) -> Option<NodeEvent> {
+        Self::next_event(self)
+    }
+
+    fn obituary(&self) -> String {
+        format!("the init process of node `{}` was killed", self.name())
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.as_fd())
+    }
+}
