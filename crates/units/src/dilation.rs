@@ -141,7 +141,7 @@ impl FromStr for Dilation {
         }
         if decimal.is_above(Self::MOST) {
             return Err(wrong(&format!(
-                "is absurd, since a second of the lab would last hours: write at most {}; virtual time \
+                "is too large, a second of the lab would last hours: write at most {}; virtual time \
                  (`clock: virtual`) is exact at any speed",
                 Self::MOST
             )));

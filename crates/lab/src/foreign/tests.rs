@@ -107,7 +107,7 @@ fn errors_name_the_word() {
     assert!(wrong(Dialect::Dummynet, "plr 1.5").contains("more than 100 %"));
     assert!(wrong(Dialect::Tbf, "rate 1mbit latency 5ms").contains("burst is missing"));
     assert!(wrong(Dialect::Tbf, "rate 1mbit burst 5kb latency 5ms limit 3kb").contains("leave one out"));
-    assert!(wrong(Dialect::Netem, "").contains("says nothing"));
+    assert!(wrong(Dialect::Netem, "").contains("sets nothing"));
     let absurd = "rate 4294967295mbit burst 4542 latency 4294967295ms";
     assert!(wrong(Dialect::Tbf, absurd).contains("more than any queue holds"));
 }

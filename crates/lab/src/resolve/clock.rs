@@ -115,7 +115,7 @@ fn namespace_refused(clock: Clock) -> String {
     let why = match clock {
         Clock::Virtual => "which cannot be stopped between two events",
         Clock::Real | Clock::Dilated(_) => {
-            "which keeps its own time: with losses, up to 85 % too much throughput was measured"
+            "whose timers run in wall time: with losses, up to 85 % too much throughput was measured"
         }
     };
     format!(
