@@ -60,6 +60,55 @@ fn the_session_on_the_page_can_be_replayed() {
     bed.assert_nothing_is_left("star");
 }
 
+/// The answer to a request that stands alone.
+fn ask(bed: &Bed, lab: &str, request: &str) -> Value {
+    let socket = bed.path().join(format!("runtime/netloom/{lab}/control.sock"));
+    let mut stream = UnixStream::connect(socket).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.write_all(format!("{request}\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer).unwrap();
+    serde_json::from_str(&answer).unwrap()
+}
+
+const WAYS: &str = "
+nodes: {a: {expose: {38471: 80}}, r: {kind: router}, b: {}}
+links:
+  near: {ends: [{node: a, interface: wired, address: 192.168.7.2/24}, r], mtu: 9000, bypass: true}
+  far: {ends: [r, b], delay: 2 ms, forward: {rate: 10 Mbit/s}}
+timeline:
+  - {on: b, run: sleep 1000, as: server, service: true}
+";
+
+#[test]
+fn the_topology_tells_what_is_there_and_what_is_in_force_now() {
+    let bed = Bed::new(User::Own);
+    bed.write("ways.yaml", WAYS);
+    bed.netloom(&["up", "ways.yaml", "-q"]).expect_code(0);
+    bed.netloom(&["set", "ways", "far.backward", "delay=80 ms", "state=down"]).expect_code(0);
+    let topology = ask(&bed, "ways", r#"{"request":"topology"}"#);
+    let interface = &topology["nodes"][0]["interfaces"][0];
+    assert_eq!((&interface["name"], &interface["mtu_bytes"]), (&"wired".into(), &9000.into()));
+    assert_eq!(interface["addresses"][0], "192.168.7.2/24");
+    assert_eq!(interface["mac"].as_str().unwrap().len(), "00:00:00:00:00:00".len());
+    let [near, far] = &topology["links"].as_array().unwrap()[..] else { panic!("{topology:#}") };
+    assert_eq!((&near["joined_in_kernel"], &far["joined_in_kernel"]), (&true.into(), &false.into()));
+    assert_eq!(far["ends"][1], serde_json::json!({ "node": "b", "interface": "eth0" }));
+    let [forward, backward] = &far["pipes"].as_array().unwrap()[..] else { panic!("{far:#}") };
+    assert_eq!(
+        (&forward["settings"]["rate"], &forward["settings"]["delay"], &forward["up"]),
+        (&"10 Mbit/s".into(), &"2 ms".into(), &true.into())
+    );
+    assert_eq!((&backward["settings"]["delay"], &backward["up"]), (&"80 ms".into(), &false.into()));
+    assert_eq!(topology["exposed"], serde_json::json!([{ "port": 38471, "node": "a", "to": 80 }]));
+    assert_eq!(
+        (&topology["services"][0]["name"], &topology["services"][0]["state"]),
+        (&"server".into(), &"ready".into())
+    );
+    bed.netloom(&["down"]);
+    bed.assert_nothing_is_left("ways");
+}
+
 /// Every request of the schema is on the page.
 #[test]
 fn the_page_names_every_request() {

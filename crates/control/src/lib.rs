@@ -19,8 +19,9 @@ pub use attach::{Stdio, attach};
 pub use client::Client;
 pub use labs::{Look, TakenDown, look_at_labs, take_down};
 pub use protocol::{
-    Capture, Exec, Greeting, Hello, Id, LabInfo, LabStats, Message, NodeInfo, PipeStats, Refused, Reply, Request,
-    ServiceInfo, ServiceState, Set, SignalProgram, greet, schema,
+    Capture, End, Exec, ExposedPort, Greeting, Hello, Id, Interface, LabInfo, LabStats, Link, Message, Node, NodeInfo,
+    Now, Pipe, PipeStats, Refused, Reply, Request, ServiceInfo, ServiceState, Set, SignalProgram, Topology, greet,
+    schema,
 };
 pub use running::{find, holds, only_lab, running_labs};
 pub use server::{ClientId, Incoming, Server};

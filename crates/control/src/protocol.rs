@@ -7,12 +7,14 @@ mod read;
 mod reply;
 mod request;
 mod schema;
+mod topology;
 
 pub(crate) use read::read;
 pub(crate) use reply::Answer;
-pub use reply::{Greeting, LabInfo, LabStats, NodeInfo, PipeStats, Refused, Reply, ServiceInfo, ServiceState};
+pub use reply::{Greeting, LabInfo, LabStats, NodeInfo, Now, PipeStats, Refused, Reply};
 pub use request::{Capture, Exec, Hello, Id, Message, Request, Set, SignalProgram};
 pub use schema::schema;
+pub use topology::{End, ExposedPort, Interface, Link, Node, Pipe, ServiceInfo, ServiceState, Topology};
 
 /// The version of the protocol that this program speaks. The major number grows when clients have to change; it is what
 /// [`Hello`] names.

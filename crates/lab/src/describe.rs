@@ -3,4 +3,4 @@
 mod json;
 mod text;
 
-pub use json::change;
+pub use json::{change, mac, settings_of};

@@ -32,7 +32,7 @@ mod spec;
 mod traffic;
 mod yaml;
 
-pub use describe::change as describe_change;
+pub use describe::{change as describe_change, mac as mac_text, settings_of};
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use expect::{
     CommandMetric, Dimension, Expectation, JsonPath, JsonStep, Judgement, Measured, PipeMetric, Subject, Test, Wanted,

@@ -70,6 +70,8 @@ fn decode(name: &str, body: Value) -> Result<Request, Refused> {
     match name {
         "hello" => body_of(body, Request::Hello),
         "info" => Ok(Request::Info),
+        "topology" => Ok(Request::Topology),
+        "now" => Ok(Request::Now),
         "stats" => Ok(Request::Stats),
         "exec" => body_of(body, Request::Exec),
         "capture" => body_of(body, Request::Capture),

@@ -1,6 +1,7 @@
 //! What the lab answers.
 
 use super::request::Id;
+use super::topology::{ServiceInfo, Topology};
 use netloom_judge::{Effects, ExitCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,10 @@ pub enum Reply {
     Hello(Greeting),
     /// To `info`.
     Info(LabInfo),
+    /// To `topology`.
+    Topology(Topology),
+    /// To `now`.
+    Now(Now),
     /// To `stats`.
     Stats(LabStats),
     /// To `exec`: the program runs. To `capture`: packets are on their way.
@@ -107,41 +112,6 @@ pub struct LabInfo {
     pub stalled: Option<String>,
 }
 
-/// A service of a running lab.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ServiceInfo {
-    /// Its name.
-    pub name: String,
-    /// The node it runs on.
-    pub node: String,
-    /// How it is.
-    pub state: ServiceState,
-    /// Its exit code, if it has ended by itself.
-    pub exit_code: Option<i32>,
-    /// The signal that has ended it.
-    pub signal: Option<i32>,
-    /// How long ago it ended, in lab time.
-    pub ended_since_ns: Option<u64>,
-}
-
-/// How a service is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ServiceState {
-    /// It has not been started.
-    Waiting,
-    /// It runs, and is not ready for others.
-    Starting,
-    /// It runs, and others can use it.
-    Ready,
-    /// It has ended with 0, as it may.
-    Done,
-    /// It was stopped, as is due.
-    Stopped,
-    /// It has ended before it should.
-    Dead,
-}
-
 /// A node of a running lab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeInfo {
@@ -207,4 +177,19 @@ pub struct PipeStats {
     /// What else happened in it.
     #[serde(flatten)]
     pub effects: Effects,
+}
+
+/// The time of a lab.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Now {
+    /// Lab time since the engine started.
+    pub at_ns: u64,
+    /// The same since time zero, when all services were ready; none before.
+    pub since_zero_ns: Option<u64>,
+    /// `real`, `dilated` or `virtual`.
+    pub clock: String,
+    /// How many seconds of wall time a second of the lab lasts; none in virtual time.
+    pub dilation: Option<f64>,
+    /// That time stands still, in words; none while it goes on.
+    pub stalled: Option<String>,
 }

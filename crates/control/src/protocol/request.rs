@@ -35,6 +35,10 @@ pub enum Request {
     Hello(Hello),
     /// Asks who the lab is: its nodes, services, folder, state.
     Info,
+    /// Asks how nodes and links are connected, and what is in force on the links.
+    Topology,
+    /// Asks what time it is in the lab.
+    Now,
     /// Asks what every pipe has counted.
     Stats,
     /// Runs a program in a node. Its standard input, output and error come along as three file descriptors.

@@ -3,7 +3,9 @@ use jsonschema::validator_for;
 use serde_json::{Value, json};
 
 /// One message of every kind, as a client may send it.
-const REQUESTS: [&str; 10] = [
+const REQUESTS: [&str; 12] = [
+    r#"{"request": "topology"}"#,
+    r#"{"request": "now"}"#,
     r#"{"id": 1, "request": "hello", "version": 1}"#,
     r#"{"request": "info"}"#,
     r#"{"id": "a", "request": "stats"}"#,

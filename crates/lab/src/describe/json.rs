@@ -336,7 +336,7 @@ fn settings(settings: &[(String, String)]) -> Value {
 }
 
 /// The usual notation of a hardware address.
-fn mac(mac: [u8; 6]) -> String {
+pub fn mac(mac: [u8; 6]) -> String {
     mac.map(|byte| format!("{byte:02x}")).join(":")
 }
 
@@ -374,6 +374,15 @@ pub fn change(change: &PipeChange) -> Value {
     keys(models::written_change(change))
 }
 
-fn keys(written: Vec<(&'static str, String)>) -> Value {
-    written.into_iter().map(|(key, value)| (key.to_owned(), yaml_value(&value))).collect::<Map<_, _>>().into()
+/// Every key of a pipe that says something, as the lab file would have it.
+pub fn settings_of(config: &PipeConfig) -> Map<String, Value> {
+    written(models::written(config))
+}
+
+fn keys(all: Vec<(&'static str, String)>) -> Value {
+    written(all).into()
+}
+
+fn written(all: Vec<(&'static str, String)>) -> Map<String, Value> {
+    all.into_iter().map(|(key, value)| (key.to_owned(), yaml_value(&value))).collect()
 }

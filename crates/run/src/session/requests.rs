@@ -1,5 +1,6 @@
 //! What clients of the control socket ask, and the answers.
 
+mod topology;
 mod watch;
 
 use super::context::Context;
@@ -96,6 +97,8 @@ impl Requests {
                 greet(&hello, &context.job.plan.name, CAPABILITIES).map_or_else(Reply::Refused, Reply::Hello)
             }
             Request::Info => Reply::Info(info(context, programs)),
+            Request::Topology => Reply::Topology(topology::topology(context, programs)),
+            Request::Now => Reply::Now(topology::now(context)),
             Request::Stats => Reply::Stats(context.links.stats()?),
             Request::Exec(exec) => execute(id, exec, fds, context, programs).map_or_else(refused, |()| Reply::Started),
             Request::Set(set) => change(&set, context)?.map_or_else(refused, |()| Reply::Done),
@@ -288,7 +291,7 @@ impl Place {
 }
 
 /// What this lab offers its clients, as `hello` tells them.
-const CAPABILITIES: &[&str] = &["capture", "exec", "set", "stats"];
+const CAPABILITIES: &[&str] = &["capture", "clock", "exec", "set", "stats", "topology"];
 /// How many names a message lists.
 const NAMES_LISTED: usize = 20;
 
