@@ -51,7 +51,7 @@ pub(super) fn now(context: &Context<'_>) -> Now {
 fn node(plan: &Plan, node: &NodePlan) -> Node {
     let interface = |one: &InterfacePlan| Interface {
         name: one.name.clone(),
-        link: plan.links[one.link].name.clone(),
+        link: plan.links[one.end.link()].name.clone(),
         mac: mac_text(one.mac),
         mtu_bytes: one.mtu,
         addresses: one.addresses.iter().map(ToString::to_string).collect(),
