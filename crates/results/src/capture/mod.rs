@@ -1,7 +1,7 @@
 //! Captures: the packets at both ends of links, in files that other programs read.
 //!
-//! Three parts: a tap that the driver shows all packets ([`tap`]), a thread that puts them in order and writes them
-//! ([`writer`]), and between both a channel. In real time the tap never waits: what does not fit into the channel is
+//! Three parts: a tap that the driver shows all packets (`tap`), a thread that puts them in order and writes them
+//! (`writer`), and between both a channel. In real time the tap never waits: what does not fit into the channel is
 //! counted. In virtual time it waits, and nothing is lost.
 
 mod live;
