@@ -5,6 +5,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use std::fs::File;
+use std::path::Path;
 
 /// The calling thread: in Linux, every thread has an affinity of its own.
 const THIS: Pid = Pid::from_raw(0);
@@ -24,13 +25,17 @@ pub struct Claim {
 /// # Errors
 /// What the kernel says.
 pub fn claim() -> Result<Option<Claim>, Errno> {
-    let allowed = allowed()?;
-    let several = if allowed.len() > 1 { &*allowed } else { &[] };
-    Ok(several.iter().rev().find_map(|&processor| {
-        let folder = File::open(format!("/sys/devices/system/cpu/cpu{processor}")).ok()?;
+    Ok(claim_of(&allowed()?, Path::new("/sys/devices/system/cpu")))
+}
+
+/// Claims the last of these processors that nobody has claimed; each has a folder in `described`.
+fn claim_of(allowed: &[usize], described: &Path) -> Option<Claim> {
+    let several = if allowed.len() > 1 { allowed } else { &[] };
+    several.iter().rev().find_map(|&processor| {
+        let folder = File::open(described.join(format!("cpu{processor}"))).ok()?;
         let lock = Flock::lock(folder, FlockArg::LockExclusiveNonblock).ok()?;
         Some(Claim { processor, _lock: lock })
-    }))
+    })
 }
 
 /// Takes a processor away from the calling thread, and from all threads and processes that it starts from now on.
@@ -67,18 +72,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_processor_is_claimed_twice() {
-        // Labs of other tests may have claims at the same time, so that not all are to be had.
+    fn the_last_processor_that_is_free_is_claimed() {
+        let described = tempfile::tempdir().expect("a folder");
+        for processor in [1, 2, 5] {
+            std::fs::create_dir(described.path().join(format!("cpu{processor}"))).expect("a folder");
+        }
+        let claim = |allowed: &[usize]| claim_of(allowed, described.path());
+        let all = [1, 2, 5];
+        let mut claims: Vec<Claim> = std::iter::from_fn(|| claim(&all)).collect();
+        assert_eq!(claims.iter().map(|one| one.processor).collect::<Vec<_>>(), [5, 2, 1]);
+        claims.remove(1);
+        assert_eq!(claim(&all).map(|one| one.processor), Some(2), "it is free again");
+        claims.clear();
+        assert!(claim(&[5]).is_none(), "an only processor is everybody's");
+    }
+
+    /// Labs of other tests may have claimed any of them, so that all that is to be had is one or none.
+    #[test]
+    fn processors_of_this_machine_can_be_claimed() {
+        let allowed = allowed().expect("a thread has an affinity");
+        assert!(!allowed.is_empty());
         let claims: Vec<Claim> = std::iter::from_fn(|| claim().expect("the kernel tells")).collect();
-        assert!(claims.is_sorted_by(|one, next| one.processor != next.processor), "{claims:?}");
-        assert!(claims.len() <= allowed().expect("a thread has an affinity").len());
+        let folder = |processor: &usize| Path::new("/sys/devices/system/cpu").join(format!("cpu{processor}"));
+        assert!(allowed.iter().all(|processor| folder(processor).is_dir()), "{allowed:?}");
+        assert!(claims.is_sorted_by(|one, next| one.processor > next.processor), "{claims:?}");
+        assert!(claims.iter().all(|one| allowed.contains(&one.processor)), "{claims:?}");
     }
 
     #[test]
     fn what_a_thread_avoids_it_and_what_it_starts_do_not_use() {
         // A thread of its own, so that no other test loses a processor.
         let check = || {
-            let [_, .., last] = allowed().expect("a thread has an affinity")[..] else { return };
+            let before = allowed().expect("a thread has an affinity");
+            let last = *before.last().expect("it runs somewhere");
+            if before.len() == 1 {
+                // It has to run somewhere.
+                assert!(avoid(last).is_err() && allowed() == Ok(before));
+                return;
+            }
             avoid(last).expect("a thread may give processors away");
             let child = std::thread::spawn(|| sched_getaffinity(THIS)).join().expect("it does not panic");
             let after = child.expect("a thread has an affinity");

@@ -8,15 +8,17 @@ use netloom_host::node::{Node, NodeConfig};
 use netloom_host::runtime::{self, LabState, RuntimeDir};
 
 use crate::fixture::{host, in_lab, node, ok, options, quiet, route};
+use crate::runner::not_run;
 
-/// The hierarchy, where this user may make control groups. Elsewhere the reason must be told, and that is all there is
-/// to check.
+/// The hierarchy, where this user may make control groups. Elsewhere the reason must be one that can be; the rest of the case is
+/// not run, which the runner shows.
 fn hierarchy() -> Option<Hierarchy> {
     match Hierarchy::detect() {
         Ok(hierarchy) => Some(hierarchy),
         Err(reason) => {
             assert!(!nix::unistd::geteuid().is_root(), "root has shares everywhere but here: {reason}");
             assert!(matches!(reason, Unavailable::RootOnly { .. } | Unavailable::NotDelegated { .. }), "{reason}");
+            not_run(&format!("shares of processors: {reason}"));
             None
         }
     }
@@ -99,6 +101,7 @@ pub(crate) fn a_hundred_nodes_come_and_go() {
     lab.kill().unwrap();
     lab.wait().unwrap();
     let down = killed.elapsed();
+    assert!(steps.contains("configured"), "it came to its end: {steps:?}");
     println!("up within {up:?} ({}), down within {down:?}", steps.trim_end());
 }
 
@@ -123,8 +126,8 @@ fn star(mut side: LabSide, count: usize) -> i32 {
     nodes.iter_mut().for_each(|node| node.finish_configure().unwrap());
     let configured = start.elapsed();
     let steps = format!("nodes {created:?}, links {:?}, configured {:?}", linked - created, configured - linked);
-    writeln!(side.channel, "{steps}").unwrap();
     ok(&mut nodes[1], "ping -n -c 1 -W 1 10.0.0.1");
+    writeln!(side.channel, "{steps}").unwrap();
     loop {
         std::thread::park();
     }

@@ -19,6 +19,14 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Tells a process which case to run.
 const CASE: &str = "--case";
 
+/// How a line begins that says why a case cannot be run on this machine.
+const NOT_RUN: &str = "not run here: ";
+
+/// Says what is not run on this machine; the runner shows it.
+pub(crate) fn not_run(what: &str) {
+    println!("{NOT_RUN}{what}");
+}
+
 /// Runs the cases that the command line asks for, in the words of the usual test runner.
 pub(crate) fn run(cases: &[Case], helpers: &[Case]) -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,23 +43,30 @@ pub(crate) fn run(cases: &[Case], helpers: &[Case]) -> ExitCode {
     let asked = |name: &str| filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()));
     let users =
         if geteuid().is_root() { vec![Who::new(0), Who::new(USER)] } else { vec![Who::new(geteuid().as_raw())] };
-    let (mut passed, mut failed) = (0, 0);
+    let (mut passed, mut failed, mut left_out) = (0, 0, 0);
     for who in &users {
         for (name, _) in cases.iter().filter(|(name, _)| asked(name)) {
-            let outcome = who.run(name);
-            let word = if outcome.is_ok() { "ok" } else { "FAILED" };
-            println!("test {name} (as {}) ... {word}", who.name());
-            match outcome {
-                Ok(()) => passed += 1,
+            let test = format!("test {name} (as {}) ...", who.name());
+            match who.run(name) {
+                Ok(output) => match output.lines().find(|line| line.starts_with(NOT_RUN)) {
+                    Some(why) => {
+                        left_out += 1;
+                        println!("{test} {why}");
+                    }
+                    None => {
+                        passed += 1;
+                        println!("{test} ok");
+                    }
+                },
                 Err(output) => {
                     failed += 1;
-                    println!("{output}");
+                    println!("{test} FAILED\n{output}");
                 }
             }
         }
     }
     let word = if failed == 0 { "ok" } else { "FAILED" };
-    println!("\ntest result: {word}. {passed} passed; {failed} failed");
+    println!("\ntest result: {word}. {passed} passed; {failed} failed; {left_out} ignored");
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -79,8 +94,8 @@ impl Who {
         if self.user == 0 { "root" } else { "user" }
     }
 
-    /// Runs one case; what it has printed is the error.
-    fn run(&self, case: &str) -> Result<(), String> {
+    /// Runs one case; what it has printed, which is also the error.
+    fn run(&self, case: &str) -> Result<String, String> {
         let mut command = Command::new(self.program());
         command.args([CASE, case]).env("HOME", self.home.path()).env("XDG_RUNTIME_DIR", self.home.path());
         let output = self.home.path().join("output");
@@ -91,7 +106,8 @@ impl Who {
             command.uid(self.user).gid(self.user);
         }
         let ended = command.spawn().map_err(|error| format!("start the case: {error}")).and_then(wait);
-        ended.map_err(|error| format!("{}\n{error}", read(&output)))
+        let printed = read(&output);
+        ended.map_err(|error| format!("{printed}\n{error}")).map(|()| printed)
     }
 }
 
