@@ -1,10 +1,11 @@
 //! The handle by which the rest of Netloom starts, changes, asks and stops the engine.
 
 use crate::agenda::{Agenda, Appointment, Kept};
+use crate::bell::Bell;
 use crate::clock::Clock;
 use crate::driver::Driver;
 use crate::edge::Edge;
-use crate::mailbox::{Bell, Command, Diary, Mailbox};
+use crate::mailbox::{Command, Diary, Mailbox};
 use crate::memory::Memory;
 use crate::merge::{Awaited, Places};
 use crate::ports::{self, PortConfig, Site};
@@ -17,6 +18,7 @@ use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::Pool;
 use netloom_units::{Dilation, Instant};
 use std::collections::HashMap;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver as Inbox, Sender as Outbox, channel};
 use std::time::Duration as RealDuration;
@@ -108,11 +110,11 @@ impl Engine {
         let mut prepared: Vec<(Driver, Outbox<Command>)> = Vec::new();
         for ((shard, ports), bell) in shards.into_iter().zip(opened).zip(bells) {
             let (commands, inbox) = channel();
-            let mailbox = Mailbox { commands: inbox, bell };
+            let mailbox = Mailbox { messages: inbox, bell };
             let driver = Driver {
                 clock,
                 waiter: Waiter::new(config.precision),
-                sleeper: Sleeper::new(ports.descriptors().chain([mailbox.as_raw_fd()])),
+                sleeper: Sleeper::new(ports.descriptors().chain([mailbox.bell.event().as_raw_fd()])),
                 processor: config.processors.get(prepared.len()).copied(),
                 edge: Edge::new(shard.fabric, &shard.borders, Pool::new(SMALL_FRAMES, LARGE_FRAMES)),
                 ports,

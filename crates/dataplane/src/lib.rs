@@ -21,6 +21,7 @@
 //! itself (a full ring, a refused send) is an error of the engine, counted apart.
 
 mod agenda;
+mod bell;
 mod clock;
 mod distribution;
 mod driver;
@@ -33,9 +34,11 @@ mod meter;
 mod ports;
 pub mod probe;
 mod report;
+mod sync;
 mod sys;
 mod taps;
 mod wait;
+mod waker;
 mod worker;
 
 pub use agenda::{Act, Agenda, Appointment, Kept, Task};

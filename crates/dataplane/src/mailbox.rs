@@ -2,15 +2,10 @@
 
 use crate::agenda::{Appointment, Kept};
 use crate::report::Snapshot;
-use crate::sys::{clear_event, event_fd, signal_event};
 use netloom_fabric::{PipeId, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_units::Instant;
-use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver as Inbox, Sender as Outbox};
+use std::sync::mpsc::Sender as Outbox;
 
 /// What a thread is told; pipes are numbered as its fabric numbers them.
 pub(crate) enum Command {
@@ -38,64 +33,23 @@ impl Diary {
 }
 
 /// Where the engine's thread finds its commands.
-pub(crate) struct Mailbox {
-    pub(crate) commands: Inbox<Command>,
-    pub(crate) bell: Arc<Bell>,
-}
-
-/// Wakes the engine, at the price of one memory read per round while the bell is silent.
-pub(crate) struct Bell {
-    rung: AtomicBool,
-    event: OwnedFd,
-}
-
-impl Bell {
-    pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self { rung: AtomicBool::new(false), event: event_fd()? })
-    }
-
-    /// The event comes first: an event behind a flag that was seen and reset meanwhile would stay, and nothing would
-    /// read it, but for the engine, which it would never let sleep again.
-    pub(crate) fn ring(&self) {
-        signal_event(&self.event);
-        self.rung.store(true, Ordering::Release);
-    }
-}
-
-impl Mailbox {
-    pub(crate) fn next(&mut self) -> Option<Command> {
-        if !self.bell.rung.load(Ordering::Acquire) {
-            return None;
-        }
-        if let Ok(command) = self.commands.try_recv() {
-            return Some(command);
-        }
-        self.bell.rung.store(false, Ordering::Release);
-        clear_event(&self.bell.event);
-        // A command may have come between the look and the reset, and another behind it: then look again next time.
-        let late = self.commands.try_recv().ok();
-        if late.is_some() {
-            self.bell.rung.store(true, Ordering::Release);
-        }
-        late
-    }
-
-    pub(crate) fn as_raw_fd(&self) -> RawFd {
-        self.bell.event.as_raw_fd()
-    }
-}
+pub(crate) type Mailbox = crate::bell::Mailbox<Command>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bell::Bell;
+    use std::os::fd::AsRawFd;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc::channel;
 
     /// However ringing and looking meet: when all was seen, nothing is left that would wake the engine for ever.
     #[test]
     fn a_bell_that_was_heard_is_silent() {
         let bell = Arc::new(Bell::new().unwrap());
-        let (_outbox, commands) = channel();
-        let mut mailbox = Mailbox { commands, bell: Arc::clone(&bell) };
+        let (_outbox, messages) = channel();
+        let mut mailbox = Mailbox { messages, bell: Arc::clone(&bell) };
         let (asked, rang) = (AtomicBool::new(false), AtomicBool::new(false));
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -113,8 +67,8 @@ mod tests {
                 while !rang.swap(false, Ordering::AcqRel) {
                     assert!(mailbox.next().is_none());
                 }
-                assert!(mailbox.next().is_none() && !bell.rung.load(Ordering::Acquire));
-                let mut event = libc::pollfd { fd: bell.event.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+                assert!(mailbox.next().is_none() && !bell.is_rung());
+                let mut event = libc::pollfd { fd: bell.event().as_raw_fd(), events: libc::POLLIN, revents: 0 };
                 // SAFETY: one entry, which lives through the call.
                 let ready = unsafe { libc::poll(&raw mut event, 1, 0) };
                 if ready != 0 {

@@ -11,9 +11,9 @@ mod interfaces;
 mod set;
 mod sockets;
 
+use crate::bell::Bell;
 use crate::clock::Clock;
 use crate::edge::{Edge, Handover};
-use crate::mailbox::Bell;
 use crate::report::EngineReport;
 use netloom_fabric::{Delivery, Fabric, PortId, Shard};
 use netloom_units::Instant;

@@ -6,11 +6,11 @@
 use crate::clock::Clock;
 use crate::distribution::Distribution;
 use crate::driver::{raise_priority, stay_on};
-use crate::sys::{clear_event, event_fd, signal_event};
+use crate::sync::Event;
 use crate::wait::{Precision, Sleeper, Waiter};
 use netloom_units::{Dilation, Duration};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration as RealDuration;
@@ -78,7 +78,7 @@ fn wait_until(clock: &Clock, waiter: &mut Waiter, due: RealDuration) -> io::Resu
 /// When the kernel refuses a thread, its processor, an event counter or the sleep.
 pub fn wakes(count: u32, pause: RealDuration, processors: [usize; 2]) -> io::Result<Distribution> {
     let [ringing, sleeping] = processors;
-    let event = event_fd()?;
+    let event = Event::new()?;
     let clock = Clock::start(None, Dilation::ONE);
     let (woke, answers) = channel();
     thread::scope(|scope| {
@@ -93,7 +93,7 @@ pub fn wakes(count: u32, pause: RealDuration, processors: [usize; 2]) -> io::Res
 }
 
 fn ring_and_wait(
-    event: &OwnedFd,
+    event: &Event,
     clock: &Clock,
     answers: &Receiver<RealDuration>,
     count: u32,
@@ -105,7 +105,7 @@ fn ring_and_wait(
     for _ in 0..count {
         Sleeper::new([]).sleep(pause)?;
         let rung = clock.real();
-        signal_event(event);
+        event.signal();
         let woke =
             answers.recv_timeout(LONGEST_SLEEP).map_err(|_| io::Error::other("a sleeping thread did not wake"))?;
         latency.record(ours(woke.saturating_sub(rung)), 1);
@@ -114,7 +114,7 @@ fn ring_and_wait(
 }
 
 fn sleep_and_answer(
-    event: &OwnedFd,
+    event: &Event,
     clock: &Clock,
     woke: &Sender<RealDuration>,
     count: u32,
@@ -126,7 +126,7 @@ fn sleep_and_answer(
     for _ in 0..count {
         sleeper.sleep(LONGEST_SLEEP)?;
         let now = clock.real();
-        clear_event(event);
+        event.reset();
         if woke.send(now).is_err() {
             break;
         }

@@ -29,25 +29,3 @@ pub(crate) fn set_option<T: Copy>(fd: &impl AsRawFd, level: i32, name: i32, valu
 pub(crate) fn set_buffer(fd: &impl AsRawFd, forced: i32, plain: i32, bytes: i32) -> io::Result<()> {
     set_option(fd, libc::SOL_SOCKET, forced, &bytes).or_else(|_| set_option(fd, libc::SOL_SOCKET, plain, &bytes))
 }
-
-/// An event counter that wakes a poll.
-pub(crate) fn event_fd() -> io::Result<OwnedFd> {
-    // SAFETY: eventfd() takes no pointers.
-    let fd = check(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
-    // SAFETY: the descriptor was just opened, and nothing else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-/// Adds one to an event counter.
-pub(crate) fn signal_event(fd: &OwnedFd) {
-    let one: u64 = 1;
-    // SAFETY: the buffer is the eight bytes of `one`. A full counter is as good as one more.
-    unsafe { libc::write(fd.as_raw_fd(), std::ptr::from_ref(&one).cast(), 8) };
-}
-
-/// Resets an event counter.
-pub(crate) fn clear_event(fd: &OwnedFd) {
-    let mut count: u64 = 0;
-    // SAFETY: the buffer is the eight bytes of `count`. An empty counter is already reset.
-    unsafe { libc::read(fd.as_raw_fd(), std::ptr::from_mut(&mut count).cast(), 8) };
-}

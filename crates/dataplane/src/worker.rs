@@ -1,7 +1,8 @@
 //! A thread of the engine as its handle sees it: where commands go, and how it ends.
 
+use crate::bell::Bell;
 use crate::driver::Driver;
-use crate::mailbox::{Bell, Command};
+use crate::mailbox::Command;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::Sender as Outbox;

@@ -29,6 +29,8 @@ mod port;
 mod queue;
 mod ring;
 mod session;
+mod suppress;
+mod sync;
 mod sys;
 
 pub use error::PortError;

@@ -2,7 +2,8 @@
 
 use crate::memory::{Memory, Span};
 use crate::message::Addresses;
-use std::sync::atomic::{AtomicU16, Ordering, fence};
+use crate::suppress::{ahead, is_wanted, publish, want};
+use crate::sync::{AtomicU16, Ordering};
 
 /// Length of a descriptor in bytes.
 pub(crate) const DESCRIPTOR: usize = 16;
@@ -102,8 +103,7 @@ impl Ring {
     /// How many chains the guest has put in that were not taken.
     #[inline]
     pub(crate) fn pending(&self) -> Result<u16, String> {
-        let index = u16::from_le(self.atomic(self.available, 2).load(Ordering::Acquire));
-        let pending = index.wrapping_sub(self.next_available);
+        let pending = ahead(self.atomic(self.available, 2), self.next_available);
         if pending > self.size {
             return Err(format!("{pending} new entries in a queue of {}", self.size));
         }
@@ -134,24 +134,17 @@ impl Ring {
 
     /// Shows the guest what was given back.
     pub(crate) fn publish(&self) {
-        self.atomic(self.used, 2).store(self.next_used.to_le(), Ordering::Release);
+        publish(self.atomic(self.used, 2), self.next_used);
     }
 
     /// Whether the guest wants a notification of what was published.
     pub(crate) fn wants_call(&self) -> bool {
-        // The used ring must be visible before the guest's flag is read: the guest writes its flag and then looks.
-        fence(Ordering::SeqCst);
-        u16::from_le(self.atomic(self.available, 0).load(Ordering::Relaxed)) & NO_INTERRUPT == 0
+        is_wanted(self.atomic(self.available, 0), NO_INTERRUPT)
     }
 
     /// Enables or suppresses the guest's notifications. Look at the queue again afterwards: the guest may just have
     /// added to it.
     pub(crate) fn ask_for_kicks(&self, ask: bool) {
-        let flags = if ask { 0 } else { NO_NOTIFY };
-        self.atomic(self.used, 0).store(flags.to_le(), Ordering::Relaxed);
-        if ask {
-            // The flag must be visible before we look at the queue: the guest adds to it and then reads the flag.
-            fence(Ordering::SeqCst);
-        }
+        want(self.atomic(self.used, 0), NO_NOTIFY, ask);
     }
 }

@@ -13,8 +13,8 @@ mod tests;
 use super::{Opened, PortGroup, Received, Site, Window};
 use crate::clock::Clock;
 use crate::edge::{Edge, Handover};
-use crate::mailbox::Bell;
 use crate::report::{EngineReport, PortReport};
+use crate::waker::Waker;
 use netloom_fabric::{Delivery, Fabric, PipeId, PortId};
 use netloom_link::Departure;
 use netloom_packet::{Packet, Pool};
@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Packets that wait at a border at most: what 400,000 packets per second bring in 20 ms, for which the thread beyond may
 /// be kept busy by others.
@@ -39,7 +39,6 @@ const STALE: Duration = Duration::from_millis(1);
 
 /// Instants in nanoseconds: none.
 const NEVER: u64 = u64::MAX;
-const AWAKE: u64 = 0;
 
 /// A value that shares no cache line with another; processors fetch lines of 64 bytes in pairs.
 #[repr(align(128))]
@@ -49,21 +48,6 @@ struct Alone<T>(T);
 struct Crossing {
     inlet: PipeId,
     departure: Departure,
-}
-
-/// Wakes the thread of a shard if it sleeps.
-struct Waker {
-    /// Until when it sleeps, in nanoseconds of lab time.
-    sleeps_until: AtomicU64,
-    bell: Arc<Bell>,
-}
-
-impl Waker {
-    fn wake(&self) {
-        if self.sleeps_until.swap(AWAKE, Ordering::Relaxed) != AWAKE {
-            self.bell.ring();
-        }
-    }
 }
 
 /// All borders of a shard.
@@ -173,8 +157,6 @@ impl PortGroup for Borders {
     fn flush(&mut self, out: &mut Handover) {
         for exit in &mut self.exits {
             if std::mem::take(&mut exit.is_fresh) {
-                // Either they see what was given before they sleep, or this sees that they sleep.
-                fence(Ordering::SeqCst);
                 exit.waker.wake();
             }
         }
@@ -207,26 +189,20 @@ impl PortGroup for Borders {
         if self.entrances.is_empty() {
             return true;
         }
-        self.waker.sleeps_until.store(until.as_nanos().max(AWAKE + 1), Ordering::Relaxed);
-        // Either this sees what was given, or those who give see that it sleeps.
-        fence(Ordering::SeqCst);
-        let is_quiet = self.entrances.iter().all(|entrance| entrance.packets.is_empty());
-        let may = is_quiet && self.coming(now).is_none_or(|next| next >= until);
-        if !may {
-            self.set_awake();
-        }
-        may
+        let is_empty = || self.entrances.iter().all(|entrance| entrance.packets.is_empty());
+        let is_quiet = || is_empty() && self.coming(now).is_none_or(|next| next >= until);
+        self.waker.may_sleep(until, is_quiet)
     }
 
     fn wake(&mut self, _is_called: bool) -> io::Result<()> {
-        self.set_awake();
+        self.waker.set_awake();
         Ok(())
     }
 }
 
 impl Borders {
     fn new(site: &Site<'_>) -> Self {
-        let waker = Arc::new(Waker { sleeps_until: AtomicU64::new(AWAKE), bell: Arc::clone(&site.bell) });
+        let waker = Arc::new(Waker::new(Arc::clone(&site.bell)));
         let places = vec![0; site.shard.pipes.len()];
         let (crossings, exits, entrances) = (Vec::new(), Vec::new(), Vec::new());
         Self { clock: site.clock, waker, places, crossings, exits, entrances }
@@ -276,10 +252,7 @@ impl Borders {
             if next != exit.told {
                 exit.told = next;
                 exit.next.0.store(next, Ordering::Release);
-                fence(Ordering::SeqCst);
-                if exit.waker.sleeps_until.load(Ordering::Relaxed) > next {
-                    exit.waker.wake();
-                }
+                exit.waker.wake_before(Instant::from_nanos(next));
             }
         }
         self.coming(now)
@@ -289,10 +262,5 @@ impl Borders {
     fn coming(&self, now: Instant) -> Option<Instant> {
         let next = self.entrances.iter().map(|entrance| Instant::from_nanos(entrance.next.0.load(Ordering::Acquire)));
         next.filter(|next| *next != Instant::from_nanos(NEVER) && *next + STALE >= now).min()
-    }
-
-    /// This shard is awake.
-    fn set_awake(&self) {
-        self.waker.sleeps_until.store(AWAKE, Ordering::Relaxed);
     }
 }

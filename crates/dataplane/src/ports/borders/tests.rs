@@ -1,4 +1,5 @@
 use super::*;
+use crate::bell::Bell;
 use netloom_fabric::{Cuts, DeviceSpec, Partition, PipeSpec, RouterInterface, RouterSpec, Shard, shards};
 use netloom_link::{DelayConfig, PipeConfig};
 use netloom_packet::VirtioHeader;
@@ -57,7 +58,7 @@ fn who_sleeps_is_told_what_will_come_and_woken_when_it_comes_sooner() {
     let [(mut first, mut here), (second, mut there)] = pair();
     assert_eq!(there.announce(&second.fabric, at(0)), None);
     assert!(there.may_sleep(at(0), at(500_000)));
-    let sleeps = |borders: &Borders| borders.waker.sleeps_until.load(Ordering::Relaxed) != AWAKE;
+    let sleeps = |borders: &Borders| !borders.waker.is_awake();
     send(&mut first, at(10));
     assert!(sleeps(&there));
     here.announce(&first.fabric, at(10));
@@ -67,7 +68,7 @@ fn who_sleeps_is_told_what_will_come_and_woken_when_it_comes_sooner() {
     assert!(there.may_sleep(at(10), at(1_000)));
     here.announce(&first.fabric, at(20));
     assert!(sleeps(&there), "nothing new");
-    there.set_awake();
+    there.waker.set_awake();
     // A packet that was announced and does not come is not waited for any longer.
     assert_eq!(there.announce(&second.fabric, at(2_010)), Some(at(1_010)));
     assert_eq!(there.announce(&second.fabric, at(2_011)), None);

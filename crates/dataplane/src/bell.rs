@@ -1,0 +1,59 @@
+//! How a thread is told that something waits for it, and finds it.
+
+use crate::sync::{AtomicBool, Event, Ordering, Receiver};
+use std::io;
+use std::sync::Arc;
+
+/// Wakes a thread, at the price of one memory read per round while the bell is silent.
+pub(crate) struct Bell {
+    rung: AtomicBool,
+    event: Event,
+}
+
+impl Bell {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self { rung: AtomicBool::new(false), event: Event::new()? })
+    }
+
+    /// The event comes first: an event behind a flag that was seen and reset meanwhile would stay, and nobody would look at
+    /// it, but for the engine, which it would never let sleep again.
+    pub(crate) fn ring(&self) {
+        self.event.signal();
+        self.rung.store(true, Ordering::Release);
+    }
+
+    /// What a sleep waits for.
+    pub(crate) fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// Whether it has been rung since it was last found that nothing waits.
+    pub(crate) fn is_rung(&self) -> bool {
+        self.rung.load(Ordering::Acquire)
+    }
+}
+
+/// Where a thread finds what it is told, by those who ring its bell behind it.
+pub(crate) struct Mailbox<T> {
+    pub(crate) messages: Receiver<T>,
+    pub(crate) bell: Arc<Bell>,
+}
+
+impl<T> Mailbox<T> {
+    pub(crate) fn next(&mut self) -> Option<T> {
+        if !self.bell.is_rung() {
+            return None;
+        }
+        if let Ok(message) = self.messages.try_recv() {
+            return Some(message);
+        }
+        self.bell.rung.store(false, Ordering::Release);
+        self.bell.event.reset();
+        // A message may have come between the look and the reset, and another behind it: then look again next time.
+        let late = self.messages.try_recv().ok();
+        if late.is_some() {
+            self.bell.rung.store(true, Ordering::Release);
+        }
+        late
+    }
+}
