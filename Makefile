@@ -12,7 +12,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build demo test test-fast fmt fmt-check tidy lint doc unit manual deny advisories bench bench-clocks bench-growth bench-docs bench-quick soak fuzz clean
+.PHONY: help deps kernel build demo test test-fast fmt fmt-check tidy lint doc unit manual deny advisories bench bench-clocks bench-growth bench-docs bench-quick soak fuzz asan miri clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -94,6 +94,12 @@ soak: deps ## ten minutes of random labs, changes and kills: is anything left be
 
 fuzz: ## all fuzz targets (or those whose names contain TARGET) for SECONDS each, 600 unless said otherwise
 	NETLOOM_FUZZ_SECONDS=$(or $(SECONDS),600) $(CARGO) test --workspace --locked --no-fail-fast --lib --test fuzz --test transit --test ports fuzz_$(TARGET) -- --nocapture
+
+asan: ## units of all crates with unsafe code, under AddressSanitizer; on stable Rust, in a target folder of its own
+	scripts/asan
+
+miri: ## the parts that Miri can run, for those who have nightly Rust with it; not part of anything else
+	MIRIFLAGS="-Zmiri-disable-isolation" PROPTEST_CASES=4 $(CARGO) +nightly miri test --locked -p netloom-packet --lib --test pool --test flows
 
 clean: ## remove what was built; results stay
 	$(CARGO) clean
