@@ -8,7 +8,7 @@ use netloom_host::node::{Node, NodeConfig};
 use netloom_host::runtime::{self, LabState, RuntimeDir};
 
 use crate::fixture::{host, in_lab, node, ok, options, quiet, route};
-use crate::runner::not_run;
+use crate::runner::NOT_RUN;
 
 /// The hierarchy, where this user may make control groups. Elsewhere the reason must be one that can be; the rest of the case is
 /// not run, which the runner shows.
@@ -18,7 +18,7 @@ fn hierarchy() -> Option<Hierarchy> {
         Err(reason) => {
             assert!(!nix::unistd::geteuid().is_root(), "root has shares everywhere but here: {reason}");
             assert!(matches!(reason, Unavailable::RootOnly { .. } | Unavailable::NotDelegated { .. }), "{reason}");
-            not_run(&format!("shares of processors: {reason}"));
+            println!("{NOT_RUN}shares of processors: {reason}");
             None
         }
     }

@@ -19,13 +19,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Tells a process which case to run.
 const CASE: &str = "--case";
 
-/// How a line begins that says why a case cannot be run on this machine.
-const NOT_RUN: &str = "not run here: ";
-
-/// Says what is not run on this machine; the runner shows it.
-pub(crate) fn not_run(what: &str) {
-    println!("{NOT_RUN}{what}");
-}
+/// How a line begins in which a case says why it cannot be run on this machine; the runner shows it.
+pub(crate) const NOT_RUN: &str = "not run here: ";
 
 /// Runs the cases that the command line asks for, in the words of the usual test runner.
 pub(crate) fn run(cases: &[Case], helpers: &[Case]) -> ExitCode {
