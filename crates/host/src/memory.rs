@@ -30,32 +30,6 @@ pub fn give_back() {
     }
 }
 
-/// Puts this process's private memory into huge pages, as far as it fills them, so that a fork copies one entry of a page
-/// table for 2 MiB in place of 512. Kernels before 6.1 refuse, and forks take longer there.
-pub fn collapse() {
-    const HUGE: usize = 2 << 20;
-    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    for (begin, end) in maps.lines().filter_map(private_memory) {
-        let (begin, end) = (begin.next_multiple_of(HUGE), end / HUGE * HUGE);
-        if begin < end {
-            // SAFETY: the contents of the pages do not change, nor where they are.
-            unsafe {
-                libc::madvise(std::ptr::without_provenance_mut(begin), end - begin, libc::MADV_COLLAPSE);
-            }
-        }
-    }
-}
-
-/// Where memory that this process alone writes to begins and ends, of a line such as
-/// "55d0c8e00000-55d0cb000000 rw-p 00000000 00:00 0   [heap]". Files that are mapped have an inode number.
-fn private_memory(line: &str) -> Option<(usize, usize)> {
-    let mut fields = line.split_ascii_whitespace();
-    let (begin, end) = fields.next()?.split_once('-')?;
-    let is_private = fields.next()? == "rw-p" && fields.nth(2)? == "0";
-    let number = |text| usize::from_str_radix(text, 16).ok();
-    is_private.then_some((number(begin)?, number(end)?))
-}
-
 fn machine() -> Option<Available> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     Some(Available { bytes: kilobytes(&text, "MemAvailable:")?, bound: "this machine's free memory".into() })
@@ -122,29 +96,6 @@ mod tests {
     fn there_is_some_memory_to_be_had() {
         let available = available().expect("/proc is mounted");
         assert!(available.bytes > 0 && !available.bound.is_empty());
-    }
-
-    #[test]
-    fn private_memory_is_told_from_files_and_from_what_is_shared_or_only_read() {
-        let heap = "55d0c8e00000-55d0cb000000 rw-p 00000000 00:00 0                          [heap]";
-        assert_eq!(private_memory(heap), Some((0x55d0_c8e0_0000, 0x55d0_cb00_0000)));
-        assert_eq!(private_memory("7f00-7f01 rw-p 00000000 00:00 0 "), Some((0x7f00, 0x7f01)));
-        for other in [
-            "7f00-7f01 rw-p 00001000 fe:00 1234 /usr/lib/libc.so.6",
-            "7f00-7f01 rw-s 00000000 00:00 0 ",
-            "7f00-7f01 r--p 00000000 00:00 0 [vvar]",
-            "nothing",
-            "",
-        ] {
-            assert_eq!(private_memory(other), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn what_lies_in_huge_pages_is_what_it_was() {
-        let memory: Vec<u8> = (0..8 << 20).map(|place: u32| place.to_le_bytes()[1]).collect();
-        collapse();
-        assert!(memory.iter().zip(0_u32..).all(|(byte, place)| *byte == place.to_le_bytes()[1]));
     }
 
     #[test]

@@ -167,7 +167,6 @@ impl Node {
         assert_one_thread("nodes are");
         // What is free here would be copied into the page tables of every node; so would configurations of others.
         memory::give_back();
-        memory::collapse();
         let make = |config: C| Ok((Self::fork(config.borrow())?, config.borrow().cgroup.clone()));
         let made: Vec<(Self, Option<PathBuf>)> = configs.into_iter().map(make).collect::<Result<_, NodeError>>()?;
         // One right after the other: the first change to a control group waits some 10 ms for the whole kernel to
