@@ -1,9 +1,11 @@
 //! The interactive day: a lab that is there until it is taken down.
 
-use crate::bed::{Bed, User};
+use crate::bed::{Bed, Finished, User};
 use netloom_host::terminal::{Pty, WindowSize, open_pty, set_window_size};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 
 const DAY: &str = "
@@ -45,6 +47,11 @@ fn programs_run_in_nodes(bed: &Bed) {
     bed.netloom(&["exec", "day", "a", "--", "sh", "-c", "kill -9 $$"]).expect_code(128 + 9);
     let absent = bed.netloom(&["exec", "day", "a", "--", "no-such-program"]).expect_code(4);
     assert!(absent.stderr.contains("program not found: no-such-program"), "{absent:#?}");
+    let odd = bed.work().join(OsStr::from_bytes(b"caf\xe9"));
+    std::fs::create_dir(&odd).unwrap();
+    let mut elsewhere = bed.command(&["exec", "day", "a", "--", "pwd"]);
+    let refused = Finished::of(&elsewhere.current_dir(&odd).output().unwrap()).expect_code(2);
+    assert!(refused.stderr.contains("is not UTF-8"), "{refused:#?}");
     let services = bed.netloom(&["exec", "day", "b", "--", "ps", "-A", "-o", "args"]).expect_code(0);
     assert!(services.stdout.contains("sleep 1000"), "{services:#?}");
 }

@@ -33,7 +33,7 @@ pub struct Server {
     connections: BTreeMap<ClientId, Connection>,
     next: ClientId,
     /// No client is accepted before.
-    deaf_until: Option<Instant>,
+    paused_until: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -74,13 +74,13 @@ impl Server {
     pub fn listen(path: &Path) -> io::Result<Self> {
         let listener = UnixListener::bind(path)?;
         listener.set_nonblocking(true)?;
-        Ok(Self { listener, connections: BTreeMap::new(), next: 0, deaf_until: None })
+        Ok(Self { listener, connections: BTreeMap::new(), next: 0, paused_until: None })
     }
 
     /// What to poll for new connections; none for a while after [`Server::accept`] has failed.
     pub fn listener(&self) -> Option<BorrowedFd<'_>> {
-        let is_deaf = self.deaf_until.is_some_and(|until| Instant::now() < until);
-        (!is_deaf).then(|| self.listener.as_fd())
+        let is_paused = self.paused_until.is_some_and(|until| Instant::now() < until);
+        (!is_paused).then(|| self.listener.as_fd())
     }
 
     /// What to poll: for requests, or if the flag says that an answer waits to be sent, only for room for it.
@@ -96,7 +96,7 @@ impl Server {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    self.deaf_until = None;
+                    self.paused_until = None;
                     self.admit(stream);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
@@ -104,7 +104,7 @@ impl Server {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 // The connection goes on waiting, and polled, it would be ready again at once.
                 Err(error) => {
-                    let is_news = self.deaf_until.replace(Instant::now() + PAUSE).is_none();
+                    let is_news = self.paused_until.replace(Instant::now() + PAUSE).is_none();
                     return if is_news { Err(error) } else { Ok(()) };
                 }
             }

@@ -17,8 +17,7 @@ pub(super) fn exec(args: ExecArgs) -> Outcome {
     for pair in &args.env {
         env.push(split_pair(pair)?);
     }
-    let here = current_folder()?;
-    let cwd = args.folder.map_or_else(|| here.clone(), |folder| here.join(folder));
+    let cwd = starting_folder(args.folder)?;
     let (terminal, user) = (stdio == Stdio::Terminal, args.user);
     let exec = Exec { node: args.node, argv: args.argv, env, cwd, terminal, user };
     code(attach(&args.lab, exec, stdio)?)
@@ -36,9 +35,16 @@ pub(super) fn personal_environment() -> impl Iterator<Item = (String, String)> {
     known.filter_map(|key| Some((key.to_owned(), std::env::var(key).ok()?)))
 }
 
-pub(super) fn current_folder() -> Result<PathBuf, Failure> {
-    std::env::current_dir()
-        .map_err(|error| Failure::new(ExitCode::Machine, format!("finding the current folder: {error}")))
+/// The current folder, or the one that the user names, as the control protocol has it.
+pub(super) fn starting_folder(named: Option<PathBuf>) -> Result<String, Failure> {
+    let here = std::env::current_dir()
+        .map_err(|error| Failure::new(ExitCode::Machine, format!("finding the current folder: {error}")))?;
+    let folder = named.map_or_else(|| here.clone(), |folder| here.join(folder));
+    folder.into_os_string().into_string().map_err(|folder| {
+        let folder = folder.display();
+        let message = format!("the name of the folder {folder} is not UTF-8: start the program from another folder");
+        Failure::new(ExitCode::Usage, message)
+    })
 }
 
 /// Exit codes have eight bits, as the kernel has it.

@@ -2,7 +2,7 @@
 
 use super::{Failure, Outcome};
 use crate::args::ShellArgs;
-use crate::commands::exec::{code, current_folder, personal_environment, terminal_environment};
+use crate::commands::exec::{code, personal_environment, starting_folder, terminal_environment};
 use netloom_control::{Exec, Stdio, attach};
 use netloom_judge::ExitCode;
 use std::env;
@@ -27,7 +27,7 @@ pub(super) fn shell(args: &ShellArgs) -> Outcome {
         node: args.node.clone(),
         argv: command(&program, at_terminal),
         env: environment,
-        cwd: current_folder()?,
+        cwd: starting_folder(None)?,
         terminal: at_terminal,
         user: None,
     };

@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// A request as it is sent: with an identifier that the client may choose, which replies and events that belong to it
 /// repeat.
@@ -79,7 +78,7 @@ pub struct Exec {
     pub env: Vec<(String, String)>,
     /// Where it starts; the root folder if nothing else is said.
     #[serde(default = "root")]
-    pub cwd: PathBuf,
+    pub cwd: String,
     /// Whether standard input is a terminal that the program shall control.
     #[serde(default)]
     pub terminal: bool,
@@ -114,6 +113,6 @@ pub struct Set {
     pub changes: Vec<(String, String)>,
 }
 
-fn root() -> PathBuf {
+fn root() -> String {
     "/".into()
 }

@@ -169,7 +169,7 @@ fn execute(
     let env = environment::of_program(&context.job.plan, node, user.as_deref(), &env);
     let argv = argv.into_iter().map(OsString::from).collect();
     let key = programs
-        .launch(context, Launch { node, argv, env, cwd, stdio, terminal, user })
+        .launch(context, Launch { node, argv, env, cwd: cwd.into(), stdio, terminal, user })
         .map_err(|error| (ExitCode::Machine, error.to_string()))?;
     programs.processes.add(key, Purpose::Client(id), context.links.now(), None, context.job.plan.stop);
     Ok(())
