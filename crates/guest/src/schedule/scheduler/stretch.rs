@@ -99,18 +99,23 @@ impl<M: Machine> Scheduler<M> {
         for group in 0..self.groups.len() {
             if self.groups[group].window.is_some() {
                 self.feed(group)?;
-            } else {
+            } else if self.has_room(group) {
                 self.learn(group, floor, end);
                 ready.extend(self.groups[group].window_length().map(|length| (Reverse(length), group)));
             }
         }
         ready.sort_unstable();
         for (_, group) in ready {
-            if self.groups[group].machines.iter().any(|machine| self.lanes.has_room(*machine)) {
+            if self.has_room(group) {
                 self.begin_window(group)?;
             }
         }
         Ok(())
+    }
+
+    /// Whether a machine of this group could be let run.
+    fn has_room(&self, group: usize) -> bool {
+        self.groups[group].machines.iter().any(|machine| self.lanes.has_room(*machine))
     }
 
     /// Takes all reports; says whether there were any.
