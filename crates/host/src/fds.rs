@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
+use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recv, recvmsg, sendmsg};
 
 /// The most descriptors that one message may carry: three standard streams and a few to spare.
 pub const MAX_FDS: usize = 16;
@@ -48,6 +48,20 @@ pub fn receive_with_fds(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Rece
 /// As for [`receive_with_fds`].
 pub fn try_receive_with_fds(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Received> {
     receive(socket.as_fd(), buffer, MsgFlags::MSG_DONTWAIT)
+}
+
+/// How long the next packet of a socket that keeps packets apart is; 0 when the other side is gone. Who makes a buffer of just
+/// that length touches no more memory than it needs: in a node's process, each page that is touched is one of its own.
+///
+/// # Errors
+/// The kernel's error, also those of a receive.
+pub(crate) fn next_packet(socket: impl AsFd) -> nix::Result<usize> {
+    loop {
+        match recv(socket.as_fd().as_raw_fd(), &mut [], MsgFlags::MSG_PEEK | MsgFlags::MSG_TRUNC) {
+            Err(nix::errno::Errno::EINTR) => {}
+            other => return other,
+        }
+    }
 }
 
 fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8], flags: MsgFlags) -> io::Result<Received> {

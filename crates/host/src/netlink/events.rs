@@ -11,11 +11,10 @@ use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket};
 
 use crate::error::{Attempted, KernelError};
+use crate::fds::next_packet;
 
 /// RTMGRP_LINK, RTMGRP_TC, RTMGRP_IPV4_IFADDR and RTMGRP_IPV6_IFADDR of linux/rtnetlink.h.
 const GROUPS: u32 = 0x1 | 0x8 | 0x10 | 0x100;
-/// The kernel fills at most this much at a time.
-const RECEIVE_BUFFER: usize = 64 * 1024;
 /// Bytes of `nlmsghdr`, `ifinfomsg`, `tcmsg` and `ifaddrmsg` of linux/netlink.h, rtnetlink.h and if_addr.h.
 const HEADER: usize = 16;
 const LINK: usize = 16;
@@ -66,10 +65,15 @@ impl Events {
     /// # Errors
     /// The kernel's refusal.
     pub(crate) fn take(&mut self, mut each: impl FnMut(Seen)) -> Result<(), KernelError> {
-        let mut buffer = vec![0; RECEIVE_BUFFER];
         loop {
-            match recv(self.0.as_raw_fd(), &mut buffer, MsgFlags::empty()) {
-                Ok(length) => read(&buffer[..length], &mut each),
+            let receive = |length| {
+                let mut buffer = vec![0; length];
+                let received = recv(self.0.as_raw_fd(), &mut buffer, MsgFlags::empty())?;
+                buffer.truncate(received);
+                Ok(buffer)
+            };
+            match next_packet(&self.0).and_then(receive) {
+                Ok(packet) => read(&packet, &mut each),
                 Err(Errno::EINTR) => {}
                 Err(Errno::EAGAIN) => return Ok(()),
                 Err(Errno::ENOBUFS) => each(Seen::Lost),

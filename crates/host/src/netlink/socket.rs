@@ -7,13 +7,11 @@ use netlink_packet_route::RouteNetlinkMessage;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
 
 use crate::error::{Attempted, KernelError};
+use crate::fds::next_packet;
 
 /// Requests in one send. Should all of them fail, their answers must fit the receive buffer: they take about 800 bytes
 /// of its accounting each, and a buffer is at least 200 kB.
 const BATCH: usize = 64;
-
-/// Of a receive: the kernel fills at most 32 KiB at a time when it dumps a table.
-const RECEIVE_BUFFER: usize = 64 * 1024;
 
 /// Bytes of a netlink header.
 const HEADER: usize = 16;
@@ -185,7 +183,7 @@ impl Netlink {
         attempted: &str,
         mut each: impl FnMut(NetlinkHeader, NetlinkPayload<RouteNetlinkMessage>) -> Result<(), KernelError>,
     ) -> Result<(), KernelError> {
-        let mut buffer = vec![0; RECEIVE_BUFFER];
+        let mut buffer = vec![0; next_packet(&self.socket).attempted(|| attempted)?];
         let length = recv(self.socket.as_raw_fd(), &mut buffer, MsgFlags::empty()).attempted(|| attempted)?;
         if length == 0 {
             // A kernel does not do this. A caller that waited for the rest would wait for ever.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::watch::NetworkChange;
 use crate::error::KernelError;
-use crate::fds::{receive_with_fds, send_with_fds};
+use crate::fds::{next_packet, receive_with_fds, send_with_fds};
 use crate::netlink::InterfaceCounters;
 
 /// A program of a node, numbered from 1 in the order of their starts; never reused.
@@ -123,9 +123,14 @@ pub(crate) fn send<T: Serialize>(socket: impl AsFd, message: &T, fds: &[Borrowed
 /// Receives a message with its descriptors; `None` when the other side is gone.
 pub(crate) fn receive<T: DeserializeOwned>(socket: impl AsFd) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
     let mut message = Vec::new();
-    let mut buffer = vec![0; PACKET];
     loop {
-        let received = match receive_with_fds(socket.as_fd(), &mut buffer) {
+        let mut buffer = Vec::new();
+        let length = next_packet(socket.as_fd()).map_err(io::Error::from);
+        let received = length.and_then(|length| {
+            buffer.resize(length, 0);
+            receive_with_fds(socket.as_fd(), &mut buffer)
+        });
+        let received = match received {
             Ok(received) => received,
             // A peer that dies with unread messages resets the connection instead of closing it.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
