@@ -6,6 +6,7 @@
 use crate::hub::{Hub, HubSpec};
 use crate::passage::Passage;
 use crate::router::{Router, RouterSpec};
+use crate::switch::{Switch, SwitchSpec};
 use crate::{PipeSpec, PortId};
 use alloc::{vec, vec::Vec};
 use netloom_packet::Packet;
@@ -16,8 +17,10 @@ use netloom_units::Instant;
 pub enum DeviceSpec {
     /// Forwards packets by their destinations.
     Router(RouterSpec),
-    /// Repeats packets at all other ports. No way leads from a port of a hub over hubs alone back to that hub.
+    /// Repeats packets at all other ports.
     Hub(HubSpec),
+    /// Forwards frames by Ethernet addresses that it learns.
+    Switch(SwitchSpec),
 }
 
 impl DeviceSpec {
@@ -26,6 +29,7 @@ impl DeviceSpec {
         match self {
             Self::Router(router) => router.interfaces.iter().map(|interface| interface.port).collect(),
             Self::Hub(hub) => hub.ports.clone(),
+            Self::Switch(switch) => switch.ports.iter().map(|port| port.port).collect(),
         }
     }
 
@@ -33,9 +37,13 @@ impl DeviceSpec {
         if let Self::Router(router) = self { Some(router) } else { None }
     }
 
-    /// Whether it passes packets on to more than one port, so that there must be no loop of such devices.
+    pub(crate) fn is_switch(&self) -> bool {
+        matches!(self, Self::Switch(_))
+    }
+
+    /// Whether it passes packets on to more than one port.
     fn floods(&self) -> bool {
-        matches!(self, Self::Hub(_))
+        matches!(self, Self::Hub(_) | Self::Switch(_))
     }
 }
 
@@ -44,6 +52,7 @@ impl DeviceSpec {
 pub(crate) enum Device {
     Router(Router),
     Hub(Hub),
+    Switch(Switch),
 }
 
 impl Device {
@@ -51,6 +60,7 @@ impl Device {
         match spec {
             DeviceSpec::Router(spec) => Self::Router(Router::new(spec)),
             DeviceSpec::Hub(spec) => Self::Hub(Hub::new(spec)),
+            DeviceSpec::Switch(spec) => Self::Switch(Switch::new(spec)),
         }
     }
 
@@ -60,24 +70,31 @@ impl Device {
         match self {
             Self::Router(router) => router.take(now, place, packet),
             Self::Hub(hub) => hub.take(port, packet),
+            Self::Switch(switch) => switch.take(now, place, packet),
         }
     }
 
     pub(crate) fn router(&self) -> Option<&Router> {
         if let Self::Router(router) = self { Some(router) } else { None }
     }
+
+    pub(crate) fn switch(&self) -> Option<&Switch> {
+        if let Self::Switch(switch) = self { Some(switch) } else { None }
+    }
 }
 
-/// Whether a packet could come back to a device over devices that flood, and be multiplied for ever. `owners`: by port, the
+/// Whether a packet could come back to a device over devices that flood and links without a rate, and so be multiplied
+/// without bound. In any other loop there are never more packets than a link with a rate lets pass. `owners`: by port, the
 /// device that it belongs to, if any.
-pub(crate) fn have_loop(pipes: &[PipeSpec], devices: &[DeviceSpec], owners: &[Option<usize>]) -> bool {
+pub(crate) fn have_unbounded_loop(pipes: &[PipeSpec], devices: &[DeviceSpec], owners: &[Option<usize>]) -> bool {
     let floods = |port: PortId| owners[port.0 as usize].filter(|device| devices[*device].floods());
-    // Both directions and all pipes between two ports are one link.
+    // Both directions and all pipes between two ports are one link, which has a rate if all of them have one.
     let link = |pipe: &PipeSpec| {
         let (first, second) = (pipe.from.min(pipe.to), pipe.from.max(pipe.to));
         Some((floods(first)?, floods(second)?, first, second))
     };
-    let mut links: Vec<_> = pipes.iter().filter_map(link).collect();
+    let unlimited = pipes.iter().filter(|pipe| pipe.config.rate.nominal().is_none());
+    let mut links: Vec<_> = unlimited.filter_map(link).collect();
     links.sort_unstable();
     links.dedup();
     let mut sets: Vec<usize> = (0..devices.len()).collect();

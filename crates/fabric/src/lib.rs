@@ -1,4 +1,4 @@
-//! All pipes and transit devices (routers, hubs) of a lab, joined: pure computation, no I/O, no clock.
+//! All pipes and transit devices (routers, switches, hubs) of a lab, joined: pure computation, no I/O, no clock.
 //!
 //! This crate reads no clock, starts no thread and opens no file: it is `no_std`, and the compiler proves it. A driver
 //! calls three verbs: [`Fabric::inject`] when a packet enters from a node, [`Fabric::next_wake`] to know when it is
@@ -12,10 +12,12 @@ mod device;
 mod entry;
 mod fabric;
 mod hub;
+mod mtu;
 mod passage;
 mod pipes;
 mod router;
 mod shards;
+mod switch;
 mod tap;
 mod transit;
 mod wakes;
@@ -26,5 +28,6 @@ pub use hub::HubSpec;
 pub use pipes::{Delivery, PipeId, PipeSpec, PortId};
 pub use router::{Neighbor, NextHop, RouterCounters, RouterInterface, RouterSpec};
 pub use shards::{Border, Cuts, Partition, Place, Shard, shards};
+pub use switch::{SwitchCounters, SwitchPort, SwitchSpec};
 pub use tap::{Tap, TapId, Way};
 pub use transit::{Ethernet, Pass};

@@ -11,6 +11,7 @@ mod table;
 mod wire;
 
 use crate::PortId;
+use crate::mtu::is_above;
 use crate::passage::Passage;
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -307,12 +308,6 @@ impl Router {
         let packet = Packet::from_bytes(frame.into_boxed_slice());
         (packet.size() <= out.mtu).then_some((out.port, packet))
     }
-}
-
-/// Whether a link of this MTU cannot carry it, or a segment of it. What nobody but the receiver can cut is taken to fit.
-#[inline]
-fn is_above(packet: &Packet, mtu: Bytes) -> bool {
-    packet.size() > mtu && packet.segment_size(0) > mtu && !packet.is_uncuttable()
 }
 
 fn hops(interface: &RouterInterface) -> impl Iterator<Item = Hop> + '_ {

@@ -26,6 +26,8 @@ pub struct Shard {
     pub pipes: Vec<Place>,
     /// Which of the whole's routers its routers are.
     pub routers: Vec<usize>,
+    /// Which of the whole's switches its switches are.
+    pub switches: Vec<usize>,
     /// Where its packets meet nodes.
     pub ports: Vec<PortId>,
     /// Its pipes that end at devices of other shards.
@@ -59,8 +61,9 @@ impl Shard {
     pub fn whole(fabric: Fabric) -> Self {
         let count = u32::try_from(fabric.ends().count()).expect("fewer than 2^32 pipes");
         let routers = (0..fabric.router_counters().count()).collect();
+        let switches = (0..fabric.switch_counters().count()).collect();
         let pipes = (0..count).map(|pipe| Place::Own(PipeId(pipe))).collect();
-        Self { fabric, pipes, routers, ports: Vec::new(), borders: Vec::new() }
+        Self { fabric, pipes, routers, switches, ports: Vec::new(), borders: Vec::new() }
     }
 }
 
@@ -82,8 +85,12 @@ pub fn shards(seed: Seed, pipes: &[PipeSpec], devices: &[DeviceSpec], partition:
         let own = places[shard].iter().map(|place| spec(pipes, *place, beyond)).collect::<Vec<_>>();
         let is_own = |device: &usize| partition.of_device(*device) == shard;
         let specs: Vec<DeviceSpec> = (0..devices.len()).filter(is_own).map(|device| devices[device].clone()).collect();
-        let all_routers = (0..devices.len()).filter(|device| devices[*device].router().is_some());
-        let routers = all_routers.enumerate().filter(|(_, device)| is_own(device)).map(|(router, _)| router).collect();
+        let own_among = |is_kind: fn(&DeviceSpec) -> bool| {
+            let all = (0..devices.len()).filter(|device| is_kind(&devices[*device]));
+            all.enumerate().filter(|(_, device)| is_own(device)).map(|(place, _)| place).collect()
+        };
+        let routers = own_among(|device| device.router().is_some());
+        let switches = own_among(DeviceSpec::is_switch);
         let mut borders = Vec::new();
         let mut ports = Vec::new();
         for place in &places[shard] {
@@ -101,7 +108,7 @@ pub fn shards(seed: Seed, pipes: &[PipeSpec], devices: &[DeviceSpec], partition:
         ports.sort_unstable();
         ports.dedup();
         let fabric = Fabric::new(seed, &own).with_devices(&own, &specs);
-        Shard { fabric, pipes: places[shard].clone(), routers, ports, borders }
+        Shard { fabric, pipes: places[shard].clone(), routers, switches, ports, borders }
     };
     (0..partition.count()).map(shard).collect()
 }

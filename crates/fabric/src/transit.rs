@@ -1,9 +1,9 @@
 //! The transit devices of a fabric: where they are, and what is known of the packets that reach them.
 
-use crate::device::{Device, have_loop, owners};
+use crate::device::{Device, have_unbounded_loop, owners};
 use crate::passage::Passage;
 use crate::tap::Way;
-use crate::{DeviceSpec, PipeId, PipeSpec, PortId, RouterCounters};
+use crate::{DeviceSpec, PipeId, PipeSpec, PortId, RouterCounters, SwitchCounters};
 use alloc::collections::BinaryHeap;
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::cmp::Reverse;
@@ -85,7 +85,8 @@ pub(crate) struct Transit {
 
 impl Transit {
     pub(crate) fn new(pipes: &[PipeSpec], devices: &[DeviceSpec]) -> Self {
-        assert!(!have_loop(pipes, devices, &owners(pipes, devices)), "what hubs repeat would come back for ever");
+        let is_bounded = !have_unbounded_loop(pipes, devices, &owners(pipes, devices));
+        assert!(is_bounded, "what hubs and switches repeat would come back for ever, and multiply");
         let ports = pipes.iter().map(|pipe| pipe.from.0.max(pipe.to.0) as usize + 1).max().unwrap_or(0);
         let mut places = vec![Place { device: NONE, own: 0 }; ports];
         // What leaves by a port: the Ethernet addresses that it bears.
@@ -148,6 +149,11 @@ impl Transit {
     /// What each router has counted, in their order.
     pub(crate) fn counters(&self) -> impl Iterator<Item = &RouterCounters> {
         self.devices.iter().filter_map(Device::router).map(|router| &router.counters)
+    }
+
+    /// What each switch has counted at each of its ports, in their order.
+    pub(crate) fn switch_counters(&self) -> impl Iterator<Item = &[SwitchCounters]> {
+        self.devices.iter().filter_map(Device::switch).map(|switch| &switch.counters[..])
     }
 
     pub(crate) fn ethernet(&self) -> &Ethernet {

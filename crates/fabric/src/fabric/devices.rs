@@ -3,7 +3,7 @@
 use super::Fabric;
 use crate::passage::Passage;
 use crate::transit::Transit;
-use crate::{DeviceSpec, Ethernet, Pass, PipeId, PipeSpec, PortId, RouterCounters};
+use crate::{DeviceSpec, Ethernet, Pass, PipeId, PipeSpec, PortId, RouterCounters, SwitchCounters};
 use netloom_link::Departure;
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
@@ -14,7 +14,7 @@ impl Fabric {
     ///
     /// # Panics
     /// If a device has a port that no pipe has, a route leads to no neighbour, a router has 65,536 neighbours or several on a
-    /// link that is not shared, or hubs are joined in a loop.
+    /// link that is not shared, or hubs and switches are joined in a loop over links of which not all have a rate.
     #[must_use]
     pub fn with_devices(mut self, pipes: &[PipeSpec], devices: &[DeviceSpec]) -> Self {
         self.transit = Transit::new(pipes, devices);
@@ -24,6 +24,11 @@ impl Fabric {
     /// What each transit router has counted, in their order.
     pub fn router_counters(&self) -> impl Iterator<Item = &RouterCounters> {
         self.transit.counters()
+    }
+
+    /// What each switch has counted at each of its ports, in their order.
+    pub fn switch_counters(&self) -> impl Iterator<Item = &[SwitchCounters]> {
+        self.transit.switch_counters()
     }
 
     /// The Ethernet addresses that packets bear when they leave the fabric.

@@ -19,7 +19,7 @@ const MS: Duration = Duration::from_millis(1);
 const SEED: Seed = Seed::new(7);
 
 /// Both pipes of a link between two ports.
-fn link(ports: [u32; 2], delay: Duration) -> [PipeSpec; 2] {
+pub(crate) fn link(ports: [u32; 2], delay: Duration) -> [PipeSpec; 2] {
     let pipe = |from, to| PipeSpec {
         name: format!("{from}"),
         config: PipeConfig { delay: DelayConfig::constant(delay), ..PipeConfig::default() },
@@ -31,24 +31,24 @@ fn link(ports: [u32; 2], delay: Duration) -> [PipeSpec; 2] {
     [pipe(ports[0], ports[1]), pipe(ports[1], ports[0])]
 }
 
-/// Hubs that form a tree, and hosts around them. Link l has the ports 2 l and 2 l + 1, of which the first is the host's, or the
-/// child's.
+/// Devices that form a tree, here hubs, and hosts around them. Link l has the ports 2 l and 2 l + 1, of which the first is the
+/// host's, or the child's.
 #[derive(Clone, Debug)]
-struct Tree {
+pub(crate) struct Tree {
     /// By host: its hub, and how far away that is.
-    hosts: Vec<(usize, Duration)>,
+    pub(crate) hosts: Vec<(usize, Duration)>,
     /// By hub but the first: its parent, and how far away that is.
     parents: Vec<(usize, Duration)>,
 }
 
 /// A super-packet of a host: when, and how much payload.
 #[derive(Clone, Debug)]
-struct Sending {
+pub(crate) struct Sending {
     host: usize,
     payload: usize,
 }
 
-fn trees() -> impl Strategy<Value = Tree> {
+pub(crate) fn trees() -> impl Strategy<Value = Tree> {
     let far = || (0..3_000_u64).prop_map(Duration::from_micros);
     (vec((any::<prop::sample::Index>(), far()), 0..5), vec((any::<prop::sample::Index>(), far()), 1..7)).prop_map(
         |(parents, hosts)| {
@@ -72,20 +72,25 @@ fn sendings(tree: &Tree) -> impl Strategy<Value = Vec<(Instant, Event<Sending>)>
 }
 
 impl Tree {
-    fn pipes(&self) -> Vec<PipeSpec> {
+    pub(crate) fn pipes(&self) -> Vec<PipeSpec> {
         let delays = self.hosts.iter().chain(&self.parents).map(|(_, delay)| *delay);
         delays.zip(0..).flat_map(|(delay, number)| link([2 * number, 2 * number + 1], delay)).collect()
     }
 
-    fn hubs(&self) -> Vec<DeviceSpec> {
-        let mut hubs = vec![HubSpec::default(); self.parents.len() + 1];
+    /// The ports of each device.
+    pub(crate) fn ports(&self) -> Vec<Vec<PortId>> {
+        let mut ports = vec![Vec::new(); self.parents.len() + 1];
         for ((hub, _), number) in self.hosts.iter().chain(&self.parents).zip(0..) {
-            hubs[*hub].ports.push(PortId(2 * number + 1));
+            ports[*hub].push(PortId(2 * number + 1));
         }
-        for (child, own) in hubs[1..].iter_mut().zip(self.hosts.len()..) {
-            child.ports.push(PortId(u32::try_from(2 * own).unwrap()));
+        for (child, own) in ports[1..].iter_mut().zip(self.hosts.len()..) {
+            child.push(PortId(u32::try_from(2 * own).unwrap()));
         }
-        hubs.into_iter().map(DeviceSpec::Hub).collect()
+        ports
+    }
+
+    fn hubs(&self) -> Vec<DeviceSpec> {
+        self.ports().into_iter().map(|ports| DeviceSpec::Hub(HubSpec { ports })).collect()
     }
 
     /// The hubs from here to the root, each with how far it is.
@@ -101,7 +106,7 @@ impl Tree {
     }
 
     /// How long a packet takes from one host to another: up to the first hub that they share, and down.
-    fn distance(&self, one: usize, other: usize) -> Duration {
+    pub(crate) fn distance(&self, one: usize, other: usize) -> Duration {
         let there = self.upwards(other);
         let meeting = |(hub, far): (usize, Duration)| {
             let (_, beyond) = there.iter().find(|(same, _)| *same == hub)?;
@@ -202,24 +207,28 @@ proptest! {
     fn shards_do_what_the_whole_does((tree, events) in trees().prop_flat_map(|tree| (Just(tree.clone()), sendings(&tree)))) {
         let (pipes, hubs) = (tree.pipes(), tree.hubs());
         let partition = Partition::new(&pipes, &hubs, 3, Cuts::WhereDelayed, |_| false);
-        let got = in_shards(&tree, shards(SEED, &pipes, &hubs, &partition), &events);
+        let mut pool = Pool::default();
+        let packet = |(number, (at, event)): (usize, &(Instant, Event<Sending>))| {
+            let Event::Send(sending) = event else { unreachable!("nothing changes") };
+            (*at, tree.packet(&mut pool, number, sending))
+        };
+        let packets = events.iter().enumerate().map(packet).collect();
+        let got = play(shards(SEED, &pipes, &hubs, &partition), packets);
         prop_assert_eq!(got, tree.wanted(&events));
     }
 }
 
-/// Plays shards together, instant by instant.
-fn in_shards(tree: &Tree, mut shards: Vec<Shard>, events: &[(Instant, Event<Sending>)]) -> Vec<(Instant, u32, usize)> {
-    let mut pool = Pool::default();
-    let (mut sent, mut got) = (Vec::new(), Vec::new());
-    let mut events = events.iter().enumerate().peekable();
+/// What comes out, when and where, of shards that are played together, instant by instant, into which these packets are sent.
+/// Each is told by its place among them, and must come out in its own buffer.
+pub(crate) fn play(mut shards: Vec<Shard>, packets: Vec<(Instant, (PortId, Packet))>) -> Vec<(Instant, u32, usize)> {
+    let sent: Vec<Packet> = packets.iter().map(|(_, (_, packet))| packet.duplicate()).collect();
+    let mut packets = packets.into_iter().peekable();
+    let mut got = Vec::new();
     loop {
         let next = shards.iter().filter_map(|shard| shard.fabric.next_wake()).min();
-        if let Some((number, (at, event))) = events.next_if(|(_, (at, _))| next.is_none_or(|next| *at <= next)) {
-            let Event::Send(sending) = event else { unreachable!("nothing changes") };
-            let (port, packet) = tree.packet(&mut pool, number, sending);
-            sent.push(packet.duplicate());
-            let own = shards.iter_mut().find(|shard| shard.ports.contains(&port)).unwrap();
-            own.fabric.inject(*at, port, packet).unwrap();
+        if let Some((at, (port, packet))) = packets.next_if(|(at, _)| next.is_none_or(|next| *at <= next)) {
+            let is_there = |shard: &&mut Shard| shard.ports.is_empty() || shard.ports.contains(&port);
+            shards.iter_mut().find(is_there).unwrap().fabric.inject(at, port, packet).unwrap();
             continue;
         }
         let Some(now) = next else { break };
@@ -339,7 +348,7 @@ fn what_is_for_another_router_is_left_alone() {
 }
 
 #[test]
-#[should_panic(expected = "what hubs repeat would come back for ever")]
+#[should_panic(expected = "what hubs and switches repeat would come back for ever")]
 fn hubs_in_a_loop_are_refused() {
     let pipes: Vec<PipeSpec> = [link([0, 1], MS), link([2, 3], MS)].concat();
     let hub = |ports: [u32; 2]| DeviceSpec::Hub(HubSpec { ports: ports.map(PortId).to_vec() });

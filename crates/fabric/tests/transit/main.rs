@@ -1,4 +1,4 @@
-//! Transit devices: what they pass on is what a router or a hub would, at the instant at which it reaches them.
+//! Transit devices: what they pass on is what a router, a switch or a hub would, at the instant at which it reaches them.
 
 #[path = "../../../link/tests/common/mod.rs"]
 mod common;
@@ -17,3 +17,4 @@ mod forwarding;
 mod fuzz;
 mod hubs;
 mod sharded;
+mod switches;

@@ -1,0 +1,10 @@
+//! What is too large for a link.
+
+use netloom_packet::Packet;
+use netloom_units::Bytes;
+
+/// Whether a link of this MTU cannot carry it, or a segment of it. What nobody but the receiver can cut is taken to fit.
+#[inline]
+pub(crate) fn is_above(packet: &Packet, mtu: Bytes) -> bool {
+    packet.size() > mtu && packet.segment_size(0) > mtu && !packet.is_uncuttable()
+}
