@@ -27,6 +27,7 @@ mod results;
 mod runs;
 mod services;
 mod shards;
+mod switches;
 mod trains;
 mod transit;
 mod treatments;

@@ -237,8 +237,10 @@ impl Driver {
 
     fn snapshot(&mut self, at: Instant) -> Snapshot {
         let engine = self.report();
-        let routers = self.edge.fabric.router_counters().copied().collect();
-        Snapshot { at, pipes: self.edge.handover.meters.reports(self.edge.fabric.counters()), routers, engine }
+        let fabric = &self.edge.fabric;
+        let routers = fabric.router_counters().copied().collect();
+        let switches = fabric.switch_counters().map(<[_]>::to_vec).collect();
+        Snapshot { at, pipes: self.edge.handover.meters.reports(fabric.counters()), routers, switches, engine }
     }
 
     fn report(&mut self) -> EngineReport {

@@ -15,6 +15,8 @@ pub(crate) struct Places {
     inlets: Vec<Option<(usize, PipeId)>>,
     /// By router: its shard, and its place there.
     routers: Vec<(usize, usize)>,
+    /// By switch, likewise.
+    switches: Vec<(usize, usize)>,
 }
 
 impl Places {
@@ -24,6 +26,7 @@ impl Places {
             pipes: vec![(0, PipeId(0)); pipes],
             inlets: vec![None; pipes],
             routers: vec![(0, 0); shards.iter().map(|shard| shard.routers.len()).sum()],
+            switches: vec![(0, 0); shards.iter().map(|shard| shard.switches.len()).sum()],
         };
         for (number, shard) in shards.iter().enumerate() {
             for (place, own) in shard.pipes.iter().zip(0..) {
@@ -34,6 +37,9 @@ impl Places {
             }
             for (own, router) in shard.routers.iter().enumerate() {
                 this.routers[*router] = (number, own);
+            }
+            for (own, switch) in shard.switches.iter().enumerate() {
+                this.switches[*switch] = (number, own);
             }
         }
         this
@@ -79,9 +85,10 @@ impl Places {
         let pipes = self.pipes.iter().zip(&self.inlets).map(pipe).collect();
         let routers: Vec<RouterCounters> =
             self.routers.iter().map(|(shard, router)| answers[*shard].routers[*router]).collect();
+        let switches = self.switches.iter().map(|(shard, switch)| answers[*shard].switches[*switch].clone()).collect();
         let at = answers.iter().map(|answer| answer.at).max().unwrap_or(Instant::ZERO);
         let engine = answers.into_iter().map(|answer| answer.engine).reduce(join).unwrap_or_default();
-        Snapshot { at, pipes, routers, engine }
+        Snapshot { at, pipes, routers, switches, engine }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The engine's report about itself and every pipe.
 
 use crate::distribution::Distribution;
-use netloom_fabric::{PortId, RouterCounters};
+use netloom_fabric::{PortId, RouterCounters, SwitchCounters};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
 
@@ -14,6 +14,8 @@ pub struct Snapshot {
     pub pipes: Vec<PipeReport>,
     /// What each transit router has counted since the engine started, in their order.
     pub routers: Vec<RouterCounters>,
+    /// What each switch has counted at each of its ports since the engine started, in their order.
+    pub switches: Vec<Vec<SwitchCounters>>,
     /// The engine itself.
     pub engine: EngineReport,
 }

@@ -214,8 +214,13 @@ mod tests {
     #[test]
     fn the_engines_wait_is_judged_in_our_own_time() {
         let at = Instant::from_nanos(10_000_000_000);
-        let last =
-            Snapshot { at, pipes: Vec::new(), routers: Vec::new(), engine: netloom_dataplane::EngineReport::default() };
+        let last = Snapshot {
+            at,
+            pipes: Vec::new(),
+            routers: Vec::new(),
+            switches: Vec::new(),
+            engine: netloom_dataplane::EngineReport::default(),
+        };
         let threads = [Some(7), None].map(|waited_ns| ThreadSpent { ran_ns: 0, waited_ns });
         let spent = Spent { elapsed_ns: 100_000_000_000, engine: threads.to_vec(), ..Spent::default() };
         let evidence = engine_evidence(&last, &spent, &[]);

@@ -13,8 +13,8 @@ pub(crate) use family::{Family, first, net};
 
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings};
-use crate::segments::{Segment, segments};
-use crate::spec::LinkSpec;
+use crate::segments::{Segment, ends, segments};
+use crate::spec::{LinkSpec, NodeSpec};
 use family::{Range, range};
 use ipnet::IpNet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,17 +37,16 @@ fn link_local(mac: [u8; 6]) -> Ipv6Addr {
 }
 
 /// The addresses at the ends of these links, each with the name of its node.
-pub(crate) fn addresses(links: &[LinkSpec]) -> Vec<(String, IpAddr)> {
+pub(crate) fn addresses(links: &[LinkSpec], nodes: &[NodeSpec]) -> Vec<(String, IpAddr)> {
     // What is wrong with them is noted when the plan is made.
-    let assigned = assign(&segments(links), &mut Findings::default());
-    let nodes = links.iter().flat_map(|link| &link.ends).map(|end| &end.node.value);
+    let assigned = assign(&segments(links, nodes), ends(links).count(), &mut Findings::default());
+    let names = links.iter().flat_map(|link| &link.ends).map(|end| &end.node.value);
     let of_end = |(node, nets): (&String, Vec<IpNet>)| nets.into_iter().map(|net| (node.clone(), net.addr())).collect();
-    nodes.zip(assigned).flat_map(|end| -> Vec<_> { of_end(end) }).collect()
+    names.zip(assigned).flat_map(|end| -> Vec<_> { of_end(end) }).collect()
 }
 
-/// The addresses at all ends, by the ends' numbers; IPv4 before IPv6.
-pub(crate) fn assign(segments: &[Segment<'_>], found: &mut Findings) -> Vec<Vec<IpNet>> {
-    let count = segments.iter().flat_map(|segment| &segment.ends).map(|(end, _)| end.index() + 1).max().unwrap_or(0);
+/// The addresses at all of so many ends, by their numbers; IPv4 before IPv6.
+pub(crate) fn assign(segments: &[Segment<'_>], count: usize, found: &mut Findings) -> Vec<Vec<IpNet>> {
     let mut addresses = vec![Vec::new(); count];
     let numbers = order::numbers(segments);
     let behind = numbers.iter().flatten().max().map_or(0, |last| u128::from(*last) + 1);
@@ -57,21 +56,20 @@ pub(crate) fn assign(segments: &[Segment<'_>], found: &mut Findings) -> Vec<Vec<
         let mut next = behind;
         for (place, segment) in segments.iter().enumerate() {
             let mut nets: Vec<Vec<IpNet>> =
-                segment.ends.iter().map(|(_, end)| nets_of(&end.addresses, family)).collect();
-            let missing = nets.iter().filter(|own| own.is_empty()).count();
+                segment.ends.iter().map(|own| nets_of(&own.spec.addresses, family)).collect();
             if family == Family::V6 && segment.mtu < LEAST_MTU_V6 {
                 without_v6(segment, found);
-            } else if !segment.is_addressed {
-            } else if missing == nets.len() {
+            } else if !segment.ends.iter().any(|own| own.is_addressed) {
+            } else if nets.iter().all(Vec::is_empty) {
                 let number = numbers.as_ref().map(|numbers| u128::from(numbers[place]));
                 nets = automatic(segment, family, number, &mut next, &reserved, &mut found.errors);
-            } else if missing > 0 {
+            } else {
                 complete(segment, &mut nets, &mut taken, &mut found.errors);
             }
             // In the order of the file, a link has its number whether it needs it or not.
             next += u128::from(numbers.is_none());
-            for ((end, _), own) in segment.ends.iter().zip(nets) {
-                addresses[end.index()].extend(own);
+            for (at, own) in segment.ends.iter().zip(nets) {
+                addresses[at.end.index()].extend(own);
             }
         }
     }
@@ -83,14 +81,14 @@ fn nets_of(addresses: &[Spanned<IpNet>], family: Family) -> Vec<IpNet> {
 }
 
 fn without_v6(segment: &Segment<'_>, found: &mut Findings) {
-    let given = segment.ends.iter().flat_map(|(_, end)| of_family(&end.addresses, Family::V6));
+    let given = segment.ends.iter().flat_map(|own| of_family(&own.spec.addresses, Family::V6));
     let before = found.errors.len();
-    let mtu = segment.mtu;
+    let (mtu, what) = (segment.mtu, if segment.is_lan { "LAN" } else { "link" });
     found.errors.extend(
-        given.map(|net| net.error(format!("IPv6 needs an mtu of {LEAST_MTU_V6} or more, this link has {mtu}"))),
+        given.map(|net| net.error(format!("IPv6 needs an mtu of {LEAST_MTU_V6} or more, this {what} has {mtu}"))),
     );
-    if found.errors.len() == before && segment.is_addressed {
-        let message = format!("no IPv6 on this link: it needs an mtu of {LEAST_MTU_V6} or more");
+    if found.errors.len() == before && segment.ends.iter().any(|own| own.is_addressed) {
+        let message = format!("no IPv6 on this {what}: it needs an mtu of {LEAST_MTU_V6} or more");
         found.warnings.push(segment.name.error(message));
     }
 }
@@ -101,10 +99,10 @@ fn explicit_addresses(segments: &[Segment<'_>], family: Family, errors: &mut Err
     for segment in segments {
         let mut first_given: Option<Vec<&Spanned<IpNet>>> = None;
         let mut errors_of_ends = Vec::new();
-        for (_, end) in &segment.ends {
+        for end in segment.ends.iter().map(|own| own.spec) {
             let given = of_family(&end.addresses, family);
             for net in &given {
-                let owner = format!("`{}` on link `{}`", end.node.value, segment.name.value);
+                let owner = format!("`{}` on {segment}", end.node.value);
                 if let Some((first, taken_by)) = seen.insert(net.value.addr(), (net.span, owner)) {
                     let message = format!("the address {} is that of {taken_by}, too", net.value.addr());
                     errors.push(net.error(message).and(first, "first here"));
@@ -113,7 +111,7 @@ fn explicit_addresses(segments: &[Segment<'_>], family: Family, errors: &mut Err
             match &first_given {
                 None if given.is_empty() => {}
                 None => first_given = Some(given),
-                Some(first) => errors_of_ends.extend(apart(first, &given)),
+                Some(first) => errors_of_ends.extend(apart(segment, first, &given)),
             }
         }
         errors.extend(errors_of_ends);
@@ -125,22 +123,23 @@ fn of_family(addresses: &[Spanned<IpNet>], family: Family) -> Vec<&Spanned<IpNet
     addresses.iter().filter(|net| Family::of(&net.value) == family).collect()
 }
 
-/// The error of two ends that both have addresses, but no subnet in common.
-fn apart(first: &[&Spanned<IpNet>], second: &[&Spanned<IpNet>]) -> Option<Diagnostic> {
+/// The error of two ends of a segment that both have addresses, but no subnet in common.
+fn apart(segment: &Segment<'_>, first: &[&Spanned<IpNet>], second: &[&Spanned<IpNet>]) -> Option<Diagnostic> {
     let (a, b) = (first.first()?, second.first()?);
     let meets = |one: &&Spanned<IpNet>| second.iter().any(|other| one.value.trunc() == other.value.trunc());
     if first.iter().any(meets) {
         return None;
     }
-    let message = format!("{} and {} of the other end are not in the same subnet", b.value, a.value);
-    Some(b.error(message).and(a.span, "the other end"))
+    let other = if segment.ends.len() > 2 { "another end" } else { "the other end" };
+    let message = format!("{} and {} of {other} are not in the same subnet", b.value, a.value);
+    Some(b.error(message).and(a.span, other))
 }
 
 /// The subnets that the file gives, in order; each segment has its own, and overlaps are noted.
 fn explicit_subnets(segments: &[Segment<'_>], family: Family, errors: &mut Errors) -> Vec<Range> {
     let mut subnets: Vec<(Range, usize, &Spanned<IpNet>)> = Vec::new();
     for (index, segment) in segments.iter().enumerate() {
-        let given = segment.ends.iter().flat_map(|(_, end)| of_family(&end.addresses, family));
+        let given = segment.ends.iter().flat_map(|own| of_family(&own.spec.addresses, family));
         subnets.extend(given.map(|net| (range(&net.value), index, net)));
     }
     // Subnets nest or are apart: in this order each follows what it lies in.
@@ -152,12 +151,12 @@ fn explicit_subnets(segments: &[Segment<'_>], family: Family, errors: &mut Error
                 // The same address twice has an error of its own.
                 if owner != *index && other.value.addr() != net.value.addr() {
                     let message = format!(
-                        "{} overlaps {}, the subnet of link `{}`: each link has a subnet of its own",
+                        "{} overlaps {}, the subnet of {}: each has a subnet of its own",
                         net.value.trunc(),
                         other.value.trunc(),
-                        segments[owner].name.value
+                        segments[owner]
                     );
-                    errors.push(net.error(message).and(other.span, "the other link"));
+                    errors.push(net.error(message).and(other.span, "the other subnet"));
                 }
             }
             _ => widest = Some((*range, *index, net)),
@@ -180,8 +179,10 @@ fn automatic(
     let parts = pool.parts(segment.ends.len());
     let prefix = pool.prefix(parts);
     let ends = |subnet: Range| {
-        let hosts = (1..).take(segment.ends.len());
-        hosts.map(|host: u128| vec![net(family, subnet.first + host, prefix)]).collect()
+        let each = segment.ends.iter().zip(1..);
+        let nets =
+            each.map(|(own, host): (_, u128)| own.is_addressed.then(|| net(family, subnet.first + host, prefix)));
+        nets.map(|net| net.into_iter().collect()).collect()
     };
     let overlapped = |subnet: Range| reserved.iter().find(|other| other.overlaps(subnet));
     if let Some(subnet) = number.filter(|_| parts == 1).map(|number| pool.subnet(number, parts))
@@ -218,16 +219,28 @@ fn complete(segment: &Segment<'_>, nets: &mut [Vec<IpNet>], taken: &mut BTreeSet
     let family = Family::of(&other);
     let at = |number: u128| net(family, number, other.prefix_len());
     let mut candidates = (first(&other)..=hosts.last).skip(1).chain(hosts.first..first(&other)).map(at);
-    for own in nets.iter_mut().filter(|own| own.is_empty()) {
+    let missing = nets.iter_mut().zip(&segment.ends).filter(|(own, end)| own.is_empty() && end.is_addressed);
+    for (own, _) in missing {
         let Some(free) = candidates.find(|net| !taken.contains(&net.addr())) else {
-            let message =
-                format!("{} leaves no address for the other end: give both, or a larger subnet", other.trunc());
-            errors.push(segment.name.error(message));
+            errors.push(segment.name.error(crowded(segment, &other)));
             return;
         };
         taken.insert(free.addr());
         own.push(free);
     }
+}
+
+/// What is wrong with a subnet in which not all ends find an address.
+fn crowded(segment: &Segment<'_>, subnet: &IpNet) -> String {
+    let subnet = subnet.trunc();
+    if segment.ends.len() == 2 {
+        return format!("{subnet} leaves no address for the other end: give both, or a larger subnet");
+    }
+    let hosts = family::hosts(&subnet);
+    let (room, ends) = (hosts.last - hosts.first + 1, segment.ends.len());
+    format!(
+        "{subnet} has {room} addresses for the {ends} ends of {segment}: give one of them an address in a larger subnet"
+    )
 }
 
 #[cfg(test)]
@@ -237,7 +250,7 @@ mod tests {
 
     fn shown(links: &[LinkSpec], family: Family) -> Vec<String> {
         let mut found = Findings::default();
-        let nets = assign(&segments(links), &mut found);
+        let nets = assign(&segments(links, &[]), ends(links).count(), &mut found);
         assert!(found.errors.is_empty(), "{:?}", found.errors);
         nets.iter().flatten().filter(|net| Family::of(net) == family).map(ToString::to_string).collect()
     }

@@ -3,8 +3,10 @@
 mod clock;
 mod expose;
 mod files;
+mod lans;
 mod link;
 mod node;
+mod switch;
 mod timeline;
 mod treatments;
 mod variables;
@@ -17,7 +19,7 @@ use crate::keys::{BOUNDS, TOP};
 use crate::names::check_name;
 use crate::plan::{Bounds, OnSpin, Precision, Shards};
 use crate::scalar::{self, duration, flag, probability, seed, text, word};
-use crate::spec::{BypassSpec, LinkSpec, NodeSpec, Spec};
+use crate::spec::{BypassSpec, NodeSpec, Spec};
 use crate::yaml::{Content, Node};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -41,13 +43,17 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     if let Some(nodes) = fields.get("nodes") {
         spec.nodes = node::nodes(nodes, errors, &mut left_out.nodes);
     }
+    spec.arp = fields.read("arp", flag, errors);
+    spec.loops =
+        fields.read("loops", |node| word(node, &[("refused", false), ("allowed", true)]), errors).unwrap_or(false);
     spec.routes = fields.read("routes", node::routes, errors).unwrap_or(true);
     let addressed = fields.read("addresses", link::addressed, errors);
     if uses_filters(root) {
         errors.set_nodes(addresses(&spec.nodes, fields.get("links"), addressed, left_out.nodes));
     }
     if let Some(links) = fields.get("links") {
-        spec.links = link::links(links, errors, &mut left_out.links);
+        let links = link::links(links, errors, &mut left_out.links);
+        spec.links = lans::expand(&mut spec.nodes, links, errors);
     }
     spec.links.iter_mut().for_each(|link| link.addresses = link.addresses.or(addressed));
     spec.setup = fields.get("setup").map_or_else(Vec::new, |setup| timeline::setup(setup, errors));
@@ -84,11 +90,14 @@ fn uses_filters(node: &Node) -> bool {
 fn addresses(nodes: &[NodeSpec], links: Option<&Node>, addressed: Option<bool>, nodes_left_out: bool) -> Nodes {
     let links = links.map_or_else(Vec::new, link::bare_links);
     let has_gaps = nodes_left_out || links.iter().any(Option::is_none);
-    let mut links: Vec<LinkSpec> = links.into_iter().flatten().collect();
+    let bare = |node: &NodeSpec| NodeSpec { name: node.name.clone(), kind: node.kind, ..NodeSpec::default() };
+    let mut bare: Vec<NodeSpec> = nodes.iter().map(bare).collect();
+    // What is wrong is noted when the links are read in earnest.
+    let mut links = lans::expand(&mut bare, links.into_iter().flatten().collect(), &mut Errors::default());
     links.iter_mut().for_each(|link| link.addresses = link.addresses.or(addressed));
     let names = nodes.iter().map(|node| (node.name.value.clone(), Vec::new()));
     let mut addresses: BTreeMap<String, Vec<IpAddr>> = names.collect();
-    for (node, net) in addressing::addresses(&links) {
+    for (node, net) in addressing::addresses(&links, &bare) {
         addresses.entry(node).or_default().push(net);
     }
     Nodes { addresses, has_gaps }

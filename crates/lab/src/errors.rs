@@ -81,7 +81,9 @@ impl Errors {
         &self.files
     }
 
-    pub(crate) fn into_entries(self) -> Vec<Diagnostic> {
+    /// All of them; what is wrong with a link that stands for several is told once.
+    pub(crate) fn into_entries(mut self) -> Vec<Diagnostic> {
+        self.entries.dedup();
         self.entries
     }
 }

@@ -1,17 +1,17 @@
-//! From the plan to the fabric: its pipes and its transit routers. How pipes and ports are numbered stands at [`End`].
+//! From the plan to the fabric: its pipes and its transit devices. How pipes and ports are numbered stands at [`End`].
 
-mod routers;
+mod devices;
 
-pub use routers::router_specs;
+pub use devices::device_specs;
 
-use crate::{End, NodeKind, PipePlan, Plan};
+use crate::{End, PipePlan, Plan};
 use netloom_fabric::{Fabric, PipeId, PipeSpec, PortId};
 use netloom_units::Duration;
 
-/// All pipes and transit routers of a plan.
+/// All pipes and transit devices of a plan.
 pub fn fabric_of(plan: &Plan) -> Fabric {
     let pipes = pipe_specs(plan);
-    Fabric::new(plan.seed, &pipes).with_devices(&pipes, &router_specs(plan))
+    Fabric::new(plan.seed, &pipes).with_devices(&pipes, &device_specs(plan))
 }
 
 /// The pipes of `plan` in the order of [`Plan::pipes`]. Their names are those from which a run draws chance, too.
@@ -27,11 +27,11 @@ pub fn pipe_specs(plan: &Plan) -> Vec<PipeSpec> {
     plan.pipes().map(spec).collect()
 }
 
-/// A transit router has no network card whose interrupts are moderated: it takes every segment when it is due.
+/// A transit device has no network card whose interrupts are moderated: it takes every segment when it is due.
 fn coalesce(plan: &Plan, pipe: &PipePlan<'_>) -> Duration {
     let link = &plan.links[pipe.link];
     let exit = link.exit(pipe.direction);
-    if plan.nodes[exit.node].kind == NodeKind::Transit { Duration::ZERO } else { link.coalesce }
+    if plan.nodes[exit.node].kind.runs_programs() { link.coalesce } else { Duration::ZERO }
 }
 
 /// The pipe at this place of [`Plan::pipes`].

@@ -120,4 +120,5 @@ pub(crate) const VARIABLE_NAME: &str = "^[a-zA-Z_][a-zA-Z0-9_]*$";
 pub(crate) const SYSCTL_NAME: &str = "^net[./][a-zA-Z0-9_./-]+$";
 pub(crate) const PORT: &str = "^[1-9][0-9]{0,4}$";
 pub(crate) const CONGESTION_NAME: &str = "^[a-z0-9_]{1,15}$";
+pub(crate) const MAC: &str = "^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$";
 pub(crate) const ADDRESS: &str = "^[0-9a-fA-F.:]+/[0-9]{1,3}$";

@@ -28,6 +28,7 @@ mod resolve;
 mod scalar;
 mod schema;
 mod segments;
+mod sets;
 mod spec;
 mod traffic;
 mod yaml;
@@ -44,8 +45,8 @@ pub use names::check_name;
 pub use plan::{
     Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, Cpus, Direction, End, EndPlan, Event, ExposePlan,
     FileContents, FilePlan, InterfacePlan, LinkPart, LinkPlan, NamePlan, NodeKind, NodePlan, OnSpin, PipePlan, Plan,
-    Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Sends, Shards, Stack, TrafficPlan, Treatment, Unreached,
-    WindowConfig,
+    Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Sends, Shards, Stack, SwitchPlan, TrafficPlan, Treatment,
+    Unreached, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

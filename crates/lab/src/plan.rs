@@ -11,8 +11,10 @@ mod ends;
 mod expose;
 mod files;
 mod pipes;
+mod switch;
 mod timeline;
 mod traffic;
+mod ways;
 
 pub use bypass::Bypass;
 pub use capture::{CapturePlan, CapturePoint};
@@ -22,6 +24,7 @@ pub use ends::{End, EndPlan};
 pub use expose::ExposePlan;
 pub use files::{FileContents, FilePlan};
 pub use pipes::{PipePlan, Treatment};
+pub use switch::SwitchPlan;
 pub use timeline::{Action, Argv, Event, LinkPart, Ready, ReadyWhen, RunCommand};
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
 
@@ -198,7 +201,9 @@ pub struct NodePlan {
     pub collect: Vec<String>,
     /// The ports of this machine that lead here.
     pub expose: Vec<ExposePlan>,
-    /// Its interfaces, in the order of the links.
+    /// What it does as a switch; none of other kinds.
+    pub switch: Option<SwitchPlan>,
+    /// Its interfaces, in the order of the links; the ports of a switch or hub.
     pub interfaces: Vec<InterfacePlan>,
     /// Its routes, beside those to the subnets of its own interfaces.
     pub routes: Vec<RoutePlan>,
@@ -216,6 +221,10 @@ pub enum NodeKind {
     Router,
     /// Forwards packets of both families inside the packet engine, and runs nothing.
     Transit,
+    /// Forwards frames by Ethernet addresses inside the packet engine, and has no addresses of its own.
+    Switch,
+    /// Repeats frames at all other ports inside the packet engine, and has no addresses of its own.
+    Hub,
 }
 
 impl NodeKind {
@@ -225,12 +234,32 @@ impl NodeKind {
             Self::Host => "host",
             Self::Router => "router",
             Self::Transit => "transit",
+            Self::Switch => "switch",
+            Self::Hub => "hub",
         }
     }
 
-    /// Whether it passes packets on that are for others.
+    /// As messages call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Transit => "transit router",
+            _ => self.name(),
+        }
+    }
+
+    /// Whether it is a router, which passes packets on that are for others.
     pub fn forwards(self) -> bool {
-        self != Self::Host
+        matches!(self, Self::Router | Self::Transit)
+    }
+
+    /// Whether it has addresses. A device that has none joins its links to one segment.
+    pub fn has_addresses(self) -> bool {
+        !matches!(self, Self::Switch | Self::Hub)
+    }
+
+    /// Whether it is a machine, on which programs run.
+    pub fn runs_programs(self) -> bool {
+        matches!(self, Self::Host | Self::Router)
     }
 }
 
@@ -268,7 +297,7 @@ pub struct InterfacePlan {
     /// Its addresses, each with the length of its subnet's prefix; IPv4 before IPv6.
     pub addresses: Vec<IpNet>,
     /// The addresses of the other ends that it reaches without a router, link-local ones included, each with the hardware
-    /// address there.
+    /// address there; none where they are learned by ARP and neighbour discovery.
     pub neighbors: Vec<(IpAddr, [u8; 6])>,
     /// The end of a link that it is at.
     pub end: End,

@@ -10,6 +10,7 @@ mod names;
 mod order;
 mod partitions;
 mod routing;
+mod switches;
 mod timeline;
 mod traffic;
 
@@ -21,15 +22,16 @@ use crate::errors::{Errors, Findings, LeftOut};
 use crate::expect::{self, ExpectError, Expectation, Names};
 use crate::names::check_name;
 use crate::plan::{
-    Action, Bypass, EndPlan, Event, InterfacePlan, LinkPlan, NamePlan, NodePlan, Plan, RoutePlan, Stack, Treatment,
-    Unreached,
+    Action, Bypass, EndPlan, Event, InterfacePlan, LinkPlan, NamePlan, NodeKind, NodePlan, Plan, RoutePlan, Stack,
+    SwitchPlan, Treatment, Unreached,
 };
-use crate::segments::{Segment, segments};
+use crate::segments::{self, Segment, segments};
 use crate::spec::{LinkSpec, NodeSpec, Spec};
 use ends::Interface;
 use ipnet::IpNet;
 use names::{Index, Places, index_of};
 use netloom_units::{Duration, Seed};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Each link has two ports, and a lab's ports are numbered in 16 bits: more links wait for labs on several machines.
@@ -37,6 +39,9 @@ const MOST_LINKS: usize = 32_768;
 
 /// Each node has an init process of its own, and Linux has 32,768 process numbers unless it is told otherwise.
 const MOST_NODES: usize = 30_000;
+
+/// The ends with addresses of a segment, at most: what is known of their neighbours grows with the square of their number.
+const MOST_ENDS: usize = 1_024;
 
 /// The plan of `spec`. It means something only if no errors were found.
 pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, found: &mut Findings) -> Plan {
@@ -50,6 +55,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
     let interfaces = ends::resolve(&spec.links, &node_index, &mut found.errors);
     let link_names: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
+    let switches = switches::settle(&spec, &link_index, interfaces.as_deref(), &mut found.errors);
     let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
     let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &kinds, &mut found.errors);
     let capture = capture::resolve(std::mem::take(&mut spec.capture), &link_index, &spec.links, &mut found.errors);
@@ -86,8 +92,8 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         bounds: spec.bounds,
         files: found.errors.files().to_vec(),
     };
-    let segments = segments(&spec.links);
-    let addresses = assign(&segments, found);
+    let segments = segments(&spec.links, &spec.nodes);
+    let addresses = assign(&segments, segments::ends(&spec.links).count(), found);
     // With an end that leads nowhere there is no network to route in; the errors are noted.
     if let Some(interfaces) = interfaces {
         let routing = routing::settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);
@@ -95,9 +101,11 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         let bypass = bypass::settle(&spec, &stacks, &plan, &mut found.errors);
         plan.links.iter_mut().zip(bypass).for_each(|(link, bypass)| link.bypass = bypass);
         plan.unreached = routing.unreached;
-        plan.nodes =
-            node_plans(spec.nodes, &spec.inherit, &stacks, routing.routes.into_iter().zip(routing.names)).collect();
-        add_interfaces(&mut plan, &segments, interfaces, &addresses);
+        found.errors.extend(crowded(&segments));
+        let known = neighbors_of(&segments, &interfaces, &addresses, &kinds, spec.arp);
+        let ways = routing.routes.into_iter().zip(routing.names);
+        plan.nodes = node_plans(spec.nodes, &spec.inherit, &stacks, switches, ways).collect();
+        add_interfaces(&mut plan, interfaces, addresses, known);
     }
     plan
 }
@@ -193,9 +201,10 @@ fn node_plans(
     nodes: Vec<NodeSpec>,
     inherit: &[String],
     stacks: &[Stack],
+    switches: Vec<Option<SwitchPlan>>,
     ways: impl Iterator<Item = (Vec<RoutePlan>, Arc<[NamePlan]>)>,
 ) -> impl Iterator<Item = NodePlan> {
-    nodes.into_iter().zip(stacks).zip(ways).map(|((node, stack), (routes, names))| NodePlan {
+    nodes.into_iter().zip(stacks).zip(switches).zip(ways).map(|(((node, stack), switch), (routes, names))| NodePlan {
         name: node.name.value,
         kind: node.kind,
         stack: *stack,
@@ -209,25 +218,60 @@ fn node_plans(
         files: node.files,
         collect: node.collect,
         expose: node.expose.into_iter().map(|exposed| exposed.value).collect(),
+        switch,
         interfaces: Vec::new(),
         routes,
         names,
     })
 }
 
-/// Gives the nodes their interfaces: in the order of their ends, as their places were settled.
-fn add_interfaces(plan: &mut Plan, segments: &[Segment<'_>], interfaces: Vec<Interface>, addresses: &[Vec<IpNet>]) {
+/// What is wrong with segments that have too many ends, of which each may have all others as neighbours.
+fn crowded(segments: &[Segment<'_>]) -> Vec<Diagnostic> {
+    let error = |segment: &Segment<'_>| {
+        let count = segment.ends.len();
+        let message = format!(
+            "{segment} has {count} ends with addresses, and at most {MOST_ENDS} are possible: divide it by a router"
+        );
+        (count > MOST_ENDS).then(|| segment.name.error(message))
+    };
+    segments.iter().filter_map(error).collect()
+}
+
+/// In a segment with more ends than these, neighbours are learned unless the lab file says otherwise: that all know all
+/// others takes memory and time with the square of their number.
+const MOST_KNOWN: usize = 128;
+
+/// The neighbours that each end knows without having to ask. A transit router never asks.
+fn neighbors_of(
+    segments: &[Segment<'_>],
+    interfaces: &[Interface],
+    addresses: &[Vec<IpNet>],
+    kinds: &[NodeKind],
+    arp: Option<bool>,
+) -> Vec<Vec<(IpAddr, [u8; 6])>> {
     let mut known: Vec<Vec<_>> = vec![Vec::new(); interfaces.len()];
     for segment in segments {
-        for (own, _) in &segment.ends {
-            let others = segment.ends.iter().map(|(end, _)| end.index()).filter(|other| *other != own.index());
-            known[own.index()] = others.flat_map(|other| neighbors(&addresses[other], interfaces[other].mac)).collect();
+        let ends = || segment.ends.iter().map(|own| own.end.index());
+        let are_learned = arp.unwrap_or(segment.ends.len() > MOST_KNOWN);
+        for own in ends().filter(|own| !are_learned || kinds[interfaces[*own].at.node] == NodeKind::Transit) {
+            let others = ends().filter(|other| *other != own);
+            known[own] = others.flat_map(|other| neighbors(&addresses[other], interfaces[other].mac)).collect();
         }
     }
-    for (Interface { at, name, mac }, neighbors) in interfaces.into_iter().zip(known) {
+    known
+}
+
+/// Gives the nodes their interfaces: in the order of their ends, as their places were settled.
+fn add_interfaces(
+    plan: &mut Plan,
+    interfaces: Vec<Interface>,
+    addresses: Vec<Vec<IpNet>>,
+    known: Vec<Vec<(IpAddr, [u8; 6])>>,
+) {
+    for ((Interface { at, name, mac }, own), neighbors) in interfaces.into_iter().zip(addresses).zip(known) {
         let EndPlan { end, node, .. } = at;
-        let (mtu, addresses) = (plan.links[end.link()].mtu, addresses[end.index()].clone());
-        plan.nodes[node].interfaces.push(InterfacePlan { name, mac, mtu, addresses, neighbors, end });
+        let mtu = plan.links[end.link()].mtu;
+        plan.nodes[node].interfaces.push(InterfacePlan { name, mac, mtu, addresses: own, neighbors, end });
     }
 }
 

@@ -163,16 +163,18 @@ fn unusable(net: &IpNet) -> Option<&'static str> {
 
 /// A hardware address.
 pub(crate) fn mac(node: &Node) -> Result<[u8; 6], Diagnostic> {
-    let text = text(node)?;
+    mac_of(&text(node)?).map_err(|wrong| node.error(wrong))
+}
+
+/// The hardware address that `text` is, or why it is none.
+pub(crate) fn mac_of(text: &str) -> Result<[u8; 6], String> {
     let parts: Vec<&str> = text.split(':').collect();
     let bytes: Option<Vec<u8>> =
         parts.iter().map(|part| u8::from_str_radix(part, 16).ok().filter(|_| part.len() == 2)).collect();
     let mac = bytes.and_then(|bytes| <[u8; 6]>::try_from(bytes).ok());
     match mac {
-        Some(mac) if mac[0] & 1 == 1 => {
-            Err(node.error(format!("\"{text}\" is a group address: its first byte must be even")))
-        }
+        Some(mac) if mac[0] & 1 == 1 => Err(format!("\"{text}\" is a group address: its first byte must be even")),
         Some(mac) if mac != [0; 6] => Ok(mac),
-        _ => Err(node.error(format!("\"{text}\" is not a hardware address: write for example 02:00:00:00:00:01"))),
+        _ => Err(format!("\"{text}\" is not a hardware address: write for example 02:00:00:00:00:01")),
     }
 }

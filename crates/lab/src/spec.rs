@@ -39,6 +39,10 @@ pub(crate) struct Spec {
     pub(crate) bypass: BypassSpec,
     /// Whether nodes that say nothing of it get the routes of the shortest paths.
     pub(crate) routes: bool,
+    /// Whether neighbours are learned by ARP and neighbour discovery.
+    pub(crate) arp: Option<bool>,
+    /// Whether switches may be joined in loops.
+    pub(crate) loops: bool,
 }
 
 /// Whether links are to be joined in the kernel.
@@ -70,9 +74,19 @@ pub(crate) struct NodeSpec {
     pub(crate) files: Vec<FilePlan>,
     pub(crate) collect: Vec<String>,
     pub(crate) expose: Vec<Spanned<ExposePlan>>,
+    pub(crate) switch: SwitchSpec,
 }
 
-#[derive(Debug)]
+/// What only switches have.
+#[derive(Debug, Default)]
+pub(crate) struct SwitchSpec {
+    pub(crate) ageing: Option<Duration>,
+    pub(crate) table: Option<usize>,
+    /// Addresses, each with the link behind which it is.
+    pub(crate) fixed: Vec<([u8; 6], Spanned<String>)>,
+}
+
+#[derive(Clone, Debug)]
 pub(crate) struct LinkSpec {
     pub(crate) name: Spanned<String>,
     /// Two or more.
@@ -87,7 +101,7 @@ pub(crate) struct LinkSpec {
     pub(crate) addresses: Option<bool>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct EndSpec {
     pub(crate) node: Spanned<String>,
     pub(crate) interface: Option<Spanned<String>>,

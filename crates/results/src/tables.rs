@@ -26,6 +26,9 @@ impl Folder {
         if !report.routers.is_empty() {
             self.write_json("routers.json", &report.routers)?;
         }
+        if !report.switches.is_empty() {
+            self.write_json("switches.json", &report.switches)?;
+        }
         self.write_json("commands.json", &report.commands)?;
         self.write_json("expectations.json", &report.expectations)?;
         self.write_json("verdict.json", &report.verdict)

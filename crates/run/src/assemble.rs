@@ -234,7 +234,7 @@ fn configs(job: &Job, cgroups: &[Option<PathBuf>], hosts: &HostsFiles) -> impl I
     each.map(config)
 }
 
-/// The namespace nodes and transit routers, at their places in the plan.
+/// The namespace nodes and transit devices, at their places in the plan.
 fn make_nodes(
     job: &Job,
     cgroups: &[Option<PathBuf>],
@@ -309,7 +309,7 @@ fn make_links(
                 continue;
             }
             if plan.nodes[place.node].stack == Stack::Engine {
-                // A transit router is inside the engine, and needs no interface.
+                // A transit device is inside the engine, and needs no interface.
                 continue;
             }
             let here = VethEnd { name: interface_of(port), mac: None, namespace: None, up: true };
@@ -407,7 +407,7 @@ fn start_engine(
     let before = read_port_counters()?;
     let config = EngineConfig { precision, processors, dilation, epoch, memory, ports };
     let engine = Engine::start_shards(sharing.fabric(plan), config).map_err(machine)?;
-    Ok(links(plan, Driver::Engine(engine), before))
+    Ok(links(plan, Driver::Engine(Box::new(engine)), before))
 }
 
 fn links(plan: &Plan, driver: Driver, before: PortCounters) -> Links {

@@ -11,7 +11,7 @@ use netloom_units::Instant;
 /// See the module.
 pub(crate) enum Driver {
     /// Packets are due at instants of a clock that runs by itself.
-    Engine(Engine),
+    Engine(Box<Engine>),
     /// Time goes on when the session lets it.
     Virtual(VirtualTime),
 }

@@ -1,7 +1,7 @@
 //! How many threads the packet engine gets, and which links each of them carries.
 
 use netloom_fabric::{Cuts, Partition, Shard, shards};
-use netloom_lab::fabric::{fabric_of, pipe_from, pipe_specs, router_specs};
+use netloom_lab::fabric::{device_specs, fabric_of, pipe_from, pipe_specs};
 use netloom_lab::{Clock, End, LinkPlan, Plan, Precision, Shards};
 
 /// The lab's links, shared out.
@@ -15,7 +15,7 @@ pub(crate) struct Sharing {
 impl Sharing {
     /// Shares the links of `plan` out on a machine with so many processors.
     pub(crate) fn new(plan: &Plan, processors: usize) -> Self {
-        let (pipes, routers) = (pipe_specs(plan), router_specs(plan));
+        let (pipes, routers) = (pipe_specs(plan), device_specs(plan));
         let joined: Vec<bool> = plan.pipes().map(|pipe| plan.links[pipe.link].bypass.is_joined()).collect();
         let into = |most, cuts| Partition::new(&pipes, &routers, most, cuts, |pipe| joined[pipe.0 as usize]);
         // In `exact` each keeps a processor busy, and the programs need one, too.
@@ -54,7 +54,7 @@ impl Sharing {
         if self.count() == 1 {
             return vec![Shard::whole(fabric_of(plan))];
         }
-        shards(plan.seed, &pipe_specs(plan), &router_specs(plan), &self.partition)
+        shards(plan.seed, &pipe_specs(plan), &device_specs(plan), &self.partition)
     }
 
     /// The names of the links that each shard carries; a link that is cut is with the shard of its first end.

@@ -334,7 +334,8 @@ impl World {
         let thread = ThreadReport { run_queue_wait: Some(Duration::ZERO), ..ThreadReport::default() };
         let engine = EngineReport { threads: vec![thread], unheard, ..EngineReport::default() };
         let routers = self.scheduler.router_counters().copied().collect();
-        Snapshot { at: self.scheduler.now(), pipes, routers, engine }
+        let switches = self.scheduler.switch_counters().map(<[_]>::to_vec).collect();
+        Snapshot { at: self.scheduler.now(), pipes, routers, switches, engine }
     }
 
     /// Tells when lab time has stood still for long.

@@ -155,3 +155,23 @@ fn what_cannot_be_simulated_is_refused() {
         refused("  one: {ends: [a, b]}\n  two: {ends: [r, b]}\n", "  - {from: a, to: b, kind: window, window: 3 kB}\n");
     assert!(still.starts_with("time stands still at 0 ns"), "{still}");
 }
+
+/// Over two switches, a packet of 1,000 B takes 0.8 ms at 10 Mbit/s and 8 ms at 1 Mbit/s, and 5 and 1 ms beside.
+#[test]
+fn a_way_over_switches() {
+    let text = "\
+name: t
+nodes: {a: {}, s: {kind: switch}, t: {kind: switch}, b: {}, c: {}}
+links:
+  one: {ends: [a, s], rate: 10 Mbit/s, delay: 5 ms}
+  two: {ends: [t, s], forward: {rate: 5 Mbit/s}, backward: {rate: 1 Mbit/s, delay: 1 ms}}
+  three: {ends: [t, b]}
+  beside: {ends: [c, s]}
+traffic: [{from: a, to: b, kind: constant, rate: 100 kbit/s, size: 1000 B}]
+";
+    let outcome = run(&netloom_lab::parse(text, "t.yaml").unwrap_or_else(|errors| panic!("{errors}")).plan, 1);
+    let delays = &outcome.sources[0].delays;
+    assert_eq!([delays.least(), delays.most()], [Some(Duration::from_micros(14_800)); 2]);
+    let arrived: Vec<u64> = outcome.pipes.iter().map(|pipe| pipe.counters.arrived.packets).collect();
+    assert_eq!(arrived, [13, 0, 0, 13, 13, 0, 0, 0]);
+}

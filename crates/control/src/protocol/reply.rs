@@ -117,7 +117,7 @@ pub struct LabInfo {
 pub struct NodeInfo {
     /// Its name.
     pub name: String,
-    /// `host` or `router`.
+    /// `host`, `router`, `transit`, `switch` or `hub`.
     pub kind: String,
     /// Its addresses, interface by interface.
     pub addresses: Vec<String>,

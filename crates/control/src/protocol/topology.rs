@@ -22,7 +22,7 @@ pub struct Topology {
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// `host`, `router` or `transit`.
+    /// `host`, `router`, `transit`, `switch` or `hub`.
     pub kind: String,
     /// Whose network stack it has.
     pub stack: String,

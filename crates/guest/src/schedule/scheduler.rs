@@ -11,7 +11,7 @@ use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Passage,
 use crate::deputy::Bell;
 use group::Group;
 use lanes::Lanes;
-use netloom_fabric::{Delivery, Fabric, PipeId, PortId, RouterCounters, Tap, TapId};
+use netloom_fabric::{Delivery, Fabric, PipeId, PortId, RouterCounters, SwitchCounters, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
@@ -209,6 +209,11 @@ impl<M: Machine> Scheduler<M> {
     /// What each transit router has counted, in their order.
     pub fn router_counters(&self) -> impl Iterator<Item = &RouterCounters> {
         self.fabric.router_counters()
+    }
+
+    /// What each switch has counted at each of its ports, in their order.
+    pub fn switch_counters(&self) -> impl Iterator<Item = &[SwitchCounters]> {
+        self.fabric.switch_counters()
     }
 
     /// The instant that is reached: everything before it has been played.

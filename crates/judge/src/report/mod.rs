@@ -7,6 +7,7 @@ mod effort;
 mod plots;
 mod port_loss;
 mod simulation;
+mod switches;
 
 use crate::{Effects, ExitCode, Punctuality};
 pub use attempt::Attempt;
@@ -18,6 +19,7 @@ pub use port_loss::PortLoss;
 use serde::{Deserialize, Serialize};
 pub use simulation::{SimReport, SourceRow};
 use std::path::{Path, PathBuf};
+pub use switches::SwitchRow;
 
 /// All that a run found out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -46,6 +48,8 @@ pub struct Report {
     /// One row per transit router, in the order of the lab file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routers: Vec<RouterRow>,
+    /// The ports of the switches, switch by switch.
+    pub switches: Vec<SwitchRow>,
     /// The commands and services of the timeline, in the order in which they started.
     pub commands: Vec<CommandRow>,
     /// The expectations of the lab file and whether they hold.

@@ -67,7 +67,7 @@ pub(super) fn numbers(segments: &[Segment<'_>]) -> Option<Vec<u32>> {
     };
     let joined: Vec<Vec<usize>> = segments
         .iter()
-        .map(|segment| segment.ends.iter().map(|(_, end)| number(end.node.value.as_str())).collect())
+        .map(|segment| segment.ends.iter().map(|own| number(own.spec.node.value.as_str())).collect())
         .collect();
     Some(numbers_of(nodes.len(), &joined))
 }

@@ -110,21 +110,19 @@ pub(super) fn addressed(node: &Node) -> Result<bool, Diagnostic> {
 
 fn ends(node: &Node, errors: &mut Errors) -> Option<Vec<EndSpec>> {
     match &node.content {
-        Content::List(items) if items.len() == 2 => {
+        Content::List(items) if items.len() >= 2 => {
             let ends: Vec<Option<EndSpec>> = items.iter().map(|item| end(item, errors)).collect();
             ends.into_iter().collect()
         }
         Content::List(items) => {
-            errors.push(
-                node.error(format!(
-                    "a link has two ends, found {}: write for example `ends: [client, r1]`",
-                    items.len()
-                )),
-            );
+            errors.push(node.error(format!(
+                "a link has two ends or more, found {}: write for example `ends: [client, r1]`",
+                items.len()
+            )));
             None
         }
         _ => {
-            errors.push(node.expected("a list of two nodes, for example `ends: [client, r1]`"));
+            errors.push(node.expected("a list of two nodes or more, for example `ends: [client, r1]`"));
             None
         }
     }

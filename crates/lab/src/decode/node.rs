@@ -1,6 +1,7 @@
 //! Nodes.
 
 use super::expose::expose;
+use super::switch::{misplaced, switch};
 use super::variables::{settings, variables};
 use super::{files, list};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
@@ -74,38 +75,14 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.files = fields.get("files").map_or_else(Vec::new, |value| files::files(value, errors));
     spec.collect = fields.get("collect").map_or_else(Vec::new, |value| files::collect(value, errors));
     spec.expose = fields.get("expose").map_or_else(Vec::new, |value| expose(value, errors));
-    if spec.kind == NodeKind::Transit {
-        errors.extend(settings_of_a_machine(&fields));
-    }
+    spec.switch = switch(&fields, errors);
+    errors.extend(misplaced(spec.kind, &fields));
     spec
 }
 
-/// Errors about settings of a transit router that only nodes have that run programs.
-fn settings_of_a_machine(fields: &Fields<'_>) -> Vec<Diagnostic> {
-    let machine = [
-        "stack",
-        "memory",
-        "cpus",
-        "cpu",
-        "congestion",
-        "sysctl",
-        "env",
-        "inherit",
-        "root",
-        "files",
-        "collect",
-        "expose",
-    ];
-    let error = |key: &&str| {
-        let message =
-            format!("a transit router is not a machine and has no `{key}`: leave it out, or write `kind: router`");
-        fields.get(key).map(|value| value.error(message))
-    };
-    machine.iter().filter_map(error).collect()
-}
-
 fn kind(node: &Node) -> Result<NodeKind, Diagnostic> {
-    word(node, &[("host", NodeKind::Host), ("router", NodeKind::Router), ("transit", NodeKind::Transit)])
+    use NodeKind::{Host, Hub, Router, Switch, Transit};
+    word(node, &[Host, Router, Transit, Switch, Hub].map(|kind| (kind.name(), kind)))
 }
 
 /// Whether nodes get the routes of the shortest paths.

@@ -212,6 +212,13 @@ impl Plan {
             "files": node.files.iter().map(file).collect::<Vec<_>>(),
             "collect": node.collect,
             "expose": node.expose.iter().map(|exposed| json!({ "port": exposed.port, "to": exposed.to })).collect::<Vec<_>>(),
+            "switch": node.switch.as_ref().map(|switch| json!({
+                "ageing_ns": switch.ageing.as_nanos(),
+                "table": switch.table,
+                "static": switch.fixed.iter().map(|(address, port)| {
+                    (mac(*address), json!(node.interfaces[*port].name))
+                }).collect::<Map<_, _>>(),
+            })),
             "interfaces": node.interfaces.iter().map(|interface| self.interface(interface)).collect::<Vec<_>>(),
             "routes": Value::Null,
             "names": Value::Null,

@@ -1,19 +1,20 @@
 //! The tables of links.
 
 use super::kinds::{DURATION_OR_ZERO, NODE_REFERENCE};
-use super::{ADDRESS, Key, Kind, LINK_NAME, Section};
+use super::{ADDRESS, Key, Kind, LINK_NAME, MAC, Section};
 use crate::models::{self, filter};
 
 /// A link.
 pub(crate) const LINK: Section = Section {
     name: "link",
-    doc: "A link between two nodes. Its direction forward is from the first end to the second.",
+    doc: "A link between nodes. Its direction forward is from the first end to the second.",
     groups: &[
         &[Key::new(
             "ends",
-            Kind::List { items: &Kind::OneOf(&[NODE_REFERENCE, Kind::Section(&END)]), least: 2, most: Some(2) },
+            Kind::List { items: &Kind::OneOf(&[NODE_REFERENCE, Kind::Section(&END)]), least: 2, most: None },
             "[client, {node: r1, address: 10.0.0.1/24}]",
-            "The two nodes that it joins.",
+            "The two nodes that it joins. With more than two it is a switch of its name, with a link of these settings to each \
+             node, called for example lan-client; forward is then from the node to the switch.",
         )
         .required()],
         models::KEYS,
@@ -111,11 +112,6 @@ pub(crate) const END: Section = Section {
             "[10.0.0.1/24, \"fd00::1/64\"]",
             "Its address with the prefix length, or several. Replaces the automatic address of that family.",
         ),
-        Key::new(
-            "mac",
-            Kind::Text("^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$"),
-            "\"02:00:00:00:00:01\"",
-            "Its hardware address.",
-        ),
+        Key::new("mac", Kind::Text(MAC), "\"02:00:00:00:00:01\"", "Its hardware address."),
     ]],
 };

@@ -1,9 +1,9 @@
 //! The tables of nodes.
 
 use super::files::{COLLECT, FILES};
-use super::kinds::{DURATION_OR_ZERO, ENVIRONMENT, VARIABLE_NAMES};
+use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARIABLE_NAMES};
 use super::timeline::COMMAND;
-use super::{CONGESTION_NAME, Key, Kind, PORT, Quantity, SYSCTL_NAME, Section};
+use super::{CONGESTION_NAME, Key, Kind, MAC, PORT, Quantity, SYSCTL_NAME, Section};
 
 /// A node.
 pub(crate) const NODE: Section = Section {
@@ -12,10 +12,11 @@ pub(crate) const NODE: Section = Section {
     groups: &[&[
         Key::new(
             "kind",
-            Kind::Word(&["host", "router", "transit"]),
+            Kind::Word(&["host", "router", "transit", "switch", "hub"]),
             "router",
-            "host runs programs and forwards nothing, router forwards IPv4 and IPv6 as well; transit forwards inside the \
-             packet engine, fast and in no time, and runs no programs. Default: host.",
+            "host runs programs and forwards nothing, router forwards IPv4 and IPv6 as well. The others run no programs, and \
+             are inside the packet engine, fast and in no time: transit forwards IPv4 and IPv6, switch forwards frames by \
+             the Ethernet addresses that it learns, hub repeats them at all other ports. Default: host.",
         ),
         Key::new(
             "stack",
@@ -51,6 +52,24 @@ pub(crate) const NODE: Section = Section {
             "none",
             "What routes it gets beside those of its own subnets: those of the shortest paths, or none, for a routing daemon \
              or its user to make them. Default: as the lab's `routes`.",
+        ),
+        Key::new(
+            "ageing",
+            DURATION,
+            "10 s",
+            "For how long a switch remembers an address of which it does not hear any more. Default: 300 s.",
+        ),
+        Key::new(
+            "table",
+            Kind::Integer { least: 1, most: 1_000_000 },
+            "1024",
+            "How many addresses a switch remembers at most, 1 to 1000000; what is for others goes out at all ports. Default: 8192.",
+        ),
+        Key::new(
+            "static",
+            Kind::Map { names: MAC, values: &LINK_REFERENCE },
+            "{\"02:00:00:00:00:01\": uplink}",
+            "Addresses that a switch does not learn, each with the link behind which it always is.",
         ),
         Key::new(
             "congestion",

@@ -89,6 +89,20 @@ pub(crate) const TOP: Section = Section {
             "Whether ends of links get addresses that the file does not give: automatic or none. Default: automatic.",
         ),
         Key::new(
+            "arp",
+            Kind::Flag,
+            "true",
+            "Whether nodes learn the Ethernet addresses of their neighbours by ARP and neighbour discovery; false: they have \
+             permanent entries. Default: true on LANs with more than 128 ends, else false.",
+        ),
+        Key::new(
+            "loops",
+            Kind::Word(&["refused", "allowed"]),
+            "allowed",
+            "Whether switches and hubs may be joined in a loop, in which broadcasts go round for ever: refused or allowed. \
+             Default: refused.",
+        ),
+        Key::new(
             "duration",
             DURATION,
             "15 s",

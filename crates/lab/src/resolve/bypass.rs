@@ -53,7 +53,7 @@ fn on_nodes(spec: &Spec, stacks: &[Stack], ends: &[EndPlan]) -> Option<String> {
     let other = nodes.find(|node| stacks[*node] != Stack::Namespace)?;
     let name = &spec.nodes[other].name.value;
     Some(match stacks[other] {
-        Stack::Engine => format!("transit router `{name}` is inside the packet engine"),
+        Stack::Engine => format!("{} `{name}` is inside the packet engine", spec.nodes[other].kind.title()),
         _ => format!("node `{name}` has a kernel of its own"),
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::{Diagnostic, Spanned, nearest, one_of};
 use crate::errors::{Errors, Findings};
-use crate::plan::{Clock, NodeKind, Stack};
+use crate::plan::{Clock, Stack};
 use crate::spec::{NodeSpec, Spec};
 use netloom_units::Bytes;
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
         .nodes
         .iter_mut()
         .map(|node| {
-            if node.kind == NodeKind::Transit {
+            if !node.kind.runs_programs() {
                 // What it cannot have was noted when it was read.
                 return Stack::Engine;
             }

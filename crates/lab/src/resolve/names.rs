@@ -51,6 +51,13 @@ const MOST_LISTED: usize = 8;
 
 fn unknown(index: &Index<'_>, name: &str) -> String {
     let what = index.what;
+    // A link with more than two ends is several.
+    let prefix = format!("{name}-");
+    let parts: Vec<&str> = index.names.iter().copied().filter(|other| other.starts_with(&prefix)).collect();
+    if parts.len() > 2 {
+        let parts = parts.iter().take(MOST_LISTED).map(|part| format!("`{part}`")).collect::<Vec<_>>().join(", ");
+        return format!("there is no {what} `{name}` but its parts: write one of {parts}");
+    }
     if let Some(near) = nearest(name, index.names.iter().copied()) {
         return format!("there is no {what} `{name}`: did you mean `{near}`?");
     }

@@ -15,8 +15,8 @@ use super::ends::Interface;
 use crate::addressing::{Family, first, net};
 use crate::diagnostics::Diagnostic;
 use crate::plan::{NamePlan, NodeKind, RoutePlan, Unreached};
-use crate::segments::Segment;
-use crate::spec::Spec;
+use crate::segments::{Segment, Station};
+use crate::spec::{NodeSpec, Spec};
 use aggregate::{ANYWHERE, Hops};
 use ipnet::IpNet;
 use paths::{Distance, Label, Paths, Ways};
@@ -102,9 +102,11 @@ pub(super) fn settle(
     let are_alike = networks[0].is_along(&networks[1]);
     let mut names = names::Names::new(&networks[0]);
     let mut paths = Paths::default();
-    let routed: Vec<bool> = spec.nodes.iter().map(|node| node.routes.unwrap_or(spec.routes)).collect();
+    // Devices without addresses have no routes, and lack none.
+    let has_routes = |node: &NodeSpec| node.routes.unwrap_or(spec.routes) || !node.kind.has_addresses();
+    let routed: Vec<bool> = spec.nodes.iter().map(has_routes).collect();
     for (node, own) in routes.iter_mut().enumerate() {
-        if !routed[node] {
+        if !routed[node] || !kinds[node].has_addresses() {
             // It knows its own subnets alone, until a program in it makes routes.
             names.look_from(node, &[]);
             continue;
@@ -123,9 +125,9 @@ pub(super) fn settle(
     }
     // Where others make routes, they may make ways, too.
     let is_ours = routed.iter().all(|routed| *routed);
-    let joined = |segment: &Segment<'_>| segment.ends.iter().map(|(end, _)| interfaces[end.index()].at.node).collect();
+    let joined = |segment: &Segment<'_>| segment.ends.iter().map(|own| interfaces[own.end.index()].at.node).collect();
     let joined: Vec<Vec<usize>> = segments.iter().map(joined).collect();
-    reach::warn(spec, kinds, &joined, is_complete || !is_ours, warnings);
+    reach::warn(spec, kinds, interfaces, &joined, is_complete || !is_ours, warnings);
     let unreached = if is_ours { reach::unreached(kinds, &joined) } else { Unreached::default() };
     Routing { routes, names: names.finish(), unreached }
 }
@@ -139,14 +141,14 @@ fn ends(
     family: Family,
 ) -> Option<Vec<(usize, End)>> {
     let of_family = |nets: &[IpNet]| nets.iter().copied().filter(|net| Family::of(net) == family).collect();
-    let nets: Vec<Vec<IpNet>> = segment.ends.iter().map(|(end, _)| of_family(&addresses[end.index()])).collect();
+    let nets: Vec<Vec<IpNet>> = segment.ends.iter().map(|own| of_family(&addresses[own.end.index()])).collect();
     let is_shared =
         |place: usize, net: &IpNet| nets[place + 1..].iter().flatten().any(|other| other.trunc() == net.trunc());
     let mut shared = nets.iter().enumerate().filter_map(|(place, own)| own.iter().find(|net| is_shared(place, net)));
     let subnet = shared.next()?.trunc();
-    let end = |((end, _), own): (&(crate::plan::End, _), Vec<IpNet>)| {
+    let end = |(station, own): (&Station<'_>, Vec<IpNet>)| {
         let gateway = own.iter().find(|net| net.trunc() == subnet)?.addr();
-        let at = interfaces[end.index()].at;
+        let at = interfaces[station.end.index()].at;
         Some((at.node, End { interface: at.interface, gateway, addresses: own }))
     };
     Some(segment.ends.iter().zip(nets).filter_map(end).collect())
@@ -288,26 +290,23 @@ mod tests {
     use crate::errors::Findings;
     use crate::resolve::ends::resolve;
     use crate::resolve::names::Index;
-    use crate::segments::{segments, tests::link};
-    use crate::spec::NodeSpec;
+    use crate::segments::{
+        ends, segments,
+        tests::{link, nodes},
+    };
 
     #[test]
     fn nodes_of_one_segment_reach_one_another_and_choose_among_its_routers() {
         use NodeKind::{Host, Router};
-        let nodes = [("a", Host), ("r", Router), ("s", Router), ("b", Host), ("x", Host), ("y", Host)];
-        let named = |(name, kind): (&str, NodeKind)| {
-            let mut node = NodeSpec { kind, ..NodeSpec::default() };
-            node.name.value = name.to_owned();
-            node
-        };
+        let kinds = [("a", Host), ("r", Router), ("s", Router), ("b", Host), ("x", Host), ("y", Host)];
         let lan = link("lan", &[("a", ""), ("r", ""), ("s", ""), ("b", "")]);
         let links = vec![lan, link("to-x", &[("r", ""), ("x", "")]), link("to-y", &[("s", ""), ("y", "")])];
-        let spec = Spec { nodes: nodes.map(named).into(), links, routes: true, ..Spec::default() };
+        let spec = Spec { nodes: nodes(&kinds), links, routes: true, ..Spec::default() };
         let mut found = Findings::default();
         let index = Index::new("node", spec.nodes.iter().map(|node| &node.name), false);
         let interfaces = resolve(&spec.links, &index, &mut found.errors).unwrap();
-        let (segments, kinds) = (segments(&spec.links), nodes.map(|(_, kind)| kind));
-        let addresses = assign(&segments, &mut found);
+        let (segments, kinds) = (segments(&spec.links, &spec.nodes), kinds.map(|(_, kind)| kind));
+        let addresses = assign(&segments, ends(&spec.links).count(), &mut found);
         let routing = settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);
         assert!(found.errors.is_empty() && found.warnings.is_empty(), "{:?} {:?}", found.errors, found.warnings);
         let of_node = |place: usize| {

@@ -29,7 +29,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 taken.insert(name.clone());
                 let node = place(nodes, &run.on, errors).unwrap_or(usize::MAX);
                 let kind = spec.nodes.get(node).map(|node| node.kind);
-                errors.extend(kind.filter(|kind| *kind == NodeKind::Transit).map(|_| runs_nothing(&run.on)));
+                errors.extend(kind.and_then(|kind| runs_nothing(&run.on, kind)));
                 waits.push((events.len(), run.after.clone()));
                 of_node.extend(run.of_node.then_some(events.len()));
                 vec![Action::Run(command(*run, name, node, spec.stop.unwrap_or(Plan::STOP)))]
@@ -100,11 +100,11 @@ fn without_carrier(part: &LinkPart, carrier: &Spanned<()>, places: &Places<'_>) 
 }
 
 /// The error of something that is to run on a transit router.
-pub(super) fn runs_nothing(node: &Spanned<String>) -> Diagnostic {
-    node.error(format!(
-        "`{0}` is a transit router and runs no programs: choose another node, or write `{0}: {{kind: router}}`",
-        node.value
-    ))
+pub(super) fn runs_nothing(node: &Spanned<String>, kind: NodeKind) -> Option<Diagnostic> {
+    let (name, what) = (&node.value, kind.title());
+    let instead = if kind.has_addresses() { format!(", or write `{name}: {{kind: router}}`") } else { String::new() };
+    let message = format!("`{name}` is a {what} and runs no programs: choose another node{instead}");
+    (!kind.runs_programs()).then(|| node.error(message))
 }
 
 /// The error of a change of what is not there, or after which the link's largest packets could not be sent.

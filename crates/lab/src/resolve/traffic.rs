@@ -60,7 +60,7 @@ fn source(
     let (from, to) = (place(nodes, &spec.from, errors), place(nodes, &spec.to, errors));
     for (node, place) in [(&spec.from, from), (&spec.to, to)] {
         let kind = place.and_then(|place| kinds.get(place));
-        errors.extend(kind.filter(|kind| **kind == NodeKind::Transit).map(|_| runs_nothing(node)));
+        errors.extend(kind.and_then(|kind| runs_nothing(node, *kind)));
     }
     if from.is_some() && from == to {
         errors.push(spec.to.error(format!("`{}` sends to itself, over no link: choose another node", spec.to.value)));

@@ -12,7 +12,9 @@ mod timeline;
 use anstyle::{AnsiColor, Style};
 pub use doctor::examination;
 use netloom_judge::quantity::{rate, span};
-use netloom_judge::{CommandRow, ExpectationRow, PipeRow, Plots, Report, RouterRow, Verdict, telling_columns};
+use netloom_judge::{
+    CommandRow, ExpectationRow, PipeRow, Plots, Report, RouterRow, SwitchRow, Verdict, telling_columns,
+};
 pub use simulation::simulation;
 pub use stall::stall;
 use std::fmt::Write;
@@ -38,6 +40,7 @@ pub fn report(report: &Report) -> String {
     let mut text = String::new();
     text.push_str(&pipes(&report.pipes));
     section(&mut text, "transit routers", &routers(&report.routers));
+    section(&mut text, "switches", &switches(&report.switches));
     section(&mut text, "commands", &commands(&report.commands));
     section(&mut text, "expectations", &expectations(&report.expectations));
     for warning in &report.warnings {
@@ -223,6 +226,37 @@ fn routers(rows: &[RouterRow]) -> String {
     let mut text = table.to_string();
     if kept.len() < rows.len() {
         push_line(&mut text, &format!("... {} more in routers.json", rows.len() - kept.len()));
+    }
+    text
+}
+
+/// What each port of a switch did; of many, those that carried most.
+fn switches(rows: &[SwitchRow]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut kept: Vec<(usize, &SwitchRow)> = rows.iter().enumerate().collect();
+    kept.sort_by_key(|(_, row)| std::cmp::Reverse((row.dropped_frames(), row.received_frames + row.sent_frames)));
+    kept.truncate(ROWS_SHOWN);
+    kept.sort_by_key(|(index, _)| *index);
+    let heads = ["received", "sent", "flooded", "dropped", "learned", "moved"].map(|head| (head, Align::Right));
+    let mut table = Table::new(&[&[("switch", Align::Left), ("link", Align::Left)][..], &heads].concat());
+    let mut last = None;
+    for (_, row) in &kept {
+        let name = if last.replace(&row.node) == Some(&row.node) { String::new() } else { row.node.clone() };
+        let counted = [
+            row.received_frames,
+            row.sent_frames,
+            row.flooded_frames,
+            row.dropped_frames(),
+            row.learned_addresses,
+            row.moved_addresses,
+        ];
+        table.row([name, row.link.clone()].into_iter().chain(counted.map(|count| count.to_string())).collect());
+    }
+    let mut text = table.to_string();
+    if kept.len() < rows.len() {
+        push_line(&mut text, &format!("... {} more in switches.json", rows.len() - kept.len()));
     }
     text
 }

@@ -1,4 +1,4 @@
-//! A transit router: it is in the packet engine, with nothing to be done here but to know its name.
+//! A transit router, switch or hub: it is in the packet engine, with nothing to be done here but to know its name.
 
 use super::{Begun, LabNode};
 use netloom_host::netlink::InterfaceCounters;
@@ -20,7 +20,7 @@ impl Transit {
 }
 
 /// Lab files and requests that would run something there are refused.
-const RUNS_NOTHING: &str = "transit routers run no programs";
+const RUNS_NOTHING: &str = "transit devices run no programs";
 
 impl LabNode for Transit {
     fn name(&self) -> &str {
@@ -76,7 +76,7 @@ impl LabNode for Transit {
     }
 
     fn obituary(&self) -> String {
-        format!("transit router `{}`: the packet engine ended", self.name)
+        format!("`{}`: the packet engine ended", self.name)
     }
 
     fn fd(&self) -> Option<BorrowedFd<'_>> {

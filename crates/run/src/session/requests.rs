@@ -14,7 +14,7 @@ use netloom_control::{
 };
 use netloom_fabric::TapId;
 use netloom_judge::{ExitCode, RunError};
-use netloom_lab::{Direction, NodeKind, Plan, parse_change};
+use netloom_lab::{Direction, Plan, parse_change};
 use netloom_link::PipeChange;
 use netloom_results::capture::LiveCapture;
 use netloom_units::Bytes;
@@ -158,8 +158,9 @@ fn execute(
     if argv.is_empty() {
         return Err((ExitCode::Usage, "exec needs a program".into()));
     }
-    if context.job.plan.nodes[node].kind == NodeKind::Transit {
-        return Err((ExitCode::Usage, format!("`{name}` is a transit router and runs no programs")));
+    let kind = context.job.plan.nodes[node].kind;
+    if !kind.runs_programs() {
+        return Err((ExitCode::Usage, format!("`{name}` is a {} and runs no programs", kind.title())));
     }
     let stdio: [OwnedFd; 3] =
         fds.try_into().map_err(|_| (ExitCode::Usage, "exec needs three file descriptors".to_owned()))?;

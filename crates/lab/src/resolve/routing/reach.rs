@@ -1,5 +1,6 @@
 //! Warnings about nodes that cannot reach one another.
 
+use super::Interface;
 use crate::diagnostics::Diagnostic;
 use crate::plan::{NodeKind, Unreached};
 use crate::spec::Spec;
@@ -10,14 +11,17 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn warn(
     spec: &Spec,
     kinds: &[NodeKind],
+    interfaces: &[Interface],
     joined: &[Vec<usize>],
     is_complete: bool,
     warnings: &mut Vec<Diagnostic>,
 ) {
-    if joined.is_empty() {
+    if interfaces.is_empty() {
         return;
     }
-    let parts = parts(kinds.len(), joined);
+    let mut at = interfaces.iter().map(|interface| interface.at.node);
+    let wired: Vec<Vec<usize>> = spec.links.iter().map(|link| at.by_ref().take(link.ends.len()).collect()).collect();
+    let parts = parts(kinds.len(), &wired);
     let apart = (0..kinds.len()).find(|node| parts[*node] != parts[0]);
     if let Some(node) = apart {
         let message = format!(
@@ -41,20 +45,21 @@ pub(super) fn warn(
     }
 }
 
-/// The pairs of nodes that no path joins.
+/// The pairs of nodes that no path joins, of those that have addresses.
 pub(super) fn unreached(kinds: &[NodeKind], joined: &[Vec<usize>]) -> Unreached {
     let touching = Touching::new(kinds, joined);
     let joined: BTreeSet<(usize, usize)> = joined.iter().flat_map(|nodes| neighbors(nodes)).collect();
     let apart = |(one, other): &(usize, usize)| touching.of_node(*one).is_disjoint(touching.of_node(*other));
-    let all = pairs(kinds.len());
+    let stations: Vec<usize> = (0..kinds.len()).filter(|node| kinds[*node].has_addresses()).collect();
+    let all = pairs(stations.len());
     let by_link_alone = joined.iter().filter(|pair| apart(pair)).count() as u64;
     let count = all - touching.meeting() - by_link_alone;
     let mut first = Vec::new();
-    for one in 0..kinds.len() {
+    for (place, one) in stations.iter().enumerate() {
         if first.len() as u64 == count.min(Unreached::MOST_SHOWN as u64) {
             break;
         }
-        let others = (one + 1..kinds.len()).map(|other| (one, other));
+        let others = stations[place + 1..].iter().map(|other| (*one, *other));
         let apart = others.filter(|pair| apart(pair) && !joined.contains(pair));
         first.extend(apart.take(Unreached::MOST_SHOWN - first.len()));
     }

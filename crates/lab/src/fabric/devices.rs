@@ -1,0 +1,78 @@
+//! From the plan: the transit devices of the fabric.
+
+use super::port_id;
+use crate::{InterfacePlan, NodeKind, NodePlan, Plan, SwitchPlan};
+use ipnet::IpNet;
+use netloom_fabric::{DeviceSpec, HubSpec, Neighbor, NextHop, RouterInterface, RouterSpec, SwitchPort, SwitchSpec};
+use netloom_link::Prefix;
+use netloom_units::Bytes;
+use std::net::IpAddr;
+
+/// The transit devices of `plan`, in the order of its nodes.
+pub fn device_specs(plan: &Plan) -> Vec<DeviceSpec> {
+    let device = |node: &NodePlan| match (node.kind, &node.switch) {
+        (NodeKind::Transit, _) => Some(DeviceSpec::Router(router_spec(plan, node))),
+        (_, Some(switch)) => Some(DeviceSpec::Switch(switch_spec(node, switch))),
+        (NodeKind::Hub, None) => Some(DeviceSpec::Hub(hub_spec(node))),
+        (NodeKind::Host | NodeKind::Router | NodeKind::Switch, None) => None,
+    };
+    plan.nodes.iter().filter_map(device).collect()
+}
+
+fn switch_spec(node: &NodePlan, switch: &SwitchPlan) -> SwitchSpec {
+    let port = |own: &InterfacePlan| SwitchPort { port: port_id(own.end), mtu: Bytes::new(u64::from(own.mtu)) };
+    SwitchSpec {
+        ports: node.interfaces.iter().map(port).collect(),
+        ageing: switch.ageing,
+        capacity: switch.table,
+        fixed: switch.fixed.clone(),
+    }
+}
+
+fn hub_spec(node: &NodePlan) -> HubSpec {
+    HubSpec { ports: node.interfaces.iter().map(|own| port_id(own.end)).collect() }
+}
+
+fn router_spec(plan: &Plan, node: &NodePlan) -> RouterSpec {
+    let interfaces: Vec<RouterInterface> =
+        node.interfaces.iter().map(|interface| router_interface(plan, interface)).collect();
+    // Whom a route leads to, by its place among the neighbours there.
+    let next = |interface: usize, via: IpAddr| {
+        let neighbor = interfaces[interface].neighbors.iter().position(|other| other.addresses.contains(&via));
+        NextHop { interface, neighbor: neighbor.expect("a route leads to a neighbour") }
+    };
+    let routes = node.routes.iter().map(|route| (prefix(&route.destination), next(route.interface, route.via)));
+    RouterSpec { routes: routes.collect(), interfaces }
+}
+
+fn router_interface(plan: &Plan, interface: &InterfacePlan) -> RouterInterface {
+    let there = plan.links[interface.end.link()].beyond(interface.end);
+    let is_shared = !plan.nodes[there.node].kind.has_addresses();
+    let beyond = &plan.nodes[there.node].interfaces[there.interface];
+    let nets = || interface.addresses.iter().chain(&beyond.addresses);
+    RouterInterface {
+        port: port_id(interface.end),
+        mac: interface.mac,
+        mtu: Bytes::new(u64::from(interface.mtu)),
+        addresses: interface.addresses.iter().map(IpNet::addr).collect(),
+        is_shared,
+        neighbors: neighbors(interface),
+        subnets: nets().map(prefix).collect(),
+    }
+}
+
+/// Those whom it reaches, in order: the addresses of each stand together.
+fn neighbors(interface: &InterfacePlan) -> Vec<Neighbor> {
+    let mut neighbors: Vec<Neighbor> = Vec::new();
+    for (address, mac) in &interface.neighbors {
+        match neighbors.last_mut().filter(|last| last.mac == *mac) {
+            Some(last) => last.addresses.push(*address),
+            None => neighbors.push(Neighbor { mac: *mac, addresses: vec![*address] }),
+        }
+    }
+    neighbors
+}
+
+fn prefix(net: &IpNet) -> Prefix {
+    Prefix::new(net.network(), net.prefix_len()).expect("a network has no bits behind its prefix")
+}
