@@ -58,8 +58,9 @@ unit: ## all tests of all crates, with the totals; those that need namespaces in
 	scripts/install-deps services
 	scripts/run-tests
 
+# The tests, too: without them, libraries would have fewer features and be built again.
 manual: ## do the manual and the examples agree with the program?
-	$(CARGO) build --workspace --locked
+	$(CARGO) build --workspace --bins --tests --locked
 	scripts/check-manual
 
 deny: ## licences, sources and duplicates among the dependencies
