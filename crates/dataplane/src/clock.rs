@@ -1,6 +1,7 @@
 //! Lab time from the machine's clocks.
 
 use netloom_units::{Dilation, Instant};
+use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration as RealDuration;
 
 /// The engine's clock: the time since the epoch on `CLOCK_MONOTONIC`, and the lab time that this is.
@@ -54,18 +55,16 @@ impl Clock {
 }
 
 fn monotonic() -> u64 {
-    read(libc::CLOCK_MONOTONIC)
+    read(ClockId::Monotonic)
 }
 
 fn nanoseconds(span: RealDuration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn read(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is writable, and both clocks that are asked for exist on every Linux.
-    unsafe { libc::clock_gettime(clock, &raw mut time) };
-    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+fn read(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }
 
 /// Packet sockets stamp arrivals with the time of day; this translates it to lab time.
@@ -91,7 +90,7 @@ impl TimeOfDay {
     /// How long the measurement took, and the offset at its middle.
     fn measure(&self) -> (u64, u64) {
         let before = self.clock.since_epoch();
-        let day = read(libc::CLOCK_REALTIME);
+        let day = read(ClockId::Realtime);
         let after = self.clock.since_epoch();
         (after - before, day - (before + (after - before) / 2))
     }
@@ -123,7 +122,7 @@ mod tests {
             let mut day = TimeOfDay::new(clock);
             day.follow();
             let before = clock.now();
-            let stamp = read(libc::CLOCK_REALTIME);
+            let stamp = read(ClockId::Realtime);
             let after = clock.now();
             let seconds = u32::try_from(stamp / 1_000_000_000).expect("before the year 2106");
             let lab_time = day.lab_time(seconds, u32::try_from(stamp % 1_000_000_000).expect("below a second"));

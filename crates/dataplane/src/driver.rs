@@ -10,7 +10,10 @@ use crate::report::{EngineReport, Snapshot, ThreadReport};
 use crate::wait::{Sleeper, Waiter};
 use netloom_fabric::PipeId;
 use netloom_units::{Duration, Instant};
+use rustix::process::setpriority_process;
+use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 use std::io;
+use std::num::NonZeroU64;
 use std::time::Duration as RealDuration;
 
 /// The priority that the thread asks for; it falls back to the ordinary one.
@@ -260,23 +263,16 @@ impl Driver {
 
 /// Asks for timers without slack and for the highest ordinary priority; says whether the priority was granted.
 pub(crate) fn raise_priority() -> bool {
-    // SAFETY: prctl() with these arguments and setpriority() take no pointers. Slack of one nanosecond is always granted.
-    unsafe {
-        libc::prctl(libc::PR_SET_TIMERSLACK, 1);
-        libc::setpriority(libc::PRIO_PROCESS, 0, NICE) == 0
-    }
+    // Slack of one nanosecond is always granted.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
+    setpriority_process(None, NICE).is_ok()
 }
 
 /// Keeps this thread on a processor.
 pub(crate) fn stay_on(processor: usize) -> io::Result<()> {
-    // SAFETY: a set of processors is plain bits, the call reads as many bytes of it as it is told, and CPU_SET() writes
-    // within it: the number is of a processor that exists.
-    let done = unsafe {
-        let mut only: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(processor, &mut only);
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const only)
-    };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    let mut only = CpuSet::new();
+    only.set(processor);
+    Ok(sched_setaffinity(None, &only)?)
 }
 
 /// This thread's processor time, and how long it waited for a processor (Linux, sched-stats.rst: first two fields).

@@ -5,6 +5,7 @@
 //! buffers before that, and drops what arrives and finds none. These drops are counted and fail the verdict.
 
 use netloom_packet::Pool;
+use rustix::param::page_size;
 use std::time::Duration as RealDuration;
 
 /// How often the process is measured while packets come in. At 25 Gbit/s of super-packets 30 MB come in meanwhile, and as
@@ -60,9 +61,7 @@ impl Memory {
 fn resident() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    // SAFETY: sysconf() takes no pointers.
-    let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
-    Some(pages * page)
+    Some(pages * page_size() as u64)
 }
 
 #[cfg(test)]

@@ -35,10 +35,13 @@
 //! - No program inside that reads time by `rdtsc`: that instruction bypasses every kernel and shows the host's time.
 
 use netloom_units::Dilation;
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -105,14 +108,11 @@ impl Lapse {
     #[must_use]
     pub fn from_now(dilation: Dilation) -> Self {
         let read = |clock| {
-            let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-            // SAFETY: `now` is a timespec of ours that the call fills in; both clocks exist on every Linux.
-            let failed = unsafe { libc::clock_gettime(clock, &raw mut now) };
-            assert_eq!(failed, 0, "the host has no clock {clock}");
+            let now = clock_gettime(clock);
             let seconds = u64::try_from(now.tv_sec).expect("the host's clock is set to before 1970");
             seconds * 1_000_000_000 + now.tv_nsec.unsigned_abs()
         };
-        Self { dilation, epoch_ns: read(libc::CLOCK_MONOTONIC), wall_ns: read(libc::CLOCK_REALTIME) }
+        Self { dilation, epoch_ns: read(ClockId::Monotonic), wall_ns: read(ClockId::Realtime) }
     }
 }
 
@@ -166,11 +166,8 @@ impl Shim {
         let fail = |error| ShimError { place: "a file in memory".into(), error };
         let mut file = memory_file().map_err(fail)?;
         file.write_all(OBJECT).map_err(fail)?;
-        let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
-        // SAFETY: F_ADD_SEALS takes an integer and touches no memory of ours.
-        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } < 0 {
-            return Err(fail(io::Error::last_os_error()));
-        }
+        let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+        fcntl_add_seals(&file, seals).map_err(|errno| fail(errno.into()))?;
         Ok(Self { place: Place::Memory(file) })
     }
 
@@ -224,19 +221,14 @@ impl Shim {
 
 /// An empty file in memory, closed on exec: a lab's other programs shall not inherit it.
 fn memory_file() -> io::Result<File> {
-    let common = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
-    // SAFETY: the name is a literal with a closing zero.
-    let create = |flags| unsafe { libc::memfd_create(c"netloom-shim".as_ptr(), flags) };
+    let common = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let create = |flags| memfd_create(c"netloom-shim", flags);
     // Linux before 6.3 does not know MFD_EXEC; since then a system may forbid such files unless they ask for it.
-    let descriptor = match create(common | libc::MFD_EXEC) {
-        -1 if io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL) => create(common),
-        descriptor => descriptor,
+    let file = match create(common | MemfdFlags::EXEC) {
+        Err(Errno::INVAL) => create(common),
+        made => made,
     };
-    if descriptor < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: memfd_create has just returned it, and nothing else knows it.
-    Ok(unsafe { File::from_raw_fd(descriptor) })
+    Ok(file?.into())
 }
 
 fn keep_on_exec(descriptor: RawFd) -> io::Result<()> {

@@ -1,9 +1,13 @@
 //! Messages with file descriptors over Unix sockets (`SCM_RIGHTS`).
 
 use std::io::{self, IoSlice, IoSliceMut};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recv, recvmsg, sendmsg};
+use nix::sys::socket::{MsgFlags, recv};
+use rustix::io::retry_on_intr;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, recvmsg};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 /// The most descriptors that one message may carry: three standard streams and a few to spare.
 pub const MAX_FDS: usize = 16;
@@ -19,10 +23,11 @@ pub const MAX_FDS: usize = 16;
 pub fn send_with_fds(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<usize> {
     assert!(fds.len() <= MAX_FDS, "{} descriptors in one message", fds.len());
     assert!(fds.is_empty() || !bytes.is_empty(), "descriptors need at least one byte to travel with");
-    let raw: Vec<RawFd> = fds.iter().map(AsRawFd::as_raw_fd).collect();
-    let rights = [ControlMessage::ScmRights(&raw)];
-    let control = if raw.is_empty() { &[] } else { &rights[..] };
-    retry(|| sendmsg::<()>(socket.as_fd().as_raw_fd(), &[IoSlice::new(bytes)], control, MsgFlags::MSG_NOSIGNAL, None))
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let fits = fds.is_empty() || control.push(SendAncillaryMessage::ScmRights(fds));
+    assert!(fits, "there is room for {MAX_FDS} descriptors");
+    Ok(retry_on_intr(|| sendmsg(&socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL))?)
 }
 
 /// What [`receive_with_fds`] got.
@@ -39,7 +44,7 @@ pub struct Received {
 /// # Errors
 /// The kernel's error; [`io::ErrorKind::InvalidData`] when descriptors or bytes did not fit.
 pub fn receive_with_fds(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Received> {
-    receive(socket.as_fd(), buffer, MsgFlags::empty())
+    receive(socket.as_fd(), buffer, RecvFlags::empty())
 }
 
 /// The same without waiting: [`io::ErrorKind::WouldBlock`] when nothing has arrived.
@@ -47,7 +52,7 @@ pub fn receive_with_fds(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Rece
 /// # Errors
 /// As for [`receive_with_fds`].
 pub fn try_receive_with_fds(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Received> {
-    receive(socket.as_fd(), buffer, MsgFlags::MSG_DONTWAIT)
+    receive(socket.as_fd(), buffer, RecvFlags::DONTWAIT)
 }
 
 /// How long the next packet of a socket that keeps packets apart is; 0 when the other side is gone. Who makes a buffer of just
@@ -64,34 +69,23 @@ pub(crate) fn next_packet(socket: impl AsFd) -> nix::Result<usize> {
     }
 }
 
-fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8], flags: MsgFlags) -> io::Result<Received> {
-    let mut space = nix::cmsg_space!([RawFd; MAX_FDS]);
-    retry(|| {
-        let mut slices = [IoSliceMut::new(buffer)];
-        let flags = flags | MsgFlags::MSG_CMSG_CLOEXEC;
-        let message = recvmsg::<()>(socket.as_raw_fd(), &mut slices, Some(&mut space), flags)?;
-        let cut = message.flags.intersects(MsgFlags::MSG_TRUNC | MsgFlags::MSG_CTRUNC);
-        // A cut control message still installs those descriptors that fitted: own them first, so that none leaks.
-        let fds = message.cmsgs().map(|all| all.flat_map(owned).collect()).unwrap_or_default();
-        Ok((cut, Received { length: message.bytes, fds }))
-    })
-    .and_then(|(cut, received)| if cut { Err(io::ErrorKind::InvalidData.into()) } else { Ok(received) })
-}
-
-fn owned(message: ControlMessageOwned) -> Vec<OwnedFd> {
-    let ControlMessageOwned::ScmRights(raw) = message else { return Vec::new() };
-    // SAFETY: the kernel has just installed these descriptors for this process, and nothing else knows them.
-    raw.into_iter().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).collect()
-}
-
-/// Repeats a call that a signal interrupted.
-fn retry<T>(mut call: impl FnMut() -> nix::Result<T>) -> io::Result<T> {
-    loop {
-        match call() {
-            Err(nix::errno::Errno::EINTR) => (),
-            other => return other.map_err(Into::into),
+fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8], flags: RecvFlags) -> io::Result<Received> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
+    // Of a truncated message, too, it owns the descriptors that have arrived: none stays open.
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let flags = flags | RecvFlags::CMSG_CLOEXEC;
+    let message = retry_on_intr(|| recvmsg(socket, &mut [IoSliceMut::new(buffer)], &mut control, flags))?;
+    let mut fds = Vec::new();
+    for part in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(received) = part {
+            fds.extend(received);
         }
     }
+    // The buffer is aligned, and may have room for one more.
+    if message.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) || fds.len() > MAX_FDS {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    Ok(Received { length: message.bytes, fds })
 }
 
 #[cfg(test)]
@@ -124,5 +118,22 @@ mod tests {
         assert_eq!(receive_with_fds(&theirs, &mut [0; 8]).unwrap().length, 0);
         let broken = send_with_fds(&theirs, b"x", &[]).unwrap_err();
         assert_eq!(broken.kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn descriptors_that_do_not_fit_are_closed() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (mut reader, writer) = io::pipe().unwrap();
+        let many = [writer.as_fd(); MAX_FDS + 1];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS + 1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        assert!(control.push(SendAncillaryMessage::ScmRights(&many)));
+        sendmsg(&ours, &[IoSlice::new(b"x")], &mut control, SendFlags::empty()).unwrap();
+        drop(writer);
+        let error = receive_with_fds(&theirs, &mut [0; 8]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        // The pipe ends when nobody can write into it any more. One that is still open somewhere would let this wait.
+        rustix::io::ioctl_fionbio(&reader, true).unwrap();
+        assert_eq!(reader.read(&mut [0; 8]).unwrap(), 0);
     }
 }

@@ -5,13 +5,15 @@ mod setup;
 
 use std::fmt;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
 use nix::unistd::{Pid, getegid, geteuid};
+use rustix::io::Errno;
+use rustix::process::{Signal, WaitOptions, pidfd_send_signal, waitpid};
 
 pub use ids::Subordinate;
 
@@ -208,7 +210,7 @@ impl LabProcess {
     /// The kernel's refusal.
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
         loop {
-            match self.wait_with(0) {
+            match self.wait_with(WaitOptions::empty()) {
                 Ok(Some(status)) => return Ok(status),
                 Ok(None) => (),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
@@ -222,7 +224,7 @@ impl LabProcess {
     /// # Errors
     /// The kernel's refusal.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
-        self.wait_with(libc::WNOHANG)
+        self.wait_with(WaitOptions::NOHANG)
     }
 
     /// Ends it, and everything in the lab with it. Nothing happens if it has ended.
@@ -230,34 +232,16 @@ impl LabProcess {
     /// # Errors
     /// The kernel's refusal.
     pub fn kill(&self) -> io::Result<()> {
-        self.signal(libc::SIGKILL)
-    }
-
-    /// Sends it `signal` (`libc::SIGTERM` and so on). Being process 1, it ignores what it does not handle.
-    ///
-    /// # Errors
-    /// The kernel's refusal.
-    pub fn signal(&self, signal: libc::c_int) -> io::Result<()> {
-        // SAFETY: the descriptor is open, and a null siginfo asks for what kill(2) would send.
-        let sent = unsafe {
-            libc::syscall(libc::SYS_pidfd_send_signal, self.pidfd.as_raw_fd(), signal, std::ptr::null::<u8>(), 0)
-        };
-        match io::Error::last_os_error() {
-            _ if sent == 0 => Ok(()),
-            error if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
-            error => Err(error),
+        match pidfd_send_signal(&self.pidfd, Signal::KILL) {
+            Ok(()) | Err(Errno::SRCH) => Ok(()),
+            Err(errno) => Err(errno.into()),
         }
     }
 
-    fn wait_with(&mut self, flags: libc::c_int) -> io::Result<Option<ExitStatus>> {
+    fn wait_with(&mut self, options: WaitOptions) -> io::Result<Option<ExitStatus>> {
         if self.status.is_none() {
-            let mut status = 0;
-            // SAFETY: waitpid writes the status to a variable that outlives the call.
-            match unsafe { libc::waitpid(self.pid.as_raw(), &raw mut status, flags) } {
-                -1 => return Err(io::Error::last_os_error()),
-                0 => (),
-                _ => self.status = Some(ExitStatus::from_raw(status)),
-            }
+            let ended = waitpid(rustix::process::Pid::from_raw(self.pid.as_raw()), options)?;
+            self.status = ended.map(|(_, status)| ExitStatus::from_raw(status.as_raw()));
         }
         Ok(self.status)
     }

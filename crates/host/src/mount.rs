@@ -1,21 +1,18 @@
 //! Mounts of labs and nodes. All of them live in the mount namespace of the process that makes them.
 
 use std::ffi::CStr;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::{io, ptr};
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use rustix::fs::CWD;
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags};
+use rustix::mount::{fsconfig_create, fsmount, fsopen, move_mount};
 
 use crate::error::{Attempted, KernelError};
 
 const NOTHING: Option<&str> = None;
-
-// linux/mount.h; libc lacks them. The first has the same value for fsopen(2) and fsmount(2).
-const CLOEXEC: libc::c_uint = 1;
-const FSCONFIG_CMD_CREATE: libc::c_uint = 6;
-const MOVE_MOUNT_F_EMPTY_PATH: libc::c_uint = 4;
-const NOSUID_NODEV_NOEXEC: libc::c_uint = 2 | 4 | 8;
 
 /// Cuts this mount namespace off: what is mounted here stays here, while the machine's own later mounts and
 /// unmounts still arrive, so that a long-lived lab keeps no disk busy.
@@ -53,41 +50,16 @@ pub(crate) fn only_sys() -> Result<(), KernelError> {
 fn in_place_of_all(kind: &CStr, place: &CStr) -> io::Result<()> {
     let fresh = detached(kind)?;
     while umount2(place, MntFlags::MNT_DETACH).is_ok() {}
-    // SAFETY: the descriptor is open, and both paths end with a zero byte.
-    let moved = unsafe {
-        libc::syscall(
-            libc::SYS_move_mount,
-            fresh.as_raw_fd(),
-            c"".as_ptr(),
-            libc::AT_FDCWD,
-            place.as_ptr(),
-            MOVE_MOUNT_F_EMPTY_PATH,
-        )
-    };
-    if moved == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    Ok(move_mount(fresh, c"", CWD, place, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
 }
 
 /// A file system that is mounted nowhere.
 fn detached(kind: &CStr) -> io::Result<OwnedFd> {
-    // SAFETY: the name ends with a zero byte.
-    let context = owned(unsafe { libc::syscall(libc::SYS_fsopen, kind.as_ptr(), CLOEXEC) })?;
-    let nothing = ptr::null::<libc::c_char>();
-    // SAFETY: the descriptor is open, and this command takes neither key nor value.
-    let made =
-        unsafe { libc::syscall(libc::SYS_fsconfig, context.as_raw_fd(), FSCONFIG_CMD_CREATE, nothing, nothing, 0) };
-    if made != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor is open, and the call takes no pointers.
-    owned(unsafe { libc::syscall(libc::SYS_fsmount, context.as_raw_fd(), CLOEXEC, NOSUID_NODEV_NOEXEC) })
-}
-
-fn owned(answer: libc::c_long) -> io::Result<OwnedFd> {
-    match libc::c_int::try_from(answer) {
-        // SAFETY: the kernel has just made it, and nothing else knows it.
-        Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
-        _ => Err(io::Error::last_os_error()),
-    }
+    let context = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&context)?;
+    let attributes =
+        MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    Ok(fsmount(context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
 }
 
 /// Mounts a file system in memory. It has room for half of the machine's memory, which is the kernel's default.

@@ -5,9 +5,8 @@
 //! cgroups that its `lab.json` names.
 
 use std::fmt;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -131,7 +130,7 @@ impl RuntimeDir {
         assert_eq!(path.file_name(), Some(name.as_ref()), "the name of a lab is a plain file name");
         for _ in 0..LOCK_ATTEMPTS {
             make_private(&path)?;
-            if let Some(lock) = try_lock(&path, libc::LOCK_EX)? {
+            if let Some(lock) = try_lock(&path, File::try_lock)? {
                 let dir = Self { path, lock };
                 dir.clear()?;
                 return Ok(dir);
@@ -219,7 +218,7 @@ pub fn list() -> Result<Vec<RunningLab>, RuntimeError> {
 fn list_in(root: &Path) -> Result<Vec<RunningLab>, RuntimeError> {
     let mut labs = Vec::new();
     for (name, path) in folders(root)? {
-        if path.join(LOCK).exists() && try_lock(&path, libc::LOCK_SH)?.is_none() {
+        if path.join(LOCK).exists() && try_lock(&path, File::try_lock_shared)?.is_none() {
             labs.push(RunningLab { name, state: read_state(&path), path });
         }
     }
@@ -251,7 +250,7 @@ fn sweep_in(root: &Path) -> Result<Vec<String>, RuntimeError> {
     let mut swept = Vec::new();
     let mut outcome = Ok(());
     for (name, path) in folders(root)? {
-        match try_lock(&path, libc::LOCK_EX) {
+        match try_lock(&path, File::try_lock) {
             Ok(Some(lock)) => {
                 outcome = outcome.and(RuntimeDir { path, lock }.remove().map_err(RuntimeError::Refused));
                 swept.push(name);
@@ -303,17 +302,17 @@ fn folders(root: &Path) -> Result<Vec<(String, PathBuf)>, KernelError> {
 }
 
 /// The lock of the folder at `path`, or `None` when another process has it, or when the folder is just being removed.
-fn try_lock(path: &Path, kind: libc::c_int) -> Result<Option<File>, KernelError> {
+fn try_lock(path: &Path, kind: impl FnOnce(&File) -> Result<(), TryLockError>) -> Result<Option<File>, KernelError> {
     let file = path.join(LOCK);
     let attempted = || format!("lock {}", file.display());
     let lock = match File::options().read(true).write(true).create(true).truncate(false).open(&file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other.attempted(attempted)?,
     };
-    // SAFETY: locking an open descriptor touches no memory.
-    if unsafe { libc::flock(lock.as_raw_fd(), kind | libc::LOCK_NB) } == -1 {
-        let error = io::Error::last_os_error();
-        return if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error).attempted(attempted) };
+    match kind(&lock) {
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(error)) => return Err(error).attempted(attempted),
+        Ok(()) => (),
     }
     // Between the opening and the locking another process may have removed the folder: then this locked a deleted file.
     let ours = lock.metadata().attempted(attempted)?;

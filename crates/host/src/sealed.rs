@@ -3,14 +3,16 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use rustix::process::{PidfdFlags, pidfd_open};
 
 use crate::error::{Attempted, KernelError};
 
@@ -60,13 +62,9 @@ pub fn start(mut command: Command, seal: &Seal) -> Result<SealedProcess, KernelE
     unsafe { command.pre_exec(move || confine(&folder, &init, processors.as_ref())) };
     let child = command.spawn().attempted(attempted)?;
     let pid = Pid::from_raw(child.id().cast_signed());
-    // SAFETY: a process id and no flags; the child is not reaped before the descriptor is made.
-    let pidfd = match unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) } {
-        -1 => Err(io::Error::last_os_error()).attempted(|| format!("watch {program}")),
-        // SAFETY: the kernel has just made this descriptor.
-        fd => Ok(unsafe { OwnedFd::from_raw_fd(fd.try_into().expect("descriptors are small")) }),
-    };
-    let process = SealedProcess { child, pidfd: pidfd? };
+    // The child is not reaped before its descriptor is made.
+    let pidfd = pidfd_open(rustix::process::Pid::from_child(&child), PidfdFlags::empty());
+    let process = SealedProcess { child, pidfd: pidfd.attempted(|| format!("watch {program}"))? };
     seal.cgroup.as_ref().map_or(Ok(()), |group| crate::cgroup::join(group, pid))?;
     Ok(process)
 }
@@ -108,19 +106,14 @@ impl Drop for SealedProcess {
     }
 }
 
-fn only(processor: usize) -> Result<libc::cpu_set_t, KernelError> {
-    // SAFETY: a set of bits, for which zeros are valid.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    if processor >= libc::CPU_SETSIZE.unsigned_abs() as usize {
-        return Err(KernelError::new(format!("use processor {processor}"), libc::EINVAL));
-    }
-    // SAFETY: the set has room for this number.
-    unsafe { libc::CPU_SET(processor, &mut set) };
+fn only(processor: usize) -> Result<CpuSet, KernelError> {
+    let mut set = CpuSet::new();
+    set.set(processor).attempted(|| format!("use processor {processor}"))?;
     Ok(set)
 }
 
 /// Runs in the child.
-fn confine(folder: &CString, init: &CString, processors: Option<&libc::cpu_set_t>) -> io::Result<()> {
+fn confine(folder: &CString, init: &CString, processors: Option<&CpuSet>) -> io::Result<()> {
     let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: numbers, and pointers to memory that outlives the calls; null where the calls allow it.
     unsafe {
@@ -152,10 +145,8 @@ fn confine(folder: &CString, init: &CString, processors: Option<&libc::cpu_set_t
         checked(libc::close(place))?;
         checked(libc::mount(init.as_ptr(), c"/sys/init".as_ptr(), std::ptr::null(), libc::MS_BIND, std::ptr::null()))?;
         checked(libc::chdir(folder.as_ptr()))?;
-        if let Some(set) = processors {
-            checked(libc::sched_setaffinity(0, size_of_val(set), set))?;
-        }
     }
+    processors.map_or(Ok(()), |set| sched_setaffinity(Pid::from_raw(0), set))?;
     Ok(())
 }
 

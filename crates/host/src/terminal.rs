@@ -1,9 +1,10 @@
 //! Terminals for interactive programs in nodes.
 
-use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::sys::termios::{SetArg, Termios, cfmakeraw, tcgetattr, tcsetattr};
+use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{Winsize, tcgetwinsize, tcsetwinsize};
 
 use crate::error::{Attempted, KernelError};
 
@@ -21,27 +22,12 @@ pub struct Pty {
 /// # Errors
 /// The kernel's refusal.
 pub fn open_pty() -> Result<Pty, KernelError> {
-    let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
-    // SAFETY: a null-terminated path and plain flags.
-    let master = owned(unsafe { libc::open(c"/dev/ptmx".as_ptr(), flags) }).attempted(|| "open /dev/ptmx")?;
-    let locked: libc::c_int = 0;
-    // SAFETY: the request reads one int.
-    if unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCSPTLCK, &raw const locked) } == -1 {
-        return Err(io::Error::last_os_error()).attempted(|| "unlock a pseudo terminal");
-    }
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let master = openpt(flags).attempted(|| "open /dev/ptmx")?;
+    unlockpt(&master).attempted(|| "unlock a pseudo terminal")?;
     // Asking the master itself works in whichever mount namespace this runs; a path under /dev/pts might not.
-    // SAFETY: the request takes plain flags and returns a new descriptor.
-    let slave = owned(unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCGPTPEER, flags) })
-        .attempted(|| "open the other end of a pseudo terminal")?;
+    let slave = ioctl_tiocgptpeer(&master, flags).attempted(|| "open the other end of a pseudo terminal")?;
     Ok(Pty { master, slave })
-}
-
-fn owned(fd: libc::c_int) -> io::Result<OwnedFd> {
-    if fd == -1 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the system call that the caller made has just returned this descriptor.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// A terminal that hands every key through at once, as long as this value lives.
@@ -94,10 +80,8 @@ pub struct WindowSize {
 
 /// The size of a terminal; `None` when `fd` is none.
 pub fn window_size(fd: impl AsFd) -> Option<WindowSize> {
-    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: the request fills the structure, which outlives the call.
-    let result = unsafe { libc::ioctl(fd.as_fd().as_raw_fd(), libc::TIOCGWINSZ, &raw mut size) };
-    (result == 0).then_some(WindowSize { rows: size.ws_row, columns: size.ws_col })
+    let size = tcgetwinsize(fd).ok()?;
+    Some(WindowSize { rows: size.ws_row, columns: size.ws_col })
 }
 
 /// Gives a pseudo terminal its size. Its program learns of a change by SIGWINCH.
@@ -105,10 +89,8 @@ pub fn window_size(fd: impl AsFd) -> Option<WindowSize> {
 /// # Errors
 /// The kernel's refusal.
 pub fn set_window_size(fd: impl AsFd, size: WindowSize) -> Result<(), KernelError> {
-    let size = libc::winsize { ws_row: size.rows, ws_col: size.columns, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: the request reads the structure, which outlives the call.
-    let result = unsafe { libc::ioctl(fd.as_fd().as_raw_fd(), libc::TIOCSWINSZ, &raw const size) };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()).attempted(|| "set the size of a terminal") }
+    let size = Winsize { ws_row: size.rows, ws_col: size.columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(fd, size).attempted(|| "set the size of a terminal")
 }
 
 #[cfg(test)]
@@ -142,7 +124,7 @@ mod tests {
         let size = WindowSize { rows: 24, columns: 100 };
         set_window_size(&pty.master, size).unwrap();
         assert_eq!(window_size(&pty.slave), Some(size));
-        let (_, pipe) = io::pipe().unwrap();
+        let (_, pipe) = std::io::pipe().unwrap();
         assert_eq!(window_size(&pipe), None);
     }
 }

@@ -3,12 +3,11 @@
 use crate::error::PortError;
 use crate::message::{HEADER, Header, LONGEST, MOST_FILES};
 use crate::poller::Watched;
-use crate::sys::own;
-use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-
-/// Room for the control data of one message, aligned for its headers.
-type Control = [u64; 8];
+use rustix::io::Errno;
+use rustix::net::{self, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, RecvMsg, ReturnFlags, SendFlags};
+use std::io::IoSliceMut;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 
 /// See the module.
 #[derive(Debug)]
@@ -57,74 +56,39 @@ impl Channel {
 
     /// Reads until there are `wanted` bytes; false if there is nothing to read now.
     fn read_up_to(&mut self, wanted: usize) -> Result<bool, PortError> {
-        let mut control: Control = [0; 8];
-        let rest = &mut self.bytes[self.len..wanted];
-        let mut part = libc::iovec { iov_base: rest.as_mut_ptr().cast(), iov_len: rest.len() };
-        // SAFETY: all-zero is a valid message: no address, no data.
-        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-        message.msg_iov = &raw mut part;
-        message.msg_iovlen = 1;
-        message.msg_control = control.as_mut_ptr().cast();
-        message.msg_controllen = size_of::<Control>();
-        let flags = libc::MSG_DONTWAIT | libc::MSG_CMSG_CLOEXEC;
-        // SAFETY: the part and the control data are writable for their lengths and live through the call.
-        let count = unsafe { libc::recvmsg(self.socket.as_raw_fd(), &raw mut message, flags) };
-        if count < 0 {
-            let error = io::Error::last_os_error();
-            return match error.kind() {
-                io::ErrorKind::WouldBlock => Ok(false),
-                io::ErrorKind::Interrupted => Ok(true),
-                io::ErrorKind::ConnectionReset => Err(PortError::Closed),
-                _ => Err(PortError::System { attempted: "reading a vhost-user message", error }),
-            };
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FILES))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut rest = [IoSliceMut::new(&mut self.bytes[self.len..wanted])];
+        let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+        let RecvMsg { bytes, flags, .. } = match net::recvmsg(&self.socket, &mut rest, &mut control, flags) {
+            Ok(received) => received,
+            Err(Errno::AGAIN) => return Ok(false),
+            Err(Errno::INTR) => return Ok(true),
+            Err(Errno::CONNRESET) => return Err(PortError::Closed),
+            Err(errno) => return Err(PortError::system("reading a vhost-user message")(errno)),
+        };
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(files) = message {
+                self.files.extend(files);
+            }
         }
-        // SAFETY: the kernel has just filled the message and its control data.
-        unsafe { take_files(&message, &mut self.files) };
-        if count == 0 {
+        if bytes == 0 {
             return Err(PortError::Closed);
         }
-        if message.msg_flags & libc::MSG_CTRUNC != 0 || self.files.len() > MOST_FILES {
+        if flags.contains(ReturnFlags::CTRUNC) || self.files.len() > MOST_FILES {
             return Err(PortError::Message(format!("a message with more than {MOST_FILES} descriptors")));
         }
-        self.len += count.cast_unsigned();
+        self.len += bytes;
         Ok(true)
     }
 
     /// Answers.
     pub(crate) fn reply(&self, bytes: &[u8]) -> Result<(), PortError> {
-        let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-        // SAFETY: the pointer and the length describe `bytes`.
-        let sent = unsafe { libc::send(self.socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), flags) };
-        match usize::try_from(sent) {
+        match net::send(&self.socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
             Ok(sent) if sent == bytes.len() => Ok(()),
             Ok(_) => Err(PortError::Message("it asks and does not read the answers".into())),
-            Err(_) => Err(match io::Error::last_os_error() {
-                error if error.kind() == io::ErrorKind::BrokenPipe => PortError::Closed,
-                error if error.kind() == io::ErrorKind::ConnectionReset => PortError::Closed,
-                error => PortError::System { attempted: "answering a vhost-user message", error },
-            }),
-        }
-    }
-}
-
-/// Takes the descriptors that came with a message.
-///
-/// # Safety
-/// The message's control data is what `recvmsg` wrote.
-unsafe fn take_files(message: &libc::msghdr, files: &mut Vec<OwnedFd>) {
-    // SAFETY: the macros walk the control data within the length that the kernel wrote; data of SCM_RIGHTS is
-    // descriptors, which are new and nobody else's.
-    unsafe {
-        let mut next = libc::CMSG_FIRSTHDR(message);
-        while let Some(header) = next.as_ref() {
-            if header.cmsg_level == libc::SOL_SOCKET && header.cmsg_type == libc::SCM_RIGHTS {
-                let data = libc::CMSG_DATA(header).cast::<RawFd>();
-                let bytes = header.cmsg_len - usize::try_from(libc::CMSG_LEN(0)).expect("a small number");
-                for index in 0..bytes / size_of::<RawFd>() {
-                    files.push(own(data.add(index).read_unaligned()));
-                }
-            }
-            next = libc::CMSG_NXTHDR(message, header);
+            Err(Errno::PIPE | Errno::CONNRESET) => Err(PortError::Closed),
+            Err(errno) => Err(PortError::system("answering a vhost-user message")(errno)),
         }
     }
 }

@@ -27,8 +27,8 @@ pub enum PortError {
 
 impl PortError {
     /// Makes an error of the system's answer.
-    pub(crate) fn system(attempted: &'static str) -> impl FnOnce(io::Error) -> Self {
-        move |error| Self::System { attempted, error }
+    pub(crate) fn system<E: Into<io::Error>>(attempted: &'static str) -> impl FnOnce(E) -> Self {
+        move |error| Self::System { attempted, error: error.into() }
     }
 }
 

@@ -31,7 +31,6 @@ mod ring;
 mod session;
 mod suppress;
 mod sync;
-mod sys;
 
 pub use error::PortError;
 pub use frames::Sent;

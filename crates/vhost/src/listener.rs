@@ -1,6 +1,5 @@
 //! Where a guest's kernel finds its port.
 
-use crate::sys::never_wait;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
@@ -35,9 +34,8 @@ impl Listener {
     pub(crate) fn accept(&self) -> io::Result<Option<OwnedFd>> {
         match self.socket.accept() {
             Ok((stream, _)) => {
-                let fd = OwnedFd::from(stream);
-                never_wait(&fd)?;
-                Ok(Some(fd))
+                stream.set_nonblocking(true)?;
+                Ok(Some(stream.into()))
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error),

@@ -1,8 +1,8 @@
 //! The guest's memory, mapped into this process.
 
-use crate::sys::status;
-use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use rustix::fs::fstat;
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 
 /// A piece of the guest's memory, as its front-end describes it.
@@ -128,18 +128,16 @@ impl Mapping {
             Some(end) if !ends.contains(&None) => end,
             _ => return Err(format!("an impossible memory region: {spec:x?}")),
         };
-        let held = status(file).map_err(|error| format!("looking at the guest's memory file: {error}"))?.st_size;
+        let held = fstat(file).map_err(|error| format!("looking at the guest's memory file: {error}"))?.st_size;
         if u64::try_from(held).unwrap_or(0) < end {
             return Err(format!("a memory region that ends at {end} in a file of {held} bytes"));
         }
         let len = usize::try_from(end).expect("fits an isize");
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::SHARED | MapFlags::NORESERVE;
         // SAFETY: a new mapping at an address of the kernel's choice.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, file.as_raw_fd(), 0) };
-        if base == libc::MAP_FAILED {
-            return Err(format!("mapping the guest's memory: {}", io::Error::last_os_error()));
-        }
+        let base = unsafe { mmap(std::ptr::null_mut(), len, protection, flags, file, 0) };
+        let base = base.map_err(|error| format!("mapping the guest's memory: {error}"))?;
         Ok(Self { base: NonNull::new(base.cast()).expect("a mapping is never at zero"), len })
     }
 }
@@ -147,21 +145,19 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `of` with this length; spans are not kept longer than their memory.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::{check, own};
+    use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 
-    fn file(len: i64) -> OwnedFd {
-        // SAFETY: the name ends with a zero, and nothing else owns what is returned.
-        let fd = unsafe { own(check(libc::memfd_create(c"guest".as_ptr(), 0)).expect("a file")) };
-        // SAFETY: ftruncate() takes no pointers.
-        check(unsafe { libc::ftruncate(fd.as_raw_fd(), len) }).expect("its length");
-        fd
+    fn file(len: u64) -> OwnedFd {
+        let file = memfd_create("guest", MemfdFlags::CLOEXEC).expect("a file");
+        ftruncate(&file, len).expect("its length");
+        file
     }
 
     const SPEC: RegionSpec = RegionSpec { guest: 0x1_0000, size: 0x2000, user: 0x7000_0000, offset: 0x1000 };

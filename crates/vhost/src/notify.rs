@@ -1,8 +1,9 @@
 //! How the guest is told that a queue has moved.
 
 use crate::error::PortError;
-use crate::sys::status;
-use std::os::fd::{AsRawFd, OwnedFd};
+use rustix::fs::{FileType, fstat};
+use rustix::net::{SendFlags, send};
+use std::os::fd::OwnedFd;
 
 /// The socket on whose other end a guest waits: one of a pair (User-Mode Linux).
 ///
@@ -15,19 +16,15 @@ pub(crate) struct Call {
 
 impl Call {
     pub(crate) fn new(socket: OwnedFd) -> Result<Self, PortError> {
-        let status = status(&socket).map_err(PortError::system("looking at a call descriptor"))?;
-        if status.st_mode & libc::S_IFMT == libc::S_IFSOCK {
-            Ok(Self { socket })
-        } else {
-            Err(PortError::Message("a call descriptor that is not a socket".into()))
+        let status = fstat(&socket).map_err(PortError::system("looking at a call descriptor"))?;
+        match FileType::from_raw_mode(status.st_mode) {
+            FileType::Socket => Ok(Self { socket }),
+            _ => Err(PortError::Message("a call descriptor that is not a socket".into())),
         }
     }
 
     /// Rings. One that is full has been rung already, and one that nobody listens to any more need not be.
     pub(crate) fn ring(&self) {
-        let one: u64 = 1;
-        let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-        // SAFETY: the buffer is the eight bytes of `one`.
-        unsafe { libc::send(self.socket.as_raw_fd(), std::ptr::from_ref(&one).cast(), 8, flags) };
+        let _ = send(&self.socket, &1_u64.to_ne_bytes(), SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
     }
 }

@@ -1,8 +1,9 @@
 //! One descriptor to wait on for any number of ports.
 
-use crate::sys::{check, own};
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, EventData, EventFlags};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
 /// Events taken at once.
@@ -32,9 +33,7 @@ impl Poller {
     /// # Errors
     /// When the kernel refuses the descriptor.
     pub fn new() -> io::Result<Arc<Self>> {
-        // SAFETY: epoll_create1() takes no pointers, and nothing else owns what it returns.
-        let epoll = unsafe { own(check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?) };
-        Ok(Arc::new(Self { epoll }))
+        Ok(Arc::new(Self { epoll: epoll::create(epoll::CreateFlags::CLOEXEC)? }))
     }
 
     /// Tells what has happened since the last call, without waiting; returns how much that was.
@@ -42,34 +41,38 @@ impl Poller {
     /// # Errors
     /// When the kernel refuses to tell.
     pub fn drain(&self, mut each: impl FnMut(Event)) -> io::Result<usize> {
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; BATCH];
-        let room = libc::c_int::try_from(BATCH).expect("a small constant");
-        // SAFETY: the array has that much room and lives through the call.
-        let count = check(unsafe { libc::epoll_wait(self.as_raw_fd(), events.as_mut_ptr(), room, 0) })?;
-        let count = usize::try_from(count).expect("checked not to be negative");
+        let mut events = [epoll::Event { flags: EventFlags::empty(), data: EventData::new_u64(0) }; BATCH];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let count = epoll::wait(&self.epoll, &mut events, Some(&now))?;
         for event in &events[..count] {
-            let token = u32::try_from(event.u64 & u64::from(u32::MAX)).expect("32 bits");
-            each(if event.u64 & KICK == 0 { Event::Message(token) } else { Event::Kick(token) });
+            let data = event.data.u64();
+            let token = u32::try_from(data & u64::from(u32::MAX)).expect("32 bits");
+            each(if data & KICK == 0 { Event::Message(token) } else { Event::Kick(token) });
         }
         Ok(count)
     }
 
     /// Watches a socket until the returned guard is dropped.
     pub(crate) fn watch_socket(self: &Arc<Self>, fd: OwnedFd, token: u32) -> io::Result<Watched> {
-        self.watch(fd, u64::from(token), libc::EPOLLIN | libc::EPOLLRDHUP)
+        self.watch(fd, u64::from(token), EventFlags::IN | EventFlags::RDHUP)
     }
 
     /// Watches a descriptor that a guest rings. It is told of once per ring and never read: what the guest gave may be
     /// something whose reading waits.
     pub(crate) fn watch_kick(self: &Arc<Self>, fd: OwnedFd, token: u32) -> io::Result<Watched> {
-        self.watch(fd, u64::from(token) | KICK, libc::EPOLLIN | libc::EPOLLET)
+        self.watch(fd, u64::from(token) | KICK, EventFlags::IN | EventFlags::ET)
     }
 
-    fn watch(self: &Arc<Self>, fd: OwnedFd, token: u64, what: libc::c_int) -> io::Result<Watched> {
-        let mut event = libc::epoll_event { events: what.cast_unsigned(), u64: token };
-        // SAFETY: the event lives through the call.
-        check(unsafe { libc::epoll_ctl(self.as_raw_fd(), libc::EPOLL_CTL_ADD, fd.as_raw_fd(), &raw mut event) })?;
+    fn watch(self: &Arc<Self>, fd: OwnedFd, token: u64, what: EventFlags) -> io::Result<Watched> {
+        epoll::add(&self.epoll, &fd, EventData::new_u64(token), what)?;
         Ok(Watched { fd, poller: Arc::clone(self) })
+    }
+}
+
+impl AsFd for Poller {
+    /// Readable when [`Poller::drain`] has something to tell.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
     }
 }
 
@@ -87,18 +90,16 @@ pub(crate) struct Watched {
     poller: Arc<Poller>,
 }
 
-impl AsRawFd for Watched {
-    fn as_raw_fd(&self) -> RawFd {
-        self.fd.as_raw_fd()
+impl AsFd for Watched {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
     }
 }
 
 impl Drop for Watched {
     /// Closing is not enough: the guest has a copy of the descriptor, and the poller would go on watching.
     fn drop(&mut self) {
-        // SAFETY: no event is passed. A descriptor that is watched can be taken out.
-        unsafe {
-            libc::epoll_ctl(self.poller.as_raw_fd(), libc::EPOLL_CTL_DEL, self.fd.as_raw_fd(), std::ptr::null_mut())
-        };
+        // A descriptor that is watched can be taken out.
+        let _ = epoll::delete(&self.poller.epoll, &self.fd);
     }
 }

@@ -1,8 +1,11 @@
 //! Memory that the lab process shares with kernels' processes, and words in it on which either side sleeps.
 
-use std::ffi::{CStr, c_void};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::thread::futex::{self, Timespec};
+use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
@@ -22,35 +25,18 @@ unsafe impl Sync for Memory {}
 impl Memory {
     /// A new file of `size` zero bytes, mapped, and its descriptor.
     pub(super) fn create(name: &CStr, size: usize) -> io::Result<(Self, OwnedFd)> {
-        // SAFETY: the name is a string that ends with a zero byte.
-        let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
-        if fd == -1 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: it has just been made, and nothing else knows it.
-        let file = unsafe { OwnedFd::from_raw_fd(fd) };
-        let length = libc::off_t::try_from(size).map_err(io::Error::other)?;
-        // SAFETY: plain numbers.
-        if unsafe { libc::ftruncate(file.as_raw_fd(), length) } == -1 {
-            return Err(io::Error::last_os_error());
-        }
+        let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        ftruncate(&file, size as u64)?;
         // If the other side truncated the file, reading it would kill this process.
-        let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
-        // SAFETY: plain numbers.
-        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } == -1 {
-            return Err(io::Error::last_os_error());
-        }
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         Ok((Self::of(&file, size)?, file))
     }
 
     /// The first `size` bytes of a file that has so many.
     pub(super) fn of(file: &OwnedFd, size: usize) -> io::Result<Self> {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping of a file of this size, at an address that the kernel chooses.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), size, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
+        let start = unsafe { mmap(std::ptr::null_mut(), size, access, MapFlags::SHARED, file, 0) }?;
         Ok(Self { start: NonNull::new(start.cast()).expect("a mapping is not at address 0"), size })
     }
 
@@ -86,22 +72,20 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         // SAFETY: the mapping was made with this size, and nothing refers to it any more.
-        unsafe { libc::munmap(self.start.as_ptr().cast::<c_void>(), self.size) };
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.size) };
     }
 }
 
 /// Sleeps while `word` has this value, for `longest` at most, or until it is woken; may return earlier.
 pub(super) fn wait_while(word: &AtomicU32, value: u32, longest: Duration) {
-    let limit = libc::timespec {
-        tv_sec: libc::time_t::try_from(longest.as_secs()).unwrap_or(libc::time_t::MAX),
+    let limit = Timespec {
+        tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: longest.subsec_nanos().into(),
     };
-    // SAFETY: the word lives as long as the call, which only reads it; `limit` is ours.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, &raw const limit) };
+    let _ = futex::wait(word, futex::Flags::empty(), value, Some(&limit));
 }
 
 /// Wakes who sleeps on `word`.
 pub(super) fn wake(word: &AtomicU32) {
-    // SAFETY: the call does not touch the word.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
+    let _ = futex::wake(word, futex::Flags::empty(), 1);
 }

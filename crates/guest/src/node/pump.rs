@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -111,9 +111,10 @@ impl Worker {
     fn wait(&mut self) -> io::Result<bool> {
         // All are to be asked: no shortcut.
         let pending = self.devices.iter_mut().filter_map(|device| device.port.listen().then_some(())).count() > 0;
-        let poller = Descriptor(self.poller.as_raw_fd());
-        let mut fds =
-            vec![PollFd::new(self.stop.as_fd(), PollFlags::POLLIN), PollFd::new(poller.as_fd(), PollFlags::POLLIN)];
+        let mut fds = vec![
+            PollFd::new(self.stop.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.poller.as_fd(), PollFlags::POLLIN),
+        ];
         for device in &self.devices {
             let Some(socket) = &device.socket else { continue };
             let mut events = PollFlags::empty();
@@ -126,16 +127,6 @@ impl Worker {
             Err(Errno::EINTR) => Ok(false),
             Err(error) => Err(error.into()),
         }
-    }
-}
-
-/// A descriptor that outlives the wait.
-struct Descriptor(RawFd);
-
-impl AsFd for Descriptor {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the poller, whose descriptor it is, lives as long as the worker.
-        unsafe { BorrowedFd::borrow_raw(self.0) }
     }
 }
 

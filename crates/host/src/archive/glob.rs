@@ -12,8 +12,8 @@ const WINDOWS: [&str; 3] = ["/proc", "/sys", "/dev"];
 /// How many names a pattern is compared with, at most.
 const MOST_LOOKS: usize = 1_000_000;
 
-/// A pattern for absolute paths: `*`, `?` and `[a-z]` stand for characters of a name, `**` for any number of folders. Names
-/// that begin with a dot have to be meant by one.
+/// A pattern for absolute paths: `*`, `?` and `[a-z]` stand for characters of a name, `**` for any number of folders. None of
+/// them matches a dot at the beginning of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glob {
     /// The folder before the first name that is a pattern. Links in it are followed.

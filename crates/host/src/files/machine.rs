@@ -9,7 +9,7 @@ use std::env;
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown, symlink};
 use std::path::{Path, PathBuf};
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
@@ -263,7 +263,7 @@ fn copy(file: &Path, target: &Path) -> io::Result<()> {
     }
     let mut copy = File::options().write(true).create_new(true).open(target)?;
     io::copy(&mut source, &mut copy)?;
-    // SAFETY: an open descriptor and two numbers.
-    unsafe { libc::fchown(copy.as_raw_fd(), about.uid(), about.gid()) };
+    // In a user namespace, some owners cannot be given.
+    let _ = fchown(&copy, Some(about.uid()), Some(about.gid()));
     copy.set_permissions(fs::Permissions::from_mode(about.mode() & 0o7777))
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
+use nix::kmod::{ModuleInitFlags, finit_module};
 use nix::sys::utsname::uname;
 
 /// Where Debian's and Ubuntu's package user-mode-linux has them, by release.
@@ -62,12 +62,9 @@ fn in_order(dependencies: &str, wanted: &[&str]) -> Vec<PathBuf> {
 
 fn load_one(path: &Path) {
     let Ok(file) = File::open(path) else { return };
-    // SAFETY: an open descriptor, a string that ends with a zero byte, and no flags.
-    if unsafe { libc::syscall(libc::SYS_finit_module, file.as_raw_fd(), c"".as_ptr(), 0) } == -1 {
-        let error = Errno::last();
-        if error != Errno::EEXIST {
-            eprintln!("netloom: load {}: {error}", path.display());
-        }
+    match finit_module(&file, c"", ModuleInitFlags::empty()) {
+        Ok(()) | Err(Errno::EEXIST) => (),
+        Err(error) => eprintln!("netloom: load {}: {error}", path.display()),
     }
 }
 

@@ -1,5 +1,5 @@
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
 use nix::errno::Errno;
@@ -95,11 +95,6 @@ impl Output {
 
     /// How many bytes can be read at once.
     fn unread(&self) -> usize {
-        let mut bytes: libc::c_int = 0;
-        // SAFETY: the request writes one int, which outlives the call.
-        match unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::FIONREAD, &raw mut bytes) } {
-            -1 => 0,
-            _ => usize::try_from(bytes).unwrap_or(0),
-        }
+        rustix::io::ioctl_fionread(&self.fd).map_or(0, |bytes| usize::try_from(bytes).unwrap_or(0))
     }
 }

@@ -1,7 +1,7 @@
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use nix::sys::socket::{MsgFlags, recv, send};
+use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, send, setsockopt, socket, sockopt};
 
 use super::frames::{Cutter, ETHERNET, ETHERTYPE, Joiner, LONGEST_FROM_GUEST};
 use super::message::{FromGuest, ToGuest, Wire};
@@ -9,7 +9,7 @@ use crate::error::{Attempted, KernelError};
 
 /// Room for what arrives while the agent is busy: the windows of many programs, at several times their size, since the
 /// kernel counts whole pages.
-static RECEIVE_ROOM: libc::c_int = 16 << 20;
+const RECEIVE_ROOM: usize = 16 << 20;
 
 /// The agent's end of the control device.
 pub(super) struct ControlSocket {
@@ -22,14 +22,11 @@ pub(super) struct ControlSocket {
 impl ControlSocket {
     /// Opens a socket for the control frames of the device `index` with this `mtu`.
     pub(super) fn open(index: u32, mtu: u32) -> Result<Self, KernelError> {
-        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
-        // SAFETY: plain numbers. With protocol 0 nothing is received before the socket is bound.
-        let socket = match unsafe { libc::socket(libc::AF_PACKET, kind, 0) } {
-            -1 => return Err(io::Error::last_os_error()).attempted(|| "open a packet socket"),
-            // SAFETY: the kernel has just made this descriptor.
-            fd => unsafe { OwnedFd::from_raw_fd(fd) },
-        };
-        grow(&socket).attempted(|| "enlarge the receive buffer of the control device")?;
+        // Without a protocol nothing is received before the socket is bound.
+        let socket = socket(AddressFamily::Packet, SockType::Raw, SockFlag::SOCK_CLOEXEC, None)
+            .attempted(|| "open a packet socket")?;
+        setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_ROOM)
+            .attempted(|| "enlarge the receive buffer of the control device")?;
         bind(&socket, index).attempted(|| "bind a socket to the control device")?;
         let longest = LONGEST_FROM_GUEST.min(ETHERNET + mtu as usize);
         Ok(Self { socket, cutter: Cutter::new(longest), joiner: Joiner::default(), buffer: vec![0; 1 << 16] })
@@ -71,34 +68,14 @@ impl AsFd for ControlSocket {
     }
 }
 
-fn grow(socket: &OwnedFd) -> io::Result<()> {
-    // SAFETY: the option reads one int, and that is what it is given.
-    let set = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_RCVBUFFORCE,
-            (&raw const RECEIVE_ROOM).cast(),
-            length_of(&RECEIVE_ROOM),
-        )
-    };
-    checked(set)
-}
-
 fn bind(socket: &OwnedFd, index: u32) -> io::Result<()> {
     // SAFETY: a structure of plain numbers, for which zeros are valid.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
     address.sll_family = libc::c_ushort::try_from(libc::AF_PACKET).expect("a family is small");
     address.sll_protocol = ETHERTYPE.to_be();
     address.sll_ifindex = libc::c_int::try_from(index).map_err(io::Error::other)?;
+    let length = size_of_val(&address).try_into().expect("a small structure");
     // SAFETY: the address outlives the call, which is told its true length.
-    checked(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length_of(&address)) })
-}
-
-fn length_of<T>(value: &T) -> libc::socklen_t {
-    size_of_val(value).try_into().expect("a small structure")
-}
-
-fn checked(result: libc::c_int) -> io::Result<()> {
-    if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    let bound = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) };
+    if bound == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -3,13 +3,14 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use rustix::io::fcntl_dupfd_cloexec;
 
 use super::config::NodeConfig;
 use super::outbox::Outbox;
@@ -184,9 +185,8 @@ pub(crate) fn watch_children() -> nix::Result<SignalFd> {
 /// that open.
 fn keep_only(control: OwnedFd, events: OwnedFd) -> io::Result<(OwnedFd, OwnedFd)> {
     let null = File::options().read(true).write(true).open("/dev/null")?.into_raw_fd();
-    // Copies above the numbers that they are moved to, so that no move closes the source of another. The originals
-    // are closed with all the rest, not one by one: their numbers may be among the targets.
-    let (control, events) = (above(control.into_raw_fd(), 5)?, above(events.into_raw_fd(), 5)?);
+    // Copies above the numbers that they are moved to, so that no move closes the source of another.
+    let (control, events) = (above(control, 5)?, above(events, 5)?);
     for target in 0..=2 {
         place(null, target, 0)?;
     }
@@ -202,12 +202,8 @@ fn keep_only(control: OwnedFd, events: OwnedFd) -> io::Result<(OwnedFd, OwnedFd)
     Ok(unsafe { (OwnedFd::from_raw_fd(3), OwnedFd::from_raw_fd(4)) })
 }
 
-fn above(fd: libc::c_int, lowest: libc::c_int) -> io::Result<libc::c_int> {
-    // SAFETY: duplicating a descriptor that is open touches no memory.
-    match unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, lowest) } {
-        -1 => Err(io::Error::last_os_error()),
-        copy => Ok(copy),
-    }
+fn above(fd: OwnedFd, lowest: RawFd) -> io::Result<RawFd> {
+    Ok(fcntl_dupfd_cloexec(fd, lowest)?.into_raw_fd())
 }
 
 fn place(source: libc::c_int, target: libc::c_int, flags: libc::c_int) -> io::Result<()> {

@@ -6,6 +6,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
+use rustix::process::{WaitOptions, waitpid};
 
 use super::inspect;
 use super::protocol::{CpuWait, ProcessId};
@@ -71,11 +72,10 @@ impl Programs {
     fn bury(&mut self, pid: Pid, ended: &mut impl FnMut(ProcessId, i32, CpuWait)) {
         let cpu = inspect::cpu_wait_of(pid);
         self.ended += cpu;
-        let mut status = 0;
-        // SAFETY: waitpid writes the status to a variable that outlives the call.
-        unsafe { libc::waitpid(pid.as_raw(), &raw mut status, 0) };
-        if let Some(process) = self.running.remove(&pid) {
-            ended(process, status, cpu);
+        // It has ended, so that this does not wait.
+        let buried = waitpid(rustix::process::Pid::from_raw(pid.as_raw()), WaitOptions::empty());
+        if let (Some(process), Ok(Some((_, status)))) = (self.running.remove(&pid), buried) {
+            ended(process, status.as_raw(), cpu);
         }
     }
 }

@@ -5,10 +5,13 @@
 //! call, super-packets cost one per 64 KiB, and the ring needs no slots of 64 KiB.
 
 use super::fanout;
-use crate::sys::{check, packet_socket, set_buffer, set_option};
+use crate::sys::{check, packet_socket, set_option};
 use netloom_packet::VIRTIO_HEADER_LEN;
-use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_recv_buffer_size_force};
+use rustix::net::{RecvAncillaryBuffer, RecvFlags, ReturnFlags, recvmsg};
+use std::io::{self, IoSliceMut};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -17,7 +20,7 @@ const SLOTS: usize = 16_384;
 /// Sixteen slots a block; a block is contiguous in the kernel, and small blocks are always to be had.
 const BLOCK: usize = 32_768;
 const RING: usize = SLOT * SLOTS;
-const RECEIVE_BUFFER: i32 = 64 << 20;
+const RECEIVE_BUFFER: usize = 64 << 20;
 
 // linux/if_packet.h; libc lacks some of them.
 const PACKET_VERSION: i32 = 10;
@@ -96,7 +99,7 @@ impl Ring {
     /// Opens the ring; it receives from every interface of the current network namespace, or if it is muted, nothing
     /// until its socket gets another filter.
     pub(crate) fn open(is_muted: bool) -> io::Result<Self> {
-        let socket = packet_socket(0)?;
+        let socket = packet_socket()?;
         if is_muted {
             fanout::mute(socket.as_fd())?;
         }
@@ -105,7 +108,9 @@ impl Ring {
         set_option(&socket, libc::SOL_PACKET, PACKET_COPY_THRESH, &1_i32)?;
         set_option(&socket, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1_i32)?;
         stamp_where_packets_come_in(&socket)?;
-        set_buffer(&socket, libc::SO_RCVBUFFORCE, libc::SO_RCVBUF, RECEIVE_BUFFER)?;
+        // Beyond the system's maximum where the privileges allow it, else up to the maximum.
+        set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER)
+            .or_else(|_| set_socket_recv_buffer_size(&socket, RECEIVE_BUFFER))?;
         let small = |value: usize| u32::try_from(value).expect("ring sizes fit 32 bits");
         let request = RingRequest {
             block_size: small(BLOCK),
@@ -114,7 +119,7 @@ impl Ring {
             frames: small(SLOTS),
         };
         set_option(&socket, libc::SOL_PACKET, PACKET_RX_RING, &request)?;
-        let memory = map(socket.as_raw_fd())?;
+        let memory = map(&socket)?;
         let ring = Self { socket, memory, next: 0 };
         ring.bind()?;
         Ok(ring)
@@ -214,34 +219,22 @@ fn body<'a>(header: &SlotHeader, status: u32, bytes: &'a [u8]) -> Body<'a> {
 
 /// Fetches a super-packet from the socket: its virtio header, and its bytes into `buffer`. None if it is not there.
 pub(crate) fn fetch(socket: BorrowedFd<'_>, virtio: &mut [u8; VIRTIO_HEADER_LEN], buffer: &mut [u8]) -> Option<usize> {
-    let mut parts = [
-        libc::iovec { iov_base: virtio.as_mut_ptr().cast(), iov_len: virtio.len() },
-        libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() },
-    ];
-    // SAFETY: all-zero is a valid message: no address, no control data.
-    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-    message.msg_iov = parts.as_mut_ptr();
-    message.msg_iovlen = parts.len();
-    // SAFETY: the two parts are writable for their lengths and live through the call.
-    let len = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
-    let whole = message.msg_flags & libc::MSG_TRUNC == 0;
-    usize::try_from(len).ok().filter(|_| whole)?.checked_sub(VIRTIO_HEADER_LEN)
+    let mut parts = [IoSliceMut::new(virtio), IoSliceMut::new(buffer)];
+    let message = recvmsg(socket, &mut parts, &mut RecvAncillaryBuffer::default(), RecvFlags::DONTWAIT).ok()?;
+    let whole = !message.flags.contains(ReturnFlags::TRUNC);
+    if whole { message.bytes.checked_sub(VIRTIO_HEADER_LEN) } else { None }
 }
 
-fn map(fd: RawFd) -> io::Result<NonNull<u8>> {
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
+fn map(socket: &OwnedFd) -> io::Result<NonNull<u8>> {
+    let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::POPULATE);
     // SAFETY: a new mapping of the ring that was just requested, at an address of the kernel's choice.
-    let memory =
-        unsafe { libc::mmap(std::ptr::null_mut(), RING, protection, libc::MAP_SHARED | libc::MAP_POPULATE, fd, 0) };
-    if memory == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
+    let memory = unsafe { mmap(std::ptr::null_mut(), RING, protection, flags, socket, 0) }?;
     Ok(NonNull::new(memory.cast()).expect("a mapping is never at zero"))
 }
 
 impl Drop for Ring {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `map` with this length, and nothing refers to it any more.
-        unsafe { libc::munmap(self.memory.as_ptr().cast(), RING) };
+        let _ = unsafe { munmap(self.memory.as_ptr().cast(), RING) };
     }
 }

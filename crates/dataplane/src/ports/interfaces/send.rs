@@ -4,10 +4,11 @@ use super::BATCH;
 use crate::clock::Clock;
 use crate::edge::Handover;
 use crate::report::PortReport;
-use crate::sys::{check, packet_socket, set_buffer, set_option};
+use crate::sys::{check, packet_socket, set_option};
 use netloom_fabric::{Delivery, Ethernet, PortId};
 use netloom_packet::{MAX_HEAD, VIRTIO_HEADER_LEN};
 use netloom_units::Instant;
+use rustix::net::sockopt::{set_socket_send_buffer_size, set_socket_send_buffer_size_force};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -27,7 +28,7 @@ const WARM_UP_FRAME: [u8; 42] = [
 ];
 /// Virtio header, headers, payload.
 const PARTS: usize = 3;
-const SEND_BUFFER: i32 = 64 << 20;
+const SEND_BUFFER: usize = 64 << 20;
 // linux/if_packet.h; libc lacks some of them.
 const PACKET_VNET_HDR: i32 = 15;
 const PACKET_QDISC_BYPASS: i32 = 20;
@@ -68,10 +69,12 @@ unsafe impl Send for Scratch {}
 
 impl Sender {
     pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>, ethernet: Ethernet) -> io::Result<Self> {
-        let socket = packet_socket(0)?;
+        let socket = packet_socket()?;
         set_option(&socket, libc::SOL_PACKET, PACKET_VNET_HDR, &1_i32)?;
         set_option(&socket, libc::SOL_PACKET, PACKET_QDISC_BYPASS, &1_i32)?;
-        set_buffer(&socket, libc::SO_SNDBUFFORCE, libc::SO_SNDBUF, SEND_BUFFER)?;
+        // Beyond the system's maximum where the privileges allow it, else up to the maximum.
+        set_socket_send_buffer_size_force(&socket, SEND_BUFFER)
+            .or_else(|_| set_socket_send_buffer_size(&socket, SEND_BUFFER))?;
         let last = ports.values().map(|port| port.0).max().unwrap_or(0);
         let mut ifindexes = vec![0; last as usize + 1];
         let refused = vec![0; ifindexes.len()];
