@@ -7,7 +7,7 @@ mod build;
 mod value;
 
 pub(crate) use build::parse;
-pub(crate) use value::yaml_value;
+pub(crate) use value::{yaml_value, yaml_value_with_list};
 
 use crate::diagnostics::{Diagnostic, LONGEST_KEY, Span, Spanned, shortened};
 

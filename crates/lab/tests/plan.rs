@@ -419,6 +419,25 @@ fn the_same_file_gives_the_same_plan() {
     assert_eq!(plan(text).describe(), plan(text).describe());
 }
 
+/// The first class that matches takes a packet: the plan says which is first.
+#[test]
+fn a_described_queue_keeps_the_order_of_its_classes() {
+    let plan = plan(
+        "nodes: {a: {}, b: {}}
+links:
+  l:
+    ends: [a, b]
+    rate: 1 Mbit/s
+    queue: {kind: priority, classes: {web: {match: {protocol: tcp}}, calls: {match: {dscp: 46}}, any: {}}}
+",
+    );
+    let described = plan.describe();
+    let classes = &described["links"][0]["forward"]["described"]["queue"]["classes"];
+    let names: Vec<&str> =
+        classes.as_array().expect("a list").iter().filter_map(|class| class["name"].as_str()).collect();
+    assert_eq!(names, ["web", "calls", "any"]);
+}
+
 #[test]
 fn the_text_of_a_plan_tells_all_of_it() {
     let text = "nodes: {a: {cpus: 0.25}, b: {}}

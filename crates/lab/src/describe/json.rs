@@ -6,7 +6,7 @@ use crate::plan::{
     NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand, Shards, TrafficPlan,
 };
 use crate::traffic;
-use crate::yaml::yaml_value;
+use crate::yaml::{yaml_value, yaml_value_with_list};
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, Dilation, Duration, Rate};
 use serde::{Serialize, Serializer, ser::SerializeMap};
@@ -376,12 +376,13 @@ fn pipe(config: &PipeConfig) -> Value {
     })
 }
 
-/// A change as the lab file would have it.
+/// A change as the lab file would have it; `classes` as a list, as in [`settings_of`].
 pub fn change(change: &PipeChange) -> Value {
     keys(models::written_change(change))
 }
 
-/// Every key of a pipe that says something, as the lab file would have it.
+/// Every key of a pipe that says something, as the lab file would have it. `classes` of a queue are a list in their order,
+/// each with its `name`: the first that matches takes a packet, and a map of JSON has no order.
 pub fn settings_of(config: &PipeConfig) -> Map<String, Value> {
     written(models::written(config))
 }
@@ -391,5 +392,5 @@ fn keys(all: Vec<(&'static str, String)>) -> Value {
 }
 
 fn written(all: Vec<(&'static str, String)>) -> Map<String, Value> {
-    all.into_iter().map(|(key, value)| (key.to_owned(), yaml_value(&value))).collect()
+    all.into_iter().map(|(key, value)| (key.to_owned(), yaml_value_with_list(&value, "classes"))).collect()
 }
