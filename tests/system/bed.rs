@@ -241,6 +241,18 @@ impl Bed {
     }
 }
 
+/// The lab process, if it is there yet. For a moment, the guard has other children: those that say what a kernel can do.
+pub(crate) fn lab_of(guard: i32) -> Option<i32> {
+    let is_lab = |pid: &i32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "netloom-lab\n");
+    children(guard).into_iter().find(is_lab)
+}
+
+/// The children of a process with one thread.
+pub(crate) fn children(pid: i32) -> Vec<i32> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+}
+
 /// Interfaces of this network namespace that are named like a lab's ports.
 fn ports_here() -> BTreeSet<String> {
     let names = fs::read_dir("/sys/class/net").unwrap().flatten().map(|e| e.file_name().to_string_lossy().into_owned());

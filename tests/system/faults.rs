@@ -1,6 +1,6 @@
 //! More than the machine, or a node, can take: it is counted, it turns the verdict, and nothing grows or dies of it.
 
-use crate::bed::{Bed, Finished, User};
+use crate::bed::{Bed, Finished, User, lab_of};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -28,13 +28,12 @@ timeline:
     )
 }
 
-/// The lab process: the guard's only child, once it is there.
-fn lab_of(guard: u32) -> i32 {
+/// The lab process, once it is there.
+fn await_lab(guard: u32) -> i32 {
     let begun = Instant::now();
     loop {
-        let children = fs::read_to_string(format!("/proc/{guard}/task/{guard}/children")).unwrap_or_default();
-        if let Some(lab) = children.split_whitespace().next() {
-            return lab.parse().unwrap();
+        if let Some(lab) = lab_of(guard.cast_signed()) {
+            return lab;
         }
         assert!(begun.elapsed() < Duration::from_secs(100), "no lab process");
         sleep(Duration::from_millis(5));
@@ -61,7 +60,7 @@ fn what_a_full_ring_cost_is_counted_and_its_port_is_named() {
         bed.write("flood.yaml", &flood("", ""));
         let mut command = bed.command(&["run", "flood.yaml", "--json"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let lab = lab_of(child.id());
+        let lab = await_lab(child.id());
         let log = bed.latest("flood").join("logs/02-a-flood.stdout");
         let begun = Instant::now();
         while !log.exists() {
@@ -99,7 +98,7 @@ fn a_node_that_never_reads_spoils_nothing_and_lets_nothing_grow() {
         bed.write("flood.yaml", &lab);
         let mut command = bed.command(&["run", "flood.yaml", "--json"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let lab_process = lab_of(child.id());
+        let lab_process = await_lab(child.id());
         sleep(Duration::from_millis(3_500));
         let peak = peak_mib(lab_process);
         let done = Finished::of(&child.wait_with_output().unwrap());

@@ -1,6 +1,6 @@
 //! Whatever is killed, and whenever: nothing is left behind.
 
-use crate::bed::{Bed, User, is_root};
+use crate::bed::{Bed, User, children, is_root, lab_of};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -58,16 +58,6 @@ fn write_lab(bed: &Bed) {
 
 fn start(bed: &Bed) -> Child {
     bed.command(&["run", "victim.yaml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-}
-
-/// The lab process, if it is there yet: the guard's child.
-fn lab_of(guard: i32) -> Option<i32> {
-    children(guard).first().copied()
-}
-
-fn children(pid: i32) -> Vec<i32> {
-    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
 /// Kills the victim, or whoever is there in its place so early; who was killed.

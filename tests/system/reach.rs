@@ -1,6 +1,6 @@
 //! Ports of this machine that lead into nodes.
 
-use crate::bed::{Bed, User, is_root};
+use crate::bed::{Bed, User, is_root, lab_of};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, TcpListener, TcpStream};
@@ -153,10 +153,9 @@ fn ports_are_closed_whoever_is_killed() {
         bed.netloom(&["up", "reach.yaml", "-q"]).expect_code(0);
         let info: serde_json::Value =
             serde_json::from_str(&bed.netloom(&["ps", "--json"]).expect_code(0).stdout).unwrap();
-        let guard = info[0]["pid"].as_i64().unwrap();
-        let children = fs::read_to_string(format!("/proc/{guard}/task/{guard}/children")).unwrap();
-        let killed = if whom == "lab" { children.trim().parse().unwrap() } else { guard };
-        let pid = nix::unistd::Pid::from_raw(i32::try_from(killed).unwrap());
+        let guard = i32::try_from(info[0]["pid"].as_i64().unwrap()).unwrap();
+        let killed = if whom == "lab" { lab_of(guard).expect("a lab process") } else { guard };
+        let pid = nix::unistd::Pid::from_raw(killed);
         nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
         bed.assert_nothing_is_left("reach");
         assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, http)).is_err(), "after {whom} was killed");

@@ -1,6 +1,6 @@
 //! Labs in virtual time that cannot go on: each ends by itself, says why, and leaves nothing behind but its results.
 
-use crate::bed::{Bed, Finished, User};
+use crate::bed::{Bed, Finished, User, lab_of};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -196,11 +196,7 @@ fn a_kill_at_any_moment_leaves_nothing_behind() {
             let mut child = start(&bed, BUSY);
             sleep(Duration::from_millis(ms));
             let guard = child.id().cast_signed();
-            let children = fs::read_to_string(format!("/proc/{guard}/task/{guard}/children")).unwrap_or_default();
-            // For a moment, the guard has other children: those that say what a kernel can do.
-            let is_lab =
-                |pid: &i32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "netloom-lab\n");
-            let lab = children.split_whitespace().filter_map(|word| word.parse().ok()).find(is_lab);
+            let lab = lab_of(guard);
             let targets: Vec<i32> = match (round % 3, lab) {
                 (1, Some(lab)) => vec![lab],
                 (2, Some(lab)) => vec![guard, lab],

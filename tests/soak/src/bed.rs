@@ -166,6 +166,12 @@ fn groups() -> Vec<PathBuf> {
     found
 }
 
+/// The lab process of a guard. For a moment, the guard has other children: those that say what a kernel can do.
+pub(crate) fn lab_of(guard: i32) -> Option<i32> {
+    let is_lab = |pid: &i32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "netloom-lab\n");
+    children(guard).into_iter().find(is_lab)
+}
+
 /// The children of a process.
 pub(crate) fn children(pid: i32) -> Vec<i32> {
     let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Plays a script and looks whether everything is as it has to be afterwards.
 
-use crate::bed::{Bed, children, peak_memory};
+use crate::bed::{Bed, children, lab_of, peak_memory};
 use crate::script::{Action, Script, Victim};
 use crate::topology::NAME;
 use nix::sys::signal::{Signal, kill};
@@ -129,9 +129,8 @@ impl Trial<'_> {
         }
     }
 
-    /// The lab process: the guard's child.
     fn lab(&self) -> Option<i32> {
-        children(self.guard?).first().copied()
+        lab_of(self.guard?)
     }
 
     fn measure(&mut self) {
