@@ -163,3 +163,22 @@ pub(super) const LOOKS: [Edits; 5] = [
 ];
 
 const WITHOUT: &str = "in virtual time, each look of a program at the clock is a system call with this kernel";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel and its vDSO share no header that both could include, so each has the structure as a text of its own.
+    #[test]
+    fn kernel_and_vdso_agree_on_the_structure_that_they_share() {
+        let begin = "struct netloom_clock {\n";
+        let texts = LOOKS.iter().flat_map(|edits| edits.edits).map(|(_, to)| *to);
+        let definitions: Vec<&str> = texts
+            .filter_map(|text| text.split_once(begin))
+            .map(|(_, rest)| rest.split_once("};\n").expect("a structure ends").0)
+            .collect();
+        let [kernel, vdso] = definitions[..] else { panic!("{definitions:#?}") };
+        assert_eq!(kernel, vdso);
+        assert_eq!(kernel.lines().count(), 5);
+    }
+}
