@@ -3,8 +3,11 @@
 use crate::bed::{Bed, Finished, User};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::stat::Mode;
+use nix::unistd::{Pid, mkfifo};
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -47,13 +50,38 @@ fn an_interrupted_run_leaves_complete_results() {
         let report = bed.json("long", "report.json");
         assert_eq!(report["interrupted"], true);
         assert!(report["pipes"][0]["departed_packets"].as_u64().unwrap() > 2);
-        assert!(std::fs::read_to_string(bed.latest("long").join("ping.txt")).unwrap().contains("64 bytes from"));
+        assert!(fs::read_to_string(bed.latest("long").join("ping.txt")).unwrap().contains("64 bytes from"));
         for file in ["provenance.json", "lab.yaml", "pipes.csv", "commands.json", "verdict.json", "summary.txt"] {
             assert!(bed.latest("long").join(file).exists(), "{file}");
         }
         bed.assert_nothing_is_left("long");
         assert!(bed.runtime_files().is_empty());
     }
+}
+
+/// A run that reads its kernel from a pipe stays in its first moments until that has a writer that ends.
+#[test]
+fn a_run_that_is_interrupted_before_there_is_a_lab_prints_its_document() {
+    let bed = Bed::new(User::Own);
+    bed.write("long.yaml", &LONG.replace("[a, b]\nlinks", "{a: {stack: kernel}, b: {}}\nlinks"));
+    let kernel = bed.work().join("kernel");
+    mkfifo(&kernel, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
+    let mut command = bed.command(&["run", "long.yaml", "--json"]);
+    let child = command.env("NETLOOM_KERNEL", &kernel).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    let writer = loop {
+        match fs::File::options().write(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(&kernel) {
+            Ok(writer) => break writer,
+            Err(error) => assert!(begun.elapsed() < Duration::from_secs(100), "nobody reads the kernel: {error}"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    send(&child, Signal::SIGINT);
+    drop(writer);
+    let run = Finished::of(&child.wait_with_output().unwrap()).expect_code(130);
+    let document: serde_json::Value = serde_json::from_str(&run.stdout).expect("a document");
+    assert_eq!((&document["exit_code"], &document["interrupted"]), (&130.into(), &true.into()));
+    assert!(bed.runtime_files().is_empty());
 }
 
 #[test]

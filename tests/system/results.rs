@@ -19,6 +19,17 @@ fn listed(bed: &Bed) -> serde_json::Value {
 }
 
 #[test]
+fn a_run_without_plots_has_all_other_results() {
+    let bed = Bed::new(User::Own);
+    bed.write("drawn.yaml", LAB);
+    let run = bed.netloom(&["run", "drawn.yaml", "--no-plots"]);
+    assert!(!run.stdout.contains("plots/"), "{run:#?}");
+    assert!(!bed.latest("drawn").join("plots").exists());
+    assert!(bed.json("drawn", "report.json")["plots"].is_null());
+    assert!(bed.latest("drawn").join("summary.txt").exists());
+}
+
+#[test]
 fn a_run_is_drawn_and_listed() {
     for user in User::all() {
         let bed = Bed::new(user);

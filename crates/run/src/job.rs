@@ -37,6 +37,8 @@ pub(crate) struct Job {
     pub(crate) warnings: Vec<String>,
     /// Where results and logs go.
     pub(crate) folder: Folder,
+    /// Whether plots are drawn at the end.
+    pub(crate) plots: bool,
     /// What nodes see as `/etc/hosts`.
     pub(crate) hosts_file: PathBuf,
     /// Where the control socket is to be.

@@ -20,6 +20,8 @@ pub struct RunRequest {
     pub results: PathBuf,
     /// The command line, for the provenance.
     pub command_line: Vec<String>,
+    /// Whether plots are drawn at the end.
+    pub plots: bool,
     /// After how much wall time the run is to end, however far it is.
     pub wall_limit: Option<Duration>,
     /// The kernel for kernel nodes, if not the one that would be found.

@@ -35,6 +35,9 @@ pub(crate) struct RunArgs {
     /// End the run after this much wall time, keep its results, and exit with code 124
     #[arg(long, value_name = "TIME", value_parser = wall_limit)]
     pub(crate) wall_limit: Option<Duration>,
+    /// Draw no plots
+    #[arg(long)]
+    pub(crate) no_plots: bool,
     /// Show what commands and services write, on standard error
     #[arg(short, long)]
     pub(crate) follow: bool,

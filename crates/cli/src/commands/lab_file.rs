@@ -93,8 +93,8 @@ pub(super) fn request_with(
     }
     let command_line = std::env::args().collect();
     let kernel = overrides.kernel.clone();
-    let (plan, lab_file, wall_limit) = (plan.into(), path.to_owned(), None);
-    Ok(RunRequest { plan, lab_file, lab_text, warnings, results, command_line, wall_limit, kernel })
+    let (plan, lab_file, plots, wall_limit) = (plan.into(), path.to_owned(), true, None);
+    Ok(RunRequest { plan, lab_file, lab_text, warnings, results, command_line, plots, wall_limit, kernel })
 }
 
 /// Checks a name from the command line by the rules for names in lab files.

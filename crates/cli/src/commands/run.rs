@@ -2,11 +2,23 @@
 
 use super::{Failure, Outcome, dilate, lab_file, print, print_json};
 use crate::args::RunArgs;
-use netloom_judge::Report;
+use netloom_host::signals::Signals;
+use netloom_judge::{ExitCode, Report};
 use netloom_results::render;
 
 pub(super) fn run(args: &RunArgs) -> Outcome {
-    let outcome = attempt(args);
+    // A signal that comes before the lab is there ends the lab as soon as it is, so that there is a report in any case.
+    let hold = Signals::hold(&[]);
+    let signals = hold.map_err(|error| Failure::new(ExitCode::Machine, format!("holding signals back: {error}")))?;
+    let mut outcome = attempt(args);
+    let is_interrupted = std::iter::from_fn(|| signals.next()).count() > 0;
+    // From here on, a signal ends this process, which may be waiting for whoever reads its output.
+    drop(signals);
+    if let Err(failure @ Failure { report: None, .. }) = &mut outcome
+        && is_interrupted
+    {
+        failure.code = ExitCode::Interrupted;
+    }
     if args.json {
         match &outcome {
             Ok(report) | Err(Failure { report: Some(report), .. }) => print_json(report)?,
@@ -36,6 +48,7 @@ fn attempt(args: &RunArgs) -> Result<Box<Report>, Failure> {
 fn without_run(failure: &Failure) -> Report {
     Report {
         error: Some(anstream::adapter::strip_str(&failure.message).to_string()),
+        interrupted: failure.code == ExitCode::Interrupted,
         exit_code: failure.code.number(),
         ..Report::default()
     }

@@ -46,10 +46,11 @@ fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
         warnings,
         results: args.results.clone(),
         command_line: std::env::args().collect(),
+        plots: !args.no_plots,
         wall_limit: None,
         kernel: None,
     };
-    Ok(SimRequest { run, duration, plots: !args.no_plots })
+    Ok(SimRequest { run, duration })
 }
 
 /// Paths on the command line are relative to the current folder.

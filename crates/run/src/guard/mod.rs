@@ -205,6 +205,7 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         lab_file: absolute(&request.lab_file),
         warnings: request.warnings.clone(),
         folder,
+        plots: request.plots,
         hosts_file,
         control_socket: runtime.control_socket(),
         memory: runtime.path().join("memory"),

@@ -9,7 +9,7 @@ use crate::Event;
 use crate::commands::Command;
 use crate::driver::Driver;
 use crate::guard_link::GuardLink;
-use crate::job::Mode;
+use crate::job::{Job, Mode};
 use netloom_dataplane::Snapshot;
 use netloom_fabric::SwitchCounters;
 use netloom_guest::deputy::SLICE;
@@ -50,10 +50,11 @@ impl Session<'_> {
         let mut report = self.report(&why, played)?;
         self.context.job.folder.write_tables(&report)?;
         // Pictures come last: whatever keeps them from being drawn, the rest is there.
-        let drawn = plots::draw(&self.context.job.folder, &self.context.job.plan, INTERVAL);
+        let Job { folder, plan, plots, .. } = &self.context.job;
+        let drawn = if *plots { plots::draw(folder, plan, INTERVAL) } else { Ok(None) };
         report.plots = drawn.as_ref().ok().cloned().flatten();
-        self.context.job.folder.write_report(&report)?;
-        plots::write_page(&self.context.job.folder, &report.lab, drawn?.as_ref())?;
+        folder.write_report(&report)?;
+        plots::write_page(folder, &report.lab, drawn?.as_ref())?;
         captured?;
         Ok(Event::Finished { report: Box::new(report) })
     }

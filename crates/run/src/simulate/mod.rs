@@ -22,8 +22,6 @@ pub struct SimRequest {
     pub run: RunRequest,
     /// How long its sources send.
     pub duration: Duration,
-    /// Whether plots are drawn.
-    pub plots: bool,
 }
 
 /// Simulates a lab and leaves its results.
@@ -46,7 +44,7 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     events::write(&folder, plan, outcome.duration)?;
     let mut report = report(request, &folder, &outcome);
     write_tables(&folder, &report)?;
-    if request.plots {
+    if request.run.plots {
         report.plots = plots::draw(&folder, plan, interval_within(request.duration))?;
         delays::draw(&folder, &outcome.sources)?;
     }

@@ -17,10 +17,11 @@ fn request(lab: &str, results: &Path) -> SimRequest {
         warnings: Vec::new(),
         results: results.to_owned(),
         command_line: Vec::new(),
+        plots: true,
         wall_limit: None,
         kernel: None,
     };
-    SimRequest { run, duration: Duration::from_secs(5), plots: true }
+    SimRequest { run, duration: Duration::from_secs(5) }
 }
 
 /// Every file but the provenance, which tells the time, and the report and the page, which name the folder.
