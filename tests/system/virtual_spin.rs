@@ -114,15 +114,15 @@ fn a_program_that_computes_for_ever_is_named_and_ended() {
     let begun = Instant::now();
     let told = loop {
         let labs = bed.netloom(&["ps", "--json"]).expect_code(0).stdout;
-        if labs.contains("lab time stands still") || begun.elapsed() > Duration::from_secs(25) {
+        if labs.contains("lab time has stood still") || begun.elapsed() > Duration::from_secs(25) {
             break labs;
         }
         sleep(Duration::from_millis(100));
     };
     let run = Finished::of(&child.wait_with_output().unwrap()).expect_code(124);
-    let why = "now: node `a` is waited for, where its program `python3` computes";
+    let why = "of wall time: node `a` is busy, its program `python3` computes";
     assert!(told.contains(why), "{told}");
-    assert!(run.stderr.contains("lab time stands still at 1 s, ") && run.stderr.contains(why), "{}", run.stderr);
+    assert!(run.stderr.contains("lab time has stood still at 1 s for ") && run.stderr.contains(why), "{}", run.stderr);
     let report = bed.json("spin", "report.json");
     assert_eq!((&report["exit_code"], &report["wall_limit_reached"]), (&124.into(), &true.into()));
     assert!(bed.latest("spin").join("verdict.json").exists());

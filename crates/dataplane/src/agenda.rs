@@ -18,7 +18,7 @@ const INSTANT: Duration = Duration::from_nanos(1);
 pub enum Act {
     /// It is changed with packets inside.
     Change(Box<PipeChange>),
-    /// It is cut, or joined again.
+    /// It is cut, or restored.
     SetUp(bool),
     /// It is cut, and what is on the wire is lost, too: the interfaces at its ends lose their carrier.
     Unplug,

@@ -155,7 +155,7 @@ impl Engine {
         self.alive()
     }
 
-    /// Cuts a pipe or joins it again.
+    /// Cuts a pipe or restores it.
     ///
     /// # Errors
     /// When the engine has died.

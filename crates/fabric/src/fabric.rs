@@ -106,7 +106,7 @@ impl Fabric {
         self.reschedule(id);
     }
 
-    /// Cuts a pipe or joins it again.
+    /// Cuts a pipe or restores it.
     ///
     /// # Panics
     /// If there is no such pipe.

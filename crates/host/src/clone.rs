@@ -24,9 +24,9 @@ pub(crate) struct Cloned {
 /// child and goes no further.
 ///
 /// The C library does not see this fork. That is sound for a process with one thread, because no lock of the
-/// library can then be held by a thread that does not exist in the child. What the library remembers wrongly is the id
-/// of the child's first thread: there, calls like `pthread_setaffinity_np` on the thread itself go astray, and the
-/// system calls behind them (with id 0) do not.
+/// library can then be held by a thread that does not exist in the child. But the library remembers a
+/// wrong id of the child's first thread: functions like `pthread_setaffinity_np` on the thread itself fail there. The
+/// system calls behind them (with id 0) work.
 pub(crate) fn clone_process(namespaces: libc::c_int, body: impl FnOnce() -> i32) -> io::Result<Cloned> {
     let mut pidfd: RawFd = -1;
     let flags = libc::c_long::from(namespaces | libc::CLONE_PIDFD | libc::SIGCHLD);
@@ -51,8 +51,8 @@ fn exit_with(body: impl FnOnce() -> i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Makes sure that this process has one thread, as it must before it forks: locks held by others would stay locked in the
-/// child forever.
+/// Asserts that this process has one thread, as it must before it forks: a lock that another thread holds would stay locked
+/// in the child forever.
 ///
 /// # Panics
 /// If there are others; `what` is to be made from this one.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use lay::lay;
 pub(crate) use machine::enter;
 
-/// What a node's file system has of its own.
+/// How a node's file system differs from the machine's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilesConfig {
     /// A folder in memory that belongs to the lab, in which this node gets one of its own; none in a kernel node, whose

@@ -104,7 +104,7 @@ pub fn spawn_lab(
     body: impl FnOnce(LabSide) -> i32,
 ) -> Result<(LabProcess, UnixStream), LabError> {
     assert_one_thread("a lab is");
-    // What is free here would stay so in two processes.
+    // Freed memory would be kept in both processes.
     memory::give_back();
     let facts = Facts::gather();
     let refused = |error: KernelError| LabError::Refused { advice: facts.advice(error.errno()), error };
@@ -131,7 +131,7 @@ pub fn spawn_lab(
     match mapped.map_err(refused).and_then(|()| receive(&ours)) {
         Ok(Ok(())) => Ok((lab, ours)),
         Ok(Err(error)) => {
-            // It ends by itself after having told why.
+            // It has reported the reason and ends by itself.
             lab.wait().map_err(LabError::Channel)?;
             Err(refused(error))
         }
@@ -159,7 +159,7 @@ fn map_own_user(pid: Pid) -> Result<(), KernelError> {
     write("gid_map", format!("0 {} 1\n", getegid()))
 }
 
-/// Lets the lab process go on, and waits for what it says about its set-up.
+/// Lets the lab process continue, and waits for what it reports about its set-up.
 fn receive(mut channel: &UnixStream) -> Result<Result<(), KernelError>, LabError> {
     channel.write_all(&GO).map_err(LabError::Channel)?;
     let mut outcome = [READY];

@@ -4,7 +4,7 @@ use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What is still to be had, and what bounds it.
+/// How much memory is available, and what bounds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Available {
     /// In bytes.
@@ -13,8 +13,8 @@ pub struct Available {
     pub bound: String,
 }
 
-/// The least of what the machine has free, what the process's control groups allow, and what its own limits allow; none if
-/// the kernel tells nothing.
+/// The minimum of what the machine has free, what the process's control groups allow, and what its own limits allow; none if
+/// the kernel reports none of these.
 pub fn available() -> Option<Available> {
     let groups = groups(&fs::read_to_string("/proc/self/cgroup").unwrap_or_default());
     let groups = groups.into_iter().flat_map(|(base, path)| in_groups(&base, &path));

@@ -87,7 +87,7 @@ mod tests {
         assert!(claim(&[5]).is_none(), "an only processor is everybody's");
     }
 
-    /// Labs of other tests may have claimed any of them, so that all that is to be had is one or none.
+    /// Labs of other tests may have claimed any of them, so that one or none is left.
     #[test]
     fn processors_of_this_machine_can_be_claimed() {
         let allowed = allowed().expect("a thread has an affinity");

@@ -56,7 +56,7 @@ pub enum RuntimeError {
     AlreadyUp {
         /// Its name.
         name: String,
-        /// What is known about it, if it has got so far.
+        /// What is known about it, if that has been written already.
         state: Option<LabState>,
     },
     /// The folder that holds the labs' folders belongs to another user, who could tamper with them.
@@ -105,7 +105,7 @@ pub struct RunningLab {
     pub name: String,
     /// Its folder.
     pub path: PathBuf,
-    /// What is known about it, if it has got so far.
+    /// What is known about it, if that has been written already.
     pub state: Option<LabState>,
 }
 
@@ -241,7 +241,7 @@ pub fn control_socket(lab: &Path) -> PathBuf {
 /// Removes what killed labs have left, and tells their names.
 ///
 /// # Errors
-/// See [`RuntimeError`]; one lab that cannot be removed does not keep the others from it.
+/// See [`RuntimeError`]; the others are removed even if one cannot be.
 pub fn sweep_stale() -> Result<Vec<String>, RuntimeError> {
     sweep_in(&root()?)
 }

@@ -16,7 +16,7 @@ use rustix::process::{PidfdFlags, pidfd_open};
 
 use crate::error::{Attempted, KernelError};
 
-/// What a process is to be confined to.
+/// How a process is confined.
 #[derive(Debug)]
 pub struct Seal {
     /// An empty folder. The process sees a file system in memory there, which goes with it, and starts in it.
@@ -119,7 +119,7 @@ fn confine(folder: &CString, init: &CString, processors: Option<&CpuSet>) -> io:
     unsafe {
         checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
         checked(libc::setpgid(0, 0))?;
-        // A kernel wants no random addresses, and starts itself anew to be without. Where that is forbidden, it does with them.
+        // A kernel executes itself again to disable address randomization. Where that is forbidden, it runs with it.
         libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
         checked(libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core))?;
         checked(libc::unshare(libc::CLONE_NEWNS))?;

@@ -5,14 +5,14 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Lets a write beyond the limit of file sizes (`ulimit -f`) fail with an error that can be told, instead of ending the
-/// process without a word. Programs of nodes get the default back.
+/// Lets a write beyond the limit of file sizes (`ulimit -f`) fail with an error that can be reported, instead of killing the
+/// process without a message. Programs of nodes get the default back.
 pub fn survive_file_limits() {
     // SAFETY: to ignore a signal runs no code of this process; the number is valid, so that it cannot fail.
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
 }
 
-/// The signals that end a program politely, held back from this thread and the threads and processes it starts.
+/// The signals that ask a program to end, blocked in this thread and in the threads and processes that it starts.
 #[derive(Debug)]
 pub struct Signals {
     fd: SignalFd,
@@ -20,7 +20,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Holds SIGINT, SIGTERM, SIGHUP and `more` back until this is dropped.
+    /// Blocks SIGINT, SIGTERM, SIGHUP and `more` until this is dropped.
     pub fn hold(more: &[Signal]) -> io::Result<Self> {
         let polite = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
         let held: SigSet = polite.iter().chain(more).copied().collect();

@@ -30,7 +30,7 @@ pub fn open_pty() -> Result<Pty, KernelError> {
     Ok(Pty { master, slave })
 }
 
-/// A terminal that hands every key through at once, as long as this value lives.
+/// A terminal in raw mode, which passes on every key at once, as long as this value lives.
 #[derive(Debug)]
 pub struct RawMode<'a> {
     terminal: BorrowedFd<'a>,
@@ -58,8 +58,8 @@ impl Drop for RawMode<'_> {
     }
 }
 
-/// Makes a pseudo terminal hand everything through in both directions, for good: another terminal behind it does what
-/// terminals do.
+/// Puts a pseudo terminal into raw mode for good: it passes everything on in both directions, and another terminal behind it
+/// handles control characters.
 ///
 /// # Errors
 /// The kernel's refusal; `ENOTTY` when it is not a terminal.

@@ -59,15 +59,15 @@ impl ExitCode {
     /// One line for the manual and the help.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::Success => "it ran, as described, and every expectation was met",
+            Self::Success => "success; of a run: the network was as described, and every expectation was met",
             Self::Unmet => "an expectation was not met, or a command of the timeline failed",
             Self::Usage => "the command line is wrong",
             Self::LabFile => "the lab file is wrong",
-            Self::Machine => "this machine cannot do it (namespaces refused, a program is missing)",
-            Self::NotAsDescribed => "the network was not as described (see the verdict)",
+            Self::Machine => "this machine cannot do it: it refuses namespaces, or a program is missing",
+            Self::NotAsDescribed => "the network was not as described: see the verdict",
             Self::Results => "the results could not be written",
             Self::NoSuchLab => "the lab is up already, or there is no such lab, node or link",
-            Self::Died => "the lab died (one of its processes was killed, or an internal error)",
+            Self::Died => "the lab died: one of its processes was killed, or an internal error ended it",
             Self::WallLimit => "the run took longer than --wall-limit allows; its results are kept",
             Self::Interrupted => "interrupted by Ctrl-C, a signal or `netloom down`",
         }

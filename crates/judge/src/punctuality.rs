@@ -20,7 +20,7 @@ pub enum Kind {
 /// The events of a run by kinds. Spans are of lab time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Punctuality {
-    /// Links changed, cut and joined.
+    /// Links changed, cut and restored.
     pub link_changes: Lateness,
     /// Beginnings and ends of windows, and the end of the run.
     pub measurements: Lateness,

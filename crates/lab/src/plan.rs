@@ -385,7 +385,7 @@ pub struct Bounds {
     pub delay: Probability,
     /// The share of wall time that a kernel node, or an engine that serves some, may wait for a processor.
     pub starvation: Probability,
-    /// How much later than described links are changed, cut and joined, windows of expectations begin and end, and the run
+    /// How much later than described links are changed, cut and restored, windows of expectations begin and end, and the run
     /// ends.
     pub events: Duration,
     /// How much later than its instant a program is started, and asked to end.

@@ -114,7 +114,7 @@ fn a_cut_may_be_of_a_direction_or_of_a_further_pipe() {
     assert!(error.contains("link `first` has no further pipe `fra`: did you mean `far`?"), "{error}");
 }
 
-/// When each link is cut and joined: seconds, link, and for how long.
+/// When each link is cut and restored: seconds, link, and for how long.
 fn cuts(text: &str) -> Vec<(u64, &'static str, Option<Duration>)> {
     let names = ["ab", "bc", "cd", "da"];
     let network = "nodes: {a: {kind: router}, b: {kind: router}, c: {kind: router}, d: {kind: router}}

@@ -452,7 +452,7 @@ impl Pipe {
         self.look_for_opening(self.now);
     }
 
-    /// Cuts the link or joins it again.
+    /// Cuts the link or restores it.
     ///
     /// A cut drops what waits and the segment that is being sent; what had left the transmitter arrives, unless the
     /// pipe was told that it is lost. While the link is down, everything that comes in is dropped.

@@ -10,12 +10,12 @@ use crate::spans::Spans;
 use alloc::format;
 use netloom_units::{Duration, Instant, Seed};
 
-/// When the pipe is cut and joined by itself, and what a cut does.
+/// When the pipe is cut and restored by itself, and what a cut does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StateConfig {
     /// What happens to packets that have left the transmitter when the pipe is cut.
     pub on_the_wire: OnTheWire,
-    /// How it is cut and joined by itself; none: not at all.
+    /// How it is cut and restored by itself; none: not at all.
     pub flap: Option<FlapConfig>,
 }
 
@@ -29,7 +29,7 @@ pub enum OnTheWire {
     Lost,
 }
 
-/// How a pipe is cut and joined by itself, again and again.
+/// How a pipe is cut and restored by itself, again and again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlapConfig {
     /// How long it is up between two cuts.

@@ -136,7 +136,7 @@ fn steady() -> impl Strategy<Value = Case> {
     })
 }
 
-/// A pipe that is changed, cut and joined again; every segment leaves at its own instant.
+/// A pipe that is changed, cut and restored; every segment leaves at its own instant.
 fn changing() -> impl Strategy<Value = Case> {
     let event = prop_oneof![
         6 => loads().prop_map(Event::Send),

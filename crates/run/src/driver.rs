@@ -36,7 +36,7 @@ impl Driver {
         }
     }
 
-    /// Cuts a pipe or joins it again.
+    /// Cuts a pipe or restores it.
     pub(crate) fn set_up(&mut self, pipe: PipeId, up: bool) -> Result<(), RunError> {
         match self {
             Self::Engine(engine) => engine.set_up(pipe, up).map_err(died),

@@ -140,7 +140,7 @@ impl Links {
         self.numbers(|place| place.is_of(link, direction) && place.pipe.as_deref() == further)
     }
 
-    /// Cuts a direction of a link, or both, or joins it again: all its pipes, or the further one of this name.
+    /// Cuts a direction of a link, or both, or restores it: all its pipes, or the further one of this name.
     pub(crate) fn set_up(
         &mut self,
         link: usize,

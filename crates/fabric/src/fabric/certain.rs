@@ -7,7 +7,7 @@ use netloom_units::{Duration, Instant};
 
 impl Fabric {
     /// The instant before which all deliveries are known at `now`, no matter what is injected from `now` on; at least
-    /// `now`. It holds until a pipe is changed, cut or joined by hand.
+    /// `now`. It holds until a pipe is changed, cut or restored by hand.
     ///
     /// An answer may be earlier than what could be proved, never later. See [`netloom_link::Pipe::certain_until`].
     pub fn certain_until(&mut self, now: Instant) -> Instant {

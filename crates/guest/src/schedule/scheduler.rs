@@ -402,7 +402,7 @@ impl<M: Machine> Scheduler<M> {
         self.fabric.change(self.now, pipe, change);
     }
 
-    /// Cuts a pipe now, or joins it again, before anything else that happens now.
+    /// Cuts a pipe now, or restores it, before anything else that happens now.
     ///
     /// # Panics
     /// If there is no such pipe.

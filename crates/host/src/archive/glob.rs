@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Folders without files of their own, which only a pattern that names them looks into.
+/// Virtual file systems, which are searched only if a pattern names them.
 const WINDOWS: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// How many names a pattern is compared with, at most.
@@ -106,7 +106,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     pattern[p..].iter().all(|byte| *byte == b'*')
 }
 
-/// How much of the pattern and of the name one character takes; none if they do not fit.
+/// The lengths of the next element of the pattern and of the character that it matches; none if it matches none.
 fn step(pattern: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     // A character is all bytes up to the next that does not continue it (UTF-8).
     let length = 1 + name[1..].iter().take_while(|byte| **byte & 0xc0 == 0x80).count();
@@ -125,7 +125,7 @@ fn step(pattern: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     }
 }
 
-/// What stands between brackets, and the length with them. The first character may be a bracket itself.
+/// What is between brackets, and the length including them. The first character may be a bracket itself.
 fn class(pattern: &[u8]) -> Option<(&[u8], usize)> {
     let end = pattern.iter().skip(2).position(|byte| *byte == b']')? + 2;
     Some((&pattern[1..end], end + 1))

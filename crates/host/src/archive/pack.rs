@@ -17,11 +17,11 @@ const MOST_BYTES: u64 = 256 << 20;
 /// And how many files and folders.
 const MOST_FILES: usize = 100_000;
 
-/// A file that does not say how long it is, as those of /proc, is read up to here.
+/// The most that is read of a file without a length, such as those of /proc.
 const MOST_UNSAID: u64 = 1 << 24;
 
-/// `collect GLOB...` writes what these patterns find to standard output; `keep FOLDER EXCEPT...` all that is in a folder, but
-/// for some paths. What is left out is told on standard error, a line each.
+/// `collect GLOB...` writes the files that match these patterns to standard output; `keep FOLDER EXCEPT...` writes a folder,
+/// except for some paths. What is left out is reported on standard error, one line each.
 ///
 /// # Errors
 /// What went wrong, in words.
@@ -37,7 +37,7 @@ pub fn main(words: &[OsString]) -> Result<(), String> {
 
 struct Pack<W: Write> {
     archive: Builder<W>,
-    /// How much may still be put into it, in bytes and entries.
+    /// How much the archive may still take, in bytes and entries.
     bytes: u64,
     files: usize,
     notes: Vec<String>,
@@ -133,7 +133,7 @@ impl<W: Write> Pack<W> {
         if let Some(kind) = special(about) {
             return self.note(path, kind);
         }
-        // It may have become something else in the meantime.
+        // It may have been replaced in the meantime.
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
         let opened = File::options().read(true).custom_flags(flags).open(path);
         let file = match opened.and_then(|file| Ok((file.metadata()?.is_file(), file))) {
@@ -158,7 +158,7 @@ impl<W: Write> Pack<W> {
             return self.note(path, &format!("with it there would be more than {megabytes} MiB of this node"));
         }
         self.bytes -= about.len();
-        // As long as it was when its length was asked for, whatever happens to it.
+        // Exactly as long as its header says, even if the file grows or shrinks meanwhile.
         let contents = file.chain(io::repeat(0)).take(about.len());
         self.archive.append_data(&mut header(about, EntryType::Regular, about.len()), name, contents)
     }
@@ -169,7 +169,7 @@ impl<W: Write> Pack<W> {
     }
 }
 
-/// Bytes that would mean something to a terminal are written as numbers.
+/// Control characters are written as numbers: a terminal would obey them.
 fn shown(path: &OsStr) -> String {
     path.as_bytes().escape_ascii().to_string()
 }

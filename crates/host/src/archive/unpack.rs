@@ -11,7 +11,7 @@ use nix::sys::stat::{UtimensatFlags, utimensat};
 use nix::sys::time::TimeSpec;
 use tar::{Archive, Entry, EntryType};
 
-/// Brings everything in the archive back, in the empty folder `target`: owners, permissions and links included.
+/// Restores everything in the archive in the empty folder `target`, with owners, permissions and links.
 ///
 /// # Errors
 /// That the archive is damaged, or what the kernel refused.
@@ -39,7 +39,7 @@ pub(crate) fn unpack(file: File, target: &Path) -> io::Result<()> {
         if kind != EntryType::Symlink {
             fs::set_permissions(&path, Permissions::from_mode(mode))?;
         }
-        // What is put into a folder changes its time.
+        // Writing into a folder changes its time, so that is set last.
         if kind == EntryType::Directory { folders.push((path, time)) } else { set_time(&path, time)? }
     }
     folders.into_iter().rev().try_for_each(|(path, time)| set_time(&path, time))

@@ -15,7 +15,7 @@ pub enum Hierarchy {
     },
     /// Version 2: one tree for all controllers.
     V2 {
-        /// The group under which labs get theirs; it hands the `cpu` controller down.
+        /// The group under which labs get theirs; it enables the `cpu` controller for its children.
         base: PathBuf,
     },
 }
@@ -35,7 +35,7 @@ pub enum Unavailable {
         /// The group that was tried.
         group: PathBuf,
     },
-    /// The group that this process may use has processes of its own, and the kernel then shares nothing out below it.
+    /// The group that this process may use contains processes, so that the kernel enables no controller for its children.
     Occupied {
         /// The group that was tried.
         group: PathBuf,
@@ -123,7 +123,7 @@ enum Version {
 #[derive(Debug, PartialEq, Eq)]
 struct Mount {
     version: Version,
-    /// Which part of the hierarchy is mounted: `/` but in containers.
+    /// Which part of the hierarchy is mounted: `/`, except in containers.
     root: PathBuf,
     point: PathBuf,
 }
@@ -194,7 +194,7 @@ fn hand_down(group: &Path, turn_on: bool) -> io::Result<()> {
     }
 }
 
-/// Whether the kernel would refuse to hand controllers down because the group has processes of its own. It never does
+/// Whether the kernel would refuse to enable controllers for children because the group contains processes. It never does
 /// so at the root of the whole hierarchy, which alone has no type.
 fn is_occupied(group: &Path) -> bool {
     let processes = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();

@@ -9,8 +9,8 @@ use nix::unistd::{Pid, getpid};
 use super::Hierarchy;
 use crate::error::{Attempted, KernelError};
 
-/// The period over which a share is accounted, in microseconds: the kernel's default. A node with half a core may run
-/// for 50 ms, then stands still for as long.
+/// The period over which a share is accounted, in microseconds: the kernel's default. A node with half a core runs for at
+/// most 50 ms, and is then throttled for as long.
 const PERIOD_US: u64 = 100_000;
 
 /// The longest period that the kernel takes, for shares so small that their part of the usual one would be below the
@@ -37,7 +37,7 @@ pub struct Share {
     version_1: bool,
 }
 
-/// How often a share kept its node from running.
+/// How often and for how long a share throttled its node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Throttling {
     /// Periods in which the node had something to run.
@@ -79,7 +79,7 @@ impl LabGroup {
     }
 
     /// Makes the group of `node`, whose processes together get `millionths` of one core: 500,000 is half a core,
-    /// 2,000,000 two cores. Shares below a thousandth of a core are more than the kernel's accounting can do.
+    /// 2,000,000 two cores. The kernel's accounting cannot enforce shares below a thousandth of a core.
     ///
     /// # Errors
     /// The kernel's refusal.

@@ -34,13 +34,13 @@ impl Connection {
     /// From `outside` to `port` of a node.
     pub(super) fn new(outside: TcpStream, port: u16) -> io::Result<Self> {
         outside.set_nonblocking(true)?;
-        // What comes in small pieces is not to wait twice for more.
+        // Small pieces must not wait twice for more data (Nagle's algorithm).
         outside.set_nodelay(true)?;
         let (to_node, from_node) = (Flow::default(), Flow::default());
         Ok(Self { outside, stage: Stage::Dialling(Dialling::new(port)), to_node, from_node })
     }
 
-    /// Does what can be done without waiting; false when the connection is over. One that goes wrong on one side is reset
+    /// Does what can be done without waiting; false when the connection is over. One that fails on one side is reset
     /// on the other.
     pub(super) fn go_on(&mut self, way: &Entered) -> bool {
         match self.step(way) {
@@ -86,7 +86,7 @@ impl Connection {
         Ok(())
     }
 
-    /// What to wait for. Nothing is waited for that would not be dealt with.
+    /// What to wait for: only events that are handled now.
     pub(super) fn awaited(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let when = |wanted: bool, flags: PollFlags| if wanted { flags } else { PollFlags::empty() };
         let (reads, writes) = (PollFlags::POLLIN, PollFlags::POLLOUT);
@@ -101,7 +101,7 @@ impl Connection {
             Stage::Open(Inside::Pipes(reader, writer)) => [
                 wanted(self.outside.as_fd(), outside),
                 wanted(reader.as_fd(), output),
-                // Without anything to be written it still tells that the program has gone.
+                // With nothing to write, it still reports that the program has gone.
                 writer.as_ref().map(|writer| (writer.as_fd(), input)),
             ],
         };
@@ -116,9 +116,9 @@ struct Flow {
     buffer: Vec<u8>,
     /// Which part of the buffer waits to go out.
     waiting: Range<usize>,
-    /// Nothing more comes in.
+    /// The input has ended.
     ended: bool,
-    /// And the other side knows.
+    /// And the other side has been told.
     told: bool,
 }
 
@@ -135,7 +135,7 @@ impl Flow {
         self.ended && self.waiting.is_empty() && !self.told
     }
 
-    /// The other side takes nothing any more, and has said so.
+    /// The other side has closed its input.
     fn give_up(&mut self) {
         (self.waiting, self.ended, self.told) = (0..0, true, true);
     }

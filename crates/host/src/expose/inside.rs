@@ -1,4 +1,4 @@
-//! The program that goes on inside of a node which the relay cannot enter.
+//! The program that continues a connection inside a node that the relay cannot enter.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, TcpStream};
 use std::os::fd::FromRawFd;
 
 /// Joins standard input and output to a TCP port of this machine, which is a node: `words` are the port and the addresses
-/// at which it may be open, beside those of the loopback. Each direction ends for itself.
+/// at which it may be open, beside those of the loopback. Each direction ends independently.
 ///
 /// # Errors
 /// What is wrong with the words, or that nothing listens at the port.

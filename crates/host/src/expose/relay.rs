@@ -61,12 +61,12 @@ impl Relay {
 impl Drop for Relay {
     fn drop(&mut self) {
         drop(self.stop.take());
-        // It has nothing to tell.
+        // It returns nothing.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-/// What the thread does.
+/// The state of the thread.
 struct Switch {
     stopped: PipeReader,
     /// Each with the node's port.

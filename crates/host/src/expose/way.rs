@@ -62,7 +62,7 @@ impl Asked {
 }
 
 impl Way {
-    /// Goes where this way begins: in the thread that goes it from now on.
+    /// Enters the node's network namespace, if that is the way, in the thread that uses it from now on.
     pub(super) fn enter(self) -> Result<Entered, KernelError> {
         match self {
             Self::Namespace { init, addresses } => {
@@ -172,7 +172,7 @@ impl Dialling {
         self.socket.as_ref().map(AsFd::as_fd)
     }
 
-    /// Goes on: with what has come of the last attempt, and with further addresses.
+    /// Continues: looks at the outcome of the last attempt, then tries further addresses.
     pub(super) fn go_on(&mut self, way: &Entered) -> io::Result<Dialled> {
         let addresses = match way {
             Entered::Namespace(addresses) => addresses,
@@ -215,7 +215,7 @@ fn connect(socket: &OwnedFd, address: IpAddr, port: u16) -> nix::Result<()> {
     }
 }
 
-/// Asks for a program that goes on from here. If there will be none, its ends of the pipes are closed.
+/// Asks for a program that continues the connection. If none is started, its ends of the pipes are closed.
 fn ask(channel: &OwnedFd, port: u16) -> io::Result<Dialled> {
     let (input, to_program) = io::pipe()?;
     let (from_program, output) = io::pipe()?;
@@ -224,7 +224,7 @@ fn ask(channel: &OwnedFd, port: u16) -> io::Result<Dialled> {
     }
     match send_with_fds(channel, &port.to_be_bytes(), &[input.as_fd(), output.as_fd()]) {
         Ok(_) => Ok(Dialled::Done(Inside::Pipes(from_program, Some(to_program)))),
-        // So many were asked for already that one more would never be started.
+        // The queue of requests is full.
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Dialled::Refused),
         Err(error) => Err(error),
     }

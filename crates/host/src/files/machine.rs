@@ -1,7 +1,7 @@
 //! The machine's file system, copied on write: a root of its own for a namespace node.
 //!
-//! Every file system of the machine gets an overlay, and what is a window into the kernel (`/proc`, `/sys`, `/dev`) is
-//! shown as it is. The kernel lets no process uncover what a mount hides, so in a user namespace it refuses an overlay
+//! Every file system of the machine gets an overlay. Views of the kernel (`/proc`, `/sys`, `/dev`) are shown as they
+//! are. The kernel lets no process uncover what a mount hides, so in a user namespace it refuses an overlay
 //! over a folder with the machine's mounts below. Such a folder is made anew, and each folder in it gets an overlay
 //! instead.
 
@@ -20,7 +20,7 @@ use super::mounts::{self, Mount};
 use super::{FileConfig, FilesConfig, lay};
 use crate::error::{Attempted, KernelError};
 
-/// Windows into the kernel, with all that is mounted below.
+/// Views of the kernel, with all that is mounted below.
 const WINDOWS: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// The same elsewhere: file systems without files of their own.
@@ -78,7 +78,7 @@ pub(crate) fn enter(files: &FilesConfig, name: &str) -> Result<(), KernelError> 
     chdir("/").attempted(|| "enter /")
 }
 
-/// Does something with `root` as this process's root, in whose file systems paths lead then, links included.
+/// Calls a function with `root` as this process's root, so that paths and links are resolved there.
 fn inside<T>(root: &Path, act: impl FnOnce() -> Result<T, KernelError>) -> Result<T, KernelError> {
     let outside = File::options().read(true).custom_flags(libc::O_DIRECTORY).open("/").attempted(|| "open /")?;
     let attempted = || format!("enter {}", root.display());

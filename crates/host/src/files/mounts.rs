@@ -36,7 +36,7 @@ fn parse(line: &[u8]) -> Option<(u64, Mount)> {
     Some((id, Mount { point, kind: String::from_utf8_lossy(kind).into_owned() }))
 }
 
-/// Blanks and the like are written as a backslash and three octal digits.
+/// Blanks and some other characters are written as a backslash and three octal digits.
 fn unescape(field: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;

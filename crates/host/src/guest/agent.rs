@@ -41,7 +41,7 @@ pub(super) struct Agent {
     watch: Option<Watch>,
 }
 
-/// All programs have been sent a signal and are awaited.
+/// All programs have got a signal and are to end.
 #[derive(Debug, Clone, Copy)]
 struct Stopping {
     until: Instant,
@@ -105,7 +105,7 @@ impl Agent {
             fds.push(PollFd::new(output.fd(), PollFlags::POLLIN));
         }
         for (process, input) in &self.inputs {
-            // Without events it still tells that the reader of a pipe has gone. A terminal tells more than that.
+            // Without events, poll(2) still reports that the reader of a pipe has gone. For a terminal it reports more than that.
             if input.is_waiting() || !input.is_terminal {
                 let events = if input.is_waiting() { PollFlags::POLLOUT } else { PollFlags::empty() };
                 sources.push(Source::Input(*process));
@@ -286,7 +286,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Tells of the programs that have ended and whose output is all on its way.
+    /// Reports the programs that have ended and whose output has been sent.
     fn tell_endings(&mut self) -> io::Result<()> {
         if self.ended.is_empty() {
             return Ok(());
@@ -306,7 +306,7 @@ impl Agent {
     }
 
     fn begin_stop(&mut self, grace: Duration) -> Result<(), KernelError> {
-        // A stopped process acts on a request to end only when it goes on.
+        // A stopped process handles SIGTERM only after SIGCONT.
         [Signal::SIGTERM, Signal::SIGCONT].into_iter().try_for_each(Programs::signal_all)?;
         self.stopping = Some(Stopping { until: Instant::now() + grace, killed: false });
         Ok(())

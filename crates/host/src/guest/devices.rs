@@ -12,7 +12,7 @@ use crate::netlink::{Link, Netlink, change};
 use crate::node::InterfaceConfig;
 use crate::sysctl;
 
-/// What an Ethernet device carries without being asked.
+/// The default MTU of an Ethernet device.
 const USUAL_MTU: u32 = 1500;
 
 /// As for any network card: the veth pairs of namespace nodes have it, too.

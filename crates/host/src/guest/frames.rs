@@ -36,7 +36,7 @@ const DESTINATION: [u8; 6] = [0xff; 6];
 /// Locally administered.
 const SOURCE: [u8; 6] = [2, 0, 0, 0, 0, 1];
 
-/// The other side does not keep to the format.
+/// The other side broke the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameError {
     /// Frames between these two numbers did not arrive.
@@ -46,7 +46,7 @@ pub enum FrameError {
         /// The one that came.
         came: u32,
     },
-    /// A frame says another length of its message than the frames before it, or an impossible one.
+    /// A frame and those before it disagree on the length of their message, or the length is impossible.
     Length(u32),
 }
 

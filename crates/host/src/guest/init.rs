@@ -60,8 +60,8 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// How much longer programs believe that the machine runs, in seconds. Some take a machine's first second for a clock that
-/// is not set yet: ping then forgets its interval.
+/// What programs see as the uptime of a machine that has just booted, in seconds. Some take a clock in its first second for
+/// one that is not set yet: ping then forgets its interval.
 const AGE: u32 = 1_000;
 
 /// Lets the clocks since boot of all programs begin at [`AGE`], by a time namespace (time_namespaces(7)). A kernel without

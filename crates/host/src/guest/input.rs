@@ -10,7 +10,7 @@ pub(super) struct Input {
     fd: OwnedFd,
     pub(super) is_terminal: bool,
     waiting: VecDeque<u8>,
-    /// Nothing comes behind what waits.
+    /// What waits is the end of the input.
     ends: bool,
 }
 

@@ -30,8 +30,8 @@ const WANTED: &[&str] = &[
     "tcp_westwood",
 ];
 
-/// Loads those of [`WANTED`] that this kernel has as modules. One that is missing or refused shows later, in the words of
-/// whoever needs it.
+/// Loads those of [`WANTED`] that this kernel has as modules. If one is missing or refused, whoever needs it reports that
+/// later.
 pub(super) fn load() {
     let Ok(release) = uname().map(|name| name.release().to_owned()) else { return };
     let folder = Path::new(FOLDER).join(release);

@@ -17,7 +17,7 @@ pub(super) struct Output {
     owed: Owed,
 }
 
-/// What has to be passed on before the program's end may be told.
+/// What has to be passed on before the program's end may be reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owed {
     /// The program runs.

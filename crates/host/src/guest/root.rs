@@ -27,7 +27,7 @@ pub(super) fn enter() -> Result<(), KernelError> {
         let path = format!("{WORKSHOP}/{folder}");
         std::fs::create_dir(&path).attempted(|| format!("make {path}"))?;
     }
-    // Writing back to memory that goes with the kernel would be work for nothing: "volatile" leaves it out.
+    // The upper layer is in memory that ends with the kernel, so that syncing it is useless: "volatile" omits that.
     let layers = format!("lowerdir=/,upperdir={WORKSHOP}/upper,workdir={WORKSHOP}/work,volatile");
     let root = format!("{WORKSHOP}/root");
     // Without root, the machine's files belong to nobody in here, and its programs with the set-user-id bit (mount, su) would

@@ -53,7 +53,7 @@ impl Subordinate {
         })
     }
 
-    /// Whether the user can be one inside.
+    /// Whether the user exists inside.
     ///
     /// # Errors
     /// What is too small for it.

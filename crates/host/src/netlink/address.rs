@@ -75,7 +75,7 @@ pub(crate) fn add_route(
 }
 
 impl Netlink {
-    /// Whether this namespace takes packets for `address`. One that it has may still be on its way to be its own.
+    /// Whether this namespace accepts packets for `address`. An address that was added may not be usable yet.
     ///
     /// # Errors
     /// The kernel's refusal.

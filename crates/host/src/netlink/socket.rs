@@ -55,9 +55,8 @@ impl Netlink {
     /// Carries out all requests in order and waits until they are done. The first failure is returned; the requests
     /// behind it have been carried out or not.
     ///
-    /// A request is made when it is needed, and once more for the words of its failure: what a node with hundreds of
-    /// routes kept of them meanwhile would lie among the memory that it shares with all other nodes, and take a page of
-    /// its own here and there.
+    /// A request is made when it is needed, and again for the text of its failure. Kept requests of a node with hundreds of
+    /// routes would be scattered over memory that the node shares with all others, and each touched page would be copied.
     pub(crate) fn transact<I>(&mut self, requests: I) -> Result<(), KernelError>
     where
         I: IntoIterator<Item = Request, IntoIter: Clone>,

@@ -98,7 +98,7 @@ impl Agent<'_> {
 
     fn configure(&mut self) -> Result<(), KernelError> {
         configure::configure(self.config)?;
-        // A node with a thousand routes has just written a long letter to the kernel, and will write none again.
+        // The requests for a thousand routes took memory that the node never needs again.
         memory::give_back();
         Ok(())
     }
@@ -121,7 +121,7 @@ impl Agent<'_> {
 
     /// Asks every program to end, waits up to `grace`, and ends those that are left.
     fn stop(&mut self, grace: Duration) -> Result<(), KernelError> {
-        // A stopped process acts on a request to end only when it goes on.
+        // A stopped process handles SIGTERM only after SIGCONT.
         for (signals, within) in
             [(&[Signal::SIGTERM, Signal::SIGCONT][..], grace), (&[Signal::SIGKILL][..], KILLED_WITHIN)]
         {
@@ -153,7 +153,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Takes leave of every child that has ended, orphans included; whether there are others.
+    /// Reaps every child that has ended, orphans included; whether there are others.
     fn reap(&mut self) -> bool {
         let outbox = &mut self.outbox;
         self.programs.reap(|process, status, cpu| {
@@ -172,7 +172,7 @@ pub(crate) fn done(result: Result<(), KernelError>) -> Reply {
 }
 
 pub(crate) fn watch_children() -> nix::Result<SignalFd> {
-    // Whatever the lab process handles or holds back is no concern of a node. Signals with their default action do
+    // A node does not inherit the signal handlers and the mask of the lab process. Signals with their default action do
     // nothing to a process 1.
     program::default_signals()?;
     let mask = SigSet::from(Signal::SIGCHLD);
@@ -180,7 +180,7 @@ pub(crate) fn watch_children() -> nix::Result<SignalFd> {
     SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
 }
 
-/// Closes all descriptors but two, and gives those small numbers. A node that kept the lab's socket to its guard
+/// Closes all descriptors but two, and renumbers those to 3 and 4. A node that kept the lab's socket to its guard
 /// would keep the lab from noticing that the guard has died; one that kept the user's terminal or pipe would keep
 /// that open.
 fn keep_only(control: OwnedFd, events: OwnedFd) -> io::Result<(OwnedFd, OwnedFd)> {

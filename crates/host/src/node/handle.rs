@@ -50,7 +50,7 @@ pub enum NodeError {
         /// The node's name.
         node: String,
     },
-    /// The kernel of a kernel node has ended or does not answer, or what speaks for a node says what it may not say.
+    /// The kernel of a kernel node has ended or does not answer, or a node's agent broke the protocol.
     Kernel {
         /// The node's name.
         node: String,
@@ -165,7 +165,7 @@ impl Node {
     /// If the process has more than one thread: locks held by the others would stay locked in the nodes forever.
     pub fn create_all<C: Borrow<NodeConfig>>(configs: impl IntoIterator<Item = C>) -> Result<Vec<Self>, NodeError> {
         assert_one_thread("nodes are");
-        // What is free here would be copied into the page tables of every node; so would configurations of others.
+        // Freed memory and the configurations of other nodes would be copied into the page tables of every node.
         memory::give_back();
         let make = |config: C| Ok((Self::fork(config.borrow())?, config.borrow().cgroup.clone()));
         let made: Vec<(Self, Option<PathBuf>)> = configs.into_iter().map(make).collect::<Result<_, NodeError>>()?;
@@ -442,7 +442,7 @@ impl Node {
     fn unexpected(&self, reply: Reply) -> NodeError {
         match reply {
             Reply::Refused(error) => NodeError::Refused { node: self.name.clone(), error },
-            // Its first process is ours, but root in the node can do with it as it likes.
+            // Its first process is ours, but root in the node can control it.
             other => NodeError::Kernel {
                 node: self.name.clone(),
                 what: format!("its first process answered {other:?} to another question"),

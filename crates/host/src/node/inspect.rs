@@ -49,7 +49,7 @@ pub(crate) fn running(interfaces: &[InterfaceConfig]) -> Result<Vec<String>, Ker
 pub(crate) fn cpu_wait() -> Result<CpuWait, KernelError> {
     let mut sum = CpuWait::default();
     for process in fs::read_dir("/proc").attempted(|| "list /proc")?.flatten() {
-        // Threads come and go while this reads; those that have gone are left out.
+        // Threads begin and end while this reads; those that have ended are left out.
         let Ok(threads) = fs::read_dir(process.path().join("task")) else { continue };
         for thread in threads.flatten() {
             sum += schedstat(&thread.path().join("schedstat"));

@@ -123,7 +123,7 @@ fn become_program(terminal: bool, user: Option<&User>) -> io::Result<()> {
     user.map_or(Ok(()), User::become_it)
 }
 
-/// Gives every signal its default action. The two that can have no other are left out.
+/// Resets every signal to its default action, except SIGKILL and SIGSTOP, which have no other.
 pub(crate) fn default_signals() -> nix::Result<()> {
     for number in Signal::iterator().filter(|number| !matches!(number, Signal::SIGKILL | Signal::SIGSTOP)) {
         // SAFETY: the default action runs no code of this process.

@@ -55,11 +55,11 @@ impl Programs {
         Ok(sum)
     }
 
-    /// Takes leave of every child that has ended, orphans included, and tells `ended` of those that were started here:
-    /// what wait(2) says, and the CPU time of the first thread. Returns whether there are other children.
+    /// Reaps every child that has ended, orphans included, and calls `ended` for those that were started here, with what
+    /// wait(2) says and the CPU time of the first thread. Returns whether there are other children.
     pub(crate) fn reap(&mut self, mut ended: impl FnMut(ProcessId, i32, CpuWait)) -> bool {
         loop {
-            // Left unreaped first: a zombie still tells how long it waited for a CPU.
+            // Not reaped at once: a zombie still shows how long it waited for a CPU.
             match waitid(Id::All, WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT) {
                 Ok(WaitStatus::StillAlive) => return true,
                 Ok(status) => status.pid().into_iter().for_each(|pid| self.bury(pid, &mut ended)),

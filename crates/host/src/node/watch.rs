@@ -1,7 +1,7 @@
-//! What programs of a node did to its network, beside what the lab made of it.
+//! What programs of a node changed in its network after the lab had configured it.
 //!
-//! A program in a node may do to its network whatever a program on a machine may. But if it puts a queue or another MTU in
-//! front of a described link, or takes the link down, packets meet something else than the description says.
+//! A program in a node may change its network as a program on a machine may. But if it sets a queueing discipline or another
+//! MTU on the interface of a described link, or takes that down, the link is no longer as described.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use super::config::{InterfaceConfig, NodeConfig};
 use crate::error::KernelError;
 use crate::netlink::{Events, Netlink, Seen};
 
-/// More changes than these are not told one by one.
+/// The most changes that are reported one by one.
 const MOST: usize = 16;
 
-/// Disciplines at which packets do not wait; they only carry filters.
+/// Disciplines without a queue; they only carry filters.
 const WITHOUT_QUEUE: [&str; 2] = ["ingress", "clsact"];
 
 /// Something that a node's programs did to its network.
@@ -30,7 +30,7 @@ pub struct NetworkChange {
 #[derive(Debug)]
 pub(crate) struct Watch {
     events: Events,
-    /// The numbers of the interfaces that there were, and which of the described ones each is.
+    /// The numbers of the interfaces at the beginning, and which described interface each of them is.
     known: Vec<(u32, Option<usize>)>,
     changes: BTreeSet<NetworkChange>,
     /// Whether there were more.
@@ -63,7 +63,7 @@ impl Watch {
     }
 }
 
-/// What there is to say of an event; nothing if it leads to what the lab file describes.
+/// What to report of an event; nothing if it leads to what the lab file describes.
 fn judge(config: &NodeConfig, known: &[(u32, Option<usize>)], seen: &Seen) -> Option<NetworkChange> {
     let described = |index: &u32| {
         let (_, place) = known.iter().find(|(known, _)| known == index)?;
@@ -99,7 +99,7 @@ fn judge(config: &NodeConfig, known: &[(u32, Option<usize>)], seen: &Seen) -> Op
     }
 }
 
-/// Of several things that an event tells, the one that matters most.
+/// The most important of several changes in one event.
 fn altered(interface: &InterfaceConfig, name: &str, mac: &[u8], mtu: u32, up: bool) -> Option<NetworkChange> {
     let InterfaceConfig { name: own, mac: own_mac, mtu: own_mtu, .. } = interface;
     let altered = |what: String| Some(NetworkChange { alters_link: true, what });

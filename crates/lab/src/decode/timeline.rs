@@ -171,7 +171,7 @@ fn direction(node: &Node) -> Result<Direction, Diagnostic> {
     word(node, &[("forward", Direction::Forward), ("backward", Direction::Backward)])
 }
 
-/// What of a link is cut or joined.
+/// What of a link is cut or restored.
 fn part(fields: &Fields<'_>, errors: &mut Errors) -> Option<PartSpec> {
     let direction = fields.read("direction", direction, errors);
     let pipe = fields.read("pipe", name_of("a further pipe"), errors);
@@ -181,7 +181,7 @@ fn part(fields: &Fields<'_>, errors: &mut Errors) -> Option<PartSpec> {
 
 fn how_long(node: &Node) -> Result<Duration, Diagnostic> {
     match node.plain() {
-        Some("false") => Err(node.error("write `up: true` to join a link again")),
+        Some("false") => Err(node.error("write `up: true` to restore a link")),
         _ => positive_duration(node),
     }
 }

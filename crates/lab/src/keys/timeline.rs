@@ -147,10 +147,10 @@ pub(crate) const CUT: Section = Section {
     ]],
 };
 
-/// An entry of the timeline that joins a link.
+/// An entry of the timeline that restores a link.
 pub(crate) const UP: Section = Section {
     name: "up",
-    doc: "Joins a link that was cut.",
+    doc: "Restores a link that was cut.",
     groups: &[&[
         AT_KEY,
         LINK_KEY,
@@ -180,7 +180,7 @@ pub(crate) const PARTITION: Section = Section {
 /// An entry of the timeline that ends partitions.
 pub(crate) const HEAL: Section = Section {
     name: "heal",
-    doc: "Joins all links that partitions have cut.",
+    doc: "Restores all links that partitions have cut.",
     groups: &[&[AT_KEY, Key::new("heal", Kind::True, "true", "Always true.").required()]],
 };
 

@@ -215,7 +215,7 @@ pub(crate) const BOUNDS: Section = Section {
             "events",
             DURATION,
             "1 ms",
-            "Links are changed, cut and joined, windows of expectations begin and end, and the run ends at most this much \
+            "Links are changed, cut and restored, windows of expectations begin and end, and the run ends at most this much \
              later than described. Default: 10 ms.",
         ),
         Key::new(

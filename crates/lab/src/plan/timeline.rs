@@ -42,7 +42,7 @@ pub enum Action {
         /// Whether the interfaces at both ends lose their carrier.
         carrier: bool,
     },
-    /// A link is joined again.
+    /// A link is restored.
     Up {
         /// What of it.
         part: LinkPart,
@@ -109,7 +109,7 @@ impl Plan {
         if let Action::Run(run) = &self.timeline[event].action { Some(&run.name) } else { None }
     }
 
-    /// What this entry of the timeline cuts or joins, if it does.
+    /// What this entry of the timeline cuts or restores, if it does.
     pub fn switched(&self, event: usize) -> Option<&LinkPart> {
         match &self.timeline[event].action {
             Action::Down { part, .. } | Action::Up { part } => Some(part),

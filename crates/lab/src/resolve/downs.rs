@@ -1,4 +1,4 @@
-//! Several entries may cut one link: it is joined when the last of them lets go, or by `up`, which ends them all.
+//! Several entries may cut one link: it is restored when the last of them ends, or by `up`, which ends them all.
 
 use crate::plan::{Action, Event, LinkPart};
 use netloom_units::Duration;
@@ -18,14 +18,14 @@ enum End {
     /// When its time is over.
     OverAt(Duration),
     /// By `up`.
-    JoinedAt(Duration),
+    RestoredAt(Duration),
     Never,
 }
 
 impl End {
     fn at(self) -> Option<Duration> {
         match self {
-            Self::OverAt(at) | Self::JoinedAt(at) => Some(at),
+            Self::OverAt(at) | Self::RestoredAt(at) => Some(at),
             Self::Never => None,
         }
     }
@@ -58,7 +58,7 @@ fn settle_link(events: &mut [Event], places: &[usize]) {
         let end = together.iter().map(|other| other.end).reduce(End::later);
         let goes_on = end.is_some_and(|end| match end {
             End::OverAt(at) => cut.from <= at,
-            End::JoinedAt(at) => cut.from < at,
+            End::RestoredAt(at) => cut.from < at,
             End::Never => true,
         });
         if !goes_on {
@@ -70,15 +70,15 @@ fn settle_link(events: &mut [Event], places: &[usize]) {
     lengthen(events, &together);
 }
 
-/// The cut that `place` makes, none if it makes none; `places` are all events that cut or join its link.
+/// The cut that `place` makes, none if it makes none; `places` are all events that cut or restore its link.
 fn cut(events: &[Event], place: usize, places: &[usize]) -> Option<Cut> {
     let at = |event: usize| events[event].at.unwrap_or_default();
     let Action::Down { duration, .. } = events[place].action else { return None };
-    let joins = places.iter().filter(|other| matches!(events[**other].action, Action::Up { .. }));
-    let joined = joins.filter(|other| (at(**other), **other) > (at(place), place)).map(|other| at(*other)).min();
+    let restoring = places.iter().filter(|other| matches!(events[**other].action, Action::Up { .. }));
+    let restored = restoring.filter(|other| (at(**other), **other) > (at(place), place)).map(|other| at(*other)).min();
     let over = duration.map(|duration| at(place) + duration);
-    let end = match (over, joined) {
-        (over, Some(joined)) if over.is_none_or(|over| joined <= over) => End::JoinedAt(joined),
+    let end = match (over, restored) {
+        (over, Some(restored)) if over.is_none_or(|over| restored <= over) => End::RestoredAt(restored),
         (Some(over), _) => End::OverAt(over),
         (None, _) => End::Never,
     };
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_to_let_go_joins() {
+    fn the_last_to_end_restores_the_link() {
         let chain = "{at: 1 s, link: l, down: 2 s}, {at: 2 s, link: l, down: 2 s}, {at: 4 s, link: l, down: 1 s}";
         assert_eq!(cuts(chain), ["1 s down for 4 s", "2 s down for 3 s", "4 s down for 1 s"]);
         let inside = "{at: 2 s, link: l, down: 1 s}, {at: 1 s, link: l, down: 5 s}";

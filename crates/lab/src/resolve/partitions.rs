@@ -1,4 +1,4 @@
-//! Partitions: which links lead from one part of the network to another, and which of them are to be joined again.
+//! Partitions: which links lead from one part of the network to another, and which of them are to be restored.
 
 use super::names::{Places, index_of};
 use super::place;
@@ -34,7 +34,7 @@ pub(super) fn partitions(entries: &[EntrySpec], places: &Places<'_>, found: &mut
     all
 }
 
-/// The links that `heal` joins: those of all partitions that began before it and are in force.
+/// The links that `heal` restores: those of all partitions that began before it and are in force.
 pub(super) fn healed(
     entry: usize,
     at: Duration,

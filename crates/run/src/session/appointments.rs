@@ -47,14 +47,14 @@ impl Session<'_> {
         let task = match item {
             Item::Start(_) => return None,
             Item::Measure | Item::End => Task::Measure,
-            Item::Change(_) | Item::Cut(_) | Item::Join(_) => Task::Acts(self.acts(item)),
+            Item::Change(_) | Item::Cut(_) | Item::Restore(_) => Task::Acts(self.acts(item)),
         };
         Some(Appointment { number, at: zero + at, task })
     }
 
-    /// What an entry of the timeline cuts or joins.
+    /// What an entry of the timeline cuts or restores.
     fn switched(&self, event: usize) -> &LinkPart {
-        self.context.job.plan.switched(event).expect("the timeline cuts and joins links for entries that say so")
+        self.context.job.plan.switched(event).expect("the timeline cuts and restores links for entries that say so")
     }
 
     fn acts(&self, item: Item) -> Vec<(PipeId, Act)> {
@@ -66,12 +66,12 @@ impl Session<'_> {
                 };
                 self.context.links.changes(*link, *direction, pipe.as_deref(), change)
             }
-            Item::Cut(event) | Item::Join(event) => {
+            Item::Cut(event) | Item::Restore(event) => {
                 let LinkPart { link, direction, pipe } = self.switched(event);
                 if matches!(item, Item::Cut(_)) && self.takes_carrier(event) {
                     return self.context.links.unplugged(*link);
                 }
-                self.context.links.states(*link, *direction, pipe.as_deref(), matches!(item, Item::Join(_)))
+                self.context.links.states(*link, *direction, pipe.as_deref(), matches!(item, Item::Restore(_)))
             }
             Item::Start(_) | Item::Measure | Item::End => Vec::new(),
         }
@@ -85,9 +85,9 @@ impl Session<'_> {
                     self.context.links.note_change(*link, *direction, pipe.as_deref(), change);
                 }
             }
-            Item::Cut(event) | Item::Join(event) => {
+            Item::Cut(event) | Item::Restore(event) => {
                 let LinkPart { link, direction, pipe } = self.switched(event).clone();
-                self.context.links.note_state(link, direction, pipe.as_deref(), matches!(due.item, Item::Join(_)));
+                self.context.links.note_state(link, direction, pipe.as_deref(), matches!(due.item, Item::Restore(_)));
             }
             Item::Start(_) | Item::Measure | Item::End => {}
         }
@@ -125,7 +125,7 @@ impl Session<'_> {
                 let place = Place::new(*link, *direction, pipe.clone());
                 (place, "changed", json!({ "set": netloom_lab::describe_change(change) }))
             }
-            Item::Cut(event) | Item::Join(event) => {
+            Item::Cut(event) | Item::Restore(event) => {
                 let LinkPart { link, direction, pipe } = self.switched(*event).clone();
                 (Place::new(link, direction, pipe), if matches!(item, Item::Cut(_)) { "down" } else { "up" }, json!({}))
             }

@@ -67,11 +67,11 @@ impl Session<'_> {
         ends.iter().any(|end| self.context.job.plan.nodes[end.node].stack == Stack::Namespace)
     }
 
-    /// The timeline has cut a link, or joined some of it again: a cable is plugged in as a whole.
+    /// The timeline has cut a link, or restored some of it: a cable is plugged in as a whole.
     pub(super) fn carriers_follow(&mut self, Due { at, item, .. }: Due) -> Result<(), RunError> {
         let (event, on) = match item {
             Item::Cut(event) if self.takes_carrier(event) => (event, false),
-            Item::Join(event) => (event, true),
+            Item::Restore(event) => (event, true),
             _ => return Ok(()),
         };
         let Some(&LinkPart { link, .. }) = self.context.job.plan.switched(event) else { return Ok(()) };

@@ -254,7 +254,7 @@ fn change_link(context: &mut Context<'_>, place: &Place, change: &PipeChange) ->
     context.note("link changed", place.details(&link, json!({ "set": netloom_lab::describe_change(change) })))
 }
 
-/// Cuts a link, or a part of it, or joins it again.
+/// Cuts a link, or a part of it, or restores it.
 fn set_link_up(context: &mut Context<'_>, place: &Place, up: bool) -> Result<(), RunError> {
     context.links.set_up(place.link, place.direction, place.pipe.as_deref(), up)?;
     let link = context.links.names()[place.link].name.clone();

@@ -13,8 +13,8 @@ pub(crate) enum Item {
     Change(usize),
     /// Cut what this timeline entry says.
     Cut(usize),
-    /// Join again what this timeline entry cuts, or says.
-    Join(usize),
+    /// Restore what this timeline entry cuts, or names.
+    Restore(usize),
     /// Measure everything: a window of an expectation begins or ends here.
     Measure,
     /// The run ends, whatever still runs.
@@ -33,7 +33,7 @@ impl Item {
 fn rank(item: Item) -> u8 {
     match item {
         Item::Measure => 0,
-        Item::Change(_) | Item::Cut(_) | Item::Join(_) => 1,
+        Item::Change(_) | Item::Cut(_) | Item::Restore(_) => 1,
         Item::Start(_) => 2,
         Item::End => 3,
     }
@@ -42,7 +42,7 @@ fn rank(item: Item) -> u8 {
 /// Whether two items at one instant do the same.
 fn is_same(plan: &Plan, one: Item, other: Item) -> bool {
     match (one, other) {
-        (Item::Cut(one), Item::Cut(other)) | (Item::Join(one), Item::Join(other)) => {
+        (Item::Cut(one), Item::Cut(other)) | (Item::Restore(one), Item::Restore(other)) => {
             plan.switched(one) == plan.switched(other)
         }
         _ => one == other,
@@ -79,9 +79,9 @@ impl Timeline {
                 Action::Set { .. } => items.push((at, Item::Change(index))),
                 Action::Down { duration, .. } => {
                     items.push((at, Item::Cut(index)));
-                    items.extend(duration.map(|lasting| (at + lasting, Item::Join(index))));
+                    items.extend(duration.map(|lasting| (at + lasting, Item::Restore(index))));
                 }
-                Action::Up { .. } => items.push((at, Item::Join(index))),
+                Action::Up { .. } => items.push((at, Item::Restore(index))),
             }
         }
         items.extend(plan.duration.map(|end| (end, Item::End)));
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(timeline.pop_due(ms(2_050)), due(2_000, Item::Change(3), 9));
         assert_eq!(timeline.pop_due(ms(9_000)), due(2_100, Item::Measure, 10));
         assert!(!timeline.is_over());
-        assert_eq!(timeline.pop_due(ms(9_000)), due(2_500, Item::Join(1), 11));
+        assert_eq!(timeline.pop_due(ms(9_000)), due(2_500, Item::Restore(1), 11));
         assert!(timeline.is_over());
     }
 
@@ -189,7 +189,7 @@ timeline:
         let plan = plan("timeline: [{at: 1 s, link: l, down: 2 s}, {at: 2 s, link: l, down: 2 s}]\n");
         let mut timeline = Timeline::of(&plan, &[], 0);
         let items: Vec<_> = std::iter::from_fn(|| timeline.pop_due(ms(9_000))).map(|due| (due.at, due.item)).collect();
-        assert_eq!(items, [(ms(1_000), Item::Cut(0)), (ms(2_000), Item::Cut(1)), (ms(4_000), Item::Join(0))]);
+        assert_eq!(items, [(ms(1_000), Item::Cut(0)), (ms(2_000), Item::Cut(1)), (ms(4_000), Item::Restore(0))]);
     }
 
     #[test]
