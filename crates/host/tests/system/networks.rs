@@ -92,6 +92,24 @@ pub(crate) fn the_lab_side_of_a_link_is_silent() {
     });
 }
 
+pub(crate) fn the_other_end_sees_its_carrier_go() {
+    in_lab(|_| {
+        let end = |name: &str| VethEnd { name: name.to_owned(), mac: None, namespace: None, up: true };
+        let mut netlink = Netlink::open().unwrap();
+        netlink.create_veths(&[Veth { ends: [end("p0"), end("p1")], mtu: 1500 }]).unwrap();
+        for up in [false, true, true, false] {
+            netlink.switch("p0", up).unwrap();
+            // The kernel notices it in the background.
+            within(Duration::from_secs(60), "the carrier of the other end", || {
+                let links = netlink.links().unwrap();
+                links.iter().find(|link| link.name == "p1").unwrap().running == up
+            });
+        }
+        let refusal = netlink.switch("p7", false).unwrap_err().to_string();
+        assert!(refusal.starts_with("bring down p7: No such device"), "{refusal}");
+    });
+}
+
 /// The kernel makes IPv6 addresses a node's own in the background, and looks for them on the link before.
 pub(crate) fn addresses_of_settled_nodes_are_their_own() {
     in_lab(|_| {
