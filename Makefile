@@ -96,7 +96,7 @@ soak: deps ## ten minutes of random labs, changes and kills: is anything left be
 fuzz: ## all fuzz targets (or those whose names contain TARGET) for SECONDS each, 600 unless said otherwise
 	NETLOOM_FUZZ_SECONDS=$(or $(SECONDS),600) $(CARGO) test --workspace --locked --no-fail-fast --lib --test fuzz --test transit --test ports fuzz_$(TARGET) -- --nocapture
 
-asan: ## units of all crates with unsafe code, under AddressSanitizer; on stable Rust, in a target folder of its own
+asan: ## tests of all crates with unsafe code, under AddressSanitizer; on stable Rust, in a target folder of its own; minutes
 	scripts/asan
 
 miri: ## the parts that Miri can run, for those who have nightly Rust with it; not part of anything else
