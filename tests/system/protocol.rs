@@ -1,10 +1,8 @@
 //! The control protocol as its page of the manual describes it.
 
 use crate::bed::{Bed, User};
+use crate::client::Client;
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
-use std::time::Duration;
 
 const PAGE: &str = include_str!("../../docs/protocol.md");
 const LAB: &str = include_str!("../../examples/star.yaml");
@@ -35,40 +33,31 @@ fn is_like(shown: &Value, got: &Value) -> bool {
 
 #[test]
 fn the_session_on_the_page_can_be_replayed() {
-    let bed = Bed::new(User::Own);
-    bed.write("star.yaml", LAB);
-    bed.netloom(&["up", "star.yaml", "-q"]).expect_code(0);
-    let socket = bed.path().join("runtime/netloom/star/control.sock");
-    let mut stream = UnixStream::connect(socket).unwrap();
-    // A lab that does not answer fails the test rather than holding it up.
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let mut answers = BufReader::new(stream.try_clone().unwrap()).lines();
     let lines = session();
     assert!(lines.len() > 10, "{lines:?}");
-    for line in lines {
-        if let Some(request) = line.strip_prefix("> ") {
-            stream.write_all(format!("{request}\n").as_bytes()).unwrap();
-            continue;
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("star.yaml", LAB);
+        bed.netloom(&["up", "star.yaml", "-q"]).expect_code(0);
+        let mut client = Client::connect(&bed, "star");
+        let mut asked = None;
+        for line in &lines {
+            let shown = line.strip_prefix("> ").unwrap_or(line);
+            let value: Value = serde_json::from_str(shown).unwrap_or_else(|error| panic!("{error}: {line}"));
+            if line.starts_with("> ") {
+                client.send(shown);
+                asked = Some(value);
+                continue;
+            }
+            let answer = client.next();
+            assert!(is_like(&value, &answer), "the page has\n  {line}\nand the lab answers\n  {answer}");
+            let Some(request) = asked.take() else { continue };
+            assert!(answer["reply"] == "refused" || client.is_request(&request), "the schema refuses {request}");
         }
-        let answer = answers.next().unwrap_or_else(|| panic!("no answer; the page has {line}")).unwrap();
-        let (shown, got): (Value, Value) =
-            (serde_json::from_str(line).unwrap(), serde_json::from_str(&answer).unwrap());
-        assert!(is_like(&shown, &got), "the page has\n  {line}\nand the lab answers\n  {answer}");
+        // The session ends the lab, whose end `netloom down` waits for where it is not over yet.
+        bed.netloom(&["down", "star"]);
+        bed.assert_nothing_is_left("star");
     }
-    // The session ends the lab, whose end `netloom down` waits for where it is not over yet.
-    bed.netloom(&["down", "star"]);
-    bed.assert_nothing_is_left("star");
-}
-
-/// The answer to a request that stands alone.
-fn ask(bed: &Bed, lab: &str, request: &str) -> Value {
-    let socket = bed.path().join(format!("runtime/netloom/{lab}/control.sock"));
-    let mut stream = UnixStream::connect(socket).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    stream.write_all(format!("{request}\n").as_bytes()).unwrap();
-    let mut answer = String::new();
-    BufReader::new(stream).read_line(&mut answer).unwrap();
-    serde_json::from_str(&answer).unwrap()
 }
 
 const WAYS: &str = "
@@ -86,7 +75,8 @@ fn the_topology_tells_what_is_there_and_what_is_in_force_now() {
     bed.write("ways.yaml", WAYS);
     bed.netloom(&["up", "ways.yaml", "-q"]).expect_code(0);
     bed.netloom(&["set", "ways", "far.backward", "delay=80 ms", "state=down"]).expect_code(0);
-    let topology = ask(&bed, "ways", r#"{"request":"topology"}"#);
+    let mut client = Client::connect(&bed, "ways");
+    let topology = client.ask(r#"{"request":"topology"}"#);
     let interface = &topology["nodes"][0]["interfaces"][0];
     assert_eq!((&interface["name"], &interface["mtu_bytes"]), (&"wired".into(), &9000.into()));
     assert_eq!(interface["addresses"][0], "192.168.7.2/24");
@@ -105,20 +95,29 @@ fn the_topology_tells_what_is_there_and_what_is_in_force_now() {
         (&topology["services"][0]["name"], &topology["services"][0]["state"]),
         (&"server".into(), &"ready".into())
     );
+    let info = client.ask(r#"{"request":"info"}"#);
+    assert_eq!((&info["name"], &info["mode"], &info["links"]), (&"ways".into(), &"up".into(), &2.into()));
+    assert_eq!(info["services"], topology["services"]);
+    let now = client.ask(r#"{"request":"now"}"#);
+    assert!(now["since_zero_ns"].as_u64() < now["at_ns"].as_u64(), "{now}");
+    assert_eq!((&now["clock"], &now["dilation"], &now["stalled"]), (&"real".into(), &1.0.into(), &Value::Null));
+    assert_eq!(client.ask(r#"{"request":"stats"}"#)["pipes"].as_array().unwrap().len(), 4);
     bed.netloom(&["down"]);
     bed.assert_nothing_is_left("ways");
 }
 
-/// Every request of the schema is on the page.
+/// Every request and every event of the schema is on the page.
 #[test]
-fn the_page_names_every_request() {
+fn the_page_names_every_request_and_event() {
     let bed = Bed::new(User::Own);
     let printed = bed.netloom(&["schema", "--protocol"]).expect_code(0);
     let schema: Value = serde_json::from_str(&printed.stdout).unwrap();
-    let requests = schema["$defs"]["Request"]["oneOf"].as_array().unwrap();
-    assert!(requests.len() > 5);
-    for request in requests {
-        let name = request["properties"]["request"]["const"].as_str().unwrap();
-        assert!(PAGE.contains(&format!("| `{name}` |")), "docs/protocol.md lacks `{name}`");
+    for (kind, tag) in [("Request", "request"), ("Event", "event")] {
+        let all = schema["$defs"][kind]["oneOf"].as_array().unwrap();
+        assert!(all.len() > 3);
+        for message in all {
+            let name = message["properties"][tag]["const"].as_str().unwrap();
+            assert!(PAGE.contains(&format!("| `{name}` |")), "docs/protocol.md lacks the {tag} `{name}`");
+        }
     }
 }

@@ -3,16 +3,21 @@
 //!
 //! The socket lies in the lab's runtime folder, which only its user may enter.
 
+mod event;
 mod read;
 mod reply;
 mod request;
 mod schema;
 mod topology;
 
+pub(crate) use event::Notice;
+pub use event::{Event, Happened, Output, Sample};
 pub(crate) use read::read;
 pub(crate) use reply::Answer;
 pub use reply::{Greeting, LabInfo, LabStats, NodeInfo, Now, PipeStats, Refused, Reply};
-pub use request::{Capture, Exec, Hello, Id, Message, Request, Set, SignalProgram};
+pub use request::{
+    Capture, Exec, Hello, Id, Message, Request, Set, SignalProgram, Stream, Subscribe, Topic, Unsubscribe,
+};
 pub use schema::schema;
 pub use topology::{End, ExposedPort, Interface, Link, Node, Pipe, ServiceInfo, ServiceState, Topology};
 
@@ -20,7 +25,7 @@ pub use topology::{End, ExposedPort, Interface, Link, Node, Pipe, ServiceInfo, S
 /// [`Hello`] names.
 pub(crate) const MAJOR: u32 = 1;
 /// Grows with everything that is added: keys of replies, requests, events. A client ignores what it does not know.
-pub(crate) const MINOR: u32 = 0;
+pub(crate) const MINOR: u32 = 1;
 
 /// The answer to a client that says which version it speaks: who the lab is, or that the two do not understand each other.
 pub fn greet(hello: &Hello, lab: &str, capabilities: &[&str]) -> Result<Greeting, Refused> {

@@ -5,7 +5,7 @@
 
 mod outbox;
 
-use crate::protocol::{Answer, Id, Message, Refused, Reply, Request, read};
+use crate::protocol::{Answer, Event, Id, Message, Notice, Refused, Reply, Request, read};
 use netloom_host::fds::{MAX_FDS, Received, try_receive_with_fds};
 use netloom_host::jsonl::{Lines, to_line};
 use outbox::Outbox;
@@ -153,6 +153,25 @@ impl Server {
     pub fn reply(&mut self, id: ClientId, reply: &Reply) {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.reply(reply);
+        }
+    }
+
+    /// The identifier of the request that [`Server::next`] gave last, if that has one.
+    pub fn asked(&self, id: ClientId) -> Option<Id> {
+        self.connections.get(&id)?.asked.clone()
+    }
+
+    /// Whether a client has taken all that was sent to it: more may be.
+    pub fn is_clear(&self, id: ClientId) -> bool {
+        self.connections.get(&id).is_some_and(|connection| connection.unsent.is_empty() && connection.end.is_none())
+    }
+
+    /// Tells a client what it has subscribed to, as far as it takes it now. To be called where it [is
+    /// clear](Self::is_clear): what it does not take is kept.
+    pub fn tell(&mut self, id: ClientId, subscription: Option<&Id>, event: &Event) {
+        if let Some(connection) = self.connections.get_mut(&id) {
+            connection.unsent.push(&to_line(&Notice { id: subscription, event }));
+            connection.flush();
         }
     }
 }

@@ -3,11 +3,11 @@
 use crate::Folder;
 use netloom_judge::RunError;
 use netloom_units::Instant;
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Serialize)]
 struct Line<'a> {
@@ -20,17 +20,32 @@ struct Line<'a> {
     details: Value,
 }
 
+/// A line of the log, read back.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct LoggedEvent {
+    /// After time zero; none before it.
+    pub time_ns: Option<u64>,
+    /// After the start of the engine.
+    pub since_start_ns: u64,
+    /// What happened.
+    pub event: String,
+    /// More about it.
+    #[serde(flatten)]
+    pub details: Map<String, Value>,
+}
+
 /// The log of what happened. Every line is written at once: an event is rare, and a run that is killed keeps it.
 #[derive(Debug)]
 pub struct EventLog {
     file: File,
     path: PathBuf,
+    length: u64,
 }
 
 impl EventLog {
     /// Creates the log in `folder`.
     pub fn create(folder: &Folder) -> Result<Self, RunError> {
-        Ok(Self { file: folder.file("events.jsonl")?, path: folder.path().join("events.jsonl") })
+        Ok(Self { file: folder.file("events.jsonl")?, path: folder.path().join("events.jsonl"), length: 0 })
     }
 
     /// Adds that `what` happened at `at`; `zero` is when time zero was, if it has come.
@@ -39,6 +54,18 @@ impl EventLog {
         let line = Line { time_ns, since_start_ns: at.as_nanos(), event: what, details };
         let mut text = serde_json::to_vec(&line).expect("an event has string keys only");
         text.push(b'\n');
-        self.file.write_all(&text).map_err(RunError::results(&self.path))
+        self.file.write_all(&text).map_err(RunError::results(&self.path))?;
+        self.length += text.len() as u64;
+        Ok(())
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many bytes have been written to it.
+    pub fn length(&self) -> u64 {
+        self.length
     }
 }

@@ -77,6 +77,8 @@ fn decode(name: &str, body: Value) -> Result<Request, Refused> {
         "capture" => body_of(body, Request::Capture),
         "signal" => body_of(body, Request::Signal),
         "set" => body_of(body, Request::Set),
+        "subscribe" => body_of(body, Request::Subscribe).and_then(as_its_topic_has_it),
+        "unsubscribe" => body_of(body, Request::Unsubscribe),
         "down" => Ok(Request::Down),
         other => Err(wrong("request", format!("no request is called `{other}`"))),
     }
@@ -87,6 +89,17 @@ fn body_of<T: DeserializeOwned>(body: Value, request: impl FnOnce(T) -> Request)
         let key = error.path().to_string();
         wrong(&key, format!("`{key}`: {}", error.inner()))
     })
+}
+
+/// A subscription has the keys of its topic.
+fn as_its_topic_has_it(request: Request) -> Result<Request, Refused> {
+    match &request {
+        Request::Subscribe(wanted) => match wanted.wrong_key() {
+            Some((key, what)) => Err(wrong(key, what)),
+            None => Ok(request),
+        },
+        _ => Ok(request),
+    }
 }
 
 fn wrong(key: &str, message: String) -> Refused {

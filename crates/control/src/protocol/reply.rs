@@ -154,17 +154,17 @@ pub struct PipeStats {
     pub delay_ns: u64,
     /// Whether nobody has cut the link; one that flaps by itself may be down all the same.
     pub up: bool,
-    /// Came in.
+    /// Packets that arrived at the pipe.
     pub arrived_packets: u64,
-    /// Came in.
+    /// Their bytes.
     pub arrived_bytes: u64,
-    /// Was handed out.
+    /// Packets that departed from it, at its far end.
     pub departed_packets: u64,
-    /// Was handed out.
+    /// Their bytes.
     pub departed_bytes: u64,
-    /// Waits just now.
+    /// Packets in its queue now.
     pub queued_packets: u64,
-    /// Waits just now.
+    /// Their bytes.
     pub queued_bytes: u64,
     /// Dropped because the queue was full.
     pub dropped_queue_packets: u64,

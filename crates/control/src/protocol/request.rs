@@ -48,6 +48,10 @@ pub enum Request {
     Signal(SignalProgram),
     /// Changes a link while it runs.
     Set(Set),
+    /// Asks to be told of something from now on, as events on this connection.
+    Subscribe(Subscribe),
+    /// Asks not to be told of it any more.
+    Unsubscribe(Unsubscribe),
     /// Stops the lab.
     Down,
 }
@@ -111,6 +115,80 @@ pub struct Set {
     pub pipe: Option<String>,
     /// Keys and values as in a lab file; `state` may also be `up` or `down`.
     pub changes: Vec<(String, String)>,
+}
+
+/// What there is to be told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Topic {
+    /// What happens in the lab: entries of the timeline, changes of links, services that start and end.
+    Lab,
+    /// What every pipe has counted, at a chosen step.
+    Stats,
+    /// What commands and services write.
+    Output,
+}
+
+impl Topic {
+    /// Its name in requests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lab => "lab",
+            Self::Stats => "stats",
+            Self::Output => "output",
+        }
+    }
+}
+
+/// To which of its outputs a program writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// A subscription; a connection has one of each topic at most.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Subscribe {
+    /// What to be told of.
+    pub events: Topic,
+    /// Of `stats`: the lab time between two samples.
+    pub every_ns: Option<u64>,
+    /// Of `output`: the names of commands and services; none: all of them.
+    pub commands: Option<Vec<String>>,
+    /// Of `output`: only this stream; none: both.
+    pub stream: Option<Stream>,
+    /// Of `lab` and `output`: whether to begin with what happened or was written before.
+    #[serde(default)]
+    pub from_start: bool,
+}
+
+impl Subscribe {
+    /// The first key that this topic lacks or has no use for, and what is wrong with it.
+    pub(crate) fn wrong_key(&self) -> Option<(&'static str, String)> {
+        let topic = self.events;
+        if topic == Topic::Stats && self.every_ns.is_none() {
+            return Some(("every_ns", "a subscription to `stats` needs the key `every_ns`".to_owned()));
+        }
+        let given = [
+            ("every_ns", self.every_ns.is_some(), &[Topic::Stats][..]),
+            ("commands", self.commands.is_some(), &[Topic::Output]),
+            ("stream", self.stream.is_some(), &[Topic::Output]),
+            ("from_start", self.from_start, &[Topic::Lab, Topic::Output]),
+        ];
+        let (key, ..) = given.into_iter().find(|(_, is_given, of)| *is_given && !of.contains(&topic))?;
+        Some((key, format!("a subscription to `{}` takes no key `{key}`", topic.name())))
+    }
+}
+
+/// The end of a subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unsubscribe {
+    /// Which one.
+    pub events: Topic,
 }
 
 fn root() -> String {

@@ -1,5 +1,6 @@
 //! The JSON schema of the protocol, made of the types that the program itself reads and writes.
 
+use super::event::Event;
 use super::reply::Reply;
 use super::request::{Id, Request};
 use super::{MAJOR, MINOR};
@@ -10,20 +11,22 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The JSON schema (draft 2020-12) of everything that is said over the control socket. One line is an instance; the
-/// definitions `Request` and `Reply` are those of either direction.
+/// definitions `Request`, and `Reply` and `Event`, are those of either direction.
 pub fn schema() -> Value {
     let mut generator = generator();
     let id = id_property(&mut generator);
     generator.subschema_for::<Request>();
     generator.subschema_for::<Reply>();
+    generator.subschema_for::<Event>();
     let mut definitions = generator.take_definitions(true);
-    for (name, is_closed) in [("Request", true), ("Reply", false)] {
+    for (name, is_closed) in [("Request", true), ("Reply", false), ("Event", false)] {
         complete(&mut definitions[name], &id, is_closed);
     }
+    let kinds = ["Request", "Reply", "Event"].map(|name| json!({ "$ref": format!("#/$defs/{name}") }));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": format!("Netloom control protocol {MAJOR}.{MINOR}"),
-        "oneOf": [{ "$ref": "#/$defs/Request" }, { "$ref": "#/$defs/Reply" }],
+        "oneOf": kinds,
         "$defs": definitions,
     })
 }

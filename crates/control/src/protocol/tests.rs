@@ -1,9 +1,10 @@
 use super::*;
 use jsonschema::validator_for;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// One message of every kind, as a client may send it.
-const REQUESTS: [&str; 12] = [
+const REQUESTS: [&str; 16] = [
     r#"{"request": "topology"}"#,
     r#"{"request": "now"}"#,
     r#"{"id": 1, "request": "hello", "version": 1}"#,
@@ -15,11 +16,15 @@ const REQUESTS: [&str; 12] = [
     r#"{"request": "signal", "signal": 15}"#,
     r#"{"request": "set", "link": "l", "changes": [["delay", "80 ms"]]}"#,
     r#"{"request": "set", "link": "l", "direction": "forward", "pipe": "voip", "changes": []}"#,
+    r#"{"request": "subscribe", "events": "lab", "from_start": true}"#,
+    r#"{"request": "subscribe", "events": "stats", "every_ns": 100000000}"#,
+    r#"{"request": "subscribe", "events": "output", "commands": ["ping"], "stream": "stderr"}"#,
+    r#"{"request": "unsubscribe", "events": "output"}"#,
     r#"{"id": -7, "request": "down"}"#,
 ];
 
 /// Wrong requests, the key that is wrong, and a part of the message.
-const WRONG: [(&str, Option<&str>, &str); 15] = [
+const WRONG: [(&str, Option<&str>, &str); 16] = [
     ("nonsense", None, "this is no JSON"),
     ("[]", None, "this is no JSON object; a request is an object"),
     ("{}", Some("request"), "a request has the key `request`: there are capture, "),
@@ -37,6 +42,7 @@ const WRONG: [(&str, Option<&str>, &str); 15] = [
     (r#"{"request": "exec", "node": "a", "argv": ["a", 3]}"#, Some("argv[1]"), "`argv[1]`: invalid type: integer `3`"),
     (r#"{"request": "set", "link": "a", "changes": [["delay"]]}"#, Some("changes[0]"), "expected a tuple of size 2"),
     (r#"{"request": "hello", "version": -1}"#, Some("version"), "`version`: invalid value"),
+    (r#"{"request": "subscribe", "events": "news"}"#, Some("events"), "unknown variant `news`, expected one of `lab`"),
     (r#"{"request": "info", "id": [1]}"#, Some("id"), "a whole number or a string"),
     (r#"{"request": "info", "id": 1.5}"#, Some("id"), "a whole number or a string"),
 ];
@@ -58,7 +64,7 @@ fn every_request_is_read_written_again_and_as_the_schema_says() {
         }
     }
     let names = REQUESTS.iter().map(|text| serde_json::from_str::<Value>(text).unwrap()["request"].to_string());
-    let named: std::collections::BTreeSet<String> = names.map(|name| name.trim_matches('"').to_owned()).collect();
+    let named: BTreeSet<String> = names.map(|name| name.trim_matches('"').to_owned()).collect();
     assert!(named.iter().eq(schema::REQUESTS.keys()), "a request is missing here: {named:?}");
 }
 
@@ -71,6 +77,20 @@ fn what_is_wrong_is_said_with_its_key_and_refused_by_the_schema_too() {
         if let Ok(value) = serde_json::from_str::<Value>(text) {
             assert!(!is_valid(&value, "Request"), "the schema allows {text}");
         }
+    }
+}
+
+#[test]
+fn a_subscription_has_the_keys_of_its_topic() {
+    for (keys, wrong, part) in [
+        (r#""events": "stats""#, "every_ns", "needs the key `every_ns`"),
+        (r#""events": "lab", "every_ns": 1"#, "every_ns", "to `lab` takes no key `every_ns`"),
+        (r#""events": "stats", "every_ns": 1, "from_start": true"#, "from_start", "to `stats` takes no key"),
+        (r#""events": "lab", "stream": "stdout""#, "stream", "takes no key `stream`"),
+    ] {
+        let (_, refused) = read(format!(r#"{{"request": "subscribe", {keys}}}"#).as_bytes()).unwrap_err();
+        assert_eq!(refused.key.as_deref(), Some(wrong), "{keys}");
+        assert!(refused.message.contains(part), "{keys}: {}", refused.message);
     }
 }
 
@@ -91,22 +111,124 @@ fn long_names_are_not_repeated_in_full() {
 
 #[test]
 fn every_reply_is_as_the_schema_says() {
-    let greeting = greet(&Hello { version: 1 }, "lab", &["exec"]).unwrap();
-    let replies = [
-        Reply::Hello(greeting),
-        Reply::Stats(LabStats { at_ns: 1, pipes: vec![PipeStats::default()] }),
-        Reply::Started,
-        Reply::Exited { code: 137 },
-        Reply::Done,
-        Reply::Refused(Refused::usage("no")),
-    ];
-    for reply in &replies {
+    let all = replies();
+    for reply in &all {
         for id in [None, Some(&Id::Number(3))] {
             let value = serde_json::to_value(Answer { id, reply }).unwrap();
             assert!(is_valid(&value, "Reply"), "{value}");
-            assert!(!is_valid(&value, "Request"), "{value}");
+            assert!(!is_valid(&value, "Request") && !is_valid(&value, "Event"), "{value}");
         }
     }
+    assert!(all_names("Reply", "reply").eq(names(&all, "reply")), "a reply is missing here");
+}
+
+#[test]
+fn every_event_is_as_the_schema_says() {
+    let all = events();
+    for event in &all {
+        for id in [None, Some(&Id::Text("a".into()))] {
+            let value = serde_json::to_value(Notice { id, event }).unwrap();
+            assert!(is_valid(&value, "Event"), "{value}");
+            assert!(!is_valid(&value, "Request") && !is_valid(&value, "Reply"), "{value}");
+        }
+    }
+    assert!(all_names("Event", "event").eq(names(&all, "event")), "an event is missing here");
+}
+
+/// The kinds of messages of which there are examples.
+fn names<T: serde::Serialize>(messages: &[T], tag: &str) -> impl Iterator<Item = String> {
+    let name = |message: &T| serde_json::to_value(message).unwrap()[tag].as_str().unwrap().to_owned();
+    messages.iter().map(name).collect::<BTreeSet<String>>().into_iter()
+}
+
+/// Those that the schema has.
+fn all_names(definition: &str, tag: &str) -> impl Iterator<Item = String> {
+    let schema = schema();
+    let variants = schema["$defs"][definition]["oneOf"].as_array().unwrap();
+    let name = |variant: &Value| variant["properties"][tag]["const"].as_str().unwrap().to_owned();
+    variants.iter().map(name).collect::<BTreeSet<String>>().into_iter()
+}
+
+fn pipe_stats() -> LabStats {
+    let pipe = PipeStats { rate_bits_per_second: Some(1), pipe: Some("voip".into()), ..PipeStats::default() };
+    LabStats { at_ns: 1, pipes: vec![PipeStats::default(), pipe] }
+}
+
+fn replies() -> Vec<Reply> {
+    let service = ServiceInfo {
+        name: "web".into(),
+        node: "a".into(),
+        state: ServiceState::Dead,
+        exit_code: None,
+        signal: Some(9),
+        ended_since_ns: Some(5),
+    };
+    vec![
+        Reply::Hello(greet(&Hello { version: 1 }, "lab", &["exec"]).unwrap()),
+        Reply::Info(info(service.clone())),
+        Reply::Topology(topology(service)),
+        Reply::Now(now()),
+        Reply::Stats(pipe_stats()),
+        Reply::Started,
+        Reply::Exited { code: 137 },
+        Reply::Done,
+        Reply::Refused(Refused { key: Some("argv[0]".into()), ..Refused::usage("no") }),
+        Reply::Refused(Refused::usage("no")),
+    ]
+}
+
+fn now() -> Now {
+    Now { at_ns: 7, since_zero_ns: None, clock: "dilated".into(), dilation: Some(2.5), stalled: Some("a".into()) }
+}
+
+fn info(service: ServiceInfo) -> LabInfo {
+    LabInfo {
+        name: "lab".into(),
+        mode: "up".into(),
+        file: "lab.yaml".into(),
+        pid: 1,
+        age_ns: 2,
+        folder: "results".into(),
+        nodes: vec![NodeInfo { name: "a".into(), kind: "host".into(), addresses: vec!["10.0.0.1/24".into()] }],
+        links: 1,
+        exposed: vec!["localhost:80".into()],
+        services: vec![service],
+        longest_stop_ns: 3,
+        stalled: None,
+    }
+}
+
+fn topology(service: ServiceInfo) -> Topology {
+    let interface = Interface {
+        name: "eth0".into(),
+        link: "l".into(),
+        mac: "02:00:00:00:00:01".into(),
+        mtu_bytes: 1_500,
+        addresses: vec!["10.0.0.1/24".into()],
+    };
+    let pipe = Pipe { direction: "forward".into(), pipe: None, up: true, settings: serde_json::Map::new() };
+    let node = Node { name: "a".into(), kind: "host".into(), stack: "namespace".into(), interfaces: vec![interface] };
+    let ends = vec![End { node: "a".into(), interface: "eth0".into() }];
+    let link = Link { name: "l".into(), ends, mtu_bytes: 1_500, joined_in_kernel: false, pipes: vec![pipe] };
+    let exposed = vec![ExposedPort { port: 8_080, node: "a".into(), to: 80 }];
+    Topology { nodes: vec![node], links: vec![link], exposed, services: vec![service] }
+}
+
+fn events() -> Vec<Event> {
+    let details = json!({ "link": "l", "set": { "delay": "1 ms" } }).as_object().unwrap().clone();
+    let output = Output {
+        command: "ping".into(),
+        node: "a".into(),
+        stream: Stream::Stderr,
+        lines: vec!["no route".into(), String::new()],
+        partial: false,
+    };
+    vec![
+        Event::Lab(Happened { at_ns: 1, since_zero_ns: None, what: "link changed".into(), details }),
+        Event::Stats(Sample { since_zero_ns: Some(4), lost: 2, stats: pipe_stats() }),
+        Event::Output(output),
+        Event::Ended { events: Topic::Output, because: "it is over".into() },
+    ]
 }
 
 #[test]

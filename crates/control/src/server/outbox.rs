@@ -8,6 +8,8 @@ use std::os::unix::net::UnixStream;
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     bytes: Vec<u8>,
+    /// How many of them have been sent.
+    sent: usize,
 }
 
 impl Outbox {
@@ -18,7 +20,7 @@ impl Outbox {
     /// How many bytes wait.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() - self.sent
     }
 
     pub(super) fn push(&mut self, line: &[u8]) {
@@ -30,15 +32,17 @@ impl Outbox {
     /// # Errors
     /// When it has gone.
     pub(super) fn flush(&mut self, mut stream: &UnixStream) -> io::Result<()> {
-        while !self.bytes.is_empty() {
-            match stream.write(&self.bytes) {
+        while self.sent < self.bytes.len() {
+            match stream.write(&self.bytes[self.sent..]) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(length) => drop(self.bytes.drain(..length)),
+                Ok(length) => self.sent += length,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error),
             }
         }
+        // The memory that one long answer took is not kept.
+        *self = Self::default();
         Ok(())
     }
 }

@@ -157,6 +157,29 @@ fn a_client_that_never_reads_holds_up_itself_alone() {
     assert_eq!(reader.join().unwrap(), answered);
 }
 
+/// What it has subscribed to is sent when it has taken what was sent before.
+#[test]
+fn a_client_is_clear_when_it_has_taken_everything() {
+    let (mut server, client, id) = connected();
+    assert!(server.is_clear(id) && !server.is_clear(id + 1));
+    let event = Event::Ended { events: crate::protocol::Topic::Lab, because: "x".repeat(10_000) };
+    let mut told = 0;
+    while server.is_clear(id) {
+        server.tell(id, Some(&Id::Number(5)), &event);
+        told += 1;
+    }
+    assert!(server.connections[&id].unsent.len() <= 11_000 && told > 2);
+    let reader = std::thread::spawn(move || {
+        let lines = BufReader::new(client).lines().map_while(Result::ok);
+        lines.inspect(|line| assert!(line.starts_with("{\"id\":5,\"event\":\"ended\""), "{line}")).count()
+    });
+    while !server.is_clear(id) {
+        server.serve(id);
+    }
+    drop(server);
+    assert_eq!(reader.join().unwrap(), told);
+}
+
 #[test]
 fn a_client_that_goes_away_while_an_answer_waits_is_gone() {
     let (mut server, client, id) = connected();
@@ -179,13 +202,15 @@ fn endless_requests_are_sent_away() {
 }
 
 /// What clients ask, some of it nonsense.
-const LINES: [&str; 9] = [
+const LINES: [&str; 11] = [
     "{\"request\":\"info\"}\n",
     "{\"request\":\"stats\"}\n{\"request\":\"down\"}\n",
     "{\"request\":\"exec\",\"node\":\"a\",\"argv\":[\"ls\"],\"env\":[[\"A\",\"1\"]],\"cwd\":\"/\",\"terminal\":true,\"user\":null}\n",
     "{\"request\":\"capture\",\"link\":\"l\",\"direction\":\"forward\",\"at\":\"sent\",\"snaplen_bytes\":96}\n",
     "{\"request\":\"signal\",\"signal\":-2147483648}\n",
     "{\"request\":\"set\",\"link\":\"l\",\"direction\":null,\"pipe\":null,\"changes\":[[\"rate\",\"1 Mbit/s\"]]}\n",
+    "{\"request\":\"subscribe\",\"events\":\"stats\",\"every_ns\":18446744073709551615}\n",
+    "{\"request\":\"unsubscribe\",\"events\":\"output\"}\n",
     "[[[[[[[[\n",
     "\n",
     "\u{0}",

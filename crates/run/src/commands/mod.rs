@@ -83,6 +83,16 @@ impl Command {
         Ok((create(&self.stdout)?, create(&self.stderr)?))
     }
 
+    /// The node that it runs on.
+    pub(crate) fn node(&self) -> &str {
+        &self.node
+    }
+
+    /// Where in the results folder its standard output and its standard error are.
+    pub(crate) fn logs(&self) -> [&Path; 2] {
+        [&self.stdout, &self.stderr]
+    }
+
     /// The run is interrupted: what runs, or is being started, does not come to its own end. Services have none.
     pub(crate) fn interrupt(&mut self) {
         let runs = self.asked.is_some() && self.ended.is_none();

@@ -149,6 +149,7 @@ impl<'a> Session<'a> {
             self.stop(why)?;
             self.turn_until_stopped()
         });
+        self.requests.farewell(&mut self.context, &self.programs);
         let guard_is_alive = !self.guard_is_gone;
         let (guard, last) = self.finish(stopped);
         let code = match &last {
@@ -214,6 +215,7 @@ impl<'a> Session<'a> {
         self.sample()?;
         self.look_after_engine()?;
         self.programs.send_due_signals(&mut self.context)?;
+        self.requests.tell(&mut self.context, &self.programs);
         let over = self.context.job.mode == Mode::Run
             && self.timeline.is_over()
             && self.programs.waiting.is_empty()
@@ -236,7 +238,7 @@ impl<'a> Session<'a> {
             Stage::Playing(play) => play.sampler.as_ref().map(Sampler::due),
             Stage::Starting | Stage::Stopping(_) => None,
         };
-        [sample, self.next_appointment()].into_iter().flatten().min()
+        [sample, self.requests.next_sample(), self.next_appointment()].into_iter().flatten().min()
     }
 
     /// When the lab itself does something next that may make a difference to its nodes.

@@ -1,5 +1,6 @@
 //! What clients of the control socket ask, and the answers.
 
+mod events;
 mod topology;
 mod watch;
 
@@ -9,6 +10,7 @@ use crate::driver::Driver;
 use crate::environment;
 use crate::exposed::ways_into;
 use crate::links::Links;
+use events::Subscriptions;
 use netloom_control::{
     ClientId, Exec, Incoming, LabInfo, NodeInfo, Refused, Reply, Request, Server, Set, SignalProgram, greet,
 };
@@ -31,6 +33,7 @@ pub(super) struct Requests {
     server: Server,
     /// What clients watch.
     watched: BTreeMap<ClientId, (LiveCapture, TapId)>,
+    subscriptions: Subscriptions,
 }
 
 /// What follows from a request for the lab as a whole.
@@ -45,7 +48,7 @@ pub(super) enum Outcome {
 impl Requests {
     /// Those that come to `server`.
     pub(super) fn new(server: Server) -> Self {
-        Self { server, watched: BTreeMap::new() }
+        Self { server, watched: BTreeMap::new(), subscriptions: Subscriptions::default() }
     }
 
     /// The control socket.
@@ -88,6 +91,7 @@ impl Requests {
             Incoming::Gone => {
                 programs.processes.stop(context.links.now(), |purpose| purpose == Purpose::Client(id));
                 self.unwatch(id, context)?;
+                self.forget_subscriptions(id);
                 return Ok(Outcome::GoesOn);
             }
         };
@@ -106,6 +110,12 @@ impl Requests {
                 self.watch(id, &wanted, fds, context)?.map_or_else(refused, |()| Reply::Started)
             }
             Request::Signal(wanted) => signal(id, &wanted, programs).map_or_else(refused, |()| Reply::Done),
+            Request::Subscribe(wanted) => {
+                self.subscribe(id, &wanted, context, programs).map_or_else(Reply::Refused, |()| Reply::Done)
+            }
+            Request::Unsubscribe(wanted) => {
+                self.unsubscribe(id, wanted.events).map_or_else(Reply::Refused, |()| Reply::Done)
+            }
             Request::Down => Reply::Done,
         };
         self.server.reply(id, &reply);
@@ -292,7 +302,7 @@ impl Place {
 }
 
 /// What this lab offers its clients, as `hello` tells them.
-const CAPABILITIES: &[&str] = &["capture", "clock", "exec", "set", "stats", "topology"];
+const CAPABILITIES: &[&str] = &["capture", "clock", "events", "exec", "set", "stats", "topology"];
 /// How many names a message lists.
 const NAMES_LISTED: usize = 20;
 

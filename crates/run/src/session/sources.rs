@@ -47,11 +47,14 @@ impl Session<'_> {
                 let left =
                     self.context.job.wall_end.map(|end| end.saturating_duration_since(std::time::Instant::now()));
                 let left = left.filter(|left| !left.is_zero()).unwrap_or(LONGEST_WAIT);
-                self.poll(span.min(LONGEST_WAIT).min(left)).map_err(failed)
+                let patience = self.requests.patience().unwrap_or(LONGEST_WAIT);
+                self.poll(span.min(LONGEST_WAIT).min(left).min(patience)).map_err(failed)
             }
             Driver::Virtual(time) => {
                 let ready = self.poll(Duration::ZERO).map_err(failed)?;
-                if !ready.is_empty() {
+                // While clients are told of what has happened, no time passes.
+                let patience = self.requests.patience();
+                if !ready.is_empty() || patience.is_some_and(|patience| patience.is_zero()) {
                     return Ok(ready);
                 }
                 match time.play(wake, PATIENCE)? {

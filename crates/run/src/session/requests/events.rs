@@ -1,0 +1,261 @@
+//! What clients have subscribed to.
+//!
+//! What happens and what programs write is in files, of which each client is given a piece when it has taken the one before: one
+//! that reads slowly misses nothing, and takes no memory. Counters are of their instant, so a sample is left out while
+//! anything waits for the client. In each turn of the session one client is given one piece, so that no number of clients
+//! keeps the lab waiting.
+
+mod happened;
+mod output;
+
+use super::Requests;
+use crate::session::context::Context;
+use crate::session::programs::Programs;
+use happened::HappenedFeed;
+use netloom_control::{ClientId, Event, Id, Refused, Sample, Subscribe, Topic};
+use netloom_units::{Duration, Instant};
+use output::OutputFeed;
+use std::collections::BTreeMap;
+use std::time;
+
+/// Samples come no more often than this,
+const SHORTEST_STEP: Duration = Duration::from_millis(10);
+/// and not more often than this for each pipe: to write the counters of one takes about a hundredth of it.
+const STEP_PER_PIPE: Duration = Duration::from_micros(100);
+/// How long the clients of a lab that ends may take for the rest, in wall time.
+const FAREWELL: time::Duration = time::Duration::from_millis(100);
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Subscriptions {
+    clients: BTreeMap<ClientId, Feeds>,
+    /// Whom the last piece was for.
+    last: ClientId,
+    /// Whether somebody takes more at once.
+    more: bool,
+}
+
+/// What a client has subscribed to.
+#[derive(Debug, Default)]
+struct Feeds {
+    happened: Option<HappenedFeed>,
+    stats: Option<StatsFeed>,
+    output: Option<OutputFeed>,
+}
+
+#[derive(Debug)]
+struct StatsFeed {
+    id: Option<Id>,
+    every: Duration,
+    next: Instant,
+    /// How many samples were left out since the last one.
+    lost: u64,
+}
+
+impl Feeds {
+    fn has(&self, topic: Topic) -> bool {
+        match topic {
+            Topic::Lab => self.happened.is_some(),
+            Topic::Stats => self.stats.is_some(),
+            Topic::Output => self.output.is_some(),
+        }
+    }
+
+    /// Ends a subscription; its identifier.
+    fn end(&mut self, topic: Topic) -> Option<Id> {
+        match topic {
+            Topic::Lab => self.happened.take().and_then(|feed| feed.id),
+            Topic::Stats => self.stats.take().and_then(|feed| feed.id),
+            Topic::Output => self.output.take().and_then(|feed| feed.id),
+        }
+    }
+
+    /// Whether it is worth the while to ask for a piece.
+    fn has_news(&self, context: &Context<'_>, now: time::Instant) -> bool {
+        self.happened.as_ref().is_some_and(|feed| feed.has_news(&context.events))
+            || self.output.as_ref().is_some_and(|feed| feed.next_look() <= now)
+    }
+
+    /// The next piece of what is in files, with the identifier of its subscription; what happened comes before what was
+    /// written.
+    fn piece(&mut self, context: &Context<'_>, programs: &Programs) -> Option<(Option<Id>, Event)> {
+        let (topic, piece) = match (&mut self.happened, &mut self.output) {
+            (Some(feed), _) if feed.has_news(&context.events) => {
+                (Topic::Lab, feed.next().map(|event| (&feed.id, event)))
+            }
+            (_, Some(feed)) => (Topic::Output, feed.next(&programs.commands).map(|event| (&feed.id, event))),
+            _ => return None,
+        };
+        match piece {
+            Ok((id, event)) => Some((id.clone(), event?)),
+            Err(because) => Some((self.end(topic), Event::Ended { events: topic, because })),
+        }
+    }
+}
+
+impl Requests {
+    /// A client wants to be told of something.
+    pub(super) fn subscribe(
+        &mut self,
+        client: ClientId,
+        wanted: &Subscribe,
+        context: &Context<'_>,
+        programs: &Programs,
+    ) -> Result<(), Refused> {
+        let name = wanted.events.name();
+        if self.subscriptions.clients.get(&client).is_some_and(|feeds| feeds.has(wanted.events)) {
+            return Err(wrong("events", format!("this connection has a subscription to `{name}` already")));
+        }
+        let id = self.server.asked(client);
+        let mut feeds = Feeds::default();
+        match wanted.events {
+            Topic::Lab => feeds.happened = Some(HappenedFeed::new(id, &context.events, wanted.from_start)),
+            Topic::Stats => {
+                let (every, next) = (step(wanted, context.links.pipes().len())?, context.links.now());
+                feeds.stats = Some(StatsFeed { id, every, next, lost: 0 });
+            }
+            Topic::Output => feeds.output = Some(OutputFeed::new(id, wanted, context.job, &programs.commands)?),
+        }
+        let all = self.subscriptions.clients.entry(client).or_default();
+        all.happened = all.happened.take().or(feeds.happened);
+        all.stats = all.stats.take().or(feeds.stats);
+        all.output = all.output.take().or(feeds.output);
+        Ok(())
+    }
+
+    /// A client does not want to be told of it any more.
+    pub(super) fn unsubscribe(&mut self, client: ClientId, topic: Topic) -> Result<(), Refused> {
+        let feeds = self.subscriptions.clients.get_mut(&client).filter(|feeds| feeds.has(topic));
+        let none = || wrong("events", format!("this connection has no subscription to `{}`", topic.name()));
+        feeds.ok_or_else(none)?.end(topic);
+        Ok(())
+    }
+
+    /// A client has gone.
+    pub(super) fn forget_subscriptions(&mut self, client: ClientId) {
+        self.subscriptions.clients.remove(&client);
+    }
+
+    /// When a sample is due.
+    pub(crate) fn next_sample(&self) -> Option<Instant> {
+        self.subscriptions.clients.values().filter_map(|feeds| Some(feeds.stats.as_ref()?.next)).min()
+    }
+
+    /// For how long the session may wait at most, in wall time, before it is to tell more; none: for any time.
+    pub(crate) fn patience(&self) -> Option<time::Duration> {
+        if self.subscriptions.more {
+            return Some(time::Duration::ZERO);
+        }
+        let clear = self.subscriptions.clients.iter().filter(|(client, _)| self.server.is_clear(**client));
+        let next = clear.filter_map(|(_, feeds)| Some(feeds.output.as_ref()?.next_look())).min()?;
+        Some(next.saturating_duration_since(time::Instant::now()))
+    }
+
+    /// Tells clients of what they have subscribed to: the samples that are due, and one piece of the rest.
+    pub(crate) fn tell(&mut self, context: &mut Context<'_>, programs: &Programs) {
+        self.sample(context);
+        let now = time::Instant::now();
+        let last = self.subscriptions.last;
+        let has_news = |server: &netloom_control::Server, client: ClientId, feeds: &Feeds| {
+            server.is_clear(client) && feeds.has_news(context, now)
+        };
+        let mut turn: Vec<ClientId> = self.subscriptions.clients.keys().copied().collect();
+        turn.sort_by_key(|client| *client <= last);
+        for client in turn {
+            let Some(feeds) = self.subscriptions.clients.get_mut(&client) else { continue };
+            if has_news(&self.server, client, feeds) {
+                if let Some((id, event)) = feeds.piece(context, programs) {
+                    self.server.tell(client, id.as_ref(), &event);
+                }
+                self.subscriptions.last = client;
+                break;
+            }
+        }
+        let mut clients = self.subscriptions.clients.iter();
+        self.subscriptions.more = clients.any(|(client, feeds)| has_news(&self.server, *client, feeds));
+    }
+
+    fn sample(&mut self, context: &mut Context<'_>) {
+        let now = context.links.now();
+        let is_due = |feeds: &Feeds| feeds.stats.as_ref().is_some_and(|feed| feed.next <= now);
+        let mut clients = self.subscriptions.clients.iter_mut().filter(|(_, feeds)| is_due(feeds)).peekable();
+        if clients.peek().is_none() {
+            return;
+        }
+        let stats = context.links.stats();
+        let since_zero_ns = context.zero().map(|zero| now.since(zero).as_nanos());
+        for (client, feeds) in clients {
+            let Some(feed) = &mut feeds.stats else { continue };
+            let steps = now.since(feed.next).as_nanos() / feed.every.as_nanos() + 1;
+            feed.next = feed.next + feed.every * steps;
+            if !self.server.is_clear(*client) {
+                feed.lost += steps;
+                continue;
+            }
+            match &stats {
+                Ok(stats) => {
+                    let lost = std::mem::take(&mut feed.lost) + steps - 1;
+                    let sample = Sample { since_zero_ns, lost, stats: stats.clone() };
+                    self.server.tell(*client, feed.id.as_ref(), &Event::Stats(sample));
+                }
+                // The session itself notices that the engine has died.
+                Err(error) => {
+                    let id = feeds.end(Topic::Stats);
+                    let ended = Event::Ended { events: Topic::Stats, because: error.to_string() };
+                    self.server.tell(*client, id.as_ref(), &ended);
+                }
+            }
+        }
+    }
+
+    /// The lab ends: clients are told the rest as far as they take it at once.
+    pub(crate) fn farewell(&mut self, context: &mut Context<'_>, programs: &Programs) {
+        let begun = time::Instant::now();
+        self.subscriptions
+            .clients
+            .values_mut()
+            .filter_map(|feeds| feeds.output.as_mut())
+            .for_each(OutputFeed::look_now);
+        loop {
+            self.tell(context, programs);
+            if !self.subscriptions.more || begun.elapsed() >= FAREWELL {
+                return;
+            }
+        }
+    }
+}
+
+/// The step that a subscription to samples asks for.
+fn step(wanted: &Subscribe, pipes: usize) -> Result<Duration, Refused> {
+    let every = Duration::from_nanos(wanted.every_ns.unwrap_or_default());
+    let shortest = SHORTEST_STEP.max(STEP_PER_PIPE * pipes as u64);
+    if every >= shortest {
+        return Ok(every);
+    }
+    let message =
+        format!("`every_ns`: {every} is too short a step: with {pipes} pipes, this lab takes {shortest} and above");
+    Err(wrong("every_ns", message))
+}
+
+fn wrong(key: &str, message: String) -> Refused {
+    Refused { key: Some(key.to_owned()), ..Refused::usage(message) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subscription(every_ns: u64) -> Subscribe {
+        let (events, every_ns) = (Topic::Stats, Some(every_ns));
+        Subscribe { events, every_ns, commands: None, stream: None, from_start: false }
+    }
+
+    #[test]
+    fn a_step_has_a_least_length_that_grows_with_the_lab() {
+        assert_eq!(step(&subscription(10_000_000), 100), Ok(SHORTEST_STEP));
+        let refused = step(&subscription(10_000_000), 1_000).unwrap_err();
+        assert_eq!(refused.key.as_deref(), Some("every_ns"));
+        assert!(refused.message.contains("10 ms is too short") && refused.message.contains("100 ms and above"));
+        assert!(step(&subscription(0), 0).is_err());
+    }
+}
