@@ -150,6 +150,13 @@ impl Bed {
         finish(command)
     }
 
+    /// Runs another program to its end, as the bed's user and in its folder.
+    pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> Finished {
+        let mut command = self.as_user(Command::new(program));
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        finish(command)
+    }
+
     /// Runs `netloom` with these arguments to its end.
     pub(crate) fn netloom(&self, arguments: &[&str]) -> Finished {
         self.netloom_telling(Stdio::piped(), arguments)

@@ -1,7 +1,7 @@
 //! The control protocol as its page of the manual describes it.
 
 use crate::bed::{Bed, User};
-use crate::client::Client;
+use crate::client::{Client, socket_of};
 use serde_json::Value;
 
 const PAGE: &str = include_str!("../../docs/protocol.md");
@@ -104,6 +104,57 @@ fn the_topology_tells_what_is_there_and_what_is_in_force_now() {
     assert_eq!(client.ask(r#"{"request":"stats"}"#)["pipes"].as_array().unwrap().len(), 4);
     bed.netloom(&["down"]);
     bed.assert_nothing_is_left("ways");
+}
+
+/// The page's program sends from one node to another, and runs in neither.
+#[test]
+fn the_program_on_the_page_opens_sockets_inside_nodes() {
+    let program = PAGE.split("```python\n").nth(1).and_then(|rest| rest.split("```").next());
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("star.yaml", LAB);
+        bed.write("hello.py", program.expect("the page has a program"));
+        bed.netloom(&["up", "star.yaml", "-q"]).expect_code(0);
+        let socket = socket_of(&bed, "star");
+        let hello = bed.run("python3", &["hello.py", socket.to_str().unwrap()]).expect_code(0);
+        assert!(hello.stdout.ends_with(" says hello over two links\n"), "{hello:#?}");
+        let mut client = Client::connect(&bed, "star");
+        raw_sockets_of_nodes(&mut client);
+        bed.netloom(&["down", "star"]);
+        bed.assert_nothing_is_left("star");
+    }
+}
+
+fn raw_sockets_of_nodes(client: &mut Client) {
+    assert_eq!(client.ask(r#"{"request":"socket","node":"h1","type":"raw","protocol":1}"#)["reply"], "socket");
+    for (keys, code, part) in [
+        (r#""node":"h1","type":"stream","bind":"192.0.2.7:1""#, 4, "bind an IPv4 stream socket to 192.0.2.7:1: Cannot"),
+        (r#""node":"h9","type":"stream""#, 7, "no node is called `h9`: there are center, h1"),
+    ] {
+        let answer = client.ask(&format!("{{\"request\":\"socket\",{keys}}}"));
+        assert_eq!((&answer["reply"], &answer["code"]), (&"refused".into(), &code.into()));
+        assert!(answer["message"].as_str().unwrap().contains(part), "{answer}");
+    }
+}
+
+const NO_SOCKETS: &str = "
+nodes: {a: {stack: kernel}, t: {kind: transit}, b: {}}
+links: {near: {ends: [a, t]}, far: {ends: [t, b]}}
+";
+
+#[test]
+fn nodes_without_sockets_of_this_machine_refuse_to_open_one() {
+    let bed = Bed::with_kernel(User::Own);
+    bed.write("none.yaml", NO_SOCKETS);
+    bed.netloom(&["up", "none.yaml", "-q"]).expect_code(0);
+    let mut client = Client::connect(&bed, "none");
+    for (node, part) in [("a", "`a` has a kernel of its own"), ("t", "`t` is a transit router")] {
+        let answer = client.ask(&format!(r#"{{"request":"socket","node":"{node}","type":"stream"}}"#));
+        assert_eq!((&answer["reply"], &answer["code"]), (&"refused".into(), &2.into()));
+        assert!(answer["message"].as_str().unwrap().contains(part), "{answer}");
+    }
+    assert_eq!(client.ask(r#"{"request":"socket","node":"b","type":"stream"}"#)["reply"], "socket");
+    bed.netloom(&["down"]).expect_code(0);
 }
 
 /// Every request and every event of the schema is on the page.

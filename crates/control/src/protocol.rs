@@ -16,7 +16,7 @@ pub(crate) use read::read;
 pub(crate) use reply::Answer;
 pub use reply::{Greeting, LabInfo, LabStats, NodeInfo, Now, PipeStats, Refused, Reply};
 pub use request::{
-    Capture, Exec, Hello, Id, Message, Request, Set, SignalProgram, Stream, Subscribe, Topic, Unsubscribe,
+    Capture, Exec, Family, Hello, Id, Message, OpenSocket, Request, Set, SignalProgram, SocketType, Stream, Subscribe, Topic, Unsubscribe,
 };
 pub use schema::schema;
 pub use topology::{End, ExposedPort, Interface, Link, Node, Pipe, ServiceInfo, ServiceState, Topology};

@@ -156,6 +156,15 @@ impl Server {
         }
     }
 
+    /// The same with a descriptor, which comes with the first byte of the reply.
+    pub fn reply_with(&mut self, id: ClientId, reply: &Reply, fd: OwnedFd) {
+        if let Some(connection) = self.connections.get_mut(&id) {
+            let asked = connection.asked.take();
+            connection.unsent.push_with(&to_line(&Answer { id: asked.as_ref(), reply }), fd);
+            connection.flush();
+        }
+    }
+
     /// The identifier of the request that [`Server::next`] gave last, if that has one.
     pub fn asked(&self, id: ClientId) -> Option<Id> {
         self.connections.get(&id)?.asked.clone()

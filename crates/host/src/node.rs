@@ -11,10 +11,12 @@ mod outbox;
 pub(crate) mod program;
 pub(crate) mod programs;
 pub(crate) mod protocol;
+mod socket;
 pub(crate) mod watch;
 
 pub use crate::files::{Contents, FileConfig, FilesConfig};
 pub use config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig};
 pub use handle::{Node, NodeError, NodeEvent, Spawn, SpawnError};
 pub use protocol::{CpuWait, ProcessId};
+pub use socket::{SocketConfig, SocketFamily, SocketKind};
 pub use watch::NetworkChange;

@@ -9,10 +9,10 @@ pub(crate) use transit::Transit;
 use netloom_guest::node::{ProcessorUse, Spawning};
 use netloom_host::Pid;
 use netloom_host::netlink::InterfaceCounters;
-use netloom_host::node::{NetworkChange, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use netloom_host::node::{NetworkChange, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
 use netloom_units::Instant;
 use std::fmt::Debug;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -75,6 +75,11 @@ pub(crate) trait LabNode: Debug {
 
     /// Whether there is a file of this name, an absolute path, as the node's programs see it.
     fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError>;
+
+    /// Opens a socket in it for use outside of it; none if it has no sockets that this machine's kernel knows.
+    fn open_socket(&mut self, _config: &SocketConfig) -> Option<Result<OwnedFd, NodeError>> {
+        None
+    }
 
     /// Asks all of its programs to end, daemons included.
     fn begin_stop(&mut self, grace: Duration) -> Result<(), NodeError>;

@@ -77,6 +77,7 @@ fn decode(name: &str, body: Value) -> Result<Request, Refused> {
         "capture" => body_of(body, Request::Capture),
         "signal" => body_of(body, Request::Signal),
         "set" => body_of(body, Request::Set),
+        "socket" => body_of(body, Request::Socket),
         "subscribe" => body_of(body, Request::Subscribe).and_then(as_its_topic_has_it),
         "unsubscribe" => body_of(body, Request::Unsubscribe),
         "down" => Ok(Request::Down),

@@ -39,6 +39,8 @@ pub enum Reply {
         /// Its exit code, or 128 and the number of the signal that ended it.
         code: i32,
     },
+    /// To `socket`: its descriptor comes along with the first byte of this line.
+    Socket,
     /// It is done.
     Done,
     /// It cannot be done.

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
 
 /// A request as it is sent: with an identifier that the client may choose, which replies and events that belong to it
 /// repeat.
@@ -48,6 +49,8 @@ pub enum Request {
     Signal(SignalProgram),
     /// Changes a link while it runs.
     Set(Set),
+    /// Opens a socket inside a node, whose descriptor comes along with the reply.
+    Socket(OpenSocket),
     /// Asks to be told of something from now on, as events on this connection.
     Subscribe(Subscribe),
     /// Asks not to be told of it any more.
@@ -115,6 +118,55 @@ pub struct Set {
     pub pipe: Option<String>,
     /// Keys and values as in a lab file; `state` may also be `up` or `down`.
     pub changes: Vec<(String, String)>,
+}
+
+/// A socket to be opened inside a node: whatever is done with it happens in the node's network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenSocket {
+    /// The node's name.
+    pub node: String,
+    /// The family; IPv4 if nothing is said.
+    #[serde(default)]
+    pub family: Family,
+    /// The type.
+    #[serde(rename = "type")]
+    pub kind: SocketType,
+    /// The number of the protocol, such as 1 for ICMP; 0: the usual one of family and type.
+    #[serde(default)]
+    pub protocol: i32,
+    /// Its own address and port, for example `0.0.0.0:80` or `[::]:80`; none: it is not bound.
+    #[schemars(with = "Option<String>")]
+    pub bind: Option<SocketAddr>,
+    /// The address and port that it is connected to; none: it is not.
+    #[schemars(with = "Option<String>")]
+    pub connect: Option<SocketAddr>,
+    /// How many connections may wait until they are accepted; none: it does not listen.
+    pub listen: Option<u16>,
+}
+
+/// A family of sockets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// IPv4.
+    #[default]
+    Inet,
+    /// IPv6.
+    Inet6,
+}
+
+/// A type of socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SocketType {
+    /// A stream of bytes: TCP.
+    Stream,
+    /// Datagrams: UDP.
+    Dgram,
+    /// Messages over a connection, for protocols that have them: SCTP.
+    Seqpacket,
+    /// Packets of an IP protocol.
+    Raw,
 }
 
 /// What there is to be told of.

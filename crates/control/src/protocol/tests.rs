@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// One message of every kind, as a client may send it.
-const REQUESTS: [&str; 16] = [
+const REQUESTS: [&str; 18] = [
     r#"{"request": "topology"}"#,
     r#"{"request": "now"}"#,
     r#"{"id": 1, "request": "hello", "version": 1}"#,
@@ -20,6 +20,8 @@ const REQUESTS: [&str; 16] = [
     r#"{"request": "subscribe", "events": "stats", "every_ns": 100000000}"#,
     r#"{"request": "subscribe", "events": "output", "commands": ["ping"], "stream": "stderr"}"#,
     r#"{"request": "unsubscribe", "events": "output"}"#,
+    r#"{"request": "socket", "node": "a", "type": "dgram"}"#,
+    r#"{"request": "socket", "node": "a", "family": "inet6", "type": "stream", "protocol": 6, "bind": "[::1]:80", "connect": null, "listen": 8}"#,
     r#"{"id": -7, "request": "down"}"#,
 ];
 
@@ -78,6 +80,14 @@ fn what_is_wrong_is_said_with_its_key_and_refused_by_the_schema_too() {
             assert!(!is_valid(&value, "Request"), "the schema allows {text}");
         }
     }
+}
+
+#[test]
+fn a_socket_needs_an_address_with_a_port() {
+    let text = r#"{"request": "socket", "node": "a", "type": "stream", "connect": "localhost:80"}"#;
+    let (_, refused) = read(text.as_bytes()).unwrap_err();
+    assert_eq!(refused.key.as_deref(), Some("connect"));
+    assert!(refused.message.contains("invalid socket address"), "{}", refused.message);
 }
 
 #[test]
@@ -170,6 +180,7 @@ fn replies() -> Vec<Reply> {
         Reply::Now(now()),
         Reply::Stats(pipe_stats()),
         Reply::Started,
+        Reply::Socket,
         Reply::Exited { code: 137 },
         Reply::Done,
         Reply::Refused(Refused { key: Some("argv[0]".into()), ..Refused::usage("no") }),

@@ -3,7 +3,8 @@ use netloom_fuzz::{fuzz, mutated};
 use netloom_host::fds::send_with_fds;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use std::io::{BufRead, BufReader, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
 
 fn connected() -> (Server, UnixStream, ClientId) {
     let folder = tempfile::tempdir().unwrap();
@@ -155,6 +156,40 @@ fn a_client_that_never_reads_holds_up_itself_alone() {
     }
     drop(server);
     assert_eq!(reader.join().unwrap(), answered);
+}
+
+/// Each comes with the first byte of its reply, also where replies wait.
+#[test]
+fn descriptors_come_with_their_replies() {
+    let (mut server, client, id) = connected();
+    let long = Reply::Refused(Refused::usage("x".repeat(1_000_000)));
+    let (mut ours, theirs) = std::io::pipe().unwrap();
+    for reply in [&long, &Reply::Socket, &long, &Reply::Socket, &Reply::Socket] {
+        match reply {
+            Reply::Socket => server.reply_with(id, reply, theirs.try_clone().unwrap().into()),
+            _ => server.reply(id, reply),
+        }
+    }
+    drop(theirs);
+    let (mut lines, mut fds, mut read) = (Lines::default(), VecDeque::new(), 0);
+    while read < 5 {
+        server.serve(id);
+        let mut buffer = [0; 50_000];
+        let received = netloom_host::fds::receive_with_fds(&client, &mut buffer).unwrap();
+        fds.extend(received.fds);
+        lines.feed(&buffer[..received.length]);
+        while let Some(line) = lines.pop_line() {
+            if line == b"{\"reply\":\"socket\"}\n" {
+                // It is there when its line is.
+                let fd: OwnedFd = fds.pop_front().unwrap();
+                File::from(fd).write_all(&[read]).unwrap();
+            }
+            read += 1;
+        }
+    }
+    let mut written = Vec::new();
+    ours.read_to_end(&mut written).unwrap();
+    assert_eq!(written, [1, 3, 4], "nobody keeps the descriptors");
 }
 
 /// What it has subscribed to is sent when it has taken what was sent before.

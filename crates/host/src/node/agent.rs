@@ -17,7 +17,7 @@ use super::outbox::Outbox;
 use super::programs::Programs;
 use super::protocol::{Event, Program, Reply, Request, receive, send};
 use super::watch::{NetworkChange, Watch};
-use super::{configure, inspect, program};
+use super::{configure, inspect, program, socket};
 use crate::error::{Attempted, KernelError};
 use crate::memory;
 
@@ -79,6 +79,7 @@ impl Agent<'_> {
 
     fn answer(&mut self) -> io::Result<bool> {
         let Some((request, fds)) = receive(&self.control)? else { return Ok(false) };
+        let mut opened = None;
         let reply = match request {
             Request::Configure => done(self.configure()),
             Request::Spawn(program) => self.spawn(&program, fds),
@@ -90,9 +91,13 @@ impl Agent<'_> {
             Request::Settle => self.settle().map_or_else(Reply::Refused, Reply::Yes),
             Request::Changes => changes(self.watch.as_mut(), self.config).map_or_else(Reply::Refused, Reply::Changes),
             Request::CpuWait => self.programs.cpu_wait().map_or_else(Reply::Refused, Reply::CpuWait),
+            Request::Socket(wanted) => socket::open(&wanted).map_or_else(Reply::Refused, |socket| {
+                opened = Some(socket);
+                Reply::Socket
+            }),
             Request::Stop { grace_ms } => done(self.stop(Duration::from_millis(grace_ms))),
         };
-        send(&self.control, &reply, &[])?;
+        send(&self.control, &reply, opened.as_ref().map(AsFd::as_fd).as_slice())?;
         Ok(true)
     }
 

@@ -17,6 +17,7 @@ use nix::unistd::Pid;
 use super::agent;
 use super::config::NodeConfig;
 use super::protocol::{CpuWait, Event, ProcessId, Program, Reply, Request, receive, send};
+use super::socket::SocketConfig;
 use super::watch::NetworkChange;
 use crate::clone::{Cloned, OWN_NAMESPACES, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
@@ -381,6 +382,18 @@ impl Node {
         self.expect_done()
     }
 
+    /// Opens a socket in the node, for use outside of it.
+    ///
+    /// # Errors
+    /// The kernel's refusal, or [`NodeError::Gone`].
+    pub fn open_socket(&mut self, config: &SocketConfig) -> Result<OwnedFd, NodeError> {
+        self.ask(&Request::Socket(*config), &[])?;
+        match self.answer()? {
+            (Reply::Socket, fds) if fds.len() == 1 => Ok(fds.into_iter().next().expect("there is one")),
+            (other, _) => Err(self.unexpected(other)),
+        }
+    }
+
     /// Whatever happened next, without waiting. The descriptor of [`Node::as_fd`](AsFd::as_fd) is readable when there
     /// is something.
     pub fn next_event(&mut self) -> Option<NodeEvent> {
@@ -410,8 +423,13 @@ impl Node {
     }
 
     fn reply(&mut self) -> Result<Reply, NodeError> {
+        Ok(self.answer()?.0)
+    }
+
+    /// A reply with the descriptors that came along.
+    fn answer(&mut self) -> Result<(Reply, Vec<OwnedFd>), NodeError> {
         match receive(&self.control) {
-            Ok(Some((reply, _))) => Ok(reply),
+            Ok(Some(answer)) => Ok(answer),
             Ok(None) => Err(NodeError::Gone { node: self.name.clone() }),
             Err(error) => Err(self.failure("read from the node's first process", &error)),
         }

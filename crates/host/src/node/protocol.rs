@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::socket::SocketConfig;
 use super::watch::NetworkChange;
 use crate::error::KernelError;
 use crate::fds::{next_packet, receive_with_fds, send_with_fds};
@@ -54,6 +55,7 @@ pub(crate) enum Request {
     Settle,
     Changes,
     CpuWait,
+    Socket(SocketConfig),
     Stop {
         grace_ms: u64,
     },
@@ -92,6 +94,8 @@ pub(crate) enum Reply {
     Running(Vec<String>),
     Changes(Vec<NetworkChange>),
     CpuWait(CpuWait),
+    /// Comes with a descriptor.
+    Socket,
     Refused(KernelError),
 }
 

@@ -3,8 +3,8 @@
 use super::{Begun, LabNode};
 use netloom_host::Pid;
 use netloom_host::netlink::InterfaceCounters;
-use netloom_host::node::{NetworkChange, Node, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
-use std::os::fd::{AsFd, BorrowedFd};
+use netloom_host::node::{NetworkChange, Node, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -62,6 +62,10 @@ impl LabNode for Node {
 
     fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {
         Self::has_file(self, path)
+    }
+
+    fn open_socket(&mut self, config: &SocketConfig) -> Option<Result<OwnedFd, NodeError>> {
+        Some(Self::open_socket(self, config))
     }
 
     fn begin_stop(&mut self, grace: Duration) -> Result<(), NodeError> {

@@ -1,6 +1,7 @@
 //! What clients of the control socket ask, and the answers.
 
 mod events;
+mod sockets;
 mod topology;
 mod watch;
 
@@ -116,6 +117,13 @@ impl Requests {
             Request::Unsubscribe(wanted) => {
                 self.unsubscribe(id, wanted.events).map_or_else(Reply::Refused, |()| Reply::Done)
             }
+            Request::Socket(wanted) => match sockets::open(&wanted, &context.job.plan, programs) {
+                Ok(socket) => {
+                    self.server.reply_with(id, &Reply::Socket, socket);
+                    return Ok(Outcome::GoesOn);
+                }
+                Err(refused) => Reply::Refused(refused),
+            },
             Request::Down => Reply::Done,
         };
         self.server.reply(id, &reply);
@@ -302,7 +310,7 @@ impl Place {
 }
 
 /// What this lab offers its clients, as `hello` tells them.
-const CAPABILITIES: &[&str] = &["capture", "clock", "events", "exec", "set", "stats", "topology"];
+const CAPABILITIES: &[&str] = &["capture", "clock", "events", "exec", "set", "socket", "stats", "topology"];
 /// How many names a message lists.
 const NAMES_LISTED: usize = 20;
 
