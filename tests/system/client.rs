@@ -4,10 +4,9 @@ use crate::bed::Bed;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A lab that does not answer fails a test rather than holding it up.
 const LONGEST_ANSWER: Duration = Duration::from_secs(60);
@@ -77,15 +76,23 @@ impl Client {
         }
     }
 
+    /// Asks what time it is until the answer is one for which `is_wanted` holds.
+    #[track_caller]
+    pub(crate) fn next_now_that(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        let begun = Instant::now();
+        loop {
+            let now = self.ask(r#"{"request":"now"}"#);
+            if is_wanted(&now) {
+                return now;
+            }
+            assert!(begun.elapsed() < LONGEST_ANSWER, "{now}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     /// Whether the schema has this request.
     pub(crate) fn is_request(&self, request: &Value) -> bool {
         self.asked.is_valid(request)
-    }
-}
-
-impl AsFd for Client {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
     }
 }
 

@@ -45,11 +45,3 @@ fn what_cannot_be_dilated_is_refused_before_it_runs() {
     assert!(native.stderr.contains("in dilated time, this lab is refused"), "{native:#?}");
     assert!(!bed.work().join("results").exists());
 }
-
-#[test]
-fn a_lab_in_virtual_time_cannot_stay_up() {
-    let bed = Bed::new(User::Own);
-    bed.write("impossible.yaml", IMPOSSIBLE);
-    let up = bed.netloom(&["up", "impossible.yaml", "--clock", "virtual"]).expect_code(2);
-    assert!(up.stderr.contains("cannot stay up") && up.stderr.contains("netloom run"), "{up:#?}");
-}

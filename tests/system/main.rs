@@ -29,6 +29,7 @@ mod results;
 mod runs;
 mod services;
 mod shards;
+mod steps;
 mod switches;
 mod trains;
 mod transit;

@@ -12,7 +12,9 @@ pub(crate) use capture::{CaptureArgs, PacketsArgs};
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 pub(crate) use doctor::DoctorArgs;
-pub(crate) use lab::{DownArgs, ExecArgs, LogsArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg, UpArgs};
+pub(crate) use lab::{
+    AdvanceArgs, DownArgs, ExecArgs, LogsArgs, PauseArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg, UpArgs,
+};
 pub(crate) use link::{LinkArgs, LinkCommand, PlotArgs};
 pub(crate) use results::{PruneArgs, ResultsArgs, ResultsCommand, ResultsPlotArgs};
 pub(crate) use run::{CheckArgs, Overrides, PrecisionArg, RunArgs, SimArgs};
@@ -66,6 +68,14 @@ pub(crate) enum Command {
     Shell(ShellArgs),
     /// Change a link of a running lab
     Set(SetArgs),
+    /// Let the time of a lab in virtual time go on by a step, and hold it there
+    Advance(AdvanceArgs),
+    /// Hold the time of a lab in virtual time
+    #[command(after_help = "Examples:\n  netloom pause\n  netloom pause star")]
+    Pause(PauseArgs),
+    /// Let the time of a lab in virtual time go on
+    #[command(after_help = "Examples:\n  netloom resume\n  netloom resume star")]
+    Resume(PauseArgs),
     /// Show what the links of a running lab carry, every second
     Stats(StatsArgs),
     /// Show the output of a lab's commands and services

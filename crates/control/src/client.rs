@@ -1,6 +1,6 @@
 //! The user's side of the control socket.
 
-use crate::protocol::{Capture, Exec, LabInfo, LabStats, Refused, Reply, Request, Set, SignalProgram};
+use crate::protocol::{Advance, Capture, Exec, LabInfo, LabStats, Now, Refused, Reply, Request, Set, SignalProgram};
 use crate::running::find;
 use netloom_host::fds::send_with_fds;
 use netloom_host::jsonl::{Lines, to_line};
@@ -76,6 +76,30 @@ impl Client {
         self.done(&Request::Set(set))
     }
 
+    /// Lets the time of a lab in virtual time go on by so much, and returns when it is there.
+    ///
+    /// # Errors
+    /// [`RunError::Reported`] if its time goes on by itself, or another client advances it.
+    pub fn advance(&mut self, by_ns: u64) -> Result<Now, RunError> {
+        self.time(&Request::Advance(Advance { by_ns }))
+    }
+
+    /// Holds the time of a lab in virtual time.
+    ///
+    /// # Errors
+    /// [`RunError::Reported`] if its time goes on by itself.
+    pub fn pause(&mut self) -> Result<Now, RunError> {
+        self.time(&Request::Pause)
+    }
+
+    /// Lets the time of a lab in virtual time go on.
+    ///
+    /// # Errors
+    /// [`RunError::Reported`] if its time goes on by itself.
+    pub fn resume(&mut self) -> Result<Now, RunError> {
+        self.time(&Request::Resume)
+    }
+
     /// Asks the lab to end. It has ended when its runtime folder is gone.
     ///
     /// # Errors
@@ -129,6 +153,13 @@ impl Client {
             }
         }
         Ok(None)
+    }
+
+    fn time(&mut self, request: &Request) -> Result<Now, RunError> {
+        match self.ask(request, &[])? {
+            Reply::Now(now) => Ok(now),
+            other => Err(self.unexpected(&other)),
+        }
     }
 
     fn done(&mut self, request: &Request) -> Result<(), RunError> {

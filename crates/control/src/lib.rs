@@ -19,10 +19,11 @@ pub use attach::{Stdio, attach};
 pub use client::Client;
 pub use labs::{Look, TakenDown, look_at_labs, take_down};
 pub use protocol::{
-    Capture, End, Event, Exec, ExposedPort, Family, Greeting, Happened, Hello, Id, Interface, LabInfo, LabStats, Link, Message,
-    Node, NodeInfo, Now, OpenSocket, Output, Pipe, PipeStats, Refused, Reply, Request, Sample, ServiceInfo, ServiceState, Set,
-    SignalProgram, SocketType, Stream, Subscribe, Topic, Topology, Unsubscribe, greet, schema,
+    Advance, Capture, End, Event, Exec, ExposedPort, Family, Greeting, Happened, Hello, Id, Interface, LabInfo,
+    LabStats, Link, Message, Node, NodeInfo, Now, OpenSocket, Output, Pipe, PipeStats, Refused, Reply, Request, Sample,
+    ServiceInfo, ServiceState, Set, SignalProgram, SocketType, Stream, Subscribe, Topic, Topology, Unsubscribe, greet,
+    schema,
 };
 pub use running::{find, holds, only_lab, running_labs};
-pub use server::{ClientId, Incoming, Server};
+pub use server::{Awaited, ClientId, Incoming, Server};
 pub use watch::capture;

@@ -16,7 +16,8 @@ pub(crate) use read::read;
 pub(crate) use reply::Answer;
 pub use reply::{Greeting, LabInfo, LabStats, NodeInfo, Now, PipeStats, Refused, Reply};
 pub use request::{
-    Capture, Exec, Family, Hello, Id, Message, OpenSocket, Request, Set, SignalProgram, SocketType, Stream, Subscribe, Topic, Unsubscribe,
+    Advance, Capture, Exec, Family, Hello, Id, Message, OpenSocket, Request, Set, SignalProgram, SocketType, Stream,
+    Subscribe, Topic, Unsubscribe,
 };
 pub use schema::schema;
 pub use topology::{End, ExposedPort, Interface, Link, Node, Pipe, ServiceInfo, ServiceState, Topology};

@@ -8,6 +8,7 @@ mod outbox;
 use crate::protocol::{Answer, Event, Id, Message, Notice, Refused, Reply, Request, read};
 use netloom_host::fds::{MAX_FDS, Received, try_receive_with_fds};
 use netloom_host::jsonl::{Lines, to_line};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use outbox::Outbox;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -49,6 +50,19 @@ struct Connection {
     asks_for_program: bool,
     /// The identifier of the request that has started one.
     started: Option<Id>,
+    /// Whether the request is answered later.
+    is_postponed: bool,
+}
+
+/// What a connection is to be polled for, beside its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// Requests.
+    Requests,
+    /// Room for what waits to be sent.
+    Room,
+    /// Nothing: its request is still to be answered.
+    Nothing,
 }
 
 /// Why nothing more comes from a connection.
@@ -83,9 +97,9 @@ impl Server {
         (!is_paused).then(|| self.listener.as_fd())
     }
 
-    /// What to poll: for requests, or if the flag says that an answer waits to be sent, only for room for it.
-    pub fn connections(&self) -> impl Iterator<Item = (ClientId, BorrowedFd<'_>, bool)> {
-        self.connections.iter().map(|(id, this)| (*id, this.stream.as_fd(), !this.unsent.is_empty()))
+    /// What to poll, and for what.
+    pub fn connections(&self) -> impl Iterator<Item = (ClientId, BorrowedFd<'_>, Awaited)> {
+        self.connections.iter().map(|(id, this)| (*id, this.stream.as_fd(), this.awaited()))
     }
 
     /// Accepts the connections that wait. One that goes away meanwhile is no loss.
@@ -122,7 +136,8 @@ impl Server {
     pub fn serve(&mut self, id: ClientId) {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.flush();
-            if connection.unsent.is_empty() {
+            let awaited = connection.awaited();
+            if awaited == Awaited::Requests || (awaited == Awaited::Nothing && connection.has_hung_up()) {
                 connection.read();
             }
         }
@@ -133,8 +148,12 @@ impl Server {
     pub fn next(&mut self, id: ClientId) -> Option<Incoming> {
         let connection = self.connections.get_mut(&id)?;
         let is_closed = matches!(connection.end, Some(End::Closed));
-        if !connection.unsent.is_empty() && !is_closed {
+        if connection.awaited() != Awaited::Requests && !is_closed {
             return None;
+        }
+        if connection.is_postponed {
+            // It has gone without waiting for the answer, and what it asked behind that was to follow it.
+            connection.lines = Lines::default();
         }
         if let Some(incoming) = connection.parse() {
             return Some(incoming);
@@ -153,6 +172,13 @@ impl Server {
     pub fn reply(&mut self, id: ClientId, reply: &Reply) {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.reply(reply);
+        }
+    }
+
+    /// The reply to the request that [`Server::next`] gave last comes later, and no other request is read before it.
+    pub fn postpone(&mut self, id: ClientId) {
+        if let Some(connection) = self.connections.get_mut(&id) {
+            connection.is_postponed = true;
         }
     }
 
@@ -188,7 +214,22 @@ impl Server {
 impl Connection {
     fn new(stream: UnixStream) -> Self {
         let (lines, fds, unsent) = (Lines::default(), VecDeque::new(), Outbox::default());
-        Self { stream, lines, fds, unsent, end: None, asked: None, asks_for_program: false, started: None }
+        let (asks_for_program, is_postponed) = (false, false);
+        Self { stream, lines, fds, unsent, end: None, asked: None, asks_for_program, started: None, is_postponed }
+    }
+
+    fn awaited(&self) -> Awaited {
+        match (self.unsent.is_empty(), self.is_postponed) {
+            (false, _) => Awaited::Room,
+            (true, true) => Awaited::Nothing,
+            (true, false) => Awaited::Requests,
+        }
+    }
+
+    /// Whether the client has closed the connection in both directions.
+    fn has_hung_up(&self) -> bool {
+        let mut polled = [PollFd::new(self.stream.as_fd(), PollFlags::empty())];
+        poll(&mut polled, PollTimeout::ZERO).is_ok() && polled[0].any() == Some(true)
     }
 
     fn read(&mut self) {
@@ -247,6 +288,7 @@ impl Connection {
             _ => {}
         }
         let id = self.asked.take();
+        self.is_postponed = false;
         self.send(id.as_ref(), reply);
     }
 

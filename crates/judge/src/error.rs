@@ -21,8 +21,6 @@ pub enum RunError {
     },
     /// A lab of that name is up, or no such lab, node or link exists; the text names it.
     Lab(String),
-    /// The lab's clock does not allow what was asked for; the text says what does.
-    Clock(String),
     /// A command of the timeline could not be started, or a service did not become ready.
     Command(String),
     /// A process of the lab was killed, or an internal error ended it.
@@ -61,7 +59,6 @@ impl RunError {
             Self::MissingPrograms(_) | Self::Machine(_) => ExitCode::Machine,
             Self::Results { .. } => ExitCode::Results,
             Self::Lab(_) => ExitCode::NoSuchLab,
-            Self::Clock(_) => ExitCode::Usage,
             Self::Command(_) => ExitCode::Unmet,
             Self::Died(_) | Self::Silent { .. } => ExitCode::Died,
             Self::Reported { code, .. } => *code,
@@ -80,9 +77,7 @@ impl fmt::Display for RunError {
         match self {
             Self::MissingPrograms(missing) => write_missing(f, missing),
             Self::Results { path, source } => write!(f, "writing the results to {}: {source}", path.display()),
-            Self::Machine(text) | Self::Lab(text) | Self::Clock(text) | Self::Command(text) | Self::Died(text) => {
-                f.write_str(text)
-            }
+            Self::Machine(text) | Self::Lab(text) | Self::Command(text) | Self::Died(text) => f.write_str(text),
             Self::Silent { lab } => write!(
                 f,
                 "lab `{lab}` is up and does not answer: its process is stopped, or this machine has no time for it; \

@@ -93,7 +93,7 @@ impl Script {
         let mut chance = Chance::new(seed ^ index.wrapping_mul(0xd134_2543_de82_ef95)).fork();
         let as_nobody = chance.percent(50);
         let topology = topology::draw(&mut chance.fork(), stock, kernels);
-        // Labs in virtual time cannot stay up.
+        // The time of a lab that is up in virtual time stands still.
         let up = chance.percent(35) && topology.clock != "virtual";
         let actions = actions(&mut chance, &topology, up);
         let patience_s = if topology.kernels { 240 } else { 90 };

@@ -2,6 +2,7 @@
 
 use super::Overrides;
 use clap::{Args, ValueEnum};
+use netloom_units::Duration;
 use std::path::PathBuf;
 
 /// `netloom up`
@@ -12,7 +13,8 @@ use std::path::PathBuf;
   netloom up lab.yaml --results /tmp/results
 
 `netloom up` starts the services that have no time; only `netloom run` plays the rest of the timeline and checks
-expectations. Results go to RESULTS/<lab>/<time>-<id>/; `netloom down` prints the verdict.")]
+expectations. Results go to RESULTS/<lab>/<time>-<id>/; `netloom down` prints the verdict. With --clock virtual, the
+lab's time stands still when it is up: see `netloom advance`.")]
 pub(crate) struct UpArgs {
     /// The lab file
     pub(crate) file: PathBuf,
@@ -85,6 +87,33 @@ pub(crate) struct SetArgs {
     /// What to change: any key of a direction as in a lab file, or state=up|down
     #[arg(required = true, value_name = "KEY=VALUE")]
     pub(crate) changes: Vec<String>,
+}
+
+/// `netloom advance`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom up lab.yaml --clock virtual
+  netloom advance lab 100ms
+  netloom advance lab 2s
+
+Returns when lab time has gone on by TIME, and prints how long it is since time zero. See also `netloom resume`.")]
+pub(crate) struct AdvanceArgs {
+    /// The lab
+    pub(crate) lab: String,
+    /// The length of the step
+    #[arg(value_name = "TIME", value_parser = step)]
+    pub(crate) time: Duration,
+}
+
+fn step(text: &str) -> Result<Duration, String> {
+    text.parse::<Duration>().map_err(|error| error.to_string())
+}
+
+/// `netloom pause` and `netloom resume`
+#[derive(Debug, Args)]
+pub(crate) struct PauseArgs {
+    /// The lab; may be left out if only one is up
+    pub(crate) lab: Option<String>,
 }
 
 /// `netloom stats`

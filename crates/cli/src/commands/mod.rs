@@ -18,6 +18,7 @@ mod set;
 mod shell;
 mod sim;
 mod stats;
+mod time;
 mod up;
 
 use crate::args::{Cli, Command};
@@ -79,6 +80,9 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Exec(args) => exec::exec(args),
         Command::Shell(args) => shell::shell(&args),
         Command::Set(args) => set::set(&args),
+        Command::Advance(args) => time::advance(&args),
+        Command::Pause(args) => time::pause(&args),
+        Command::Resume(args) => time::resume(&args),
         Command::Stats(args) => stats::stats(&args),
         Command::Logs(args) => logs::logs(&args),
         Command::Capture(args) => capture::capture(&args),

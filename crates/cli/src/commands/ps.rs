@@ -38,7 +38,10 @@ pub(super) fn ps(args: &PsArgs) -> Outcome {
     let notes = answers.flat_map(|info| {
         let ways = info.exposed.iter().map(|way| format!("{}: {way}", info.name));
         let stalled = info.stalled.iter().map(|text| format!("{}: {text}", info.name));
-        ways.chain(stalled).chain(dead(info).map(|service| obituary(&info.name, service)))
+        let paused = info
+            .paused
+            .then(|| format!("{0}: its time is paused; netloom advance {0} 1s, netloom resume {0}", info.name));
+        ways.chain(stalled).chain(paused).chain(dead(info).map(|service| obituary(&info.name, service)))
     });
     let lines: Vec<String> = std::iter::once(table.to_string().trim_end().to_owned()).chain(notes).collect();
     print(&lines.join("\n"))

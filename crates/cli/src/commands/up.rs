@@ -4,6 +4,7 @@ use super::{DONE, Outcome, lab_file};
 use crate::args::UpArgs;
 use crate::progress::Progress;
 use crate::talk;
+use netloom_lab::Clock;
 
 pub(super) fn up(args: &UpArgs) -> Outcome {
     let request = lab_file::request(&args.file, &args.overrides, args.results.clone())?;
@@ -17,6 +18,9 @@ pub(super) fn up(args: &UpArgs) -> Outcome {
         talk::say(&format!(
             "{name} is up: netloom shell {name} {node}, netloom stats {name}, netloom logs {name}, netloom down {name}"
         ));
+        if request.plan.clock == Clock::Virtual {
+            talk::say(&format!("its time stands still: netloom advance {name} 1s, netloom resume {name}"));
+        }
     }
     DONE
 }

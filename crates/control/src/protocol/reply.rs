@@ -28,7 +28,7 @@ pub enum Reply {
     Info(LabInfo),
     /// To `topology`.
     Topology(Topology),
-    /// To `now`.
+    /// To `now`, `advance`, `pause` and `resume`.
     Now(Now),
     /// To `stats`.
     Stats(LabStats),
@@ -109,9 +109,12 @@ pub struct LabInfo {
     /// How long it may take to end, at most, when it is asked to, in wall time.
     #[serde(default)]
     pub longest_stop_ns: u64,
-    /// That its time stands still, in words; none while it goes on.
+    /// That its time stands still though it should go on, in words; none while it goes on.
     #[serde(default)]
     pub stalled: Option<String>,
+    /// Whether its time is held by a client, or since it came up in virtual time.
+    #[serde(default)]
+    pub paused: bool,
 }
 
 /// A node of a running lab.
@@ -190,8 +193,11 @@ pub struct Now {
     pub since_zero_ns: Option<u64>,
     /// `real`, `dilated` or `virtual`.
     pub clock: String,
+    /// Whether time stands still because a client wants it to, or because the lab came up in virtual time.
+    #[serde(default)]
+    pub paused: bool,
     /// How many seconds of wall time a second of the lab lasts; none in virtual time.
     pub dilation: Option<f64>,
-    /// That time stands still, in words; none while it goes on.
+    /// That time stands still though it should go on, in words; none while it goes on.
     pub stalled: Option<String>,
 }

@@ -39,6 +39,12 @@ pub enum Request {
     Topology,
     /// Asks what time it is in the lab.
     Now,
+    /// Lets lab time go on by so much, and holds it there. The reply comes when it is there. In virtual time.
+    Advance(Advance),
+    /// Holds lab time where it is. In virtual time.
+    Pause,
+    /// Lets lab time go on. In virtual time.
+    Resume,
     /// Asks what every pipe has counted.
     Stats,
     /// Runs a program in a node. Its standard input, output and error come along as three file descriptors.
@@ -64,6 +70,13 @@ pub enum Request {
 pub struct Hello {
     /// The major version.
     pub version: u32,
+}
+
+/// A step of lab time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Advance {
+    /// Its length.
+    pub by_ns: u64,
 }
 
 /// A signal for a program.

@@ -4,9 +4,12 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// One message of every kind, as a client may send it.
-const REQUESTS: [&str; 18] = [
+const REQUESTS: [&str; 21] = [
     r#"{"request": "topology"}"#,
     r#"{"request": "now"}"#,
+    r#"{"request": "advance", "by_ns": 100000000}"#,
+    r#"{"request": "pause"}"#,
+    r#"{"request": "resume"}"#,
     r#"{"id": 1, "request": "hello", "version": 1}"#,
     r#"{"request": "info"}"#,
     r#"{"id": "a", "request": "stats"}"#,
@@ -29,10 +32,10 @@ const REQUESTS: [&str; 18] = [
 const WRONG: [(&str, Option<&str>, &str); 16] = [
     ("nonsense", None, "this is no JSON"),
     ("[]", None, "this is no JSON object; a request is an object"),
-    ("{}", Some("request"), "a request has the key `request`: there are capture, "),
+    ("{}", Some("request"), "a request has the key `request`: there are advance, capture, "),
     (r#"{"request": 1}"#, Some("request"), "write its name"),
     (r#"{"request": "inof"}"#, Some("request"), "no request is called `inof`: did you mean `info`?"),
-    (r#"{"request": "xyz"}"#, Some("request"), "no request is called `xyz`: there are capture, "),
+    (r#"{"request": "xyz"}"#, Some("request"), "no request is called `xyz`: there are advance, capture, "),
     (r#"{"request": "info", "x": 1}"#, Some("x"), "`info` takes no key `x`: it takes none"),
     (r#"{"request": "exec", "nod": "a"}"#, Some("nod"), "`exec` takes no key `nod`: did you mean `node`?"),
     (r#"{"request": "exec", "node": "a"}"#, Some("argv"), "`exec` lacks the key `argv`"),
@@ -189,7 +192,14 @@ fn replies() -> Vec<Reply> {
 }
 
 fn now() -> Now {
-    Now { at_ns: 7, since_zero_ns: None, clock: "dilated".into(), dilation: Some(2.5), stalled: Some("a".into()) }
+    Now {
+        at_ns: 7,
+        since_zero_ns: None,
+        clock: "dilated".into(),
+        paused: false,
+        dilation: Some(2.5),
+        stalled: Some("a".into()),
+    }
 }
 
 fn info(service: ServiceInfo) -> LabInfo {
@@ -206,6 +216,7 @@ fn info(service: ServiceInfo) -> LabInfo {
         services: vec![service],
         longest_stop_ns: 3,
         stalled: None,
+        paused: true,
     }
 }
 

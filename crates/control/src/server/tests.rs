@@ -15,6 +15,11 @@ fn connected() -> (Server, UnixStream, ClientId) {
     (server, client, id)
 }
 
+/// What the only connection is polled for.
+fn awaited(server: &Server) -> Awaited {
+    server.connections().next().unwrap().2
+}
+
 /// All that a client has brought.
 fn read(server: &mut Server, id: ClientId) -> Vec<Incoming> {
     let mut all = Vec::new();
@@ -98,9 +103,9 @@ fn a_reply_that_the_client_does_not_take_waits() {
     let (mut server, client, id) = connected();
     let reply = Reply::Refused(Refused::usage("x".repeat(1_000_000)));
     server.reply(id, &reply);
-    assert!(server.connections().next().unwrap().2, "something waits");
+    assert_eq!(awaited(&server), Awaited::Room);
     let reader = std::thread::spawn(move || BufReader::new(client).lines().next().unwrap().unwrap().len());
-    while server.connections().next().unwrap().2 {
+    while awaited(&server) == Awaited::Room {
         server.serve(id);
     }
     assert!(reader.join().unwrap() > 1_000_000);
@@ -158,12 +163,36 @@ fn a_client_that_never_reads_holds_up_itself_alone() {
     assert_eq!(reader.join().unwrap(), answered);
 }
 
+/// What it asks meanwhile waits, and its end is noticed.
+#[test]
+fn a_request_that_is_answered_later_holds_up_those_behind_it() {
+    let (mut server, mut client, id) = connected();
+    client.write_all(b"{\"id\":1,\"request\":\"advance\",\"by_ns\":5}\n{\"request\":\"info\"}\n").unwrap();
+    server.serve(id);
+    assert!(matches!(server.next(id), Some(Incoming::Request(Request::Advance(_), _))));
+    server.postpone(id);
+    assert!(read(&mut server, id).is_empty() && awaited(&server) == Awaited::Nothing);
+    server.tell(id, None, &Event::Ended { events: crate::protocol::Topic::Lab, because: "x".into() });
+    assert!(read(&mut server, id).is_empty() && awaited(&server) == Awaited::Nothing);
+    server.reply(id, &Reply::Done);
+    assert!(matches!(read(&mut server, id)[..], [Incoming::Request(Request::Info, _)]));
+    client.write_all(b"{\"request\":\"pause\"}\n{\"request\":\"down\"}\n").unwrap();
+    server.reply(id, &Reply::Done);
+    server.serve(id);
+    assert!(matches!(server.next(id), Some(Incoming::Request(Request::Pause, _))));
+    server.postpone(id);
+    client.set_nonblocking(true).unwrap();
+    assert_eq!(BufReader::new(&client).lines().map_while(Result::ok).last().unwrap(), "{\"reply\":\"done\"}");
+    drop(client);
+    assert!(matches!(read(&mut server, id)[..], [Incoming::Gone]), "it is not there for `down` any more");
+}
+
 /// Each comes with the first byte of its reply, also where replies wait.
 #[test]
 fn descriptors_come_with_their_replies() {
     let (mut server, client, id) = connected();
     let long = Reply::Refused(Refused::usage("x".repeat(1_000_000)));
-    let (mut ours, theirs) = std::io::pipe().unwrap();
+    let (mut ours, theirs) = io::pipe().unwrap();
     for reply in [&long, &Reply::Socket, &long, &Reply::Socket, &Reply::Socket] {
         match reply {
             Reply::Socket => server.reply_with(id, reply, theirs.try_clone().unwrap().into()),
@@ -237,7 +266,7 @@ fn endless_requests_are_sent_away() {
 }
 
 /// What clients ask, some of it nonsense.
-const LINES: [&str; 11] = [
+const LINES: [&str; 13] = [
     "{\"request\":\"info\"}\n",
     "{\"request\":\"stats\"}\n{\"request\":\"down\"}\n",
     "{\"request\":\"exec\",\"node\":\"a\",\"argv\":[\"ls\"],\"env\":[[\"A\",\"1\"]],\"cwd\":\"/\",\"terminal\":true,\"user\":null}\n",
@@ -246,6 +275,8 @@ const LINES: [&str; 11] = [
     "{\"request\":\"set\",\"link\":\"l\",\"direction\":null,\"pipe\":null,\"changes\":[[\"rate\",\"1 Mbit/s\"]]}\n",
     "{\"request\":\"subscribe\",\"events\":\"stats\",\"every_ns\":18446744073709551615}\n",
     "{\"request\":\"unsubscribe\",\"events\":\"output\"}\n",
+    "{\"request\":\"socket\",\"node\":\"a\",\"type\":\"raw\",\"protocol\":1,\"bind\":\"[::1]:80\"}\n",
+    "{\"request\":\"advance\",\"by_ns\":18446744073709551615}\n",
     "[[[[[[[[\n",
     "\n",
     "\u{0}",

@@ -15,7 +15,7 @@ use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
 use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
 use netloom_host::signals::Signals;
 use netloom_judge::{ExitCode, Report, RunError};
-use netloom_lab::{Clock, Plan, Stack};
+use netloom_lab::{Plan, Stack};
 use relay::Relay;
 use std::fs::{self, Permissions};
 use std::io;
@@ -40,13 +40,6 @@ pub fn run(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<Report,
 /// # Errors
 /// When the lab cannot be set up; [`RunError::exit_code`] says why.
 pub fn up(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<(), RunError> {
-    if request.plan.clock == Clock::Virtual {
-        return Err(RunError::Clock(
-            "a lab in virtual time cannot stay up: its time stands still unless something is due, so that no user could \
-             type into it; use `netloom run`, or bring it up in dilated or real time (--clock 10, --clock real)"
-                .into(),
-        ));
-    }
     daemon::detach(sink, |watcher, told| came_up(&guard(request, Mode::Up, Some(watcher), told)?))
 }
 

@@ -40,7 +40,7 @@ use netloom_results::capture::Captures;
 use netloom_results::{EventLog, Sampler};
 use netloom_units::{Duration, Instant};
 use programs::{Programs, Purpose};
-use requests::{Outcome, Requests};
+use requests::{Outcome, Requests, longest_end};
 use serde_json::json;
 use sources::Source;
 use stage::{Play, Stage, Stop, Why};
@@ -51,6 +51,8 @@ use timeline::{Due, Item, Timeline};
 const SAMPLES_PER_PROGRESS: u32 = 2;
 /// How often to look whether the engine of a lab that is not sampled lives.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// How long the kernels of a lab that is taken down may compute, in wall time, beyond what its programs may take to end.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 /// A lab in virtual time in which nothing has happened for so long, and to which nothing more is to be done, waits for ever.
 const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 3600);
 
@@ -113,7 +115,7 @@ impl<'a> Session<'a> {
         };
         Self {
             programs: Programs::new(&job.plan, nodes, hosts, ways),
-            requests: Requests::new(server),
+            requests: Requests::new(server, job.mode == Mode::Up),
             guard_is_gone: false,
             signals,
             captures,
@@ -215,7 +217,9 @@ impl<'a> Session<'a> {
         self.sample()?;
         self.look_after_engine()?;
         self.programs.send_due_signals(&mut self.context)?;
-        self.requests.tell(&mut self.context, &self.programs);
+        for client in self.requests.tell(&mut self.context, &self.programs) {
+            self.serve_client(client)?;
+        }
         let over = self.context.job.mode == Mode::Run
             && self.timeline.is_over()
             && self.programs.waiting.is_empty()
@@ -369,8 +373,13 @@ impl<'a> Session<'a> {
 
     /// Ends the run: everything is measured now, and every program is asked to end.
     fn stop(&mut self, why: Why) -> Result<(), RunError> {
-        if let (Why::Interrupted | Why::WallLimit, Driver::Virtual(time)) = (&why, self.context.links.driver()) {
-            time.end_within(IMPATIENCE);
+        if let Driver::Virtual(time) = self.context.links.driver() {
+            match why {
+                Why::Interrupted | Why::WallLimit => time.end_within(IMPATIENCE),
+                // Programs may take their time to end, but not compute without end.
+                Why::TakenDown => time.end_within(PATIENCE + longest_end(&self.context, &self.programs)),
+                Why::Over | Why::Failed(_) => {}
+            }
         }
         if matches!(self.context.stage, Stage::Stopping(_)) {
             return Ok(());
@@ -431,6 +440,10 @@ impl<'a> Session<'a> {
             Source::Client(id) => self.serve_client(id),
             Source::Node(node) => self.serve_node(node),
             Source::Way(number) => self.programs.lead_on(&mut self.context, number),
+            Source::Time => {
+                self.requests.arrive(&self.context);
+                Ok(())
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod events;
 mod sockets;
+mod time;
 mod topology;
 mod watch;
 
@@ -25,6 +26,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
+use time::Hold;
 
 /// Why a request is refused: the client's exit code, and a text.
 type Refusal = (ExitCode, String);
@@ -35,6 +37,7 @@ pub(super) struct Requests {
     /// What clients watch.
     watched: BTreeMap<ClientId, (LiveCapture, TapId)>,
     subscriptions: Subscriptions,
+    hold: Hold,
 }
 
 /// What follows from a request for the lab as a whole.
@@ -47,9 +50,9 @@ pub(super) enum Outcome {
 }
 
 impl Requests {
-    /// Those that come to `server`.
-    pub(super) fn new(server: Server) -> Self {
-        Self { server, watched: BTreeMap::new(), subscriptions: Subscriptions::default() }
+    /// Those that come to `server`. In virtual time, `is_paused` labs stand at time zero until a client lets them go on.
+    pub(super) fn new(server: Server, is_paused: bool) -> Self {
+        Self { server, watched: BTreeMap::new(), subscriptions: Subscriptions::default(), hold: Hold::new(is_paused) }
     }
 
     /// The control socket.
@@ -93,6 +96,7 @@ impl Requests {
                 programs.processes.stop(context.links.now(), |purpose| purpose == Purpose::Client(id));
                 self.unwatch(id, context)?;
                 self.forget_subscriptions(id);
+                self.hold.forget(id);
                 return Ok(Outcome::GoesOn);
             }
         };
@@ -101,9 +105,15 @@ impl Requests {
             Request::Hello(hello) => {
                 greet(&hello, &context.job.plan.name, CAPABILITIES).map_or_else(Reply::Refused, Reply::Hello)
             }
-            Request::Info => Reply::Info(info(context, programs)),
+            Request::Info => Reply::Info(info(context, programs, self.now(context).paused)),
             Request::Topology => Reply::Topology(topology::topology(context, programs)),
-            Request::Now => Reply::Now(topology::now(context)),
+            Request::Now => Reply::Now(self.now(context)),
+            Request::Advance(wanted) => match self.advance(id, wanted, context) {
+                Ok(()) => return Ok(Outcome::GoesOn),
+                Err(refused) => Reply::Refused(refused),
+            },
+            Request::Pause => self.pause(true, context).map_or_else(Reply::Refused, Reply::Now),
+            Request::Resume => self.pause(false, context).map_or_else(Reply::Refused, Reply::Now),
             Request::Stats => Reply::Stats(context.links.stats()?),
             Request::Exec(exec) => execute(id, exec, fds, context, programs).map_or_else(refused, |()| Reply::Started),
             Request::Set(set) => change(&set, context)?.map_or_else(refused, |()| Reply::Done),
@@ -131,7 +141,7 @@ impl Requests {
     }
 }
 
-fn info(context: &Context<'_>, programs: &Programs) -> LabInfo {
+fn info(context: &Context<'_>, programs: &Programs, paused: bool) -> LabInfo {
     let plan = &context.job.plan;
     let node = |node: &netloom_lab::NodePlan| NodeInfo {
         name: node.name.clone(),
@@ -149,19 +159,19 @@ fn info(context: &Context<'_>, programs: &Programs) -> LabInfo {
         links: plan.links.len(),
         exposed: ways_into(plan),
         services: programs.commands.iter().filter_map(|command| command.service(context.links.now())).collect(),
-        longest_stop_ns: longest_end(context, programs),
+        longest_stop_ns: u64::try_from(longest_end(context, programs).as_nanos()).unwrap_or(u64::MAX),
         stalled: match context.links.driver() {
             Driver::Virtual(time) => time.stall(),
             Driver::Engine(_) => None,
         },
+        paused,
     }
 }
 
-/// How long its programs and its files may take to end it, at most, in nanoseconds of wall time.
-fn longest_end(context: &Context<'_>, programs: &Programs) -> u64 {
+/// How long its programs and its files may take to end it, at most, in wall time.
+pub(super) fn longest_end(context: &Context<'_>, programs: &Programs) -> std::time::Duration {
     let lab = programs.processes.longest_grace() + longest_packing(context.job);
-    let real = context.job.plan.clock.dilation().unwrap_or_default().to_real(lab);
-    u64::try_from(real.as_nanos()).unwrap_or(u64::MAX)
+    context.job.plan.clock.dilation().unwrap_or_default().to_real(lab)
 }
 
 fn execute(
@@ -310,7 +320,7 @@ impl Place {
 }
 
 /// What this lab offers its clients, as `hello` tells them.
-const CAPABILITIES: &[&str] = &["capture", "clock", "events", "exec", "set", "socket", "stats", "topology"];
+const CAPABILITIES: &[&str] = &["capture", "clock", "events", "exec", "set", "socket", "stats", "time", "topology"];
 /// How many names a message lists.
 const NAMES_LISTED: usize = 20;
 

@@ -3,8 +3,8 @@
 use super::Session;
 use crate::driver::Driver;
 use crate::job::Mode;
-use crate::virtual_time::Played;
-use netloom_control::ClientId;
+use crate::virtual_time::{Played, VirtualTime};
+use netloom_control::{Awaited, ClientId};
 use netloom_judge::RunError;
 use netloom_units::Instant;
 use nix::errno::Errno;
@@ -29,17 +29,26 @@ pub(super) enum Source {
     Node(usize),
     /// A way into a node, by programs in it.
     Way(usize),
+    /// Lab time, which is where a client wanted it.
+    Time,
+}
+
+impl Source {
+    fn is_of_clients(self) -> bool {
+        matches!(self, Self::Listener | Self::Client(_))
+    }
 }
 
 /// Without anything due, the loop looks around this often.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// In virtual time, the loop looks for signals and clients this often, in wall time.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// The same while clients wait for an answer.
+const BRIEFLY: Duration = Duration::from_millis(1);
 
 impl Session<'_> {
     /// Waits until something can be served, or until `wake`.
     pub(super) fn wait(&self, now: Instant, wake: Option<Instant>) -> Result<Vec<Source>, RunError> {
-        let failed = |error| RunError::Died(format!("waiting for the lab's programs: {error}"));
         match self.context.links.driver() {
             Driver::Engine(_) => {
                 let dilation = self.context.job.plan.clock.dilation().unwrap_or_default();
@@ -50,22 +59,39 @@ impl Session<'_> {
                 let patience = self.requests.patience().unwrap_or(LONGEST_WAIT);
                 self.poll(span.min(LONGEST_WAIT).min(left).min(patience)).map_err(failed)
             }
-            Driver::Virtual(time) => {
-                let ready = self.poll(Duration::ZERO).map_err(failed)?;
-                // While clients are told of what has happened, no time passes.
-                let patience = self.requests.patience();
-                if !ready.is_empty() || patience.is_some_and(|patience| patience.is_zero()) {
-                    return Ok(ready);
-                }
-                match time.play(wake, PATIENCE)? {
-                    Played::Limit | Played::Pause | Played::Agents => Ok(Vec::new()),
-                    // With an appointment, time has gone on to it.
-                    // Its users may come at any time.
-                    Played::Idle if self.context.job.mode == Mode::Up => self.poll(LONGEST_WAIT).map_err(failed),
-                    Played::Idle if self.next_appointment().is_some() => Ok(Vec::new()),
-                    Played::Idle => Err(RunError::Died(self.what_waits_for_ever())),
-                }
+            Driver::Virtual(time) => self.wait_in_virtual_time(time, now, wake),
+        }
+    }
+
+    fn wait_in_virtual_time(
+        &self,
+        time: &VirtualTime,
+        now: Instant,
+        wake: Option<Instant>,
+    ) -> Result<Vec<Source>, RunError> {
+        let mut ready = self.poll(Duration::ZERO).map_err(failed)?;
+        let patience = self.requests.patience().unwrap_or(LONGEST_WAIT);
+        // While clients are told of what has happened, no time passes; while they ask, it does.
+        if patience.is_zero() || ready.iter().any(|source| !source.is_of_clients()) {
+            return Ok(ready);
+        }
+        let held = self.requests.held_until(&self.context);
+        if held.is_some_and(|until| until <= now) {
+            if self.requests.is_advancing() {
+                ready.push(Source::Time);
             }
+            return if ready.is_empty() { self.poll(patience).map_err(failed) } else { Ok(ready) };
+        }
+        let limit = [wake, held].into_iter().flatten().min();
+        match time.play(limit, if ready.is_empty() { PATIENCE } else { BRIEFLY })? {
+            Played::Limit | Played::Pause | Played::Agents => Ok(ready),
+            // With an appointment, time has gone on to it.
+            Played::Idle if held.is_some() || self.next_appointment().is_some() || !ready.is_empty() => Ok(ready),
+            // Its users may come at any time.
+            Played::Idle if self.context.job.mode == Mode::Up => {
+                self.poll(if wake.is_some() { Duration::ZERO } else { patience }).map_err(failed)
+            }
+            Played::Idle => Err(RunError::Died(self.what_waits_for_ever())),
         }
     }
 
@@ -103,12 +129,22 @@ impl Session<'_> {
         let guard = (!self.guard_is_gone).then(|| (Source::Guard, self.context.guard.as_fd(), talks));
         let signals = (Source::Signals, self.signals.as_fd(), reads);
         let listener = self.requests.server().listener().map(|fd| (Source::Listener, fd, reads));
-        // Who does not read an answer is not asked for another question.
+        // Who does not read an answer, or waits for one, is not asked for another question.
+        let flags = move |awaited| match awaited {
+            Awaited::Requests => reads,
+            Awaited::Room => writes,
+            Awaited::Nothing => PollFlags::empty(),
+        };
         let clients = self.requests.server().connections();
-        let clients = clients.map(move |(id, fd, waits)| (Source::Client(id), fd, if waits { writes } else { reads }));
+        let clients = clients.map(move |(id, fd, awaited)| (Source::Client(id), fd, flags(awaited)));
         let nodes = self.programs.nodes.iter().enumerate().filter(|(index, _)| !self.programs.gone.contains(index));
         let nodes = nodes.filter_map(move |(index, node)| Some((Source::Node(index), node.fd()?, reads)));
         let ways = self.programs.ways.channels().enumerate().map(move |(number, fd)| (Source::Way(number), fd, reads));
         guard.into_iter().chain([signals]).chain(listener).chain(clients).chain(nodes).chain(ways)
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+fn failed(error: io::Error) -> RunError {
+    RunError::Died(format!("waiting for the lab's programs: {error}"))
 }

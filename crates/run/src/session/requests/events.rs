@@ -151,28 +151,42 @@ impl Requests {
         Some(next.saturating_duration_since(time::Instant::now()))
     }
 
-    /// Tells clients of what they have subscribed to: the samples that are due, and one piece of the rest.
-    pub(crate) fn tell(&mut self, context: &mut Context<'_>, programs: &Programs) {
+    /// Tells clients of what they have subscribed to: the samples that are due, and one piece of the rest. Gives the clients whose
+    /// further requests are to be served now.
+    pub(crate) fn tell(&mut self, context: &mut Context<'_>, programs: &Programs) -> Vec<ClientId> {
         self.sample(context);
-        let now = time::Instant::now();
-        let last = self.subscriptions.last;
-        let has_news = |server: &netloom_control::Server, client: ClientId, feeds: &Feeds| {
-            server.is_clear(client) && feeds.has_news(context, now)
-        };
-        let mut turn: Vec<ClientId> = self.subscriptions.clients.keys().copied().collect();
-        turn.sort_by_key(|client| *client <= last);
-        for client in turn {
-            let Some(feeds) = self.subscriptions.clients.get_mut(&client) else { continue };
-            if has_news(&self.server, client, feeds) {
-                if let Some((id, event)) = feeds.piece(context, programs) {
-                    self.server.tell(client, id.as_ref(), &event);
-                }
-                self.subscriptions.last = client;
-                break;
+        let next = self.next_client(context);
+        if let Some(client) = next
+            && let Some(feeds) = self.subscriptions.clients.get_mut(&client)
+        {
+            self.subscriptions.last = client;
+            if let Some((id, event)) = feeds.piece(context, programs) {
+                self.server.tell(client, id.as_ref(), &event);
             }
         }
-        let mut clients = self.subscriptions.clients.iter();
-        self.subscriptions.more = clients.any(|(client, feeds)| has_news(&self.server, *client, feeds));
+        let answered = self.answer_arrived(context);
+        self.subscriptions.more = self.next_client(context).is_some();
+        answered
+    }
+
+    /// Whose turn it is to be given a piece: the first behind the last one who takes more.
+    fn next_client(&self, context: &Context<'_>) -> Option<ClientId> {
+        let Subscriptions { clients, last, .. } = &self.subscriptions;
+        let (before, behind) = (clients.range(..=*last), clients.range(last + 1..));
+        let mut turn = behind.chain(before).map(|(client, _)| *client);
+        turn.find(|client| self.server.is_clear(*client) && self.has_news(*client, context))
+    }
+
+    /// Whether there is something to be read for a client.
+    pub(super) fn has_news(&self, client: ClientId, context: &Context<'_>) -> bool {
+        let now = time::Instant::now();
+        self.subscriptions.clients.get(&client).is_some_and(|feeds| feeds.has_news(context, now))
+    }
+
+    /// What programs have written for a client is looked for at once.
+    pub(super) fn look_for_output(&mut self, client: ClientId) {
+        let feeds = self.subscriptions.clients.get_mut(&client);
+        feeds.and_then(|feeds| feeds.output.as_mut()).into_iter().for_each(OutputFeed::look_now);
     }
 
     fn sample(&mut self, context: &mut Context<'_>) {

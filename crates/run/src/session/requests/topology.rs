@@ -33,13 +33,14 @@ pub(super) fn topology(context: &Context<'_>, programs: &Programs) -> Topology {
 }
 
 /// What time it is.
-pub(super) fn now(context: &Context<'_>) -> Now {
+pub(super) fn now(context: &Context<'_>, paused: bool) -> Now {
     let at = context.links.now();
     let clock = context.job.plan.clock;
     Now {
         at_ns: at.as_nanos(),
         since_zero_ns: context.zero().map(|zero| at.since(zero)).map(Duration::as_nanos),
         clock: clock.name().into(),
+        paused,
         dilation: clock.dilation().map(Dilation::as_f64),
         stalled: match context.links.driver() {
             Driver::Virtual(time) => time.stall(),

@@ -1,0 +1,131 @@
+//! Lab time as clients let it go on, in virtual time: "advance by 100 ms, look, advance". A lab that comes up in virtual time
+//! stands at time zero until a client lets it go on; a run goes on by itself, until one holds it.
+
+use super::{Requests, topology};
+use crate::driver::Driver;
+use crate::session::context::Context;
+use crate::session::stage::Stage;
+use netloom_control::{Advance, ClientId, Now, Refused, Reply};
+use netloom_judge::ExitCode;
+use netloom_units::{Duration, Instant};
+use std::collections::BTreeMap;
+
+/// Time goes no further: the scheduler never comes to [`Instant::MAX`].
+const END: Instant = Instant::from_nanos(u64::MAX - 1);
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Hold {
+    is_paused: bool,
+    /// Who lets time go on until when; then it is held.
+    advance: Option<(ClientId, Instant)>,
+    /// The clients whose time has come, and who are told so when they have been told of what happened until then.
+    arrived: BTreeMap<ClientId, Now>,
+}
+
+impl Hold {
+    pub(super) fn new(is_paused: bool) -> Self {
+        Self { is_paused, advance: None, arrived: BTreeMap::new() }
+    }
+
+    /// A client has gone: nobody waits for its time any more.
+    pub(super) fn forget(&mut self, client: ClientId) {
+        self.advance = self.advance.take().filter(|(other, _)| *other != client);
+        self.arrived.remove(&client);
+    }
+}
+
+impl Requests {
+    /// How far lab time may go on; none: as far as anything happens. Clients hold only what plays.
+    pub(crate) fn held_until(&self, context: &Context<'_>) -> Option<Instant> {
+        if !is_playing(context) || !is_virtual(context) {
+            return None;
+        }
+        match self.hold.advance {
+            Some((_, until)) => Some(until),
+            None => self.hold.is_paused.then(|| context.links.now()),
+        }
+    }
+
+    /// Whether a client waits for lab time.
+    pub(crate) fn is_advancing(&self) -> bool {
+        self.hold.advance.is_some()
+    }
+
+    /// What time it is.
+    pub(super) fn now(&self, context: &Context<'_>) -> Now {
+        let paused = self.held_until(context).is_some_and(|until| until <= context.links.now());
+        topology::now(context, paused)
+    }
+
+    /// A client lets time go on by so much; it is answered when that is over.
+    pub(super) fn advance(&mut self, client: ClientId, wanted: Advance, context: &Context<'_>) -> Result<(), Refused> {
+        can_be_held(context)?;
+        if !is_playing(context) {
+            let message = "the time of this lab goes on by itself until its services are ready, and when it ends";
+            return Err(refused(ExitCode::NoSuchLab, message));
+        }
+        if self.hold.advance.is_some() {
+            return Err(refused(ExitCode::Usage, "another client advances the time of this lab just now"));
+        }
+        let until = (context.links.now() + Duration::from_nanos(wanted.by_ns)).min(END);
+        (self.hold.is_paused, self.hold.advance) = (true, Some((client, until)));
+        self.server.postpone(client);
+        Ok(())
+    }
+
+    /// A client holds time, or lets it go on. What another one has asked for is over.
+    pub(super) fn pause(&mut self, is_paused: bool, context: &Context<'_>) -> Result<Now, Refused> {
+        can_be_held(context)?;
+        self.hold.is_paused = is_paused;
+        self.arrive(context);
+        Ok(self.now(context))
+    }
+
+    /// Lab time is where a client wanted it, or goes no further.
+    pub(crate) fn arrive(&mut self, context: &Context<'_>) {
+        let Some((client, _)) = self.hold.advance.take() else { return };
+        let now = self.now(context);
+        self.hold.arrived.insert(client, now);
+        self.look_for_output(client);
+    }
+
+    /// Answers those whose time has come, and who have been told of everything until then; what they have asked behind that is to
+    /// be served now.
+    pub(super) fn answer_arrived(&mut self, context: &Context<'_>) -> Vec<ClientId> {
+        if !is_playing(context) {
+            self.arrive(context);
+        }
+        let is_told = |client: &ClientId| self.server.is_clear(*client) && !self.has_news(*client, context);
+        let told: Vec<ClientId> = self.hold.arrived.keys().copied().filter(is_told).collect();
+        for client in &told {
+            if let Some(now) = self.hold.arrived.remove(client) {
+                self.server.reply(*client, &Reply::Now(now));
+            }
+        }
+        told
+    }
+}
+
+fn is_playing(context: &Context<'_>) -> bool {
+    matches!(context.stage, Stage::Playing(_))
+}
+
+fn is_virtual(context: &Context<'_>) -> bool {
+    matches!(context.links.driver(), Driver::Virtual(_))
+}
+
+fn can_be_held(context: &Context<'_>) -> Result<(), Refused> {
+    if is_virtual(context) {
+        return Ok(());
+    }
+    let clock = context.job.plan.clock.name();
+    let message = format!(
+        "this lab has a {clock} clock, which goes on by itself: only virtual time can be held and advanced (`clock: virtual`)"
+    );
+    Err(refused(ExitCode::Usage, message))
+}
+
+fn refused(code: ExitCode, message: impl Into<String>) -> Refused {
+    Refused { code: code.number(), message: message.into(), key: None }
+}

@@ -1,0 +1,170 @@
+//! Lab time that clients let go on step by step, in virtual time.
+
+use crate::bed::{Bed, User};
+use crate::client::Client;
+use serde_json::{Value, json};
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+const LAB: &str = "
+clock: virtual
+nodes: [a, b]
+links: {l: {ends: [a, b], rate: 10 Mbit/s, delay: 5 ms}}
+timeline:
+  - {on: a, run: 'while sleep 0.05; do echo tick; done', as: ticker, service: true}
+";
+
+const MS: u64 = 1_000_000;
+
+fn advance(client: &mut Client, ms: u64) -> Value {
+    let now = client.ask(&format!(r#"{{"request":"advance","by_ns":{}}}"#, ms * MS));
+    assert_eq!((&now["reply"], &now["paused"]), (&"now".into(), &true.into()), "{now}");
+    now
+}
+
+#[test]
+fn a_lab_in_virtual_time_goes_on_step_by_step() {
+    for user in User::all() {
+        let bed = Bed::with_kernel(user);
+        bed.write("steps.yaml", LAB);
+        let up = bed.netloom(&["up", "steps.yaml"]).expect_code(0);
+        assert!(up.stderr.contains("its time stands still: netloom advance steps 1s"), "{up:#?}");
+        let mut client = Client::connect(&bed, "steps");
+        time_stands_still_between_steps(&mut client);
+        a_step_tells_what_happened_in_it(&bed);
+        programs_run_while_time_goes_on(&bed, &mut client);
+        one_client_at_a_time_advances(&bed, &mut client);
+        time_goes_on_and_is_held_again(&bed, &mut client);
+        bed.netloom(&["down"]).expect_code(0);
+        bed.assert_nothing_is_left("steps");
+    }
+}
+
+fn time_stands_still_between_steps(client: &mut Client) {
+    let zero = client.ask(r#"{"request":"now"}"#);
+    assert_eq!((&zero["since_zero_ns"], &zero["paused"], &zero["clock"]), (&0.into(), &true.into(), &"virtual".into()));
+    assert_eq!(client.ask(r#"{"request":"info"}"#)["paused"], true);
+    sleep(Duration::from_millis(300));
+    assert_eq!(client.ask(r#"{"request":"now"}"#), zero);
+    assert_eq!(advance(client, 100)["since_zero_ns"], 100 * MS);
+    assert_eq!(advance(client, 0)["since_zero_ns"], 100 * MS);
+    // Requests behind a step are answered after it, in their order.
+    client.send(r#"{"id":1,"request":"advance","by_ns":1}"#);
+    client.send(r#"{"id":2,"request":"now"}"#);
+    for id in [1, 2] {
+        let now = client.next();
+        assert_eq!((&now["id"], &now["since_zero_ns"]), (&id.into(), &(100 * MS + 1).into()));
+    }
+}
+
+/// Whatever happens until the instant of the reply comes before it: samples at their instants, and what programs wrote.
+fn a_step_tells_what_happened_in_it(bed: &Bed) {
+    let mut client = Client::connect(bed, "steps");
+    let begin = client.ask(r#"{"request":"subscribe","events":"stats","every_ns":20000000}"#);
+    assert_eq!(begin["reply"], "done");
+    let first = client.next();
+    let at = |sample: &Value| sample["at_ns"].as_u64().unwrap();
+    client.ask(r#"{"request":"subscribe","events":"output","commands":["ticker"]}"#);
+    let mut ticks = 0;
+    for step in 0..10 {
+        client.send(r#"{"request":"advance","by_ns":100000000}"#);
+        let mut samples = Vec::new();
+        loop {
+            let message = client.next();
+            match message["event"].as_str() {
+                Some("stats") => samples.push((at(&message) - at(&first), message["lost"].as_u64().unwrap())),
+                Some("output") => ticks += message["lines"].as_array().unwrap().len(),
+                _ => break,
+            }
+        }
+        let expected: Vec<(u64, u64)> = (1..=5).map(|sample| ((step * 100 + sample * 20) * MS, 0)).collect();
+        assert_eq!(samples, expected);
+        // It sleeps for 50 ms, and needs a little to start the next sleep.
+        assert!(
+            ticks > 2 * usize::try_from(step).unwrap() && ticks <= 2 * usize::try_from(step + 1).unwrap(),
+            "{ticks}"
+        );
+    }
+}
+
+fn programs_run_while_time_goes_on(bed: &Bed, client: &mut Client) {
+    let mut command = bed.command(&["exec", "steps", "a", "--", "ping", "-c", "1", "b"]);
+    let mut ping = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut steps = 0;
+    while ping.try_wait().unwrap().is_none() {
+        // It takes some wall time until it has been asked for.
+        sleep(Duration::from_millis(5));
+        advance(client, 10);
+        steps += 1;
+        assert!(steps < 10_000, "it does not end");
+    }
+    let output = ping.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && text.contains("time=1"), "{text}");
+    let printed = bed.netloom(&["advance", "steps", "10ms"]).expect_code(0);
+    assert!(printed.stdout.trim_end().ends_with('s'), "{printed:#?}");
+}
+
+fn one_client_at_a_time_advances(bed: &Bed, client: &mut Client) {
+    let far = format!(r#"{{"id":"far","request":"advance","by_ns":{}}}"#, u64::MAX);
+    client.send(&far);
+    let mut other = Client::connect(bed, "steps");
+    other.next_now_that(|now| now["paused"] == false);
+    let refused = other.ask(r#"{"request":"advance","by_ns":1}"#);
+    assert!(refused["message"].as_str().unwrap().contains("another client advances"), "{refused}");
+    let held = other.ask(r#"{"request":"pause"}"#);
+    let told = client.next();
+    assert_eq!((&told["id"], &told["at_ns"], &told["paused"]), (&"far".into(), &held["at_ns"], &true.into()));
+    // One that goes away needs no more time.
+    let mut hasty = Client::connect(bed, "steps");
+    hasty.send(&far);
+    other.next_now_that(|now| now["paused"] == false);
+    drop(hasty);
+    let stopped = other.next_now_that(|now| now["paused"] == true);
+    assert_eq!(other.ask(r#"{"request":"now"}"#), stopped);
+}
+
+fn time_goes_on_and_is_held_again(bed: &Bed, client: &mut Client) {
+    let listed = bed.netloom(&["ps"]).expect_code(0);
+    assert!(listed.stdout.contains("steps: its time is paused; netloom advance steps 1s"), "{listed:#?}");
+    bed.netloom(&["resume"]).expect_code(0);
+    let begin = client.next_now_that(|now| now["paused"] == false);
+    client.next_now_that(|now| now["at_ns"].as_u64().unwrap() > begin["at_ns"].as_u64().unwrap() + 1_000 * MS);
+    bed.netloom(&["pause"]).expect_code(0);
+    let held = client.ask(r#"{"request":"now"}"#);
+    assert_eq!(held["paused"], true);
+    sleep(Duration::from_millis(100));
+    assert_eq!(client.ask(r#"{"request":"now"}"#), held);
+}
+
+#[test]
+fn real_time_is_neither_held_nor_advanced() {
+    let bed = Bed::new(User::Own);
+    bed.write("real.yaml", "nodes: [a, b]\nlinks: {l: {ends: [a, b]}}\n");
+    bed.netloom(&["up", "real.yaml", "-q"]).expect_code(0);
+    let mut client = Client::connect(&bed, "real");
+    for request in
+        [json!({"request": "advance", "by_ns": 1}), json!({"request": "pause"}), json!({"request": "resume"})]
+    {
+        let answer = client.ask(&request.to_string());
+        assert_eq!((&answer["reply"], &answer["code"]), (&"refused".into(), &2.into()));
+        assert!(answer["message"].as_str().unwrap().contains("has a real clock, which goes on by itself"), "{answer}");
+    }
+    let refused = bed.netloom(&["advance", "real", "1s"]).expect_code(2);
+    assert!(refused.stderr.contains("only virtual time can be held"), "{refused:#?}");
+    bed.netloom(&["down"]).expect_code(0);
+}
+
+/// Its program computes without end, so that no signal reaches it.
+#[test]
+fn a_lab_whose_time_cannot_go_on_is_taken_down() {
+    let bed = Bed::with_kernel(User::Own);
+    bed.write("spin.yaml", &LAB.replace("while sleep 0.05; do echo tick; done", "sleep 0.1; while :; do :; done"));
+    bed.netloom(&["up", "spin.yaml", "-q"]).expect_code(0);
+    let mut client = Client::connect(&bed, "spin");
+    client.send(r#"{"request":"advance","by_ns":1000000000}"#);
+    let down = bed.netloom(&["down", "spin"]).expect_code(1);
+    assert!(down.stdout.contains("failed  ticker on a: did not end"), "{down:#?}");
+    bed.assert_nothing_is_left("spin");
+}
