@@ -41,9 +41,13 @@ impl DeviceSpec {
         matches!(self, Self::Switch(_))
     }
 
-    /// Whether it passes packets on to more than one port.
+    /// Whether it passes packets on to more than one port, whatever they are.
     fn floods(&self) -> bool {
-        matches!(self, Self::Hub(_) | Self::Switch(_))
+        match self {
+            Self::Router(_) => false,
+            Self::Hub(_) => true,
+            Self::Switch(switch) => switch.vlans.is_empty(),
+        }
     }
 }
 
@@ -84,8 +88,8 @@ impl Device {
 }
 
 /// Whether a packet could come back to a device over devices that flood and links without a rate, and so be multiplied
-/// without bound. In any other loop there are never more packets than a link with a rate lets pass. `owners`: by port, the
-/// device that it belongs to, if any.
+/// without bound. In any other loop there are never more packets than a link with a rate lets pass. What loops there are in VLANs
+/// whoever describes them has to find out. `owners`: by port, the device that it belongs to, if any.
 pub(crate) fn have_unbounded_loop(pipes: &[PipeSpec], devices: &[DeviceSpec], owners: &[Option<usize>]) -> bool {
     let floods = |port: PortId| owners[port.0 as usize].filter(|device| devices[*device].floods());
     // Both directions and all pipes between two ports are one link, which has a rate if all of them have one.

@@ -28,6 +28,6 @@ pub use hub::HubSpec;
 pub use pipes::{Delivery, PipeId, PipeSpec, PortId};
 pub use router::{Neighbor, NextHop, RouterCounters, RouterInterface, RouterSpec};
 pub use shards::{Border, Cuts, Partition, Place, Shard, shards};
-pub use switch::{SwitchCounters, SwitchPort, SwitchSpec};
+pub use switch::{PortVlans, SwitchCounters, SwitchPort, SwitchSpec};
 pub use tap::{Tap, TapId, Way};
 pub use transit::{Ethernet, Pass};

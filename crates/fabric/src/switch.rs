@@ -3,9 +3,13 @@
 //! It takes no time: what comes in goes on at the same instant, as a train if it came as a train. From each frame it learns
 //! behind which port its source is (section 7.8), and sends frames for that address there and nowhere else. Frames for an
 //! address that it does not know, for groups and for everybody go out at all other ports, all with one buffer. Frames
-//! for the addresses that bridges keep for themselves (section 7.12.6) end here. It looks at no VLAN tag.
+//! for the addresses that bridges keep for themselves (section 7.12.6) end here.
+//!
+//! A switch that has VLANs keeps them apart as if each had a switch of its own, and puts on and takes off their tags where they
+//! change ([`vlans`]): only then are bytes copied. Another one looks at no tag.
 
 mod addresses;
+mod vlans;
 
 use crate::PortId;
 use crate::mtu::is_above;
@@ -14,6 +18,8 @@ use addresses::{Addresses, Learned};
 use alloc::{sync::Arc, vec, vec::Vec};
 use netloom_packet::Packet;
 use netloom_units::{Bytes, Duration, Instant};
+pub use vlans::PortVlans;
+use vlans::Vlans;
 
 /// A switch.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +32,8 @@ pub struct SwitchSpec {
     pub capacity: usize,
     /// Addresses that are always behind the port at this place, whatever it hears.
     pub fixed: Vec<([u8; 6], usize)>,
+    /// The VLANs of each port; empty if it looks at no tag.
+    pub vlans: Vec<PortVlans>,
 }
 
 /// A port of a switch.
@@ -50,6 +58,8 @@ pub struct SwitchCounters {
     pub filtered: u64,
     /// Of those that came in: dropped because they were for bridges themselves.
     pub reserved: u64,
+    /// Of those that came in: dropped because they were of a VLAN that is not carried here.
+    pub foreign: u64,
     /// Of those that came in: dropped because they were no frames.
     pub malformed: u64,
     /// Dropped because the link here carries only smaller ones.
@@ -66,10 +76,7 @@ pub struct SwitchCounters {
 #[derive(Debug)]
 pub(crate) struct Switch {
     ports: Vec<SwitchPort>,
-    /// All of them, for what goes everywhere.
-    all: Arc<[PortId]>,
-    /// What all of them can carry.
-    least_mtu: Bytes,
+    vlans: Vlans,
     addresses: Addresses,
     pub(crate) counters: Vec<SwitchCounters>,
 }
@@ -77,11 +84,13 @@ pub(crate) struct Switch {
 impl Switch {
     pub(crate) fn new(spec: &SwitchSpec) -> Self {
         let mut addresses = Addresses::new(spec.capacity, spec.ageing);
-        spec.fixed.iter().for_each(|(address, place)| addresses.fix(key(address), *place));
+        let vlans = Vlans::new(&spec.ports, &spec.vlans);
+        for (address, place) in &spec.fixed {
+            vlans.around(*place).into_iter().for_each(|vlan| addresses.fix(key(vlan, address), *place));
+        }
         Self {
             ports: spec.ports.clone(),
-            all: spec.ports.iter().map(|port| port.port).collect(),
-            least_mtu: spec.ports.iter().map(|port| port.mtu).min().unwrap_or_default(),
+            vlans,
             addresses,
             counters: vec![SwitchCounters::default(); spec.ports.len()],
         }
@@ -97,14 +106,18 @@ impl Switch {
             counters.malformed += count;
             return Passage::End(packet, Vec::new());
         };
+        let Some(vlan) = self.vlans.of(place, &packet) else {
+            counters.foreign += count;
+            return Passage::End(packet, Vec::new());
+        };
         if !is_group(&source) {
-            self.learn(now, &source, place);
+            self.learn(now, key(vlan, &source), place);
         }
         if is_reserved(&destination) {
             self.counters[place].reserved += count;
             return Passage::End(packet, Vec::new());
         }
-        let known = if is_group(&destination) { None } else { self.addresses.find(now, key(&destination)) };
+        let known = if is_group(&destination) { None } else { self.addresses.find(now, key(vlan, &destination)) };
         match known {
             Some(out) if out == place => {
                 self.counters[place].filtered += count;
@@ -116,15 +129,19 @@ impl Switch {
             }
             Some(out) => {
                 self.counters[out].sent += count;
-                Passage::On(self.ports[out].port, packet)
+                let port = self.ports[out].port;
+                match self.vlans.dress(&packet, vlan, self.vlans.is_tagged(out, vlan)) {
+                    None => Passage::On(port, packet),
+                    Some(dressed) => Passage::End(packet, Vec::from([(port, dressed)])),
+                }
             }
-            None => self.flood(place, packet),
+            None => self.flood(place, vlan, packet),
         }
     }
 
-    fn learn(&mut self, now: Instant, source: &[u8; 6], place: usize) {
+    fn learn(&mut self, now: Instant, source: u64, place: usize) {
         let counters = &mut self.counters[place];
-        match self.addresses.learn(now, key(source), place) {
+        match self.addresses.learn(now, source, place) {
             Learned::Nothing => {}
             Learned::New => counters.learned += 1,
             Learned::Moved => {
@@ -135,26 +152,30 @@ impl Switch {
         }
     }
 
-    fn flood(&mut self, from: usize, packet: Packet) -> Passage {
+    fn flood(&mut self, from: usize, vlan: u16, packet: Packet) -> Passage {
         let count = u64::from(packet.segments());
         self.counters[from].flooded += count;
-        let fits_all = !is_above(&packet, self.least_mtu);
-        let mut fitting = Vec::new();
-        for (place, (port, counters)) in self.ports.iter().zip(&mut self.counters).enumerate() {
-            if place == from {
+        let Some(members) = self.vlans.members(vlan) else { return Passage::End(packet, Vec::new()) };
+        let as_it_is = members.alike.is_some_and(|tagged| self.vlans.dress(&packet, vlan, tagged).is_none());
+        if as_it_is && !is_above(&packet, members.least_mtu) {
+            let others = members.places.iter().filter(|(place, _)| *place != from);
+            others.for_each(|(place, _)| self.counters[*place].sent += count);
+            return Passage::Flood(packet, self.ports[from].port, Arc::clone(&members.ports));
+        }
+        // By whether it bears a tag, what goes out: made once.
+        let mut dressed: [Option<Packet>; 2] = [None, None];
+        let mut out = Vec::new();
+        for (place, is_tagged) in members.places.iter().copied().filter(|(place, _)| *place != from) {
+            let (port, counters) = (&self.ports[place], &mut self.counters[place]);
+            if is_above(&packet, port.mtu) {
+                counters.too_big += count;
                 continue;
             }
-            if fits_all {
-                counters.sent += count;
-            } else if is_above(&packet, port.mtu) {
-                counters.too_big += count;
-            } else {
-                counters.sent += count;
-                fitting.push(port.port);
-            }
+            let make = || self.vlans.dress(&packet, vlan, is_tagged).unwrap_or_else(|| packet.duplicate());
+            out.push((port.port, dressed[usize::from(is_tagged)].get_or_insert_with(make).duplicate()));
+            counters.sent += count;
         }
-        let ports = if fits_all { Arc::clone(&self.all) } else { fitting.into() };
-        Passage::Flood(packet, self.ports[from].port, ports)
+        Passage::End(packet, out)
     }
 }
 
@@ -168,11 +189,11 @@ fn ends(packet: &Packet) -> Option<([u8; 6], [u8; 6])> {
     Some(([a, b, c, d, e, f], [g, h, i, j, k, l]))
 }
 
-/// An address as a number.
+/// An address in a VLAN as a number.
 #[inline]
-fn key(address: &[u8; 6]) -> u64 {
-    let [a, b, c, d, e, f] = *address;
-    u64::from_be_bytes([0, 0, a, b, c, d, e, f])
+fn key(vlan: u16, address: &[u8; 6]) -> u64 {
+    let ([high, low], [a, b, c, d, e, f]) = (vlan.to_be_bytes(), *address);
+    u64::from_be_bytes([high, low, a, b, c, d, e, f])
 }
 
 /// Whether several may listen to it, or everybody does.

@@ -10,6 +10,7 @@ mod switch;
 mod timeline;
 mod treatments;
 mod variables;
+mod vlans;
 
 use crate::addressing;
 use crate::diagnostics::{Diagnostic, Spanned};

@@ -9,7 +9,7 @@ mod top;
 
 pub(crate) use files::FILE;
 pub(crate) use kinds::{DURATION_OR_ZERO, SHARE_OR_ZERO};
-pub(crate) use network::{DIRECTION, END, LINK, TREATMENT};
+pub(crate) use network::{DIRECTION, END, LINK, TREATMENT, VLANS};
 pub(crate) use node::{CPU, NODE};
 pub(crate) use timeline::{CUT, DOWN, HEAL, PARTITION, READY, RUN, SET, SETUP, UP};
 pub(crate) use top::{BOUNDS, CLOCK, TOP};

@@ -31,6 +31,7 @@ mod segments;
 mod sets;
 mod spec;
 mod traffic;
+mod wires;
 mod yaml;
 
 pub use describe::{change as describe_change, mac as mac_text, settings_of};
@@ -46,7 +47,7 @@ pub use plan::{
     Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, Cpus, Direction, End, EndPlan, Event, ExposePlan,
     FileContents, FilePlan, InterfacePlan, LinkPart, LinkPlan, NamePlan, NodeKind, NodePlan, OnSpin, PipePlan, Plan,
     Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Sends, Shards, Stack, SwitchPlan, TrafficPlan, Treatment,
-    Unreached, WindowConfig,
+    Unreached, VlansPlan, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

@@ -1,12 +1,14 @@
 //! Segments: the ends of links that reach one another without a router, as broadcasts do. They have their addresses from one
 //! subnet, and each knows all others as neighbours.
 //!
-//! A link between two nodes with addresses is a segment of its own. Switches and hubs join all links at them to one.
+//! A link between two nodes with addresses is a segment of its own. Switches and hubs join all links at them to one, or to one
+//! for each VLAN.
 
 use crate::diagnostics::Spanned;
 use crate::plan::End;
 use crate::sets::Sets;
 use crate::spec::{EndSpec, LinkSpec, NodeSpec};
+use crate::wires::Wires;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -16,6 +18,8 @@ pub(crate) struct Segment<'a> {
     pub(crate) name: &'a Spanned<String>,
     /// Whether it has switches or hubs.
     pub(crate) is_lan: bool,
+    /// Which VLAN it is, if its first switch looks at tags.
+    pub(crate) vlan: Option<u16>,
     /// The ends that have a network stack, in the order of their numbers.
     pub(crate) ends: Vec<Station<'a>>,
     /// The largest IP packet that all of it carries.
@@ -35,8 +39,11 @@ pub(crate) struct Station<'a> {
 
 impl fmt::Display for Segment<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.is_lan { "the LAN of" } else { "link" };
-        write!(f, "{what} `{}`", self.name.value)
+        match (self.vlan, self.is_lan) {
+            (Some(vlan), _) => write!(f, "VLAN {vlan} of `{}`", self.name.value),
+            (None, true) => write!(f, "the LAN of `{}`", self.name.value),
+            (None, false) => write!(f, "link `{}`", self.name.value),
+        }
     }
 }
 
@@ -45,55 +52,82 @@ pub(crate) fn ends(links: &[LinkSpec]) -> impl Iterator<Item = (End, &EndSpec)> 
     End::all(links.iter().map(|link| link.ends.len())).zip(links.iter().flat_map(|link| &link.ends))
 }
 
-/// The segments in the order of their first ends with a stack; those without such an end are left out.
+/// The segments in the order of their first ends with a stack; those without such an end are left out. A node speaks without
+/// tags, as far as its addresses are concerned.
 pub(crate) fn segments<'a>(links: &'a [LinkSpec], nodes: &'a [NodeSpec]) -> Vec<Segment<'a>> {
-    let devices = nodes.iter().filter(|node| !node.kind.has_addresses());
-    let devices: BTreeMap<&str, &NodeSpec> = devices.map(|node| (node.name.value.as_str(), node)).collect();
-    let (mut sets, first_of) = joined(links, &devices);
+    let wires = Wires::new(links, nodes);
+    let mut joined = Joined::new(links, &wires);
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
     let mut found: Vec<Segment<'a>> = Vec::new();
-    let mut ends = ends(links);
     for (number, link) in links.iter().enumerate() {
-        let set = sets.root(number);
-        let device = first_of.get(&set);
-        let place = *places.entry(set).or_insert_with(|| {
-            let name = device.map_or(&link.name, |device| &device.name);
-            found.push(Segment { name, is_lan: device.is_some(), ends: Vec::new(), mtu: u32::MAX, cost: 0 });
-            found.len() - 1
-        });
-        let segment = &mut found[place];
-        (segment.mtu, segment.cost) = (segment.mtu.min(link.mtu), segment.cost.max(link.cost));
-        let own =
-            ends.by_ref().take(link.ends.len()).filter(|(_, spec)| !devices.contains_key(spec.node.value.as_str()));
-        let is_addressed = link.addresses != Some(false);
-        segment.ends.extend(own.map(|(end, spec)| Station { end, spec, is_addressed }));
+        for place in 0..joined.classes[number].len() {
+            let set = joined.set(number, place);
+            let own = *places.entry(set).or_insert_with(|| {
+                let first = joined.first_of.get(&set);
+                let name = first.map_or(&link.name, |(device, _)| &device.name);
+                let vlan = first.and_then(|(_, vlan)| *vlan);
+                found.push(Segment { name, is_lan: first.is_some(), vlan, ends: Vec::new(), mtu: u32::MAX, cost: 0 });
+                found.len() - 1
+            });
+            let segment = &mut found[own];
+            (segment.mtu, segment.cost) = (segment.mtu.min(link.mtu), segment.cost.max(link.cost));
+        }
+    }
+    for (end, spec) in ends(links).filter(|(_, spec)| wires.device(&spec.node.value).is_none()) {
+        let is_addressed = links[end.link()].addresses != Some(false);
+        // The first class is that of frames without tags.
+        let segment = &mut found[places[&joined.set(end.link(), 0)]];
+        segment.ends.push(Station { end, spec, is_addressed });
     }
     found.retain(|segment| !segment.ends.is_empty());
     found.sort_by_key(|segment| segment.ends[0].end);
     found
 }
 
-/// Which links belong together, and the first of the devices that join each set of them.
-fn joined<'a>(links: &[LinkSpec], devices: &BTreeMap<&str, &'a NodeSpec>) -> (Sets, BTreeMap<usize, &'a NodeSpec>) {
-    let mut sets = Sets::of(links.len());
-    let mut first_at: BTreeMap<&str, usize> = BTreeMap::new();
-    let ends: Vec<(usize, &str)> = links
-        .iter()
-        .enumerate()
-        .flat_map(|(number, link)| link.ends.iter().map(move |end| (number, end.node.value.as_str())))
-        .collect();
-    for (number, node) in &ends {
-        if let Some((name, _)) = devices.get_key_value(node) {
-            sets.join(*first_at.entry(name).or_insert(*number), *number);
+/// What goes over which links, and what of that is one segment.
+struct Joined<'a> {
+    /// By link: the classes of frames that go over it.
+    classes: Vec<Vec<u16>>,
+    /// By link: the number of the first of them.
+    firsts: Vec<usize>,
+    sets: Sets,
+    /// By set: the first device of those that join it, and the VLAN that it is there, if that looks at tags.
+    first_of: BTreeMap<usize, (&'a NodeSpec, Option<u16>)>,
+}
+
+impl<'a> Joined<'a> {
+    fn new(links: &'a [LinkSpec], wires: &Wires<'a>) -> Self {
+        let classes: Vec<Vec<u16>> = links.iter().map(|link| wires.classes(link)).collect();
+        let mut count = 0;
+        let mut firsts = Vec::with_capacity(classes.len());
+        for own in &classes {
+            firsts.push(count);
+            count += own.len();
         }
-    }
-    let mut first_of: BTreeMap<usize, &NodeSpec> = BTreeMap::new();
-    for (number, node) in &ends {
-        if let Some(device) = devices.get(node) {
-            first_of.entry(sets.root(*number)).or_insert(device);
+        let mut this = Self { classes, firsts, sets: Sets::of(count), first_of: BTreeMap::new() };
+        let mut first_at: BTreeMap<(&str, u16), usize> = BTreeMap::new();
+        let mut joints = Vec::new();
+        for (number, link) in links.iter().enumerate() {
+            for end in &link.ends {
+                let name = end.node.value.as_str();
+                let Some(device) = wires.device(name) else { continue };
+                for (place, class) in this.classes[number].iter().enumerate() {
+                    let Some(vlan) = wires.vlan(name, link, *class) else { continue };
+                    let own = this.firsts[number] + place;
+                    this.sets.join(*first_at.entry((name, vlan)).or_insert(own), own);
+                    joints.push((own, device, wires.looks_at_tags(name).then_some(vlan)));
+                }
+            }
         }
+        for (own, device, vlan) in joints {
+            this.first_of.entry(this.sets.root(own)).or_insert((device, vlan));
+        }
+        this
     }
-    (sets, first_of)
+
+    fn set(&mut self, link: usize, place: usize) -> usize {
+        self.sets.root(self.firsts[link] + place)
+    }
 }
 
 #[cfg(test)]
@@ -125,6 +159,7 @@ pub(crate) mod tests {
             cost: 1,
             bypass: None,
             addresses: None,
+            vlans: None,
         }
     }
 

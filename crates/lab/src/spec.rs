@@ -99,6 +99,17 @@ pub(crate) struct LinkSpec {
     pub(crate) bypass: Option<Spanned<BypassSpec>>,
     /// Whether its ends get addresses that they are not given.
     pub(crate) addresses: Option<bool>,
+    /// The VLANs that it carries.
+    pub(crate) vlans: Option<Spanned<VlansSpec>>,
+}
+
+/// The VLANs of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct VlansSpec {
+    /// That of frames without a tag; none: there are no such frames.
+    pub(crate) untagged: Option<u16>,
+    /// Those of frames with a tag; none: all that the lab file names.
+    pub(crate) tagged: Option<Vec<u16>>,
 }
 
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! Switches and hubs in lab files: what they join has one subnet, and is reached as if they were not there.
 
 use netloom_lab::{NodePlan, Plan};
+use netloom_units::Rate;
 use std::net::IpAddr;
 
 fn plan(text: &str) -> Plan {
@@ -110,8 +111,7 @@ links: {one: {ends: [a, s]}, two: {ends: [s, b]}}
 ";
     let plan = plan(text);
     let described = &plan.describe()["nodes"][2]["switch"];
-    let wanted =
-        serde_json::json!({"ageing_ns": 10_000_000_000_u64, "table": 7, "static": {"02:00:00:00:00:01": "eth1"}});
+    let wanted = serde_json::json!({"ageing_ns": 10_000_000_000_u64, "table": 7, "vlans": [], "static": {"02:00:00:00:00:01": "eth1"}});
     assert_eq!(*described, wanted);
     assert_eq!(plan.describe()["nodes"][0]["switch"], serde_json::Value::Null);
 }
@@ -171,10 +171,87 @@ fn a_link_with_more_than_two_ends_is_a_switch() {
     );
     assert_eq!(node(&plan, "r").interfaces[0].name, "lan0");
     let rates: Vec<_> =
-        plan.links[1].pipes.iter().map(|pipe| pipe.rate.nominal().map(|rate| rate.as_bits_per_second())).collect();
+        plan.links[1].pipes.iter().map(|pipe| pipe.rate.nominal().map(Rate::as_bits_per_second)).collect();
     assert_eq!(rates, [Some(100_000_000), Some(1_000_000_000)]);
     assert_eq!(routes(&plan, "out").len(), 1);
     // The addresses that filters mean are those of the plan.
     let filter = format!("{:?}", plan.links[3].treatments[0][0].filter);
     assert!(filter.contains("10.1.0.2"), "{filter}");
+}
+
+/// Two VLANs over two switches, a router with an end in each, a hub on one link, and a switch that looks at no tag on the trunk.
+const VLANS: &str = "\
+nodes: {a10: {}, a20: {}, b10: {}, b20: {}, left: {kind: switch}, mid: {kind: switch}, right: {kind: switch}, h: {kind: hub}, r: {kind: router}, t: {}}
+links:
+  a1: {ends: [a10, left], vlans: 10}
+  a2: {ends: [a20, left], vlans: 20}
+  up: {ends: [left, mid], vlans: {trunk: [10, 20]}}
+  down: {ends: [mid, right], vlans: {trunk: all, native: none}}
+  b1: {ends: [b10, h]}
+  b2: {ends: [h, right], vlans: 10}
+  b3: {ends: [b20, right], vlans: 20}
+  r1: {ends: [r, right], vlans: 10}
+  r2: {ends: [r, left], vlans: {trunk: [10], native: 20}}
+  t1: {ends: [t, left]}
+";
+
+#[test]
+fn each_vlan_has_a_subnet_of_its_own() {
+    let plan = plan(VLANS);
+    let first = |name: &str| addresses(&plan, name).remove(0);
+    assert_eq!(["a10", "b10", "r"].map(first), ["10.0.0.1/29", "10.0.0.2/29", "10.0.0.3/29"]);
+    assert_eq!(["a20", "b20"].map(first), ["10.0.0.9/29", "10.0.0.10/29"]);
+    assert_eq!(addresses(&plan, "r")[1], "10.0.0.11/29");
+    assert_eq!(routes(&plan, "a10"), ["0.0.0.0/0 via 10.0.0.3"]);
+    assert_eq!(routes(&plan, "b20"), ["0.0.0.0/0 via 10.0.0.11"]);
+    // Nobody else is in VLAN 1.
+    assert_eq!(plan.unreached.pairs, 5);
+    let of = |name: &str| {
+        node(&plan, name).switch.as_ref().map(|switch| switch.vlans.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    assert_eq!(
+        of("left"),
+        Some(["VLAN 10", "VLAN 20", "VLAN 1, trunk 10 20", "VLAN 20, trunk 10", "VLAN 1"].map(str::to_owned).into())
+    );
+    assert_eq!(of("mid"), Some(["VLAN 1, trunk 10 20", "trunk 1 10 20"].map(str::to_owned).into()));
+}
+
+#[test]
+fn a_way_stays_in_its_vlan() {
+    let plan = plan(VLANS);
+    let names = |from: &str, to: &str| {
+        let way = plan.way_to(node(&plan, from).interfaces[0].end, to.parse().expect("an address"))?;
+        Some(way.iter().map(|[entry, _]| plan.links[entry.link()].name.as_str()).collect::<Vec<_>>())
+    };
+    assert_eq!(names("a10", "10.0.0.2"), Some(vec!["a1", "up", "down", "b2", "b1"]));
+    assert_eq!(names("a20", "10.0.0.11"), Some(vec!["a2", "r2"]));
+    assert_eq!((names("a10", "10.0.0.11"), names("a10", "10.0.0.9"), names("t", "10.0.0.1")), (None, None, None));
+}
+
+/// Two links between two switches are no loop where they carry different VLANs.
+#[test]
+fn a_loop_is_one_of_a_vlan() {
+    let text = "\
+nodes: {s1: {kind: switch}, s2: {kind: switch}, a: {}}
+links:
+  host: {ends: [a, s1]}
+  one: {ends: [s1, s2], vlans: 10}
+  two: {ends: [s1, s2], vlans: {trunk: [20, 30], native: none}}
+";
+    assert_eq!(plan(text).nodes.len(), 3);
+    let wrong = netloom_lab::parse(&text.replace("[20, 30]", "[20, 10]"), "t.yaml").expect_err("a loop").to_string();
+    assert!(wrong.contains("this link closes a loop in VLAN 10: `s1` to `s2` by one, and back by two"), "{wrong}");
+}
+
+/// However many VLANs a file wants on however many links, it is refused and not tried.
+#[test]
+fn more_vlans_than_there_is_room_for_are_refused() {
+    let all: Vec<String> = (1..=4_094).map(|vlan| vlan.to_string()).collect();
+    let links: String =
+        (0..300).map(|host| format!("  l{host}: {{ends: [h{host}, s], vlans: {{trunk: all}}}}\n")).collect();
+    let named = format!("  n: {{ends: [s, t], vlans: {{trunk: [{}]}}}}\n", all.join(", "));
+    let hosts: String = (0..300).map(|host| format!(", h{host}: {{}}")).collect();
+    let text = format!("nodes: {{s: {{kind: switch}}, t: {{kind: switch}}{hosts}}}\nlinks:\n{named}{links}");
+    let wrong = netloom_lab::parse(&text, "t.yaml").expect_err("too many").to_string();
+    assert!(wrong.contains("links.l243: the links carry more than 1000000 VLANs together"), "{wrong}");
 }

@@ -1,7 +1,7 @@
 //! Packets as the fabric sees them: trains of segments that share one buffer and one header template.
 //!
 //! This crate reads no clock, starts no thread and opens no file: it is `no_std`, and the compiler proves it. It knows
-//! the bytes of Ethernet, IPv4, IPv6, TCP and UDP headers and of the virtio-net header, and nothing of sockets.
+//! the bytes of Ethernet (with tags of VLANs), IPv4, IPv6, TCP and UDP headers and of the virtio-net header, and nothing of sockets.
 //!
 //! A sender's kernel hands over *super-packets* of up to 64 KiB, to be cut into segments later
 //! (segmentation offload). A [`Packet`] is such a super-packet or a run of its segments. Cutting one never copies
@@ -18,6 +18,7 @@ mod headers;
 mod packet;
 mod pool;
 mod virtio;
+mod vlan;
 
 pub use flow::{Ecn, Flow};
 pub use frame::Frame;

@@ -164,15 +164,15 @@ mod tests {
             for _ in 0..50_000 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 now = now + Duration::from_millis(state >> 54);
-                let (key, port) = ((state >> 33) % 150, (state >> 20) as usize % 3);
+                let (key, own) = ((state >> 33) % 150, (state >> 20) as usize % 3);
                 naive.retain(|_, (_, seen)| now.since(*seen) < SECOND * 10);
                 assert_eq!(addresses.find(now, key), naive.get(&key).map(|(port, _)| *port));
-                let learned = addresses.learn(now, key, port);
+                let learned = addresses.learn(now, key, own);
                 match (learned, naive.get(&key).map(|(port, _)| *port)) {
                     (Learned::NoRoom, None) => assert!(!naive.is_empty(), "an empty table has room"),
-                    (Learned::New, None) => drop(naive.insert(key, (port, now))),
-                    (Learned::Nothing, Some(before)) if before == port => drop(naive.insert(key, (port, now))),
-                    (Learned::Moved, Some(before)) if before != port => drop(naive.insert(key, (port, now))),
+                    (Learned::New, None) => drop(naive.insert(key, (own, now))),
+                    (Learned::Nothing, Some(before)) if before == own => drop(naive.insert(key, (own, now))),
+                    (Learned::Moved, Some(before)) if before != own => drop(naive.insert(key, (own, now))),
                     other => panic!("{other:?}"),
                 }
                 assert!(naive.len() <= capacity && addresses.entries.len() <= (4 * capacity).max(FIRST));

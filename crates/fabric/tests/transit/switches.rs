@@ -1,11 +1,12 @@
 //! Switches: they learn who is where, send there alone what is for somebody, and everywhere what is for all.
 
 use crate::hubs::{Tree, link, trees};
+use crate::kernel::{received, written};
 use crate::network::{all, mac, plain, stream};
 use crate::player::{Event, Network, assert_same};
 use netloom_fabric::{
-    Cuts, Delivery, DeviceSpec, Fabric, HubSpec, Partition, PipeSpec, PortId, SwitchCounters, SwitchPort, SwitchSpec,
-    shards,
+    Cuts, Delivery, DeviceSpec, Fabric, HubSpec, Partition, PipeSpec, PortId, PortVlans, SwitchCounters, SwitchPort,
+    SwitchSpec, shards,
 };
 use netloom_link::{PipeConfig, RateConfig};
 use netloom_packet::{Packet, Pool};
@@ -21,7 +22,7 @@ const EVERYBODY: [u8; 6] = [0xff; 6];
 fn switch(ports: impl IntoIterator<Item = PortId>) -> SwitchSpec {
     let port = |port| SwitchPort { port, mtu: Bytes::new(1_500) };
     let ports = ports.into_iter().map(port).collect();
-    SwitchSpec { ports, ageing: Duration::from_secs(300), capacity: 1_000, fixed: Vec::new() }
+    SwitchSpec { ports, ageing: Duration::from_secs(300), capacity: 1_000, fixed: Vec::new(), vlans: Vec::new() }
 }
 
 /// Links with a host at their even port and a device at the odd one.
@@ -171,6 +172,93 @@ fn what_is_no_frame_and_what_is_too_big_is_counted() {
     assert_eq!((ports[0].malformed, ports[2].too_big, ports[0].flooded), (1, 2 * segments, segments));
 }
 
+fn access(vlan: u16) -> PortVlans {
+    PortVlans { untagged: Some(vlan), tagged: Vec::new() }
+}
+
+fn trunk(tagged: &[u16], untagged: Option<u16>) -> PortVlans {
+    PortVlans { untagged, tagged: tagged.to_vec() }
+}
+
+/// Two switches, joined by a trunk: hosts 0 and 1 are at the first, in VLANs 10 and 20, and hosts 2 to 4 at the second: in VLANs 10
+/// and 20, and at a trunk of 10 with 20 for what has no tag.
+fn two_with_vlans() -> Fabric {
+    let pipes: Vec<PipeSpec> = (0..6).flat_map(|number| link([2 * number, 2 * number + 1], MS)).collect();
+    let mut first = switch([1, 3, 10].map(PortId));
+    first.vlans = vec![access(10), access(20), trunk(&[10, 20], None)];
+    let mut second = switch([5, 7, 9, 11].map(PortId));
+    second.vlans = vec![access(10), access(20), trunk(&[10], Some(20)), trunk(&[10, 20], None)];
+    Fabric::new(SEED, &pipes).with_devices(&pipes, &[DeviceSpec::Switch(first), DeviceSpec::Switch(second)])
+}
+
+/// The hosts that hear a train, each with the tag that it bears there; everything else is as it was sent.
+fn tagged(fabric: &mut Fabric, from: u32, to: [u8; 6], tag: Option<u16>) -> Vec<(u32, Option<u16>)> {
+    let sent = |says: Option<u16>| {
+        let vlans = says.map(|says| (0x8100, says)).into_iter().collect();
+        crate::kernel::Stream { vlans, ..stream(false, 3, 4_000) }
+    };
+    let (virtio, mut bytes) = sent(tag).super_packet();
+    bytes[..6].copy_from_slice(&to);
+    bytes[6..12].copy_from_slice(&of_host(from));
+    let now = fabric.next_wake().unwrap_or(second(1));
+    fabric.inject(now, PortId(2 * from), Pool::default().packet(virtio, &bytes)).unwrap();
+    let mut out: Vec<_> = all(fabric).into_iter().map(|(_, port, packet)| (port.0 / 2, packet)).collect();
+    out.sort_by_key(|(host, _)| *host);
+    let heard = |(host, packet): (u32, Packet)| {
+        let (header, frame) = written(&packet);
+        assert_eq!((&frame[..6], &frame[6..12]), (&to[..], &of_host(from)[..]));
+        let is_right = received(&header, &frame) == sent(packet.vlan_tag()).wire();
+        assert!(is_right, "as the sender's kernel would have sent it with this tag");
+        (host, packet.vlan_tag())
+    };
+    out.into_iter().map(heard).collect()
+}
+
+#[test]
+fn vlans_are_apart_and_tags_are_where_they_belong() {
+    let mut fabric = two_with_vlans();
+    let mut heard = |from, to, tag| tagged(&mut fabric, from, to, tag);
+    // To everybody: each VLAN has its own.
+    assert_eq!(heard(0, EVERYBODY, None), [(2, None), (4, Some(10))]);
+    assert_eq!(heard(1, EVERYBODY, None), [(3, None), (4, None)]);
+    assert_eq!(heard(4, EVERYBODY, Some(10)), [(0, None), (2, None)]);
+    assert_eq!(heard(4, EVERYBODY, None), [(1, None), (3, None)]);
+    // The priority of a tag stays where there is a tag, and goes with it.
+    assert_eq!(heard(0, EVERYBODY, Some(5 << 13)), [(2, None), (4, Some(5 << 13 | 10))]);
+    assert_eq!(heard(0, EVERYBODY, Some(5 << 13 | 10)), [(2, None), (4, Some(5 << 13 | 10))]);
+    // What is not carried where it comes in.
+    assert_eq!(heard(0, EVERYBODY, Some(20)), []);
+    assert_eq!(heard(4, EVERYBODY, Some(30)), []);
+    // To somebody: known in his own VLAN alone.
+    assert_eq!(heard(2, of_host(0), None), [(0, None)]);
+    assert_eq!(heard(3, of_host(0), None), [(1, None), (4, None)], "nobody has heard of host 0 in VLAN 20");
+    assert_eq!(heard(2, of_host(4), None), [(4, Some(10))]);
+    assert_eq!(heard(3, of_host(4), None), [(4, None)]);
+    let foreign: Vec<Vec<u64>> =
+        fabric.switch_counters().map(|ports| ports.iter().map(|own| own.foreign).collect()).collect();
+    assert_eq!(foreign, [vec![4, 0, 0], vec![0, 0, 4, 0]]);
+}
+
+/// A tag is beyond the MTU: 1,500 bytes pass with and without.
+#[test]
+fn a_tag_takes_no_room_of_the_mtu() {
+    let mut fabric = two_with_vlans();
+    let mut frame = crate::kernel::Stream { segment_size: 1_448, ..stream(false, 1, 1_448) }.wire().remove(0);
+    frame[..6].copy_from_slice(&EVERYBODY);
+    assert_eq!(frame.len(), 1_514);
+    fabric.inject(second(1), PortId(0), plain(&mut Pool::default(), &frame)).unwrap();
+    let lengths: Vec<usize> = all(&mut fabric).iter().map(|(_, _, packet)| packet.bytes().len()).collect();
+    assert_eq!(lengths, [1_514, 1_518]);
+}
+
+/// Without VLANs tags are bytes like others.
+#[test]
+fn a_switch_without_vlans_looks_at_no_tag() {
+    let mut fabric = four(|_| {});
+    assert_eq!(tagged(&mut fabric, 0, EVERYBODY, Some(7)), [1, 2, 3].map(|host| (host, Some(7))));
+    assert_eq!(tagged(&mut fabric, 1, of_host(0), None), [(0, None)]);
+}
+
 /// Hosts and switches in a tree, and what the hosts send.
 #[derive(Clone, Debug)]
 struct Lan(Tree);
@@ -185,8 +273,8 @@ struct Sending {
 
 fn sendings(lan: &Lan) -> impl Strategy<Value = Vec<(Instant, Event<Sending>)>> + use<> {
     let hosts = lan.0.hosts.len();
-    let to = prop::option::of(0..hosts);
-    vec((0..3_000_000_u64, 0..hosts, to, 1..6_000_usize), 1..30).prop_map(|mut sent| {
+    let receiver = prop::option::of(0..hosts);
+    vec((0..3_000_000_u64, 0..hosts, receiver, 1..6_000_usize), 1..30).prop_map(|mut sent| {
         sent.sort_unstable();
         let event = |(at, host, to, payload)| (Instant::from_nanos(at), Event::Send(Sending { host, to, payload }));
         sent.into_iter().map(event).collect()
@@ -259,14 +347,14 @@ proptest! {
             got[number].push(host);
             pool.recycle(packet);
         }
-        for ((_, event), mut got) in events.iter().zip(got) {
+        for ((_, event), mut heard_by) in events.iter().zip(got) {
             let Event::Send(sending) = event else { unreachable!("nothing changes") };
-            got.sort_unstable();
-            prop_assert!(got.windows(2).all(|pair| pair[0] < pair[1]), "nobody gets it twice");
-            prop_assert!(!got.contains(&sending.host));
+            heard_by.sort_unstable();
+            prop_assert!(heard_by.windows(2).all(|pair| pair[0] < pair[1]), "nobody gets it twice");
+            prop_assert!(!heard_by.contains(&sending.host));
             match sending.to {
-                None => prop_assert_eq!(got.len(), lan.0.hosts.len() - 1),
-                Some(to) => prop_assert!(to == sending.host || got.contains(&to)),
+                None => prop_assert_eq!(heard_by.len(), lan.0.hosts.len() - 1),
+                Some(to) => prop_assert!(to == sending.host || heard_by.contains(&to)),
             }
         }
         let count = sent.len();
@@ -296,9 +384,52 @@ proptest! {
             let now = second((hosts + number) as u64);
             let (port, packet) = lan.packet(&mut pool, number, &Sending { host, to: Some(to), payload: 100 });
             fabric.inject(now, port, packet).unwrap();
-            let got: Vec<usize> = all(&mut fabric).iter().map(|(_, port, _)| port.0 as usize / 2).collect();
+            let got: Vec<usize> = all(&mut fabric).iter().map(|(_, at, _)| at.0 as usize / 2).collect();
             let wanted = if host == to { vec![] } else { vec![to] };
             prop_assert_eq!(got, wanted);
+        }
+    }
+
+    /// Whatever is sent, and whoever is known: in each VLAN it is as if the others were not there.
+    #[test]
+    fn nothing_leaks_between_vlans((lan, events) in lans(), vlans in vec(1..4_u16, 7)) {
+        let hosts = lan.0.hosts.len();
+        let of_port = |port: PortId| {
+            let number = port.0 as usize;
+            if number < 2 * hosts { access(vlans[number / 2]) } else { trunk(&[1, 2, 3], None) }
+        };
+        let device = |ports: Vec<PortId>| {
+            let own = ports.iter().copied().map(of_port).collect();
+            DeviceSpec::Switch(SwitchSpec { vlans: own, ..switch(ports) })
+        };
+        let pipes = lan.0.pipes();
+        let devices: Vec<DeviceSpec> = lan.0.ports().into_iter().map(device).collect();
+        let mut fabric = Fabric::new(SEED, &pipes).with_devices(&pipes, &devices);
+        let mut pool = Pool::default();
+        let mut got: Vec<Vec<usize>> = vec![Vec::new(); events.len()];
+        let mut note = |Delivery { port, departure, .. }: Delivery| {
+            assert_eq!(departure.packet.vlan_tag(), None);
+            let bytes = departure.packet.bytes();
+            got[usize::from(u16::from_be_bytes([bytes[18], bytes[19]]))].push(port.0 as usize / 2);
+        };
+        for (number, (at, event)) in events.iter().enumerate() {
+            let Event::Send(sending) = event else { unreachable!("nothing changes") };
+            let (port, packet) = lan.packet(&mut pool, number, sending);
+            fabric.advance(*at, &mut note);
+            fabric.inject(*at, port, packet).unwrap();
+        }
+        fabric.advance(Instant::MAX, &mut note);
+        for ((_, event), mut heard_by) in events.iter().zip(got) {
+            let Event::Send(sending) = event else { unreachable!("nothing changes") };
+            heard_by.sort_unstable();
+            let mates = (0..hosts).filter(|host| *host != sending.host && vlans[*host] == vlans[sending.host]);
+            let mates: Vec<usize> = mates.collect();
+            prop_assert!(heard_by.windows(2).all(|pair| pair[0] < pair[1]), "nobody gets it twice");
+            prop_assert!(heard_by.iter().all(|host| mates.contains(host)), "{heard_by:?} of {mates:?}");
+            match sending.to {
+                None => prop_assert_eq!(heard_by, mates),
+                Some(to) => prop_assert!(!mates.contains(&to) || heard_by.contains(&to)),
+            }
         }
     }
 

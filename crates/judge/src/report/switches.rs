@@ -22,6 +22,8 @@ pub struct SwitchRow {
     pub filtered_frames: u64,
     /// Of those that came in: dropped because they were for bridges themselves.
     pub reserved_frames: u64,
+    /// Of those that came in: dropped because they were of a VLAN that is not carried here.
+    pub foreign_frames: u64,
     /// Of those that came in: dropped because they were no frames.
     pub malformed_frames: u64,
     /// Dropped because the link here carries only smaller ones.
@@ -46,6 +48,7 @@ impl SwitchRow {
             flooded_frames: counted.flooded,
             filtered_frames: counted.filtered,
             reserved_frames: counted.reserved,
+            foreign_frames: counted.foreign,
             malformed_frames: counted.malformed,
             too_big_frames: counted.too_big,
             learned_addresses: counted.learned,
@@ -56,6 +59,6 @@ impl SwitchRow {
 
     /// Frames dropped for any cause.
     pub fn dropped_frames(&self) -> u64 {
-        self.filtered_frames + self.reserved_frames + self.malformed_frames + self.too_big_frames
+        self.filtered_frames + self.reserved_frames + self.foreign_frames + self.malformed_frames + self.too_big_frames
     }
 }

@@ -1,6 +1,7 @@
 //! Links, their ends and their directions.
 
 use super::treatments;
+use super::vlans::vlans;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
@@ -94,9 +95,10 @@ fn bare_link(name: Spanned<String>, fields: &Fields<'_>, mtu: u32, errors: &mut 
     let cost = fields.read("cost", |value| number(value, 1, 65_535), errors).unwrap_or(1);
     let bypass = fields.read("bypass", |value| bypass(value).map(|said| value.spanned(said)), errors);
     let addresses = fields.read("addresses", addressed, errors);
+    let vlans = fields.get("vlans").and_then(|value| vlans(value, errors));
     let ends = ends(fields.get("ends")?, errors)?;
     let (pipes, treatments) = Default::default();
-    Some(LinkSpec { name, ends, pipes, treatments, mtu, coalesce, cost, bypass, addresses })
+    Some(LinkSpec { name, ends, pipes, treatments, mtu, coalesce, cost, bypass, addresses, vlans })
 }
 
 fn bypass(node: &Node) -> Result<BypassSpec, Diagnostic> {

@@ -215,6 +215,11 @@ impl Plan {
             "switch": node.switch.as_ref().map(|switch| json!({
                 "ageing_ns": switch.ageing.as_nanos(),
                 "table": switch.table,
+                "vlans": switch.vlans.iter().zip(&node.interfaces).map(|(vlans, port)| json!({
+                    "interface": port.name,
+                    "untagged": vlans.untagged,
+                    "tagged": vlans.tagged,
+                })).collect::<Vec<_>>(),
                 "static": switch.fixed.iter().map(|(address, port)| {
                     (mac(*address), json!(node.interfaces[*port].name))
                 }).collect::<Map<_, _>>(),

@@ -1,9 +1,11 @@
 //! From the plan: the transit devices of the fabric.
 
 use super::port_id;
-use crate::{InterfacePlan, NodeKind, NodePlan, Plan, SwitchPlan};
+use crate::{InterfacePlan, NodeKind, NodePlan, Plan, SwitchPlan, VlansPlan};
 use ipnet::IpNet;
-use netloom_fabric::{DeviceSpec, HubSpec, Neighbor, NextHop, RouterInterface, RouterSpec, SwitchPort, SwitchSpec};
+use netloom_fabric::{
+    DeviceSpec, HubSpec, Neighbor, NextHop, PortVlans, RouterInterface, RouterSpec, SwitchPort, SwitchSpec,
+};
 use netloom_link::Prefix;
 use netloom_units::Bytes;
 use std::net::IpAddr;
@@ -26,7 +28,12 @@ fn switch_spec(node: &NodePlan, switch: &SwitchPlan) -> SwitchSpec {
         ageing: switch.ageing,
         capacity: switch.table,
         fixed: switch.fixed.clone(),
+        vlans: switch.vlans.iter().map(vlans).collect(),
     }
+}
+
+fn vlans(port: &VlansPlan) -> PortVlans {
+    PortVlans { untagged: port.untagged, tagged: port.tagged.clone() }
 }
 
 fn hub_spec(node: &NodePlan) -> HubSpec {

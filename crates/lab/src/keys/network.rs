@@ -59,6 +59,13 @@ pub(crate) const LINK: Section = Section {
                  `addresses`.",
             ),
             Key::new(
+                "vlans",
+                Kind::OneOf(&[VLAN, Kind::Section(&VLANS)]),
+                "10",
+                "The VLANs that it carries between switches, or between a switch and a node: a number, whose frames have no tag \
+                 here, or a trunk. Default: what is not tagged belongs to VLAN 1 at switches that have VLANs.",
+            ),
+            Key::new(
                 "bypass",
                 Kind::OneOf(&[Kind::Flag, Kind::Word(&["auto"])]),
                 "auto",
@@ -67,6 +74,30 @@ pub(crate) const LINK: Section = Section {
             ),
         ],
     ],
+};
+
+/// The number of a VLAN.
+const VLAN: Kind = Kind::Integer { least: 1, most: 4_094 };
+
+/// A link that carries several VLANs.
+pub(crate) const VLANS: Section = Section {
+    name: "vlans",
+    doc: "A trunk: a link that carries several VLANs, whose frames bear tags.",
+    groups: &[&[
+        Key::new(
+            "trunk",
+            Kind::OneOf(&[Kind::Word(&["all"]), Kind::List { items: &VLAN, least: 0, most: None }]),
+            "[10, 20]",
+            "The VLANs whose frames bear a tag here, or all that the lab file names.",
+        )
+        .required(),
+        Key::new(
+            "native",
+            Kind::OneOf(&[VLAN, Kind::Word(&["none"])]),
+            "99",
+            "The VLAN of frames without a tag, or none: they are dropped. Default: 1.",
+        ),
+    ]],
 };
 
 /// Who gives addresses.

@@ -1,35 +1,35 @@
 //! Ways over links and devices without addresses.
 
-use super::{End, EndPlan, Plan};
+use super::{End, EndPlan, InterfacePlan, Plan};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
+
+/// An end of a link, and what a frame says there: the VLAN of its tag, or zero if it has none.
+type Step = (End, u16);
 
 impl Plan {
     /// The shortest way from an end of a link to the end with this address, over switches and hubs alone: the ends at which
     /// a frame enters and leaves each link. None if no such way leads there.
     pub fn way_to(&self, from: End, address: IpAddr) -> Option<Vec<[End; 2]>> {
-        // By the end at which a link is left: the way to it.
-        let mut before: BTreeMap<End, [End; 2]> = BTreeMap::new();
-        let mut queue = VecDeque::from([from]);
-        let mut first = None;
-        while let Some(entry) = queue.pop_front() {
-            let exit = self.links[entry.link()].beyond(entry);
-            let step = [entry, exit.end];
-            if self.is_at(exit, address) {
-                first = Some(step);
-                break;
+        // By where a link is entered: where the one before it is.
+        let mut before: BTreeMap<Step, Step> = BTreeMap::new();
+        let mut queue = VecDeque::from([(from, 0)]);
+        let last = loop {
+            let step = queue.pop_front()?;
+            let exit = self.links[step.0.link()].beyond(step.0);
+            if step.1 == 0 && self.is_at(exit, address) {
+                break step;
             }
-            for next in self.ports_beside(exit) {
-                if next != from && !before.contains_key(&next) {
+            for next in self.beside(exit, step.1) {
+                if next.0 != from && !before.contains_key(&next) {
                     before.insert(next, step);
                     queue.push_back(next);
                 }
             }
-        }
-        let mut way = Vec::from([first?]);
-        while let Some(step) = before.get(&way[way.len() - 1][0]) {
-            way.push(*step);
-        }
+        };
+        let steps = std::iter::successors(Some(last), |step| before.get(step).copied());
+        let mut way: Vec<[End; 2]> =
+            steps.map(|(entry, _)| [entry, self.links[entry.link()].beyond(entry).end]).collect();
         way.reverse();
         Some(way)
     }
@@ -39,10 +39,19 @@ impl Plan {
         interface.addresses.iter().any(|net| net.addr() == address)
     }
 
-    /// Where a frame goes on that reaches this end, if there is a switch or a hub.
-    fn ports_beside(&self, end: &EndPlan) -> impl Iterator<Item = End> {
+    /// Where a frame with this tag goes on that reaches this end, if there is a switch or a hub.
+    fn beside(&self, end: &EndPlan, tag: u16) -> Vec<Step> {
         let node = &self.nodes[end.node];
-        let others = node.interfaces.iter().map(|port| port.end).filter(move |other| *other != end.end);
-        others.filter(|_| !node.kind.has_addresses())
+        let ports = node.interfaces.iter().enumerate().filter(|(place, _)| *place != end.interface);
+        let ports = ports.filter(|_| !node.kind.has_addresses());
+        let vlans = node.switch.as_ref().map_or(&[][..], |switch| &switch.vlans);
+        let Some(own) = vlans.get(end.interface) else { return ports.map(|(_, port)| (port.end, tag)).collect() };
+        let vlan = if tag == 0 { own.untagged } else { own.tagged.contains(&tag).then_some(tag) };
+        let on = |(place, port): (usize, &InterfacePlan)| {
+            let vlan = vlan?;
+            let leaves = if vlans[place].untagged == Some(vlan) { Some(0) } else { None };
+            Some((port.end, leaves.or_else(|| vlans[place].tagged.contains(&vlan).then_some(vlan))?))
+        };
+        ports.filter_map(on).collect()
     }
 }

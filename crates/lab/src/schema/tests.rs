@@ -1,6 +1,7 @@
 use super::*;
 use crate::keys::{
     BOUNDS, CLOCK, CPU, DIRECTION, DOWN, END, FILE, HEAL, LINK, NODE, PARTITION, READY, RUN, SET, SETUP, TREATMENT, UP,
+    VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -40,7 +41,16 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "file" => format!("nodes: {{client: {{files: {{/etc/frr: {{{pair}}}}}}}}}\n"),
         "cpu" => format!("clock: virtual\nnodes: {{client: {{cpu: {{{pair}}}}}}}\n"),
         "clock" => format!("{network}clock: {{{pair}}}\n"),
+        "link" if key.name == "vlans" => {
+            format!(
+                "nodes: {{client: {{}}, s1: {{kind: switch}}}}\nlinks: {{access: {{ends: [client, s1], {pair}}}}}\n"
+            )
+        }
         "link" => link(&beside(&[("ends", "[client, r1]")])),
+        "vlans" => format!(
+            "nodes: {{client: {{}}, s1: {{kind: switch}}}}\nlinks: {{access: {{ends: [client, s1], vlans: {}}}}}\n",
+            beside(&[("trunk", "all")])
+        ),
         "direction" => link(&format!("{{ends: [client, r1], forward: {{{pair}}}}}")),
         "pipe" => link(&format!("{{ends: [client, r1], pipes: {{far: {}}}}}", beside(&[("match", "{to: r1}")]))),
         "match" if key.name.ends_with("port") => pipe(&format!("{{{pair}, protocol: udp}}")),
@@ -75,8 +85,18 @@ fn lab_with(section: &Section, key: &Key) -> String {
 #[test]
 fn every_example_is_decoded_and_valid() {
     let validator = validator();
-    let network =
-        [&TOP, &NODE, &LINK, &DIRECTION, &TREATMENT, &models::filter::SECTION, &END, &BOUNDS, &crate::capture::SECTION];
+    let network = [
+        &TOP,
+        &NODE,
+        &LINK,
+        &DIRECTION,
+        &TREATMENT,
+        &models::filter::SECTION,
+        &END,
+        &VLANS,
+        &BOUNDS,
+        &crate::capture::SECTION,
+    ];
     let machine = [&CLOCK, &CPU, &FILE];
     let timeline = [&SETUP, &RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &READY];
     for section in network.into_iter().chain(machine).chain(timeline) {
@@ -168,6 +188,10 @@ fn what_the_decoder_refuses_is_invalid() {
         link("queue: {kind: red, ecn: 1}"),
         link("mtu: 67"),
         link("cost: 0"),
+        link("vlans: 0"),
+        link("vlans: 4095"),
+        link("vlans: {native: 1}"),
+        link("vlans: {trunk: 10}"),
         link("pipes: {far: {delay: 1 ms}}"),
         link("pipes: {far: {match: {to: []}}}"),
         link("pipes: {far: {match: {dscp: 64}}}"),
