@@ -131,7 +131,8 @@ fn a_capture_at_one_point_shows_no_packet_twice() {
 #[test]
 fn a_running_lab_is_captured_until_somebody_interrupts_it() {
     let bed = Bed::new(User::Own);
-    let lenient = "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %}";
+    let lenient =
+        "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}";
     bed.write("watched.yaml", &format!("{lenient}\nnodes: [a, b]\nlinks: {{l: {{ends: [a, b], delay: 2 ms}}}}\n"));
     bed.netloom(&["up", "watched.yaml"]).expect_code(0);
     let unknown = bed.netloom(&["capture", "watched", "m"]).expect_code(7);

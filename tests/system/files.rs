@@ -8,7 +8,7 @@ use std::time::Duration;
 const LAB: &str = "
 name: files
 clock: CLOCK
-bounds: {lateness: 50 ms, rate: 20 %, delay: 100 %, starvation: 90 %}
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
 nodes:
   a:
     stack: STACK

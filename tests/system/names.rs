@@ -6,7 +6,9 @@ use std::fmt::Write;
 /// Hosts with a link between any two, of which each asks for all others by name. What this machine is late is of no
 /// interest.
 fn mesh(names: &[&str], clock: &str) -> String {
-    let mut lab = format!("name: mesh\nclock: {clock}\nbounds: {{lateness: 1 s, delay: 100 %, starvation: 100 %}}\n");
+    let mut lab = format!(
+        "name: mesh\nclock: {clock}\nbounds: {{lateness: 100 s, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}}\n"
+    );
     writeln!(lab, "nodes: [{}]\nlinks:", names.join(", ")).unwrap();
     for (place, one) in names.iter().enumerate() {
         for other in &names[place + 1..] {

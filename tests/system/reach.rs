@@ -37,7 +37,7 @@ fn lab(bed: &Bed, stack: &str, [http, echo, nobody]: [u16; 3]) -> String {
     fs::create_dir_all(bed.work().join("site")).unwrap();
     fs::write(bed.work().join("site/data"), megabyte()).unwrap();
     format!(
-        "name: reach\nbounds: {{lateness: 100 s, rate: 100 %, delay: 100 %, starts: 100 s, starvation: 100 %}}\nnodes:\n  a: {{stack: {stack}, \
+        "name: reach\nbounds: {{lateness: 100 s, rate: 100 %, delay: 100 %, starts: 100 s, events: 100 s, starvation: 100 %}}\nnodes:\n  a: {{stack: {stack}, \
          expose: {{{http}: 80, {echo}: 7, {nobody}: 81}}}}\n  b: {{stack: {stack}}}\n\
          links: {{l: {{ends: [{{node: a, address: 10.0.0.1/24}}, {{node: b, address: 10.0.0.2/24}}], rate: 1 Mbit/s}}}}\n\
          timeline:\n  - {{on: a, run: python3 -m http.server --directory site 80, ready: {{tcp: 80}}}}\n  \

@@ -86,7 +86,8 @@ fn an_ordinary_user_has_the_users_that_are_set_aside() {
 #[test]
 fn a_program_of_a_lab_that_is_up_has_a_user_and_a_folder() {
     let bed = Bed::new(User::Own);
-    let lenient = "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %}";
+    let lenient =
+        "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}";
     bed.write("users.yaml", &format!("{lenient}\nnodes: [a, b]\nlinks: {{l: {{ends: [a, b]}}}}\n"));
     bed.netloom(&["up", "users.yaml", "-q"]).expect_code(0);
     let exec = |arguments: &[&str]| bed.netloom(&[&["exec"], arguments].concat());

@@ -32,8 +32,9 @@ impl ProcessorShare {
     }
 }
 
+/// At most all: the times are read one after the other, so that a part may be read a little later than the whole.
 fn share(part_ns: u64, whole_ns: u64) -> f64 {
-    part_ns as f64 / whole_ns.max(1) as f64
+    (part_ns as f64 / whole_ns.max(1) as f64).min(1.0)
 }
 
 /// The threads of the engine that waited for a processor for longer than is allowed, with the share of the time. Only the
@@ -57,7 +58,7 @@ pub(super) fn node_processor(allowed: &Allowed, name: &str, processor: &Processo
     if processor.waited() > allowed.starvation {
         return Some(starvation(allowed, subject, processor.waited()));
     }
-    saturation(allowed, subject, processor.ran() + processor.waited())
+    saturation(allowed, subject, share(processor.ran_ns + processor.waited_ns, processor.elapsed_ns))
 }
 
 /// A lab that is N times slower asks for at most 1/N of the processor time in the same stretch of wall time, and waits for
@@ -81,7 +82,7 @@ fn saturation(allowed: &Allowed, subject: String, share: f64) -> Option<Finding>
         text: format!(
             "its processor was busy for {:.0} % of the time: how fast it is decided the results, not the network; \
              `cpus` would make it part of the description",
-            share.min(1.0) * 100.0
+            share * 100.0
         ),
         slowing: Some(SMALLEST_SLOWING),
     })
