@@ -69,6 +69,10 @@ impl Session {
     /// How many chains wait in a queue.
     pub(crate) fn pending(&mut self, queue: usize) -> Result<u16, PortError> {
         let pending = self.queues[queue].ring().map_or(Ok(0), |ring| ring.pending());
+        // To look at the ring may have shown it.
+        if self.memory.is_lost() {
+            return Err(PortError::Message("it cut off the memory that it shares".into()));
+        }
         pending.map_err(|what| self.queues[queue].error(what))
     }
 

@@ -9,8 +9,8 @@
 //! [`Port::flush`] for frames to the guest, and [`Port::listen`] before it sleeps. None of these waits.
 //!
 //! Whatever comes from the guest is taken to be hostile: indices, lengths, addresses and chains are checked, and what is
-//! not in order ends that port with a [`PortError`] that says why. One thing is not guarded against: a guest that
-//! shortens the file that is its memory after it has been mapped makes the kernel kill this process (SIGBUS).
+//! not in order ends that port with a [`PortError`] that says why. So does a guest that shortens the file that is its memory:
+//! this crate handles SIGBUS for that.
 //!
 //! Sources: Vhost-user Protocol (QEMU, `docs/interop/vhost-user.rst`); Virtual I/O Device (VIRTIO) Version 1.2, sections
 //! 2.7 (split virtqueues) and 5.1 (network device).
@@ -18,6 +18,7 @@
 mod chain;
 mod channel;
 mod error;
+mod fault;
 mod features;
 mod frames;
 mod listener;

@@ -1,7 +1,8 @@
 //! The guest's memory, mapped into this process.
 
+use crate::fault::Mapping;
 use rustix::fs::fstat;
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap};
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 
@@ -75,24 +76,19 @@ struct Region {
     mapping: Mapping,
 }
 
-/// A file from its beginning on: so the offset may be any, also in huge pages.
-#[derive(Debug)]
-struct Mapping {
-    base: NonNull<u8>,
-    len: usize,
-}
-
-// SAFETY: the mapping belongs to this value alone and is not bound to a thread.
-unsafe impl Send for Mapping {}
-
 impl Memory {
     /// Maps these pieces.
     pub(crate) fn map(pieces: Vec<(RegionSpec, OwnedFd)>) -> Result<Self, String> {
         let regions = pieces.into_iter().map(|(spec, file)| {
-            let mapping = Mapping::of(&spec, &file)?;
+            let mapping = map(&spec, &file)?;
             Ok(Region { spec, mapping })
         });
         Ok(Self { regions: regions.collect::<Result<_, String>>()? })
+    }
+
+    /// Whether some of it has gone, see [`crate::fault`].
+    pub(crate) fn is_lost(&self) -> bool {
+        self.regions.iter().any(|region| region.mapping.is_lost())
     }
 
     /// The `len` bytes at an address of the guest; none if they are not all in one piece of its memory.
@@ -112,41 +108,35 @@ impl Region {
         if inside.checked_add(len)? > self.spec.size {
             return None;
         }
-        // Both fit: `Mapping::of` has seen that offset and size together do.
+        // Both fit: `map` has seen that offset and size together do.
         let at = usize::try_from(self.spec.offset + inside).ok()?;
         let len = usize::try_from(len).ok()?;
         // SAFETY: `at + len` is at most offset and size together, which is the mapping's length.
-        Some(Span { at: unsafe { self.mapping.base.add(at) }, len })
+        Some(Span { at: unsafe { self.mapping.base().add(at) }, len })
     }
 }
 
-impl Mapping {
-    fn of(spec: &RegionSpec, file: &OwnedFd) -> Result<Self, String> {
-        let end = spec.offset.checked_add(spec.size).filter(|&end| spec.size > 0 && isize::try_from(end).is_ok());
-        let ends = [spec.guest.checked_add(spec.size), spec.user.checked_add(spec.size)];
-        let end = match end {
-            Some(end) if !ends.contains(&None) => end,
-            _ => return Err(format!("an impossible memory region: {spec:x?}")),
-        };
-        let held = fstat(file).map_err(|error| format!("looking at the guest's memory file: {error}"))?.st_size;
-        if u64::try_from(held).unwrap_or(0) < end {
-            return Err(format!("a memory region that ends at {end} in a file of {held} bytes"));
-        }
-        let len = usize::try_from(end).expect("fits an isize");
-        let protection = ProtFlags::READ | ProtFlags::WRITE;
-        let flags = MapFlags::SHARED | MapFlags::NORESERVE;
-        // SAFETY: a new mapping at an address of the kernel's choice.
-        let base = unsafe { mmap(std::ptr::null_mut(), len, protection, flags, file, 0) };
-        let base = base.map_err(|error| format!("mapping the guest's memory: {error}"))?;
-        Ok(Self { base: NonNull::new(base.cast()).expect("a mapping is never at zero"), len })
+/// Maps the file from its beginning on: so the offset may be any, also in huge pages.
+fn map(spec: &RegionSpec, file: &OwnedFd) -> Result<Mapping, String> {
+    let end = spec.offset.checked_add(spec.size).filter(|&end| spec.size > 0 && isize::try_from(end).is_ok());
+    let ends = [spec.guest.checked_add(spec.size), spec.user.checked_add(spec.size)];
+    let end = match end {
+        Some(end) if !ends.contains(&None) => end,
+        _ => return Err(format!("an impossible memory region: {spec:x?}")),
+    };
+    let held = fstat(file).map_err(|error| format!("looking at the guest's memory file: {error}"))?.st_size;
+    if u64::try_from(held).unwrap_or(0) < end {
+        return Err(format!("a memory region that ends at {end} in a file of {held} bytes"));
     }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the mapping was made by `of` with this length; spans are not kept longer than their memory.
-        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
-    }
+    let len = usize::try_from(end).expect("fits an isize");
+    let protection = ProtFlags::READ | ProtFlags::WRITE;
+    let flags = MapFlags::SHARED | MapFlags::NORESERVE;
+    // SAFETY: a new mapping at an address of the kernel's choice.
+    let base = unsafe { mmap(std::ptr::null_mut(), len, protection, flags, file, 0) };
+    let base = base.map_err(|error| format!("mapping the guest's memory: {error}"))?;
+    let base = NonNull::new(base.cast()).expect("a mapping is never at zero");
+    // SAFETY: it has just been made with this length.
+    Ok(unsafe { Mapping::of(base, len) })
 }
 
 #[cfg(test)]

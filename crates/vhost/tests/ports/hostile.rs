@@ -4,6 +4,7 @@ use crate::frontend::{AVAILABLE, BUFFERS, FROM_GUEST, Frontend, GUEST, INDIRECT,
 use crate::frontend::{OFFERED, QUEUE, SIZE, TO_GUEST, USER, WRITE};
 use crate::{Pair, state};
 use netloom_packet::{Pool, VirtioHeader};
+use netloom_vhost::Sent;
 use std::os::fd::AsRawFd;
 
 /// What the port says after it has looked at the guest's frames.
@@ -111,6 +112,28 @@ fn a_call_that_could_make_us_wait_ends_the_port() {
         deaf.port.service();
     }
     assert!(deaf.port.error().is_none());
+}
+
+/// To touch memory that is not there any more kills a process, unless it expects that.
+#[test]
+fn a_guest_that_cuts_off_its_memory_ends_its_port_alone() {
+    let mut other = Pair::ready();
+    for frames in [0, 1] {
+        let mut pair = Pair::ready();
+        for _ in 0..frames {
+            chain(&mut pair.guest, GUEST + BUFFERS as u64, 72, 0, 0);
+        }
+        // SAFETY: ftruncate() takes no pointers. The guest's own mapping is not touched any more.
+        assert_eq!(unsafe { libc::ftruncate(pair.guest.file.as_raw_fd(), 0) }, 0);
+        let said = verdict(&mut pair);
+        assert!(said.contains("it cut off the memory that it shares"), "{said}");
+        // A port that has ended does nothing with its memory.
+        assert_eq!(pair.port.send(&Pool::default().packet(VirtioHeader::COMPLETE, &[1; 60])), Sent::Down);
+        chain(&mut other.guest, GUEST + BUFFERS as u64, 72, 0, 0);
+        let mut pool = Pool::default();
+        assert_eq!(other.port.receive(&mut pool, 64, |_| ()), 1, "{:?}", other.port.error());
+        other.port.flush();
+    }
 }
 
 /// Puts in a chain that begins with this descriptor.
