@@ -94,9 +94,11 @@ pub(crate) fn the_lab_side_of_a_link_is_silent() {
 
 pub(crate) fn the_other_end_sees_its_carrier_go() {
     in_lab(|_| {
-        let end = |name: &str| VethEnd { name: name.to_owned(), mac: None, namespace: None, up: true };
+        // The kernel brings up no second end before the pair is one.
+        let end = |name: &str, up| VethEnd { name: name.to_owned(), mac: None, namespace: None, up };
         let mut netlink = Netlink::open().unwrap();
-        netlink.create_veths(&[Veth { ends: [end("p0"), end("p1")], mtu: 1500 }]).unwrap();
+        netlink.create_veths(&[Veth { ends: [end("p0", true), end("p1", false)], mtu: 1500 }]).unwrap();
+        netlink.switch("p1", true).unwrap();
         for up in [false, true, true, false] {
             netlink.switch("p0", up).unwrap();
             // The kernel notices it in the background.
