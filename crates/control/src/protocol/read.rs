@@ -50,6 +50,9 @@ fn request(mut object: Map<String, Value>) -> Result<Request, Refused> {
         return Err(wrong("request", what));
     };
     check_keys(&name, &object, keys)?;
+    // Whoever has nothing to say may say so.
+    object
+        .retain(|key, value| !value.is_null() || keys.iter().any(|(known, is_required)| *is_required && known == key));
     decode(&name, object.into())
 }
 

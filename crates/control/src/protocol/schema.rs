@@ -19,6 +19,8 @@ pub fn schema() -> Value {
     generator.subschema_for::<Reply>();
     generator.subschema_for::<Event>();
     let mut definitions = generator.take_definitions(true);
+    let of_requests: Vec<String> = named_by(&definitions["Request"]).collect();
+    of_requests.iter().for_each(|name| allow_null(&mut definitions[name.as_str()]));
     for (name, is_closed) in [("Request", true), ("Reply", false), ("Event", false)] {
         complete(&mut definitions[name], &id, is_closed);
     }
@@ -54,6 +56,24 @@ fn generator() -> SchemaGenerator {
 
 fn id_property(generator: &mut SchemaGenerator) -> Value {
     generator.subschema_for::<Id>().to_value()
+}
+
+/// The names of the types that messages of this kind have their keys from.
+fn named_by(messages: &Value) -> impl Iterator<Item = String> {
+    let variants = messages["oneOf"].as_array().into_iter().flatten();
+    variants.filter_map(|variant| Some(variant["$ref"].as_str()?.rsplit('/').next()?.to_owned()))
+}
+
+/// A key that need not be there may also be null.
+fn allow_null(keys: &mut Value) {
+    let required = keys["required"].take();
+    let is_optional = |key: &String| !required.as_array().is_some_and(|all| all.iter().any(|other| other == key));
+    for (_, key) in keys["properties"].as_object_mut().into_iter().flatten().filter(|(key, _)| is_optional(key)) {
+        *key = json!({ "anyOf": [key.take(), { "type": "null" }] });
+    }
+    if !required.is_null() {
+        keys["required"] = required;
+    }
 }
 
 /// Adds the identifier to every kind of message. Requests take no key that they do not know; a client has to ignore what

@@ -85,6 +85,30 @@ fn what_is_wrong_is_said_with_its_key_and_refused_by_the_schema_too() {
     }
 }
 
+/// Of every request, with the keys that it needs.
+#[test]
+fn optional_keys_may_be_null_and_are_then_as_if_they_were_not_there() {
+    let mut tried = 0;
+    for text in REQUESTS {
+        let request: Value = serde_json::from_str(text).unwrap();
+        let name = request["request"].as_str().unwrap();
+        let (mut with_null, mut without) = (request.clone(), request.clone());
+        for (key, _) in schema::REQUESTS[name].iter().filter(|(_, is_required)| !is_required) {
+            with_null[key] = Value::Null;
+            without.as_object_mut().unwrap().remove(key);
+            tried += 1;
+        }
+        let [with_null, without] = [with_null, without].map(|value| (read(value.to_string().as_bytes()), value));
+        assert_eq!(with_null.0, without.0);
+        // A subscription to samples lacks its step then.
+        assert!(with_null.0.is_ok() || name == "subscribe", "{with_null:?}");
+        assert!(is_valid(&with_null.1, "Request"), "{}", with_null.1);
+    }
+    assert!(tried > 10);
+    let (_, refused) = read(br#"{"request": "exec", "node": null, "argv": []}"#).unwrap_err();
+    assert_eq!(refused.key.as_deref(), Some("node"));
+}
+
 #[test]
 fn a_socket_needs_an_address_with_a_port() {
     let text = r#"{"request": "socket", "node": "a", "type": "stream", "connect": "localhost:80"}"#;
