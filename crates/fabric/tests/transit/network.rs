@@ -1,6 +1,7 @@
 //! A chain of transit routers, each with a host at its side.
 
 use crate::kernel::Stream;
+use crate::mesh::port;
 use netloom_fabric::{Delivery, DeviceSpec, Fabric, Neighbor, NextHop, PipeSpec, PortId, RouterInterface, RouterSpec};
 use netloom_link::{PipeConfig, Prefix};
 use netloom_packet::{Packet, Pool};
@@ -25,10 +26,6 @@ pub(crate) struct Chain {
 pub(crate) fn mac(port: u32) -> [u8; 6] {
     let [_, _, high, low] = port.to_be_bytes();
     [2, 0, 0, 0, high, low]
-}
-
-fn port(link: usize, end: usize) -> PortId {
-    PortId(u32::try_from(2 * link + end).unwrap())
 }
 
 impl Chain {
