@@ -124,7 +124,7 @@ impl Played {
         self.report["duration_ns"].as_f64().unwrap_or_default() / 1e9
     }
 
-    /// Packets that links handed out.
+    /// Packets that links delivered.
     pub(super) fn packets(&self) -> f64 {
         self.departed("departed_packets")
     }

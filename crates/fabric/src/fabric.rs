@@ -66,13 +66,13 @@ impl Fabric {
         Ok(())
     }
 
-    /// When [`Fabric::advance`] wants to be called: it may have something to hand out then, or cross traffic to do. None
+    /// When [`Fabric::advance`] wants to be called: it may have something to deliver then, or cross traffic to do. None
     /// while the fabric is empty.
     pub fn next_wake(&self) -> Option<Instant> {
         self.wakes.first().map(|(instant, _)| instant)
     }
 
-    /// Hands out everything that is due at `now`, in order of due instants (ties: in order of pipes).
+    /// Delivers everything that is due at `now`, in order of due instants (ties: in order of pipes).
     pub fn advance(&mut self, now: Instant, mut sink: impl FnMut(Delivery)) {
         while let Some((wake, id)) = self.wakes.first().filter(|(instant, _)| *instant <= now) {
             let index = id.0 as usize;

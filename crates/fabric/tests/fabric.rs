@@ -1,4 +1,4 @@
-//! Many pipes together: who is handed out when, whatever the driver's habits.
+//! Many pipes together: what is delivered when, whatever the driver's habits.
 
 #[path = "../../link/tests/common/mod.rs"]
 mod common;

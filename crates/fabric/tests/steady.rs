@@ -200,7 +200,7 @@ fn no_hop_allocates_for_a_packet() {
     assert_eq!(allocations_of(chain(&with("loss", "0.1 %"))), 0);
 }
 
-/// What one pipe does among ten thousand idle ones: it is woken as often, at the same instants, and hands out the same.
+/// What one pipe does among ten thousand idle ones: it is woken as often, at the same instants, and delivers the same.
 #[test]
 fn idle_pipes_wake_nobody() {
     let wakes = |idle: u32| {

@@ -376,7 +376,7 @@ impl LinkPlan {
 /// How far a run may stray from the description and still be "as described".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The 99th percentile of how much later than due a pipe hands packets out.
+    /// The 99th percentile of how much later than due a pipe delivers packets.
     pub lateness: Duration,
     /// How much the rate of a busy pipe may differ from the described one, as a share of it.
     pub rate: Probability,

@@ -65,7 +65,7 @@ fn only_the_last_piece_gives_the_buffer_back() {
     pool.recycle(second);
     pool.recycle(first);
     let other = pool.packet(VirtioHeader::COMPLETE, &[9; 60]);
-    assert_ne!(address(&other), at, "a buffer in use was handed out");
+    assert_ne!(address(&other), at, "a buffer in use was given out again");
     assert_eq!(last.bytes(), bytes);
     pool.recycle(last);
     assert_eq!(address(&pool.packet(VirtioHeader::COMPLETE, &[9; 60])), at);

@@ -24,7 +24,7 @@ impl Fabric {
         self.pipes[pipe.0 as usize].next_known()
     }
 
-    /// Hands out, ahead of time, what leaves this pipe for certain whatever enters it from `now` on, as far as that is before
+    /// Delivers, ahead of time, what leaves this pipe for certain whatever enters it from `now` on, as far as that is before
     /// `end`, and returns the instant before which that is all. Everything that enters it before `now` must have entered it.
     ///
     /// # Panics

@@ -39,11 +39,11 @@ impl Fabric {
         self.pipes[id.0 as usize].certain_until(now, &mut self.drop_log)
     }
 
-    /// Hands out everything that is due before `until`, in order of due instants (ties: in order of pipes). To be called
+    /// Delivers everything that is due before `until`, in order of due instants (ties: in order of pipes). To be called
     /// after [`Fabric::advance`] at the `now` of [`Fabric::certain_until`], whose answer bounds `until`.
     ///
     /// The entrances of the fabric stay at `now`: what is injected afterwards, at any instant from `now` on, fares as if
-    /// all this were handed out on time. Counters have it as departed already; they are right again at `until`.
+    /// all this were delivered on time. Counters have it as departed already; they are right again at `until`.
     pub fn advance_certain(&mut self, until: Instant, mut sink: impl FnMut(Delivery)) {
         // These have nothing more that leaves before `until`; they may want to be called for something else.
         let mut done: Vec<PipeId> = Vec::new();
@@ -83,7 +83,7 @@ impl Fabric {
         done.into_iter().for_each(|id| self.reschedule(id));
     }
 
-    /// Hands out what leaves this pipe before `end`, in order, as far as it is known when everything has entered the pipe
+    /// Delivers what leaves this pipe before `end`, in order, as far as it is known when everything has entered the pipe
     /// that enters it before `from`; with the instant at which it leaves. Returns the instant before which that is all: `end`
     /// or before.
     ///
@@ -145,11 +145,11 @@ impl Fabric {
     }
 
     /// Lets what is inside the fabric go on until `now` when everything is injected that enters before, and everything
-    /// was handed out by [`Fabric::advance_certain`]: what transit devices still have to pass on, they pass on, so that a
+    /// was delivered by [`Fabric::advance_certain`]: what transit devices still have to pass on, they pass on, so that a
     /// pipe that is changed next has what was in it by then.
     pub fn catch_up(&mut self, now: Instant) {
         if !self.transit.is_empty() {
-            self.advance(now, |_| unreachable!("what leaves was handed out ahead of time"));
+            self.advance(now, |_| unreachable!("what leaves was delivered ahead of time"));
         }
     }
 }

@@ -95,7 +95,7 @@ pub struct Scheduler<M> {
     groups: Vec<Group>,
     /// Of which group each machine is.
     group_of: Vec<usize>,
-    /// Before when everything has been handed out, by pipe.
+    /// Before when everything has been delivered, by pipe.
     known_of: Vec<Instant>,
     longest_window: Duration,
     lanes: Lanes,
@@ -328,7 +328,7 @@ impl<M: Machine> Scheduler<M> {
         self.fabric.recycle(&mut self.pool);
     }
 
-    /// Puts what the fabric hands out into the inboxes, each frame at the instant at which it leaves, but not before `least`.
+    /// Puts what the fabric delivers into the inboxes, each frame at the instant at which it leaves, but not before `least`.
     fn receive(&mut self, advance: impl FnOnce(&mut Fabric, &mut dyn FnMut(Instant, Delivery)), least: Instant) {
         let Self { fabric, taps, pool, members, places, statistics, groups, group_of, shown, .. } = self;
         let ethernet = fabric.ethernet().clone();

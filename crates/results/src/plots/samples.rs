@@ -36,7 +36,7 @@ pub(super) struct Span {
     /// Seconds after time zero.
     pub(super) from: f64,
     pub(super) to: f64,
-    /// Handed out.
+    /// Delivered.
     pub(super) bits: f64,
     /// The most that waited, at any sample from its beginning to its end; cross traffic included.
     pub(super) queued_packets: u64,

@@ -156,7 +156,7 @@ impl<M: Machine> Scheduler<M> {
         self.find_next(group);
     }
 
-    /// What the pipes inside a group hand out as far as that is known at `begin`; before which instant that is all.
+    /// What the pipes inside a group deliver as far as that is known at `begin`; before which instant that is all.
     pub(super) fn learn_inside(&mut self, group: usize, begin: Instant) -> Instant {
         let known = self.groups[group].known;
         if self.fabric.has_devices() {

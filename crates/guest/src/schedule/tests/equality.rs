@@ -156,7 +156,7 @@ impl Lab {
         ((seen, counters), witness.0.take())
     }
 
-    /// The same without a scheduler: at each instant the fabric hands out, machines run, and what they send enters.
+    /// The same without a scheduler: at each instant the fabric delivers, machines run, and what they send enters.
     fn play_plainly(&self) -> Outcome {
         let (mut fabric, mut machines, mut pool) = (self.fabric(), self.machines(|_| true), Pool::default());
         let mut wakes = vec![Some(Instant::ZERO); machines.len()];
