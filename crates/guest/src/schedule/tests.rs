@@ -1,6 +1,7 @@
 //! Scripted machines under the scheduler: order, ties, windows and faults.
 
 mod cpu;
+mod devices;
 mod equality;
 mod script;
 

@@ -18,7 +18,7 @@ const LEAST_LOOKAHEAD: Duration = Duration::from_micros(1);
 pub(super) struct Group {
     /// In order.
     pub(super) machines: Vec<usize>,
-    /// The pipes between them, in order.
+    /// The pipes between them, in order; with transit devices, those that lead to them.
     inner: Vec<PipeId>,
     incoming: Vec<Incoming>,
     /// Everything before this has been played.
@@ -90,6 +90,8 @@ impl Group {
             let (from, pipe) = (group_at(from), PipeId(pipe));
             match group_at(to) {
                 Some(to) if from == Some(to) => groups[to].inner.push(pipe),
+                // What comes from a device comes from the group itself, which then has all machines.
+                Some(to) if fabric.has_devices() => groups[to].inner.push(pipe),
                 Some(to) => groups[to].incoming.push(Incoming { pipe, from }),
                 None => {}
             }
