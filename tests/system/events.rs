@@ -7,7 +7,7 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const NEWS: &str = "
 bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
@@ -107,6 +107,31 @@ fn samples_come_at_the_step_that_was_asked_for() {
     let unknown = client.ask(r#"{"request":"subscribe","events":"output","commands":["other","pong"]}"#);
     assert_eq!(unknown["key"], "commands[1]");
     assert!(unknown["message"].as_str().unwrap().contains("`pong`: there are talker, other"), "{unknown}");
+    bed.netloom(&["down"]).expect_code(0);
+}
+
+/// A step of lab time takes ten times as long.
+#[test]
+fn samples_come_in_lab_time() {
+    let bed = Bed::with_kernel(User::Own);
+    bed.write("slow.yaml", &format!("clock: {{dilation: 10}}{NEWS}"));
+    bed.netloom(&["up", "slow.yaml", "-q"]).expect_code(0);
+    let mut client = Client::connect(&bed, "slow");
+    let begun = Instant::now();
+    client.send(r#"{"request":"subscribe","events":"stats","every_ns":10000000}"#);
+    assert_eq!(client.next()["reply"], "done");
+    let first = client.next();
+    let mut last = first.clone();
+    let mut steps = 0;
+    while steps < 10 {
+        last = client.next();
+        steps += 1 + last["lost"].as_u64().unwrap();
+    }
+    let at = |sample: &Value| sample["at_ns"].as_u64().unwrap();
+    let passed = at(&last) - at(&first);
+    // The first sample may be late by less than a step, or the one behind it says so.
+    assert!(passed > (steps - 1) * 10_000_000, "{passed} ns in {steps} steps");
+    assert!(begun.elapsed() >= Duration::from_nanos(10 * passed));
     bed.netloom(&["down"]).expect_code(0);
 }
 

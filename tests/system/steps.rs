@@ -1,11 +1,11 @@
 //! Lab time that clients let go on step by step, in virtual time.
 
-use crate::bed::{Bed, User};
-use crate::client::Client;
+use crate::bed::{Bed, Finished, User};
+use crate::client::{Client, socket_of};
 use serde_json::{Value, json};
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const LAB: &str = "
 clock: virtual
@@ -136,6 +136,36 @@ fn time_goes_on_and_is_held_again(bed: &Bed, client: &mut Client) {
     assert_eq!(held["paused"], true);
     sleep(Duration::from_millis(100));
     assert_eq!(client.ask(r#"{"request":"now"}"#), held);
+}
+
+/// To play it takes minutes.
+const RUN: &str = "
+clock: virtual
+nodes: [a, b]
+links: {l: {ends: [a, b], delay: 5 ms}}
+duration: 1000 h
+";
+
+#[test]
+fn a_run_is_held_and_goes_on() {
+    let bed = Bed::with_kernel(User::Own);
+    bed.write("held.yaml", RUN);
+    let run = bed.command(&["run", "held.yaml", "-q"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    while !socket_of(&bed, "held").exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it does not begin");
+        sleep(Duration::from_millis(1));
+    }
+    let mut client = Client::connect(&bed, "held");
+    assert_eq!(client.ask(r#"{"request":"pause"}"#)["reply"], "now");
+    let begin = client.next_now_that(|now| now["paused"] == true)["since_zero_ns"].as_u64().unwrap();
+    assert_eq!(advance(&mut client, 100)["since_zero_ns"], begin + 100 * MS);
+    assert_eq!(client.ask(r#"{"request":"resume"}"#)["paused"], false);
+    client.next_now_that(|now| now["since_zero_ns"].as_u64().unwrap() > begin + 1_000 * MS);
+    bed.netloom(&["down"]).expect_code(0);
+    let ended = Finished::of(&run.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(130), "{ended:#?}");
+    bed.assert_nothing_is_left("held");
 }
 
 #[test]
