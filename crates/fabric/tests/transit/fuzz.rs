@@ -1,13 +1,15 @@
-//! Frames that are nearly right, through models that are nearly right and a chain of routers.
+//! Frames that are nearly right, through models that are nearly right and a chain of routers, and into a switch.
 
 use crate::kernel::{Stream, written};
 use crate::models::MODELS;
 use crate::network::{Chain, plain};
-use netloom_fabric::{Delivery, Fabric, PipeId, PortId};
+use netloom_fabric::{
+    Delivery, DeviceSpec, Fabric, PipeId, PipeSpec, PortId, PortVlans, SwitchCounters, SwitchPort, SwitchSpec,
+};
 use netloom_fuzz::{fuzz, mutated};
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_packet::{Packet, Pool, Segmentation, VirtioHeader};
-use netloom_units::{Bytes, Duration, Instant};
+use netloom_units::{Bytes, Duration, Instant, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -241,6 +243,45 @@ fn fuzz_frames_through_models_and_routers() {
         }
         player.play(END);
         player.check(injected);
+    });
+}
+
+/// Whatever frames come to a switch, with VLANs or without: each segment that comes in is counted, and what goes out is what the
+/// counters say. The table stays within its bounds.
+#[test]
+fn fuzz_frames_into_a_switch() {
+    let of_ports = vec((prop::option::of(1..4_u16), vec(1..4_u16, 0..3)), 4);
+    let inputs = (of_ports, any::<bool>(), select(vec![1_500_u64, 576, 68]), vec((0..4_u32, frames()), 1..20));
+    fuzz("frames_into_switch", 500, &inputs, |(wanted, has_vlans, mtu, sent)| {
+        let of_port = |(untagged, mut tagged): (Option<u16>, Vec<u16>)| {
+            tagged.sort_unstable();
+            tagged.dedup();
+            tagged.retain(|vlan| Some(*vlan) != untagged);
+            PortVlans { untagged, tagged }
+        };
+        let pipes: Vec<PipeSpec> = (0..4)
+            .flat_map(|number| crate::hubs::link([2 * number, 2 * number + 1], Duration::from_micros(10)))
+            .collect();
+        let ports = (0..4).map(|number| SwitchPort { port: PortId(2 * number + 1), mtu: Bytes::new(mtu) }).collect();
+        let vlans = if has_vlans { wanted.into_iter().map(of_port).collect() } else { Vec::new() };
+        let spec = SwitchSpec { ports, ageing: Duration::from_micros(50), capacity: 2, fixed: Vec::new(), vlans };
+        let fabric = Fabric::new(Seed::new(7), &pipes).with_devices(&pipes, &[DeviceSpec::Switch(spec)]);
+        let mut player = Player { fabric, pool: Pool::default(), now: Instant::ZERO, instants: 0, delivered: 0 };
+        let mut injected = 0;
+        for ((host, Sent { virtio, bytes }), step) in sent.into_iter().zip(1_u64..) {
+            let now = Instant::from_nanos(step * 7_000);
+            player.play(now);
+            let packet = player.pool.packet(virtio, &bytes);
+            injected += u64::from(packet.segments());
+            player.fabric.inject(now, PortId(2 * host), packet).expect("a known port");
+        }
+        player.play(END);
+        let counted = player.fabric.switch_counters().next().expect("one");
+        assert_eq!(counted.iter().map(|own| own.received).sum::<u64>(), injected);
+        let ended = |own: &SwitchCounters| own.filtered + own.reserved + own.foreign + own.malformed + own.flooded;
+        assert!(counted.iter().all(|own| ended(own) <= own.received));
+        let departed: u64 = player.fabric.counters().map(|own| own.departed.packets).sum();
+        assert_eq!(departed, injected + player.delivered, "what leaves a pipe comes to the switch, or to a host");
     });
 }
 
