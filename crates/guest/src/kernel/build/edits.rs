@@ -1,5 +1,6 @@
 //! What a build changes in its own copy of a kernel's source, where the kernel has no option for it.
 
+mod counter;
 mod faults;
 mod looks;
 mod room;
@@ -193,13 +194,8 @@ const TURNS: [Edits; 2] = [
 
 fn all() -> impl Iterator<Item = &'static Edits> {
     let room = room::INTERRUPTS.iter().chain([&room::COMMAND_LINE, &tracing::FORMATS, &tracing::CHECKS]);
-    std::iter::once(&CLOCK)
-        .chain(&COSTS)
-        .chain(&looks::LOOKS)
-        .chain(&TURNS)
-        .chain([&faults::AHEAD])
-        .chain(room)
-        .chain(&tunnels::FIRST)
+    let time = std::iter::once(&CLOCK).chain(&COSTS).chain(&looks::LOOKS).chain(&TURNS).chain(&counter::COUNTER);
+    time.chain([&faults::AHEAD]).chain(room).chain(&tunnels::FIRST)
 }
 
 /// Makes all changes. Returns, as warnings, what a source is like that has no place for some of them.
