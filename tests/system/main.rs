@@ -35,6 +35,7 @@ mod trains;
 mod transit;
 mod treatments;
 mod users;
+mod virtual_counter;
 mod virtual_faults;
 mod virtual_places;
 mod virtual_spin;

@@ -8,6 +8,7 @@ use super::kvm::Kvm;
 use super::programs;
 use super::tree::Facts;
 use super::trial::Outcome;
+use netloom_guest::counter::{CannotCount, Counter};
 use netloom_guest::kernel::{Kernel, KernelMissing};
 use netloom_host::cgroup::{Hierarchy, Unavailable};
 use netloom_host::facts::Facts as Rights;
@@ -24,6 +25,7 @@ pub(super) struct Found<'a> {
     pub(super) trial: &'a Outcome,
     pub(super) cgroups: Result<Hierarchy, Unavailable>,
     pub(super) kernel: Result<Kernel, KernelMissing>,
+    pub(super) counter: Result<Counter, CannotCount>,
     pub(super) kvm: Kvm,
     pub(super) missing_programs: Vec<&'static str>,
 }
@@ -46,7 +48,7 @@ pub(super) fn all(found: &Found<'_>) -> Vec<Check> {
     checks.extend(time::all(found));
     checks.extend(packets::all(found));
     checks.extend(size::all(found));
-    checks.extend([kernel_nodes(found), kvm(found), tools(found)]);
+    checks.extend([kernel_nodes(found), branch_counter(found), kvm(found), tools(found)]);
     checks
 }
 
@@ -128,6 +130,22 @@ fn kernel_nodes(found: &Found<'_>) -> Check {
             not_fine("extras", NAME, State::Missing, "none: labs in real time only", "netloom kernel build")
         }
         Err(error) => not_fine("extras", NAME, State::Missing, error.to_string(), "netloom kernel build"),
+    }
+}
+
+/// Only labs in virtual time in which computing takes time need it, and they can do without.
+fn branch_counter(found: &Found<'_>) -> Check {
+    const NAME: &str = "branch counter";
+    match &found.counter {
+        Ok(counter) => {
+            fine("extras", NAME, format!("event {:#x} counts exactly, for `cpu: {{branch: ...}}`", counter.event))
+        }
+        Err(CannotCount::NoCounter) => {
+            fine("extras", NAME, "none, as in most virtual machines; labs can count by steps")
+        }
+        Err(why) => {
+            better("extras", NAME, why.to_string(), "write `count: steps` in labs that need it, or `on_spin: advance`")
+        }
     }
 }
 

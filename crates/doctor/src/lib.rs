@@ -22,6 +22,7 @@ pub use traffic::{COMMAND as TRAFFIC_COMMAND, main as traffic};
 use checks::Found;
 use machine::machine;
 use netloom_dataplane::{Distribution, Precision, probe};
+use netloom_guest::counter;
 use netloom_guest::kernel::{self, Need};
 use netloom_host::cgroup::Hierarchy;
 use netloom_host::facts::Facts as Rights;
@@ -77,6 +78,7 @@ pub fn examine(sink: &mut dyn FnMut(&str)) -> Result<Examined, RunError> {
         trial: &trial,
         cgroups: Hierarchy::look(),
         kernel: kernel::find(Need::VirtualTime, None).or_else(|_| kernel::find(Need::Clock, None)),
+        counter: counter::of_this_machine(),
         kvm: kvm::attempt(),
         missing_programs: programs::missing(),
     };

@@ -144,6 +144,12 @@ impl Kernel {
         Ok(Self::with(build.path, build.record.facts, Some(build.record.config_hash)))
     }
 
+    /// Whether it can let time pass for what programs compute: whether it has the parameter that says how much.
+    pub fn counts_branches(&self) -> bool {
+        std::fs::read(&self.path)
+            .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|text| text == b"netloom.branch"))
+    }
+
     fn with(path: PathBuf, facts: Facts, config_hash: Option<String>) -> Self {
         let Facts { version, time_travel, seccomp, hz, modules_needed, day } = facts;
         let own_build = config_hash.is_some();

@@ -1,7 +1,7 @@
 //! From lab files to plans: the clock, whose stack nodes have, and what that means for their settings.
 
 use netloom_lab::{Clock, Cpus, Lab, NodePlan, Stack};
-use netloom_units::{Bytes, CpuCost, Dilation, Duration, TimePerByte};
+use netloom_units::{BranchCount, Bytes, Computing, CpuCost, Dilation, Duration, TimePerBranch, TimePerByte};
 
 fn lab(text: &str) -> Lab {
     netloom_lab::parse(text, "test.yaml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
@@ -117,6 +117,15 @@ fn each_clock_has_its_own_limit_of_the_processor() {
     assert_eq!(with("{dilation: 4}", "cpu: {packet: 2 us}").plan.nodes[0].cpu, None);
 }
 
+#[test]
+fn computing_costs_what_the_lab_file_says() {
+    let computing = |cpu: &str| quietly("virtual", cpu).cpu.unwrap().computing;
+    let branch = TimePerBranch::from_picos(500);
+    assert_eq!(computing("cpu: {packet: 2 us}"), None);
+    assert_eq!(computing("cpu: {branch: 0.5 ns}"), Some(Computing { branch, count: BranchCount::Processor }));
+    assert_eq!(computing("cpu: {branch: 500 ps, count: steps}"), Some(Computing { branch, count: BranchCount::Steps }));
+}
+
 /// At dilation 4, one core of this machine is four of lab time.
 #[test]
 fn a_kernel_cannot_use_more_than_one_core() {
@@ -184,8 +193,17 @@ fn a_virtual_plan_tells_what_packets_cost() {
     let value = plan.describe();
     assert_eq!(value["clock"], "virtual");
     assert!(value["dilation"].is_null());
-    let cost = serde_json::json!({"packet_ns": 2_000, "byte_ps": 80, "syscall_ns": null, "switch_ns": null});
+    let cost = serde_json::json!({"packet_ns": 2_000, "byte_ps": 80, "syscall_ns": null, "switch_ns": null,
+        "branch_ps": null, "count": null});
     assert_eq!(value["nodes"][0]["cpu"], cost);
+}
+
+#[test]
+fn a_virtual_plan_tells_what_computing_costs() {
+    let plan = with("virtual", "cpu: {branch: 0.5 ns, count: steps}").plan;
+    assert!(plan.text().to_string().contains("  a  host  kernel, 128 MB, 500 ps per branch  eth0"), "{}", plan.text());
+    let cost = &plan.describe()["nodes"][0]["cpu"];
+    assert_eq!((&cost["branch_ps"], &cost["count"]), (&500.into(), &"steps".into()));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What the lab process is to do: everything that the guard decided before it forked.
 
+use netloom_guest::counter::Counter;
 use netloom_guest::kernel::Kernel;
 use netloom_host::cgroup::{LabGroup, Unavailable};
 use netloom_judge::examination::Examination;
@@ -47,6 +48,8 @@ pub(crate) struct Job {
     pub(crate) cwd: PathBuf,
     /// What kernel nodes run on; none without such nodes.
     pub(crate) kernel: Option<Kernel>,
+    /// How the processor counts what programs compute; none if no node asks for it.
+    pub(crate) counter: Option<Counter>,
     /// Where nodes find memory for files of their own; mounted if one needs it.
     pub(crate) memory: PathBuf,
     /// Where archives of what nodes keep for the next run are.

@@ -3,6 +3,7 @@
 use crate::guard_link::{FromGuard, GuardLink};
 use crate::job::Job;
 use crate::refusal;
+use netloom_guest::counter::{self, Counter};
 use netloom_guest::kernel::{self, Kernel, Need};
 use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel};
 use netloom_guest::shim::{Lapse, Orders, Shim};
@@ -11,6 +12,7 @@ use netloom_host::node::NodeConfig;
 use netloom_host::processors;
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::{Clock, NodePlan, Plan, Stack};
+use netloom_units::BranchCount;
 use netloom_vhost::Listener;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
@@ -215,6 +217,34 @@ pub(crate) fn kernel_of(plan: &Plan, given: Option<&Path>) -> Result<Option<Kern
     }
     let need = if plan.clock == Clock::Virtual { Need::VirtualTime } else { Need::Clock };
     kernel::find(need, given).map(Some).map_err(|error| RunError::Machine(error.to_string()))
+}
+
+/// How the processor counts what the nodes of a plan compute, if one of them wants to know; with the kernel that was
+/// chosen for them.
+pub(crate) fn counter_of(plan: &Plan, kernel: Option<&Kernel>) -> Result<Option<Counter>, RunError> {
+    let first = |counts: fn(BranchCount) -> bool| {
+        let cost = |node: &NodePlan| node.cpu.and_then(|cost| cost.computing);
+        plan.nodes.iter().find(|node| cost(node).is_some_and(|cost| counts(cost.count)))
+    };
+    let Some(asking) = first(|_| true) else { return Ok(None) };
+    if let Some(kernel) = kernel.filter(|kernel| !kernel.counts_branches()) {
+        return Err(RunError::Machine(format!(
+            "nodes.{}.cpu.branch: the kernel {} (Linux {}) cannot count branches: run `netloom kernel build` (some minutes, \
+             once)",
+            asking.name,
+            kernel.path.display(),
+            kernel.version
+        )));
+    }
+    let Some(node) = first(|count| count == BranchCount::Processor) else { return Ok(None) };
+    counter::of_this_machine().map(Some).map_err(|why| {
+        RunError::Machine(format!(
+            "nodes.{}.cpu.branch: this machine cannot count the branches of programs: {why}. Write `count: steps` beside \
+             `branch`, which is slow and exact on every machine; or leave `branch` out, with `on_spin: advance` for \
+             programs that would compute for ever",
+            node.name
+        ))
+    })
 }
 
 fn bind(path: &Path) -> Result<Listener, RunError> {

@@ -4,48 +4,89 @@ use crate::parse::{Family, ParseError, Unit};
 use crate::{Bytes, Duration};
 use core::{fmt, str::FromStr};
 
-const FAMILY: Family = Family {
-    what: "a time per byte",
-    example: "0.5 ns",
-    base: "picoseconds",
-    units: &[
-        Unit { name: "ps", factor: 1 },
-        Unit { name: "ns", factor: 1_000 },
-        Unit { name: "us", factor: 1_000_000 },
-        Unit { name: "µs", factor: 1_000_000 },
-    ],
-    ambiguous: &[],
-};
+const UNITS: &[Unit] = &[
+    Unit { name: "ps", factor: 1 },
+    Unit { name: "ns", factor: 1_000 },
+    Unit { name: "us", factor: 1_000_000 },
+    Unit { name: "µs", factor: 1_000_000 },
+];
 
-/// A time for each byte, in whole picoseconds: a processor that needs 8 of them per byte keeps up with 1 Tbit/s.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TimePerByte(u64);
+/// A time for each of many, in whole picoseconds.
+macro_rules! time_per {
+    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u64);
 
-impl TimePerByte {
-    /// Bytes take no time.
-    pub const ZERO: Self = Self(0);
+        impl $name {
+            const FAMILY: Family =
+                Family { what: $what, example: "0.5 ns", base: "picoseconds", units: UNITS, ambiguous: &[] };
 
-    /// A time of `ps` picoseconds for each byte.
-    pub const fn from_picos(ps: u64) -> Self {
-        Self(ps)
-    }
+            /// They take no time.
+            pub const ZERO: Self = Self(0);
 
-    /// Picoseconds for each byte.
-    pub const fn as_picos(self) -> u64 {
-        self.0
-    }
+            /// A time of `ps` picoseconds for each.
+            pub const fn from_picos(ps: u64) -> Self {
+                Self(ps)
+            }
+
+            /// Picoseconds for each.
+            pub const fn as_picos(self) -> u64 {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                Self::FAMILY.display(self.0, &["ps", "ns", "us"], f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseError;
+            fn from_str(text: &str) -> Result<Self, ParseError> {
+                Self::FAMILY.parse(text).map(Self)
+            }
+        }
+    };
 }
 
-impl fmt::Display for TimePerByte {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        FAMILY.display(self.0, &["ps", "ns", "us"], f)
-    }
+time_per! {
+    /// A time for each byte, in whole picoseconds: a processor that needs 8 of them per byte keeps up with 1 Tbit/s.
+    TimePerByte, "a time per byte"
 }
 
-impl FromStr for TimePerByte {
-    type Err = ParseError;
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        FAMILY.parse(text).map(Self)
+time_per! {
+    /// A time for each conditional branch of a program, in whole picoseconds.
+    TimePerBranch, "a time per branch"
+}
+
+/// What the computing of programs costs, by the conditional branches that they retire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Computing {
+    /// For each branch, taken or not; not zero.
+    pub branch: TimePerBranch,
+    /// Who counts them.
+    pub count: BranchCount,
+}
+
+/// Who counts branches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum BranchCount {
+    /// The processor, where it can.
+    #[default]
+    Processor,
+    /// The program is interrupted after each instruction: slow and exact on every processor.
+    Steps,
+}
+
+impl BranchCount {
+    /// The word of lab files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Processor => "processor",
+            Self::Steps => "steps",
+        }
     }
 }
 
@@ -61,6 +102,8 @@ pub struct CpuCost {
     pub syscall: Option<Duration>,
     /// For each switch from one task to another; none: the same.
     pub switch: Option<Duration>,
+    /// For computing; none: it takes no time.
+    pub computing: Option<Computing>,
 }
 
 impl CpuCost {

@@ -21,7 +21,7 @@ mod size;
 mod time;
 
 pub use bit_error_rate::BitErrorRate;
-pub use cost::{CpuCost, TimePerByte};
+pub use cost::{BranchCount, Computing, CpuCost, TimePerBranch, TimePerByte};
 pub use date::Date;
 pub use dilation::Dilation;
 pub use limit::Limit;

@@ -1,6 +1,8 @@
 //! What is accepted, what is refused, and what the refusal says, as tables.
 
-use netloom_units::{Bytes, CpuCost, Dilation, Duration, Limit, Probability, Rate, Seed, Serializer, TimePerByte};
+use netloom_units::{
+    Bytes, CpuCost, Dilation, Duration, Limit, Probability, Rate, Seed, Serializer, TimePerBranch, TimePerByte,
+};
 use std::{fmt::Debug, str::FromStr};
 
 fn accepts<T: FromStr<Err: Debug> + ToString>(table: &[(&str, &str)]) {
@@ -215,6 +217,8 @@ fn times_per_byte() {
         ("1 s", "has the unknown unit `s`"),
         ("-1 ns", "is below zero"),
     ]);
+    accepts::<TimePerBranch>(&[("0.5 ns", "500 ps")]);
+    refuses::<TimePerBranch>(&[("1", "has no unit: write a time per branch like \"0.5 ns\"")]);
 }
 
 #[test]

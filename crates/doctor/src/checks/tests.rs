@@ -74,6 +74,7 @@ pub(crate) fn with<T>(
         trial,
         cgroups: Ok(Hierarchy::V2 { base: PathBuf::from("/sys/fs/cgroup") }),
         kernel: Err(KernelMissing::None { need: netloom_guest::kernel::Need::Clock }),
+        counter: Err(CannotCount::NoCounter),
         kvm: Kvm::None,
         missing_programs: Vec::new(),
     })
@@ -157,8 +158,15 @@ fn what_is_there_and_does_not_work_is_named_with_its_reason() {
     let (facts, timing, trial) = (facts(), timing(), carried());
     let told = |tried: Kvm| {
         with((&facts, &ROOT, &timing, &trial), |found| {
-            let cgroups = found.cgroups.clone();
-            kvm(&Found { kvm: tried, kernel: found_nothing(), cgroups, missing_programs: Vec::new(), ..*found })
+            let (cgroups, counter) = (found.cgroups.clone(), found.counter.clone());
+            kvm(&Found {
+                kvm: tried,
+                kernel: found_nothing(),
+                cgroups,
+                counter,
+                missing_programs: Vec::new(),
+                ..*found
+            })
         })
     };
     assert_eq!(told(Kvm::Works).result, "a virtual machine was made");
@@ -166,6 +174,29 @@ fn what_is_there_and_does_not_work_is_named_with_its_reason() {
     let fails = told(Kvm::Fails { why: "/dev/kvm is there, but".into(), change: "do this".into() });
     assert_eq!((fails.state, fails.change.as_deref()), (State::CouldBeBetter, Some("do this")));
     assert_eq!(fails.result, "/dev/kvm is there, but; kernel nodes do without");
+}
+
+#[test]
+fn a_counter_of_branches_that_may_not_be_used_is_named_with_its_reason() {
+    let (facts, timing, trial) = (facts(), timing(), carried());
+    let told = |why: CannotCount| {
+        with((&facts, &ROOT, &timing, &trial), |found| {
+            let (cgroups, kernel) = (found.cgroups.clone(), found_nothing());
+            branch_counter(&Found {
+                counter: Err(why),
+                kernel,
+                cgroups,
+                kvm: Kvm::None,
+                missing_programs: Vec::new(),
+                ..*found
+            })
+        })
+    };
+    assert_eq!(told(CannotCount::NoCounter).state, State::Fine);
+    let forbidden = told(CannotCount::Forbidden { paranoid: Some(4) });
+    assert_eq!(forbidden.state, State::CouldBeBetter);
+    assert!(forbidden.result.starts_with("kernel.perf_event_paranoid is 4"), "{forbidden:?}");
+    assert!(forbidden.change.as_ref().unwrap().contains("`count: steps`"), "{forbidden:?}");
 }
 
 #[test]
@@ -177,6 +208,7 @@ fn programs_that_are_missing_are_installed_by_name() {
             kvm: Kvm::None,
             kernel: found_nothing(),
             cgroups: found.cgroups.clone(),
+            counter: found.counter.clone(),
             ..*found
         })
     });

@@ -13,7 +13,7 @@ use crate::plan::{NodeKind, Stack};
 use crate::scalar::{command, cpus, duration_or_zero, filled, quantity, text, word};
 use crate::spec::NodeSpec;
 use crate::yaml::{Content, Node};
-use netloom_units::{Bytes, CpuCost, Duration, TimePerByte};
+use netloom_units::{BranchCount, Bytes, Computing, CpuCost, Duration, TimePerBranch, TimePerByte};
 use std::collections::BTreeMap;
 
 /// A kernel with less does not come up, or cannot start programs.
@@ -107,7 +107,7 @@ fn memory(node: &Node) -> Result<Spanned<Bytes>, Diagnostic> {
     Ok(node.spanned(size))
 }
 
-/// What packets and system calls cost in virtual time; none after an error was noted.
+/// What packets, system calls and computing cost in virtual time; none after an error was noted.
 fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
     match &node.content {
         Content::Text { text, .. } if cpus(node).is_ok() => {
@@ -118,9 +118,9 @@ fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
             return None;
         }
         Content::Map(entries) if entries.is_empty() => {
-            errors.push(
-                node.error("all costs are zero: write `packet`, `byte`, `syscall` or `switch`, or leave `cpu` out"),
-            );
+            errors.push(node.error(
+                "all costs are zero: write `packet`, `byte`, `syscall`, `switch` or `branch`, or leave `cpu` out",
+            ));
             return None;
         }
         _ => {}
@@ -130,7 +130,32 @@ fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
     let byte = fields.read("byte", time_per_byte, errors).unwrap_or_default();
     let syscall = fields.read("syscall", call, errors);
     let switch = fields.read("switch", call, errors);
-    Some(node.spanned(CpuCost { packet, byte, syscall, switch }))
+    let computing = computing(&fields, errors);
+    Some(node.spanned(CpuCost { packet, byte, syscall, switch, computing }))
+}
+
+/// What computing costs; none if it takes no time.
+fn computing(fields: &Fields<'_>, errors: &mut Errors) -> Option<Computing> {
+    let branch = fields.read("branch", time_per_branch, errors);
+    let words = [("processor", BranchCount::Processor), ("steps", BranchCount::Steps)];
+    let count = fields.read("count", |node| word(node, &words), errors).unwrap_or_default();
+    if let (None, Some(node)) = (fields.get("branch"), fields.get("count")) {
+        errors
+            .push(node.error("nothing is to be counted: write what a branch costs, too, for example `branch: 0.5 ns`"));
+    }
+    Some(Computing { branch: branch?, count })
+}
+
+fn time_per_branch(node: &Node) -> Result<TimePerBranch, Diagnostic> {
+    const MOST: TimePerBranch = TimePerBranch::from_picos(1_000_000);
+    let cost = quantity(node)?;
+    if cost == TimePerBranch::ZERO {
+        return Err(node.error("computing takes no time without `branch`: leave it out"));
+    }
+    if cost > MOST {
+        return Err(node.error(format!("no processor needs {cost} for a branch: write at most {MOST}")));
+    }
+    Ok(cost)
 }
 
 /// What something that programs do all the time costs.

@@ -204,6 +204,8 @@ impl Plan {
                 "byte_ps": cpu.byte.as_picos(),
                 "syscall_ns": cpu.syscall.map(Duration::as_nanos),
                 "switch_ns": cpu.switch.map(Duration::as_nanos),
+                "branch_ps": cpu.computing.map(|cost| cost.branch.as_picos()),
+                "count": cpu.computing.map(|cost| cost.count.name()),
             })),
             "sysctls": settings(&node.sysctls),
             "env": settings(&node.env),

@@ -255,6 +255,7 @@ fn machine(node: &NodePlan) -> String {
         (cost.byte > TimePerByte::ZERO).then(|| format!("{} per byte", cost.byte)),
         cost.syscall.map(|cost| format!("{cost} per system call")),
         cost.switch.map(|cost| format!("{cost} per switch")),
+        cost.computing.map(|cost| format!("{} per branch", cost.branch)),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -135,7 +135,7 @@ pub(super) const ROUTES: Kind = Kind::Word(&["shortest", "none"]);
 pub(crate) const CPU: Section = Section {
     name: "cpu",
     doc: "How long a node's only processor is busy with a packet that it receives or sends, and with what programs ask of \
-          its kernel; nothing else takes time.",
+          its kernel; computing takes time only with `branch`.",
     groups: &[&[
         Key::new(
             "packet",
@@ -161,6 +161,20 @@ pub(crate) const CPU: Section = Section {
             DURATION_OR_ZERO,
             "1 us",
             "The cost of a switch from one program or thread to another, at most 1 ms. Default: 128 ns.",
+        ),
+        Key::new(
+            "branch",
+            Kind::Quantity(Quantity::TimePerByte),
+            "0.5 ns",
+            "The cost of each conditional branch that a program executes, in whole picoseconds, at most 1 us; it needs a \
+             processor that counts them, or `count: steps`. Default: computing takes no time.",
+        ),
+        Key::new(
+            "count",
+            Kind::Word(&["processor", "steps"]),
+            "steps",
+            "Who counts the branches of `branch`: the processor, or Netloom, which then stops programs after each \
+             instruction; that takes about 10 us per instruction. Default: processor.",
         ),
     ]],
 };

@@ -39,6 +39,9 @@ fn lab_with(section: &Section, key: &Key) -> String {
         }
         "node" => format!("nodes: {{client: {{{pair}}}}}\n"),
         "file" => format!("nodes: {{client: {{files: {{/etc/frr: {{{pair}}}}}}}}}\n"),
+        "cpu" if key.name == "count" => {
+            format!("clock: virtual\nnodes: {{client: {{cpu: {{branch: 1 ns, {pair}}}}}}}\n")
+        }
         "cpu" => format!("clock: virtual\nnodes: {{client: {{cpu: {{{pair}}}}}}}\n"),
         "clock" => format!("{network}clock: {{{pair}}}\n"),
         "link" if key.name == "vlans" => {

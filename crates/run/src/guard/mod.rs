@@ -186,6 +186,7 @@ fn write_for_all(path: &Path, text: &str) -> io::Result<()> {
 /// Makes the files that have to be there before the lab is.
 fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job, RunError> {
     let kernel = kernels::kernel_of(&request.plan, request.kernel.as_deref())?;
+    let counter = kernels::counter_of(&request.plan, kernel.as_ref())?;
     let folder = results_folder(request, mode.name(), request.plan.clock, kernel.clone())?;
     folder.write_json("commands.json", &planned_commands(&request.plan, mode))?;
     let hosts_file = runtime.hosts();
@@ -205,6 +206,7 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         keep: keep(request, &cwd),
         cwd,
         kernel,
+        counter,
         cpu_group: cpu_group(&request.plan),
         examination: netloom_doctor::of_this_machine(),
         wall_end: request.wall_limit.map(|limit| Instant::now() + limit),

@@ -4,6 +4,7 @@ use super::{IMPATIENCE, Kernel, VirtualTime};
 use crate::guard_link::{FromGuard, GuardLink};
 use crate::job::Job;
 use crate::kernels::{Kernels, become_nodes, is_kernel, seed};
+use netloom_guest::counter::Counter;
 use netloom_guest::deputy::{Deputy, DeputyEnds, SLICE, Vitals, Watchdog};
 use netloom_guest::node::KernelNode;
 use netloom_guest::schedule::{Device, Paced, Plug};
@@ -14,7 +15,7 @@ use netloom_host::signals::Signals;
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::fabric::{fabric_of, port_id};
 use netloom_lab::{InterfacePlan, OnSpin, Plan};
-use netloom_units::{Date, Instant};
+use netloom_units::{BranchCount, Date, Instant};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
@@ -45,8 +46,10 @@ pub(crate) fn boot(
     let fabric = fabric_of(plan);
     let places: Vec<usize> = (0..plan.nodes.len()).filter(|place| is_kernel(&plan.nodes[*place])).collect();
     let (mut decks, ends) = decks(plan, &places, wall_clock_ns(job))?;
-    if plan.on_spin == OnSpin::Advance {
-        decks.iter_mut().for_each(|kernel| kernel.machine().advance_on_spin());
+    for (kernel, place) in decks.iter_mut().zip(&places) {
+        if advances_on_spin(plan, *place) {
+            kernel.machine().advance_on_spin();
+        }
     }
     let names = places.iter().map(|place| plan.nodes[*place].name.clone()).collect();
     let alarms = [guard.as_fd(), signals.as_fd()].into_iter().map(|fd| fd.try_clone_to_owned());
@@ -68,6 +71,7 @@ pub(crate) fn boot(
         boot.devices = (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
         boot.arguments.extend(ARGUMENTS.map(String::from));
         boot.arguments.extend(costs(plan, number));
+        boot.arguments.extend(computing(job, number));
         let orders = Orders { lapse: None, seed: Some(seed(plan, number)) };
         let channel = Box::new(time.channel(machine_number).map_err(machine)?);
         let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, own, &bell))?;
@@ -109,9 +113,29 @@ fn decks(plan: &Plan, places: &[usize], wall_clock_ns: u64) -> Result<(Vec<Kerne
 /// What system calls cost, and long computing, as a kernel's command line says it: `crates/guest/src/kernel/build/edits.rs`.
 fn costs(plan: &Plan, node: usize) -> impl Iterator<Item = String> {
     let cost = plan.nodes[node].cpu.unwrap_or_default();
-    let slice = (plan.on_spin == OnSpin::Advance).then_some(SLICE);
+    let slice = advances_on_spin(plan, node).then_some(SLICE);
     let arguments = [("syscall", cost.syscall), ("switch", cost.switch), ("slice", slice)];
     arguments.into_iter().filter_map(|(name, span)| Some(format!("netloom.{name}={}", span?.as_nanos())))
+}
+
+/// Where computing itself takes lab time, all programs go on, and the same way in every run.
+fn advances_on_spin(plan: &Plan, node: usize) -> bool {
+    plan.on_spin == OnSpin::Advance && plan.nodes[node].cpu.is_none_or(|cost| cost.computing.is_none())
+}
+
+/// What a branch costs, and who counts them: `crates/guest/src/kernel/build/edits/counter.rs`.
+fn computing(job: &Job, node: usize) -> Vec<String> {
+    let Some(cost) = job.plan.nodes[node].cpu.and_then(|cost| cost.computing) else { return Vec::new() };
+    let mut arguments = vec![format!("netloom.branch={}", cost.branch.as_picos())];
+    if let (BranchCount::Processor, Some(counter)) = (cost.count, job.counter) {
+        let Counter { event_type, event, margin, .. } = counter;
+        arguments.extend([
+            format!("netloom.event_type={event_type}"),
+            format!("netloom.event={event}"),
+            format!("netloom.margin={margin}"),
+        ]);
+    }
+    arguments
 }
 
 /// Lets the process of `command` find its deck.
