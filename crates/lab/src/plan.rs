@@ -30,7 +30,7 @@ pub use traffic::{Sends, TrafficPlan, WindowConfig};
 
 use crate::expect::Expectation;
 use ipnet::IpNet;
-use netloom_link::PipeConfig;
+use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, CpuCost, Date, Duration, Probability, Seed};
 use std::fmt;
 use std::net::IpAddr;
@@ -354,9 +354,16 @@ pub struct LinkPlan {
     pub coalesce: Duration,
     /// Whether it is joined in the kernel.
     pub bypass: Bypass,
+    /// Whether its rate may be all that limits what goes round in a loop of switches.
+    pub limits_loop: bool,
 }
 
 impl LinkPlan {
+    /// Why it cannot be changed so, if that would let what goes round in a loop multiply without bound.
+    pub fn refuses(&self, change: &PipeChange) -> Option<&'static str> {
+        (self.limits_loop && lifts_rate(change)).then_some(LIMITS_LOOP)
+    }
+
     /// The end where packets of a direction enter.
     pub fn entry(&self, direction: Direction) -> &EndPlan {
         &self.ends[direction.index()]
@@ -371,6 +378,15 @@ impl LinkPlan {
     pub fn beyond(&self, end: End) -> &EndPlan {
         &self.ends[1 - end.place()]
     }
+}
+
+/// What is wrong with taking the rate away from a link that limits a loop.
+pub(crate) const LIMITS_LOOP: &str =
+    "its rate cannot be taken away: it may be all that limits what goes round in a loop of switches";
+
+/// Whether there is no rate any more after a change.
+pub(crate) fn lifts_rate(change: &PipeChange) -> bool {
+    change.rate.as_ref().is_some_and(|rate| rate.nominal().is_none())
 }
 
 /// How far a run may stray from the description and still be "as described".

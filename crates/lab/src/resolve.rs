@@ -97,7 +97,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     // With an end that leads nowhere there is no network to route in; the errors are noted.
     if let Some(interfaces) = interfaces {
         let routing = routing::settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);
-        plan.links = link_plans(&spec.links, &interfaces);
+        plan.links = link_plans(&spec, &interfaces);
         let bypass = bypass::settle(&spec, &stacks, &plan, &mut found.errors);
         plan.links.iter_mut().zip(bypass).for_each(|(link, bypass)| link.bypass = bypass);
         plan.unreached = routing.unreached;
@@ -182,7 +182,7 @@ fn check_windows(
     }
 }
 
-fn link_plans(links: &[LinkSpec], interfaces: &[Interface]) -> Vec<LinkPlan> {
+fn link_plans(spec: &Spec, interfaces: &[Interface]) -> Vec<LinkPlan> {
     let mut ends = interfaces.iter().map(|interface| interface.at);
     let plan = |link: &LinkSpec| LinkPlan {
         name: link.name.value.clone(),
@@ -192,8 +192,9 @@ fn link_plans(links: &[LinkSpec], interfaces: &[Interface]) -> Vec<LinkPlan> {
         mtu: link.mtu,
         coalesce: link.coalesce,
         bypass: Bypass::Off,
+        limits_loop: switches::may_limit_loop(spec, link),
     };
-    links.iter().map(plan).collect()
+    spec.links.iter().map(plan).collect()
 }
 
 /// The nodes, still without interfaces.

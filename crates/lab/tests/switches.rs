@@ -1,6 +1,7 @@
 //! Switches and hubs in lab files: what they join has one subnet, and is reached as if they were not there.
 
 use netloom_lab::{NodePlan, Plan};
+use netloom_link::{PipeChange, RateConfig};
 use netloom_units::Rate;
 use std::net::IpAddr;
 
@@ -153,6 +154,19 @@ links:
   lan: {ends: [{node: a, address: 10.1.0.1/24}, b, {node: r, interface: lan0}], rate: 1 Gbit/s, forward: {rate: 100 Mbit/s}}
   wan: {ends: [r, out], pipes: {near: {match: {to: b}, delay: 1 ms}}}
 ";
+
+#[test]
+fn the_rate_of_an_allowed_loop_can_be_changed_but_not_taken_away() {
+    let text = "loops: allowed\nnodes: {s1: {kind: switch}, s2: {kind: switch}, a: {}}\nlinks:\n  \
+                one: {ends: [s1, s2]}\n  two: {ends: [s2, s1], rate: 1 Mbit/s}\n  desk: {ends: [a, s1], rate: 1 Mbit/s}\n";
+    let lifted = PipeChange { rate: Some(RateConfig::Unlimited), ..PipeChange::default() };
+    let slower = PipeChange { rate: Some(RateConfig::Constant("1 kbit/s".parse().unwrap())), ..PipeChange::default() };
+    let refused = |change: &PipeChange| -> Vec<bool> {
+        plan(text).links.iter().map(|link| link.refuses(change).is_some()).collect()
+    };
+    assert_eq!(refused(&lifted), [false, true, false]);
+    assert_eq!(refused(&slower), [false; 3]);
+}
 
 #[test]
 fn a_link_with_more_than_two_ends_is_a_switch() {

@@ -143,6 +143,12 @@ fn loops(spec: &Spec, wires: &Wires<'_>) -> Vec<Diagnostic> {
     errors
 }
 
+/// Whether the rate of this link may be all that limits what goes round in a loop.
+pub(super) fn may_limit_loop(spec: &Spec, link: &LinkSpec) -> bool {
+    let is_device = |name: &str| spec.nodes.iter().any(|node| node.name.value == name && !node.kind.has_addresses());
+    spec.loops && has_rate(link) && link.ends.iter().all(|end| is_device(&end.node.value))
+}
+
 /// Whether every pipe of it has a rate.
 fn has_rate(link: &LinkSpec) -> bool {
     let further = link.treatments.iter().flatten().map(|treatment| &treatment.config);

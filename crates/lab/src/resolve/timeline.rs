@@ -2,11 +2,13 @@
 
 use super::names::{Index, Places, index_of};
 use super::partitions::{healed, partitions};
+use super::switches::may_limit_loop;
 use super::{downs, order, place};
 use crate::diagnostics::{Diagnostic, Span, Spanned, nearest};
 use crate::errors::{Errors, Findings, keep};
 use crate::plan::{Action, Argv, Direction, Event, LinkPart, NodeKind, Plan, RunCommand, Stack, Treatment};
-use crate::spec::{ActionSpec, EntrySpec, LinkSpec, PartSpec, RunSpec};
+use crate::plan::{LIMITS_LOOP, lifts_rate};
+use crate::spec::{ActionSpec, EntrySpec, LinkSpec, PartSpec, RunSpec, Spec};
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, Duration};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +40,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 let meant = place(links, &link, errors);
                 let changed = meant.map(|place| &spec.links[place]);
                 errors.extend(changed.and_then(|this| wrong_change(this, &link, direction, pipe.as_ref(), &change)));
+                errors.extend(changed.and_then(|this| without_limit(spec, this, &link, &change)));
                 let pipe = pipe.map(|name| name.value);
                 meant.map(|place| Action::Set { link: place, direction, pipe, change }).into_iter().collect()
             }
@@ -133,6 +136,11 @@ fn wrong_change(
     };
     let direction = direction.map_or_else(String::new, |direction| format!(" {direction}"));
     Some(pipe.error(format!("link `{}`{direction} has no further pipe `{}`: {hint}", name.value, pipe.value)))
+}
+
+/// The error of a change after which what goes round in a loop might multiply without bound.
+fn without_limit(spec: &Spec, link: &LinkSpec, name: &Spanned<String>, change: &PipeChange) -> Option<Diagnostic> {
+    (lifts_rate(change) && may_limit_loop(spec, link)).then(|| name.error(LIMITS_LOOP))
 }
 
 /// Why the link's largest packets could not be sent after the change.

@@ -262,7 +262,11 @@ fn change(set: &Set, context: &mut Context<'_>) -> Result<Result<(), Refusal>, R
         Ok(all) => all,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let mtu = Bytes::new(u64::from(context.job.plan.links[place.link].mtu));
+    let described = &context.job.plan.links[place.link];
+    if let Some(why) = described.refuses(&wanted.change) {
+        return Ok(Err((ExitCode::Usage, format!("link `{}`: {why}", set.link))));
+    }
+    let mtu = Bytes::new(u64::from(described.mtu));
     if let Err(wrong) = context.links.check(place.link, place.direction, place.pipe.as_deref(), &wanted.change, mtu) {
         return Ok(Err((ExitCode::Usage, wrong.to_string())));
     }
