@@ -1,6 +1,6 @@
 //! Switches: they learn who is where, send there alone what is for somebody, and everywhere what is for all.
 
-use crate::hubs::{Tree, link, trees};
+use crate::hubs::{Tree, come_back, link, trees};
 use crate::kernel::{received, written};
 use crate::network::{all, mac, plain, stream};
 use crate::player::{Event, Network, assert_same};
@@ -358,14 +358,7 @@ proptest! {
             }
         }
         let count = sent.len();
-        sent.into_iter().for_each(|packet| pool.recycle(packet));
-        fabric.recycle(&mut pool);
-        let mut back = 0;
-        while let Some(surplus) = pool.take_surplus() {
-            drop(surplus);
-            back += 1;
-        }
-        prop_assert_eq!(back, count);
+        prop_assert_eq!(come_back(&mut fabric, &mut pool, sent), count);
     }
 
     /// When everybody has been heard of, nobody gets what is for another.
