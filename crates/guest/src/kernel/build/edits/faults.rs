@@ -2,9 +2,9 @@
 
 use super::Edits;
 
-/// A program's first touch of a page takes two switches between the processes of the program and of its kernel, and signals;
-/// the page alone takes a tenth of that. So when a program writes to a new page of its own memory next to one that it has, it
-/// gets the following ones, too: 16 in all, as with files. Memory that is not touched in order grows by single pages.
+/// A program's first touch of a page takes two switches between the processes of the program and of its kernel, and signals, beside
+/// the page itself. So when a program writes to a new page of its own memory next to one that it has, it gets the following
+/// ones, too: 16 in all, as with files. Memory that is not touched in order grows by single pages.
 pub(super) const AHEAD: Edits = Edits {
     file: "arch/um/kernel/trap.c",
     edits: &[
