@@ -160,8 +160,10 @@ impl Engine {
     /// # Errors
     /// When the engine has died.
     pub fn set_up(&mut self, pipe: PipeId, up: bool) -> Result<(), EngineError> {
-        let (shard, pipe) = self.places.find(pipe);
-        self.workers[shard].send(Command::SetUp(pipe, up));
+        let noticed = self.places.inlet(pipe);
+        for (shard, own) in noticed.into_iter().chain([self.places.find(pipe)]) {
+            self.workers[shard].send(Command::SetUp(own, up));
+        }
         self.alive()
     }
 

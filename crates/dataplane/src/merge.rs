@@ -50,11 +50,19 @@ impl Places {
         self.pipes[pipe.0 as usize]
     }
 
+    /// Where else it is noticed whether a pipe is up: in the shard that takes in what leaves it.
+    pub(crate) fn inlet(&self, pipe: PipeId) -> Option<(usize, PipeId)> {
+        self.inlets[pipe.0 as usize]
+    }
+
     /// What each of so many threads does of these; none if it does nothing. What concerns no pipe at all is done by the first.
     fn divide(&self, acts: Vec<(PipeId, Act)>, threads: usize) -> Vec<Option<Task>> {
         let mut parts: Vec<Vec<(PipeId, Act)>> = (0..threads).map(|_| Vec::new()).collect();
         let is_empty = acts.is_empty();
         for (pipe, act) in acts {
+            if let (Some((shard, inlet)), Act::SetUp(up)) = (self.inlet(pipe), &act) {
+                parts[shard].push((inlet, Act::SetUp(*up)));
+            }
             let (shard, own) = self.find(pipe);
             parts[shard].push((own, act));
         }

@@ -9,6 +9,7 @@ use crate::router::{Router, RouterSpec};
 use crate::switch::{Switch, SwitchSpec};
 use crate::{PipeSpec, PortId};
 use alloc::{vec, vec::Vec};
+use netloom_link::Carrier;
 use netloom_packet::Packet;
 use netloom_units::Instant;
 
@@ -75,6 +76,13 @@ impl Device {
             Self::Router(router) => router.take(now, place, packet),
             Self::Hub(hub) => hub.take(port, packet),
             Self::Switch(switch) => switch.take(now, place, packet),
+        }
+    }
+
+    /// How the link is from which the port at this place hears; only switches mind.
+    pub(crate) fn hears(&mut self, place: usize, carrier: Carrier) {
+        if let Self::Switch(switch) = self {
+            switch.hears(place, carrier);
         }
     }
 

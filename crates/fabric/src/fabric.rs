@@ -104,6 +104,10 @@ impl Fabric {
     pub fn change(&mut self, now: Instant, id: PipeId, change: &PipeChange) {
         self.pipes[id.0 as usize].change(now, change, &mut self.drop_log);
         self.reschedule(id);
+        if let Some(state) = &change.state {
+            self.notice(now, id);
+            self.transit.set_flapping(id, state.flap.is_some());
+        }
     }
 
     /// Cuts a pipe or restores it.
@@ -113,6 +117,7 @@ impl Fabric {
     pub fn set_up(&mut self, now: Instant, id: PipeId, up: bool) {
         self.pipes[id.0 as usize].set_up(now, up, &mut self.drop_log);
         self.reschedule(id);
+        self.notice(now, id);
     }
 
     /// Cuts a pipe, and nothing arrives from it any more: what is on the wire is lost.
@@ -122,6 +127,7 @@ impl Fabric {
     pub fn unplug(&mut self, now: Instant, id: PipeId) {
         self.pipes[id.0 as usize].unplug(now, &mut self.drop_log);
         self.reschedule(id);
+        self.notice(now, id);
     }
 
     /// What each pipe has counted, in order of ids.

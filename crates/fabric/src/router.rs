@@ -124,7 +124,7 @@ pub struct RouterCounters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     /// To the neighbour at this place.
-    Out(u16),
+    Out(u32),
     /// To the router itself.
     Own,
     /// To an address of a link that neither end has.
@@ -198,7 +198,7 @@ impl Router {
             self.counters.expired += u64::from(packet.segments());
             return self.refuse(now, interface, packet, Refusal::Expired);
         }
-        let out = &self.hops[usize::from(out)];
+        let out = &self.hops[out as usize];
         if is_above(&packet, out.mtu) {
             let mtu = u16::try_from(out.mtu.get()).unwrap_or(u16::MAX);
             self.counters.too_big += u64::from(packet.segments());
@@ -303,7 +303,7 @@ impl Router {
     /// Sends a packet of its own, whose Ethernet addresses are still missing.
     fn send(&mut self, mut frame: Vec<u8>) -> Option<(PortId, Packet)> {
         let Target::Out(out) = self.table.find(Network::of(&frame)?.destination()) else { return None };
-        let out = &self.hops[usize::from(out)];
+        let out = &self.hops[out as usize];
         frame[..12].copy_from_slice(&out.ethernet);
         let packet = Packet::from_bytes(frame.into_boxed_slice());
         (packet.size() <= out.mtu).then_some((out.port, packet))
@@ -324,7 +324,7 @@ fn hops(interface: &RouterInterface) -> impl Iterator<Item = Hop> + '_ {
 fn targets(spec: &RouterSpec) -> Vec<(Prefix, Target)> {
     let mut targets = Vec::new();
     let mut firsts = Vec::new();
-    let mut places = 0_u16..;
+    let mut places = 0_u32..;
     for interface in &spec.interfaces {
         let own = interface.addresses.iter().copied().chain([IpAddr::V6(interface.link_local())]);
         targets.extend(own.map(|address| (Prefix::host(address), Target::Own)));
@@ -338,7 +338,7 @@ fn targets(spec: &RouterSpec) -> Vec<(Prefix, Target)> {
     targets.extend(subnets.map(|subnet| (*subnet, Target::Nobody)));
     let place = |NextHop { interface, neighbor }| {
         assert!(neighbor < spec.interfaces[interface].neighbors.len(), "a route leads to no neighbour");
-        firsts[interface] + u16::try_from(neighbor).expect("a router has fewer than 65,536 neighbours")
+        firsts[interface] + u32::try_from(neighbor).expect("it has a place among fewer than 2^32")
     };
     targets.extend(spec.routes.iter().map(|(prefix, next)| (*prefix, Target::Out(place(*next)))));
     targets.extend(NEVER.iter().map(|(address, length)| (unrouted(*address, *length), Target::Never)));

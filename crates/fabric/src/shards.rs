@@ -107,7 +107,13 @@ pub fn shards(seed: Seed, pipes: &[PipeSpec], devices: &[DeviceSpec], partition:
         }
         ports.sort_unstable();
         ports.dedup();
-        let fabric = Fabric::new(seed, &own).with_devices(&own, &specs);
+        let mut fabric = Fabric::new(seed, &own).with_devices(&own, &specs);
+        for (place, own_place) in places[shard].iter().zip(0..) {
+            let is_further = pipes[pipe_of(*place).0 as usize].filter.is_some();
+            if matches!(place, Place::Inlet(_)) && is_further {
+                fabric.overhear(PipeId(own_place));
+            }
+        }
         Shard { fabric, pipes: places[shard].clone(), routers, switches, ports, borders }
     };
     (0..partition.count()).map(shard).collect()

@@ -5,6 +5,9 @@
 //! address that it does not know, for groups and for everybody go out at all other ports, all with one buffer. Frames
 //! for the addresses that bridges keep for themselves (section 7.12.6) end here.
 //!
+//! A port is down while nothing reaches it because its link is cut. When it goes down, what was learned there is forgotten, and
+//! until it is up again nothing is learned there (sections 7.8 and 17.11): who is there may come back behind another port.
+//!
 //! A switch that has VLANs keeps them apart as if each had a switch of its own, and puts on and takes off their tags where they
 //! change ([`vlans`]): only then are bytes copied. Another one looks at no tag.
 
@@ -16,6 +19,7 @@ use crate::mtu::is_above;
 use crate::passage::Passage;
 use addresses::{Addresses, Learned};
 use alloc::{sync::Arc, vec, vec::Vec};
+use netloom_link::Carrier;
 use netloom_packet::Packet;
 use netloom_units::{Bytes, Duration, Instant};
 pub use vlans::PortVlans;
@@ -78,12 +82,14 @@ pub(crate) struct Switch {
     ports: Vec<SwitchPort>,
     vlans: Vlans,
     addresses: Addresses,
+    /// By port, what it hears of its link.
+    carriers: Vec<Carrier>,
     pub(crate) counters: Vec<SwitchCounters>,
 }
 
 impl Switch {
     pub(crate) fn new(spec: &SwitchSpec) -> Self {
-        let mut addresses = Addresses::new(spec.capacity, spec.ageing);
+        let mut addresses = Addresses::new(spec.ports.len(), spec.capacity, spec.ageing);
         let vlans = Vlans::new(&spec.ports, &spec.vlans);
         for (address, place) in &spec.fixed {
             vlans.around(*place).into_iter().for_each(|vlan| addresses.fix(key(vlan, address), *place));
@@ -92,6 +98,7 @@ impl Switch {
             ports: spec.ports.clone(),
             vlans,
             addresses,
+            carriers: vec![Carrier::default(); spec.ports.len()],
             counters: vec![SwitchCounters::default(); spec.ports.len()],
         }
     }
@@ -110,7 +117,7 @@ impl Switch {
             counters.foreign += count;
             return Passage::End(packet, Vec::new());
         };
-        if !is_group(&source) {
+        if !is_group(&source) && self.carriers[place].is_up {
             self.learn(now, key(vlan, &source), place);
         }
         if is_reserved(&destination) {
@@ -136,6 +143,13 @@ impl Switch {
                 }
             }
             None => self.flood(place, vlan, packet),
+        }
+    }
+
+    /// How the link is from which the port at this place hears.
+    pub(crate) fn hears(&mut self, place: usize, carrier: Carrier) {
+        if core::mem::replace(&mut self.carriers[place], carrier).cuts != carrier.cuts {
+            self.addresses.forget(place);
         }
     }
 

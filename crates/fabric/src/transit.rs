@@ -7,7 +7,7 @@ use crate::{DeviceSpec, PipeId, PipeSpec, PortId, RouterCounters, SwitchCounters
 use alloc::collections::BinaryHeap;
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::cmp::Reverse;
-use netloom_link::Departure;
+use netloom_link::{Carrier, Departure};
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 
@@ -71,6 +71,10 @@ pub(crate) struct Transit {
     exits: Vec<Place>,
     /// By device: the pipes that its packets enter.
     leaving: Vec<Vec<u32>>,
+    /// By device: the pipes that lead to it and are cut and restored by themselves.
+    flapping: Vec<Vec<u32>>,
+    /// By pipe: whether whoever is at its end hears of its link by it. Further pipes carry some of the packets only.
+    is_own: Vec<bool>,
     ethernet: Ethernet,
     /// Before when all packets are known that reach a device, by device; as of the last question.
     known: Vec<Instant>,
@@ -108,18 +112,23 @@ impl Transit {
                 ethernet[pipe.to.0 as usize] = bear[pipe.from.0 as usize];
             }
         }
-        Self {
+        let exits: Vec<Place> = pipes.iter().map(|pipe| places[pipe.to.0 as usize]).collect();
+        let mut this = Self {
             devices: devices.iter().map(Device::new).collect(),
             entrances: pipes.iter().map(|pipe| places[pipe.from.0 as usize].device).collect(),
-            exits: pipes.iter().map(|pipe| places[pipe.to.0 as usize]).collect(),
+            exits,
             leaving,
+            flapping: vec![Vec::new(); devices.len()],
+            is_own: pipes.iter().map(|pipe| pipe.filter.is_none()).collect(),
             ethernet: Ethernet(ethernet.into()),
             known: vec![Instant::ZERO; devices.len()],
             reaching: BinaryHeap::new(),
             spent: Vec::new(),
             is_watched: false,
             passes: Vec::new(),
-        }
+        };
+        pipes.iter().zip(0..).for_each(|(pipe, id)| this.set_flapping(PipeId(id), pipe.config.state.flap.is_some()));
+        this
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -140,6 +149,36 @@ impl Transit {
     /// Before when everything is known that enters this pipe, if that comes from a device.
     pub(crate) fn known_at_entrance(&self, pipe: PipeId) -> Option<Instant> {
         self.known.get(self.entrances[pipe.0 as usize] as usize).copied()
+    }
+
+    /// The device at the end of a pipe does not notice whether that is up.
+    pub(crate) fn overhear(&mut self, pipe: PipeId) {
+        self.is_own[pipe.0 as usize] = false;
+    }
+
+    /// Whether a pipe is cut and restored by itself from now on.
+    pub(crate) fn set_flapping(&mut self, pipe: PipeId, is_flapping: bool) {
+        if !self.is_own[pipe.0 as usize] {
+            return;
+        }
+        if let Some(own) = self.flapping.get_mut(self.exits[pipe.0 as usize].device as usize) {
+            own.retain(|other| *other != pipe.0);
+            own.extend(is_flapping.then_some(pipe.0));
+        }
+    }
+
+    /// The pipe at this place among those that lead to the same device as this one and are cut and restored by themselves.
+    #[inline]
+    pub(crate) fn flapping_beside(&self, pipe: PipeId, place: usize) -> Option<PipeId> {
+        self.flapping[self.exits[pipe.0 as usize].device as usize].get(place).copied().map(PipeId)
+    }
+
+    /// The device at the end of a pipe notices whether that is up.
+    pub(crate) fn hears(&mut self, pipe: PipeId, carrier: Carrier) {
+        let Place { device, own } = self.exits[pipe.0 as usize];
+        if let Some(device) = self.devices.get_mut(device as usize).filter(|_| self.is_own[pipe.0 as usize]) {
+            device.hears(own as usize, carrier);
+        }
     }
 
     pub(crate) fn recycle(&mut self, pool: &mut Pool) {

@@ -84,4 +84,4 @@ pub use queue::{
 pub use rate::{DeliveryTimes, DeliveryTraceConfig, PeakConfig, RateConfig, TokenBucketConfig};
 pub use reorder::ReorderConfig;
 pub use schedule::{Interpolation, ScheduleConfig, Step, Timetable};
-pub use state::{FlapConfig, FlapTime, OnTheWire, StateConfig};
+pub use state::{Carrier, FlapConfig, FlapTime, OnTheWire, StateConfig};

@@ -10,7 +10,7 @@ use crate::ledger::{Cause, DropLog, Ledger};
 use crate::line::Line;
 use crate::queue::{Queue, Transmission};
 use crate::reorder::Reorder;
-use crate::state::{Cuts, OnTheWire};
+use crate::state::{Carrier, Cuts, OnTheWire};
 use crate::transmitter::{Sending, Transmitter};
 use crate::{Departure, PipeChange, PipeConfig, PipeCounters, QueueConfig, RateConfig, Tally};
 use alloc::boxed::Box;
@@ -461,6 +461,12 @@ impl Pipe {
         self.switch(|cuts| cuts.by_hand = !up, drop_log);
     }
 
+    /// Whether it is up at `now`, and how often it has gone down.
+    pub fn carrier(&mut self, now: Instant, drop_log: &mut DropLog) -> Carrier {
+        self.run_until(now, drop_log);
+        Carrier { is_up: self.cuts.is_up(), cuts: self.cuts.count }
+    }
+
     /// A cut as by [`Pipe::set_up`], but nothing arrives any more: what is on the wire is lost, whatever `on_cut` says.
     pub fn unplug(&mut self, now: Instant, drop_log: &mut DropLog) {
         self.set_up(now, false, drop_log);
@@ -476,6 +482,7 @@ impl Pipe {
         if !was_up || self.cuts.is_up() {
             return;
         }
+        self.cuts.count += 1;
         let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         if let Some(sending) = self.transmitter.abort() {
             ledger.lose(sending.segment, Cause::Down);

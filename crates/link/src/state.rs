@@ -121,11 +121,29 @@ impl Flapping {
     }
 }
 
+/// Whether what enters a pipe can reach its end, as whoever listens there notices it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carrier {
+    /// Whether the pipe is up.
+    pub is_up: bool,
+    /// How often it has gone down.
+    pub cuts: u64,
+}
+
+impl Default for Carrier {
+    /// That of a pipe that was never cut.
+    fn default() -> Self {
+        Self { is_up: true, cuts: 0 }
+    }
+}
+
 /// What has cut the pipe.
 #[derive(Debug, Default)]
 pub(crate) struct Cuts {
     pub(crate) by_hand: bool,
     pub(crate) by_flapping: bool,
+    /// How often it has gone down.
+    pub(crate) count: u64,
 }
 
 impl Cuts {

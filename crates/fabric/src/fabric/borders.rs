@@ -16,6 +16,11 @@ impl Fabric {
         self.reschedule(inlet);
     }
 
+    /// This inlet stands for a further pipe of a link: whoever is at its end does not notice whether that is up.
+    pub(crate) fn overhear(&mut self, inlet: PipeId) {
+        self.transit.overhear(inlet);
+    }
+
     /// When the next packet leaves this pipe, as far as that is known now; nothing leaves it before.
     ///
     /// # Panics

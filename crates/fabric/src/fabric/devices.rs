@@ -13,8 +13,8 @@ impl Fabric {
     /// out, but passed on at the same instant.
     ///
     /// # Panics
-    /// If a device has a port that no pipe has, a route leads to no neighbour, a router has 65,536 neighbours or several on a
-    /// link that is not shared, or hubs and switches are joined in a loop over links of which not all have a rate.
+    /// If a device has a port that no pipe has, a route leads to no neighbour, a router has several neighbours on a link
+    /// that is not shared, or hubs and switches are joined in a loop over links of which not all have a rate.
     #[must_use]
     pub fn with_devices(mut self, pipes: &[PipeSpec], devices: &[DeviceSpec]) -> Self {
         self.transit = Transit::new(pipes, devices);
@@ -52,6 +52,11 @@ impl Fabric {
     /// A packet reaches the device at the end of its pipe, and what follows from that enters other pipes.
     pub(super) fn pass(&mut self, id: PipeId, departure: Departure) {
         let at = departure.due;
+        let mut place = 0;
+        while let Some(flapping) = self.transit.flapping_beside(id, place) {
+            self.notice(at, flapping);
+            place += 1;
+        }
         match self.transit.take(id, self.exits[id.0 as usize], departure) {
             Passage::On(port, packet) => self.enter(at, port, packet),
             Passage::Addressed(port, packet, addresses) => {
@@ -67,6 +72,15 @@ impl Fabric {
                 self.transit.spend(spent);
                 answers.into_iter().for_each(|(port, answer)| self.enter(at, port, answer));
             }
+        }
+    }
+
+    /// The device at the end of a pipe, if there is one, notices whether that is up at `now`.
+    pub(super) fn notice(&mut self, now: Instant, id: PipeId) {
+        if self.transit.is_at_exit(id) {
+            let carrier = self.pipes[id.0 as usize].carrier(now, &mut self.drop_log);
+            self.transit.hears(id, carrier);
+            self.reschedule(id);
         }
     }
 

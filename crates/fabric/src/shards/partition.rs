@@ -96,9 +96,10 @@ impl Parts {
         let ports = pipes.iter().map(|pipe| pipe.from.0.max(pipe.to.0) as usize + 1).max().unwrap_or(0);
         let mut this = Self { parents: (0..ports).collect(), weights: vec![0; ports], bonds: Vec::new() };
         let mut is_inside = vec![false; ports];
+        let mut is_at_switch = vec![false; ports];
         for device in devices {
             let own: Vec<usize> = device.ports().into_iter().map(|port| port.0 as usize).collect();
-            own.iter().for_each(|port| is_inside[*port] = true);
+            own.iter().for_each(|port| (is_inside[*port], is_at_switch[*port]) = (true, device.is_switch()));
             own.windows(2).for_each(|pair| this.join(pair[0], pair[1]));
         }
         for (pipe, id) in pipes.iter().zip(0..) {
@@ -106,7 +107,9 @@ impl Parts {
             let interfaces = ends.iter().filter(|port| !is_inside[**port]).count() as u64;
             let delay = pipe.config.least_delay().as_nanos();
             let weight = if is_idle(PipeId(id)) { 0 } else { weight(pipe, interfaces) };
-            if interfaces == 0 && delay > 0 && cuts == Cuts::WhereDelayed {
+            // A switch notices cuts of the links at it, but not those that a pipe in another shard makes by itself.
+            let is_watched = pipe.config.state.flap.is_some() && is_at_switch[ends[1]];
+            if interfaces == 0 && delay > 0 && !is_watched && cuts == Cuts::WhereDelayed {
                 this.bonds.push(Bond { delay: delay.ilog2(), weight, ends });
             } else {
                 this.join(ends[0], ends[1]);

@@ -1,7 +1,7 @@
 //! Which address is behind which port: the filtering database (IEEE 802.1D-2004, section 7.9), of a limited size.
 //!
-//! A hash table with open addressing: a search ends at the first empty place. Entries that are too old are as if they were not
-//! there, and leave the table when it grows or is full.
+//! A hash table with open addressing: a search ends at the first empty place. Entries that are too old, or were learned at a
+//! port before it forgot all of its own, are as if they were not there, and leave the table when it grows or is full.
 
 use alloc::{vec, vec::Vec};
 use netloom_units::{Duration, Instant};
@@ -29,12 +29,14 @@ pub(super) enum Learned {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     key: u64,
-    port: usize,
+    port: u32,
+    /// How often the port had forgotten its addresses when this one was learned there.
+    era: u32,
     /// When it was last heard of; for ever: it was not learned, and stays.
     seen: Instant,
 }
 
-const NOBODY: Entry = Entry { key: EMPTY, port: 0, seen: Instant::ZERO };
+const NOBODY: Entry = Entry { key: EMPTY, port: 0, era: 0, seen: Instant::ZERO };
 
 /// See the module.
 #[derive(Debug)]
@@ -45,13 +47,16 @@ pub(super) struct Addresses {
     /// Entries, at most; those that stay count as well.
     capacity: usize,
     ageing: Duration,
+    /// How often each port has forgotten its addresses.
+    eras: Vec<u32>,
     /// Before this no entry is too old that was not when they were all looked at.
     next_sweep: Instant,
 }
 
 impl Addresses {
-    pub(super) fn new(capacity: usize, ageing: Duration) -> Self {
-        Self { entries: vec![NOBODY; FIRST], used: 0, capacity, ageing, next_sweep: Instant::ZERO }
+    pub(super) fn new(ports: usize, capacity: usize, ageing: Duration) -> Self {
+        let eras = vec![0; ports];
+        Self { entries: vec![NOBODY; FIRST], used: 0, capacity, ageing, eras, next_sweep: Instant::ZERO }
     }
 
     /// This address is behind this port, whatever is heard.
@@ -59,15 +64,25 @@ impl Addresses {
         self.make_room(Instant::ZERO);
         let place = self.place(key);
         self.used += usize::from(self.entries[place].key == EMPTY);
-        self.entries[place] = Entry { key, port, seen: Instant::MAX };
+        self.entries[place] = self.entry(key, port, Instant::MAX);
         self.capacity = self.capacity.max(self.used);
+    }
+
+    /// What was learned at this port is forgotten (section 17.11); what never changes stays.
+    pub(super) fn forget(&mut self, port: usize) {
+        self.eras[port] = self.eras[port].wrapping_add(1);
+        self.next_sweep = Instant::ZERO;
+    }
+
+    fn entry(&self, key: u64, port: usize, seen: Instant) -> Entry {
+        Entry { key, port: u32::try_from(port).expect("ports are numbered in 32 bits"), era: self.eras[port], seen }
     }
 
     /// Behind which port an address is, as far as that is known at `now`.
     #[inline]
     pub(super) fn find(&self, now: Instant, key: u64) -> Option<usize> {
         let entry = self.entries[self.place(key)];
-        (entry.key == key && self.is_valid(now, &entry)).then_some(entry.port)
+        (entry.key == key && self.is_valid(now, &entry)).then_some(entry.port as usize)
     }
 
     /// The address is heard of at this port.
@@ -81,8 +96,8 @@ impl Addresses {
         if entry.seen == Instant::MAX {
             return Learned::Nothing;
         }
-        let before = self.is_valid(now, &entry).then_some(entry.port);
-        self.entries[place] = Entry { key, port, seen: now };
+        let before = self.is_valid(now, &entry).then_some(entry.port as usize);
+        self.entries[place] = self.entry(key, port, now);
         match before {
             None => Learned::New,
             Some(same) if same == port => Learned::Nothing,
@@ -100,7 +115,7 @@ impl Addresses {
         }
         self.make_room(now);
         let place = self.place(key);
-        self.entries[place] = Entry { key, port, seen: now };
+        self.entries[place] = self.entry(key, port, now);
         self.used += 1;
         Learned::New
     }
@@ -131,7 +146,8 @@ impl Addresses {
 
     #[inline]
     fn is_valid(&self, now: Instant, entry: &Entry) -> bool {
-        now.since(entry.seen) < self.ageing || entry.seen == Instant::MAX
+        let is_young = now.since(entry.seen) < self.ageing && entry.era == self.eras[entry.port as usize];
+        is_young || entry.seen == Instant::MAX
     }
 
     /// Where the address is, or would be.
@@ -153,11 +169,12 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Against a plain map that forgets what is too old at every step: the same answers, in bounded room.
+    /// Against a plain map that forgets what is too old at every step, and all of a port when that does: the same answers, in
+    /// bounded room.
     #[test]
     fn it_knows_what_a_map_knows_and_never_more_than_it_may() {
         for capacity in [1, 5, 100] {
-            let mut addresses = Addresses::new(capacity, SECOND * 10);
+            let mut addresses = Addresses::new(3, capacity, SECOND * 10);
             let mut naive: BTreeMap<u64, (usize, Instant)> = BTreeMap::new();
             let mut state: u64 = 1;
             let mut now = Instant::ZERO;
@@ -166,6 +183,10 @@ mod tests {
                 now = now + Duration::from_millis(state >> 54);
                 let (key, own) = ((state >> 33) % 150, (state >> 20) as usize % 3);
                 naive.retain(|_, (_, seen)| now.since(*seen) < SECOND * 10);
+                if (state >> 15).is_multiple_of(40) {
+                    addresses.forget(own);
+                    naive.retain(|_, (port, _)| *port != own);
+                }
                 assert_eq!(addresses.find(now, key), naive.get(&key).map(|(port, _)| *port));
                 let learned = addresses.learn(now, key, own);
                 match (learned, naive.get(&key).map(|(port, _)| *port)) {
@@ -182,17 +203,18 @@ mod tests {
 
     #[test]
     fn what_is_fixed_stays_where_it_is() {
-        let mut addresses = Addresses::new(1, SECOND);
+        let mut addresses = Addresses::new(8, 1, SECOND);
         (0..100).for_each(|key| addresses.fix(key, 7));
         let late = Instant::ZERO + SECOND * 1_000;
         assert_eq!(addresses.learn(late, 99, 1), Learned::Nothing);
         assert_eq!(addresses.learn(late, 100, 1), Learned::NoRoom);
+        addresses.forget(7);
         assert!((0..100).all(|key| addresses.find(late, key) == Some(7)));
     }
 
     #[test]
     fn without_ageing_time_nothing_is_remembered() {
-        let mut addresses = Addresses::new(10, Duration::ZERO);
+        let mut addresses = Addresses::new(2, 10, Duration::ZERO);
         assert_eq!(addresses.learn(Instant::ZERO, 1, 1), Learned::New);
         assert_eq!(addresses.find(Instant::ZERO, 1), None);
     }

@@ -347,6 +347,38 @@ fn what_is_for_another_router_is_left_alone() {
     assert_eq!(counters, [(0, 1), (1, 0)]);
 }
 
+/// As many as 16 bits cannot count: a router may have several interfaces in large networks.
+#[test]
+fn a_router_reaches_the_last_of_very_many_neighbours() {
+    const COUNT: u32 = 70_000;
+    let address = |number: u32| IpAddr::from(Ipv4Addr::from_bits(172 << 24 | 16 << 16 | number));
+    let mac_of = |number: u32| u64::from(number + 1).to_be_bytes()[2..].try_into().unwrap();
+    let neighbor = |number: u32| Neighbor { mac: mac_of(number), addresses: vec![address(number)] };
+    let interface = |own: u32, neighbors: Vec<Neighbor>| RouterInterface {
+        port: PortId(own),
+        mac: mac(own),
+        mtu: Bytes::new(1_500),
+        addresses: Vec::new(),
+        is_shared: neighbors.len() > 1,
+        neighbors,
+        subnets: Vec::new(),
+    };
+    let sender = Neighbor { mac: mac(0), addresses: vec![SENDER.into()] };
+    let everybody = Prefix::new(Ipv4Addr::UNSPECIFIED.into(), 0).unwrap();
+    let spec = RouterSpec {
+        interfaces: vec![interface(1, vec![sender]), interface(2, (0..COUNT).map(neighbor).collect())],
+        routes: vec![(everybody, NextHop { interface: 1, neighbor: COUNT as usize - 1 })],
+    };
+    let pipes: Vec<PipeSpec> = [link([0, 1], MS), link([2, 3], MS)].concat();
+    let mut fabric = Fabric::new(SEED, &pipes).with_devices(&pipes, &[DeviceSpec::Router(spec)]);
+    let mut frame = stream(false, 1, 100).wire().remove(0);
+    frame[..6].copy_from_slice(&mac(1));
+    fabric.inject(Instant::ZERO, PortId(0), plain(&mut Pool::default(), &frame)).unwrap();
+    let out = all(&mut fabric);
+    assert_eq!(out.iter().map(|(_, port, _)| port.0).collect::<Vec<_>>(), [3]);
+    assert_eq!(out[0].2.bytes()[..6], mac_of(COUNT - 1));
+}
+
 #[test]
 #[should_panic(expected = "what hubs and switches repeat would come back for ever")]
 fn hubs_in_a_loop_are_refused() {

@@ -13,6 +13,7 @@ mod player;
 
 mod ahead;
 mod answers;
+mod cuts;
 mod forwarding;
 mod fuzz;
 mod hubs;

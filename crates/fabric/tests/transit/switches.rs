@@ -15,11 +15,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-const MS: Duration = Duration::from_millis(1);
-const SEED: Seed = Seed::new(7);
-const EVERYBODY: [u8; 6] = [0xff; 6];
+pub(crate) const MS: Duration = Duration::from_millis(1);
+pub(crate) const SEED: Seed = Seed::new(7);
+pub(crate) const EVERYBODY: [u8; 6] = [0xff; 6];
 
-fn switch(ports: impl IntoIterator<Item = PortId>) -> SwitchSpec {
+pub(crate) fn switch(ports: impl IntoIterator<Item = PortId>) -> SwitchSpec {
     let port = |port| SwitchPort { port, mtu: Bytes::new(1_500) };
     let ports = ports.into_iter().map(port).collect();
     SwitchSpec { ports, ageing: Duration::from_secs(300), capacity: 1_000, fixed: Vec::new(), vlans: Vec::new() }
@@ -32,32 +32,38 @@ fn star(links: u32, device: DeviceSpec) -> Fabric {
 }
 
 /// Four hosts at a switch: host h is at port 2 h and has the address of that port.
-fn four(change: impl FnOnce(&mut SwitchSpec)) -> Fabric {
+pub(crate) fn four(change: impl FnOnce(&mut SwitchSpec)) -> Fabric {
     let mut spec = switch((0..4).map(|number| PortId(2 * number + 1)));
     change(&mut spec);
     star(4, DeviceSpec::Switch(spec))
 }
 
 /// Sends a frame of one packet at `now`, and says which hosts get it, once all has come out.
-fn heard(fabric: &mut Fabric, now: Instant, from: u32, to: [u8; 6], source: [u8; 6]) -> Vec<u32> {
-    let mut frame = stream(false, 1, 100).wire().remove(0);
-    frame[..6].copy_from_slice(&to);
-    frame[6..12].copy_from_slice(&source);
+pub(crate) fn heard(fabric: &mut Fabric, now: Instant, from: u32, to: [u8; 6], source: [u8; 6]) -> Vec<u32> {
+    let frame = frame(to, source);
     fabric.inject(now, PortId(2 * from), plain(&mut Pool::default(), &frame)).unwrap();
     let out = all(fabric);
     assert!(out.iter().all(|(due, _, packet)| *due == now + MS * 2 && packet.bytes() == frame));
     out.iter().map(|(_, port, _)| port.0 / 2).collect()
 }
 
-fn of_host(host: u32) -> [u8; 6] {
+/// A frame of one packet.
+pub(crate) fn frame(to: [u8; 6], source: [u8; 6]) -> Vec<u8> {
+    let mut frame = stream(false, 1, 100).wire().remove(0);
+    frame[..6].copy_from_slice(&to);
+    frame[6..12].copy_from_slice(&source);
+    frame
+}
+
+pub(crate) fn of_host(host: u32) -> [u8; 6] {
     mac(2 * host)
 }
 
-fn counted(fabric: &Fabric) -> Vec<SwitchCounters> {
+pub(crate) fn counted(fabric: &Fabric) -> Vec<SwitchCounters> {
     fabric.switch_counters().next().expect("one").to_vec()
 }
 
-const fn second(number: u64) -> Instant {
+pub(crate) const fn second(number: u64) -> Instant {
     Instant::from_nanos(number * 1_000_000_000)
 }
 
@@ -261,17 +267,17 @@ fn a_switch_without_vlans_looks_at_no_tag() {
 
 /// Hosts and switches in a tree, and what the hosts send.
 #[derive(Clone, Debug)]
-struct Lan(Tree);
+pub(crate) struct Lan(pub(crate) Tree);
 
 /// A train: from whom, for whom (none: for all), and how much payload.
 #[derive(Clone, Debug)]
-struct Sending {
+pub(crate) struct Sending {
     host: usize,
     to: Option<usize>,
     payload: usize,
 }
 
-fn sendings(lan: &Lan) -> impl Strategy<Value = Vec<(Instant, Event<Sending>)>> + use<> {
+pub(crate) fn sendings(lan: &Lan) -> impl Strategy<Value = Vec<(Instant, Event<Sending>)>> + use<> {
     let hosts = lan.0.hosts.len();
     let receiver = prop::option::of(0..hosts);
     vec((0..3_000_000_u64, 0..hosts, receiver, 1..6_000_usize), 1..30).prop_map(|mut sent| {
