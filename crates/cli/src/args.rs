@@ -2,6 +2,7 @@
 
 mod capture;
 mod doctor;
+mod generate;
 pub(crate) mod kernel;
 mod lab;
 mod link;
@@ -12,6 +13,7 @@ pub(crate) use capture::{CaptureArgs, PacketsArgs};
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use generate::GenerateArgs;
 pub(crate) use lab::{
     AdvanceArgs, DownArgs, ExecArgs, LogsArgs, PauseArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg, UpArgs,
 };
@@ -54,6 +56,8 @@ pub(crate) enum Command {
         #[arg(long)]
         protocol: bool,
     },
+    /// Write a lab file with a network of a well-known shape: a tree, a fat tree, a random graph
+    Generate(GenerateArgs),
     /// Translate a string for netem, dummynet or tbf into keys of a lab file, or plot models
     Link(LinkArgs),
     /// Bring a lab up and leave it running

@@ -4,6 +4,7 @@ mod clock;
 mod expose;
 mod files;
 mod lans;
+mod layout;
 mod link;
 mod node;
 mod switch;
@@ -16,6 +17,7 @@ use crate::addressing;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, LeftOut, Nodes, keep};
 use crate::fields::Fields;
+use crate::generate;
 use crate::keys::{BOUNDS, TOP};
 use crate::names::check_name;
 use crate::plan::{Bounds, OnSpin, Precision, Shards};
@@ -27,11 +29,14 @@ use std::net::IpAddr;
 
 /// The lab that `root` describes, as far as it can be read.
 pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
+    let expanded = generate::expand(root, errors);
+    let has_gaps = expanded.as_ref().is_some_and(|expanded| expanded.has_gaps);
+    let root = expanded.as_ref().map_or(root, |expanded| &expanded.root);
     let (mut spec, mut left_out) = (Spec::default(), LeftOut { nodes: true, links: true, commands: true });
     let Some(fields) = Fields::open(root, &TOP, errors) else {
         return (spec, left_out);
     };
-    left_out = LeftOut::default();
+    left_out = LeftOut { nodes: has_gaps, links: has_gaps, commands: false };
     spec.name = fields.read("name", lab_name, errors);
     spec.seed = fields.read("seed", seed, errors);
     spec.clock = fields.get("clock").and_then(|node| clock::decode(node, errors)).unwrap_or_default();
@@ -43,7 +48,10 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     spec.duration = fields.read("duration", scalar::positive_duration, errors);
     if let Some(nodes) = fields.get("nodes") {
         spec.nodes = node::nodes(nodes, errors, &mut left_out.nodes);
+    } else if !has_gaps {
+        errors.push(root.lacks("nodes", "{client: {}, r1: {kind: router}}"));
     }
+    spec.layout = fields.get("layout").map_or_else(Vec::new, |layout| layout::layout(layout, errors));
     spec.arp = fields.read("arp", flag, errors);
     spec.loops =
         fields.read("loops", |node| word(node, &[("refused", false), ("allowed", true)]), errors).unwrap_or(false);

@@ -8,8 +8,8 @@ mod timeline;
 mod top;
 
 pub(crate) use files::FILE;
-pub(crate) use kinds::{DURATION_OR_ZERO, SHARE_OR_ZERO};
-pub(crate) use network::{DIRECTION, END, LINK, TREATMENT, VLANS};
+pub(crate) use kinds::{DURATION, DURATION_OR_ZERO, SHARE_OR_ZERO};
+pub(crate) use network::{DIRECTION, END, LINK, SETTINGS, TREATMENT, VLANS};
 pub(crate) use node::{CPU, NODE};
 pub(crate) use timeline::{CUT, DOWN, HEAL, PARTITION, READY, RUN, SET, SETUP, UP};
 pub(crate) use top::{BOUNDS, CLOCK, TOP};
@@ -63,6 +63,8 @@ pub(crate) enum Kind {
     Integer { least: u64, most: u64 },
     /// A number above zero.
     Positive,
+    /// A number of either sign.
+    Coordinate,
     /// A number, with or without decimals.
     Number { least: u64, most: u64 },
     /// `true` or `false`.

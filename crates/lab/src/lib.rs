@@ -18,6 +18,7 @@ mod fields;
 mod foreign;
 #[cfg(test)]
 mod fuzz;
+mod generate;
 mod hosts;
 mod keys;
 mod models;
@@ -41,6 +42,7 @@ pub use expect::{
     Window,
 };
 pub use foreign::{Dialect, ForeignError, Translation, translate};
+pub use generate::{GeneratorKey, generate, generator_keys, generator_kinds};
 pub use models::{ChangeError, EXAMPLES, parse_change, parse_pipe};
 pub use names::check_name;
 pub use plan::{

@@ -203,6 +203,8 @@ pub struct NodePlan {
     pub expose: Vec<ExposePlan>,
     /// What it does as a switch; none of other kinds.
     pub switch: Option<SwitchPlan>,
+    /// Where it is in a picture, if the lab file says it: to the right, and down, in lengths of a link.
+    pub position: Option<[f64; 2]>,
     /// Its interfaces, in the order of the links; the ports of a switch or hub.
     pub interfaces: Vec<InterfacePlan>,
     /// Its routes, beside those to the subnets of its own interfaces.

@@ -35,10 +35,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Each link has two ports, and a lab's ports are numbered in 16 bits: more links wait for labs on several machines.
-const MOST_LINKS: usize = 32_768;
+pub(crate) const MOST_LINKS: usize = 32_768;
 
 /// Each node has an init process of its own, and Linux has 32,768 process numbers unless it is told otherwise.
-const MOST_NODES: usize = 30_000;
+pub(crate) const MOST_NODES: usize = 30_000;
 
 /// The ends with addresses of a segment, at most: what is known of their neighbours grows with the square of their number.
 const MOST_ENDS: usize = 1_024;
@@ -52,6 +52,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let mut timeline = std::mem::take(&mut spec.timeline);
     timeline.extend(order::setups(&mut spec));
     let node_index = Index::new("node", spec.nodes.iter().map(|node| &node.name), left_out.nodes);
+    let positions = positions(&spec, &node_index, &mut found.errors);
     let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
     let interfaces = ends::resolve(&spec.links, &node_index, &mut found.errors);
     let link_names: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
@@ -105,9 +106,21 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         let known = neighbors_of(&segments, &interfaces, &addresses, &kinds, spec.arp);
         let ways = routing.routes.into_iter().zip(routing.names);
         plan.nodes = node_plans(spec.nodes, &spec.inherit, &stacks, switches, ways).collect();
+        plan.nodes.iter_mut().zip(positions).for_each(|(node, position)| node.position = position);
         add_interfaces(&mut plan, interfaces, addresses, known);
     }
     plan
+}
+
+/// Where each node is in a picture, if the file says it.
+fn positions(spec: &Spec, nodes: &Index<'_>, errors: &mut Errors) -> Vec<Option<[f64; 2]>> {
+    let mut positions = vec![None; spec.nodes.len()];
+    for (name, at) in &spec.layout {
+        if let Some(node) = place(nodes, name, errors) {
+            positions[node] = Some(*at);
+        }
+    }
+    positions
 }
 
 fn lab_name(spec: &Spec, default_name: &str, errors: &mut Errors) -> String {
@@ -220,6 +233,7 @@ fn node_plans(
         collect: node.collect,
         expose: node.expose.into_iter().map(|exposed| exposed.value).collect(),
         switch,
+        position: None,
         interfaces: Vec::new(),
         routes,
         names,

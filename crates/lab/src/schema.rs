@@ -33,6 +33,9 @@ fn section(section: &Section, definitions: &mut Map<String, Value>) -> Value {
     if !required.is_empty() {
         object["required"] = json!(required);
     }
+    if section.name == "lab" {
+        object["anyOf"] = json!(["nodes", "generate"].map(|key| json!({ "required": [key] })));
+    }
     if section.name == "cpu" {
         object["minProperties"] = json!(1);
     }
@@ -54,6 +57,7 @@ fn kind(this: &Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::Text(pattern) => json!({ "type": "string", "pattern": pattern }),
         Kind::Scalar => json!({ "type": ["string", "number", "boolean"] }),
         Kind::Integer { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Kind::Coordinate => json!({ "type": "number" }),
         Kind::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
         Kind::Number { least, most } => json!({ "type": "number", "minimum": least, "maximum": most }),
         Kind::Flag => json!({ "type": "boolean" }),

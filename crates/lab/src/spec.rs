@@ -25,6 +25,8 @@ pub(crate) struct Spec {
     pub(crate) duration: Option<Duration>,
     pub(crate) nodes: Vec<NodeSpec>,
     pub(crate) links: Vec<LinkSpec>,
+    /// Where nodes are in a picture.
+    pub(crate) layout: Vec<(Spanned<String>, [f64; 2])>,
     pub(crate) setup: Vec<EntrySpec>,
     /// Between SIGTERM and SIGKILL.
     pub(crate) stop: Option<Duration>,

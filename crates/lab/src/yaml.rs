@@ -4,9 +4,11 @@
 //! way. Anchors, aliases and merge keys (`<<`) work; tags and further documents are refused.
 
 mod build;
+mod flow;
 mod value;
 
-pub(crate) use build::parse;
+pub(crate) use build::{parse, size};
+pub(crate) use flow::flow;
 pub(crate) use value::{yaml_value, yaml_value_with_list};
 
 use crate::diagnostics::{Diagnostic, LONGEST_KEY, Span, Spanned, shortened};

@@ -6,6 +6,7 @@ mod dilate;
 mod doctor;
 mod down;
 mod exec;
+mod generate;
 mod kernel;
 mod lab_file;
 mod link;
@@ -74,6 +75,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Sim(args) => sim::sim(&args),
         Command::Check(args) => check::check(&args),
         Command::Schema { protocol } => schema(protocol),
+        Command::Generate(args) => generate::generate(&args),
         Command::Link(args) => link::link(&args),
         Command::Up(args) => up::up(&args),
         Command::Ps(args) => ps::ps(&args),

@@ -19,62 +19,69 @@ pub(crate) const LINK: Section = Section {
         .required()],
         models::KEYS,
         PIPES,
-        &[
-            Key::new(
-                "forward",
-                Kind::Section(&DIRECTION),
-                "{rate: 16 Mbit/s}",
-                "What differs in the direction from the first end to the second.",
-            ),
-            Key::new(
-                "backward",
-                Kind::Section(&DIRECTION),
-                "{rate: 1 Mbit/s}",
-                "What differs in the direction from the second end to the first.",
-            ),
-            Key::new(
-                "mtu",
-                Kind::Integer { least: 68, most: 65_535 },
-                "1500",
-                "The largest IP packet in bytes, 68 to 65535; IPv6 needs 1280. Default: 1500.",
-            ),
-            Key::new(
-                "coalesce",
-                DURATION_OR_ZERO,
-                "20 us",
-                "Packets due within this time of one another may be delivered together, as a network card's interrupt \
-             moderation does it; 0 turns it off. Default: 20 us.",
-            ),
-            Key::new(
-                "cost",
-                Kind::Integer { least: 1, most: 65_535 },
-                "10",
-                "The cost of the link for shortest-path routes, 1 to 65535. Default: 1.",
-            ),
-            Key::new(
-                "addresses",
-                ADDRESSES,
-                "none",
-                "Whether its ends get addresses that the file does not give: automatic or none. Default: as the lab's \
-                 `addresses`.",
-            ),
-            Key::new(
-                "vlans",
-                Kind::OneOf(&[VLAN, Kind::Section(&VLANS)]),
-                "10",
-                "The VLANs that it carries between switches, or between a switch and a node: a number, whose frames have no tag \
-                 here, or a trunk. Default: what is not tagged belongs to VLAN 1 at switches that have VLANs.",
-            ),
-            Key::new(
-                "bypass",
-                Kind::OneOf(&[Kind::Flag, Kind::Word(&["auto"])]),
-                "auto",
-                "Whether it is joined in the kernel, past the engine, which then measures nothing of it: true, false, or \
-                 auto, if nothing about it needs the engine. Default: as the lab's `bypass`.",
-            ),
-        ],
+        OF_LINKS,
     ],
 };
+
+/// The settings of links that are generated.
+pub(crate) const SETTINGS: Section =
+    Section { name: "settings", doc: "Settings of links.", groups: &[models::KEYS, PIPES, OF_LINKS] };
+
+/// What a link has beside its ends and what its directions have.
+const OF_LINKS: &[Key] = &[
+    Key::new(
+        "forward",
+        Kind::Section(&DIRECTION),
+        "{rate: 16 Mbit/s}",
+        "What differs in the direction from the first end to the second.",
+    ),
+    Key::new(
+        "backward",
+        Kind::Section(&DIRECTION),
+        "{rate: 1 Mbit/s}",
+        "What differs in the direction from the second end to the first.",
+    ),
+    Key::new(
+        "mtu",
+        Kind::Integer { least: 68, most: 65_535 },
+        "1500",
+        "The largest IP packet in bytes, 68 to 65535; IPv6 needs 1280. Default: 1500.",
+    ),
+    Key::new(
+        "coalesce",
+        DURATION_OR_ZERO,
+        "20 us",
+        "Packets due within this time of one another may be delivered together, as a network card's interrupt \
+     moderation does it; 0 turns it off. Default: 20 us.",
+    ),
+    Key::new(
+        "cost",
+        Kind::Integer { least: 1, most: 65_535 },
+        "10",
+        "The cost of the link for shortest-path routes, 1 to 65535. Default: 1.",
+    ),
+    Key::new(
+        "addresses",
+        ADDRESSES,
+        "none",
+        "Whether its ends get addresses that the file does not give: automatic or none. Default: as the lab's \
+         `addresses`.",
+    ),
+    Key::new(
+        "vlans",
+        Kind::OneOf(&[VLAN, Kind::Section(&VLANS)]),
+        "10",
+        "The VLANs that it carries between switches, or between a switch and a node: a number, whose frames have no tag \
+         here, or a trunk. Default: what is not tagged belongs to VLAN 1 at switches that have VLANs.",
+    ),
+    Key::new(
+        "bypass",
+        Kind::OneOf(&[Kind::Flag, Kind::Word(&["auto"])]),
+        "auto",
+        "Whether it is joined in the kernel, past the engine, which then measures nothing of it: true, false, or \
+         auto, if nothing about it needs the engine. Default: as the lab's `bypass`.",
+    ),
+];
 
 /// The number of a VLAN.
 const VLAN: Kind = Kind::Integer { least: 1, most: 4_094 };

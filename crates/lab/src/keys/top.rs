@@ -6,7 +6,7 @@ use super::node::{NODE, ROUTES};
 use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, SETUP, UP};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
 use crate::plan::Shards;
-use crate::{capture, traffic};
+use crate::{capture, generate, traffic};
 use netloom_units::Dilation;
 
 /// The whole file.
@@ -108,13 +108,19 @@ pub(crate) const TOP: Section = Section {
             "15 s",
             "When the run ends at the latest, after time zero. Default: when all commands have ended.",
         ),
-        Key::new("nodes", NODES, "{client: {}, r1: {kind: router}}", "The nodes by name, or a list of names.")
-            .required(),
+        generate::GENERATE,
+        Key::new("nodes", NODES, "{client: {}, r1: {kind: router}}", "The nodes by name, or a list of names."),
         Key::new(
             "links",
             Kind::Map { names: LINK_NAME, values: &Kind::Section(&LINK) },
             "{access: {ends: [client, r1], delay: 1 ms}}",
             "The links by name.",
+        ),
+        Key::new(
+            "layout",
+            Kind::Map { names: NODE_NAME, values: &Kind::List { items: &Kind::Coordinate, least: 2, most: Some(2) } },
+            "{client: [0, 0], r1: [1, 0.5]}",
+            "Where nodes are in a picture: to the right, and down. A link has a length of about 1.",
         ),
         Key::new(
             "setup",

@@ -28,6 +28,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
     let network = "nodes: [client, r1, server]\nlinks: {backbone: {ends: [client, r1]}}\n";
     let entry = |text: &str| format!("{network}timeline: [{text}]\n");
     match section.name {
+        "lab" if key.name == "layout" => format!("nodes: [client, r1]\n{pair}\n"),
         "lab" if key.name == "nodes" => format!("{pair}\n"),
         "lab" if key.name == "links" => format!("nodes: [client, r1]\n{pair}\n"),
         "lab" if key.name == "expect" => entry("{on: client, run: ping, as: ping}") + &pair,

@@ -185,7 +185,7 @@ impl Builder {
                 let Some(original) = self.anchors.get(&anchor) else {
                     return Err(Diagnostic::new(span, "", "an alias cannot refer to what it is part of"));
                 };
-                let (nodes, bytes) = count(original);
+                let (nodes, bytes) = size(original);
                 self.nodes += nodes;
                 self.copied += bytes;
                 self.check_size(span)?;
@@ -233,7 +233,7 @@ impl Builder {
     fn close(&mut self, node: Node, anchor: usize) -> Result<(), Diagnostic> {
         self.nodes += 1;
         if anchor > 0 {
-            self.copied += count(&node).1;
+            self.copied += size(&node).1;
         }
         self.check_size(node.span)?;
         if anchor > 0 {
@@ -272,15 +272,15 @@ fn merged_entries(node: Node, span: Span) -> Result<Vec<Entry>, Diagnostic> {
 }
 
 /// How many nodes that is, and how many bytes of texts are in them.
-fn count(node: &Node) -> (usize, usize) {
+pub(crate) fn size(node: &Node) -> (usize, usize) {
     let sum = |(nodes, bytes): (usize, usize), (more, longer): (usize, usize)| (nodes + more, bytes + longer);
     let own = (1, if let Content::Text { text, .. } = &node.content { text.len() } else { 0 });
     match &node.content {
         Content::Map(entries) => {
-            let all = entries.iter().map(|entry| sum((0, entry.name.len()), count(&entry.value)));
+            let all = entries.iter().map(|entry| sum((0, entry.name.len()), size(&entry.value)));
             all.fold(own, sum)
         }
-        Content::List(items) => items.iter().map(count).fold(own, sum),
+        Content::List(items) => items.iter().map(size).fold(own, sum),
         Content::Text { .. } | Content::Empty => own,
     }
 }

@@ -1,0 +1,232 @@
+//! What a kind of network is built on: its keys, names for its nodes, and limits.
+
+use crate::diagnostics::Diagnostic;
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
+use crate::resolve::{MOST_LINKS, MOST_NODES};
+use crate::scalar::{self, integer};
+use crate::yaml::Node;
+use netloom_units::{Duration, Seed};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A place in the picture: to the right, and down. A link has a length of about one.
+pub(super) type Point = [f64; 2];
+
+/// Nodes and how they are joined.
+#[derive(Default)]
+pub(super) struct Topology {
+    pub(super) nodes: Vec<MadeNode>,
+    pub(super) links: Vec<MadeLink>,
+}
+
+/// A node that was made.
+pub(super) struct MadeNode {
+    pub(super) name: String,
+    pub(super) is_host: bool,
+    pub(super) at: Option<Point>,
+}
+
+/// A link that was made.
+pub(super) struct MadeLink {
+    pub(super) ends: [usize; 2],
+    /// Which links it is alike.
+    pub(super) tier: &'static str,
+    /// How long it takes to cross it, where the kind says.
+    pub(super) delay: Option<Duration>,
+}
+
+/// How much of a lab is taken already.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    pub(super) nodes: usize,
+    pub(super) links: usize,
+}
+
+/// Where a kind of network puts its nodes and links.
+pub(super) struct Ground<'a, 'e> {
+    fields: &'a Fields<'a>,
+    node: &'a Node,
+    errors: &'e mut Errors,
+    pub(super) random: Random,
+    /// What the names of inner nodes begin with.
+    letter: char,
+    taken: Room,
+    hosts: usize,
+    pub(super) topology: Topology,
+}
+
+impl<'a, 'e> Ground<'a, 'e> {
+    pub(super) fn new(
+        fields: &'a Fields<'a>,
+        node: &'a Node,
+        errors: &'e mut Errors,
+        seed: Seed,
+        letter: char,
+        taken: Room,
+    ) -> Self {
+        let random = Random(Xoshiro256PlusPlus::seed_from_u64(seed.get()));
+        Self { fields, node, errors, random, letter, taken, hosts: 0, topology: Topology::default() }
+    }
+
+    /// The whole number under a key.
+    pub(super) fn count(&mut self, key: &str, least: u64, most: u64) -> Option<usize> {
+        let number = self.fields.read(key, |node| integer(node, least, most), self.errors)?;
+        usize::try_from(number).ok()
+    }
+
+    /// The same, or what holds if the file does not say it.
+    pub(super) fn count_or(&mut self, key: &str, default: usize, least: u64, most: u64) -> Option<usize> {
+        if self.has(key) { self.count(key, least, most) } else { Some(default) }
+    }
+
+    /// The number with decimals under a key: above zero, and at most this; the default if it is not there.
+    pub(super) fn number(&mut self, key: &str, default: f64, most: f64) -> Option<f64> {
+        let read = |node: &Node| {
+            let number: Option<f64> = node.plain().and_then(|text| text.parse().ok());
+            let is_right = |value: &f64| *value > 0.0 && *value <= most;
+            let found = node.text().map_or_else(|| "this".to_owned(), |text| format!("\"{text}\""));
+            let message = format!("{found} is not a number above 0 and at most {most}, for example {default}");
+            number.filter(is_right).ok_or_else(|| node.error(message))
+        };
+        if self.has(key) { self.fields.read(key, read, self.errors) } else { Some(default) }
+    }
+
+    /// The time under a key.
+    pub(super) fn time(&mut self, key: &str, default: Duration) -> Option<Duration> {
+        if self.has(key) { self.fields.read(key, scalar::positive_duration, self.errors) } else { Some(default) }
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.fields.get(key).is_some()
+    }
+
+    /// Notes what is wrong with the value of a key, or with all if it is not there.
+    pub(super) fn wrong<T>(&mut self, key: &str, message: impl Into<String>) -> Option<T> {
+        let place = self.fields.get(key).unwrap_or(self.node);
+        self.errors.push(place.error(message));
+        None
+    }
+
+    /// A node with this name.
+    pub(super) fn node(&mut self, name: String, at: Option<Point>) -> Option<usize> {
+        self.put(MadeNode { name, is_host: false, at })
+    }
+
+    /// A node whose name is a letter for what it is, and a number or several.
+    pub(super) fn inner(&mut self, number: impl std::fmt::Display, at: Option<Point>) -> Option<usize> {
+        let name = format!("{}{number}", self.letter);
+        self.node(name, at)
+    }
+
+    /// A host, which has the next number.
+    pub(super) fn host(&mut self, at: Option<Point>) -> Option<usize> {
+        self.hosts += 1;
+        let name = format!("h{}", self.hosts);
+        self.named_host(name, at)
+    }
+
+    pub(super) fn named_host(&mut self, name: String, at: Option<Point>) -> Option<usize> {
+        self.put(MadeNode { name, is_host: true, at })
+    }
+
+    fn put(&mut self, node: MadeNode) -> Option<usize> {
+        if self.taken.nodes + self.topology.nodes.len() >= MOST_NODES {
+            return self.too_large(&format!("more than {MOST_NODES} nodes"));
+        }
+        self.topology.nodes.push(node);
+        Some(self.topology.nodes.len() - 1)
+    }
+
+    fn too_large<T>(&mut self, what: &str) -> Option<T> {
+        let message = format!("the lab would have {what}, the most that are possible: generate a smaller network");
+        self.errors.push(self.node.error(message));
+        None
+    }
+
+    pub(super) fn link(&mut self, one: usize, other: usize, tier: &'static str) -> Option<()> {
+        self.link_of(one, other, tier, None)
+    }
+
+    pub(super) fn link_of(
+        &mut self,
+        one: usize,
+        other: usize,
+        tier: &'static str,
+        delay: Option<Duration>,
+    ) -> Option<()> {
+        if self.taken.links + self.topology.links.len() >= MOST_LINKS {
+            return self.too_large(&format!("more than {MOST_LINKS} links"));
+        }
+        self.topology.links.push(MadeLink { ends: [one, other], tier, delay });
+        Some(())
+    }
+
+    /// How many hosts each of so many edge devices has: `hosts_each`, or its share of `hosts`.
+    pub(super) fn hosts_of(&mut self, edges: usize, default: usize) -> Option<Vec<usize>> {
+        let most = MOST_NODES as u64;
+        let each = self.count_or("hosts_each", default, 0, most)?;
+        if !self.has("hosts") {
+            return Some(vec![each; edges]);
+        }
+        if self.has("hosts_each") {
+            return self.wrong("hosts", "`hosts_each` says how many hosts there are, too: leave one of them out");
+        }
+        let all = self.count("hosts", 0, most)?;
+        Some((0..edges).map(|edge| (edge + 1) * all / edges - edge * all / edges).collect())
+    }
+
+    /// Gives an edge device so many hosts; `place` says where each is.
+    pub(super) fn add_hosts(
+        &mut self,
+        edge: usize,
+        count: usize,
+        place: impl Fn(usize) -> Option<Point>,
+    ) -> Option<()> {
+        for number in 0..count {
+            let host = self.host(place(number))?;
+            self.link(host, edge, "access")?;
+        }
+        Some(())
+    }
+
+    /// Where a node is.
+    pub(super) fn at(&self, node: usize) -> Option<Point> {
+        self.topology.nodes[node].at
+    }
+
+    /// Whether hosts are at all inner nodes, and not at the edge only.
+    pub(super) fn hosts_everywhere(&mut self) -> Option<bool> {
+        let words = [("edge", false), ("all", true)];
+        let Some(node) = self.fields.get("hosts_at") else { return Some(false) };
+        let read: Result<bool, Diagnostic> = scalar::word(node, &words);
+        keep(read, self.errors)
+    }
+}
+
+/// Numbers drawn from the seed.
+pub(super) struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    /// A number below `end`, which is not zero, each as likely as the others to one part in 2^64.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        let product = u128::from(self.0.next_u64()) * end as u128;
+        usize::try_from(product >> 64).unwrap_or(0)
+    }
+
+    /// A number from 0 to 1, without 1.
+    pub(super) fn share(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// A place on a circle around the origin; number 0 is at the top, and numbers go round with the clock.
+pub(super) fn around(number: usize, count: usize, radius: f64) -> Point {
+    let angle = 2.0 * std::f64::consts::PI * number as f64 / count as f64;
+    [radius * libm::sin(angle), -radius * libm::cos(angle)]
+}
+
+/// The radius of a circle on which so many neighbours are one link apart.
+pub(super) fn radius(count: usize) -> f64 {
+    (count as f64 / (2.0 * std::f64::consts::PI)).max(0.8)
+}
