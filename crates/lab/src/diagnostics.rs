@@ -6,13 +6,13 @@ use std::fmt;
 
 /// A place in a lab file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Span {
+pub struct Span {
     /// The byte where it begins.
-    pub(crate) start: usize,
+    pub start: usize,
     /// The byte behind its end.
-    pub(crate) end: usize,
-    /// The line where it begins, from 1.
-    pub(crate) line: usize,
+    pub end: usize,
+    /// The line where it begins, from 1; 0 of what is nowhere in the file.
+    pub line: usize,
 }
 
 /// A value and where the lab file has it.
@@ -64,7 +64,8 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    pub(crate) fn new(span: Span, key: &str, message: impl Into<String>) -> Self {
+    /// What is found at `span`, about `key` if that is not empty.
+    pub fn new(span: Span, key: &str, message: impl Into<String>) -> Self {
         let (key, message) = (shortened(key.to_owned(), LONGEST_KEY), shortened(message.into(), LONGEST_MESSAGE));
         Self { span, key, message, related: Vec::new() }
     }
@@ -73,6 +74,11 @@ impl Diagnostic {
     pub(crate) fn and(mut self, span: Span, label: impl Into<String>) -> Self {
         self.related.push((span, label.into()));
         self
+    }
+
+    /// Where it is.
+    pub fn span(&self) -> Span {
+        self.span
     }
 
     /// The line in the lab file, from 1; 0 if it is about the file as a whole.
@@ -114,6 +120,16 @@ pub(crate) enum Severity {
 }
 
 impl Diagnostics {
+    /// The errors in the text `source` of `file`.
+    pub fn of_errors(file: &str, source: &str, entries: Vec<Diagnostic>) -> Self {
+        Self::new(file, source, Severity::Error, entries)
+    }
+
+    /// The warnings about the text `source` of `file`.
+    pub fn of_warnings(file: &str, source: &str, entries: Vec<Diagnostic>) -> Self {
+        Self::new(file, source, Severity::Warning, entries)
+    }
+
     pub(crate) fn new(file: &str, source: &str, severity: Severity, mut entries: Vec<Diagnostic>) -> Self {
         entries.sort_by_key(|entry| entry.span);
         entries.dedup();

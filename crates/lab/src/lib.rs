@@ -33,10 +33,10 @@ mod sets;
 mod spec;
 mod traffic;
 mod wires;
-mod yaml;
+pub mod yaml;
 
 pub use describe::{change as describe_change, mac as mac_text, settings_of};
-pub use diagnostics::{Diagnostic, Diagnostics};
+pub use diagnostics::{Diagnostic, Diagnostics, Span};
 pub use expect::{
     CommandMetric, Dimension, Expectation, JsonPath, JsonStep, Judgement, Measured, PipeMetric, Subject, Test, Wanted,
     Window,
@@ -55,7 +55,7 @@ pub use programs::Program;
 pub use schema::schema;
 pub use traffic::parse_traffic;
 
-use diagnostics::{Severity, Span};
+use diagnostics::Severity;
 use errors::{Errors, Findings};
 use std::path::Path;
 

@@ -7,7 +7,8 @@ mod build;
 mod flow;
 mod value;
 
-pub(crate) use build::{parse, size};
+pub use build::parse;
+pub(crate) use build::size;
 pub(crate) use flow::flow;
 pub(crate) use value::{yaml_value, yaml_value_with_list};
 
@@ -15,21 +16,27 @@ use crate::diagnostics::{Diagnostic, LONGEST_KEY, Span, Spanned, shortened};
 
 /// A node of the tree.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Node {
-    pub(crate) span: Span,
+pub struct Node {
+    /// Where it is.
+    pub span: Span,
     /// Where an error that is about all of it is shown: its key if it has one.
-    pub(crate) head: Span,
+    pub head: Span,
     /// The key it stands under, for example `links.access.rate` or `timeline[2].at`.
-    pub(crate) key: String,
-    pub(crate) content: Content,
+    pub key: String,
+    /// What it is.
+    pub content: Content,
 }
 
 /// What a node holds.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Content {
+pub enum Content {
+    /// Keys and their values, in the order of the file, each key once.
     Map(Vec<Entry>),
+    /// Items.
     List(Vec<Node>),
+    /// A scalar.
     Text {
+        /// As it is written, without quotes.
         text: String,
         /// Written without quotes: only then can it be a number or a truth value.
         plain: bool,
@@ -40,10 +47,13 @@ pub(crate) enum Content {
 
 /// A key and its value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Entry {
-    pub(crate) name: String,
-    pub(crate) span: Span,
-    pub(crate) value: Node,
+pub struct Entry {
+    /// The key.
+    pub name: String,
+    /// Where the key is.
+    pub span: Span,
+    /// What stands under it.
+    pub value: Node,
 }
 
 impl Node {
@@ -53,13 +63,13 @@ impl Node {
     }
 
     /// An error about this node.
-    pub(crate) fn error(&self, message: impl Into<String>) -> Diagnostic {
+    pub fn error(&self, message: impl Into<String>) -> Diagnostic {
         let span = if matches!(self.content, Content::Text { .. }) { self.span } else { self.head };
         Diagnostic::new(span, &self.key, message)
     }
 
     /// An error that says what is here and what should be.
-    pub(crate) fn expected(&self, wanted: &str) -> Diagnostic {
+    pub fn expected(&self, wanted: &str) -> Diagnostic {
         self.error(format!("expected {wanted}, found {}", self.describe()))
     }
 
@@ -76,7 +86,7 @@ impl Node {
     }
 
     /// The text of a scalar that is not empty.
-    pub(crate) fn text(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&str> {
         match &self.content {
             Content::Text { text, .. } => Some(text),
             _ => None,
@@ -84,7 +94,7 @@ impl Node {
     }
 
     /// The text of a scalar that is written without quotes.
-    pub(crate) fn plain(&self) -> Option<&str> {
+    pub fn plain(&self) -> Option<&str> {
         match &self.content {
             Content::Text { text, plain: true } => Some(text),
             _ => None,

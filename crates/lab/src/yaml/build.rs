@@ -18,7 +18,7 @@ const MOST_LEVELS: usize = 64;
 ///
 /// # Errors
 /// What is wrong with the YAML itself: a syntax error ends the reading, duplicate keys do not.
-pub(crate) fn parse(source: &str) -> Result<Node, Vec<Diagnostic>> {
+pub fn parse(source: &str) -> Result<Node, Vec<Diagnostic>> {
     let mut builder = Builder::new(source);
     if let Some(at) = source.find('\0') {
         let line = 1 + source[..at].matches('\n').count();
