@@ -1,6 +1,7 @@
 //! The command line of `netloom`.
 
 mod capture;
+mod convert;
 mod doctor;
 mod generate;
 pub(crate) mod kernel;
@@ -12,6 +13,7 @@ mod run;
 pub(crate) use capture::{CaptureArgs, PacketsArgs};
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
+pub(crate) use convert::{ConvertArgs, Foreign};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use generate::GenerateArgs;
 pub(crate) use lab::{
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     Sim(SimArgs),
     /// Validate a lab file and print what would be set up
     Check(CheckArgs),
+    /// Convert a file of another network tool into a lab file
+    Convert(ConvertArgs),
     /// Print the JSON schema of lab files, which editors can use, or of the control protocol
     #[command(after_help = "Examples:\n  netloom schema > netloom.schema.json\n  netloom schema --protocol")]
     Schema {

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 expectations. Results go to RESULTS/<lab>/<time>-<id>/; `netloom down` prints the verdict. With --clock virtual, the
 lab's time stands still when it is up: see `netloom advance`.")]
 pub(crate) struct UpArgs {
-    /// The lab file
+    /// The lab file, or a file of another network tool
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) overrides: Overrides,

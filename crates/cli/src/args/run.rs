@@ -1,5 +1,6 @@
 //! What runs a lab from its file, simulates it, or checks it.
 
+use super::Foreign;
 use clap::{Args, ValueEnum};
 use netloom_lab::{Clock, Shards};
 use netloom_units::Dilation;
@@ -23,7 +24,7 @@ that the verdict proposes, at most 5 times in all. The last report shows all run
 
 Results go to RESULTS/<lab>/<time>-<id>/. Ctrl-C stops the run and keeps its results; a second Ctrl-C kills it.")]
 pub(crate) struct RunArgs {
-    /// The lab file
+    /// The lab file, or a file of another network tool
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) overrides: Overrides,
@@ -62,8 +63,10 @@ poisson, on-off, pcap or window (a sender with a fixed window, which is not TCP)
 happen at their instants; its programs do not run. The same seed gives the same figures. Results and plots go to
 RESULTS/<lab>/<time>-<id>/.")]
 pub(crate) struct SimArgs {
-    /// The lab file
+    /// The lab file, or a file of another network tool
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) foreign: Foreign,
     /// Add a source, written like an entry of `traffic:` in a lab file; may be given several times
     #[arg(long, value_name = "SOURCE")]
     pub(crate) traffic: Vec<String>,
@@ -95,8 +98,10 @@ pub(crate) struct SimArgs {
   netloom check lab.yaml --json | jq '.links[] | {name, joined_in_kernel, not_joined_because}'
   netloom check lab.yaml --clock virtual")]
 pub(crate) struct CheckArgs {
-    /// The lab file
+    /// The lab file, or a file of another network tool
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) foreign: Foreign,
     /// The clock: real, virtual, or by how much lab time is slower than wall time
     #[arg(long, value_parser = clock)]
     pub(crate) clock: Option<Clock>,
@@ -108,6 +113,8 @@ pub(crate) struct CheckArgs {
 /// Settings that take the place of the lab file's.
 #[derive(Debug, Args)]
 pub(crate) struct Overrides {
+    #[command(flatten)]
+    pub(crate) foreign: Foreign,
     /// The name of the lab, so that the same file can be up several times
     #[arg(long)]
     pub(crate) name: Option<String>,

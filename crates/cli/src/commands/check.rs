@@ -6,7 +6,7 @@ use crate::talk;
 use netloom_judge::MissingProgram;
 
 pub(super) fn check(args: &CheckArgs) -> Outcome {
-    let (lab, _) = lab_file::load(&args.file, args.clock)?;
+    let lab_file::Loaded { lab, .. } = lab_file::load(&args.file, &args.foreign, args.clock)?;
     lab_file::short_memory(&lab);
     netloom_run::user_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     for missing in netloom_run::missing_programs(&lab.plan, &args.file) {

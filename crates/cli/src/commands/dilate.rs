@@ -73,7 +73,7 @@ fn check(args: &RunArgs, plan: &Plan, most: Dilation) -> Result<(), Failure> {
             format!("--dilate-at-most {most} is below the lab's own dilation of {present}"),
         ));
     }
-    lab_file::parse(&args.file, Some(Clock::Dilated(most))).map_err(|mut refused| {
+    lab_file::parse(&args.file, &args.overrides.foreign, Some(Clock::Dilated(most))).map_err(|mut refused| {
         refused.message = format!("--auto-dilate: in dilated time, this lab is refused\n{}", refused.message);
         refused
     })?;

@@ -1,47 +1,94 @@
 //! Reads a lab file and replaces settings by those of the command line.
 
 use super::Failure;
-use crate::args::{Overrides, PrecisionArg};
+use crate::args::{Foreign, Overrides, PrecisionArg};
 use crate::talk;
+use netloom_import::{Format, Imported};
 use netloom_judge::ExitCode;
-use netloom_lab::{Clock, Lab, Precision};
+use netloom_lab::{Clock, Diagnostics, Lab, Precision};
 use netloom_run::RunRequest;
 use netloom_units::Seed;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+/// A lab that was read.
+pub(super) struct Loaded {
+    pub(super) lab: Lab,
+    /// The text of its lab file; that of a file of another tool is made.
+    pub(super) text: String,
+    /// What a file of another tool says and the lab does not have.
+    pub(super) notes: Vec<String>,
+}
+
 /// Reads and resolves a lab file, with another clock if one is given, and prints its warnings.
-pub(super) fn load(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), Failure> {
-    let (lab, text) = parse(path, clock)?;
-    if !lab.warnings.is_empty() {
-        talk::say(&lab.warnings.render_styled());
+pub(super) fn load(path: &Path, foreign: &Foreign, clock: Option<Clock>) -> Result<Loaded, Failure> {
+    let loaded = parse(path, foreign, clock)?;
+    tell_notes(&loaded.notes);
+    if !loaded.lab.warnings.is_empty() {
+        talk::say(&loaded.lab.warnings.render_styled());
     }
-    Ok((lab, text))
+    Ok(loaded)
+}
+
+/// Prints what a file of another tool says and the lab does not have.
+pub(super) fn tell_notes(notes: &[String]) {
+    for note in notes {
+        talk::say(&format!("note: {note}"));
+    }
 }
 
 /// Reads and resolves a lab file, and prints nothing.
-pub(super) fn parse(path: &Path, clock: Option<Clock>) -> Result<(Lab, String), Failure> {
-    let text = netloom_lab::read(path).map_err(|error| Failure::new(ExitCode::LabFile, error))?;
+pub(super) fn parse(path: &Path, foreign: &Foreign, clock: Option<Clock>) -> Result<Loaded, Failure> {
     let name = path.to_string_lossy();
-    let parse = || match clock {
-        Some(clock) => netloom_lab::parse_with_clock(&text, &name, clock),
-        None => netloom_lab::parse(&text, &name),
+    let parse = || -> Result<Loaded, Failure> {
+        match read(path, foreign)? {
+            File::Lab(text) => {
+                let lab = match clock {
+                    Some(clock) => netloom_lab::parse_with_clock(&text, &name, clock),
+                    None => netloom_lab::parse(&text, &name),
+                };
+                Ok(Loaded { lab: lab.map_err(|found| refused(&found))?, text, notes: Vec::new() })
+            }
+            File::Foreign(imported) => {
+                let lab = imported.parse(clock).map_err(|found| refused(&found))?;
+                Ok(Loaded { lab, text: imported.yaml().to_owned(), notes: imported.notes().collect() })
+            }
+        }
     };
     let parsed = thread::scope(|scope| match thread::Builder::new().spawn_scoped(scope, parse) {
         Ok(reader) => reader.join(),
         // What follows is the same with one thread only, and takes a little more memory.
         Err(_) => Ok(parse()),
     });
-    let read = parsed.unwrap_or_else(|panic| resume_unwind(panic)).map_err(|diagnostics| Failure {
-        code: ExitCode::LabFile,
-        message: diagnostics.render_styled(),
-        styled: true,
-        report: None,
-    })?;
+    let read = parsed.unwrap_or_else(|panic| resume_unwind(panic))?;
     // The allocator gives a second thread memory apart from the first one's. So the copy lies in one piece, without the
     // holes that reading leaves: each node would fill some, and with each take a page of its own.
-    Ok((read.clone(), text))
+    Ok(Loaded { lab: read.lab.clone(), text: read.text.clone(), notes: read.notes.clone() })
+}
+
+/// A file that describes a lab.
+enum File {
+    Lab(String),
+    Foreign(Imported),
+}
+
+fn read(path: &Path, foreign: &Foreign) -> Result<File, Failure> {
+    let text = netloom_lab::read(path).map_err(|error| Failure::new(ExitCode::LabFile, error))?;
+    match foreign.from.or_else(|| Format::of(path, &text)) {
+        Some(format) => import(path, format, text, foreign).map(File::Foreign),
+        None => Ok(File::Lab(text)),
+    }
+}
+
+/// Reads a file of another tool.
+pub(super) fn import(path: &Path, format: Format, text: String, foreign: &Foreign) -> Result<Imported, Failure> {
+    netloom_import::read(format, &path.to_string_lossy(), text, &foreign.options()).map_err(|found| refused(&found))
+}
+
+/// The failure for what is wrong with a file.
+pub(super) fn refused(found: &Diagnostics) -> Failure {
+    Failure { code: ExitCode::LabFile, message: found.render_styled(), styled: true, report: None }
 }
 
 /// What a lab that is not simulated leaves out; it is said, too.
@@ -72,8 +119,9 @@ pub(super) fn request_with(
     clock: Option<Clock>,
     results: PathBuf,
 ) -> Result<RunRequest, Failure> {
-    let (lab, lab_text) = load(path, clock)?;
-    let warnings = lab.warnings.lines().chain(unused_traffic(&lab)).chain(short_memory(&lab)).collect();
+    let Loaded { lab, text: lab_text, notes } = load(path, &overrides.foreign, clock)?;
+    let warnings =
+        notes.into_iter().chain(lab.warnings.lines()).chain(unused_traffic(&lab)).chain(short_memory(&lab)).collect();
     let mut plan = lab.plan;
     if let Some(name) = &overrides.name {
         plan.name = valid_name(name)?;

@@ -2,6 +2,7 @@
 
 mod capture;
 mod check;
+mod convert;
 mod dilate;
 mod doctor;
 mod down;
@@ -74,6 +75,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Run(args) => run::run(&args),
         Command::Sim(args) => sim::sim(&args),
         Command::Check(args) => check::check(&args),
+        Command::Convert(args) => convert::convert(&args),
         Command::Schema { protocol } => schema(protocol),
         Command::Generate(args) => generate::generate(&args),
         Command::Link(args) => link::link(&args),

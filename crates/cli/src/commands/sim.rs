@@ -26,8 +26,8 @@ pub(super) fn sim(args: &SimArgs) -> Outcome {
 }
 
 fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
-    let (lab, lab_text) = lab_file::load(&args.file, None)?;
-    let mut warnings: Vec<String> = lab.warnings.lines().collect();
+    let lab_file::Loaded { lab, text: lab_text, notes } = lab_file::load(&args.file, &args.foreign, None)?;
+    let mut warnings: Vec<String> = notes.into_iter().chain(lab.warnings.lines()).collect();
     let mut plan = lab.plan;
     if !plan.capture.is_empty() {
         warnings.push("`capture` is for `netloom run`: packets of a simulation have no contents".into());

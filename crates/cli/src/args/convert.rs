@@ -1,0 +1,65 @@
+//! How files of other network tools are read and converted.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use netloom_import::{Format, Options, Role};
+use std::path::PathBuf;
+
+/// `netloom convert`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom convert Abilene.graphml
+  netloom convert Abilene.graphml -o abilene.yaml
+  netloom convert Abilene.gml --nodes routers -o abilene.yaml
+  netloom convert topology.xml --from graphml
+
+The lab file that is written says beside each value from which line of FILE it comes, and at its top what FILE says that a
+lab does not have. `netloom run`, `up`, `check` and `sim` read FILE directly, as if it were converted before.")]
+pub(crate) struct ConvertArgs {
+    /// The file to convert
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) foreign: Foreign,
+    /// Write to this file, which must not exist; default: standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// How a file of another network tool is read.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Foreign {
+    /// The format of a file of another network tool; default: by its name and contents
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    pub(crate) from: Option<Format>,
+    /// What the nodes of a graph are that says nothing of it
+    #[arg(long, value_enum, value_name = "KIND", default_value = "transit", hide_default_value = true)]
+    pub(crate) nodes: RoleArg,
+}
+
+impl Foreign {
+    /// The same for the reader.
+    pub(crate) fn options(&self) -> Options {
+        let role = match self.nodes {
+            RoleArg::Transit => Role::Transit,
+            RoleArg::Routers => Role::Router,
+            RoleArg::Hosts => Role::Host,
+        };
+        Options { role }
+    }
+}
+
+/// What the nodes of a graph are.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum RoleArg {
+    /// Transit routers, which forward and run no programs (default)
+    Transit,
+    /// Routers, which forward and run programs
+    Routers,
+    /// Hosts, which run programs and do not forward
+    Hosts,
+}
+
+fn format() -> impl TypedValueParser<Value = Format> {
+    let names = Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.title()));
+    PossibleValuesParser::new(names).map(|name| Format::named(&name).expect("it is one of these names"))
+}

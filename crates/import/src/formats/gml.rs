@@ -1,0 +1,238 @@
+//! GML: graphs as keys and values in brackets (Himsolt, "GML: a portable graph file format", 1997), as the Topology Zoo,
+//! NetworkX and igraph write them.
+
+use crate::graph::{Attribute, Edge, Graph, Vertex};
+use crate::source::{Lines, Place, Read};
+use std::collections::BTreeMap;
+
+/// Files are three levels deep; deeper ones only serve to exhaust the stack.
+const MOST_LEVELS: usize = 32;
+
+/// A key and its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Pair<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) place: Place,
+    pub(crate) value: Value<'a>,
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+pub(crate) enum Value<'a> {
+    Number(&'a str),
+    Text(String),
+    List(Vec<Pair<'a>>),
+}
+
+impl Pair<'_> {
+    /// A number or a text, as a text.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Number(number) => Some(number),
+            Value::Text(text) => Some(text),
+            Value::List(_) => None,
+        }
+    }
+}
+
+/// Reads the graph in `text`.
+pub(crate) fn read(text: &str) -> Read<Graph> {
+    let lines = Lines::of(text, 0);
+    let pairs = graph_of(text, &lines)?;
+    let mut graph = Graph::default();
+    let is_directed = first(&pairs, "directed").is_some_and(|said| said.text() == Some("1"));
+    let mut numbers = BTreeMap::new();
+    for pair in &pairs {
+        match (&pair.value, pair.key) {
+            (Value::List(inner), "node") => {
+                let id = required(pair, inner, "id", "a node has a number: write for example `id 0`")?;
+                if let Some(first) = numbers.insert(id.to_owned(), graph.nodes.len()) {
+                    let first: &Vertex = &graph.nodes[first];
+                    let line = first.place.span.line;
+                    return Err(pair
+                        .place
+                        .wrong(format!("there are two nodes with id {id}, the first in line {line}")));
+                }
+                let attributes = attributes(inner, &["id"], "");
+                graph.nodes.push(Vertex { id: id.to_owned(), place: pair.place, attributes });
+            }
+            (Value::List(inner), "edge") if inner.is_empty() => return Err(pair.place.wrong("an empty edge")),
+            (Value::List(_), _) | (_, "directed" | "multigraph") => {}
+            _ => graph.attributes.extend(attribute(pair, "")),
+        }
+    }
+    // Edges may stand before the nodes that they join.
+    for pair in &pairs {
+        if let (Value::List(inner), "edge") = (&pair.value, pair.key) {
+            let mut ends = Vec::new();
+            for end in ["source", "target"] {
+                let id = required(pair, inner, end, "an edge has `source` and `target`, the numbers of nodes")?;
+                let unknown =
+                    || pair.place.wrong(format!("`{end} {id}`: there is no node with `id {id}` in this file"));
+                ends.push(*numbers.get(id).ok_or_else(unknown)?);
+            }
+            let attributes = attributes(inner, &["source", "target"], "");
+            graph.edges.push(Edge { ends, is_directed, place: pair.place, attributes });
+        }
+    }
+    if graph.nodes.is_empty() {
+        return Err(lines
+            .place(0, 0)
+            .wrong("there is no node in this graph: write for example `node [ id 0 label \"a\" ]`"));
+    }
+    Ok(graph)
+}
+
+/// What stands in the brackets of `graph`.
+pub(crate) fn graph_of<'a>(text: &'a str, lines: &Lines) -> Read<Vec<Pair<'a>>> {
+    let mut parser = Parser { text, lines, at: 0 };
+    let pairs = parser.pairs(0)?;
+    let graph = pairs.into_iter().find_map(|pair| match pair.value {
+        Value::List(inner) if pair.key == "graph" => Some(inner),
+        _ => None,
+    });
+    graph.ok_or_else(|| lines.place(0, 0).wrong("there is no graph in this file: GML has all in `graph [ ... ]`"))
+}
+
+/// The first pair with this key.
+pub(crate) fn first<'a, 'b>(pairs: &'b [Pair<'a>], key: &str) -> Option<&'b Pair<'a>> {
+    pairs.iter().find(|pair| pair.key == key)
+}
+
+/// The text of what has to be there.
+pub(crate) fn required<'b>(above: &Pair<'_>, inner: &'b [Pair<'_>], key: &str, wanted: &str) -> Read<&'b str> {
+    let found = first(inner, key).and_then(Pair::text);
+    found.ok_or_else(|| above.place.wrong(format!("`{key}` is missing: {wanted}")))
+}
+
+/// All but these, those of lists below with the name of the list before them.
+fn attributes(pairs: &[Pair<'_>], but: &[&str], before: &str) -> Vec<Attribute> {
+    let mut found = Vec::new();
+    for pair in pairs.iter().filter(|pair| !but.contains(&pair.key)) {
+        match &pair.value {
+            Value::List(inner) => found.extend(attributes(inner, &[], &format!("{before}{}.", pair.key))),
+            _ => found.extend(attribute(pair, before)),
+        }
+    }
+    found
+}
+
+fn attribute(pair: &Pair<'_>, before: &str) -> Option<Attribute> {
+    let value = pair.text()?.to_owned();
+    Some(Attribute { name: format!("{before}{}", pair.key), value, place: pair.place })
+}
+
+struct Parser<'a, 'b> {
+    text: &'a str,
+    lines: &'b Lines,
+    at: usize,
+}
+
+impl<'a> Parser<'a, '_> {
+    fn here(&self) -> Place {
+        let letter = self.text[self.at..].chars().next().map_or(0, char::len_utf8);
+        self.lines.place(self.at, self.at + letter)
+    }
+
+    /// Goes on behind white space and comments, and tells the next letter.
+    fn next(&mut self) -> Option<char> {
+        loop {
+            let rest = &self.text[self.at..];
+            let trimmed = rest.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}');
+            self.at += rest.len() - trimmed.len();
+            if !trimmed.starts_with('#') {
+                return trimmed.chars().next();
+            }
+            self.at += trimmed.find('\n').unwrap_or(trimmed.len());
+        }
+    }
+
+    /// Letters as long as `goes_on`.
+    fn word(&mut self, goes_on: impl Fn(char) -> bool) -> &'a str {
+        let rest = &self.text[self.at..];
+        let end = rest.find(|letter| !goes_on(letter)).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+
+    fn pairs(&mut self, level: usize) -> Read<Vec<Pair<'a>>> {
+        let mut pairs = Vec::new();
+        loop {
+            match self.next() {
+                None if level == 0 => return Ok(pairs),
+                None => return Err(self.here().wrong("the file ends within brackets: a `]` is missing")),
+                Some(']') if level > 0 => return Ok(pairs),
+                Some(letter) if letter.is_ascii_alphabetic() || letter == '_' => pairs.push(self.pair(level)?),
+                Some(letter) => {
+                    return Err(self.here().wrong(format!("{letter:?} is no key: write for example `label \"a\"`")));
+                }
+            }
+        }
+    }
+
+    fn pair(&mut self, level: usize) -> Read<Pair<'a>> {
+        let start = self.at;
+        let key = self.word(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+        let place = self.lines.place(start, self.at);
+        let value = match self.next() {
+            Some('[') if level >= MOST_LEVELS => {
+                return Err(self.here().wrong(format!("more than {MOST_LEVELS} levels deep: no graph is")));
+            }
+            Some('[') => {
+                self.at += 1;
+                let inner = self.pairs(level + 1)?;
+                self.at += 1;
+                Value::List(inner)
+            }
+            Some('"') => Value::Text(self.quoted(place)?),
+            Some(letter) if letter.is_ascii_digit() || "+-.".contains(letter) => {
+                Value::Number(self.word(|one| one.is_ascii_alphanumeric() || "+-.".contains(one)))
+            }
+            _ => {
+                let message = format!("`{key}` has no value: write a number, a \"text\", or `[` and `]`");
+                return Err(place.wrong(message));
+            }
+        };
+        Ok(Pair { key, place, value })
+    }
+
+    /// A text in quotation marks.
+    fn quoted(&mut self, place: Place) -> Read<String> {
+        self.at += 1;
+        let rest = &self.text[self.at..];
+        let Some(end) = rest.find('"') else { return Err(place.wrong("this text does not end: a `\"` is missing")) };
+        self.at += end + 1;
+        Ok(decoded(&rest[..end]))
+    }
+}
+
+/// A text with its character references resolved.
+fn decoded(text: &str) -> String {
+    let mut decoded = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        decoded.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let found = rest.find(';').filter(|end| *end < 12).and_then(|end| Some((letter(&rest[1..end])?, end + 1)));
+        let (letter, length) = found.unwrap_or(('&', 1));
+        decoded.push(letter);
+        rest = &rest[length..];
+    }
+    decoded.push_str(rest);
+    decoded
+}
+
+/// What a character reference stands for.
+fn letter(reference: &str) -> Option<char> {
+    let number = match reference.strip_prefix('#') {
+        Some(digits) => match digits.strip_prefix(['x', 'X']) {
+            Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok()?,
+            None => digits.parse().ok()?,
+        },
+        None => {
+            let named = [("quot", '"'), ("amp", '&'), ("apos", '\''), ("lt", '<'), ("gt", '>')];
+            return named.iter().find(|(name, _)| *name == reference).map(|(_, letter)| *letter);
+        }
+    };
+    char::from_u32(number)
+}

@@ -1,0 +1,102 @@
+//! Graphs with attributes, as GraphML and GML have them, and what they mean as a network.
+
+mod attributes;
+mod edges;
+
+use crate::Role;
+use crate::geography::{self, Position};
+use crate::notes::Notes;
+use crate::source::{Place, Read};
+use crate::topology::Topology;
+use crate::value::{Value, entry};
+use attributes::Used;
+
+/// Something that an element says.
+#[derive(Clone, Debug)]
+pub(crate) struct Attribute {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    pub(crate) place: Place,
+}
+
+/// A node.
+#[derive(Clone, Debug)]
+pub(crate) struct Vertex {
+    pub(crate) id: String,
+    pub(crate) place: Place,
+    pub(crate) attributes: Vec<Attribute>,
+}
+
+/// An edge; with more than two ends a hyperedge.
+#[derive(Clone, Debug)]
+pub(crate) struct Edge {
+    /// Numbers of nodes.
+    pub(crate) ends: Vec<usize>,
+    pub(crate) is_directed: bool,
+    pub(crate) place: Place,
+    pub(crate) attributes: Vec<Attribute>,
+}
+
+/// A graph.
+#[derive(Debug, Default)]
+pub(crate) struct Graph {
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) nodes: Vec<Vertex>,
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) notes: Notes,
+}
+
+/// The network that `graph` describes; `label` names it, and nodes that say nothing of their kind have this role.
+pub(crate) fn topology(mut graph: Graph, label: &str, role: Role) -> Read<Topology> {
+    let mut topology = Topology::called(label);
+    topology.notes = std::mem::take(&mut graph.notes);
+    let mut used = Used::default();
+    used.unused("the graph", &graph.attributes);
+    let mut positions = Vec::new();
+    for node in &graph.nodes {
+        positions.push(add_node(node, role, &mut topology, &mut used)?);
+    }
+    if positions.iter().any(Option::is_some) {
+        topology.remarks.push(geography::STATED.to_owned());
+    }
+    edges::add(&graph.edges, &positions, &mut topology, &mut used)?;
+    used.tell(&mut topology.notes);
+    Ok(topology)
+}
+
+/// Adds a node, and returns where it is.
+fn add_node(node: &Vertex, role: Role, topology: &mut Topology, used: &mut Used) -> Read<Option<Position>> {
+    let mut known = used.of("nodes", &node.attributes);
+    let label = known.first(&["label", "name"]).map_or("", |label| label.value.as_str());
+    let number = topology.add_node(meant(label), &node.id, node.place)?;
+    let hyperedge = known.first(&["hyperedge"]).filter(|said| said.value == "1" || said.value == "true");
+    let said = known.first(&["kind"]).and_then(|said| Role::kind(&said.value));
+    let (kind, why) = match (said, hyperedge) {
+        (Some(kind), _) => (kind, None),
+        (None, Some(said)) => ("switch", Some(said)),
+        (None, None) => (role.name(), None),
+    };
+    let there = &mut topology.nodes[number];
+    if let Some(why) = why {
+        let words = if there.origin.words.is_empty() { "" } else { ", " };
+        there.origin.words.push_str(&format!("{words}{} {}", why.name, why.value));
+    }
+    if kind != "host" {
+        there.settings.push(entry("kind", Value::plain(kind)));
+    }
+    let latitude = known.first(&["latitude", "lat"]);
+    let longitude = known.first(&["longitude", "lon", "lng", "long"]);
+    known.settle();
+    let (Some(latitude), Some(longitude)) = (latitude, longitude) else { return Ok(None) };
+    let position = Position::new(&latitude.value, &longitude.value);
+    if position.is_none() {
+        let (north, east) = (&latitude.value, &longitude.value);
+        topology.notes.add(latitude.place, format!("{north:?}, {east:?} is no place on Earth: its links get no delay"));
+    }
+    Ok(position)
+}
+
+/// A label, but for what stands where there is none.
+fn meant(label: &str) -> &str {
+    if ["None", "?", "null", "NULL", "none"].contains(&label.trim()) { "" } else { label }
+}

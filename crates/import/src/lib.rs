@@ -1,0 +1,194 @@
+//! Files of other network tools, read as lab files.
+//!
+//! A reader per format makes a topology of nodes, links and events, whose values know where they come from; one writer makes
+//! a lab file of it, with comments that say so, and with a list of what the file says and a lab does not have. The lab is
+//! then read from that text by `netloom_lab`, like any other; what is wrong with it is told at the line of the foreign file.
+//!
+//! This crate opens no file but the one it is asked for and those that this one names, and touches nothing else of the
+//! system. What it reads may be anything: sizes, depths and steps are bounded.
+#![forbid(unsafe_code)]
+
+mod formats;
+mod geography;
+mod graph;
+mod names;
+mod notes;
+mod quantity;
+mod source;
+mod topology;
+mod value;
+mod xml;
+mod yaml;
+
+pub use formats::Format;
+
+use netloom_lab::{Clock, Diagnostic, Diagnostics, Lab, Span};
+use notes::Note;
+use source::{Place, Source};
+use std::path::Path;
+use yaml::Written;
+
+/// What nodes are of which a file only says that they exist.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// Transit routers: they forward, and run no programs.
+    #[default]
+    Transit,
+    /// Routers, on which programs run.
+    Router,
+    /// Hosts, which do not forward.
+    Host,
+}
+
+impl Role {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Transit, Self::Router, Self::Host];
+
+    /// The kind of node in a lab file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Transit => "transit",
+            Self::Router => "router",
+            Self::Host => "host",
+        }
+    }
+
+    /// The kind of node of a lab file that `name` is.
+    fn kind(name: &str) -> Option<&'static str> {
+        ["host", "router", "transit", "switch", "hub"].into_iter().find(|kind| *kind == name)
+    }
+}
+
+/// How a file is to be read.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What nodes are of which a graph only says that they exist.
+    pub role: Role,
+}
+
+/// What a reader has: the file, and the way to others that it names.
+#[derive(Debug)]
+pub(crate) struct Input<'a> {
+    sources: &'a mut Vec<Source>,
+    /// The file's name without its ending.
+    stem: String,
+}
+
+impl Input<'_> {
+    /// The text of the file itself.
+    fn text(&self) -> &str {
+        &self.sources[0].text
+    }
+}
+
+/// A file of another tool as a lab file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    format: Format,
+    sources: Vec<Source>,
+    written: Written,
+    notes: Vec<Note>,
+    left_out: usize,
+}
+
+/// Reads the text of a file of another tool; messages call it `file`.
+///
+/// # Errors
+/// What is wrong with it, at its line and column.
+pub fn read(format: Format, file: &str, text: String, options: &Options) -> Result<Imported, Diagnostics> {
+    let mut sources = vec![Source { name: file.to_owned(), text }];
+    let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let read = format.read(&mut Input { sources: &mut sources, stem }, options);
+    let mut topology = read.map_err(|wrong| wrong.shown(&sources))?;
+    let (notes, left_out) = std::mem::take(&mut topology.notes).sorted();
+    let told = Imported { format, sources, written: Written::default(), notes, left_out };
+    let shown: Vec<String> = told.notes_from("").collect();
+    Ok(Imported { written: yaml::write(&topology, &shown, &told.sources, format.title()), ..told })
+}
+
+impl Imported {
+    /// The format of the file.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The text of the lab file.
+    pub fn yaml(&self) -> &str {
+        &self.written.text
+    }
+
+    /// What the file says and the lab does not have, or has otherwise: a line each, with its place.
+    pub fn notes(&self) -> impl Iterator<Item = String> + '_ {
+        self.notes_from(self.name())
+    }
+
+    /// The lab, as if its clock were this one if one is given.
+    ///
+    /// # Errors
+    /// What is wrong with it, at the lines of the foreign file that it comes from.
+    pub fn parse(&self, clock: Option<Clock>) -> Result<Lab, Diagnostics> {
+        let parsed = match clock {
+            Some(clock) => netloom_lab::parse_with_clock(self.yaml(), self.name(), clock),
+            None => netloom_lab::parse(self.yaml(), self.name()),
+        };
+        let mut lab = parsed.map_err(|errors| Diagnostics::of_errors(self.name(), self.text(), self.moved(&errors)))?;
+        lab.warnings = Diagnostics::of_warnings(self.name(), self.text(), self.moved(&lab.warnings));
+        for event in &mut lab.plan.timeline {
+            event.line = self.line(event.line);
+        }
+        for source in &mut lab.plan.traffic {
+            source.line = self.line(source.line);
+        }
+        Ok(lab)
+    }
+
+    fn name(&self) -> &str {
+        &self.sources[0].name
+    }
+
+    fn text(&self) -> &str {
+        &self.sources[0].text
+    }
+
+    /// The notes; the file itself is called `name`.
+    fn notes_from<'a>(&'a self, name: &'a str) -> impl Iterator<Item = String> + 'a {
+        let notes = self.notes.iter().map(move |note| {
+            let times = if note.count > 1 { format!(" ({} times)", note.count) } else { String::new() };
+            format!("{}{}{times}", self.shown(note.place, name), note.message)
+        });
+        notes.chain((self.left_out > 0).then(|| format!("and {} more", self.left_out)))
+    }
+
+    /// A place as the beginning of a line.
+    fn shown(&self, place: Place, name: &str) -> String {
+        match (place.file, place.span.line) {
+            (0, 0) if name.is_empty() => String::new(),
+            (0, 0) => format!("{name}: "),
+            (0, line) if name.is_empty() => format!("line {line}: "),
+            (0, line) => format!("{name}:{line}: "),
+            (file, line) => format!("{}:{line}: ", self.sources.get(file).map_or("", |source| source.name.as_str())),
+        }
+    }
+
+    /// Where a line of the lab file comes from.
+    fn place(&self, line: usize) -> Option<Place> {
+        self.written.places.get(line.checked_sub(1)?).copied().flatten()
+    }
+
+    /// The line of the foreign file that a line of the lab file comes from.
+    fn line(&self, line: usize) -> usize {
+        self.place(line).filter(|place| place.file == 0).map_or(0, |place| place.span.line)
+    }
+
+    /// What is found in the lab file, at the places that it comes from.
+    fn moved(&self, found: &Diagnostics) -> Vec<Diagnostic> {
+        let moved = found.iter().map(|one| match self.place(one.line()) {
+            Some(place) if place.file == 0 => Diagnostic::new(place.span, one.key(), one.message()),
+            Some(place) => {
+                Diagnostic::new(Span::default(), one.key(), format!("{}{}", self.shown(place, ""), one.message()))
+            }
+            None => Diagnostic::new(Span::default(), one.key(), one.message()),
+        });
+        moved.collect()
+    }
+}

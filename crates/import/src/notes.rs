@@ -1,0 +1,46 @@
+//! What a file says that a lab does not have: told, each kind once, and never left out in silence.
+
+use crate::source::Place;
+use std::collections::BTreeMap;
+
+/// Kinds that are kept; further ones are counted.
+const MOST: usize = 200;
+
+/// Something that is not as the file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    /// Where it is said first.
+    pub(crate) place: Place,
+    pub(crate) message: String,
+    /// How often it is said.
+    pub(crate) count: usize,
+}
+
+/// What was found so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notes {
+    found: BTreeMap<String, Note>,
+    left_out: usize,
+}
+
+impl Notes {
+    /// Notes something; the same words at several places are one note.
+    pub(crate) fn add(&mut self, place: Place, message: impl Into<String>) {
+        let message = message.into();
+        if let Some(note) = self.found.get_mut(&message) {
+            note.count += 1;
+            note.place = note.place.min(place);
+        } else if self.found.len() < MOST {
+            self.found.insert(message.clone(), Note { place, message, count: 1 });
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    /// All of them by their places, and how many more there are.
+    pub(crate) fn sorted(self) -> (Vec<Note>, usize) {
+        let mut notes: Vec<Note> = self.found.into_values().collect();
+        notes.sort_by(|a, b| (a.place, &a.message).cmp(&(b.place, &b.message)));
+        (notes, self.left_out)
+    }
+}

@@ -1,0 +1,118 @@
+//! What all readers make: nodes, links and a timeline, with names that a lab accepts and values that say where they come
+//! from.
+
+use crate::names::{self, Kind, Names};
+use crate::notes::Notes;
+use crate::source::{Place, Read};
+use crate::value::{Map, Origin, Value, entry};
+
+/// More than any lab that could be run; a file that says more is refused before it takes all memory.
+const MOST_NODES: usize = 100_000;
+const MOST_LINKS: usize = 300_000;
+
+/// A network as a file describes it.
+#[derive(Debug)]
+pub(crate) struct Topology {
+    /// The name of the lab.
+    pub(crate) name: String,
+    /// What the first lines of the lab file say beside what is not converted.
+    pub(crate) remarks: Vec<String>,
+    /// Keys of the top level, in front of the nodes.
+    pub(crate) top: Map,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) timeline: Vec<Value>,
+    /// Keys of the top level behind the timeline.
+    pub(crate) rest: Map,
+    pub(crate) notes: Notes,
+    node_names: Names,
+    link_names: Names,
+}
+
+/// A node.
+#[derive(Debug)]
+pub(crate) struct Node {
+    /// Its name in the lab.
+    pub(crate) name: String,
+    pub(crate) origin: Origin,
+    pub(crate) settings: Map,
+}
+
+/// A link with two ends.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) name: String,
+    pub(crate) origin: Origin,
+    pub(crate) ends: [End; 2],
+    /// Settings of the link, and of both its directions.
+    pub(crate) settings: Map,
+    pub(crate) forward: Map,
+    pub(crate) backward: Map,
+}
+
+/// An end of a link.
+#[derive(Clone, Debug)]
+pub(crate) struct End {
+    /// The number of the node.
+    pub(crate) node: usize,
+    /// Interface, addresses and hardware address.
+    pub(crate) settings: Map,
+}
+
+impl End {
+    pub(crate) fn at(node: usize) -> Self {
+        Self { node, settings: Map::new() }
+    }
+}
+
+impl Topology {
+    /// An empty lab, called as nearly like `label` as a lab can be.
+    pub(crate) fn called(label: &str) -> Self {
+        Self {
+            name: names::of_lab(label),
+            remarks: Vec::new(),
+            top: Map::new(),
+            nodes: Vec::new(),
+            links: Vec::new(),
+            timeline: Vec::new(),
+            rest: Map::new(),
+            notes: Notes::default(),
+            node_names: Names::of(Kind::Node),
+            link_names: Names::of(Kind::Link),
+        }
+    }
+
+    /// Adds a node and returns its number. The file calls it `label`; if that cannot be a name, it becomes `otherwise`. The
+    /// comment says `label` where the name differs.
+    pub(crate) fn add_node(&mut self, label: &str, otherwise: &str, place: Place) -> Read<usize> {
+        if self.nodes.len() >= MOST_NODES {
+            return Err(place.wrong(format!("more than {MOST_NODES} nodes: no lab is so large")));
+        }
+        let name = self.node_names.make(label, otherwise);
+        let words = if name == label || label.trim().is_empty() { String::new() } else { format!("{label:?}") };
+        self.nodes.push(Node { name, origin: Origin::said(place, words), settings: Map::new() });
+        Ok(self.nodes.len() - 1)
+    }
+
+    /// Adds a link and returns its number. Without a label it is called after its ends.
+    pub(crate) fn add_link(&mut self, label: &str, origin: Origin, ends: [End; 2]) -> Read<usize> {
+        if self.links.len() >= MOST_LINKS {
+            let place = origin.place.unwrap_or_default();
+            return Err(place.wrong(format!("more than {MOST_LINKS} links: no lab is so large")));
+        }
+        let [first, second] = [&ends[0], &ends[1]].map(|end| self.nodes[end.node].name.as_str());
+        let name = self.link_names.make(label, &names::between(first, second));
+        let (settings, forward, backward) = (Map::new(), Map::new(), Map::new());
+        self.links.push(Link { name, origin, ends, settings, forward, backward });
+        Ok(self.links.len() - 1)
+    }
+
+    /// Adds a switch or hub that the file does not have as a node, for a LAN.
+    pub(crate) fn add_device(&mut self, label: &str, kind: &str, origin: Origin) -> Read<usize> {
+        let place = origin.place.unwrap_or_default();
+        let number = self.add_node(label, "lan", place)?;
+        self.nodes[number].origin = origin;
+        self.nodes[number].settings.push(entry("kind", Value::plain(kind)));
+        Ok(number)
+    }
+}

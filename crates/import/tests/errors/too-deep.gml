@@ -1,0 +1,1 @@
+graph [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ a [ ]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]] ]
