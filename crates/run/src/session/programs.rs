@@ -216,16 +216,10 @@ impl Programs {
         let command = &self.commands[number];
         let (stdout, stderr) = command.open_logs(&context.job.folder)?;
         let described = &command.described;
-        let launch = Launch {
-            node: described.node,
-            argv: argv(&described.command),
-            env: environment::of_program(&context.job.plan, described.node, described.user.as_deref(), &described.env),
-            cwd: self.folder_of(context, described),
-            stdio: [null()?, stdout, stderr],
-            terminal: false,
-            user: described.user.clone(),
-        };
-        let node = launch.node;
+        let (node, user, cwd) = (described.node, described.user.clone(), self.folder_of(context, described));
+        let env = environment::of_program(&context.job.plan, node, user.as_deref(), &described.env, &cwd);
+        let stdio = [null()?, stdout, stderr];
+        let launch = Launch { node, argv: argv(&described.command), env, cwd, stdio, terminal: false, user };
         self.commands[number].asked = Some(context.links.now());
         let named = self.hosts.write(&context.job.plan, node);
         Ok(named.and_then(|()| self.nodes[node].begin_spawn(launch.into())))

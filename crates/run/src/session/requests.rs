@@ -195,7 +195,7 @@ fn execute(
     if programs.processes.key_of(Purpose::Client(id)).is_some() {
         return Err((ExitCode::Usage, "this connection has started a program already".into()));
     }
-    let env = environment::of_program(&context.job.plan, node, user.as_deref(), &env);
+    let env = environment::of_program(&context.job.plan, node, user.as_deref(), &env, cwd.as_ref());
     let argv = argv.into_iter().map(OsString::from).collect();
     let key = programs
         .launch(context, Launch { node, argv, env, cwd: cwd.into(), stdio, terminal, user })

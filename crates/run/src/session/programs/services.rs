@@ -66,7 +66,7 @@ impl Programs {
         }
         let described = &self.commands[number].described;
         let (cwd, user) = (self.folder_of(context, described), described.user.clone());
-        let env = environment::of_program(&context.job.plan, node, user.as_deref(), &described.env);
+        let env = environment::of_program(&context.job.plan, node, user.as_deref(), &described.env, &cwd);
         let stdio = [null()?, null()?, null()?];
         let launch = Launch { node, argv, env, cwd, stdio, terminal: false, user };
         let key = self.launch(context, launch).map_err(|error| self.cannot_start(context, number, &error))?;
