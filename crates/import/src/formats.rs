@@ -1,12 +1,15 @@
 //! The formats that are read: one file each.
 
+mod containerlab;
 mod gml;
 mod graphml;
+mod kathara;
 
+use crate::Options;
+use crate::files::Input;
 use crate::graph;
 use crate::source::Read;
 use crate::topology::Topology;
-use crate::{Input, Options};
 use std::path::Path;
 
 /// A format of files that describe networks.
@@ -16,17 +19,23 @@ pub enum Format {
     GraphMl,
     /// Graphs in brackets.
     Gml,
+    /// Containers and links.
+    Containerlab,
+    /// Devices and collision domains.
+    Kathara,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::GraphMl, Self::Gml];
+    pub const ALL: [Self; 4] = [Self::GraphMl, Self::Gml, Self::Containerlab, Self::Kathara];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::GraphMl => "graphml",
             Self::Gml => "gml",
+            Self::Containerlab => "containerlab",
+            Self::Kathara => "kathara",
         }
     }
 
@@ -35,6 +44,8 @@ impl Format {
         match self {
             Self::GraphMl => "GraphML",
             Self::Gml => "GML",
+            Self::Containerlab => "containerlab",
+            Self::Kathara => "Kathará",
         }
     }
 
@@ -50,6 +61,8 @@ impl Format {
         match extension.as_str() {
             "graphml" => Some(Self::GraphMl),
             "gml" => Some(Self::Gml),
+            "conf" if path.file_name().is_some_and(|name| name == "lab.conf") => Some(Self::Kathara),
+            "yml" | "yaml" => has_key(text, "topology").then_some(Self::Containerlab),
             "xml" => text.contains("<graphml").then_some(Self::GraphMl),
             _ => None,
         }
@@ -57,10 +70,16 @@ impl Format {
 
     /// Reads a file of this format.
     pub(crate) fn read(self, input: &mut Input<'_>, options: &Options) -> Read<Topology> {
-        let text = input.text();
         match self {
-            Self::GraphMl => graph::topology(graphml::read(text)?, &input.stem, options.role),
-            Self::Gml => graph::topology(gml::read(text)?, &input.stem, options.role),
+            Self::GraphMl => graph::topology(graphml::read(input.text())?, &input.stem, options.role),
+            Self::Gml => graph::topology(gml::read(input.text())?, &input.stem, options.role),
+            Self::Containerlab => containerlab::read(input.text(), &input.stem, options),
+            Self::Kathara => kathara::read(input),
         }
     }
+}
+
+/// Whether a YAML text has this key at its top level.
+fn has_key(text: &str, key: &str) -> bool {
+    text.lines().any(|line| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':')))
 }

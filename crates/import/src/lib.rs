@@ -8,23 +8,29 @@
 //! system. What it reads may be anything: sizes, depths and steps are bounded.
 #![forbid(unsafe_code)]
 
+mod files;
 mod formats;
 mod geography;
 mod graph;
+mod machine;
 mod names;
 mod notes;
 mod quantity;
+mod shell;
 mod source;
 mod topology;
+mod tree;
 mod value;
 mod xml;
 mod yaml;
 
 pub use formats::Format;
 
+use files::Input;
 use netloom_lab::{Clock, Diagnostic, Diagnostics, Lab, Span};
 use notes::Note;
 use source::{Place, Source};
+use std::collections::BTreeMap;
 use std::path::Path;
 use yaml::Written;
 
@@ -64,21 +70,8 @@ impl Role {
 pub struct Options {
     /// What nodes are of which a graph only says that they exist.
     pub role: Role,
-}
-
-/// What a reader has: the file, and the way to others that it names.
-#[derive(Debug)]
-pub(crate) struct Input<'a> {
-    sources: &'a mut Vec<Source>,
-    /// The file's name without its ending.
-    stem: String,
-}
-
-impl Input<'_> {
-    /// The text of the file itself.
-    fn text(&self) -> &str {
-        &self.sources[0].text
-    }
+    /// The environment variables that a file may ask for.
+    pub environment: BTreeMap<String, String>,
 }
 
 /// A file of another tool as a lab file.
@@ -98,7 +91,8 @@ pub struct Imported {
 pub fn read(format: Format, file: &str, text: String, options: &Options) -> Result<Imported, Diagnostics> {
     let mut sources = vec![Source { name: file.to_owned(), text }];
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let read = format.read(&mut Input { sources: &mut sources, stem }, options);
+    let folder = Path::new(file).parent().map(Path::to_owned).unwrap_or_default();
+    let read = format.read(&mut Input::new(&mut sources, stem, folder), options);
     let mut topology = read.map_err(|wrong| wrong.shown(&sources))?;
     let (notes, left_out) = std::mem::take(&mut topology.notes).sorted();
     let told = Imported { format, sources, written: Written::default(), notes, left_out };

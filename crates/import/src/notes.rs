@@ -37,6 +37,16 @@ impl Notes {
         }
     }
 
+    /// Adds all of another list.
+    pub(crate) fn extend(&mut self, others: Self) {
+        for note in others.found.into_values() {
+            for _ in 0..note.count {
+                self.add(note.place, note.message.clone());
+            }
+        }
+        self.left_out += others.left_out;
+    }
+
     /// All of them by their places, and how many more there are.
     pub(crate) fn sorted(self) -> (Vec<Note>, usize) {
         let mut notes: Vec<Note> = self.found.into_values().collect();

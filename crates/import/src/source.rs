@@ -77,6 +77,14 @@ impl Lines {
 }
 
 impl Lines {
+    /// The place of a whole line, from 1.
+    pub(crate) fn line(&self, line: usize) -> Place {
+        let line = line.clamp(1, self.starts.len());
+        let begin = self.starts[line - 1];
+        let end = self.starts.get(line).map_or(self.length, |next| next - 1);
+        self.place(begin, end)
+    }
+
     /// The place of so many characters from the beginning of a line, both from 1.
     pub(crate) fn at(&self, line: usize, column: usize, text: &str) -> Place {
         let begin = self.starts.get(line.max(1) - 1).copied().unwrap_or(self.length);

@@ -148,7 +148,14 @@ impl Writer<'_> {
 
     /// An item of a list. A map that needs several lines begins behind the dash.
     fn item(&mut self, item: &Value, indent: usize, above: Option<Place>) {
-        self.value(&format!("{:indent$}-", ""), item, indent, above);
+        match &item.content {
+            Content::Map(entries) if item.origin.is_empty() && needs_lines(item, false) => {
+                let start = self.written.text.len() + indent;
+                self.entries(entries, indent + 2, above);
+                self.written.text.replace_range(start..=start, "-");
+            }
+            _ => self.value(&format!("{:indent$}-", ""), item, indent, above),
+        }
     }
 
     /// A text of several lines.

@@ -14,6 +14,7 @@ fn files() -> Vec<(Format, String)> {
         |name: &str| fs::read_dir(folder.join(name)).expect("a folder").map(|entry| entry.expect("a file").path());
     let mut paths: Vec<PathBuf> = entries("files").chain(entries("errors")).collect();
     paths.sort();
+    paths.iter_mut().filter(|path| path.is_dir()).for_each(|path| path.push("lab.conf"));
     let text = |path: &PathBuf| fs::read_to_string(path).ok();
     let found = paths.iter().filter_map(|path| text(path).and_then(|text| Some((Format::of(path, &text)?, text))));
     let files: Vec<(Format, String)> = found.collect();

@@ -23,10 +23,13 @@ fn name(path: &Path) -> String {
     path.file_name().expect("files have names").to_string_lossy().into_owned()
 }
 
+/// A file, or what describes the lab in a folder. Both are named from the folder of this crate, in which tests run.
 fn import(path: &Path) -> Result<Imported, Diagnostics> {
-    let text = fs::read_to_string(path).expect("a text");
-    let format = Format::of(path, &text).unwrap_or_else(|| panic!("{}: whose file is this?", path.display()));
-    netloom_import::read(format, &name(path), text, &Options::default())
+    let path = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).expect("a file of this crate");
+    let path = if path.is_dir() { path.join("lab.conf") } else { path.to_owned() };
+    let text = fs::read_to_string(&path).expect("a text");
+    let format = Format::of(&path, &text).unwrap_or_else(|| panic!("{}: whose file is this?", path.display()));
+    netloom_import::read(format, &path.to_string_lossy(), text, &Options::default())
 }
 
 /// What `got` should be is in a file beside the input.
@@ -47,7 +50,8 @@ fn check_file(path: &Path) -> Result<(), String> {
     compare(path, "expected", imported.yaml())?;
     let lab = imported.parse(None).map_err(refused)?;
     // A lab file of its own, with the same plan but for the lines of its events.
-    let again = netloom_lab::parse(imported.yaml(), "again.yaml").map_err(refused)?;
+    let beside = if path.is_dir() { path.join("again.yaml") } else { path.with_file_name("again.yaml") };
+    let again = netloom_lab::parse(imported.yaml(), &beside.to_string_lossy()).map_err(refused)?;
     if lab.plan.text().to_string() == again.plan.text().to_string() {
         Ok(())
     } else {

@@ -1,8 +1,9 @@
 //! How files of other network tools are read and converted.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use netloom_import::{Format, Options, Role};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// `netloom convert`
@@ -12,11 +13,14 @@ use std::path::PathBuf;
   netloom convert Abilene.graphml -o abilene.yaml
   netloom convert Abilene.gml --nodes routers -o abilene.yaml
   netloom convert topology.xml --from graphml
+  netloom convert lab.clab.yml
+  netloom convert kathara-lab/
 
 The lab file that is written says beside each value from which line of FILE it comes, and at its top what FILE says that a
 lab does not have. `netloom run`, `up`, `check` and `sim` read FILE directly, as if it were converted before.")]
 pub(crate) struct ConvertArgs {
-    /// The file to convert
+    /// The file or folder to convert
+    #[arg(value_parser = lab_path())]
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) foreign: Foreign,
@@ -44,7 +48,7 @@ impl Foreign {
             RoleArg::Routers => Role::Router,
             RoleArg::Hosts => Role::Host,
         };
-        Options { role }
+        Options { role, environment: std::env::vars_os().filter_map(text).collect() }
     }
 }
 
@@ -57,6 +61,19 @@ pub(crate) enum RoleArg {
     Routers,
     /// Hosts, which run programs and do not forward
     Hosts,
+}
+
+/// A variable, if both its name and its value are texts.
+fn text((name, value): (OsString, OsString)) -> Option<(String, String)> {
+    Some((name.into_string().ok()?, value.into_string().ok()?))
+}
+
+/// A file that describes a lab; of a folder, the file in it that does.
+pub(super) fn lab_path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().map(|path| match path.join("lab.conf") {
+        inner if path.is_dir() && inner.is_file() => inner,
+        _ => path,
+    })
 }
 
 fn format() -> impl TypedValueParser<Value = Format> {

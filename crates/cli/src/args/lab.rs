@@ -1,6 +1,7 @@
 //! What brings a lab up, works with it, and takes it down.
 
 use super::Overrides;
+use super::convert::lab_path;
 use clap::{Args, ValueEnum};
 use netloom_units::Duration;
 use std::path::PathBuf;
@@ -16,7 +17,8 @@ use std::path::PathBuf;
 expectations. Results go to RESULTS/<lab>/<time>-<id>/; `netloom down` prints the verdict. With --clock virtual, the
 lab's time stands still when it is up: see `netloom advance`.")]
 pub(crate) struct UpArgs {
-    /// The lab file, or a file of another network tool
+    /// The lab file, or a file or folder of another network tool
+    #[arg(value_parser = lab_path())]
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) overrides: Overrides,

@@ -1,6 +1,7 @@
 //! What runs a lab from its file, simulates it, or checks it.
 
 use super::Foreign;
+use super::convert::lab_path;
 use clap::{Args, ValueEnum};
 use netloom_lab::{Clock, Shards};
 use netloom_units::Dilation;
@@ -24,7 +25,8 @@ that the verdict proposes, at most 5 times in all. The last report shows all run
 
 Results go to RESULTS/<lab>/<time>-<id>/. Ctrl-C stops the run and keeps its results; a second Ctrl-C kills it.")]
 pub(crate) struct RunArgs {
-    /// The lab file, or a file of another network tool
+    /// The lab file, or a file or folder of another network tool
+    #[arg(value_parser = lab_path())]
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) overrides: Overrides,
@@ -63,7 +65,8 @@ poisson, on-off, pcap or window (a sender with a fixed window, which is not TCP)
 happen at their instants; its programs do not run. The same seed gives the same figures. Results and plots go to
 RESULTS/<lab>/<time>-<id>/.")]
 pub(crate) struct SimArgs {
-    /// The lab file, or a file of another network tool
+    /// The lab file, or a file or folder of another network tool
+    #[arg(value_parser = lab_path())]
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) foreign: Foreign,
@@ -98,7 +101,8 @@ pub(crate) struct SimArgs {
   netloom check lab.yaml --json | jq '.links[] | {name, joined_in_kernel, not_joined_because}'
   netloom check lab.yaml --clock virtual")]
 pub(crate) struct CheckArgs {
-    /// The lab file, or a file of another network tool
+    /// The lab file, or a file or folder of another network tool
+    #[arg(value_parser = lab_path())]
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) foreign: Foreign,

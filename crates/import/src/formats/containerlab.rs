@@ -1,0 +1,230 @@
+//! containerlab's YAML: containers and the links between them (containerlab.dev, "Topology definition").
+
+mod links;
+mod variables;
+
+use crate::Options;
+use crate::machine;
+use crate::source::{Place, Read};
+use crate::topology::Topology;
+use crate::tree::{self, Tree};
+use crate::value::{Map, Origin, Value, entry, put};
+use netloom_lab::yaml::{Content, Node};
+use std::collections::BTreeMap;
+use variables::Variables;
+
+/// Kinds of nodes that are bridges.
+const BRIDGES: [&str; 3] = ["bridge", "ovs-bridge", "ovs"];
+/// Keys of nodes that are read, or that mean nothing to anybody but containerlab's own output.
+const READ: [&str; 8] = ["kind", "group", "image", "exec", "env", "binds", "cpu", "sysctls"];
+/// Where nothing of a node can be.
+const WINDOWS: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// Reads the topology in `text`.
+pub(crate) fn read(text: &str, stem: &str, options: &Options) -> Read<Topology> {
+    let root = tree::parse(text)?;
+    let label = root.word("name").unwrap_or(stem);
+    let mut topology = Topology::called(label.trim_end_matches(".clab"));
+    let inner = root.required("topology", "a containerlab file has its nodes and links under `topology:`")?;
+    for key in root.entries().iter().filter(|key| !["name", "topology", "prefix", "mgmt"].contains(&key.name.as_str()))
+    {
+        topology.notes.add(key.value.place(), format!("`{}` is not read", key.name));
+    }
+    if let Some(mgmt) = root.get("mgmt") {
+        topology.notes.add(mgmt.place(), "there is no management network: `netloom exec` and `expose` lead into nodes");
+    }
+    let nodes = inner.required("nodes", "write for example `nodes: {a: {kind: linux}}`")?;
+    let mut reader = Reader {
+        topology,
+        variables: Variables::new(options),
+        inner,
+        numbers: BTreeMap::new(),
+        interfaces: Vec::new(),
+        kinds: Vec::new(),
+    };
+    for node in nodes.entries() {
+        reader.node(&node.name, &node.value, Place { file: 0, span: node.span })?;
+    }
+    let links = inner.get("links").map_or(&[][..], Tree::items);
+    let mut is_addressed = false;
+    for link in links {
+        is_addressed |= reader.link(link)?;
+    }
+    for node in nodes.entries() {
+        is_addressed |= reader.settle(&node.name, &node.value);
+    }
+    if is_addressed {
+        put(&mut reader.topology.top, "addresses", Value::plain("none"));
+        put(&mut reader.topology.top, "routes", Value::plain("none"));
+        reader
+            .topology
+            .remarks
+            .push("The file gives addresses, so nodes have those and no others, and no routes.".into());
+    }
+    reader.topology.notes.extend(reader.variables.into_notes());
+    Ok(reader.topology)
+}
+
+struct Reader<'a> {
+    topology: Topology,
+    variables: Variables<'a>,
+    /// What stands under `topology`.
+    inner: &'a Node,
+    /// The numbers of the nodes by their names.
+    numbers: BTreeMap<String, usize>,
+    /// The interfaces of each node.
+    interfaces: Vec<machine::Interfaces>,
+    /// The kind of each node, as the file has it.
+    kinds: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    /// What a node says under a key, or its group, its kind, or the defaults.
+    fn inherited(&self, node: &'a Node, key: &str) -> Option<&'a Node> {
+        self.layers(node).into_iter().find_map(|layer| layer.get(key))
+    }
+
+    /// Where a node's settings come from, the strongest first.
+    fn layers(&self, node: &'a Node) -> Vec<&'a Node> {
+        let defaults = self.inner.get("defaults");
+        let of = |section: &str, name: Option<&str>| self.inner.get(section)?.get(name?);
+        let group_name = node.word("group").or_else(|| defaults?.word("group"));
+        let group = of("groups", group_name);
+        let kind_name = node.word("kind").or_else(|| group?.word("kind")).or_else(|| defaults?.word("kind"));
+        let kind = of("kinds", kind_name);
+        [Some(node), group, kind, defaults].into_iter().flatten().collect()
+    }
+
+    fn node(&mut self, name: &str, node: &'a Node, place: Place) -> Read<()> {
+        let number = self.topology.add_node(name, "node", place)?;
+        self.numbers.insert(name.to_owned(), number);
+        let kind = self.inherited(node, "kind").and_then(Node::text).unwrap_or("linux").to_owned();
+        self.interfaces.push(machine::Interfaces::new());
+        let bridge = BRIDGES.contains(&kind.as_str());
+        if bridge {
+            self.topology.nodes[number].settings.push(entry("kind", Value::plain("switch")));
+        } else if kind != "linux" {
+            let note = format!("nodes of kind `{kind}` are ordinary Linux routers: their own system is not run");
+            self.topology.notes.add(place, note);
+        }
+        if !self.topology.nodes[number].origin.words.is_empty() {
+            self.topology.nodes[number].origin.words.push_str(", ");
+        }
+        self.topology.nodes[number].origin.words.push_str(&format!("kind {kind}"));
+        self.kinds.push(kind);
+        Ok(())
+    }
+
+    /// What nodes of this kind become, with so many links.
+    fn role(kind: &str, links: usize) -> Option<&'static str> {
+        match kind {
+            _ if BRIDGES.contains(&kind) => None,
+            // Linux machines in the middle forward, and those at the border have nothing to forward.
+            "linux" if links < 2 => None,
+            _ => Some("router"),
+        }
+    }
+
+    /// Sets a node up, when its interfaces are known.
+    fn settle(&mut self, name: &str, node: &'a Node) -> bool {
+        let Some(number) = self.numbers.get(name).copied() else { return false };
+        let interfaces = std::mem::take(&mut self.interfaces[number]);
+        if let Some(role) = Self::role(&self.kinds[number], interfaces.len()) {
+            self.topology.nodes[number].settings.insert(0, entry("kind", Value::plain(role)));
+        }
+        self.leave(node);
+        if BRIDGES.contains(&self.kinds[number].as_str()) {
+            return false;
+        }
+        let mut settings = self.settings(node);
+        self.topology.nodes[number].settings.append(&mut settings);
+        // Commands of all layers run: those of the defaults first.
+        let mut commands = Vec::new();
+        for layer in self.layers(node).into_iter().rev() {
+            for command in layer.get("exec").map_or(&[][..], Tree::items) {
+                commands.extend(command.text().map(|line| (self.variables.expand(line, command), command.place())));
+            }
+        }
+        machine::set_up(&mut self.topology, number, &interfaces, commands)
+    }
+
+    /// Environment, files and processors of a node.
+    fn settings(&mut self, node: &'a Node) -> Map {
+        let mut settings = Map::new();
+        if let Some(cpu) =
+            self.inherited(node, "cpu").filter(|cpu| cpu.text().is_some_and(|text| text.parse::<f64>().is_ok()))
+        {
+            let value = Value::plain(cpu.text().unwrap_or_default()).because(Origin::at(cpu.place()));
+            settings.push(entry("cpus", value));
+        }
+        let env = self.merged(node, "env");
+        if !env.is_empty() {
+            settings.push(entry("env", Value::map(env)));
+        }
+        let mut sysctls = self.merged(node, "sysctls");
+        sysctls.retain(|(name, value)| {
+            let is_net = name.starts_with("net.");
+            if !is_net {
+                let place = value.origin.place.unwrap_or_default();
+                self.topology
+                    .notes
+                    .add(place, format!("the kernel setting `{name}` is not the network's: it is not set"));
+            }
+            is_net
+        });
+        if !sysctls.is_empty() {
+            settings.push(entry("sysctl", Value::map(sysctls)));
+        }
+        let files = self.files(node);
+        if !files.is_empty() {
+            settings.push(entry("files", Value::map(files)));
+        }
+        settings
+    }
+
+    /// A map of texts to which all layers add.
+    fn merged(&mut self, node: &'a Node, key: &str) -> Map {
+        let mut merged = Map::new();
+        for layer in self.layers(node).into_iter().rev() {
+            for one in layer.get(key).map_or(&[][..], Tree::entries) {
+                let text = one.value.text().unwrap_or_default();
+                let value = Value::text(self.variables.expand(text, &one.value));
+                put(&mut merged, &one.name, value.because(Origin::at(one.value.place())));
+            }
+        }
+        merged
+    }
+
+    /// The files that are bound into a node.
+    fn files(&mut self, node: &'a Node) -> Map {
+        let mut files = Map::new();
+        for layer in self.layers(node).into_iter().rev() {
+            for bind in layer.get("binds").map_or(&[][..], Tree::items) {
+                let text = self.variables.expand(bind.text().unwrap_or_default(), bind);
+                let mut parts = text.split(':');
+                let (Some(from), Some(to)) = (parts.next(), parts.next()) else { continue };
+                let is_window = WINDOWS.iter().any(|window| to == *window || to.starts_with(&format!("{window}/")));
+                if is_window || !to.starts_with('/') || from.contains("__clab") || from == to {
+                    self.topology.notes.add(bind.place(), format!("`{text}` is not bound into the node"));
+                    continue;
+                }
+                put(&mut files, to, Value::text(from).because(Origin::at(bind.place())));
+            }
+        }
+        files
+    }
+
+    /// Notes what of a node is not read.
+    fn leave(&mut self, node: &'a Node) {
+        for layer in self.layers(node) {
+            for key in layer.entries() {
+                let place = Place { file: 0, span: key.span };
+                match key.name.as_str() {
+                    "image" => self.topology.notes.add(place, "images are not run: nodes have this machine's files"),
+                    name if READ.contains(&name) || key.value.content == Content::Empty => {}
+                    name => self.topology.notes.add(place, format!("`{name}` of nodes is not read")),
+                }
+            }
+        }
+    }
+}

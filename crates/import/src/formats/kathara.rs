@@ -1,0 +1,280 @@
+//! Kathará's labs: `lab.conf` with devices and collision domains, a script `DEVICE.startup` for each device, a folder `DEVICE`
+//! with its files, and `lab.dep` (kathara-lab.conf(5), kathara-lab-dirs(7), kathara-lab.dep(5)).
+
+use crate::files::Input;
+use crate::machine::{self, Interfaces};
+use crate::shell;
+use crate::source::{Lines, Place, Read};
+use crate::topology::{End, Topology};
+use crate::value::{Map, Origin, Value, entry, put};
+use std::collections::BTreeMap;
+
+/// Files of one device's folder that are read; more are noted.
+const MOST_FILES: usize = 200;
+
+/// What `lab.conf` says of a device.
+#[derive(Debug, Default)]
+struct Device {
+    node: usize,
+    /// The numbers of its interfaces, each with the collision domain and the hardware address.
+    ports: BTreeMap<u32, (String, Option<String>, Place)>,
+    sysctls: Map,
+    env: Map,
+    /// Commands, in their order.
+    exec: Vec<(String, Place)>,
+}
+
+/// Reads the lab whose `lab.conf` is the input.
+pub(crate) fn read(input: &mut Input<'_>) -> Read<Topology> {
+    let mut topology = Topology::called(&input.stem);
+    let mut devices: Vec<(String, Device)> = Vec::new();
+    let text = input.text().to_owned();
+    let places = Lines::of(&text, 0);
+    for (number, line) in (1..).zip(text.split('\n')) {
+        read_line(line.trim(), places.line(number), &mut topology, &mut devices)?;
+    }
+    if devices.is_empty() {
+        return Err(Place::default().wrong("there is no device in this file: write for example `pc1[0]=\"A\"`"));
+    }
+    let joined = connect(&mut topology, &devices)?;
+    dependencies(input, &mut topology, &devices);
+    put(&mut topology.top, "addresses", Value::plain("none"));
+    put(&mut topology.top, "routes", Value::plain("none"));
+    topology.remarks.push(
+        "Devices have the addresses and routes that their scripts set. All of them forward, as in Kathará.".into(),
+    );
+    let shared = script(input, "shared.startup");
+    for ((name, device), interfaces) in devices.into_iter().zip(&joined) {
+        let settings = &mut topology.nodes[device.node].settings;
+        settings.push(entry("kind", Value::plain("router")));
+        for (key, map) in [("sysctl", device.sysctls), ("env", device.env)] {
+            if !map.is_empty() {
+                settings.push(entry(key, Value::map(map)));
+            }
+        }
+        let files = files(input, &name, topology.nodes[device.node].origin.place.unwrap_or_default(), &mut topology);
+        if !files.is_empty() {
+            topology.nodes[device.node].settings.push(entry("files", Value::map(files)));
+        }
+        let own = script(input, &format!("{name}.startup"));
+        for (script, place) in [shared.clone(), own].into_iter().flatten() {
+            machine::set_up(&mut topology, device.node, interfaces, commands(&script, place));
+        }
+        machine::set_up(&mut topology, device.node, interfaces, device.exec);
+    }
+    Ok(topology)
+}
+
+fn read_line(line: &str, place: Place, topology: &mut Topology, devices: &mut Vec<(String, Device)>) -> Read<()> {
+    if line.is_empty() || line.starts_with('#') {
+        return Ok(());
+    }
+    let Some((left, right)) = line.split_once('=') else {
+        return Err(
+            place.wrong(format!("{line:?} is no setting: write for example `pc1[0]=\"A\"` or `pc1[image]=\"...\"`"))
+        );
+    };
+    let (left, value) = (left.trim(), unquoted(right));
+    let Some((name, key)) =
+        left.split_once('[').and_then(|(name, key)| Some((name.trim(), key.strip_suffix(']')?.trim())))
+    else {
+        if left.starts_with("LAB_") {
+            if left == "LAB_NAME" && !value.trim().is_empty() {
+                topology.name = crate::names::of_lab(&value);
+            } else {
+                topology.remarks.push(format!("{left}: {value}"));
+            }
+            return Ok(());
+        }
+        return Err(place.wrong(format!("{left:?} is no device with a key: write for example `pc1[0]=\"A\"`")));
+    };
+    if name.is_empty() {
+        return Err(place.wrong("a device without a name: write for example `pc1[0]=\"A\"`"));
+    }
+    let index = match devices.iter().position(|(known, _)| known == name) {
+        Some(index) => index,
+        None => {
+            let node = topology.add_node(name, "device", place)?;
+            devices.push((name.to_owned(), Device { node, ..Device::default() }));
+            devices.len() - 1
+        }
+    };
+    let device = &mut devices[index].1;
+    if !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit()) {
+        return port(device, name, key, &value, place);
+    }
+    option(device, key, &value, place, topology);
+    Ok(())
+}
+
+/// An interface: `pc1[0]="A"`, `pc1[0]="A/02:00:00:00:00:01"`.
+fn port(device: &mut Device, name: &str, key: &str, value: &str, place: Place) -> Read<()> {
+    let number: u32 =
+        key.parse().ok().filter(|number| *number < 100_000).ok_or_else(|| {
+            place.wrong(format!("`{key}` is no number of an interface: write for example `{name}[0]`"))
+        })?;
+    let (domain, mac) = value.split_once('/').map_or((value, None), |(domain, mac)| (domain, Some(mac.to_lowercase())));
+    if domain.trim().is_empty() {
+        return Err(place.wrong("the interface has no collision domain: write for example `pc1[0]=\"A\"`"));
+    }
+    if let Some(mac) = mac.as_ref().filter(|mac| !shell::is_mac(mac)) {
+        return Err(place.wrong(format!("{mac:?} is no hardware address: write for example 02:00:00:00:00:01")));
+    }
+    let port = (domain.trim().to_owned(), mac, place);
+    if let Some((_, _, first)) = device.ports.insert(number, port) {
+        return Err(place.wrong(format!("`{name}[{key}]` is here twice, first in line {}", first.span.line)));
+    }
+    Ok(())
+}
+
+fn option(device: &mut Device, key: &str, value: &str, place: Place, topology: &mut Topology) {
+    let told = |said: &str| Value::text(said).because(Origin::at(place));
+    match key {
+        "image" => topology.notes.add(place, "images are not run: devices have this machine's files"),
+        "exec" => device.exec.push((value.to_owned(), place)),
+        "env" | "sysctl" => {
+            let Some((name, value)) = value.split_once('=') else {
+                return topology.notes.add(place, format!("`{key}` without a value: {value:?}"));
+            };
+            if key == "env" {
+                put(&mut device.env, name.trim(), told(value));
+            } else if name.trim().starts_with("net.") {
+                put(&mut device.sysctls, name.trim(), told(value));
+            } else {
+                topology.notes.add(place, format!("the kernel setting `{name}` is not the network's: it is not set"));
+            }
+        }
+        "cpus" if value.parse::<f64>().is_ok() => {
+            put(&mut topology.nodes[device.node].settings, "cpus", Value::plain(value).because(Origin::at(place)));
+        }
+        "ipv6" => topology.notes.add(place, format!("`ipv6` {value}: nodes always have IPv6")),
+        "bridged" => topology.notes.add(place, "a device with a way out of the lab (`bridged`): there is none"),
+        "port" => topology.notes.add(place, format!("port {value} of the machine: write `expose` to reach a program")),
+        _ => topology.notes.add(place, format!("`{key}` of devices is not read")),
+    }
+}
+
+/// Joins the devices: a link for two, a switch for others. Returns each device's interfaces.
+fn connect(topology: &mut Topology, devices: &[(String, Device)]) -> Read<Vec<Interfaces>> {
+    let mut domains: BTreeMap<&str, Vec<(usize, u32)>> = BTreeMap::new();
+    let mut order: Vec<&str> = Vec::new();
+    for (index, (_, device)) in devices.iter().enumerate() {
+        for (number, (domain, _, _)) in &device.ports {
+            let ends = domains.entry(domain).or_default();
+            if ends.is_empty() {
+                order.push(domain);
+            }
+            ends.push((index, *number));
+        }
+    }
+    let mut interfaces = vec![Interfaces::new(); devices.len()];
+    for domain in order {
+        let ends = &domains[domain];
+        let origin = |(index, number): (usize, u32)| Origin::at(devices[index].1.ports[&number].2);
+        let end = |(index, number): (usize, u32)| {
+            let device = &devices[index].1;
+            let mut settings = vec![entry("interface", Value::text(format!("eth{number}")))];
+            if let Some(mac) = &device.ports[&number].1 {
+                settings.push(entry("mac", Value::text(mac.clone())));
+            }
+            End { node: device.node, settings }
+        };
+        match ends[..] {
+            [one, other] if one.0 != other.0 => {
+                let link = topology.add_link(domain, origin(one), [end(one), end(other)])?;
+                interfaces[one.0].insert(format!("eth{}", one.1), (link, 0));
+                interfaces[other.0].insert(format!("eth{}", other.1), (link, 1));
+            }
+            _ => {
+                let mut because = origin(ends[0]);
+                because.words = format!("collision domain {domain}");
+                let switch = topology.add_device(domain, "switch", because)?;
+                for one in ends {
+                    let link = topology.add_link("", origin(*one), [end(*one), End::at(switch)])?;
+                    interfaces[one.0].insert(format!("eth{}", one.1), (link, 0));
+                }
+            }
+        }
+    }
+    Ok(interfaces)
+}
+
+/// Notes in which order devices are to start: here their commands have an order of their own.
+fn dependencies(input: &mut Input<'_>, topology: &mut Topology, devices: &[(String, Device)]) {
+    let Some((text, place)) = script(input, "lab.dep") else { return };
+    let known = |name: &str| devices.iter().any(|(device, _)| device == name);
+    for (line, there) in lines(&text, place) {
+        let Some((device, after)) = line.split_once(':') else {
+            topology.notes.add(there, "no dependency: write `DEVICE: OTHER OTHER`");
+            continue;
+        };
+        let unknown = after.split_whitespace().chain([device.trim()]).find(|name| !known(name));
+        match unknown {
+            Some(name) => topology.notes.add(there, format!("`{name}` is no device of lab.conf")),
+            None => {
+                let (device, after) = (device.trim(), after.trim());
+                topology.notes.add(there, format!("`{device}` starts after {after}: all devices are set up together"));
+            }
+        }
+    }
+}
+
+/// The text of a file of the lab, if there is one, and where it begins.
+fn script(input: &mut Input<'_>, name: &str) -> Option<(String, Place)> {
+    let file = input.open(name)?;
+    let span = netloom_lab::Span { start: 0, end: 0, line: 1 };
+    Some((input.source(file).to_owned(), Place { file, span }))
+}
+
+/// The lines of a text that are neither empty nor comments, with their places.
+fn lines(text: &str, place: Place) -> Vec<(String, Place)> {
+    let places = Lines::of(text, place.file);
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(text.split('\n')) {
+        if !line.trim().is_empty() && !line.trim().starts_with('#') {
+            found.push((line.trim().to_owned(), places.line(number)));
+        }
+    }
+    found
+}
+
+/// The commands of a script: its lines, or all of it where one goes on on the next line.
+fn commands(text: &str, place: Place) -> Vec<(String, Place)> {
+    let lines = lines(text, place);
+    let goes_on = |line: &str| {
+        let words = ["if ", "for ", "while ", "until ", "case ", "then", "do", "done", "fi", "else", "esac", "{", "}"];
+        line.ends_with(['\\', '{', '(', '|'])
+            || line.contains("<<")
+            || line.contains("()")
+            || words.iter().any(|word| line == word.trim() || (word.ends_with(' ') && line.starts_with(word)))
+            || line.matches(['"', '\'']).count() % 2 == 1
+    };
+    // A loop on one line is a command like any other.
+    let is_whole =
+        |line: &str| (line.ends_with("done") || line.ends_with("fi")) && !line.contains("<<") && line.contains(';');
+    if lines.iter().any(|(line, _)| goes_on(line) && !is_whole(line)) {
+        return vec![(text.replace('\r', "").trim_start_matches('\n').to_owned(), place)];
+    }
+    lines
+}
+
+/// The files of a device's folder.
+fn files(input: &Input<'_>, name: &str, place: Place, topology: &mut Topology) -> Map {
+    let found = input.list(name, MOST_FILES + 1);
+    if found.len() > MOST_FILES {
+        topology.notes.add(place, format!("the folder {name} has more than {MOST_FILES} files: none is copied"));
+        return Map::new();
+    }
+    found.into_iter().map(|path| (format!("/{path}"), Value::text(format!("{name}/{path}")))).collect()
+}
+
+/// A value without its quotation marks, and without a comment behind it.
+fn unquoted(value: &str) -> String {
+    let value = value.trim();
+    for quote in ['"', '\''] {
+        if let Some(inner) = value.strip_prefix(quote) {
+            return inner.split(quote).next().unwrap_or_default().to_owned();
+        }
+    }
+    value.split(" #").next().unwrap_or_default().trim().to_owned()
+}
