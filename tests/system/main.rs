@@ -26,6 +26,7 @@ mod protocol;
 mod reach;
 mod refusals;
 mod results;
+mod routing;
 mod runs;
 mod services;
 mod shards;

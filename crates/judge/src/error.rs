@@ -50,6 +50,10 @@ pub struct MissingProgram {
     pub program: String,
     /// Where the user would find it, though nodes do not.
     pub found: Option<PathBuf>,
+    /// The key of the lab file that wants it.
+    pub key: &'static str,
+    /// The package that has it, if that is known.
+    pub package: Option<&'static str>,
 }
 
 impl RunError {
@@ -102,15 +106,16 @@ fn write_missing(f: &mut fmt::Formatter<'_>, missing: &[MissingProgram]) -> fmt:
         if index > 0 {
             writeln!(f)?;
         }
-        let MissingProgram { file, line, program, found } = entry;
-        write!(f, "{}:{line}: key `run`: program `{program}` is not ", file.display())?;
-        match found {
-            Some(found) => write!(
+        let MissingProgram { file, line, program, found, key, package } = entry;
+        write!(f, "{}:{line}: key `{key}`: program `{program}` is not ", file.display())?;
+        match (found, package) {
+            (_, Some(package)) => write!(f, "on this machine: install it with `apt install {package}`")?,
+            (Some(found), None) => write!(
                 f,
                 "in the PATH of nodes: write {}, or `inherit: [PATH]` to give nodes your own",
                 found.display()
             )?,
-            None => f.write_str("on this machine: install it, or write the path of one that exists")?,
+            (None, None) => f.write_str("on this machine: install it, or write the path of one that exists")?,
         }
     }
     Ok(())

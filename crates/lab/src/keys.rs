@@ -1,5 +1,6 @@
 //! Every key of a lab file, in one place: the decoder accepts these and no others, and the JSON schema is made of them.
 
+mod daemons;
 mod files;
 mod kinds;
 mod network;
@@ -7,6 +8,7 @@ mod node;
 mod timeline;
 mod top;
 
+pub(crate) use daemons::DAEMON_FILE;
 pub(crate) use files::FILE;
 pub(crate) use kinds::{DURATION, DURATION_OR_ZERO, SHARE_OR_ZERO};
 pub(crate) use network::{DIRECTION, END, LINK, SETTINGS, TREATMENT, VLANS};

@@ -6,6 +6,7 @@
 mod bypass;
 mod capture;
 mod clock;
+mod daemons;
 mod direction;
 mod ends;
 mod expose;
@@ -19,6 +20,7 @@ mod ways;
 pub use bypass::Bypass;
 pub use capture::{CapturePlan, CapturePoint};
 pub use clock::{Clock, Stack};
+pub use daemons::Daemon;
 pub use direction::Direction;
 pub use ends::{End, EndPlan};
 pub use expose::ExposePlan;
@@ -201,6 +203,8 @@ pub struct NodePlan {
     pub collect: Vec<String>,
     /// The ports of this machine that lead here.
     pub expose: Vec<ExposePlan>,
+    /// The routing protocols that it speaks, each once, in the order of [`Daemon::ALL`].
+    pub daemons: Vec<Daemon>,
     /// What it does as a switch; none of other kinds.
     pub switch: Option<SwitchPlan>,
     /// Where it is in a picture, if the lab file says it: to the right, and down, in lengths of a link.

@@ -3,6 +3,7 @@
 mod bypass;
 mod capture;
 mod clock;
+mod daemons;
 mod downs;
 mod ends;
 mod expose;
@@ -51,6 +52,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     found.errors.extend(expose::check(&spec));
     let mut timeline = std::mem::take(&mut spec.timeline);
     timeline.extend(order::setups(&mut spec));
+    timeline.extend(daemons::entries(&spec));
     let node_index = Index::new("node", spec.nodes.iter().map(|node| &node.name), left_out.nodes);
     let positions = positions(&spec, &node_index, &mut found.errors);
     let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
@@ -104,10 +106,15 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         plan.unreached = routing.unreached;
         found.errors.extend(crowded(&segments));
         let known = neighbors_of(&segments, &interfaces, &addresses, &kinds, spec.arp);
+        let ends: Vec<EndPlan> = interfaces.iter().map(|interface| interface.at).collect();
+        let around = daemons::neighborhoods(&segments, &ends);
+        drop(segments);
+        let speaking = daemons::take(&mut spec);
         let ways = routing.routes.into_iter().zip(routing.names);
         plan.nodes = node_plans(spec.nodes, &spec.inherit, &stacks, switches, ways).collect();
         plan.nodes.iter_mut().zip(positions).for_each(|(node, position)| node.position = position);
         add_interfaces(&mut plan, interfaces, addresses, known);
+        daemons::configure(&mut plan, &speaking, &around, &spec.links, &routing.learned);
     }
     plan
 }
@@ -232,6 +239,7 @@ fn node_plans(
         files: node.files,
         collect: node.collect,
         expose: node.expose.into_iter().map(|exposed| exposed.value).collect(),
+        daemons: Vec::new(),
         switch,
         position: None,
         interfaces: Vec::new(),

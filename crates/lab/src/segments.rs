@@ -157,6 +157,7 @@ pub(crate) mod tests {
             mtu: 1_500,
             coalesce: Duration::ZERO,
             cost: 1,
+            area: 0,
             bypass: None,
             addresses: None,
             vlans: None,

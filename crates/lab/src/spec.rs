@@ -3,8 +3,8 @@
 use crate::capture::CaptureSpec;
 use crate::diagnostics::Spanned;
 use crate::plan::{
-    Argv, Bounds, Clock, Cpus, Direction, ExposePlan, FilePlan, NodeKind, OnSpin, Precision, Ready, Sends, Shards,
-    Stack, Treatment,
+    Argv, Bounds, Clock, Cpus, Daemon, Direction, ExposePlan, FileContents, FilePlan, NodeKind, OnSpin, Precision,
+    Ready, Sends, Shards, Stack, Treatment,
 };
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
@@ -76,7 +76,23 @@ pub(crate) struct NodeSpec {
     pub(crate) files: Vec<FilePlan>,
     pub(crate) collect: Vec<String>,
     pub(crate) expose: Vec<Spanned<ExposePlan>>,
+    pub(crate) routing: RoutingSpec,
     pub(crate) switch: SwitchSpec,
+}
+
+/// The routing daemons of a router.
+#[derive(Debug, Default)]
+pub(crate) struct RoutingSpec {
+    /// What it speaks, each once and in order.
+    pub(crate) daemons: Vec<Daemon>,
+    /// Where the lab file says so.
+    pub(crate) place: Spanned<()>,
+    /// Its autonomous system.
+    pub(crate) number: Option<u32>,
+    /// The user's own configuration.
+    pub(crate) configuration: Option<FileContents>,
+    /// Whether BIRD runs in place of FRR.
+    pub(crate) is_bird: bool,
 }
 
 /// What only switches have.
@@ -98,6 +114,8 @@ pub(crate) struct LinkSpec {
     pub(crate) mtu: u32,
     pub(crate) coalesce: Duration,
     pub(crate) cost: u32,
+    /// Its OSPF area.
+    pub(crate) area: u32,
     pub(crate) bypass: Option<Spanned<BypassSpec>>,
     /// Whether its ends get addresses that they are not given.
     pub(crate) addresses: Option<bool>,

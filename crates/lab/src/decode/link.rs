@@ -92,13 +92,14 @@ pub(super) fn bare_links(node: &Node) -> Vec<Option<LinkSpec>> {
 /// A link as if nothing were said about its directions.
 fn bare_link(name: Spanned<String>, fields: &Fields<'_>, mtu: u32, errors: &mut Errors) -> Option<LinkSpec> {
     let coalesce = fields.read("coalesce", duration_or_zero, errors).unwrap_or(COALESCE);
+    let area = fields.read("area", super::daemons::area, errors).unwrap_or(0);
     let cost = fields.read("cost", |value| number(value, 1, 65_535), errors).unwrap_or(1);
     let bypass = fields.read("bypass", |value| bypass(value).map(|said| value.spanned(said)), errors);
     let addresses = fields.read("addresses", addressed, errors);
     let vlans = fields.get("vlans").and_then(|value| vlans(value, errors));
     let ends = ends(fields.get("ends")?, errors)?;
     let (pipes, treatments) = Default::default();
-    Some(LinkSpec { name, ends, pipes, treatments, mtu, coalesce, cost, bypass, addresses, vlans })
+    Some(LinkSpec { name, ends, pipes, treatments, mtu, coalesce, cost, area, bypass, addresses, vlans })
 }
 
 fn bypass(node: &Node) -> Result<BypassSpec, Diagnostic> {

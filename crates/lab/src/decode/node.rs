@@ -3,7 +3,7 @@
 use super::expose::expose;
 use super::switch::{misplaced, switch};
 use super::variables::{settings, variables};
-use super::{files, list};
+use super::{daemons, files, list};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
@@ -75,6 +75,8 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.files = fields.get("files").map_or_else(Vec::new, |value| files::files(value, errors));
     spec.collect = fields.get("collect").map_or_else(Vec::new, |value| files::collect(value, errors));
     spec.expose = fields.get("expose").map_or_else(Vec::new, |value| expose(value, errors));
+    spec.routing = daemons::routing(&fields, spec.kind, errors);
+    errors.extend(daemons::hidden(&spec.routing, &spec.files, fields.get("files")));
     spec.switch = switch(&fields, errors);
     errors.extend(misplaced(spec.kind, &fields));
     spec

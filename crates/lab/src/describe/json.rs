@@ -214,6 +214,7 @@ impl Plan {
             "files": node.files.iter().map(file).collect::<Vec<_>>(),
             "collect": node.collect,
             "expose": node.expose.iter().map(|exposed| json!({ "port": exposed.port, "to": exposed.to })).collect::<Vec<_>>(),
+            "daemons": node.daemons.iter().map(|daemon| daemon.name()).collect::<Vec<_>>(),
             "switch": node.switch.as_ref().map(|switch| json!({
                 "ageing_ns": switch.ageing.as_nanos(),
                 "table": switch.table,

@@ -1,5 +1,6 @@
 //! The tables of links.
 
+use super::daemons::AREA;
 use super::kinds::{DURATION_OR_ZERO, NODE_REFERENCE};
 use super::{ADDRESS, Key, Kind, LINK_NAME, MAC, Section};
 use crate::models::{self, filter};
@@ -59,6 +60,12 @@ const OF_LINKS: &[Key] = &[
         Kind::Integer { least: 1, most: 65_535 },
         "10",
         "The cost of the link for shortest-path routes, 1 to 65535. Default: 1.",
+    ),
+    Key::new(
+        "area",
+        AREA,
+        "1",
+        "The OSPF area of the link at routers with `ospf` or `ospf6`: a number, or written like 0.0.0.1. Default: 0.",
     ),
     Key::new(
         "addresses",

@@ -1,5 +1,6 @@
 //! The tables of nodes.
 
+use super::daemons::{CONFIGURATION, DAEMONS};
 use super::files::{COLLECT, FILES};
 use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARIABLE_NAMES};
 use super::timeline::COMMAND;
@@ -52,6 +53,31 @@ pub(crate) const NODE: Section = Section {
             "none",
             "What routes it gets beside those of its own subnets: those of the shortest paths, or none, for a routing daemon \
              or its user to make them. Default: as the lab's `routes`.",
+        ),
+        Key::new(
+            "daemons",
+            DAEMONS,
+            "[ospf, bfd]",
+            "The routing protocols that a router speaks: ospf, ospf6, rip, ripng, bgp, isis, pim, ldp and bfd; static \
+             leaves the other routes to FRR, too. FRR runs them, configured as the lab file describes the network.",
+        ),
+        Key::new(
+            "as",
+            Kind::Integer { least: 1, most: u32::MAX as u64 - 1 },
+            "65001",
+            "The autonomous system that a router with `bgp` belongs to, 1 to 4294967294.",
+        ),
+        Key::new(
+            "frr",
+            CONFIGURATION,
+            "{text: router ospf}",
+            "The configuration of FRR in place of the one that follows from the lab file: a path, or {text: ...}.",
+        ),
+        Key::new(
+            "bird",
+            CONFIGURATION,
+            "{text: 'protocol device {}'}",
+            "Runs BIRD in place of FRR, with this configuration: a path, or {text: ...}.",
         ),
         Key::new(
             "ageing",

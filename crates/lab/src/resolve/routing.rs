@@ -7,10 +7,12 @@
 //! subnets share: there, which of several equally short paths is taken is what makes the table smaller.
 
 mod aggregate;
+mod dynamic;
 mod names;
 mod paths;
 mod reach;
 
+use super::daemons::{Learned, Speakers};
 use super::ends::Interface;
 use crate::addressing::{Family, first, net};
 use crate::diagnostics::Diagnostic;
@@ -84,6 +86,8 @@ pub(super) struct Routing {
     pub(super) names: Vec<Arc<[NamePlan]>>,
     /// The nodes that have no way to one another.
     pub(super) unreached: Unreached,
+    /// What the routing daemons of every node bring.
+    pub(super) learned: Vec<Learned>,
 }
 
 /// The routes and names of every node, and warnings about what cannot be reached.
@@ -105,7 +109,24 @@ pub(super) fn settle(
     // Devices without addresses have no routes, and lack none.
     let has_routes = |node: &NodeSpec| node.routes.unwrap_or(spec.routes) || !node.kind.has_addresses();
     let routed: Vec<bool> = spec.nodes.iter().map(has_routes).collect();
+    let speakers = Speakers::of(spec);
+    let mut learned: Vec<Learned> = vec![Learned::default(); kinds.len()];
     for (node, own) in routes.iter_mut().enumerate() {
+        let is_dynamic = speakers.is_dynamic(node);
+        if is_dynamic {
+            for (place, network) in networks.iter().enumerate() {
+                paths.find(network, node);
+                is_complete &= network.learn(node, &paths.labels, &speakers, own, &mut learned[node]);
+                if place == 0 && routed[node] {
+                    names.look_from(node, &paths.labels);
+                }
+            }
+            if !routed[node] {
+                (*own, learned[node].keeps) = (Vec::new(), [false; 2]);
+                names.look_from(node, &[]);
+            }
+            continue;
+        }
         if !routed[node] || !kinds[node].has_addresses() {
             // It knows its own subnets alone, until a program in it makes routes.
             names.look_from(node, &[]);
@@ -129,7 +150,7 @@ pub(super) fn settle(
     let joined: Vec<Vec<usize>> = segments.iter().map(joined).collect();
     reach::warn(spec, kinds, interfaces, &joined, is_complete || !is_ours, warnings);
     let unreached = if is_ours { reach::unreached(kinds, &joined) } else { Unreached::default() };
-    Routing { routes, names: names.finish(), unreached }
+    Routing { routes, names: names.finish(), unreached, learned }
 }
 
 /// The nodes and ends of a segment as far as one family is concerned: those that have an address in its first subnet that several of

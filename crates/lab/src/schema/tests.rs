@@ -1,7 +1,7 @@
 use super::*;
 use crate::keys::{
-    BOUNDS, CLOCK, CPU, DIRECTION, DOWN, END, FILE, HEAL, LINK, NODE, PARTITION, READY, RUN, SET, SETUP, TREATMENT, UP,
-    VLANS,
+    BOUNDS, CLOCK, CPU, DAEMON_FILE, DIRECTION, DOWN, END, FILE, HEAL, LINK, NODE, PARTITION, READY, RUN, SET, SETUP,
+    TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -38,6 +38,10 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "node" if ["ageing", "table", "static"].contains(&key.name) => {
             format!("nodes: {{s1: {{kind: switch, {pair}}}, r1: {{}}}}\nlinks: {{uplink: {{ends: [r1, s1]}}}}\n")
         }
+        "node" if ["daemons", "as", "frr", "bird"].contains(&key.name) => {
+            format!("nodes: {{r1: {}}}\n", beside(&[("kind", "router"), ("daemons", "[ospf]")]))
+        }
+        "configuration" => format!("nodes: {{r1: {{kind: router, daemons: [ospf], frr: {{{pair}}}}}}}\n"),
         "node" => format!("nodes: {{client: {{{pair}}}}}\n"),
         "file" => format!("nodes: {{client: {{files: {{/etc/frr: {{{pair}}}}}}}}}\n"),
         "cpu" if key.name == "count" => {
@@ -101,7 +105,7 @@ fn every_example_is_decoded_and_valid() {
         &BOUNDS,
         &crate::capture::SECTION,
     ];
-    let machine = [&CLOCK, &CPU, &FILE];
+    let machine = [&CLOCK, &CPU, &FILE, &DAEMON_FILE];
     let timeline = [&SETUP, &RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &READY];
     for section in network.into_iter().chain(machine).chain(timeline) {
         for key in section.keys() {

@@ -1,0 +1,126 @@
+//! The routing daemons of routers.
+
+use super::list;
+use crate::diagnostics::Diagnostic;
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
+use crate::keys::DAEMON_FILE;
+use crate::plan::{Daemon, FileContents, FilePlan, NodeKind};
+use crate::scalar::{integer, text, word};
+use crate::spec::RoutingSpec;
+use crate::yaml::{Content, Node};
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+/// What FRR has and BIRD has not.
+const ONLY_FRR: [Daemon; 4] = [Daemon::Isis, Daemon::Pim, Daemon::Ldp, Daemon::Static];
+
+/// The keys of a node that are about its daemons.
+const KEYS: [&str; 4] = ["daemons", "as", "frr", "bird"];
+
+/// What a node says of its routing daemons.
+pub(super) fn routing(fields: &Fields<'_>, kind: NodeKind, errors: &mut Errors) -> RoutingSpec {
+    let said: Vec<(&str, &Node)> = KEYS.iter().filter_map(|key| Some((*key, fields.get(key)?))).collect();
+    if kind != NodeKind::Router {
+        let what = kind.title();
+        errors.extend(said.iter().map(|(key, value)| {
+            value.error(format!(
+                "only routers have `{key}`, and this is a {what}: write `kind: router`, or leave it out"
+            ))
+        }));
+        return RoutingSpec::default();
+    }
+    let mut spec = RoutingSpec { number: fields.read("as", number, errors), ..RoutingSpec::default() };
+    let Some(place) = fields.get("daemons") else {
+        errors.extend(said.iter().map(|(key, value)| {
+            value.error(format!(
+                "`{key}` needs `daemons`, which says what the router speaks: write for example `daemons: [ospf]`"
+            ))
+        }));
+        return spec;
+    };
+    spec.place = place.spanned(());
+    spec.daemons = daemons(place, errors);
+    for (key, is_bird) in [("frr", false), ("bird", true)] {
+        let Some(value) = fields.get(key) else { continue };
+        if spec.configuration.is_some() {
+            errors.push(value.error("FRR and BIRD would overwrite each other's routes: leave out `frr` or `bird`"));
+        }
+        spec.configuration = configuration(value, errors);
+        spec.is_bird = is_bird;
+    }
+    if spec.is_bird {
+        let missing = spec.daemons.iter().filter(|daemon| ONLY_FRR.contains(daemon));
+        errors.extend(missing.map(|daemon| place.error(format!("BIRD has no `{daemon}`: leave it out, or use FRR"))));
+    }
+    if spec.daemons.contains(&Daemon::Bgp) && fields.get("as").is_none() && spec.configuration.is_none() {
+        errors.push(
+            place.error("`bgp` needs the number of the router's autonomous system: write for example `as: 65001`"),
+        );
+    }
+    spec
+}
+
+fn daemons(node: &Node, errors: &mut Errors) -> Vec<Daemon> {
+    let words = Daemon::ALL.map(|daemon| (daemon.name(), daemon));
+    let items = list(node, errors);
+    if items.is_empty() && matches!(node.content, Content::List(_)) {
+        errors.push(node.error("no daemon is listed: name one, or leave `daemons` out"));
+    }
+    let mut found: Vec<Daemon> = Vec::new();
+    for item in items {
+        let Some(daemon) = keep(word(item, &words), errors) else { continue };
+        if found.contains(&daemon) {
+            errors.push(item.error(format!("`{daemon}` is listed twice: leave one out")));
+        } else {
+            found.push(daemon);
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+fn number(node: &Node) -> Result<u32, Diagnostic> {
+    let most = u32::MAX - 1;
+    integer(node, 1, u64::from(most)).map(|number| u32::try_from(number).unwrap_or(most))
+}
+
+/// A file with a configuration, or the configuration itself.
+fn configuration(node: &Node, errors: &mut Errors) -> Option<FileContents> {
+    match &node.content {
+        Content::Text { .. } => {
+            let (path, is_folder) = keep(errors.source(node), errors)?;
+            if is_folder {
+                errors.push(node.error(format!("{} is a folder: name the file of the configuration", path.display())));
+            }
+            Some(FileContents::Copy(path))
+        }
+        Content::Map(_) => {
+            let fields = Fields::open(node, &DAEMON_FILE, errors)?;
+            fields.read("text", text, errors).map(FileContents::Text)
+        }
+        _ => {
+            errors.push(node.expected("the path of a configuration file, or {text: ...}"));
+            None
+        }
+    }
+}
+
+/// An OSPF area.
+pub(super) fn area(node: &Node) -> Result<u32, Diagnostic> {
+    let written = text(node)?;
+    let dotted = || written.parse::<Ipv4Addr>().ok().map(u32::from);
+    written.parse().ok().or_else(dotted).ok_or_else(|| {
+        node.error(format!("\"{written}\" is not an OSPF area: write a number like 1, or four like 0.0.0.1"))
+    })
+}
+
+/// What is wrong with files that the daemons' own would hide.
+pub(super) fn hidden(spec: &RoutingSpec, files: &[FilePlan], place: Option<&Node>) -> Option<Diagnostic> {
+    let (own, key) =
+        if spec.is_bird { (&["/etc/bird", "/run/bird"], "bird") } else { (&["/etc/frr", "/run/frr"], "frr") };
+    let file = files.iter().find(|file| own.iter().any(|own| file.target.starts_with(own)))?;
+    let target = Path::new(&file.target).display();
+    let message = format!("{target} belongs to `daemons`: give your own configuration with `{key}: FILE`");
+    place.filter(|_| !spec.daemons.is_empty()).map(|place| place.error(message))
+}

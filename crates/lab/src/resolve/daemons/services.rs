@@ -1,0 +1,83 @@
+//! The programs that routing daemons are: they start before time zero, as other services do.
+
+use crate::diagnostics::Spanned;
+use crate::plan::{Argv, Daemon, Ready, ReadyWhen};
+use crate::spec::{ActionSpec, EntrySpec, NodeSpec, RunSpec, Spec};
+use netloom_units::Duration;
+
+/// Where Debian, Ubuntu, Fedora's container images and others have FRR's daemons.
+const FRR: &str = "/usr/lib/frr";
+/// Where BIRD looks.
+pub(super) const BIRD_CONFIGURATION: &str = "/etc/bird/bird.conf";
+/// A daemon needs a fraction of a second on a quiet machine.
+const STARTS_WITHIN: Duration = Duration::from_secs(30);
+
+/// The programs of all routers with daemons.
+pub(in crate::resolve) fn entries(spec: &Spec) -> Vec<EntrySpec> {
+    let routers = spec.nodes.iter().filter(|node| !node.routing.daemons.is_empty());
+    routers.flat_map(|node| if node.routing.is_bird { bird(node) } else { frr(node) }).collect()
+}
+
+/// Zebra, which puts the routes of all others into the kernel, then those, then what gives them their configuration.
+fn frr(node: &NodeSpec) -> Vec<EntrySpec> {
+    let programs: Vec<&str> = node.routing.daemons.iter().map(|daemon| program(*daemon)).collect();
+    let zebra = name(node, "zebra");
+    let mut entries = vec![service(node, "zebra", daemon_of_frr("zebra"), "/run/frr/zebra.vty")];
+    for program in &programs {
+        let mut run = service(node, program, daemon_of_frr(program), &format!("/run/frr/{program}.vty"));
+        run.after = vec![zebra.clone()];
+        entries.push(run);
+    }
+    let after = programs.iter().map(|program| name(node, program)).collect();
+    let load = ["vtysh", "-b"].map(str::to_owned).to_vec();
+    entries.push(RunSpec { after, once: true, ready: None, ..service(node, "frr", load, "") });
+    entries.into_iter().map(|run| entry(node, run)).collect()
+}
+
+fn bird(node: &NodeSpec) -> Vec<EntrySpec> {
+    let words = ["bird", "-f", "-c", BIRD_CONFIGURATION, "-s", "/run/bird/bird.ctl"];
+    let run = service(node, "bird", words.map(str::to_owned).to_vec(), "/run/bird/bird.ctl");
+    vec![entry(node, run)]
+}
+
+/// The program of a daemon of FRR, without the TCP port of its own that it would offer to any user.
+fn daemon_of_frr(program: &str) -> Vec<String> {
+    let path = format!("{FRR}/{program}");
+    [&path, "-u", "root", "-g", "root", "-P", "0", "--log", "stdout"].map(str::to_owned).to_vec()
+}
+
+fn program(daemon: Daemon) -> &'static str {
+    match daemon {
+        Daemon::Ospf => "ospfd",
+        Daemon::Ospf6 => "ospf6d",
+        Daemon::Rip => "ripd",
+        Daemon::Ripng => "ripngd",
+        Daemon::Bgp => "bgpd",
+        Daemon::Isis => "isisd",
+        Daemon::Pim => "pimd",
+        Daemon::Ldp => "ldpd",
+        Daemon::Bfd => "bfdd",
+        Daemon::Static => "staticd",
+    }
+}
+
+fn service(node: &NodeSpec, what: &str, words: Vec<String>, file: &str) -> RunSpec {
+    RunSpec {
+        on: node.name.clone(),
+        name: Some(name(node, what)),
+        command: Argv::Exec(words),
+        ready: Some(Ready { when: ReadyWhen::File(file.to_owned()), timeout: STARTS_WITHIN }),
+        service: true,
+        ..RunSpec::default()
+    }
+}
+
+/// What a program is called: errors about it are about the key that wants it.
+fn name(node: &NodeSpec, what: &str) -> Spanned<String> {
+    let Spanned { span, key, .. } = &node.routing.place;
+    Spanned { value: format!("{what}-{}", node.name.value), span: *span, key: key.clone() }
+}
+
+fn entry(node: &NodeSpec, run: RunSpec) -> EntrySpec {
+    EntrySpec { line: node.routing.place.span.line, at: None, action: ActionSpec::Run(Box::new(run)) }
+}

@@ -1,0 +1,106 @@
+//! Routers with routing daemons.
+
+use crate::bed::{Bed, Finished, User, is_root};
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Two hosts on opposite sides of a ring of four routers.
+const RING: &str = "
+nodes: {h1: , h2: , r1: &router {kind: router, daemons: [ospf, bfd]}, r2: *router, r3: *router, r4: *router}
+links:
+  north: {ends: [r1, r2], delay: 2 ms}
+  east: {ends: [r2, r3], delay: 2 ms}
+  south: {ends: [r3, r4], delay: 2 ms, cost: 5}
+  west: {ends: [r4, r1], delay: 2 ms}
+  a: {ends: [h1, r1]}
+  b: {ends: [h2, r3]}
+bounds: {lateness: 10 s, events: 10 s, starts: 10 s, starvation: 100 %}
+";
+
+/// Fails with what is to be done if FRR is not there.
+fn ran(finished: Finished) -> Finished {
+    assert!(
+        !finished.stderr.contains("not on this machine"),
+        "`scripts/install-deps services` installs it: {finished:#?}"
+    );
+    finished
+}
+
+/// What a command of the latest run of a lab printed.
+fn printed(bed: &Bed, lab: &str, command: &str) -> String {
+    let logs = fs::read_dir(bed.latest(lab).join("logs")).unwrap().flatten().map(|entry| entry.path());
+    let end = format!("-{command}.stdout");
+    let mut own = logs.filter(|path| path.to_string_lossy().ends_with(&end));
+    fs::read_to_string(own.next().unwrap_or_else(|| panic!("the log of {command}"))).unwrap()
+}
+
+#[test]
+fn a_ring_finds_the_other_way_in_virtual_time_and_the_same_each_time() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let timeline = "
+timeline:
+  - {at: 10 s, on: h1, run: ping -4 -n -c 200 -i 0.02 h2, as: ping}
+  - {at: 11 s, link: north, down: true}
+  - {at: 13 s, on: r1, run: vtysh -c 'show ip route ospf' -c 'show ip ospf neighbor' -c 'show bfd peers', as: routes}
+expect: [ping.exit == 0, routes.stdout contains \"10.0.0.20/30\"]
+";
+    bed.write("ring.yaml", &format!("{RING}{timeline}"));
+    let runs = [(), ()].map(|()| {
+        ran(bed.netloom(&["run", "ring.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
+        ["ping", "routes", "ospfd-r1", "bfdd-r1", "zebra-r3"].map(|command| printed(&bed, "ring", command))
+    });
+    assert_eq!(runs[0], runs[1]);
+    let [ping, routes, ..] = &runs[0];
+    let received: u32 = ping.split(" received").next().unwrap().rsplit(' ').next().unwrap().parse().unwrap();
+    // BFD misses three packets in 300 ms of lab time, at 20 ms for each ping, and OSPF takes some more.
+    assert!((150..200).contains(&received), "{ping}");
+    assert!(routes.contains("10.0.0.20/30 [110/7] via 10.0.0.13, eth1"), "{routes}");
+    bed.assert_nothing_is_left("ring");
+}
+
+#[test]
+fn the_shell_of_frr_in_a_node_talks_to_the_nodes_own_daemons() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("ring.yaml", RING);
+        ran(bed.netloom(&["up", "ring.yaml"])).expect_code(0);
+        let ask = |what: &str| bed.netloom(&["exec", "ring", "r1", "--", "vtysh", "-c", what]).expect_code(0).stdout;
+        let begun = Instant::now();
+        while ask("show ip ospf neighbor").matches("Full").count() < 2
+            || !ask("show ip route ospf").contains("O>* 10.0.0.20/30")
+        {
+            assert!(begun.elapsed() < Duration::from_secs(50), "{}", ask("show ip route"));
+            sleep(Duration::from_millis(200));
+        }
+        bed.netloom(&["exec", "ring", "h1", "--", "ping", "-4", "-c", "1", "-W", "5", "h2"]).expect_code(0);
+        assert!(ask("show running-config").contains("hostname r1"));
+        // The machine's own configuration is not this one's.
+        assert!(
+            bed.netloom(&["exec", "ring", "r1", "--", "ls", "/run/frr"]).expect_code(0).stdout.contains("ospfd.vty")
+        );
+        bed.netloom(&["down", "ring"]).expect_code(0);
+        bed.assert_nothing_is_left("ring");
+    }
+}
+
+#[test]
+fn a_daemon_that_dies_fails_the_run_by_its_name() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let timeline = "timeline: [{at: 2 s, on: r2, run: kill -9 $(cat /run/frr/ospfd.pid), as: killer}, {at: 3 s, on: r1, run: 'true'}]";
+    bed.write("ring.yaml", &format!("{RING}{timeline}\n"));
+    let run = ran(bed.netloom(&["run", "ring.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(1);
+    assert!(run.stdout.contains("ospfd-r2") && run.stdout.contains("signal 9"), "{run:#?}");
+}
+
+#[test]
+fn an_own_configuration_that_is_wrong_is_told_with_its_line() {
+    let bed = Bed::new(if is_root() { User::Nobody } else { User::Own });
+    let text = "
+nodes: {h: , r: {kind: router, daemons: [ospf], frr: {text: \"router ospf\\n ospf router-id nonsense\\n\"}}}
+links: {l: {ends: [h, r]}}
+";
+    bed.write("own.yaml", text);
+    let run = ran(bed.netloom(&["run", "own.yaml"])).expect_code(1);
+    assert!(run.stderr.contains("service `frr-r` did not become ready") && run.stderr.contains("nonsense"), "{run:#?}");
+}
