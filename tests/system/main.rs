@@ -20,6 +20,7 @@ mod interactive;
 mod kernels;
 mod kills;
 mod logs;
+mod media;
 mod names;
 mod order;
 mod protocol;

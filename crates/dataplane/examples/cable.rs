@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         coalesce: Duration::from_micros(20),
         from: PortId(from),
         filter: None,
+        medium: Vec::new(),
         to: PortId(to),
     };
     let fabric = Fabric::new(Seed::new(1), &[pipe("forward", 0, 1), pipe("backward", 1, 0)]);

@@ -45,6 +45,7 @@ fn network() -> (Vec<PipeSpec>, Vec<DeviceSpec>) {
             coalesce: Duration::ZERO,
             from: PortId(number),
             filter: None,
+            medium: Vec::new(),
             to: PortId(number ^ 1),
         }
     };

@@ -180,7 +180,15 @@ fn cross_only(sources: usize, rate: u64) -> f64 {
         ..PipeConfig::default()
     };
     let port = PortId(0);
-    let spec = PipeSpec { name: "pipe".into(), config, coalesce: Duration::ZERO, from: port, to: port, filter: None };
+    let spec = PipeSpec {
+        name: "pipe".into(),
+        config,
+        coalesce: Duration::ZERO,
+        from: port,
+        to: port,
+        filter: None,
+        medium: Vec::new(),
+    };
     let mut fabric = Fabric::new(Seed::new(1), &[spec]);
     let end = Instant::from_nanos(u64::from(PACKETS) * 6_000);
     let begin = std::time::Instant::now();
@@ -327,6 +335,7 @@ impl Row {
             coalesce: self.coalesce,
             from: PortId(index),
             filter: None,
+            medium: Vec::new(),
             to: PortId(index),
         };
         (0..self.pipes).map(spec).collect()

@@ -74,6 +74,7 @@ fn links(count: u32) -> Vec<PipeSpec> {
         coalesce: Duration::ZERO,
         from: PortId(from),
         filter: None,
+        medium: Vec::new(),
         to: PortId(to),
     };
     ends.map(pipe).collect()

@@ -65,6 +65,7 @@ fn chain() -> Fabric {
             coalesce: Duration::ZERO,
             from: PortId(from),
             filter: None,
+            medium: Vec::new(),
             to: PortId(to),
         })
         .collect();

@@ -100,13 +100,19 @@ impl Device {
 /// whoever describes them has to find out. `owners`: by port, the device that it belongs to, if any.
 pub(crate) fn have_unbounded_loop(pipes: &[PipeSpec], devices: &[DeviceSpec], owners: &[Option<usize>]) -> bool {
     let floods = |port: PortId| owners[port.0 as usize].filter(|device| devices[*device].floods());
-    // Both directions and all pipes between two ports are one link, which has a rate if all of them have one.
-    let link = |pipe: &PipeSpec| {
-        let (first, second) = (pipe.from.min(pipe.to), pipe.from.max(pipe.to));
+    // Both directions and all pipes between two ports are one link, which has a rate if all of them have one. A shared medium
+    // joins all its devices.
+    let link = |one: PortId, other: PortId| {
+        let (first, second) = (one.min(other), one.max(other));
         Some((floods(first)?, floods(second)?, first, second))
     };
+    let of_pipe = |pipe: &PipeSpec| {
+        let joined: Vec<PortId> = pipe.medium.iter().copied().filter(|port| floods(*port).is_some()).collect();
+        let along: Vec<_> = joined.windows(2).filter_map(|pair| link(pair[0], pair[1])).collect();
+        if pipe.medium.is_empty() { link(pipe.from, pipe.to).into_iter().collect() } else { along }
+    };
     let unlimited = pipes.iter().filter(|pipe| pipe.config.rate.nominal().is_none());
-    let mut links: Vec<_> = unlimited.filter_map(link).collect();
+    let mut links: Vec<_> = unlimited.flat_map(of_pipe).collect();
     links.sort_unstable();
     links.dedup();
     let mut sets: Vec<usize> = (0..devices.len()).collect();
@@ -119,7 +125,7 @@ pub(crate) fn have_unbounded_loop(pipes: &[PipeSpec], devices: &[DeviceSpec], ow
 
 /// Which device each port belongs to, if any.
 pub(crate) fn owners(pipes: &[PipeSpec], devices: &[DeviceSpec]) -> Vec<Option<usize>> {
-    let ports = pipes.iter().map(|pipe| pipe.from.0.max(pipe.to.0) as usize + 1).max().unwrap_or(0);
+    let ports = pipes.iter().map(|pipe| pipe.last_port().0 as usize + 1).max().unwrap_or(0);
     let mut owners = vec![None; ports];
     for (number, device) in devices.iter().enumerate() {
         device.ports().into_iter().for_each(|port| owners[port.0 as usize] = Some(number));

@@ -18,6 +18,8 @@ pub(crate) struct Entry {
     filtered: Vec<(Filter, PipeId)>,
     /// Takes what no filter matches.
     rest: Option<PipeId>,
+    /// Whether it is a shared medium that begins here, with all its further pipes.
+    pub(crate) is_shared: bool,
     /// Flows that came before and where they went; empty until there is a first one, and with few filters.
     remembered: Vec<Option<(Flow, PipeId)>>,
 }
@@ -79,16 +81,19 @@ fn place(flow: &Flow) -> usize {
 pub(crate) fn entries(specs: &[PipeSpec]) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     for (index, spec) in specs.iter().enumerate() {
-        let port = spec.from.0 as usize;
-        if entries.len() <= port {
-            entries.resize(port + 1, Entry::default());
-        }
         let id = PipeId(u32::try_from(index).expect("fewer than 2^32 pipes"));
-        match &spec.filter {
-            Some(filter) => entries[port].filtered.push((filter.clone(), id)),
-            None => {
-                assert!(entries[port].rest.is_none(), "two pipes take packets from {:?}", spec.from);
-                entries[port].rest = Some(id);
+        for port in spec.entrances() {
+            let place = port.0 as usize;
+            if entries.len() <= place {
+                entries.resize(place + 1, Entry::default());
+            }
+            entries[place].is_shared |= !spec.medium.is_empty();
+            match &spec.filter {
+                Some(filter) => entries[place].filtered.push((filter.clone(), id)),
+                None => {
+                    assert!(entries[place].rest.is_none(), "two pipes take packets from {port:?}");
+                    entries[place].rest = Some(id);
+                }
             }
         }
     }

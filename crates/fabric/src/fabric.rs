@@ -8,7 +8,7 @@ use crate::entry::{Entry, entries};
 use crate::transit::Transit;
 use crate::wakes::Wakes;
 use crate::{Delivery, PipeId, PipeSpec, PortId};
-use alloc::vec::Vec;
+use alloc::{sync::Arc, vec::Vec};
 use netloom_link::{Departure, DropLog, Pipe, PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Instant, Seed};
@@ -58,12 +58,22 @@ impl Fabric {
     /// # Errors
     /// Gives the packet back if no pipe begins at that port.
     pub fn inject(&mut self, now: Instant, port: PortId, packet: Packet) -> Result<(), (UnknownPort, Packet)> {
-        let Some(id) = self.entries.get_mut(port.0 as usize).and_then(|entry| entry.pipe_for(&packet)) else {
+        let entry = self.entries.get_mut(port.0 as usize);
+        let Some((id, is_shared)) = entry.and_then(|entry| Some((entry.pipe_for(&packet)?, entry.is_shared))) else {
             return Err((UnknownPort(port), packet));
         };
+        let packet = if is_shared { self.originate(port, packet) } else { packet };
         self.pipes[id.0 as usize].push(now, packet, &mut self.drop_log);
         self.reschedule(id);
         Ok(())
+    }
+
+    /// A packet enters a shared medium by this port, to which it is not to come back.
+    #[cold]
+    fn originate(&mut self, port: PortId, packet: Packet) -> Packet {
+        let (packet, spent) = packet.originate(port.0);
+        spent.into_iter().for_each(|spent| self.transit.spend(spent));
+        packet
     }
 
     /// When [`Fabric::advance`] wants to be called: it may have something to deliver then, or cross traffic to do. None
@@ -87,10 +97,13 @@ impl Fabric {
     /// A packet comes out of a pipe, at a port or at a transit device.
     #[inline]
     fn leave(&mut self, id: PipeId, departure: Departure, sink: &mut impl FnMut(Delivery)) {
-        if self.transit.is_at_exit(id) {
-            return self.pass(id, departure);
+        let Some(place) = self.transit.at_exit(id) else {
+            return sink(Delivery { pipe: id, port: self.exits[id.0 as usize], departure });
+        };
+        match self.transit.medium(id).map(Arc::clone) {
+            Some(ends) => self.hear(id, &ends, departure, sink),
+            None => self.pass(place, self.exits[id.0 as usize], departure),
         }
-        sink(Delivery { pipe: id, port: self.exits[id.0 as usize], departure });
     }
 
     fn reschedule(&mut self, id: PipeId) {

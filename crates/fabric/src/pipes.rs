@@ -1,6 +1,6 @@
 //! The places of a fabric: its ports, its pipes, and what leaves them.
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 use netloom_link::{Departure, Filter, PipeConfig};
 use netloom_units::Duration;
 
@@ -8,7 +8,7 @@ use netloom_units::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub u32);
 
-/// One direction of a link.
+/// One direction of a link, or a shared medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PipeId(pub u32);
 
@@ -28,6 +28,27 @@ pub struct PipeSpec {
     pub filter: Option<Filter>,
     /// Where its packets leave the fabric.
     pub to: PortId,
+    /// All ports of a shared medium, if it is one, `from` and `to` among them: what enters by one of them leaves by all
+    /// others. Empty for the direction of a link.
+    pub medium: Vec<PortId>,
+}
+
+impl PipeSpec {
+    /// The ports by which its packets enter it.
+    pub fn entrances(&self) -> &[PortId] {
+        if self.medium.is_empty() { core::slice::from_ref(&self.from) } else { &self.medium }
+    }
+
+    /// The ports by which its packets leave it.
+    pub fn exits(&self) -> &[PortId] {
+        if self.medium.is_empty() { core::slice::from_ref(&self.to) } else { &self.medium }
+    }
+
+    /// The highest number of a port that it has.
+    pub(crate) fn last_port(&self) -> PortId {
+        let ends = [&self.from, &self.to].into_iter().chain(&self.medium);
+        ends.copied().max().unwrap_or(self.from)
+    }
 }
 
 /// A packet that leaves the fabric.

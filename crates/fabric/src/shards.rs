@@ -95,7 +95,7 @@ pub fn shards(seed: Seed, pipes: &[PipeSpec], devices: &[DeviceSpec], partition:
         let mut ports = Vec::new();
         for place in &places[shard] {
             let Place::Own(pipe) = *place else { continue };
-            let PipeSpec { from, to, .. } = pipes[pipe.0 as usize];
+            let PipeSpec { ref medium, from, to, .. } = pipes[pipe.0 as usize];
             match owners[to.0 as usize].map(|device| partition.of_device(device)) {
                 Some(other) if other != shard => {
                     let inlet = number(other, Place::Inlet(pipe));
@@ -103,7 +103,9 @@ pub fn shards(seed: Seed, pipes: &[PipeSpec], devices: &[DeviceSpec], partition:
                 }
                 _ => {}
             }
-            ports.extend([from, to].into_iter().filter(|port| owners[port.0 as usize].is_none()));
+            ports.extend(
+                [from, to].into_iter().chain(medium.iter().copied()).filter(|port| owners[port.0 as usize].is_none()),
+            );
         }
         ports.sort_unstable();
         ports.dedup();
@@ -149,6 +151,7 @@ fn spec(pipes: &[PipeSpec], place: Place, beyond: u32) -> PipeSpec {
                 from: PortId(beyond + pipe.0),
                 filter: None,
                 to: whole.to,
+                medium: Vec::new(),
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::device::{Device, have_unbounded_loop, owners};
 use crate::passage::Passage;
 use crate::tap::Way;
 use crate::{DeviceSpec, PipeId, PipeSpec, PortId, RouterCounters, SwitchCounters};
-use alloc::collections::BinaryHeap;
+use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::cmp::Reverse;
 use netloom_link::{Carrier, Departure};
@@ -13,6 +13,8 @@ use netloom_units::Instant;
 
 /// No device.
 const NONE: u32 = u32::MAX;
+/// Whoever is at a shared medium.
+const SHARED: u32 = u32::MAX - 1;
 
 /// Which Ethernet addresses packets bear that a transit router has passed on, by the port at which they leave: those of
 /// the port and of the router before it. Cheap to clone.
@@ -55,12 +57,22 @@ pub struct Pass {
 }
 
 /// A port of a device.
-#[derive(Clone, Copy, Debug)]
-struct Place {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
     device: u32,
     /// Its place among the device's ports.
     own: u32,
 }
+
+impl Place {
+    /// Whether there is a device.
+    pub(crate) fn is_at_device(self) -> bool {
+        self.device != NONE
+    }
+}
+
+/// The ports of a shared medium, and what is there.
+pub(crate) type Ends = Arc<[(PortId, Place)]>;
 
 /// See the module.
 #[derive(Debug)]
@@ -69,6 +81,10 @@ pub(crate) struct Transit {
     /// By pipe: whose packets enter it, and whom they reach.
     entrances: Vec<u32>,
     exits: Vec<Place>,
+    /// The pipes that are shared media, with their ports.
+    media: BTreeMap<u32, Ends>,
+    /// Whether devices are at shared media.
+    is_at_media: bool,
     /// By device: the pipes that its packets enter.
     leaving: Vec<Vec<u32>>,
     /// By device: the pipes that lead to it and are cut and restored by themselves.
@@ -91,7 +107,7 @@ impl Transit {
     pub(crate) fn new(pipes: &[PipeSpec], devices: &[DeviceSpec]) -> Self {
         let is_bounded = !have_unbounded_loop(pipes, devices, &owners(pipes, devices));
         assert!(is_bounded, "what hubs and switches repeat would come back for ever, and multiply");
-        let ports = pipes.iter().map(|pipe| pipe.from.0.max(pipe.to.0) as usize + 1).max().unwrap_or(0);
+        let ports = pipes.iter().map(|pipe| pipe.last_port().0 as usize + 1).max().unwrap_or(0);
         let mut places = vec![Place { device: NONE, own: 0 }; ports];
         // What leaves by a port: the Ethernet addresses that it bears.
         let mut bear = vec![None; if devices.is_empty() { 0 } else { ports }];
@@ -105,18 +121,31 @@ impl Transit {
         }
         let mut ethernet = vec![None; bear.len()];
         let mut leaving = vec![Vec::new(); devices.len()];
+        let mut media: BTreeMap<u32, Ends> = BTreeMap::new();
         for (pipe, number) in pipes.iter().zip(0..) {
             let Place { device, .. } = places[pipe.from.0 as usize];
-            if device != NONE {
+            if !pipe.medium.is_empty() {
+                media.insert(number, pipe.medium.iter().map(|port| (*port, places[port.0 as usize])).collect());
+            } else if device != NONE {
                 leaving[device as usize].push(number);
                 ethernet[pipe.to.0 as usize] = bear[pipe.from.0 as usize];
             }
         }
-        let exits: Vec<Place> = pipes.iter().map(|pipe| places[pipe.to.0 as usize]).collect();
+        let end = |pipe: &PipeSpec, port: PortId| {
+            if pipe.medium.is_empty() { places[port.0 as usize] } else { Place { device: SHARED, own: 0 } }
+        };
+        let exits: Vec<Place> = pipes.iter().map(|pipe| end(pipe, pipe.to)).collect();
+        let is_at_media = media.values().any(|ends| ends.iter().any(|(_, place)| place.is_at_device()));
         let mut this = Self {
             devices: devices.iter().map(Device::new).collect(),
-            entrances: pipes.iter().map(|pipe| places[pipe.from.0 as usize].device).collect(),
+            // Whatever enters a medium may come from a node.
+            entrances: pipes
+                .iter()
+                .map(|pipe| if pipe.medium.is_empty() { places[pipe.from.0 as usize].device } else { NONE })
+                .collect(),
             exits,
+            media,
+            is_at_media,
             leaving,
             flapping: vec![Vec::new(); devices.len()],
             is_own: pipes.iter().map(|pipe| pipe.filter.is_none()).collect(),
@@ -132,13 +161,28 @@ impl Transit {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.devices.is_empty()
+        self.devices.is_empty() && self.media.is_empty()
     }
 
-    /// Whether a device is at the end of this pipe.
+    /// What is at the end of this pipe, if it is more than the port of a node.
     #[inline]
-    pub(crate) fn is_at_exit(&self, pipe: PipeId) -> bool {
-        self.exits[pipe.0 as usize].device != NONE
+    pub(crate) fn at_exit(&self, pipe: PipeId) -> Option<Place> {
+        Some(self.exits[pipe.0 as usize]).filter(|place| place.device != NONE)
+    }
+
+    /// The ports of a shared medium, if this pipe is one.
+    #[inline]
+    pub(crate) fn medium(&self, pipe: PipeId) -> Option<&Ends> {
+        if self.exits[pipe.0 as usize].device == SHARED { self.media.get(&pipe.0) } else { None }
+    }
+
+    /// The devices that hear what leaves this pipe, each with the place of the port at which it does.
+    fn hearers(&self, pipe: PipeId) -> Vec<Place> {
+        let all = self.medium(pipe).map_or_else(
+            || Vec::from([self.exits[pipe.0 as usize]]),
+            |ends| ends.iter().map(|(_, place)| *place).collect(),
+        );
+        all.into_iter().filter(|place| place.is_at_device()).collect()
     }
 
     /// Before when everything is known that reaches the device at the end of this pipe; without end if there is none.
@@ -161,23 +205,25 @@ impl Transit {
         if !self.is_own[pipe.0 as usize] {
             return;
         }
-        if let Some(own) = self.flapping.get_mut(self.exits[pipe.0 as usize].device as usize) {
+        for Place { device, .. } in self.hearers(pipe) {
+            let own = &mut self.flapping[device as usize];
             own.retain(|other| *other != pipe.0);
             own.extend(is_flapping.then_some(pipe.0));
         }
     }
 
-    /// The pipe at this place among those that lead to the same device as this one and are cut and restored by themselves.
+    /// The pipe at this place among those that lead to the device of this port and are cut and restored by themselves.
     #[inline]
-    pub(crate) fn flapping_beside(&self, pipe: PipeId, place: usize) -> Option<PipeId> {
-        self.flapping[self.exits[pipe.0 as usize].device as usize].get(place).copied().map(PipeId)
+    pub(crate) fn flapping_beside(&self, port: Place, place: usize) -> Option<PipeId> {
+        self.flapping[port.device as usize].get(place).copied().map(PipeId)
     }
 
-    /// The device at the end of a pipe notices whether that is up.
+    /// The devices at the end of a pipe notice whether that is up.
     pub(crate) fn hears(&mut self, pipe: PipeId, carrier: Carrier) {
-        let Place { device, own } = self.exits[pipe.0 as usize];
-        if let Some(device) = self.devices.get_mut(device as usize).filter(|_| self.is_own[pipe.0 as usize]) {
-            device.hears(own as usize, carrier);
+        if self.is_own[pipe.0 as usize] {
+            for Place { device, own } in self.hearers(pipe) {
+                self.devices[device as usize].hears(own as usize, carrier);
+            }
         }
     }
 
@@ -208,10 +254,9 @@ impl Transit {
         self.passes.drain(..)
     }
 
-    /// A packet reaches the device at the end of its pipe, which is at `port`.
-    pub(crate) fn take(&mut self, pipe: PipeId, port: PortId, departure: Departure) -> Passage {
+    /// A packet reaches the device at this place, which is at `port`.
+    pub(crate) fn take(&mut self, Place { device, own }: Place, port: PortId, departure: Departure) -> Passage {
         let Departure { packet, due, first_due, .. } = departure;
-        let Place { device, own } = self.exits[pipe.0 as usize];
         self.note(port, Way::ToNode, first_due, due, &packet);
         self.devices[device as usize].take(due, own as usize, port, packet)
     }
@@ -237,8 +282,17 @@ impl Transit {
     ///
     /// What leaves a pipe behind a device is known for as long as all that reaches the device, and then for the least time
     /// that the pipe takes: paths add up.
-    pub(crate) fn certain(&mut self, mut until: impl FnMut(usize, Option<Instant>) -> Instant) -> Instant {
+    ///
+    /// Of a shared medium several take turns. A device at one cannot be ahead of the others there, and neither can anybody else.
+    pub(crate) fn certain(
+        &mut self,
+        now: Instant,
+        mut until: impl FnMut(usize, Option<Instant>) -> Instant,
+    ) -> Instant {
         let mut certain = Instant::MAX;
+        if self.is_at_media {
+            return now;
+        }
         self.known.fill(Instant::MAX);
         self.reaching.clear();
         for pipe in 0..self.entrances.len() {

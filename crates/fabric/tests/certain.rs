@@ -36,6 +36,7 @@ fn specs() -> impl Strategy<Value = Vec<PipeSpec>> {
             coalesce,
             from: PortId(index),
             filter: None,
+            medium: Vec::new(),
             to: PortId(index + 100),
         };
         (0..).zip(pipes).map(spec).collect()

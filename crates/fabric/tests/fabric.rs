@@ -30,6 +30,7 @@ fn specs() -> Vec<PipeSpec> {
             coalesce: Duration::from_micros(u64::from(index % 5) * 300),
             from: PortId(index),
             filter: None,
+            medium: Vec::new(),
             to: PortId(index + 100),
         }
     };
@@ -175,7 +176,15 @@ fn two_pipes_cannot_share_an_entry() {
 /// A pipe behind port 0 with this delay for what the filter matches.
 fn behind_port_zero(name: &str, filter: Option<Filter>, delay_ms: u64) -> PipeSpec {
     let config = PipeConfig { delay: Duration::from_millis(delay_ms).into(), ..PipeConfig::default() };
-    PipeSpec { name: name.into(), config, coalesce: Duration::ZERO, from: PortId(0), filter, to: PortId(9) }
+    PipeSpec {
+        name: name.into(),
+        config,
+        coalesce: Duration::ZERO,
+        from: PortId(0),
+        filter,
+        to: PortId(9),
+        medium: Vec::new(),
+    }
 }
 
 fn to_port(first: u16, last: u16) -> Option<Filter> {

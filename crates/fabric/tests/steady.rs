@@ -112,6 +112,7 @@ fn pipe(from: u32, to: u32, config: &PipeConfig) -> PipeSpec {
         coalesce: Duration::from_micros(20),
         from: PortId(from),
         filter: None,
+        medium: Vec::new(),
         to: PortId(to),
     }
 }

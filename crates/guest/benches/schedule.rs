@@ -65,7 +65,15 @@ fn ring(nodes: u32, delay: Duration, pace: Duration) -> Scheduler<Sender> {
         let (right, left) = (PortId(2 * node), PortId(2 * ((node + 1) % nodes) + 1));
         for (from, to) in [(right, left), (left, right)] {
             let name = format!("{from:?}");
-            specs.push(PipeSpec { name, config: config.clone(), coalesce: Duration::ZERO, from, filter: None, to });
+            specs.push(PipeSpec {
+                name,
+                config: config.clone(),
+                coalesce: Duration::ZERO,
+                from,
+                filter: None,
+                medium: Vec::new(),
+                to,
+            });
         }
         let machine = node as usize;
         plugs.push(Plug { machine, device: Device(1), port: right });

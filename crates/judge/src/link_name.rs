@@ -16,6 +16,9 @@ pub struct LinkName {
 impl LinkName {
     /// Where packets of `direction` enter and leave.
     pub fn path(&self, direction: Direction) -> (&str, &str) {
+        if direction == Direction::Shared {
+            return Direction::ALL_TO_ALL.into();
+        }
         let entry = direction.index();
         (&self.ends[entry], &self.ends[1 - entry])
     }

@@ -4,7 +4,7 @@ mod devices;
 
 pub use devices::device_specs;
 
-use crate::{End, PipePlan, Plan};
+use crate::{End, EndPlan, LinkPlan, PipePlan, Plan};
 use netloom_fabric::{Fabric, PipeId, PipeSpec, PortId};
 use netloom_units::Duration;
 
@@ -23,15 +23,22 @@ pub fn pipe_specs(plan: &Plan) -> Vec<PipeSpec> {
         from: port_id(plan.links[pipe.link].entry(pipe.direction).end),
         filter: pipe.treatment.map(|treatment| treatment.filter.clone()),
         to: port_id(plan.links[pipe.link].exit(pipe.direction).end),
+        medium: medium(&plan.links[pipe.link]),
     };
     plan.pipes().map(spec).collect()
+}
+
+fn medium(link: &LinkPlan) -> Vec<PortId> {
+    link.ends.iter().filter(|_| link.is_shared).map(|end| port_id(end.end)).collect()
 }
 
 /// A transit device has no network card whose interrupts are moderated: it takes every segment when it is due.
 fn coalesce(plan: &Plan, pipe: &PipePlan<'_>) -> Duration {
     let link = &plan.links[pipe.link];
-    let exit = link.exit(pipe.direction);
-    if plan.nodes[exit.node].kind.runs_programs() { link.coalesce } else { Duration::ZERO }
+    let is_moderated = |end: &EndPlan| plan.nodes[end.node].kind.runs_programs();
+    let are_all =
+        if link.is_shared { link.ends.iter().all(is_moderated) } else { is_moderated(link.exit(pipe.direction)) };
+    if are_all { link.coalesce } else { Duration::ZERO }
 }
 
 /// The pipe at this place of [`Plan::pipes`].
@@ -39,9 +46,16 @@ pub fn pipe_id(pipe: usize) -> PipeId {
     PipeId(u32::try_from(pipe).expect("a lab has fewer than 2^32 pipes"))
 }
 
-/// The pipe that an end has of its own, which begins there.
-pub fn pipe_from(end: End) -> PipeId {
-    PipeId(end.number())
+/// By the number of an end: the pipe of a direction's own, or of a shared medium, that begins there.
+pub fn pipes_from(plan: &Plan) -> Vec<PipeId> {
+    let mut next = 0;
+    let mut from = Vec::new();
+    for link in &plan.links {
+        let own = next..next + link.directions().len();
+        from.extend((0..link.ends.len()).map(|place| pipe_id(own.start + place.min(own.len() - 1))));
+        next = own.end;
+    }
+    from
 }
 
 /// The port at an end of a link.
@@ -54,14 +68,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pipe_with_the_number_of_an_end_begins_there() {
+    fn every_end_knows_the_pipe_that_begins_there() {
         let voip = "{pipes: {voip: {match: {protocol: udp}}}}";
-        let text = format!("nodes: [a, b]\nlinks: {{l: {{ends: [a, b], forward: {voip}}}, m: {{ends: [b, a]}}}}\n");
+        let text = format!(
+            "nodes: [a, b]\nlinks: {{l: {{ends: [a, b], forward: {voip}}}, s: {{ends: [a, b], medium: shared}}, m: {{ends: [b, a]}}}}\n"
+        );
         let plan = crate::parse(&text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan;
         let specs = pipe_specs(&plan);
+        let from = pipes_from(&plan);
         for end in plan.ends().map(|end| end.end) {
-            assert_eq!(specs[pipe_from(end).0 as usize].from, port_id(end));
+            assert!(specs[from[end.index()].0 as usize].entrances().contains(&port_id(end)));
         }
-        assert_eq!((specs[4].from, specs[4].to, specs.len()), (PortId(0), PortId(1), 5));
+        assert_eq!((specs[5].from, specs[5].to, specs.len()), (PortId(0), PortId(1), 6));
+        assert_eq!(specs[2].medium, [PortId(2), PortId(3)]);
     }
 }

@@ -89,6 +89,17 @@ impl Plan {
         self.links[link].ends.iter().map(|end| self.nodes[end.node].name.as_str()).collect()
     }
 
+    /// The nodes between which packets of a direction go, as tables have it.
+    pub fn way_of(&self, link: usize, direction: Direction) -> [&str; 2] {
+        let node = |end: &EndPlan| self.nodes[end.node].name.as_str();
+        let link = &self.links[link];
+        if direction == Direction::Shared {
+            Direction::ALL_TO_ALL
+        } else {
+            [node(link.entry(direction)), node(link.exit(direction))]
+        }
+    }
+
     /// The ends of all links, in the order of their numbers.
     pub fn ends(&self) -> impl Iterator<Item = &EndPlan> {
         self.links.iter().flat_map(|link| &link.ends)
@@ -350,7 +361,9 @@ pub struct LinkPlan {
     pub name: String,
     /// Its ends; forward is from the first to the second.
     pub ends: Vec<EndPlan>,
-    /// Its directions: forward, backward.
+    /// Whether it is one shared medium for all its ends.
+    pub is_shared: bool,
+    /// Its directions: forward, backward; twice the same if it is a shared medium.
     pub pipes: [PipeConfig; 2],
     /// The further pipes of each direction: the first whose filter matches takes a packet.
     pub treatments: [Vec<Treatment>; 2],
@@ -370,19 +383,24 @@ impl LinkPlan {
         (self.limits_loop && lifts_rate(change)).then_some(LIMITS_LOOP)
     }
 
-    /// The end where packets of a direction enter.
+    /// Its directions, as its pipes are numbered.
+    pub fn directions(&self) -> &'static [Direction] {
+        Direction::all(self.is_shared)
+    }
+
+    /// The end where packets of a direction enter; of a shared medium the first.
     pub fn entry(&self, direction: Direction) -> &EndPlan {
         &self.ends[direction.index()]
     }
 
-    /// The end where packets of a direction leave.
+    /// The end where packets of a direction leave; of a shared medium the second.
     pub fn exit(&self, direction: Direction) -> &EndPlan {
         &self.ends[1 - direction.index()]
     }
 
-    /// The other end of a link with two.
-    pub fn beyond(&self, end: End) -> &EndPlan {
-        &self.ends[1 - end.place()]
+    /// The ends that packets reach which enter at `end`; one, if it is no shared medium.
+    pub fn beyond(&self, end: End) -> impl Iterator<Item = &EndPlan> {
+        self.ends.iter().filter(move |other| other.end != end)
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) use traffic::resolve_for;
 use crate::addressing::{assign, neighbors};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings, LeftOut};
-use crate::expect::{self, ExpectError, Expectation, Names};
+use crate::expect::{self, ExpectError, Expectation, Names, Subject};
 use crate::names::check_name;
 use crate::plan::{
     Action, Bypass, EndPlan, Event, InterfacePlan, LinkPlan, NamePlan, NodeKind, NodePlan, Plan, RoutePlan, Stack,
@@ -148,6 +148,14 @@ fn check_sizes(spec: &Spec, errors: &mut Errors) {
     if let Some(link) = spec.links.get(MOST_LINKS) {
         errors.push(link.name.error(format!("a lab has at most {MOST_LINKS} links")));
     }
+    let mut ends = 0;
+    let too_many = spec.links.iter().find(|link| {
+        ends += link.ends.len();
+        ends > 2 * MOST_LINKS
+    });
+    if let Some(link) = too_many.filter(|_| spec.links.len() <= MOST_LINKS) {
+        errors.push(link.name.error(format!("the links of a lab have at most {} ends together", 2 * MOST_LINKS)));
+    }
 }
 
 fn expectations(
@@ -174,6 +182,9 @@ fn expectations(
     for text in &spec.expect {
         match expect::parse(&text.value, &names) {
             Ok((subject, test, window)) => {
+                if let Subject::Link { link, direction, .. } = &subject {
+                    errors.extend(spec.links[*link].without_direction(*direction, text));
+                }
                 let (line, text) = (text.span.line, text.value.trim().to_owned());
                 expectations.push(Expectation { line, text, subject, test, window });
             }
@@ -207,6 +218,7 @@ fn link_plans(spec: &Spec, interfaces: &[Interface]) -> Vec<LinkPlan> {
     let plan = |link: &LinkSpec| LinkPlan {
         name: link.name.value.clone(),
         ends: ends.by_ref().take(link.ends.len()).collect(),
+        is_shared: link.shared.is_some(),
         pipes: link.pipes.clone(),
         treatments: link.treatments.clone(),
         mtu: link.mtu,

@@ -152,6 +152,7 @@ pub(crate) mod tests {
         LinkSpec {
             name: spanned(name),
             ends: ends.iter().map(end).collect(),
+            shared: None,
             pipes: Default::default(),
             treatments: Default::default(),
             mtu: 1_500,

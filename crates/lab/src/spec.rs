@@ -1,7 +1,7 @@
 //! A lab as it is written: names instead of places, and every value that an error may be about with its place.
 
 use crate::capture::CaptureSpec;
-use crate::diagnostics::Spanned;
+use crate::diagnostics::{Diagnostic, Spanned};
 use crate::plan::{
     Argv, Bounds, Clock, Cpus, Daemon, Direction, ExposePlan, FileContents, FilePlan, NodeKind, OnSpin, Precision,
     Ready, Sends, Shards, Stack, Treatment,
@@ -109,6 +109,9 @@ pub(crate) struct LinkSpec {
     pub(crate) name: Spanned<String>,
     /// Two or more.
     pub(crate) ends: Vec<EndSpec>,
+    /// Whether it is one shared medium, where that is said.
+    pub(crate) shared: Option<Spanned<()>>,
+    /// Twice the same if it is.
     pub(crate) pipes: [PipeConfig; 2],
     pub(crate) treatments: [Vec<Treatment>; 2],
     pub(crate) mtu: u32,
@@ -121,6 +124,20 @@ pub(crate) struct LinkSpec {
     pub(crate) addresses: Option<bool>,
     /// The VLANs that it carries.
     pub(crate) vlans: Option<Spanned<VlansSpec>>,
+}
+
+impl LinkSpec {
+    /// Its directions.
+    pub(crate) fn directions(&self) -> &'static [Direction] {
+        Direction::all(self.shared.is_some())
+    }
+
+    /// The error of something about a direction of what has none.
+    pub(crate) fn without_direction(&self, direction: Option<Direction>, said: &Spanned<String>) -> Option<Diagnostic> {
+        let message =
+            format!("`{}` is a shared medium, which has no directions: leave the direction out", self.name.value);
+        (self.shared.is_some() && direction.is_some()).then(|| said.error(message))
+    }
 }
 
 /// The VLANs of a link.

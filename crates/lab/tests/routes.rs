@@ -107,7 +107,7 @@ fn walk(plan: &Plan, graph: &Graph, from: usize, target: IpAddr) -> Option<Lengt
         }
         let interface = &plan.nodes[here].interfaces[towards(&plan.nodes[here], target)?];
         length = (length.0 + graph.links[interface.end.link()].2, length.1 + 1);
-        here = plan.links[interface.end.link()].beyond(interface.end).node;
+        here = plan.links[interface.end.link()].beyond(interface.end).next().unwrap().node;
     }
     Some(length)
 }

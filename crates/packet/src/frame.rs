@@ -16,6 +16,8 @@ pub struct Frame {
     layout: Option<Layout>,
     segments: u16,
     phantom: bool,
+    /// What [`Frame::set_origin`] was told last.
+    origin: u32,
 }
 
 impl Frame {
@@ -26,13 +28,21 @@ impl Frame {
         for byte in buffer.iter_mut().step_by(4096) {
             *byte = core::hint::black_box(1);
         }
-        Self { buffer, len: 0, virtio: VirtioHeader::COMPLETE, layout: None, segments: 1, phantom: false }
+        Self { buffer, len: 0, virtio: VirtioHeader::COMPLETE, layout: None, segments: 1, phantom: false, origin: 0 }
     }
 
     /// A frame that is complete as it stands.
     pub(crate) fn complete(bytes: Box<[u8]>) -> Self {
         let len = bytes.len();
-        Self { buffer: bytes, len, virtio: VirtioHeader::COMPLETE, layout: None, segments: 1, phantom: false }
+        Self {
+            buffer: bytes,
+            len,
+            virtio: VirtioHeader::COMPLETE,
+            layout: None,
+            segments: 1,
+            phantom: false,
+            origin: 0,
+        }
     }
 
     /// A frame of which only the headers exist; it counts as `len` bytes.
@@ -83,6 +93,15 @@ impl Frame {
     /// What the sender's kernel left undone.
     pub fn virtio(&self) -> &VirtioHeader {
         &self.virtio
+    }
+
+    /// Where it entered the shared medium that it is on; without meaning elsewhere.
+    pub(crate) fn origin(&self) -> u32 {
+        self.origin
+    }
+
+    pub(crate) fn set_origin(&mut self, origin: u32) {
+        self.origin = origin;
     }
 
     pub(crate) fn layout(&self) -> Option<&Layout> {

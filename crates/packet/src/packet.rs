@@ -250,6 +250,33 @@ impl Packet {
         (Self::whole(Arc::new(frame)), Some(self))
     }
 
+    /// The packet as it enters a shared medium by the port of this number, which [`Packet::origin`] tells until it enters
+    /// another one; and if it shared the frame with packets that may be elsewhere, so that its bytes were copied, what is left
+    /// of it there. The number stands in the frame, since a packet has no room for it.
+    #[must_use]
+    pub fn originate(mut self, origin: u32) -> (Self, Option<Self>) {
+        if self.frame.origin() == origin {
+            return (self, None);
+        }
+        if let Some(frame) = Arc::get_mut(&mut self.frame) {
+            frame.set_origin(origin);
+            return (self, None);
+        }
+        let mut addresses = [0; 12];
+        let known = self.bytes().len().min(addresses.len());
+        addresses[..known].copy_from_slice(&self.bytes()[..known]);
+        let (mut copied, left) = self.readdress(&addresses);
+        if let Some(frame) = Arc::get_mut(&mut copied.frame) {
+            frame.set_origin(origin);
+        }
+        (copied, left)
+    }
+
+    /// By which port it entered the shared medium that it is on; see [`Packet::originate`].
+    pub fn origin(&self) -> u32 {
+        self.frame.origin()
+    }
+
     /// A packet that is complete as it stands.
     pub fn from_bytes(bytes: Box<[u8]>) -> Self {
         Self::whole(Arc::new(Frame::complete(bytes)))
@@ -306,7 +333,9 @@ impl Packet {
         // Its hops are still to be counted, so that it is known to have left the link whose addresses it bears.
         Self { span: Span(self.span.0 & !HOPS), ..self.duplicate() }.complete(&mut bytes);
         flip(&mut bytes, pick);
-        let mut flipped = Self::from_bytes(bytes.into_boxed_slice());
+        let mut frame = Frame::complete(bytes.into_boxed_slice());
+        frame.set_origin(self.origin());
+        let mut flipped = Self::whole(Arc::new(frame));
         flipped.span = Span(flipped.span.0 | self.span.0 & HOPS);
         Some(flipped)
     }

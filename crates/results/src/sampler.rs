@@ -28,7 +28,7 @@ const CROSS_QUEUE: &str = "cross_queue_packets,cross_queue_bytes";
 pub struct Busiest {
     /// The link's name.
     pub link: String,
-    /// `forward` or `backward`.
+    /// `forward` or `backward`; `shared` of a shared medium.
     pub direction: String,
     /// The name of a further pipe; none: the direction's own.
     pub pipe: Option<String>,

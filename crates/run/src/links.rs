@@ -67,6 +67,11 @@ impl Links {
         self.names.iter().position(|link| link.name == name)
     }
 
+    /// Whether a link is a shared medium.
+    pub(crate) fn is_shared(&self, link: usize) -> bool {
+        self.pipes.iter().any(|state| state.place.is_of(link, Some(Direction::Shared)))
+    }
+
     /// The names of the links that are joined in the kernel.
     pub(crate) fn joined(&self) -> impl Iterator<Item = &str> {
         self.names.iter().filter(|link| link.joined).map(|link| link.name.as_str())

@@ -1,7 +1,7 @@
 //! Whether the machine has the memory for what a lab describes.
 
 use netloom_host::memory::{Available, available};
-use netloom_lab::{Direction, PipePlan, Plan};
+use netloom_lab::{PipePlan, Plan};
 use netloom_link::{Division, QueueConfig};
 use netloom_packet::SMALL_FRAME;
 use netloom_units::{Limit, Rate};
@@ -41,18 +41,11 @@ fn warning(plan: &Plan, most: u64, bound: &str) -> Option<String> {
         size(total),
         size(most),
         pipe.link_name,
-        direction(pipe.direction),
+        pipe.direction,
         largest.waiting,
         largest.travelling,
         size(largest.each),
     ))
-}
-
-fn direction(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Forward => "forward",
-        Direction::Backward => "backward",
-    }
 }
 
 /// What a pipe can hold, in the largest packets of its link.

@@ -1,13 +1,15 @@
 //! How many threads the packet engine gets, and which links each of them carries.
 
-use netloom_fabric::{Cuts, Partition, Shard, shards};
-use netloom_lab::fabric::{device_specs, fabric_of, pipe_from, pipe_specs};
+use netloom_fabric::{Cuts, Partition, PipeId, Shard, shards};
+use netloom_lab::fabric::{device_specs, fabric_of, pipe_specs, pipes_from};
 use netloom_lab::{Clock, End, LinkPlan, Plan, Precision, Shards};
 
 /// The lab's links, shared out.
 #[derive(Debug)]
 pub(crate) struct Sharing {
     partition: Partition,
+    /// By the number of an end: the pipe that begins there.
+    from: Vec<PipeId>,
     /// Why there are fewer shards than were asked for, or another remark on their number.
     pub(crate) note: Option<String>,
 }
@@ -20,16 +22,17 @@ impl Sharing {
         let into = |most, cuts| Partition::new(&pipes, &routers, most, cuts, |pipe| joined[pipe.0 as usize]);
         // In `exact` each keeps a processor busy, and the programs need one, too.
         let room = if plan.precision == Precision::Exact { processors.saturating_sub(1).max(1) } else { usize::MAX };
+        let from = pipes_from(plan);
         match plan.shards {
-            _ if plan.clock == Clock::Virtual => Self { partition: into(1, Cuts::Never), note: None },
+            _ if plan.clock == Clock::Virtual => Self { partition: into(1, Cuts::Never), from, note: None },
             Shards::Auto => {
-                Self { partition: into(Shards::most_unasked(processors).min(room), Cuts::Never), note: None }
+                Self { partition: into(Shards::most_unasked(processors).min(room), Cuts::Never), from, note: None }
             }
             Shards::Count(count) => {
                 let asked = count as usize;
                 let partition = into(asked.min(room), Cuts::WhereDelayed);
                 let note = note(asked, room, partition.count(), processors);
-                Self { partition, note }
+                Self { partition, from, note }
             }
         }
     }
@@ -46,7 +49,7 @@ impl Sharing {
 
     /// The shard that reads what comes from the end of a link: the one with the pipe that begins there.
     pub(crate) fn of_end(&self, end: End) -> usize {
-        self.partition.of_pipe(pipe_from(end))
+        self.partition.of_pipe(self.from[end.index()])
     }
 
     /// The fabric in its shards.

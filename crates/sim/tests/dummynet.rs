@@ -34,6 +34,7 @@ fn session(delay_ms: u64, queue: u32) -> SourceOutcome {
         coalesce: Duration::ZERO,
         from: PortId(from),
         filter: None,
+        medium: Vec::new(),
         to: PortId(from + 1),
     };
     let way = vec![Hop { entry: PortId(0), exit: PortId(1) }, Hop { entry: PortId(2), exit: PortId(3) }];

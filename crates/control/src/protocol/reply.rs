@@ -142,7 +142,7 @@ pub struct LabStats {
 pub struct PipeStats {
     /// The link's name.
     pub link: String,
-    /// `forward` or `backward`.
+    /// `forward` or `backward`; `shared` of a shared medium.
     pub direction: String,
     /// The name of a further pipe; none: the direction's own.
     pub pipe: Option<String>,

@@ -72,7 +72,7 @@ pub struct End {
 /// A direction of a link, or a further pipe of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pipe {
-    /// `forward` or `backward`.
+    /// `forward` or `backward`; `shared` of a shared medium.
     pub direction: String,
     /// The name of a further pipe; none: the direction's own.
     pub pipe: Option<String>,

@@ -45,6 +45,7 @@ pub(crate) fn start(dilation: u64, ports: Vec<PortConfig>) -> Result<Engine, Eng
         coalesce: Duration::ZERO,
         from: PortId(from),
         filter: None,
+        medium: Vec::new(),
         to: PortId(to),
     };
     let config = EngineConfig {

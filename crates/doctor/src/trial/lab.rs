@@ -200,6 +200,7 @@ fn start_engine(ports: &[u32; 2]) -> Result<Engine, Failure> {
         coalesce: Duration::from_micros(20),
         from: PortId(from),
         filter: None,
+        medium: Vec::new(),
         to: PortId(to),
     };
     let fabric = Fabric::new(Seed::new(1), &[pipe("forward", 0, 1), pipe("backward", 1, 0)]);

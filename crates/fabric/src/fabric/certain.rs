@@ -118,7 +118,7 @@ impl Fabric {
         until
     }
 
-    /// Where each pipe begins and ends, in order of ids.
+    /// Where each pipe begins and ends, in order of ids; of shared media two of their ports.
     pub fn ends(&self) -> impl Iterator<Item = (PortId, PortId)> {
         self.entrances.iter().copied().zip(self.exits.iter().copied())
     }
@@ -139,7 +139,7 @@ impl Fabric {
         self.pipes[id.0 as usize].lookahead()
     }
 
-    /// Whether there are transit devices.
+    /// Whether there are transit devices or shared media.
     pub fn has_devices(&self) -> bool {
         !self.transit.is_empty()
     }

@@ -2,11 +2,11 @@
 
 use super::Fabric;
 use crate::passage::Passage;
-use crate::transit::Transit;
-use crate::{DeviceSpec, Ethernet, Pass, PipeId, PipeSpec, PortId, RouterCounters, SwitchCounters};
+use crate::transit::{Ends, Place, Transit};
+use crate::{Delivery, DeviceSpec, Ethernet, Pass, PipeId, PipeSpec, PortId, RouterCounters, SwitchCounters};
 use netloom_link::Departure;
 use netloom_packet::{Packet, Pool};
-use netloom_units::Instant;
+use netloom_units::{Duration, Instant};
 
 impl Fabric {
     /// The same fabric with these transit devices, each at the ends of its pipes. What leaves a pipe there is not handed
@@ -49,15 +49,32 @@ impl Fabric {
         }
     }
 
-    /// A packet reaches the device at the end of its pipe, and what follows from that enters other pipes.
-    pub(super) fn pass(&mut self, id: PipeId, departure: Departure) {
-        let at = departure.due;
-        let mut place = 0;
-        while let Some(flapping) = self.transit.flapping_beside(id, place) {
-            self.notice(at, flapping);
-            place += 1;
+    /// A packet comes out of a shared medium: all its ports but that by which it entered hear it. To the meters it is sent once.
+    pub(super) fn hear(&mut self, id: PipeId, ends: &Ends, departure: Departure, sink: &mut impl FnMut(Delivery)) {
+        let Departure { packet, due, first_due, delay, busy } = departure;
+        let mut unmeasured = busy;
+        let origin = PortId(packet.origin());
+        for (port, place) in ends.iter().filter(|(port, _)| *port != origin) {
+            let heard = Departure { packet: packet.duplicate(), due, first_due, delay, busy: Duration::ZERO };
+            if place.is_at_device() {
+                self.pass(*place, *port, heard);
+            } else {
+                let measured = Departure { busy: core::mem::take(&mut unmeasured), ..heard };
+                sink(Delivery { pipe: id, port: *port, departure: measured });
+            }
         }
-        match self.transit.take(id, self.exits[id.0 as usize], departure) {
+        self.transit.spend(packet);
+    }
+
+    /// A packet reaches the device at this place, and what follows from that enters other pipes.
+    pub(super) fn pass(&mut self, place: Place, at_port: PortId, departure: Departure) {
+        let at = departure.due;
+        let mut number = 0;
+        while let Some(flapping) = self.transit.flapping_beside(place, number) {
+            self.notice(at, flapping);
+            number += 1;
+        }
+        match self.transit.take(place, at_port, departure) {
             Passage::On(port, packet) => self.enter(at, port, packet),
             Passage::Addressed(port, packet, addresses) => {
                 let (packet, spent) = packet.readdress(&addresses);
@@ -77,7 +94,7 @@ impl Fabric {
 
     /// The device at the end of a pipe, if there is one, notices whether that is up at `now`.
     pub(super) fn notice(&mut self, now: Instant, id: PipeId) {
-        if self.transit.is_at_exit(id) {
+        if self.transit.at_exit(id).is_some() {
             let carrier = self.pipes[id.0 as usize].carrier(now, &mut self.drop_log);
             self.transit.hears(id, carrier);
             self.reschedule(id);
@@ -94,7 +111,7 @@ impl Fabric {
     /// [`Fabric::certain_until`] with transit devices.
     pub(super) fn certain_beyond_devices(&mut self, now: Instant) -> Instant {
         let Self { transit, pipes, drop_log, .. } = self;
-        let certain = transit.certain(|pipe, known| match known {
+        let certain = transit.certain(now, |pipe, known| match known {
             None => pipes[pipe].certain_until(now, drop_log),
             Some(known) => pipes[pipe].certain_behind(now, known),
         });

@@ -93,7 +93,7 @@ struct Parts {
 
 impl Parts {
     fn new(pipes: &[PipeSpec], devices: &[DeviceSpec], cuts: Cuts, is_idle: impl Fn(PipeId) -> bool) -> Self {
-        let ports = pipes.iter().map(|pipe| pipe.from.0.max(pipe.to.0) as usize + 1).max().unwrap_or(0);
+        let ports = pipes.iter().map(|pipe| pipe.last_port().0 as usize + 1).max().unwrap_or(0);
         let mut this = Self { parents: (0..ports).collect(), weights: vec![0; ports], bonds: Vec::new() };
         let mut is_inside = vec![false; ports];
         let mut is_at_switch = vec![false; ports];
@@ -104,11 +104,16 @@ impl Parts {
         }
         for (pipe, id) in pipes.iter().zip(0..) {
             let ends = [pipe.from, pipe.to].map(|port| port.0 as usize);
-            let interfaces = ends.iter().filter(|port| !is_inside[**port]).count() as u64;
+            let all = if pipe.medium.is_empty() { &[pipe.from, pipe.to][..] } else { &pipe.medium };
+            let interfaces = all.iter().filter(|port| !is_inside[port.0 as usize]).count() as u64;
             let delay = pipe.config.least_delay().as_nanos();
             let weight = if is_idle(PipeId(id)) { 0 } else { weight(pipe, interfaces) };
             // A switch notices cuts of the links at it, but not those that a pipe in another shard makes by itself.
             let is_watched = pipe.config.state.flap.is_some() && is_at_switch[ends[1]];
+            // A shared medium is one pipe, and in one piece.
+            all.windows(2)
+                .filter(|_| !pipe.medium.is_empty())
+                .for_each(|two| this.join(two[0].0 as usize, two[1].0 as usize));
             if interfaces == 0 && delay > 0 && !is_watched && cuts == Cuts::WhereDelayed {
                 this.bonds.push(Bond { delay: delay.ilog2(), weight, ends });
             } else {

@@ -101,7 +101,7 @@ fn a_link_that_flaps_is_not_cut_between_shards() {
     let mut pipes: Vec<PipeSpec> = (0..3).flat_map(|number| link([2 * number, 2 * number + 1], MS)).collect();
     let of = |ports: [u32; 2]| DeviceSpec::Switch(switch(ports.map(PortId)));
     let devices = [of([1, 2]), of([3, 4])];
-    let count = |pipes: &[PipeSpec]| Partition::new(pipes, &devices, 2, Cuts::WhereDelayed, |_| false).count();
+    let count = |all: &[PipeSpec]| Partition::new(all, &devices, 2, Cuts::WhereDelayed, |_| false).count();
     assert_eq!(count(&pipes), 2);
     pipes[2].config.state = flapping(Duration::from_secs(1), Duration::from_secs(1)).state.unwrap();
     assert_eq!(count(&pipes), 1);

@@ -26,6 +26,7 @@ pub(crate) fn link(ports: [u32; 2], delay: Duration) -> [PipeSpec; 2] {
         coalesce: Duration::ZERO,
         from: PortId(from),
         filter: None,
+        medium: Vec::new(),
         to: PortId(to),
     };
     [pipe(ports[0], ports[1]), pipe(ports[1], ports[0])]

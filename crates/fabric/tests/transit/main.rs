@@ -17,5 +17,6 @@ mod cuts;
 mod forwarding;
 mod fuzz;
 mod hubs;
+mod media;
 mod sharded;
 mod switches;

@@ -29,6 +29,7 @@ impl Mesh {
                     coalesce: if end == 1 && link < routers { Duration::from_micros(20) } else { Duration::ZERO },
                     from: port(link, end),
                     filter: None,
+                    medium: Vec::new(),
                     to: port(link, 1 - end),
                 });
             }

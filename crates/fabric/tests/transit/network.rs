@@ -42,6 +42,7 @@ impl Chain {
                     coalesce,
                     from: port(link, from),
                     filter: None,
+                    medium: Vec::new(),
                     to: port(link, to),
                 });
             }

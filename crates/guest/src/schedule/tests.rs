@@ -16,7 +16,7 @@ const NIC: Device = Device(1);
 /// What a pipe from port `from` to port `to` is like.
 fn spec(name: &str, from: u32, to: u32, config: PipeConfig) -> PipeSpec {
     let (from, to) = (PortId(from), PortId(to));
-    PipeSpec { name: name.into(), config, coalesce: Duration::ZERO, from, filter: None, to }
+    PipeSpec { name: name.into(), config, coalesce: Duration::ZERO, from, filter: None, medium: Vec::new(), to }
 }
 
 fn delay(nanos: u64) -> PipeConfig {

@@ -1,4 +1,4 @@
-//! Links with more than two ends: each is a switch of its own, with a link to each end.
+//! Links with more than two ends: each is a switch of its own, with a link to each end, unless it is a shared medium.
 
 use crate::diagnostics::Spanned;
 use crate::errors::Errors;
@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 /// Puts switches and links with two ends in the place of links with more. A link `lan` to a node `a` becomes the switch `lan`
 /// and the link `lan-a`, whose direction forward leads into the LAN.
 pub(super) fn expand(nodes: &mut Vec<NodeSpec>, links: Vec<LinkSpec>, errors: &mut Errors) -> Vec<LinkSpec> {
-    if links.iter().all(|link| link.ends.len() == 2) {
+    let is_switch = |link: &LinkSpec| link.ends.len() > 2 && link.shared.is_none();
+    if !links.iter().any(is_switch) {
         return links;
     }
     let mut names = Names {
@@ -19,7 +20,7 @@ pub(super) fn expand(nodes: &mut Vec<NodeSpec>, links: Vec<LinkSpec>, errors: &m
     };
     let mut expanded = Vec::new();
     for link in links {
-        if link.ends.len() == 2 {
+        if !is_switch(&link) {
             expanded.push(link);
             continue;
         }

@@ -49,6 +49,13 @@ fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkS
     let fields = Fields::open(node, &LINK, errors)?;
     let mtu = mtu(&fields, errors);
     let bare = bare_link(name, &fields, mtu, errors);
+    if bare.as_ref().is_some_and(|link| link.shared.is_some()) {
+        for own in ["forward", "backward"].into_iter().filter_map(|direction| fields.get(direction)) {
+            let message =
+                "a shared medium is one for all its ends: write its settings without `forward` and `backward`";
+            errors.push(own.error(message));
+        }
+    }
     let both = models::decode(&fields, errors).applied_to(&PipeConfig::default());
     let shared = fields.get("pipes").map_or_else(Vec::new, |inner| treatments::read(inner, errors));
     let [forward, backward] = ["forward", "backward"].map(|direction| {
@@ -97,9 +104,23 @@ fn bare_link(name: Spanned<String>, fields: &Fields<'_>, mtu: u32, errors: &mut 
     let bypass = fields.read("bypass", |value| bypass(value).map(|said| value.spanned(said)), errors);
     let addresses = fields.read("addresses", addressed, errors);
     let vlans = fields.get("vlans").and_then(|value| vlans(value, errors));
+    let medium = fields.get("medium").and_then(|value| keep(word(value, &[("shared", value.spanned(()))]), errors));
     let ends = ends(fields.get("ends")?, errors)?;
     let (pipes, treatments) = Default::default();
-    Some(LinkSpec { name, ends, pipes, treatments, mtu, coalesce, cost, area, bypass, addresses, vlans })
+    Some(LinkSpec {
+        name,
+        ends,
+        shared: medium,
+        pipes,
+        treatments,
+        mtu,
+        coalesce,
+        cost,
+        area,
+        bypass,
+        addresses,
+        vlans,
+    })
 }
 
 fn bypass(node: &Node) -> Result<BypassSpec, Diagnostic> {

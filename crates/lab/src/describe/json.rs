@@ -253,16 +253,18 @@ impl Plan {
             let node = &self.nodes[end.node];
             json!({ "node": node.name, "interface": node.interfaces[end.interface].name })
         };
-        json!({
+        let mut value = json!({
             "name": link.name,
             "ends": link.ends.iter().map(end).collect::<Vec<_>>(),
-            "forward": direction(link, Direction::Forward),
-            "backward": direction(link, Direction::Backward),
             "mtu_bytes": link.mtu,
             "coalesce_ns": link.coalesce.as_nanos(),
             "joined_in_kernel": link.bypass.is_joined(),
             "not_joined_because": link.bypass.hindrance(),
-        })
+        });
+        for own in link.directions() {
+            value[own.name()] = direction(link, *own);
+        }
+        value
     }
 
     fn event(&self, event: &Event) -> Value {

@@ -2,8 +2,8 @@
 
 use crate::models;
 use crate::plan::{
-    Action, CapturePlan, Clock, Direction, EndPlan, LinkPart, LinkPlan, NodePlan, Plan, ReadyWhen, RoutePlan,
-    RunCommand, Shards, Stack, TrafficPlan, Treatment,
+    Action, CapturePlan, Clock, Direction, LinkPart, NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand, Shards, Stack,
+    TrafficPlan, Treatment,
 };
 use crate::{capture, traffic};
 use netloom_link::{PipeChange, PipeConfig};
@@ -116,20 +116,21 @@ impl Plan {
     }
 
     fn link_rows(&self) -> Vec<Vec<String>> {
-        let each = self.links.iter().flat_map(|link| Direction::BOTH.map(|direction| (link, direction)));
-        each.flat_map(|(link, direction)| {
+        let each = self.links.iter().enumerate();
+        let each =
+            each.flat_map(|(place, link)| link.directions().iter().map(move |direction| (place, link, *direction)));
+        each.flat_map(|(place, link, direction)| {
             let further = link.treatments[direction.index()].iter().map(treatment_row);
-            [self.pipe_row(link, direction)].into_iter().chain(further)
+            [self.pipe_row(place, direction)].into_iter().chain(further)
         })
         .collect()
     }
 
-    fn pipe_row(&self, link: &LinkPlan, direction: Direction) -> Vec<String> {
-        let node = |end: &EndPlan| self.nodes[end.node].name.as_str();
+    fn pipe_row(&self, place: usize, direction: Direction) -> Vec<String> {
+        let link = &self.links[place];
         let pipe = &link.pipes[direction.index()];
-        let name = if direction == Direction::Forward { link.name.clone() } else { String::new() };
-        let (entry, exit) = (link.entry(direction), link.exit(direction));
-        let mut row = vec![name, direction.to_string(), format!("{} to {}", node(entry), node(exit))];
+        let name = if direction == Direction::Backward { String::new() } else { link.name.clone() };
+        let mut row = vec![name, direction.to_string(), self.way_of(place, direction).join(" to ")];
         row.extend(pipe_cells(pipe));
         if link.bypass.is_joined() {
             row.push("joined in the kernel, not measured".into());

@@ -71,7 +71,8 @@ fn link_subject(name: &str, link: usize, pipes: &[Vec<String>; 2], rest: &str) -
         ("backward", rest) => (Some(Direction::Backward), rest),
         _ => (None, rest),
     };
-    let own = Direction::BOTH.into_iter().filter(|this| direction.is_none_or(|only| only == *this));
+    let own =
+        [Direction::Forward, Direction::Backward].into_iter().filter(|this| direction.is_none_or(|only| only == *this));
     let mut further = own.flat_map(|this| &pipes[this.index()]);
     let (pipe, metric_name) = match rest.split_once('.') {
         Some((pipe, metric)) if further.any(|known| known == pipe) => (Some(pipe.to_owned()), metric),

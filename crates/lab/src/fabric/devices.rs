@@ -53,10 +53,11 @@ fn router_spec(plan: &Plan, node: &NodePlan) -> RouterSpec {
 }
 
 fn router_interface(plan: &Plan, interface: &InterfacePlan) -> RouterInterface {
-    let there = plan.links[interface.end.link()].beyond(interface.end);
-    let is_shared = !plan.nodes[there.node].kind.has_addresses();
-    let beyond = &plan.nodes[there.node].interfaces[there.interface];
-    let nets = || interface.addresses.iter().chain(&beyond.addresses);
+    let link = &plan.links[interface.end.link()];
+    let there = || link.beyond(interface.end);
+    let is_shared = link.is_shared || there().any(|end| !plan.nodes[end.node].kind.has_addresses());
+    let beyond = || there().flat_map(|end| &plan.nodes[end.node].interfaces[end.interface].addresses);
+    let nets = || interface.addresses.iter().chain(beyond());
     RouterInterface {
         port: port_id(interface.end),
         mac: interface.mac,

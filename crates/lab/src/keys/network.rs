@@ -15,7 +15,7 @@ pub(crate) const LINK: Section = Section {
             Kind::List { items: &Kind::OneOf(&[NODE_REFERENCE, Kind::Section(&END)]), least: 2, most: None },
             "[client, {node: r1, address: 10.0.0.1/24}]",
             "The two nodes that it joins. With more than two it is a switch of its name, with a link of these settings to each \
-             node, called for example lan-client; forward is then from the node to the switch.",
+             node, called for example lan-client; forward is then from the node to the switch. Or it is one `medium` for all.",
         )
         .required()],
         models::KEYS,
@@ -41,6 +41,13 @@ const OF_LINKS: &[Key] = &[
         Kind::Section(&DIRECTION),
         "{rate: 1 Mbit/s}",
         "What differs in the direction from the second end to the first.",
+    ),
+    Key::new(
+        "medium",
+        Kind::Word(&["shared"]),
+        "shared",
+        "One medium for all ends, two or more: what one sends waits for it, takes time on it, and is heard by all others. \
+         Its settings are those of the medium; there are no directions. Default: a pipe for each direction.",
     ),
     Key::new(
         "mtu",

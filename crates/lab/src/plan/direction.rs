@@ -1,4 +1,4 @@
-//! The directions of a link.
+//! The directions of a link, and the one of a shared medium.
 
 use std::fmt;
 
@@ -9,13 +9,29 @@ pub enum Direction {
     Forward,
     /// From the second end to the first.
     Backward,
+    /// From every end to all others: that of a shared medium, which has no other.
+    Shared,
 }
 
 impl Direction {
-    /// Both, forward first, as the pipes of a link are numbered.
-    pub const BOTH: [Self; 2] = [Self::Forward, Self::Backward];
+    /// What stands for the ends of a shared medium where a direction has one at each side.
+    pub const ALL_TO_ALL: [&str; 2] = ["each end", "all others"];
 
-    /// 0 for forward, 1 for backward: the place of the pipe in [`LinkPlan::pipes`](super::LinkPlan::pipes), and of the end where
+    /// Those of a link, forward first, as its pipes are numbered; or that of a shared medium.
+    pub(crate) fn all(is_shared: bool) -> &'static [Self] {
+        if is_shared { &[Self::Shared] } else { &[Self::Forward, Self::Backward] }
+    }
+
+    /// As tables and JSON have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+            Self::Shared => "shared",
+        }
+    }
+
+    /// 0 for forward and for a shared medium, 1 for backward: the place of the pipe in [`LinkPlan::pipes`](super::LinkPlan::pipes), and of the end where
     /// it begins.
     pub fn index(self) -> usize {
         usize::from(self == Self::Backward)
@@ -24,6 +40,6 @@ impl Direction {
 
 impl fmt::Display for Direction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(["forward", "backward"][self.index()])
+        f.pad(self.name())
     }
 }

@@ -5,8 +5,6 @@
 /// A lab's ends are numbered from 0 on: link by link in the order of the lab file, and within a link in the order of its
 /// `ends`. Here alone is decided what number an end has, and this is what has the same number:
 /// - its port, by which the fabric takes what the node sends and delivers what is for it;
-/// - its own pipe, which begins there. The further pipes come behind the own pipes of all ends, see
-///   [`Plan::pipes`](super::Plan::pipes);
 /// - its interface in the lab's namespace, called `p` and the number, if the node has a namespace of its own;
 /// - its hardware address, unless the lab file gives one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

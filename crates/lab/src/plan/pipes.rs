@@ -39,26 +39,26 @@ impl fmt::Display for PipePlan<'_> {
 }
 
 impl Plan {
-    /// All pipes in the order of their numbers: those that every end has of its own, as the [ends](super::End) are numbered; then
-    /// the further ones, link by link, forward first. Of one direction, they come in the order in which their filters are
+    /// All pipes in the order of their numbers: those that every direction has of its own, link by link, forward first; then the
+    /// further ones in the same order. Of one direction, they come in the order in which their filters are
     /// asked.
     pub fn pipes(&self) -> impl Iterator<Item = PipePlan<'_>> {
         let links = || self.links.iter().enumerate();
         let own = links().flat_map(|(place, link)| {
-            Direction::BOTH.map(|direction| PipePlan {
+            link.directions().iter().map(move |direction| PipePlan {
                 link: place,
                 link_name: &link.name,
-                direction,
+                direction: *direction,
                 treatment: None,
                 config: &link.pipes[direction.index()],
             })
         });
         let further = links().flat_map(|(place, link)| {
-            Direction::BOTH.into_iter().flat_map(move |direction| {
+            link.directions().iter().flat_map(move |direction| {
                 link.treatments[direction.index()].iter().map(move |treatment| PipePlan {
                     link: place,
                     link_name: &link.name,
-                    direction,
+                    direction: *direction,
                     treatment: Some(treatment),
                     config: &treatment.config,
                 })

@@ -11,25 +11,26 @@ impl Plan {
     /// The shortest way from an end of a link to the end with this address, over switches and hubs alone: the ends at which
     /// a frame enters and leaves each link. None if no such way leads there.
     pub fn way_to(&self, from: End, address: IpAddr) -> Option<Vec<[End; 2]>> {
-        // By where a link is entered: where the one before it is.
-        let mut before: BTreeMap<Step, Step> = BTreeMap::new();
+        // By where a link is entered: where the one before it is, and where that is left.
+        let mut before: BTreeMap<Step, (Step, End)> = BTreeMap::new();
         let mut queue = VecDeque::from([(from, 0)]);
         let last = loop {
             let step = queue.pop_front()?;
-            let exit = self.links[step.0.link()].beyond(step.0);
-            if step.1 == 0 && self.is_at(exit, address) {
-                break step;
+            let exits = || self.links[step.0.link()].beyond(step.0);
+            if let Some(exit) = exits().find(|exit| step.1 == 0 && self.is_at(exit, address)) {
+                break (step, exit.end);
             }
-            for next in self.beside(exit, step.1) {
-                if next.0 != from && !before.contains_key(&next) {
-                    before.insert(next, step);
-                    queue.push_back(next);
+            for exit in exits() {
+                for next in self.beside(exit, step.1) {
+                    if next.0 != from && !before.contains_key(&next) {
+                        before.insert(next, (step, exit.end));
+                        queue.push_back(next);
+                    }
                 }
             }
         };
-        let steps = std::iter::successors(Some(last), |step| before.get(step).copied());
-        let mut way: Vec<[End; 2]> =
-            steps.map(|(entry, _)| [entry, self.links[entry.link()].beyond(entry).end]).collect();
+        let steps = std::iter::successors(Some(last), |(step, _)| before.get(step).copied());
+        let mut way: Vec<[End; 2]> = steps.map(|((entry, _), exit)| [entry, exit]).collect();
         way.reverse();
         Some(way)
     }

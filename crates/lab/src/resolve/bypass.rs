@@ -4,7 +4,7 @@ use crate::diagnostics::one_of;
 use crate::errors::Errors;
 use crate::expect::Subject;
 use crate::models;
-use crate::plan::{Action, Bypass, Clock, Direction, EndPlan, LinkPart, Plan, Stack};
+use crate::plan::{Action, Bypass, Clock, EndPlan, LinkPart, Plan, Stack};
 use crate::spec::{BypassSpec, LinkSpec, Spec};
 
 /// What every link comes to, in the order of the lab file. That one must be joined and cannot is noted. Of `plan`, the
@@ -15,6 +15,7 @@ pub(super) fn settle(spec: &Spec, stacks: &[Stack], plan: &Plan, errors: &mut Er
         let wanted = link.bypass.as_ref().map_or(spec.bypass, |said| said.value);
         let hindrance = || {
             on_clock(spec.clock)
+                .or_else(|| link.shared.as_ref().map(|_| "it is one medium for all its ends".into()))
                 .or_else(|| on_nodes(spec, stacks, &plan.links[number].ends))
                 .or_else(|| on_models(link))
                 .or_else(|| on_timeline(plan, number))
@@ -64,7 +65,7 @@ fn on_models(link: &LinkSpec) -> Option<String> {
     let keys = link.pipes.each_ref().map(|pipe| models::written(pipe).into_iter().map(|(key, _)| key));
     let [forward, backward] = keys.map(Iterator::collect::<Vec<_>>);
     if let Some(place) = link.treatments.iter().position(|further| !further.is_empty()) {
-        return Some(format!("it has further pipes {}", Direction::BOTH[place]));
+        return Some(format!("it has further pipes {}", link.directions()[place]));
     }
     let said = |names: &[&str]| names.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
     match (forward.is_empty(), backward.is_empty()) {

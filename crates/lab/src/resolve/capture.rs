@@ -27,6 +27,7 @@ pub(super) fn resolve(
             let message = format!("two captures go to \"{file}\": give one of them another name with `file`");
             errors.push(named.error(message).and(first, "first here"));
         }
+        errors.extend(links[link].without_direction(spec.direction, &spec.link));
         let ends: Vec<&str> = links[link].ends.iter().map(|end| end.node.value.as_str()).collect();
         let at = spec.at.as_ref().map(|at| CapturePoint::of(&at.value, &ends).map_err(|wrong| at.error(wrong)));
         let at = at.and_then(|point| point.map_err(|error| errors.push(error)).ok());

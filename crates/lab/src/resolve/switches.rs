@@ -110,13 +110,14 @@ fn loops(spec: &Spec, wires: &Wires<'_>) -> Vec<Diagnostic> {
     let mut numbers: BTreeMap<Place<'_>, usize> = BTreeMap::new();
     let mut ways: Vec<(&LinkSpec, [Place<'_>; 2])> = Vec::new();
     for link in spec.links.iter().filter(|link| !spec.loops || !has_rate(link)) {
-        let [one, other] = &link.ends[..] else { continue };
-        let [one, other] = [one, other].map(|end| end.node.value.as_str());
-        // A link from a node to itself is an error that is told elsewhere.
-        if one == other || wires.device(one).is_none() || wires.device(other).is_none() {
-            continue;
-        }
-        for class in wires.classes(link) {
+        let joined: Vec<&str> = link.ends.iter().map(|end| end.node.value.as_str()).collect();
+        let joined: Vec<&str> = joined.into_iter().filter(|name| wires.device(name).is_some()).collect();
+        let along = |class: u16| joined.windows(2).map(move |pair| (pair[0], pair[1], class));
+        for (one, other, class) in wires.classes(link).into_iter().flat_map(along) {
+            // A link from a node to itself is an error that is told elsewhere.
+            if one == other {
+                continue;
+            }
             let [here, there] = [one, other].map(|device| wires.vlan(device, link, class).map(|vlan| (device, vlan)));
             let (Some(here), Some(there)) = (here, there) else { continue };
             for place in [here, there] {

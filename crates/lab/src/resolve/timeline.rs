@@ -39,6 +39,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
             ActionSpec::Set { link, direction, pipe, change } => {
                 let meant = place(links, &link, errors);
                 let changed = meant.map(|place| &spec.links[place]);
+                errors.extend(changed.and_then(|this| this.without_direction(direction, &link)));
                 errors.extend(changed.and_then(|this| wrong_change(this, &link, direction, pipe.as_ref(), &change)));
                 errors.extend(changed.and_then(|this| without_limit(spec, this, &link, &change)));
                 let pipe = pipe.map(|name| name.value);
@@ -78,6 +79,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
 fn part_of(part: PartSpec, places: &Places<'_>, errors: &mut Errors) -> Option<LinkPart> {
     let PartSpec { link, direction, pipe } = part;
     let meant = place(places.links, &link, errors)?;
+    errors.extend(places.spec.links[meant].without_direction(direction, &link));
     let change = PipeChange::default();
     let wrong =
         pipe.as_ref().and_then(|pipe| wrong_change(&places.spec.links[meant], &link, direction, Some(pipe), &change));
@@ -118,7 +120,8 @@ fn wrong_change(
     further: Option<&Spanned<String>>,
     change: &PipeChange,
 ) -> Option<Diagnostic> {
-    let directions = || Direction::BOTH.into_iter().filter(|this| direction.is_none_or(|only| only == *this));
+    let is_meant = |this: &&Direction| direction.is_none_or(|only| only == **this);
+    let directions = || link.directions().iter().filter(is_meant);
     let Some(pipe) = further else {
         let own = directions().map(|this| &link.pipes[this.index()]);
         return too_large(link.mtu, own, change).map(|wrong| name.error(wrong));

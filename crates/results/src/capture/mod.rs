@@ -142,7 +142,8 @@ fn interfaces(plan: &Plan, link: usize) -> Vec<Interface> {
 /// The hardware addresses at each port and at the other end of its link.
 fn macs(plan: &Plan) -> Vec<[[u8; 6]; 2]> {
     let mac = |end: &EndPlan| plan.nodes[end.node].interfaces[end.interface].mac;
-    let other = |end: &EndPlan| mac(plan.links[end.end.link()].beyond(end.end));
+    // On a shared medium everybody writes the addresses of whom he means into his frames.
+    let other = |end: &EndPlan| plan.links[end.end.link()].beyond(end.end).next().map_or([0; 6], mac);
     plan.ends().map(|end| [mac(end), other(end)]).collect()
 }
 

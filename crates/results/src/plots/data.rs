@@ -3,7 +3,7 @@
 use super::samples::Key;
 use crate::regular;
 use netloom_judge::RunError;
-use netloom_lab::Plan;
+use netloom_lab::{Direction, Plan};
 use netloom_link::ScheduleConfig;
 use netloom_units::Rate;
 use serde::Deserialize;
@@ -44,22 +44,19 @@ impl Subject {
 /// The pipes of a plan, in its order.
 pub(super) fn of_plan(plan: &Plan) -> Vec<Subject> {
     let subject = |pipe: netloom_lab::PipePlan<'_>| {
-        let link = &plan.links[pipe.link];
-        let node = |end: &netloom_lab::EndPlan| plan.nodes[end.node].name.clone();
+        let [from, to] = plan.way_of(pipe.link, pipe.direction).map(str::to_owned);
         let constant = pipe.config.rate.nominal().filter(|_| pipe.config.schedule == ScheduleConfig::None);
         Subject {
             link: pipe.link_name.to_owned(),
-            direction: DIRECTIONS[pipe.direction.index()],
+            direction: pipe.direction.name(),
             further: pipe.treatment.map(|treatment| treatment.name.clone()),
-            from: node(link.entry(pipe.direction)),
-            to: node(link.exit(pipe.direction)),
+            from,
+            to,
             rate: constant.map(Rate::as_bits_per_second),
         }
     };
     plan.pipes().map(subject).collect()
 }
-
-const DIRECTIONS: [&str; 2] = ["forward", "backward"];
 
 /// As much of `plan.json` as the pictures need.
 #[derive(Deserialize)]
@@ -71,9 +68,10 @@ struct PlanFile {
 #[derive(Deserialize)]
 struct LinkFile {
     name: String,
-    ends: [EndFile; 2],
-    forward: PipeFile,
-    backward: PipeFile,
+    ends: Vec<EndFile>,
+    forward: Option<PipeFile>,
+    backward: Option<PipeFile>,
+    shared: Option<PipeFile>,
 }
 
 #[derive(Deserialize)]
@@ -108,13 +106,20 @@ pub(super) fn of_folder(folder: &Path) -> Result<Planned, RunError> {
 }
 
 fn subjects(link: LinkFile) -> Vec<Subject> {
-    let LinkFile { name: link, ends: [first, second], forward, backward } = link;
-    let paths = [(first.node.clone(), second.node.clone()), (second.node, first.node)];
+    let LinkFile { name: link, ends, forward, backward, shared } = link;
+    let node = |place: usize| ends.get(place).map_or_else(String::new, |end| end.node.clone());
+    let [each, others] = Direction::ALL_TO_ALL.map(str::to_owned);
+    let directions = [
+        (Direction::Forward, forward, (node(0), node(1))),
+        (Direction::Backward, backward, (node(1), node(0))),
+        (Direction::Shared, shared, (each, others)),
+    ];
     let mut all = Vec::new();
-    for ((direction, own), (from, to)) in DIRECTIONS.into_iter().zip([forward, backward]).zip(paths) {
+    for (direction, own, (from, to)) in directions {
+        let Some(own) = own else { continue };
         let subject = |pipe: &PipeFile, further: Option<String>| Subject {
             link: link.clone(),
-            direction,
+            direction: direction.name(),
             further,
             from: from.clone(),
             to: to.clone(),

@@ -240,7 +240,7 @@ fn find_link_in_engine(links: &Links, name: &str, wanted: &str) -> Result<usize,
 
 fn find_place(links: &Links, set: &Set) -> Result<Place, Refusal> {
     let link = find_link_in_engine(links, &set.link, "changed")?;
-    let direction = set.direction.as_deref().map(direction).transpose()?;
+    let direction = set.direction.as_deref().map(|name| direction(links, link, name)).transpose()?;
     let known = links.further_pipes(link, direction);
     match &set.pipe {
         Some(pipe) if !known.contains(&pipe.as_str()) => {
@@ -357,7 +357,14 @@ fn understand(changes: &[(String, String)]) -> Result<Wanted, Refusal> {
     Ok(wanted)
 }
 
-fn direction(name: &str) -> Result<Direction, Refusal> {
+fn direction(links: &Links, link: usize, name: &str) -> Result<Direction, Refusal> {
+    if links.is_shared(link) {
+        let medium = &links.names()[link].name;
+        return Err((
+            ExitCode::Usage,
+            format!("`{medium}` is a shared medium, which has no directions: leave the direction out"),
+        ));
+    }
     match name {
         "forward" => Ok(Direction::Forward),
         "backward" => Ok(Direction::Backward),

@@ -1,7 +1,7 @@
 //! The table of pipes: the columns of a run.
 
 use netloom_judge::{Effects, PipeRow};
-use netloom_lab::{EndPlan, PipePlan, Plan};
+use netloom_lab::{PipePlan, Plan};
 use netloom_link::PipeCounters;
 use netloom_sim::{Outcome, PipeOutcome};
 use netloom_units::{Duration, Rate};
@@ -16,7 +16,7 @@ pub(super) fn rows(plan: &Plan, outcome: &Outcome) -> Vec<PipeRow> {
 
 fn row(plan: &Plan, place: &PipePlan<'_>, pipe: &PipeOutcome, seconds: f64) -> PipeRow {
     let (link, direction) = (&plan.links[place.link], place.direction);
-    let node = |end: &EndPlan| plan.nodes[end.node].name.clone();
+    let [from, to] = plan.way_of(place.link, direction).map(str::to_owned);
     let PipeOutcome { config, counters, meter } = pipe;
     let rate = config.rate.nominal().map(Rate::as_bits_per_second);
     let ns = |span: Option<Duration>| span.map(Duration::as_nanos);
@@ -26,8 +26,8 @@ fn row(plan: &Plan, place: &PipePlan<'_>, pipe: &PipeOutcome, seconds: f64) -> P
         link: link.name.clone(),
         direction: direction.to_string(),
         pipe: place.treatment.map(|treatment| treatment.name.clone()),
-        from: node(link.entry(direction)),
-        to: node(link.exit(direction)),
+        from,
+        to,
         // A simulation has no kernel to join it in.
         joined_in_kernel: false,
         rate_bits_per_second: rate,

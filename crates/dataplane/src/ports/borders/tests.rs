@@ -16,6 +16,7 @@ fn pair() -> [(Edge, Borders); 2] {
         coalesce: Duration::ZERO,
         from: PortId(number),
         filter: None,
+        medium: Vec::new(),
         to: PortId(1 - number),
     };
     let router = |port: u32| {

@@ -66,6 +66,7 @@ fn edge() -> Edge {
         coalesce: Duration::ZERO,
         from: PortId(10 + to),
         filter: None,
+        medium: Vec::new(),
         to: PortId(to),
     };
     Edge::new(Fabric::new(Seed::new(1), &[pipe(0), pipe(1), pipe(2)]), &[], Pool::default())

@@ -35,6 +35,7 @@ impl Network {
                     coalesce: Duration::ZERO,
                     from: PortId(2 * link + end),
                     filter: None,
+                    medium: Vec::new(),
                     to: PortId(2 * link + 1 - end),
                 });
                 let place = ends[end as usize];

@@ -82,7 +82,7 @@ fn labs() -> impl Strategy<Value = Lab> {
             });
             for (config, from, to) in [(there, ports[0], ports[1]), (back, ports[1], ports[0])] {
                 let (name, coalesce) = (format!("pipe{}", specs.len()), Duration::from_nanos(coalesce));
-                specs.push(PipeSpec { name, config, coalesce, from, filter: None, to });
+                specs.push(PipeSpec { name, config, coalesce, from, filter: None, medium: Vec::new(), to });
             }
         }
         let (plans, costs): (Vec<_>, Vec<_>) = machines.into_iter().unzip();

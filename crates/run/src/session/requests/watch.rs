@@ -51,7 +51,7 @@ impl Requests {
         let [out]: [OwnedFd; 1] =
             fds.try_into().map_err(|_| (ExitCode::Usage, "a capture needs a file descriptor".to_owned()))?;
         let link = find_link_in_engine(&context.links, &wanted.link, "captured")?;
-        let direction = wanted.direction.as_deref().map(direction).transpose()?;
+        let direction = wanted.direction.as_deref().map(|name| direction(&context.links, link, name)).transpose()?;
         let ends = context.job.plan.ends_of(link);
         let at = wanted.at.as_deref().map(|at| CapturePoint::of(at, &ends)).transpose();
         let at = at.map_err(|wrong| (ExitCode::Usage, wrong))?;

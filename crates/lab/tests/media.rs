@@ -1,0 +1,77 @@
+//! Shared media in lab files: one pipe for all ends.
+
+use netloom_lab::fabric::{device_specs, fabric_of, pipe_specs};
+use netloom_lab::{Direction, Plan, parse};
+
+/// A bus with two hosts, a router and a switch, behind which is a third host; another host is behind the router.
+const BUS: &str = "\
+nodes: {a: {}, b: {}, c: {}, r: {kind: transit}, s: {kind: switch}, out: {}}
+links:
+  near: {ends: [c, s], delay: 2 ms}
+  lan: {ends: [a, b, r, s], medium: shared, rate: 10 Mbit/s, delay: 10 us, queue: 50 packets, loss: 1 %}
+  wan: {ends: [r, out], delay: 5 ms}
+";
+
+fn plan(text: &str) -> Plan {
+    parse(text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan
+}
+
+#[test]
+fn a_medium_is_one_pipe_for_all_its_ends() {
+    let plan = plan(BUS);
+    let pipes: Vec<String> = plan.pipes().map(|pipe| pipe.to_string()).collect();
+    assert_eq!(pipes, ["near.forward", "near.backward", "lan.shared", "wan.forward", "wan.backward"]);
+    assert_eq!((plan.ends_of(1), plan.links[1].directions()), (vec!["a", "b", "r", "s"], &[Direction::Shared][..]));
+    let specs = pipe_specs(&plan);
+    assert_eq!(specs[2].medium.iter().map(|port| port.0).collect::<Vec<_>>(), [2, 3, 4, 5]);
+    assert_eq!(device_specs(&plan).len(), 2);
+    let _ = fabric_of(&plan);
+}
+
+#[test]
+fn a_medium_is_part_of_a_lan() {
+    let plan = plan(BUS);
+    let first = |name: &str| {
+        let node = plan.nodes.iter().find(|node| node.name == name).unwrap();
+        node.interfaces[0].addresses[0].to_string()
+    };
+    assert_eq!(["c", "a", "b", "r"].map(first), ["10.0.0.1/29", "10.0.0.2/29", "10.0.0.3/29", "10.0.0.4/29"]);
+    let way = |from: usize, to: &str| {
+        let way = plan.way_to(plan.nodes[from].interfaces[0].end, to.parse().unwrap()).unwrap();
+        way.iter().map(|[entry, exit]| (entry.number(), exit.number())).collect::<Vec<_>>()
+    };
+    assert_eq!(way(0, "10.0.0.3"), [(2, 3)]);
+    assert_eq!(way(0, "10.0.0.1"), [(2, 5), (1, 0)]);
+    assert_eq!(way(2, "10.0.0.4"), [(0, 1), (5, 4)]);
+}
+
+#[test]
+fn a_medium_is_shown_once() {
+    let plan = plan(BUS);
+    let text = plan.text().to_string();
+    let rows: Vec<&str> = text.lines().filter(|row| row.contains("lan ") && row.contains("Mbit/s")).collect();
+    assert_eq!(rows.len(), 1, "{text}");
+    assert!(rows[0].contains("lan   shared    each end to all others"), "{}", rows[0]);
+    let lan = &plan.describe()["links"][1];
+    assert_eq!(
+        (&lan["shared"]["rate_bits_per_second"], &lan["forward"]),
+        (&10_000_000.into(), &serde_json::Value::Null)
+    );
+    assert_eq!(lan["ends"].as_array().unwrap().len(), 4);
+}
+
+/// A loop over a medium is one as over links, and its rate limits it as theirs does.
+#[test]
+fn loops_go_over_media() {
+    let text = "\
+nodes: {s: {kind: switch}, t: {kind: switch}, a: {}}
+links:
+  lan: {ends: [a, s, t], medium: shared}
+  two: {ends: [s, t]}
+";
+    let wrong = |file: &str| parse(file, "t.yaml").expect_err("a loop").to_string();
+    assert!(wrong(text).contains("this link closes a loop: `s` to `t` by lan, and back by two"), "{}", wrong(text));
+    let allowed = format!("loops: allowed\n{text}");
+    assert!(wrong(&allowed).contains("no link of this loop has a rate"), "{}", wrong(&allowed));
+    plan(&allowed.replace("shared}", "shared, rate: 10 Mbit/s}"));
+}
