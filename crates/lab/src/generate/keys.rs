@@ -165,7 +165,7 @@ network!(
     "Routers at random places of a square, near ones joined more likely, with delays by distance (Waxman 1988).",
     [
         Key::new("n", Kind::Integer { least: 1, most: 10_000 }, "100", "How many routers, 1 to 10000.").required(),
-        share("alpha", "0.2", "How far links reach, above 0 and at most 1. Default: 0.2."),
+        share("alpha", "0.15", "How far links reach, above 0 and at most 1. Default: 0.15."),
         share("beta", "0.4", "How many links there are, above 0 and at most 1. Default: as `degree` says."),
         share("degree", "4", "Instead of beta: how many neighbours a router has on the average. Default: 3."),
         Key::new("span", DURATION, "20 ms", "The delay from corner to corner of the square. Default: 20 ms."),

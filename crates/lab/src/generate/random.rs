@@ -19,7 +19,7 @@ const DEGREE: f64 = 3.0;
 /// letters. Waxman draws points of a lattice; L there is the greatest distance of two nodes.
 pub(super) fn waxman(ground: &mut Ground<'_, '_>) -> Option<()> {
     let n = ground.count("n", 1, MOST_ON_A_PLANE);
-    let alpha = ground.number("alpha", 0.2, 1.0);
+    let alpha = ground.number("alpha", 0.15, 1.0);
     let beta = ground.number("beta", 1.0, 1.0);
     let degree = ground.number("degree", DEGREE, MOST_ON_A_PLANE as f64);
     let span = ground.time("span", Duration::from_millis(20));
