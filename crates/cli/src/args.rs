@@ -4,6 +4,7 @@ mod capture;
 mod convert;
 mod doctor;
 mod generate;
+mod graph;
 pub(crate) mod kernel;
 mod lab;
 mod link;
@@ -16,6 +17,7 @@ use clap_complete::Shell;
 pub(crate) use convert::{ConvertArgs, Foreign};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use generate::GenerateArgs;
+pub(crate) use graph::{GraphArgs, GraphFormat};
 pub(crate) use lab::{
     AdvanceArgs, DownArgs, ExecArgs, LogsArgs, PauseArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg, UpArgs,
 };
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     },
     /// Write a lab file with a network of a well-known shape: a tree, a fat tree, a random graph
     Generate(GenerateArgs),
+    /// Draw a lab: its nodes and links as SVG
+    Graph(GraphArgs),
     /// Translate a string for netem, dummynet or tbf into keys of a lab file, or plot models
     Link(LinkArgs),
     /// Bring a lab up and leave it running

@@ -64,10 +64,11 @@ pub(crate) fn command_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
 }
 
 /// What a run writes itself.
-const RESERVED: [&str; 14] = [
+const RESERVED: [&str; 15] = [
     "provenance.json",
     "lab.yaml",
     "plan.json",
+    "lab.svg",
     "hosts",
     "logs",
     "captures",

@@ -218,6 +218,8 @@ pub struct NodePlan {
     pub daemons: Vec<Daemon>,
     /// What it does as a switch; none of other kinds.
     pub switch: Option<SwitchPlan>,
+    /// Whether it is a switch that the lab file has as a link with more than two ends.
+    pub is_lan: bool,
     /// Where it is in a picture, if the lab file says it: to the right, and down, in lengths of a link.
     pub position: Option<[f64; 2]>,
     /// Its interfaces, in the order of the links; the ports of a switch or hub.

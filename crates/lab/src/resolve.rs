@@ -253,6 +253,7 @@ fn node_plans(
         expose: node.expose.into_iter().map(|exposed| exposed.value).collect(),
         daemons: Vec::new(),
         switch,
+        is_lan: node.is_lan,
         position: None,
         interfaces: Vec::new(),
         routes,

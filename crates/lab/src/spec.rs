@@ -60,6 +60,8 @@ pub(crate) enum BypassSpec {
 pub(crate) struct NodeSpec {
     pub(crate) name: Spanned<String>,
     pub(crate) kind: NodeKind,
+    /// Whether it stands for a link with more than two ends.
+    pub(crate) is_lan: bool,
     pub(crate) stack: Option<Spanned<Stack>>,
     pub(crate) memory: Option<Spanned<Bytes>>,
     pub(crate) cpus: Option<Spanned<Cpus>>,

@@ -14,6 +14,7 @@ mod events;
 mod files;
 mod folder;
 mod follow;
+pub mod graph;
 mod logs;
 pub mod packet_times;
 pub mod plots;

@@ -19,8 +19,8 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// The file to write, which must not exist; default: standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\

@@ -8,6 +8,7 @@ mod doctor;
 mod down;
 mod exec;
 mod generate;
+mod graph;
 mod kernel;
 mod lab_file;
 mod link;
@@ -78,6 +79,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Convert(args) => convert::convert(&args),
         Command::Schema { protocol } => schema(protocol),
         Command::Generate(args) => generate::generate(&args),
+        Command::Graph(args) => graph::graph(&args),
         Command::Link(args) => link::link(&args),
         Command::Up(args) => up::up(&args),
         Command::Ps(args) => ps::ps(&args),

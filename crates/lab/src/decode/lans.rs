@@ -25,7 +25,7 @@ pub(super) fn expand(nodes: &mut Vec<NodeSpec>, links: Vec<LinkSpec>, errors: &m
             continue;
         }
         names.check(&link, errors);
-        nodes.push(NodeSpec { name: link.name.clone(), kind: NodeKind::Switch, ..NodeSpec::default() });
+        nodes.push(NodeSpec { name: link.name.clone(), kind: NodeKind::Switch, is_lan: true, ..NodeSpec::default() });
         expanded.extend(names.ports(&link, errors));
     }
     expanded

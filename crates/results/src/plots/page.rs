@@ -1,7 +1,7 @@
 //! The page with all pictures: one HTML file without anything from elsewhere.
 
 use super::{FOLDER, PAGE, Plots};
-use crate::regular;
+use crate::{graph, regular};
 use netloom_judge::RunError;
 use std::fmt::Write;
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 const STYLE: &str = "body{font:15px/1.45 sans-serif;max-width:920px;margin:24px auto;padding:0 12px;color:#222;background:#fff}\
 pre{overflow-x:auto;background:#f4f4f4;padding:10px;font-size:12px}img{width:100%;height:auto;border:1px solid #ddd}\
-figure{margin:18px 0}";
+figure{margin:18px 0}.lab img{width:auto;max-width:100%;border:0;display:block;margin:auto}";
 
 /// Writes the page of a results folder: what was found out, then the pictures, the busiest pipes first.
 pub(super) fn write(folder: &Path, lab: &str, plots: &Plots) -> Result<(), RunError> {
@@ -28,6 +28,11 @@ pub(super) fn write(folder: &Path, lab: &str, plots: &Plots) -> Result<(), RunEr
     .expect("writing to a string");
     if !summary.is_empty() {
         writeln!(text, "<pre>{}</pre>", escaped(summary.trim_end())).expect("writing to a string");
+    }
+    if folder.join(graph::FILE).is_file() {
+        let file = graph::FILE;
+        writeln!(text, "<figure class=\"lab\"><img src=\"../{file}\" alt=\"the lab\"></figure>")
+            .expect("writing to a string");
     }
     writeln!(text, "<p>Pictures of {}. Times are lab time.</p>", escaped(&plots.extent()))
         .expect("writing to a string");

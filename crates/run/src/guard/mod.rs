@@ -16,6 +16,7 @@ use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
 use netloom_host::signals::Signals;
 use netloom_judge::{ExitCode, Report, RunError};
 use netloom_lab::{Plan, Stack};
+use netloom_results::graph;
 use relay::Relay;
 use std::fs::{self, Permissions};
 use std::io;
@@ -140,7 +141,9 @@ fn live(
         folder.write_state(&state).map_err(refused)?;
     }
     // While the lab is made: that of a thousand routers has tens of megabytes.
-    if let Err(error) = job.folder.write_json("plan.json", &job.plan.description()) {
+    let written = job.folder.write_json("plan.json", &job.plan.description());
+    let drawn = || if job.plots { graph::write_picture(&job.folder, &job.plan) } else { Ok(()) };
+    if let Err(error) = written.and_then(|()| drawn()) {
         // The lab ends when this channel is closed.
         drop(channel);
         let _ = process.wait();

@@ -11,7 +11,7 @@ use crate::{Event, RunRequest};
 use netloom_judge::{ExitCode, PipePlace, RunError, SimReport};
 use netloom_lab::Clock;
 use netloom_link::PipeCounters;
-use netloom_results::{Folder, INTERVAL, Sampler, interval_within, plots, write_pipe_table};
+use netloom_results::{Folder, INTERVAL, Sampler, graph, interval_within, plots, write_pipe_table};
 use netloom_sim::{Outcome, Sample, SimError};
 use netloom_units::{Duration, Instant};
 
@@ -35,6 +35,7 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     netloom_sim::check(plan).map_err(refused)?;
     let folder = results_folder(&request.run, "sim", Clock::Virtual, None)?;
     folder.write_json("plan.json", &plan.description())?;
+    graph::write_picture(&folder, plan)?;
     folder.become_latest()?;
     let mut recorder = Recorder::create(request, &folder, sink)?;
     let mut watch = |sample: &Sample<'_>| recorder.take(sample);

@@ -49,6 +49,7 @@ fn the_same_seed_gives_the_same_bytes() {
         "delay-bulk.svg",
         "delay-video.svg",
         "hosts",
+        "lab.svg",
         "lab.yaml",
         "one-backward.svg",
         "one-forward.svg",

@@ -1,0 +1,47 @@
+//! Pictures of labs: their nodes and links, drawn from the plan alone. The same plan gives the same picture.
+
+mod labels;
+mod layout;
+mod scene;
+mod svg;
+mod symbols;
+
+use crate::Folder;
+use netloom_judge::RunError;
+use netloom_lab::Plan;
+use std::fmt::Write;
+
+/// Labs with more nodes are drawn when that is asked for, and not by every run: it would take longer than to make the lab.
+const MOST_UNASKED: usize = 200;
+/// The picture in a results folder.
+pub(crate) const FILE: &str = "lab.svg";
+
+/// Writes the picture of a lab into its results folder, if it is not too large.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_picture(folder: &Folder, plan: &Plan) -> Result<(), RunError> {
+    if plan.nodes.len() > MOST_UNASKED {
+        return Ok(());
+    }
+    folder.write(FILE, picture(plan))
+}
+
+/// The lab as the text of an SVG file.
+pub fn picture(plan: &Plan) -> String {
+    let scene = scene::Scene::of(plan);
+    svg::svg(&scene, &plan.name)
+}
+
+/// Where the nodes of the picture are, as `layout` of a lab file.
+pub fn layout_text(plan: &Plan) -> String {
+    let scene = scene::Scene::of(plan);
+    let mut text = String::from("layout:\n");
+    for (node, [x, y]) in plan.nodes.iter().zip(scene.positions()) {
+        let _ = writeln!(text, "  {}: [{x:.2}, {y:.2}]", node.name);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! The symbols of nodes. They differ by shape, so that they are told apart without colours, too.
+
+use super::scene::Shape;
+
+/// What a legend calls a symbol.
+pub(super) fn name(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Host => "host",
+        Shape::Router => "router",
+        Shape::Transit => "transit router",
+        Shape::Switch => "switch",
+        Shape::Hub => "hub",
+        Shape::Lan => "LAN",
+    }
+}
+
+/// The name under which a symbol is defined.
+pub(super) fn id(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Host => "host",
+        Shape::Router => "router",
+        Shape::Transit => "transit",
+        Shape::Switch => "switch",
+        Shape::Hub => "hub",
+        Shape::Lan => "lan",
+    }
+}
+
+/// Drawn around the origin, with a radius of 10. A host is a screen on its foot; routers are round, with arrows to all sides;
+/// switches are boxes with arrows to and fro; a transit router is hollow, as it has no system of its own.
+pub(super) fn drawing(shape: Shape) -> &'static str {
+    macro_rules! arrows {
+        ($around:literal, $class:literal) => {
+            concat!(
+                $around,
+                "<path class=\"",
+                $class,
+                "\" d=\"M-1.8 0H-6.2M-4.2 -2L-6.4 0L-4.2 2M1.8 0H6.2M4.2 -2L6.4 0L4.2 2",
+                "M0 -6.6V-2M-2 -4L0 -1.8L2 -4M0 6.6V2M-2 4L0 1.8L2 4\"/>"
+            )
+        };
+    }
+    match shape {
+        Shape::Host => {
+            "<rect class=\"node\" x=\"-9\" y=\"-8.5\" width=\"18\" height=\"13\" rx=\"2\"/>\
+             <path class=\"foot\" d=\"M0 4.5V8M-5 8.4H5\"/>"
+        }
+        Shape::Router => arrows!("<circle class=\"full router\" r=\"10\"/>", "sign"),
+        Shape::Transit => arrows!("<circle class=\"hollow router\" r=\"9.6\"/>", "mark router"),
+        Shape::Switch => {
+            "<rect class=\"full switch\" x=\"-10\" y=\"-7.5\" width=\"20\" height=\"15\" rx=\"2.5\"/>\
+             <path class=\"sign\" d=\"M-7 -2.6H6.4M4 -5L6.6 -2.6L4 -0.2M7 2.8H-6.4M-4 0.4L-6.6 2.8L-4 5.2\"/>"
+        }
+        Shape::Hub => {
+            "<rect class=\"hollow switch\" x=\"-10\" y=\"-7.5\" width=\"20\" height=\"15\" rx=\"2.5\"/>\
+             <path class=\"mark switch\" d=\"M-6.6 0H6.4M4 -2.4L6.6 0L4 2.4M-4 -2.4L-6.6 0L-4 2.4\"/>"
+        }
+        Shape::Lan => "<rect class=\"full lan\" x=\"-16\" y=\"-3.5\" width=\"32\" height=\"7\" rx=\"3.5\"/>",
+    }
+}
