@@ -4,6 +4,7 @@ mod containerlab;
 mod gml;
 mod graphml;
 mod kathara;
+mod ns2;
 
 use crate::Options;
 use crate::files::Input;
@@ -23,11 +24,13 @@ pub enum Format {
     Containerlab,
     /// Devices and collision domains.
     Kathara,
+    /// Scripts of ns-2 and Emulab.
+    Ns2,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::GraphMl, Self::Gml, Self::Containerlab, Self::Kathara];
+    pub const ALL: [Self; 5] = [Self::GraphMl, Self::Gml, Self::Containerlab, Self::Kathara, Self::Ns2];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -36,6 +39,7 @@ impl Format {
             Self::Gml => "gml",
             Self::Containerlab => "containerlab",
             Self::Kathara => "kathara",
+            Self::Ns2 => "ns2",
         }
     }
 
@@ -46,6 +50,7 @@ impl Format {
             Self::Gml => "GML",
             Self::Containerlab => "containerlab",
             Self::Kathara => "Kathará",
+            Self::Ns2 => "ns-2",
         }
     }
 
@@ -61,6 +66,7 @@ impl Format {
         match extension.as_str() {
             "graphml" => Some(Self::GraphMl),
             "gml" => Some(Self::Gml),
+            "tcl" | "ns" => Some(Self::Ns2),
             "conf" if path.file_name().is_some_and(|name| name == "lab.conf") => Some(Self::Kathara),
             "yml" | "yaml" => has_key(text, "topology").then_some(Self::Containerlab),
             "xml" => text.contains("<graphml").then_some(Self::GraphMl),
@@ -75,6 +81,7 @@ impl Format {
             Self::Gml => graph::topology(gml::read(input.text())?, &input.stem, options.role),
             Self::Containerlab => containerlab::read(input.text(), &input.stem, options),
             Self::Kathara => kathara::read(input),
+            Self::Ns2 => ns2::read(input.text(), &input.stem),
         }
     }
 }

@@ -18,6 +18,7 @@ mod notes;
 mod quantity;
 mod shell;
 mod source;
+mod tcl;
 mod topology;
 mod tree;
 mod value;

@@ -1,0 +1,298 @@
+//! A small Tcl: enough for the scripts by which ns-2 and Emulab describe networks. It reads no files, starts no programs, and
+//! ends after a bounded number of steps.
+//!
+//! Values are texts, as in Tcl. What the language does not have, objects and their methods above all, goes to a [`Host`].
+
+mod builtins;
+mod control;
+mod expr;
+mod lists;
+mod strings;
+mod words;
+
+pub(crate) use lists::{list, split_list};
+
+use crate::source::{Lines, Place, Wrong};
+use std::collections::BTreeMap;
+
+/// Steps of a script: a command is one, and so are 256 bytes of what it works on.
+const MOST_STEPS: u64 = 1_000_000;
+/// Levels of commands within commands: each takes some kilobytes of the stack.
+const MOST_LEVELS: usize = 60;
+/// Bytes of all variables and procedures together.
+const MOST_BYTES: usize = 32 << 20;
+
+/// What commands are called that the language does not have.
+pub(crate) trait Host {
+    /// Calls a command with its arguments; none if there is no such command.
+    fn call(&mut self, words: &[String], place: Place) -> Option<Result<String, String>>;
+    /// A variable of this name got a value.
+    fn named(&mut self, variable: &str, value: &str);
+    /// Something that is not done.
+    fn note(&mut self, place: Place, message: String);
+}
+
+/// How a script ends otherwise than behind its last command.
+#[derive(Debug)]
+pub(crate) enum Leave {
+    Error(Wrong),
+    Break,
+    Continue,
+    Return(String),
+    /// The program ends.
+    Exit,
+}
+
+/// The value of a script.
+pub(crate) type Result_ = Result<String, Leave>;
+
+/// A variable: a text, or texts by their index.
+#[derive(Clone, Debug)]
+enum Variable {
+    Text(String),
+    Array(BTreeMap<String, String>),
+    /// The variable of this name of the outermost scope.
+    Global(String),
+}
+
+#[derive(Clone, Debug)]
+struct Procedure {
+    parameters: Vec<String>,
+    body: String,
+    line: usize,
+}
+
+/// A script that runs.
+pub(crate) struct Interpreter {
+    lines: Lines,
+    /// The variables: of the script, and of the procedures that run.
+    scopes: Vec<BTreeMap<String, Variable>>,
+    procedures: BTreeMap<String, Procedure>,
+    steps: u64,
+    level: usize,
+    bytes: usize,
+    /// From which `rand()` draws.
+    random: u64,
+}
+
+/// A word and the line where it begins.
+#[derive(Clone, Debug)]
+struct Word {
+    text: String,
+    line: usize,
+}
+
+impl Interpreter {
+    /// For the script whose lines these are.
+    pub(crate) fn new(lines: Lines) -> Self {
+        Self {
+            lines,
+            scopes: vec![BTreeMap::new()],
+            procedures: BTreeMap::new(),
+            steps: 0,
+            level: 0,
+            bytes: 0,
+            random: 0x9e37_79b9_7f4a_7c15,
+        }
+    }
+
+    /// Runs a script that begins on this line.
+    pub(crate) fn run(&mut self, script: &str, line: usize, host: &mut dyn Host) -> Result_ {
+        if self.level >= MOST_LEVELS {
+            return self.fail(line, format!("more than {MOST_LEVELS} commands within one another: this does not end"));
+        }
+        self.level += 1;
+        let result = words::run(self, script, line, host);
+        self.level -= 1;
+        result
+    }
+
+    /// Gives a variable a value before the script runs.
+    pub(crate) fn define(&mut self, name: &str, value: &str) {
+        self.scopes[0].insert(name.to_owned(), Variable::Text(value.to_owned()));
+    }
+
+    /// The place of a line.
+    pub(crate) fn place(&self, line: usize) -> Place {
+        self.lines.line(line)
+    }
+
+    fn fail<T>(&self, line: usize, message: impl Into<String>) -> Result<T, Leave> {
+        Err(Leave::Error(self.place(line).wrong(message)))
+    }
+
+    /// Counts a step, and what it works on.
+    fn step(&mut self, line: usize, bytes: usize) -> Result<(), Leave> {
+        self.steps += 1 + bytes as u64 / 256;
+        if self.steps > MOST_STEPS {
+            return self.fail(line, format!("the script takes more than {MOST_STEPS} steps: does it end?"));
+        }
+        Ok(())
+    }
+
+    /// Calls a command.
+    fn call(&mut self, words: &[Word], host: &mut dyn Host) -> Result_ {
+        let Some(first) = words.first() else { return Ok(String::new()) };
+        let line = first.line;
+        self.step(line, words.iter().map(|word| word.text.len()).sum())?;
+        let name = first.text.strip_prefix("::").unwrap_or(&first.text);
+        if let Some(procedure) = self.procedures.get(name).cloned() {
+            return self.procedure(name, &procedure, words, host);
+        }
+        if let Some(result) = control::call(self, name, words, host) {
+            return result;
+        }
+        let texts: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
+        if let Some(result) = builtins::call(self, name, &texts, line, host) {
+            return result;
+        }
+        let place = self.place(line);
+        match host.call(&texts, place) {
+            Some(result) => result.or_else(|message| self.fail(line, message)),
+            None => {
+                host.note(place, format!("`{}` is no command that is known here: it does nothing", shortened(name)));
+                Ok(String::new())
+            }
+        }
+    }
+
+    fn procedure(&mut self, name: &str, procedure: &Procedure, words: &[Word], host: &mut dyn Host) -> Result_ {
+        let mut scope = BTreeMap::new();
+        let mut given = words[1..].iter();
+        for (at, parameter) in procedure.parameters.iter().enumerate() {
+            let parts = split_list(parameter);
+            let (called, default) = (parts.first().cloned().unwrap_or_default(), parts.get(1).cloned());
+            let value = if called == "args" && at + 1 == procedure.parameters.len() {
+                Some(list(given.by_ref().map(|word| word.text.as_str())))
+            } else {
+                given.next().map(|word| word.text.clone()).or(default)
+            };
+            let Some(value) = value else {
+                return self.fail(words[0].line, format!("`{name}` needs a value for `{called}`"));
+            };
+            scope.insert(called, Variable::Text(value));
+        }
+        self.scopes.push(scope);
+        let result = self.run(&procedure.body, procedure.line, host);
+        self.scopes.pop();
+        match result {
+            Err(Leave::Return(value)) => Ok(value),
+            Err(Leave::Break | Leave::Continue) => Ok(String::new()),
+            other => other,
+        }
+    }
+
+    /// The value of a variable; an array is asked by its index.
+    fn get(&self, name: &str) -> Option<&str> {
+        let (name, index) = parts(name);
+        let scope = self.scopes.last()?;
+        let mut found =
+            if let Some(global) = name.strip_prefix("::") { self.scopes[0].get(global) } else { scope.get(name) };
+        if let Some(Variable::Global(global)) = found {
+            found = self.scopes[0].get(global);
+        }
+        match (found?, index) {
+            (Variable::Text(text), None) => Some(text),
+            (Variable::Array(array), Some(index)) => array.get(index).map(String::as_str),
+            _ => None,
+        }
+    }
+
+    /// The array of this name.
+    fn array(&self, name: &str) -> Option<&BTreeMap<String, String>> {
+        let mut found = match name.strip_prefix("::") {
+            Some(global) => self.scopes[0].get(global),
+            None => self.scopes.last()?.get(name),
+        };
+        if let Some(Variable::Global(global)) = found {
+            found = self.scopes[0].get(global);
+        }
+        if let Variable::Array(array) = found? { Some(array) } else { None }
+    }
+
+    /// Sets a variable.
+    fn set(&mut self, name: &str, value: String, line: usize) -> Result<(), Leave> {
+        self.bytes += name.len() + value.len() + 64;
+        if self.bytes > MOST_BYTES {
+            self.bytes =
+                self.scopes.iter().flatten().map(|(called, variable)| called.len() + size(variable) + 64).sum();
+            if self.bytes > MOST_BYTES / 2 {
+                return self
+                    .fail(line, format!("the variables of this script take more than {} MiB", MOST_BYTES >> 21));
+            }
+        }
+        let (name, index) = parts(name);
+        let slot = self.slot(name);
+        match (slot, index) {
+            (None, None) => {
+                let global = name.strip_prefix("::");
+                self.scope_of(global).insert(global.unwrap_or(name).to_owned(), Variable::Text(value));
+            }
+            // A global variable that has no value yet is an empty array.
+            (Some(slot), None) => match slot {
+                Variable::Array(array) if !array.is_empty() => {
+                    return self.fail(line, format!("`{name}` is an array"));
+                }
+                _ => *slot = Variable::Text(value),
+            },
+            (Some(Variable::Array(array)), Some(index)) => drop(array.insert(index.to_owned(), value)),
+            (None, Some(index)) => {
+                let array = Variable::Array([(index.to_owned(), value)].into());
+                let global = name.strip_prefix("::");
+                self.scope_of(global).insert(global.unwrap_or(name).to_owned(), array);
+            }
+            (Some(_), Some(_)) => return self.fail(line, format!("`{name}` is no array")),
+        }
+        Ok(())
+    }
+
+    fn scope_of(&mut self, global: Option<&str>) -> &mut BTreeMap<String, Variable> {
+        let last = self.scopes.len() - 1;
+        &mut self.scopes[if global.is_some() { 0 } else { last }]
+    }
+
+    /// Where a variable is, behind what leads to it. A global one that does not exist yet is made.
+    fn slot(&mut self, name: &str) -> Option<&mut Variable> {
+        if let Some(global) = name.strip_prefix("::") {
+            return self.scopes[0].get_mut(global);
+        }
+        let global = match self.scopes.last()?.get(name) {
+            Some(Variable::Global(global)) => Some(global.clone()),
+            _ => None,
+        };
+        match global {
+            // An array that gets its first element, or a text: whichever comes makes it.
+            Some(global) => {
+                if self.scopes[0].contains_key(&global) {
+                    return self.scopes[0].get_mut(&global);
+                }
+                let empty = Variable::Array(BTreeMap::new());
+                Some(self.scopes[0].entry(global).or_insert(empty))
+            }
+            None => self.scopes.last_mut()?.get_mut(name),
+        }
+    }
+}
+
+/// A name and the index in its parentheses.
+fn parts(name: &str) -> (&str, Option<&str>) {
+    match name.strip_suffix(')').and_then(|inner| inner.split_once('(')) {
+        Some((array, index)) => (array, Some(index)),
+        None => (name, None),
+    }
+}
+
+fn size(variable: &Variable) -> usize {
+    match variable {
+        Variable::Text(text) | Variable::Global(text) => text.len(),
+        Variable::Array(array) => array.iter().map(|(index, value)| index.len() + value.len() + 64).sum(),
+    }
+}
+
+/// The beginning of a text, for messages.
+fn shortened(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+#[cfg(test)]
+mod tests;
