@@ -2,6 +2,7 @@
 
 use crate::bed::{Bed, User};
 use std::fs;
+use std::process::Command;
 
 /// Two hosts and a transit router at three switches, a hub in between; links of 1 ms, but for those of hosts.
 const LAN: &str = "
@@ -89,6 +90,42 @@ fn a_lan_in_virtual_time_is_the_same_every_time() {
         (bed.json("lan", "switches.json"), bed.json("lan", "pipes.json"), near)
     });
     assert_eq!(reports[0], reports[1]);
+}
+
+/// The example: pings go on over the link that was blocked, and the capture has what the switches say of that.
+fn heals(bed: Bed, clock: &str) -> (serde_json::Value, Vec<u8>) {
+    let example = include_str!("../../examples/spanning-tree.yaml");
+    let loose = "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}";
+    bed.write(
+        "tree.yaml",
+        &example.replace("name: spanning-tree\n", &format!("name: tree\nclock: {clock}\n{loose}\n")),
+    );
+    bed.netloom(&["run", "tree.yaml"]).expect_code(0);
+    let ports = bed.json("tree", "switches.json");
+    let blocked = ports.as_array().unwrap().iter().find(|row| row["node"] == "s3" && row["link"] == "s3-s4").unwrap();
+    let tree = &blocked["tree"];
+    assert_eq!((&tree["role"], &tree["state"]), (&"alternate".into(), &"discarding".into()), "{ports}");
+    assert!(tree["state_changes"].as_u64().unwrap() >= 2 && blocked["malformed_bpdus"] == 0, "{ports}");
+    let capture = bed.latest("tree").join("captures/s3-s4.pcapng");
+    let read = Command::new("tcpdump").args(["-nvr", capture.to_str().unwrap(), "stp"]).output().unwrap();
+    let told = String::from_utf8(read.stdout).unwrap();
+    for wanted in ["STP 802.1w, Rapid STP", "port-role Root", "port-role Designated"] {
+        assert!(told.contains(wanted), "{wanted}: {told}");
+    }
+    (ports, fs::read(capture).unwrap())
+}
+
+#[test]
+fn a_ring_heals_after_a_cut() {
+    for user in User::all() {
+        heals(Bed::new(user), "real");
+    }
+}
+
+#[test]
+fn a_ring_heals_in_virtual_time_the_same_every_time() {
+    let [first, second] = [(); 2].map(|()| heals(Bed::with_kernel(User::all().remove(0)), "virtual"));
+    assert!(first == second, "the same ports and captures");
 }
 
 #[test]

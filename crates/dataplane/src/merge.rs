@@ -60,8 +60,13 @@ impl Places {
         let mut parts: Vec<Vec<(PipeId, Act)>> = (0..threads).map(|_| Vec::new()).collect();
         let is_empty = acts.is_empty();
         for (pipe, act) in acts {
-            if let (Some((shard, inlet)), Act::SetUp(up)) = (self.inlet(pipe), &act) {
-                parts[shard].push((inlet, Act::SetUp(*up)));
+            let is_up = match &act {
+                Act::SetUp(is_up) => Some(*is_up),
+                Act::Unplug => Some(false),
+                Act::Change(_) => None,
+            };
+            if let (Some((shard, inlet)), Some(is_up)) = (self.inlet(pipe), is_up) {
+                parts[shard].push((inlet, Act::SetUp(is_up)));
             }
             let (shard, own) = self.find(pipe);
             parts[shard].push((own, act));

@@ -79,11 +79,19 @@ impl Device {
         }
     }
 
-    /// How the link is from which the port at this place hears; only switches mind.
-    pub(crate) fn hears(&mut self, place: usize, carrier: Carrier) {
-        if let Self::Switch(switch) = self {
-            switch.hears(place, carrier);
-        }
+    /// How the link is from which the port at this place hears; only switches mind. What is sent then, and where.
+    pub(crate) fn hears(&mut self, now: Instant, place: usize, carrier: Carrier) -> Vec<(PortId, Packet)> {
+        if let Self::Switch(switch) = self { switch.hears(now, place, carrier) } else { Vec::new() }
+    }
+
+    /// When it does something by itself next.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.switch().and_then(Switch::due)
+    }
+
+    /// Does what is due at `now`; what it sends, and where.
+    pub(crate) fn act(&mut self, now: Instant) -> Vec<(PortId, Packet)> {
+        if let Self::Switch(switch) = self { switch.act(now) } else { Vec::new() }
     }
 
     pub(crate) fn router(&self) -> Option<&Router> {

@@ -82,10 +82,15 @@ impl Fabric {
         self.wakes.first().map(|(instant, _)| instant)
     }
 
-    /// Delivers everything that is due at `now`, in order of due instants (ties: in order of pipes).
+    /// Delivers everything that is due at `now`, in order of due instants (ties: in order of pipes, and then of devices that do
+    /// something by themselves).
     pub fn advance(&mut self, now: Instant, mut sink: impl FnMut(Delivery)) {
         while let Some((wake, id)) = self.wakes.first().filter(|(instant, _)| *instant <= now) {
             let index = id.0 as usize;
+            if index >= self.pipes.len() {
+                self.act(wake, index - self.pipes.len());
+                continue;
+            }
             // Asked at its own instant, a pipe answers a late driver as it would have answered a punctual one.
             if let Some(departure) = self.pipes[index].pop(wake, &mut self.drop_log) {
                 self.leave(id, departure, &mut sink);

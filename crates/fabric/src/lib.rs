@@ -28,6 +28,8 @@ pub use hub::HubSpec;
 pub use pipes::{Delivery, PipeId, PipeSpec, PortId};
 pub use router::{Neighbor, NextHop, RouterCounters, RouterInterface, RouterSpec};
 pub use shards::{Border, Cuts, Partition, Place, Shard, shards};
-pub use switch::{PortVlans, SwitchCounters, SwitchPort, SwitchSpec};
+pub use switch::{
+    PortRole, PortState, PortTree, PortVlans, SwitchCounters, SwitchPort, SwitchSpec, TreePort, TreeSpec,
+};
 pub use tap::{Tap, TapId, Way};
 pub use transit::{Ethernet, Pass};

@@ -3,7 +3,8 @@
 //! It takes no time: what comes in goes on at the same instant, as a train if it came as a train. From each frame it learns
 //! behind which port its source is (section 7.8), and sends frames for that address there and nowhere else. Frames for an
 //! address that it does not know, for groups and for everybody go out at all other ports, all with one buffer. Frames
-//! for the addresses that bridges keep for themselves (section 7.12.6) end here.
+//! for the addresses that bridges keep for themselves (section 7.12.6) end here, but for those of the spanning tree: a switch
+//! with a [`tree`] takes part in it, and one without is as a cable for them, whatever their VLAN.
 //!
 //! A port is down while nothing reaches it because its link is cut. When it goes down, what was learned there is forgotten, and
 //! until it is up again nothing is learned there (sections 7.8 and 17.11): who is there may come back behind another port.
@@ -12,16 +13,19 @@
 //! change ([`vlans`]): only then are bytes copied. Another one looks at no tag.
 
 mod addresses;
+mod tree;
 mod vlans;
 
 use crate::PortId;
 use crate::mtu::is_above;
 use crate::passage::Passage;
 use addresses::{Addresses, Learned};
-use alloc::{sync::Arc, vec, vec::Vec};
+use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
 use netloom_link::Carrier;
 use netloom_packet::Packet;
 use netloom_units::{Bytes, Duration, Instant};
+use tree::{GROUP, Outcome, Tree};
+pub use tree::{PortRole, PortState, PortTree, TreePort, TreeSpec};
 pub use vlans::PortVlans;
 use vlans::Vlans;
 
@@ -38,6 +42,8 @@ pub struct SwitchSpec {
     pub fixed: Vec<([u8; 6], usize)>,
     /// The VLANs of each port; empty if it looks at no tag.
     pub vlans: Vec<PortVlans>,
+    /// Its part in a spanning tree, if it takes part in one.
+    pub tree: Option<TreeSpec>,
 }
 
 /// A port of a switch.
@@ -74,6 +80,16 @@ pub struct SwitchCounters {
     pub moved: u64,
     /// How often an address was not learned here, since there was no room.
     pub unlearned: u64,
+    /// Of those that came in: dropped because the spanning tree does not let this port forward, or the one where they would leave.
+    pub blocked: u64,
+    /// Of those that came in: what other bridges say of the spanning tree.
+    pub received_bpdus: u64,
+    /// Of these: nothing that counts.
+    pub malformed_bpdus: u64,
+    /// Of those that went out: what this switch says of the spanning tree.
+    pub sent_bpdus: u64,
+    /// The port's part in the spanning tree, if the switch takes part in one.
+    pub tree: Option<PortTree>,
 }
 
 /// See the module.
@@ -84,6 +100,7 @@ pub(crate) struct Switch {
     addresses: Addresses,
     /// By port, what it hears of its link.
     carriers: Vec<Carrier>,
+    tree: Option<Box<Tree>>,
     pub(crate) counters: Vec<SwitchCounters>,
 }
 
@@ -94,13 +111,27 @@ impl Switch {
         for (address, place) in &spec.fixed {
             vlans.around(*place).into_iter().for_each(|vlan| addresses.fix(key(vlan, address), *place));
         }
-        Self {
+        let mut this = Self {
             ports: spec.ports.clone(),
             vlans,
             addresses,
             carriers: vec![Carrier::default(); spec.ports.len()],
+            tree: spec.tree.as_ref().map(|tree| Box::new(Tree::new(tree))),
             counters: vec![SwitchCounters::default(); spec.ports.len()],
-        }
+        };
+        this.settle();
+        this
+    }
+
+    /// When something happens by itself next.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.tree.as_ref().and_then(|tree| tree.due())
+    }
+
+    /// Does what is due at `now`; what it sends, and where.
+    pub(crate) fn act(&mut self, now: Instant) -> Vec<(PortId, Packet)> {
+        let outcome = self.tree.as_mut().map(|tree| tree.run(now));
+        outcome.map_or_else(Vec::new, |outcome| self.follow(outcome))
     }
 
     /// A packet comes in at the port at this place at `now`.
@@ -113,12 +144,19 @@ impl Switch {
             counters.malformed += count;
             return Passage::End(packet, Vec::new());
         };
+        if destination == GROUP {
+            return self.hear(now, place, packet);
+        }
         let Some(vlan) = self.vlans.of(place, &packet) else {
             counters.foreign += count;
             return Passage::End(packet, Vec::new());
         };
-        if !is_group(&source) && self.carriers[place].is_up {
+        if !is_group(&source) && self.learns(place) {
             self.learn(now, key(vlan, &source), place);
+        }
+        if !self.forwards(place) {
+            self.counters[place].blocked += count;
+            return Passage::End(packet, Vec::new());
         }
         if is_reserved(&destination) {
             self.counters[place].reserved += count;
@@ -128,6 +166,10 @@ impl Switch {
         match known {
             Some(out) if out == place => {
                 self.counters[place].filtered += count;
+                Passage::End(packet, Vec::new())
+            }
+            Some(out) if !self.forwards(out) => {
+                self.counters[place].blocked += count;
                 Passage::End(packet, Vec::new())
             }
             Some(out) if is_above(&packet, self.ports[out].mtu) => {
@@ -146,10 +188,78 @@ impl Switch {
         }
     }
 
-    /// How the link is from which the port at this place hears.
-    pub(crate) fn hears(&mut self, place: usize, carrier: Carrier) {
-        if core::mem::replace(&mut self.carriers[place], carrier).cuts != carrier.cuts {
+    /// How the link is from which the port at this place hears; what the switch then sends, and where.
+    pub(crate) fn hears(&mut self, now: Instant, place: usize, carrier: Carrier) -> Vec<(PortId, Packet)> {
+        let before = core::mem::replace(&mut self.carriers[place], carrier);
+        if before.cuts != carrier.cuts {
             self.addresses.forget(place);
+        }
+        let Some(tree) = self.tree.as_mut().filter(|_| before != carrier) else { return Vec::new() };
+        // It was down, if only since it was asked last.
+        let mut outcome = tree.carry(now, place, false);
+        if carrier.is_up {
+            outcome.extend(tree.carry(now, place, true));
+        }
+        self.follow(outcome)
+    }
+
+    #[inline]
+    fn learns(&self, place: usize) -> bool {
+        self.carriers[place].is_up && self.tree.as_ref().is_none_or(|tree| tree.learns(place))
+    }
+
+    #[inline]
+    fn forwards(&self, place: usize) -> bool {
+        self.tree.as_ref().is_none_or(|tree| tree.forwards(place))
+    }
+
+    /// A frame for bridges: of the spanning tree.
+    #[cold]
+    fn hear(&mut self, now: Instant, place: usize, packet: Packet) -> Passage {
+        let count = u64::from(packet.segments());
+        let Some(tree) = &mut self.tree else {
+            self.counters[place].flooded += count;
+            let others = self.counters.iter_mut().enumerate().filter(|(other, _)| *other != place);
+            others.for_each(|(_, counters)| counters.sent += count);
+            let ports = self.ports.iter().map(|port| port.port).collect();
+            return Passage::Flood(packet, self.ports[place].port, ports);
+        };
+        self.counters[place].received_bpdus += count;
+        let Some(outcome) = tree.hear(now, place, packet.bytes()) else {
+            self.counters[place].malformed_bpdus += count;
+            return Passage::End(packet, Vec::new());
+        };
+        let sent = self.follow(outcome);
+        Passage::End(packet, sent)
+    }
+
+    /// Does what follows from its tree; what it sends, and where.
+    fn follow(&mut self, outcome: Outcome) -> Vec<(PortId, Packet)> {
+        outcome.forget.into_iter().for_each(|place| self.addresses.forget(place));
+        if outcome.is_new {
+            self.settle();
+        }
+        self.note_tree();
+        let mut sent = Vec::with_capacity(outcome.sent.len());
+        for (place, frame) in outcome.sent {
+            self.counters[place].sent += 1;
+            self.counters[place].sent_bpdus += 1;
+            sent.push((self.ports[place].port, Packet::from_bytes(frame.into_boxed_slice())));
+        }
+        sent
+    }
+
+    /// Frames for everybody go out where ports forward.
+    fn settle(&mut self) {
+        if let Some(tree) = &self.tree {
+            self.vlans.limit(&self.ports, |place| tree.forwards(place));
+        }
+        self.note_tree();
+    }
+
+    fn note_tree(&mut self) {
+        for (place, counters) in self.counters.iter_mut().enumerate() {
+            counters.tree = self.tree.as_ref().map(|tree| tree.status(place));
         }
     }
 

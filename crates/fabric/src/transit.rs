@@ -65,6 +65,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// Which device there is, if there is one.
+    pub(crate) fn device(self) -> usize {
+        self.device as usize
+    }
+
     /// Whether there is a device.
     pub(crate) fn is_at_device(self) -> bool {
         self.device != NONE
@@ -92,6 +97,8 @@ pub(crate) struct Transit {
     /// By pipe: whether whoever is at its end hears of its link by it. Further pipes carry some of the packets only.
     is_own: Vec<bool>,
     ethernet: Ethernet,
+    /// Whether a device does something by itself.
+    has_clocks: bool,
     /// Before when all packets are known that reach a device, by device; as of the last question.
     known: Vec<Instant>,
     /// Where that is found out.
@@ -136,8 +143,9 @@ impl Transit {
         };
         let exits: Vec<Place> = pipes.iter().map(|pipe| end(pipe, pipe.to)).collect();
         let is_at_media = media.values().any(|ends| ends.iter().any(|(_, place)| place.is_at_device()));
+        let devices: Vec<Device> = devices.iter().map(Device::new).collect();
         let mut this = Self {
-            devices: devices.iter().map(Device::new).collect(),
+            has_clocks: devices.iter().any(|device| device.due().is_some()),
             // Whatever enters a medium may come from a node.
             entrances: pipes
                 .iter()
@@ -151,6 +159,7 @@ impl Transit {
             is_own: pipes.iter().map(|pipe| pipe.filter.is_none()).collect(),
             ethernet: Ethernet(ethernet.into()),
             known: vec![Instant::ZERO; devices.len()],
+            devices,
             reaching: BinaryHeap::new(),
             spent: Vec::new(),
             is_watched: false,
@@ -212,19 +221,51 @@ impl Transit {
         }
     }
 
-    /// The pipe at this place among those that lead to the device of this port and are cut and restored by themselves.
+    /// The pipe at this place among those that lead to a device and are cut and restored by themselves.
     #[inline]
-    pub(crate) fn flapping_beside(&self, port: Place, place: usize) -> Option<PipeId> {
-        self.flapping[port.device as usize].get(place).copied().map(PipeId)
+    pub(crate) fn flapping(&self, device: usize, place: usize) -> Option<PipeId> {
+        self.flapping[device].get(place).copied().map(PipeId)
     }
 
-    /// The devices at the end of a pipe notice whether that is up.
-    pub(crate) fn hears(&mut self, pipe: PipeId, carrier: Carrier) {
-        if self.is_own[pipe.0 as usize] {
-            for Place { device, own } in self.hearers(pipe) {
-                self.devices[device as usize].hears(own as usize, carrier);
-            }
+    /// The devices at the end of a pipe notice whether that is up; what each sends then, and where.
+    pub(crate) fn hears(
+        &mut self,
+        now: Instant,
+        pipe: PipeId,
+        carrier: Carrier,
+    ) -> Vec<(usize, Vec<(PortId, Packet)>)> {
+        if !self.is_own[pipe.0 as usize] {
+            return Vec::new();
         }
+        let hearers = self.hearers(pipe);
+        let hear =
+            |place: Place| (place.device(), self.devices[place.device()].hears(now, place.own as usize, carrier));
+        hearers.into_iter().map(hear).collect()
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.devices.len()
+    }
+
+    /// Whether any of them does something by itself.
+    pub(crate) fn has_clocks(&self) -> bool {
+        self.has_clocks
+    }
+
+    /// When a device does something by itself next.
+    pub(crate) fn due(&self, device: usize) -> Option<Instant> {
+        self.devices[device].due()
+    }
+
+    /// A device does what is due at `now`; what it sends, and where.
+    pub(crate) fn act(&mut self, now: Instant, device: usize) -> Vec<(PortId, Packet)> {
+        self.devices[device].act(now)
+    }
+
+    /// Before when everything is known that reaches a device.
+    pub(crate) fn known(&self, device: usize) -> Instant {
+        self.known[device]
     }
 
     pub(crate) fn recycle(&mut self, pool: &mut Pool) {

@@ -49,7 +49,7 @@ pub use plan::{
     Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, Cpus, Daemon, Direction, End, EndPlan, Event,
     ExposePlan, FileContents, FilePlan, InterfacePlan, LinkPart, LinkPlan, NamePlan, NodeKind, NodePlan, OnSpin,
     PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Sends, Shards, Stack, SwitchPlan, TrafficPlan,
-    Treatment, Unreached, VlansPlan, WindowConfig,
+    Treatment, TreePlan, TreePortPlan, TreeSettings, Unreached, VlansPlan, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

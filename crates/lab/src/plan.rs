@@ -26,7 +26,7 @@ pub use ends::{End, EndPlan};
 pub use expose::ExposePlan;
 pub use files::{FileContents, FilePlan};
 pub use pipes::{PipePlan, Treatment};
-pub use switch::{SwitchPlan, VlansPlan};
+pub use switch::{SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan};
 pub use timeline::{Action, Argv, Event, LinkPart, Ready, ReadyWhen, RunCommand};
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
 

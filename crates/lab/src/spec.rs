@@ -4,7 +4,7 @@ use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::plan::{
     Argv, Bounds, Clock, Cpus, Daemon, Direction, ExposePlan, FileContents, FilePlan, NodeKind, OnSpin, Precision,
-    Ready, Sends, Shards, Stack, Treatment,
+    Ready, Sends, Shards, Stack, Treatment, TreeSettings,
 };
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
@@ -104,6 +104,8 @@ pub(crate) struct SwitchSpec {
     pub(crate) table: Option<usize>,
     /// Addresses, each with the link behind which it is.
     pub(crate) fixed: Vec<([u8; 6], Spanned<String>)>,
+    /// Its part in a spanning tree.
+    pub(crate) tree: Option<TreeSettings>,
 }
 
 #[derive(Clone, Debug)]

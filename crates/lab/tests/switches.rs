@@ -112,7 +112,7 @@ links: {one: {ends: [a, s]}, two: {ends: [s, b]}}
 ";
     let plan = plan(text);
     let described = &plan.describe()["nodes"][2]["switch"];
-    let wanted = serde_json::json!({"ageing_ns": 10_000_000_000_u64, "table": 7, "vlans": [], "static": {"02:00:00:00:00:01": "eth1"}});
+    let wanted = serde_json::json!({"ageing_ns": 10_000_000_000_u64, "table": 7, "vlans": [], "tree": null, "static": {"02:00:00:00:00:01": "eth1"}});
     assert_eq!(*described, wanted);
     assert_eq!(plan.describe()["nodes"][0]["switch"], serde_json::Value::Null);
 }
@@ -268,4 +268,42 @@ fn more_vlans_than_there_is_room_for_are_refused() {
     let text = format!("nodes: {{s: {{kind: switch}}, t: {{kind: switch}}{hosts}}}\nlinks:\n{named}{links}");
     let wrong = netloom_lab::parse(&text, "t.yaml").expect_err("too many").to_string();
     assert!(wrong.contains("links.l243: the links carry more than 1000000 VLANs together"), "{wrong}");
+}
+
+/// A ring of four, of which the second is the root by its priority, a link to a hub, and a host at the last.
+const RING: &str = "\
+nodes: {a: {}, b: {}, s1: {kind: switch, stp: true}, s2: {kind: switch, stp: {priority: 0}}, s3: {kind: switch}, s4: {kind: switch, stp: true}, h: {kind: hub}}
+links:
+  one: {ends: [s1, s2], rate: 1 Gbit/s}
+  two: {ends: [s2, s3], rate: 10 Mbit/s}
+  three: {ends: [s3, s4], rate: 1 Gbit/s}
+  four: {ends: [s4, s1], rate: 100 Mbit/s}
+  stub: {ends: [s1, h]}
+  first: {ends: [h, a]}
+  last: {ends: [s4, b], rate: 3 Mbit/s}
+";
+
+/// s3 is a cable: from s4 the root is as far as the 1 Gbit/s of `three`, and 200,000 + 20,000 by `four`; to
+/// that link both are equally near, and s1 has the lower address.
+#[test]
+fn the_plan_knows_the_tree_and_ways_lead_along_it() {
+    let plan = plan(RING);
+    let roles = |name: &str| {
+        let tree = node(&plan, name).switch.as_ref().and_then(|switch| switch.tree.clone()).expect("a tree");
+        tree.ports.iter().map(|port| (port.role.name(), port.cost)).collect::<Vec<_>>()
+    };
+    assert_eq!(roles("s1"), [("root", 20_000), ("designated", 200_000), ("designated", 2)]);
+    assert_eq!(roles("s2"), [("designated", 20_000), ("designated", 2_000_000)]);
+    assert_eq!(roles("s4"), [("root", 20_000), ("alternate", 200_000), ("designated", 6_666_666)]);
+    assert!(node(&plan, "s3").switch.as_ref().is_some_and(|switch| switch.tree.is_none()));
+    let address = node(&plan, "b").interfaces[0].addresses[0].addr();
+    let way = plan.way_to(node(&plan, "a").interfaces[0].end, address).expect("a way");
+    let links: Vec<&str> = way.iter().map(|[entry, _]| plan.links[entry.link()].name.as_str()).collect();
+    assert_eq!(links, ["first", "stub", "one", "two", "three", "last"]);
+}
+
+#[test]
+fn a_rate_that_may_limit_a_loop_stays_where_there_are_trees() {
+    let set = "timeline: [{at: 1 s, set: {link: one, rate: unlimited}}]";
+    assert!(netloom_lab::parse(&format!("{RING}{set}"), "t.yaml").is_err());
 }

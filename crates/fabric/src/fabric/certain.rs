@@ -47,8 +47,19 @@ impl Fabric {
     pub fn advance_certain(&mut self, until: Instant, mut sink: impl FnMut(Delivery)) {
         // These have nothing more that leaves before `until`; they may want to be called for something else.
         let mut done: Vec<PipeId> = Vec::new();
+        let mut waiting: Vec<usize> = Vec::new();
         while let Some((wake, id)) = self.wakes.first().filter(|(wake, _)| *wake < until) {
             let index = id.0 as usize;
+            if let Some(device) = index.checked_sub(self.pipes.len()) {
+                // What a device does by itself depends on what has reached it by then.
+                if wake < self.transit.known(device) {
+                    self.act(wake, device);
+                } else {
+                    self.wakes.set(id, None);
+                    waiting.push(device);
+                }
+                continue;
+            }
             // What reaches a device is in order only as far as all that reaches it is known.
             let limit = until.min(self.transit.known_at_exit(id));
             if wake >= limit {
@@ -81,6 +92,7 @@ impl Fabric {
             }
         }
         done.into_iter().for_each(|id| self.reschedule(id));
+        waiting.into_iter().for_each(|device| self.reschedule_device(device));
     }
 
     /// Delivers what leaves this pipe before `end`, in order, as far as it is known when everything has entered the pipe

@@ -3,10 +3,15 @@
 use super::Fabric;
 use crate::passage::Passage;
 use crate::transit::{Ends, Place, Transit};
+use crate::wakes::Wakes;
 use crate::{Delivery, DeviceSpec, Ethernet, Pass, PipeId, PipeSpec, PortId, RouterCounters, SwitchCounters};
+use alloc::vec::Vec;
 use netloom_link::Departure;
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
+
+/// As far ahead certainty reaches where devices do something by themselves.
+const HORIZON: Duration = Duration::from_secs(10);
 
 impl Fabric {
     /// The same fabric with these transit devices, each at the ends of its pipes. What leaves a pipe there is not handed
@@ -18,6 +23,9 @@ impl Fabric {
     #[must_use]
     pub fn with_devices(mut self, pipes: &[PipeSpec], devices: &[DeviceSpec]) -> Self {
         self.transit = Transit::new(pipes, devices);
+        self.wakes = Wakes::new(self.pipes.len() + self.transit.count());
+        (0..).zip(pipes).for_each(|(pipe, _)| self.reschedule(PipeId(pipe)));
+        (0..self.transit.count()).for_each(|device| self.reschedule_device(device));
         self
     }
 
@@ -68,12 +76,8 @@ impl Fabric {
 
     /// A packet reaches the device at this place, and what follows from that enters other pipes.
     pub(super) fn pass(&mut self, place: Place, at_port: PortId, departure: Departure) {
-        let at = departure.due;
-        let mut number = 0;
-        while let Some(flapping) = self.transit.flapping_beside(place, number) {
-            self.notice(at, flapping);
-            number += 1;
-        }
+        let (at, device) = (departure.due, place.device());
+        self.notice_flaps(at, device);
         match self.transit.take(place, at_port, departure) {
             Passage::On(port, packet) => self.enter(at, port, packet),
             Passage::Addressed(port, packet, addresses) => {
@@ -87,17 +91,52 @@ impl Fabric {
             }
             Passage::End(spent, answers) => {
                 self.transit.spend(spent);
-                answers.into_iter().for_each(|(port, answer)| self.enter(at, port, answer));
+                self.enter_all(at, device, answers);
             }
         }
+    }
+
+    /// A device does what is due.
+    pub(super) fn act(&mut self, now: Instant, device: usize) {
+        self.notice_flaps(now, device);
+        let sent = self.transit.act(now, device);
+        self.enter_all(now, device, sent);
+    }
+
+    fn notice_flaps(&mut self, now: Instant, device: usize) {
+        let mut place = 0;
+        while let Some(flapping) = self.transit.flapping(device, place) {
+            self.notice(now, flapping);
+            place += 1;
+        }
+    }
+
+    /// What a device sends of its own; it may want to be called at another instant since.
+    fn enter_all(&mut self, at: Instant, device: usize, sent: Vec<(PortId, Packet)>) {
+        sent.into_iter().for_each(|(port, packet)| self.enter(at, port, packet));
+        if self.transit.has_clocks() {
+            self.reschedule_device(device);
+        }
+    }
+
+    /// Among the wakes of pipes, those of devices stand behind them.
+    pub(super) fn reschedule_device(&mut self, device: usize) {
+        let place = u32::try_from(self.pipes.len() + device).expect("fewer than 2^32 pipes and devices");
+        self.wakes.set(PipeId(place), self.transit.due(device));
+    }
+
+    /// Whether there are transit devices that do something by themselves, without end.
+    pub fn has_clocks(&self) -> bool {
+        self.transit.has_clocks()
     }
 
     /// The device at the end of a pipe, if there is one, notices whether that is up at `now`.
     pub(super) fn notice(&mut self, now: Instant, id: PipeId) {
         if self.transit.at_exit(id).is_some() {
             let carrier = self.pipes[id.0 as usize].carrier(now, &mut self.drop_log);
-            self.transit.hears(id, carrier);
+            let sent = self.transit.hears(now, id, carrier);
             self.reschedule(id);
+            sent.into_iter().for_each(|(device, sent)| self.enter_all(now, device, sent));
         }
     }
 
@@ -115,6 +154,8 @@ impl Fabric {
             None => pipes[pipe].certain_until(now, drop_log),
             Some(known) => pipes[pipe].certain_behind(now, known),
         });
-        certain.max(now)
+        // Without end there would be no end to what devices do by themselves.
+        let end = if transit.has_clocks() { now + HORIZON } else { Instant::MAX };
+        certain.min(end).max(now)
     }
 }

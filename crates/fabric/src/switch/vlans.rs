@@ -23,7 +23,7 @@ impl PortVlans {
     }
 }
 
-/// The ports of a VLAN.
+/// The ports of a VLAN that forward.
 #[derive(Debug)]
 pub(super) struct Members {
     /// Each by its place, and whether frames bear a tag there.
@@ -51,13 +51,22 @@ const VLAN: u16 = 0x0fff;
 impl Vlans {
     pub(super) fn new(ports: &[SwitchPort], vlans: &[PortVlans]) -> Self {
         assert!(vlans.is_empty() || vlans.len() == ports.len(), "all ports of a switch say their VLANs, or none");
+        let mut this = Self { ports: vlans.to_vec(), members: BTreeMap::new() };
+        this.limit(ports, |_| true);
+        this
+    }
+
+    /// From now on, only those ports count that forward.
+    pub(super) fn limit(&mut self, ports: &[SwitchPort], forwards: impl Fn(usize) -> bool) {
+        let vlans = &self.ports;
         let mut places: BTreeMap<u16, Vec<(usize, bool)>> = BTreeMap::new();
-        for (place, own) in vlans.iter().enumerate() {
+        for (place, own) in vlans.iter().enumerate().filter(|(place, _)| forwards(*place)) {
             own.untagged.iter().for_each(|vlan| places.entry(*vlan).or_default().push((place, false)));
             own.tagged.iter().for_each(|vlan| places.entry(*vlan).or_default().push((place, true)));
         }
         if vlans.is_empty() {
-            places.insert(ONLY, (0..ports.len()).map(|place| (place, false)).collect());
+            places
+                .insert(ONLY, (0..ports.len()).filter(|place| forwards(*place)).map(|place| (place, false)).collect());
         }
         let of_vlan = |own: Vec<(usize, bool)>| Members {
             ports: own.iter().map(|(place, _)| ports[*place].port).collect(),
@@ -68,8 +77,7 @@ impl Vlans {
                 .filter(|first| own.iter().all(|(_, is_tagged)| is_tagged == first)),
             places: own,
         };
-        let members = places.into_iter().map(|(vlan, own)| (vlan, of_vlan(own))).collect();
-        Self { ports: vlans.to_vec(), members }
+        self.members = places.into_iter().map(|(vlan, own)| (vlan, of_vlan(own))).collect();
     }
 
     /// The VLAN of a frame that comes in at the port at this place; none if that does not carry it.

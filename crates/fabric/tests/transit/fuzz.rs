@@ -264,7 +264,7 @@ fn fuzz_frames_into_a_switch() {
             .collect();
         let ports = (0..4).map(|number| SwitchPort { port: PortId(2 * number + 1), mtu: Bytes::new(mtu) }).collect();
         let vlans = if has_vlans { wanted.into_iter().map(of_port).collect() } else { Vec::new() };
-        let spec = SwitchSpec { ports, ageing: Duration::from_micros(50), capacity: 2, fixed: Vec::new(), vlans };
+        let spec = SwitchSpec { ports, ageing: Duration::from_micros(50), capacity: 2, vlans, ..SwitchSpec::default() };
         let fabric = Fabric::new(Seed::new(7), &pipes).with_devices(&pipes, &[DeviceSpec::Switch(spec)]);
         let mut player = Player { fabric, pool: Pool::default(), now: Instant::ZERO, instants: 0, delivered: 0 };
         let mut injected = 0;

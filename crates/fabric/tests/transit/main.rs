@@ -20,3 +20,4 @@ mod hubs;
 mod media;
 mod sharded;
 mod switches;
+mod trees;

@@ -19,7 +19,7 @@ pub use port_loss::PortLoss;
 use serde::{Deserialize, Serialize};
 pub use simulation::{SimReport, SourceRow};
 use std::path::{Path, PathBuf};
-pub use switches::SwitchRow;
+pub use switches::{SwitchRow, TreeRow};
 
 /// All that a run found out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -1,6 +1,7 @@
 //! What the ports of switches have counted.
 
-use netloom_fabric::SwitchCounters;
+use netloom_fabric::{PortTree, SwitchCounters};
+use netloom_units::Instant;
 use serde::{Deserialize, Serialize};
 
 /// What a switch did at one of its ports since the lab began. The segments of a train are frames of their own.
@@ -34,6 +35,44 @@ pub struct SwitchRow {
     pub moved_addresses: u64,
     /// How often an address was not learned here, since the table was full.
     pub unlearned_addresses: u64,
+    /// Of those that came in: dropped because the spanning tree does not let them through.
+    pub blocked_frames: u64,
+    /// Of those that came in: messages of the spanning tree.
+    pub received_bpdus: u64,
+    /// Of these: nothing that counts.
+    pub malformed_bpdus: u64,
+    /// Of those that went out: messages of the spanning tree.
+    pub sent_bpdus: u64,
+    /// The port's part in the spanning tree, if the switch takes part in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<TreeRow>,
+}
+
+/// A port's part in a spanning tree, in the end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeRow {
+    /// What it is for: root, designated, alternate, backup or disabled.
+    pub role: String,
+    /// What it does: discarding, learning or forwarding.
+    pub state: String,
+    /// How often that has changed.
+    pub state_changes: u64,
+    /// When it changed last, since the lab's clock began.
+    pub last_change_ns: Option<u64>,
+    /// How often it forgot its addresses because the tree had changed elsewhere.
+    pub topology_changes: u64,
+}
+
+impl From<PortTree> for TreeRow {
+    fn from(port: PortTree) -> Self {
+        Self {
+            role: port.role.name().to_owned(),
+            state: port.state.name().to_owned(),
+            state_changes: port.changes,
+            last_change_ns: port.last_change.map(Instant::as_nanos),
+            topology_changes: port.topology_changes,
+        }
+    }
 }
 
 impl SwitchRow {
@@ -54,11 +93,21 @@ impl SwitchRow {
             learned_addresses: counted.learned,
             moved_addresses: counted.moved,
             unlearned_addresses: counted.unlearned,
+            blocked_frames: counted.blocked,
+            received_bpdus: counted.received_bpdus,
+            malformed_bpdus: counted.malformed_bpdus,
+            sent_bpdus: counted.sent_bpdus,
+            tree: counted.tree.map(TreeRow::from),
         }
     }
 
     /// Frames dropped for any cause.
     pub fn dropped_frames(&self) -> u64 {
-        self.filtered_frames + self.reserved_frames + self.foreign_frames + self.malformed_frames + self.too_big_frames
+        self.filtered_frames
+            + self.reserved_frames
+            + self.foreign_frames
+            + self.malformed_frames
+            + self.too_big_frames
+            + self.blocked_frames
     }
 }

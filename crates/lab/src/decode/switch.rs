@@ -3,11 +3,13 @@
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
+use crate::keys::STP;
 use crate::names::link_name;
-use crate::plan::NodeKind;
+use crate::plan::{NodeKind, TreeSettings};
 use crate::scalar::{self, integer, positive_duration};
 use crate::spec::SwitchSpec;
 use crate::yaml::{Content, Node};
+use netloom_units::Duration;
 use std::collections::BTreeMap;
 
 /// The settings of a switch among the keys of a node.
@@ -17,8 +19,62 @@ pub(super) fn switch(fields: &Fields<'_>, errors: &mut Errors) -> SwitchSpec {
         ageing: fields.read("ageing", positive_duration, errors),
         table: table.map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
         fixed: fields.get("static").map_or_else(Vec::new, |value| fixed(value, errors)),
+        tree: fields.get("stp").and_then(|value| tree(value, errors)),
     }
 }
+
+/// How it takes part in a spanning tree; none: not at all, or an error was noted.
+fn tree(node: &Node, errors: &mut Errors) -> Option<TreeSettings> {
+    const RIGHT: &str = "true, false, or for example {priority: 4096, hello: 1 s}";
+    if !matches!(node.content, Content::Map(_)) {
+        let is_on = keep(scalar::flag(node).map_err(|_| node.expected(RIGHT)), errors)?;
+        return is_on.then(TreeSettings::default);
+    }
+    let fields = Fields::open(node, &STP, errors)?;
+    let usual = TreeSettings::default();
+    let settings = TreeSettings {
+        priority: fields.read("priority", priority, errors).unwrap_or(usual.priority),
+        hello: fields.read("hello", |value| seconds(value, 1, 10), errors).unwrap_or(usual.hello),
+        max_age: fields.read("max_age", |value| seconds(value, 6, 40), errors).unwrap_or(usual.max_age),
+        forward_delay: fields
+            .read("forward_delay", |value| seconds(value, 4, 30), errors)
+            .unwrap_or(usual.forward_delay),
+    };
+    // IEEE 802.1D-2004, section 17.14.
+    let TreeSettings { hello, max_age, forward_delay, .. } = settings;
+    let [hello, age, delay] = [hello, max_age, forward_delay].map(|span| span.as_nanos() / SECOND.as_nanos());
+    if age < 2 * (hello + 1) {
+        let least = 2 * (hello + 1);
+        errors.push(
+            node.error(format!("with a `hello` of {hello} s, `max_age` is at least {least} s, twice a second more")),
+        );
+    }
+    if age > 2 * (delay - 1) {
+        let least = age / 2 + age % 2 + 1;
+        errors.push(node.error(format!("with a `max_age` of {age} s, `forward_delay` is at least {least} s")));
+    }
+    Some(settings)
+}
+
+fn priority(node: &Node) -> Result<u16, Diagnostic> {
+    let number = integer(node, 0, 61_440)?;
+    let number = u16::try_from(number).unwrap_or(u16::MAX);
+    let below = number / 4_096 * 4_096;
+    if number == below {
+        Ok(number)
+    } else {
+        Err(node.error(format!("{number} is no multiple of 4096: write {below}")))
+    }
+}
+
+fn seconds(node: &Node, least: u64, most: u64) -> Result<Duration, Diagnostic> {
+    let span = positive_duration(node)?;
+    let is_right =
+        span.as_nanos().is_multiple_of(SECOND.as_nanos()) && (SECOND * least..=SECOND * most).contains(&span);
+    if is_right { Ok(span) } else { Err(node.expected(&format!("whole seconds, {least} s to {most} s"))) }
+}
+
+const SECOND: Duration = Duration::from_secs(1);
 
 /// Addresses, each once, and the links behind which they are.
 fn fixed(node: &Node, errors: &mut Errors) -> Vec<([u8; 6], Spanned<String>)> {
@@ -56,7 +112,7 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
         "collect",
         "expose",
     ];
-    const OF_SWITCHES: [&str; 3] = ["ageing", "table", "static"];
+    const OF_SWITCHES: [&str; 4] = ["ageing", "table", "static", "stp"];
     let what = kind.title();
     let machine = |key: &&str| {
         let instead = if kind.has_addresses() { "`kind: router`" } else { "`kind: host`" };

@@ -223,6 +223,17 @@ impl Plan {
                     "untagged": vlans.untagged,
                     "tagged": vlans.tagged,
                 })).collect::<Vec<_>>(),
+                "tree": switch.tree.as_ref().map(|tree| json!({
+                    "priority": tree.settings.priority,
+                    "hello_ns": tree.settings.hello.as_nanos(),
+                    "max_age_ns": tree.settings.max_age.as_nanos(),
+                    "forward_delay_ns": tree.settings.forward_delay.as_nanos(),
+                    "ports": tree.ports.iter().zip(&node.interfaces).map(|(port, own)| json!({
+                        "interface": own.name,
+                        "cost": port.cost,
+                        "role": port.role.name(),
+                    })).collect::<Vec<_>>(),
+                })),
                 "static": switch.fixed.iter().map(|(address, port)| {
                     (mac(*address), json!(node.interfaces[*port].name))
                 }).collect::<Map<_, _>>(),

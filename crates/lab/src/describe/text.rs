@@ -76,7 +76,6 @@ impl Plan {
         let mut rows = Vec::new();
         for node in &self.nodes {
             let mut head = vec![node.name.clone(), node.kind.name().to_owned(), machine(node)];
-            let vlans = node.switch.as_ref().map_or(&[][..], |switch| &switch.vlans);
             for (place, interface) in node.interfaces.iter().enumerate() {
                 let of_family = |v6: bool| {
                     let nets = interface.addresses.iter().filter(|net| net.addr().is_ipv6() == v6);
@@ -85,7 +84,7 @@ impl Plan {
                 let mut row = std::mem::replace(&mut head, vec![String::new(); 3]);
                 let link = self.links[interface.end.link()].name.clone();
                 row.extend([interface.name.clone(), link, of_family(false), of_family(true)]);
-                row.extend(vlans.get(place).map(ToString::to_string));
+                row.extend(node.switch.as_ref().and_then(|switch| switch.port(place)));
                 rows.push(row);
             }
             if node.interfaces.is_empty() {

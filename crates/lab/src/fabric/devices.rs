@@ -1,10 +1,11 @@
 //! From the plan: the transit devices of the fabric.
 
 use super::port_id;
-use crate::{InterfacePlan, NodeKind, NodePlan, Plan, SwitchPlan, VlansPlan};
+use crate::{InterfacePlan, NodeKind, NodePlan, Plan, SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan};
 use ipnet::IpNet;
 use netloom_fabric::{
-    DeviceSpec, HubSpec, Neighbor, NextHop, PortVlans, RouterInterface, RouterSpec, SwitchPort, SwitchSpec,
+    DeviceSpec, HubSpec, Neighbor, NextHop, PortVlans, RouterInterface, RouterSpec, SwitchPort, SwitchSpec, TreePort,
+    TreeSpec,
 };
 use netloom_link::Prefix;
 use netloom_units::Bytes;
@@ -29,6 +30,26 @@ fn switch_spec(node: &NodePlan, switch: &SwitchPlan) -> SwitchSpec {
         capacity: switch.table,
         fixed: switch.fixed.clone(),
         vlans: switch.vlans.iter().map(vlans).collect(),
+        tree: switch.tree.as_ref().map(|tree| tree_spec(node, tree)),
+    }
+}
+
+fn tree_spec(node: &NodePlan, tree: &TreePlan) -> TreeSpec {
+    let TreeSettings { priority, hello, max_age, forward_delay } = tree.settings;
+    let port = |(own, port): (&InterfacePlan, &TreePortPlan)| TreePort {
+        mac: own.mac,
+        cost: port.cost,
+        is_edge: port.is_edge,
+        is_point_to_point: port.is_point_to_point,
+    };
+    TreeSpec {
+        priority,
+        // Section 7.12.5 recommends the least address of a port.
+        address: node.interfaces.iter().map(|own| own.mac).min().unwrap_or_default(),
+        hello,
+        max_age,
+        forward_delay,
+        ports: node.interfaces.iter().zip(&tree.ports).map(port).collect(),
     }
 }
 

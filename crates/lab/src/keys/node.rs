@@ -98,6 +98,13 @@ pub(crate) const NODE: Section = Section {
             "Addresses that a switch does not learn, each with the link behind which it always is.",
         ),
         Key::new(
+            "stp",
+            Kind::OneOf(&[Kind::Flag, Kind::Section(&STP)]),
+            "{priority: 4096}",
+            "Whether a switch takes part in a rapid spanning tree (IEEE 802.1D-2004), so that switches may be joined in loops; or \
+             how it does. Default: false.",
+        ),
+        Key::new(
             "congestion",
             Kind::Text(CONGESTION_NAME),
             "bbr",
@@ -150,6 +157,42 @@ pub(crate) const NODE: Section = Section {
             "{8080: 80}",
             "TCP ports of this machine's loopback, each with the port of the node to which it leads, past all links; not in \
              virtual time.",
+        ),
+    ]],
+};
+
+/// A switch's part in a spanning tree.
+pub(crate) const STP: Section = Section {
+    name: "stp",
+    doc: "A switch's part in a rapid spanning tree, as IEEE 802.1D-2004 has it.",
+    groups: &[&[
+        Key::new(
+            "priority",
+            Kind::Integer { least: 0, most: 61_440 },
+            "4096",
+            "The switch with the lowest one is the root of the tree; of equal ones, that whose first port has the lowest hardware \
+             address. A multiple of 4096, 0 to 61440. Default: 32768.",
+        ),
+        Key::new(
+            "hello",
+            DURATION,
+            "1 s",
+            "How often it says what it knows; a neighbour of which three are missing is gone. Whole seconds, 1 s to 10 s. \
+             Default: 2 s.",
+        ),
+        Key::new(
+            "max_age",
+            DURATION,
+            "15 s",
+            "For how long the root's word counts, of which each switch on the way takes a second: a tree is no deeper. Whole \
+             seconds, 6 s to 40 s. Default: 20 s.",
+        ),
+        Key::new(
+            "forward_delay",
+            DURATION,
+            "20 s",
+            "How long a port listens, and then learns, before it forwards where no neighbour answers. Whole seconds, 4 s to 30 s. \
+             Default: 15 s.",
         ),
     ]],
 };

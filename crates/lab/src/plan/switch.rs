@@ -1,6 +1,7 @@
 //! What a switch does.
 
-use netloom_units::Duration;
+use netloom_fabric::PortRole;
+use netloom_units::{Duration, Rate};
 use std::fmt;
 
 /// The settings of a switch.
@@ -14,6 +15,74 @@ pub struct SwitchPlan {
     pub fixed: Vec<([u8; 6], usize)>,
     /// The VLANs of each port; empty if it looks at no tags.
     pub vlans: Vec<VlansPlan>,
+    /// Its part in a spanning tree, if it takes part in one.
+    pub tree: Option<TreePlan>,
+}
+
+/// A switch's part in a spanning tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreePlan {
+    /// What is said of it.
+    pub settings: TreeSettings,
+    /// Its ports.
+    pub ports: Vec<TreePortPlan>,
+}
+
+/// How a switch takes part in a spanning tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeSettings {
+    /// The lower, the more likely it is the root.
+    pub priority: u16,
+    /// How often it says what it knows.
+    pub hello: Duration,
+    /// For how long the root's word counts.
+    pub max_age: Duration,
+    /// How long ports wait where no neighbour answers.
+    pub forward_delay: Duration,
+}
+
+impl Default for TreeSettings {
+    /// IEEE 802.1D-2004, tables 17-1 and 17-2.
+    fn default() -> Self {
+        Self {
+            priority: 32_768,
+            hello: Duration::from_secs(2),
+            max_age: Duration::from_secs(20),
+            forward_delay: Duration::from_secs(15),
+        }
+    }
+}
+
+/// A port in a spanning tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreePortPlan {
+    /// What it costs to reach the root by it.
+    pub cost: u32,
+    /// Whether a node with a network stack is at the other end of its link.
+    pub is_edge: bool,
+    /// Whether a single other switch of the tree is there, or such a node.
+    pub is_point_to_point: bool,
+    /// What it is for, once the tree stands, before anything is cut.
+    pub role: PortRole,
+}
+
+impl TreePlan {
+    /// The numbers of ports have 12 bits in the standard.
+    pub(crate) const MOST_PORTS: usize = 4_095;
+
+    /// IEEE 802.1D-2004, table 17-3: what a port costs at the rate of its link. A link without one is as the fastest there.
+    pub(crate) fn cost(rate: Option<Rate>) -> u32 {
+        const FASTEST: u64 = 10_000_000_000_000;
+        let rate = rate.map_or(FASTEST, Rate::as_bits_per_second).max(1);
+        u32::try_from((20_000_000_000_000 / rate).clamp(1, 200_000_000)).unwrap_or(u32::MAX)
+    }
+}
+
+impl TreePortPlan {
+    /// Whether it lets frames through once the tree stands.
+    pub fn forwards(&self) -> bool {
+        matches!(self.role, PortRole::Root | PortRole::Designated)
+    }
 }
 
 /// The VLANs of a port of a switch.
@@ -36,6 +105,14 @@ impl fmt::Display for VlansPlan {
 }
 
 impl SwitchPlan {
+    /// What is to be said of the port at this place.
+    pub(crate) fn port(&self, place: usize) -> Option<String> {
+        let vlans = self.vlans.get(place).map(ToString::to_string);
+        let tree = self.tree.as_ref().map(|tree| format!("{} port", tree.ports[place].role.name()));
+        let said: Vec<String> = vlans.into_iter().chain(tree).collect();
+        (!said.is_empty()).then(|| said.join(", "))
+    }
+
     /// IEEE 802.1D-2004, table 7-5: the recommended ageing time.
     pub(crate) const AGEING: Duration = Duration::from_secs(300);
     /// As many as switches for offices have.

@@ -8,7 +8,8 @@ use std::net::IpAddr;
 type Step = (End, u16);
 
 impl Plan {
-    /// The shortest way from an end of a link to the end with this address, over switches and hubs alone: the ends at which
+    /// The shortest way from an end of a link to the end with this address, over switches and hubs alone, and only where spanning
+    /// trees let frames through once they stand: the ends at which
     /// a frame enters and leaves each link. None if no such way leads there.
     pub fn way_to(&self, from: End, address: IpAddr) -> Option<Vec<[End; 2]>> {
         // By where a link is entered: where the one before it is, and where that is left.
@@ -44,7 +45,10 @@ impl Plan {
     fn beside(&self, end: &EndPlan, tag: u16) -> Vec<Step> {
         let node = &self.nodes[end.node];
         let ports = node.interfaces.iter().enumerate().filter(|(place, _)| *place != end.interface);
-        let ports = ports.filter(|_| !node.kind.has_addresses());
+        let tree = node.switch.as_ref().and_then(|switch| switch.tree.as_ref());
+        let forwards = |place: usize| tree.is_none_or(|tree| tree.ports[place].forwards());
+        let is_through = !node.kind.has_addresses() && forwards(end.interface);
+        let ports = ports.filter(|(place, _)| is_through && forwards(*place));
         let vlans = node.switch.as_ref().map_or(&[][..], |switch| &switch.vlans);
         let Some(own) = vlans.get(end.interface) else { return ports.map(|(_, port)| (port.end, tag)).collect() };
         let vlan = if tag == 0 { own.untagged } else { own.tagged.contains(&tag).then_some(tag) };

@@ -5,11 +5,12 @@ use super::names::Index;
 use super::place;
 use crate::diagnostics::Diagnostic;
 use crate::errors::Errors;
-use crate::plan::{NodeKind, SwitchPlan, VlansPlan};
+use crate::plan::{NodeKind, SwitchPlan, TreePlan, TreePortPlan, VlansPlan};
 use crate::sets::Sets;
 use crate::spec::{EndSpec, LinkSpec, NodeSpec, Spec};
 use crate::wires::{MOST, Wires};
-use std::collections::{BTreeMap, VecDeque};
+use netloom_fabric::PortRole;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What every node does as a switch, in the order of the lab file; none of other kinds. `interfaces`: none if some of them
 /// lead nowhere.
@@ -23,6 +24,7 @@ pub(super) fn settle(
     errors.extend(addresses(spec, &wires));
     errors.extend(useless_vlans(spec, &wires));
     errors.extend(too_many(&wires));
+    errors.extend(too_many_ports(spec));
     errors.extend(loops(spec, &wires));
     let mut ports: BTreeMap<usize, Vec<(&Interface, &LinkSpec)>> = BTreeMap::new();
     for interface in interfaces.into_iter().flatten() {
@@ -59,7 +61,38 @@ fn switch(
         table: node.switch.table.unwrap_or(SwitchPlan::TABLE),
         fixed,
         vlans: ports.iter().filter(|_| has_vlans).map(|(_, link)| vlans(wires, link)).collect(),
+        tree: node.switch.tree.map(|settings| TreePlan { settings, ports: tree_ports(ports, wires) }),
     }
+}
+
+/// The ports of a switch in a spanning tree.
+fn tree_ports(ports: &[(&Interface, &LinkSpec)], wires: &Wires<'_>) -> Vec<TreePortPlan> {
+    let port = |(own, link): &(&Interface, &LinkSpec)| {
+        let place = own.at.end.place();
+        let others = link.ends.iter().enumerate().filter(|(other, _)| *other != place);
+        let beyond: Vec<_> = others.map(|(_, end)| wires.device(&end.node.value)).collect();
+        let is_alone = |device: &Option<&NodeSpec>| device.is_none_or(|device| device.switch.tree.is_some());
+        TreePortPlan {
+            cost: TreePlan::cost(link.pipes[place.min(1)].rate.nominal()),
+            is_edge: beyond.iter().all(Option::is_none),
+            is_point_to_point: link.shared.is_none() && beyond.iter().all(is_alone),
+            role: PortRole::Disabled,
+        }
+    };
+    ports.iter().map(port).collect()
+}
+
+/// The errors about spanning trees with more ports than their messages can number.
+fn too_many_ports(spec: &Spec) -> Vec<Diagnostic> {
+    let most = TreePlan::MOST_PORTS;
+    let count = |name: &str| spec.links.iter().flat_map(|link| &link.ends).filter(|end| end.node.value == name).count();
+    let in_trees = spec.nodes.iter().filter(|node| node.switch.tree.is_some());
+    let crowded = in_trees.map(|node| (node, count(&node.name.value))).filter(|(_, links)| *links > most);
+    let error = |(node, links): (&NodeSpec, usize)| {
+        node.name
+            .error(format!("a switch with `stp` has at most {most} links, and this one has {links}: leave `stp` out"))
+    };
+    crowded.map(error).collect()
 }
 
 fn vlans(wires: &Wires<'_>, link: &LinkSpec) -> VlansPlan {
@@ -104,14 +137,52 @@ struct Way<'a> {
     link: &'a LinkSpec,
 }
 
-/// The errors about links that close a loop of switches and hubs, or of VLANs of switches; where loops are allowed, a loop of
-/// links without a rate.
+/// What a loop lacks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lack {
+    /// A switch that blocks it.
+    Tree,
+    /// A link that limits what goes round.
+    Rate,
+}
+
+/// The errors about links that close a loop of switches and hubs, or of VLANs of switches, in which none has a spanning tree.
+/// Where loops are allowed, or have one, the errors about loops of links without a rate: until a tree stands frames may go round.
 fn loops(spec: &Spec, wires: &Wires<'_>) -> Vec<Diagnostic> {
+    let mut errors = Vec::new();
+    if !spec.loops {
+        let without = closing(spec.links.iter(), wires, |device| device.switch.tree.is_none());
+        errors = without.into_iter().map(|closed| (closed.link, closed.message(Lack::Tree))).collect();
+    }
+    let told: BTreeSet<&str> = errors.iter().map(|(link, _): &(&LinkSpec, _)| link.name.value.as_str()).collect();
+    let links = spec.links.iter().filter(|link| !has_rate(link));
+    let unlimited =
+        closing(links, wires, |_| true).into_iter().filter(|closed| !told.contains(closed.link.name.value.as_str()));
+    let unlimited: Vec<_> = unlimited.map(|closed| (closed.link, closed.message(Lack::Rate))).collect();
+    errors.into_iter().chain(unlimited).map(|(link, message)| link.name.error(message)).collect()
+}
+
+/// A link that closes a loop.
+struct Closed<'a> {
+    link: &'a LinkSpec,
+    /// In which VLAN, if switches look at tags.
+    vlan: Option<u16>,
+    from: &'a str,
+    /// The way round.
+    way: Vec<Way<'a>>,
+}
+
+/// Of these links, those that close a loop with others of them, of such devices as count.
+fn closing<'a>(
+    links: impl Iterator<Item = &'a LinkSpec>,
+    wires: &Wires<'a>,
+    counts: impl Fn(&NodeSpec) -> bool,
+) -> Vec<Closed<'a>> {
     let mut numbers: BTreeMap<Place<'_>, usize> = BTreeMap::new();
     let mut ways: Vec<(&LinkSpec, [Place<'_>; 2])> = Vec::new();
-    for link in spec.links.iter().filter(|link| !spec.loops || !has_rate(link)) {
+    for link in links {
         let joined: Vec<&str> = link.ends.iter().map(|end| end.node.value.as_str()).collect();
-        let joined: Vec<&str> = joined.into_iter().filter(|name| wires.device(name).is_some()).collect();
+        let joined: Vec<&str> = joined.into_iter().filter(|name| wires.device(name).is_some_and(&counts)).collect();
         let along = |class: u16| joined.windows(2).map(move |pair| (pair[0], pair[1], class));
         for (one, other, class) in wires.classes(link).into_iter().flat_map(along) {
             // A link from a node to itself is an error that is told elsewhere.
@@ -129,7 +200,7 @@ fn loops(spec: &Spec, wires: &Wires<'_>) -> Vec<Diagnostic> {
     }
     let mut sets = Sets::of(numbers.len());
     let mut around: BTreeMap<Place<'_>, Vec<Way<'_>>> = BTreeMap::new();
-    let mut errors: Vec<Diagnostic> = Vec::new();
+    let mut found: Vec<Closed<'_>> = Vec::new();
     let mut last = None;
     for (link, [here, there]) in ways {
         if sets.join(numbers[&here], numbers[&there]) {
@@ -138,16 +209,17 @@ fn loops(spec: &Spec, wires: &Wires<'_>) -> Vec<Diagnostic> {
         } else if last.replace(&link.name) != Some(&link.name) {
             // Of several VLANs the first is told.
             let vlan = wires.looks_at_tags(here.0).then_some(here.1);
-            errors.push(link.name.error(message(spec.loops, vlan, link, here.0, &way(&around, here, there))));
+            found.push(Closed { link, vlan, from: here.0, way: way(&around, here, there) });
         }
     }
-    errors
+    found
 }
 
 /// Whether the rate of this link may be all that limits what goes round in a loop.
 pub(super) fn may_limit_loop(spec: &Spec, link: &LinkSpec) -> bool {
     let is_device = |name: &str| spec.nodes.iter().any(|node| node.name.value == name && !node.kind.has_addresses());
-    spec.loops && has_rate(link) && link.ends.iter().all(|end| is_device(&end.node.value))
+    let may_have_loops = spec.loops || spec.nodes.iter().any(|node| node.switch.tree.is_some());
+    may_have_loops && has_rate(link) && link.ends.iter().all(|end| is_device(&end.node.value))
 }
 
 /// Whether every pipe of it has a rate.
@@ -156,21 +228,22 @@ fn has_rate(link: &LinkSpec) -> bool {
     link.pipes.iter().chain(further).all(|pipe| pipe.rate.nominal().is_some())
 }
 
-fn message(are_allowed: bool, vlan: Option<u16>, link: &LinkSpec, from: &str, way: &[Way<'_>]) -> String {
-    let back = way.iter().map(|step| format!("`{}` by {}", step.to.0, step.link.name.value));
-    let cycle: Vec<String> = [format!("`{from}`")].into_iter().chain(back).collect();
-    let vlan = vlan.map_or_else(String::new, |vlan| format!(" in VLAN {vlan}"));
-    let cycle = format!("{vlan}: {}, and back by {}", cycle.join(" to "), link.name.value);
-    if are_allowed {
-        format!(
-            "no link of this loop has a rate in both directions{cycle}. What is for everybody would go round and multiply \
-             without bound: give one of them a `rate`"
-        )
-    } else {
-        format!(
-            "this link closes a loop{cycle}. What is for everybody would go round for ever: leave a link out, or write \
-             `loops: allowed` to see it happen"
-        )
+impl Closed<'_> {
+    fn message(&self, lack: Lack) -> String {
+        let back = self.way.iter().map(|step| format!("`{}` by {}", step.to.0, step.link.name.value));
+        let cycle: Vec<String> = [format!("`{}`", self.from)].into_iter().chain(back).collect();
+        let vlan = self.vlan.map_or_else(String::new, |vlan| format!(" in VLAN {vlan}"));
+        let cycle = format!("{vlan}: {}, and back by {}", cycle.join(" to "), self.link.name.value);
+        match lack {
+            Lack::Rate => format!(
+                "no link of this loop has a rate in both directions{cycle}. What is for everybody would go round and multiply \
+                 without bound: give one of them a `rate`"
+            ),
+            Lack::Tree => format!(
+                "this link closes a loop{cycle}. What is for everybody would go round for ever: write `stp: true` at one of these \
+                 switches, leave a link out, or write `loops: allowed` to see it happen"
+            ),
+        }
     }
 }
 

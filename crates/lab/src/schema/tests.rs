@@ -1,7 +1,7 @@
 use super::*;
 use crate::keys::{
     BOUNDS, CLOCK, CPU, DAEMON_FILE, DIRECTION, DOWN, END, FILE, HEAL, LINK, NODE, PARTITION, READY, RUN, SET, SETUP,
-    TREATMENT, UP, VLANS,
+    STP, TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -35,12 +35,13 @@ fn lab_with(section: &Section, key: &Key) -> String {
         // Only kernels of nodes have a day of their own.
         "lab" if key.name == "start" => format!("{network}clock: virtual\n{pair}\n"),
         "lab" => format!("{network}{pair}\n"),
-        "node" if ["ageing", "table", "static"].contains(&key.name) => {
+        "node" if ["ageing", "table", "static", "stp"].contains(&key.name) => {
             format!("nodes: {{s1: {{kind: switch, {pair}}}, r1: {{}}}}\nlinks: {{uplink: {{ends: [r1, s1]}}}}\n")
         }
         "node" if ["daemons", "as", "frr", "bird"].contains(&key.name) => {
             format!("nodes: {{r1: {}}}\n", beside(&[("kind", "router"), ("daemons", "[ospf]")]))
         }
+        "stp" => format!("nodes: {{s1: {{kind: switch, stp: {{{pair}}}}}}}\n"),
         "configuration" => format!("nodes: {{r1: {{kind: router, daemons: [ospf], frr: {{{pair}}}}}}}\n"),
         "node" => format!("nodes: {{client: {{{pair}}}}}\n"),
         "file" => format!("nodes: {{client: {{files: {{/etc/frr: {{{pair}}}}}}}}}\n"),
@@ -102,6 +103,7 @@ fn every_example_is_decoded_and_valid() {
         &models::filter::SECTION,
         &END,
         &VLANS,
+        &STP,
         &BOUNDS,
         &crate::capture::SECTION,
     ];

@@ -240,7 +240,11 @@ fn switches(rows: &[SwitchRow]) -> String {
     kept.truncate(ROWS_SHOWN);
     kept.sort_by_key(|(index, _)| *index);
     let heads = ["received", "sent", "flooded", "dropped", "learned", "moved"].map(|head| (head, Align::Right));
-    let mut table = Table::new(&[&[("switch", Align::Left), ("link", Align::Left)][..], &heads].concat());
+    // Only where there is a spanning tree.
+    let in_tree = rows.iter().any(|row| row.tree.is_some()).then_some(("spanning tree", Align::Left));
+    let names = [("switch", Align::Left), ("link", Align::Left)];
+    let columns: Vec<_> = names.into_iter().chain(heads).chain(in_tree).collect();
+    let mut table = Table::new(&columns);
     let mut last = None;
     for (_, row) in &kept {
         let name = if last.replace(&row.node) == Some(&row.node) { String::new() } else { row.node.clone() };
@@ -252,7 +256,10 @@ fn switches(rows: &[SwitchRow]) -> String {
             row.learned_addresses,
             row.moved_addresses,
         ];
-        table.row([name, row.link.clone()].into_iter().chain(counted.map(|count| count.to_string())).collect());
+        let tree =
+            in_tree.map(|_| row.tree.as_ref().map_or_else(String::new, |tree| format!("{} {}", tree.role, tree.state)));
+        let counted = counted.map(|count| count.to_string());
+        table.row([name, row.link.clone()].into_iter().chain(counted).chain(tree).collect());
     }
     let mut text = table.to_string();
     if kept.len() < rows.len() {
