@@ -28,6 +28,7 @@ mod processes;
 mod random;
 mod report;
 mod results;
+mod routing;
 mod row;
 mod scale;
 mod server;

@@ -2,6 +2,7 @@
 
 use crate::bed::{Bed, Finished, User, is_root};
 use std::fs;
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -103,4 +104,87 @@ links: {l: {ends: [h, r]}}
     bed.write("own.yaml", text);
     let run = ran(bed.netloom(&["run", "own.yaml"])).expect_code(1);
     assert!(run.stderr.contains("service `frr-r` did not become ready") && run.stderr.contains("nonsense"), "{run:#?}");
+}
+
+/// Runs an example in virtual time, twice.
+fn play(name: &str) {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let file = format!("{name}.yaml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/routing").join(&file);
+    bed.write(&file, &fs::read_to_string(path).unwrap());
+    let runs = [(), ()].map(|()| {
+        let run = ran(bed.netloom(&["run", &file, "--clock", "virtual", "--wall-limit", "55s"])).expect_code(0);
+        assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+        let mut logs: Vec<_> =
+            fs::read_dir(bed.latest(name).join("logs")).unwrap().flatten().map(|log| log.path()).collect();
+        logs.sort();
+        logs.iter()
+            .map(|path| (path.file_name().unwrap().to_owned(), fs::read_to_string(path).unwrap()))
+            .collect::<Vec<_>>()
+    });
+    assert_eq!(runs[0], runs[1]);
+    bed.assert_nothing_is_left(name);
+}
+
+#[test]
+fn the_example_of_ospf_heals() {
+    play("ospf-ring");
+}
+
+#[test]
+fn the_example_of_bgp_withdraws_a_route() {
+    play("bgp-three-as");
+}
+
+#[test]
+fn the_example_of_rip_takes_the_way_with_fewer_routers() {
+    play("rip-vimage-figure-3");
+}
+
+#[test]
+fn the_example_of_isis_has_the_round_trips_that_its_metrics_predict() {
+    play("isis-abilene");
+}
+
+#[test]
+fn routers_that_do_not_converge_are_named_with_what_they_lack() {
+    let bed = Bed::new(if is_root() { User::Nobody } else { User::Own });
+    let deaf = "{kind: router, daemons: [ospf], frr: {text: \"hostname deaf\"}}";
+    let text = RING.replace("r2: *router", &format!("r2: {deaf}")).replace("r4: *router", &format!("r4: {deaf}"));
+    bed.write("ring.yaml", &format!("ready: {{converged: 2 s}}{text}"));
+    let run = ran(bed.netloom(&["run", "ring.yaml"])).expect_code(1);
+    for line in
+        ["did not converge within 2 s", "r1 has no route to 10.0.0.4/30, 10.0.0.8/30, 10.0.0.20/30", "\n  r4 has"]
+    {
+        assert!(run.stderr.contains(line), "{line}: {run:#?}");
+    }
+}
+
+#[test]
+fn bird_finds_routes_with_its_own_configuration() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let text = "
+ready: converged
+nodes:
+  h1: {}
+  r1: &router
+    kind: router
+    daemons: [ospf]
+    bird:
+      text: |
+        log stderr all;
+        protocol device {}
+        protocol kernel { ipv4 { export all; }; }
+        protocol ospf v2 { ipv4 { export all; }; area 0 { interface \"eth*\" { type ptp; hello 1; }; }; }
+  r2: *router
+  r3: {kind: router, daemons: [ospf]}
+  h2: {}
+links: {a: {ends: [h1, r1]}, b: {ends: [r1, r2]}, c: {ends: [r2, r3]}, d: {ends: [r3, h2]}}
+timeline:
+  - {on: h1, run: ping -4 -c 2 -i 0.1 h2, as: ping}
+  - {on: r1, run: birdc show protocols, as: protocols}
+expect: [ping.exit == 0, protocols.stdout contains \"OSPF\"]
+";
+    bed.write("bird.yaml", text);
+    ran(bed.netloom(&["run", "bird.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
 }

@@ -11,6 +11,7 @@ mod outbox;
 pub(crate) mod program;
 pub(crate) mod programs;
 pub(crate) mod protocol;
+pub(crate) mod routes;
 mod socket;
 pub(crate) mod watch;
 

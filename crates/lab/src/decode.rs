@@ -53,6 +53,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
         errors.push(root.lacks("nodes", "{client: {}, r1: {kind: router}}"));
     }
     spec.layout = fields.get("layout").map_or_else(Vec::new, |layout| layout::layout(layout, errors));
+    spec.converged = fields.get("ready").and_then(|value| daemons::converged(value, errors));
     spec.arp = fields.read("arp", flag, errors);
     spec.loops =
         fields.read("loops", |node| word(node, &[("refused", false), ("allowed", true)]), errors).unwrap_or(false);

@@ -8,7 +8,7 @@ mod node;
 mod timeline;
 mod top;
 
-pub(crate) use daemons::DAEMON_FILE;
+pub(crate) use daemons::{CONVERGED, DAEMON_FILE};
 pub(crate) use files::FILE;
 pub(crate) use kinds::{DURATION, DURATION_OR_ZERO, SHARE_OR_ZERO};
 pub(crate) use network::{DIRECTION, END, LINK, SETTINGS, TREATMENT, VLANS};

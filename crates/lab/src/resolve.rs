@@ -53,12 +53,11 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     found.errors.extend(expose::check(&spec));
     let mut timeline = std::mem::take(&mut spec.timeline);
     timeline.extend(order::setups(&mut spec));
-    timeline.extend(daemons::entries(&spec));
+    timeline.extend(daemons::entries(&spec, &mut found.errors));
     let node_index = Index::new("node", spec.nodes.iter().map(|node| &node.name), left_out.nodes);
     let positions = positions(&spec, &node_index, &mut found.errors);
     let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
     let interfaces = ends::resolve(&spec.links, &node_index, &mut found.errors);
-    let link_names: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
     let switches = switches::settle(&spec, &link_index, interfaces.as_deref(), &mut found.errors);
     let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
     let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &kinds, &mut found.errors);
@@ -74,7 +73,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         },
         found,
     );
-    let expect = expectations(&spec, &timeline, &link_names, left_out, &mut found.errors);
+    let expect = expectations(&spec, &timeline, left_out, &mut found.errors);
     check_windows(&spec.expect, &expect, spec.duration, &mut found.errors);
     let mut plan = Plan {
         name,
@@ -107,9 +106,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         plan.unreached = routing.unreached;
         found.errors.extend(crowded(&segments));
         let known = neighbors_of(&segments, &interfaces, &addresses, &kinds, spec.arp);
-        let ends: Vec<EndPlan> = interfaces.iter().map(|interface| interface.at).collect();
-        let around = daemons::neighborhoods(&segments, &ends);
-        drop(segments);
+        let around = daemons::neighborhoods(&segments, &interfaces);
         let speaking = daemons::take(&mut spec);
         let ways = routing.routes.into_iter().zip(routing.names);
         plan.nodes = node_plans(spec.nodes, &spec.inherit, &stacks, switches, ways).collect();
@@ -162,13 +159,7 @@ fn check_sizes(spec: &Spec, errors: &mut Errors) {
     }
 }
 
-fn expectations(
-    spec: &Spec,
-    timeline: &[Event],
-    links: &[String],
-    left_out: &LeftOut,
-    errors: &mut Errors,
-) -> Vec<Expectation> {
+fn expectations(spec: &Spec, timeline: &[Event], left_out: &LeftOut, errors: &mut Errors) -> Vec<Expectation> {
     let commands: Vec<(String, usize)> = timeline
         .iter()
         .enumerate()
@@ -180,7 +171,8 @@ fn expectations(
     let name = |treatment: &Treatment| treatment.name.clone();
     let of_link = |link: &LinkSpec| link.treatments.each_ref().map(|further| further.iter().map(name).collect());
     let pipes: Vec<[Vec<String>; 2]> = spec.links.iter().map(of_link).collect();
-    let names = Names { commands: &commands, links, pipes: &pipes };
+    let links: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
+    let names = Names { commands: &commands, links: &links, pipes: &pipes };
     let is_complete = !left_out.commands && !left_out.links;
     let mut expectations = Vec::new();
     for text in &spec.expect {

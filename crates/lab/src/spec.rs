@@ -41,6 +41,8 @@ pub(crate) struct Spec {
     pub(crate) bypass: BypassSpec,
     /// Whether nodes that say nothing of it get the routes of the shortest paths.
     pub(crate) routes: bool,
+    /// How long time zero waits for the routing daemons to find all routes; none: it does not.
+    pub(crate) converged: Option<Spanned<Duration>>,
     /// Whether neighbours are learned by ARP and neighbour discovery.
     pub(crate) arp: Option<bool>,
     /// Whether switches may be joined in loops.

@@ -6,6 +6,7 @@ mod transit;
 
 pub(crate) use transit::Transit;
 
+use ipnet::IpNet;
 use netloom_guest::node::{ProcessorUse, Spawning};
 use netloom_host::Pid;
 use netloom_host::netlink::InterfaceCounters;
@@ -75,6 +76,11 @@ pub(crate) trait LabNode: Debug {
 
     /// Whether there is a file of this name, an absolute path, as the node's programs see it.
     fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError>;
+
+    /// The prefixes among these to which it has no route.
+    fn lacking(&mut self, _prefixes: &[IpNet]) -> Result<Vec<IpNet>, NodeError> {
+        Ok(Vec::new())
+    }
 
     /// Opens a socket in it for use outside of it; none if it has no sockets that this machine's kernel knows.
     fn open_socket(&mut self, _config: &SocketConfig) -> Option<Result<OwnedFd, NodeError>> {

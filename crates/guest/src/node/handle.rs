@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use ipnet::IpNet;
 use netloom_host::KernelError;
 use netloom_host::guest::message::{Identity, Program, Reply, Standard, ToGuest};
 use netloom_host::netlink::InterfaceCounters;
@@ -290,6 +291,18 @@ impl KernelNode {
     pub fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {
         self.ask(&ToGuest::Exists { path })?;
         self.expect_answer()
+    }
+
+    /// The prefixes among these to which the node has no route.
+    ///
+    /// # Errors
+    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
+    pub fn lacking(&mut self, prefixes: &[IpNet]) -> Result<Vec<IpNet>, NodeError> {
+        self.ask(&ToGuest::Lacking { prefixes: prefixes.to_vec() })?;
+        match self.reply()? {
+            Reply::Lacking(lacking) => Ok(lacking),
+            other => Err(self.unexpected(other)),
+        }
     }
 
     /// The counters of every interface of the node but its loopback, by name.

@@ -20,7 +20,7 @@ use super::{devices, stdio};
 use crate::node::agent::{KILLED_WITHIN, changes};
 use crate::node::programs::Programs;
 use crate::node::watch::Watch;
-use crate::node::{configure, inspect, program};
+use crate::node::{configure, inspect, program, routes};
 use crate::{KernelError, files};
 
 /// How long the contents of a terminal may be on their way after its program has ended. They take microseconds, but a
@@ -141,6 +141,7 @@ impl Agent {
             ToGuest::Signal { process, signal } => done(self.programs.signal(process, signal)),
             ToGuest::Listening { port } => inspect::listening(port).map_or_else(Reply::Refused, Reply::Yes),
             ToGuest::Exists { path } => Reply::Yes(path.exists()),
+            ToGuest::Lacking { prefixes } => routes::lacking(prefixes).map_or_else(Reply::Refused, Reply::Lacking),
             ToGuest::Interfaces => inspect::interfaces().map_or_else(Reply::Refused, Reply::Interfaces),
             ToGuest::Changes => {
                 changes(self.watch.as_mut(), &self.identity.config).map_or_else(Reply::Refused, Reply::Changes)

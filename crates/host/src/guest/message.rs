@@ -8,6 +8,7 @@
 
 use std::path::PathBuf;
 
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::KernelError;
@@ -85,6 +86,11 @@ pub enum ToGuest {
     Exists {
         /// An absolute path.
         path: PathBuf,
+    },
+    /// Which of these prefixes have no route? Answered by [`Reply::Lacking`].
+    Lacking {
+        /// The prefixes.
+        prefixes: Vec<IpNet>,
     },
     /// The counters of the interfaces. Answered by [`Reply::Interfaces`].
     Interfaces,
@@ -204,6 +210,8 @@ pub enum Reply {
     NoUser,
     /// Yes or no.
     Yes(bool),
+    /// The prefixes without a route.
+    Lacking(Vec<IpNet>),
     /// Counters by interface.
     Interfaces(Vec<(String, InterfaceCounters)>),
     /// What programs did to the network.

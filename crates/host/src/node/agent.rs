@@ -17,7 +17,7 @@ use super::outbox::Outbox;
 use super::programs::Programs;
 use super::protocol::{Event, Program, Reply, Request, receive, send};
 use super::watch::{NetworkChange, Watch};
-use super::{configure, inspect, program, socket};
+use super::{configure, inspect, program, routes, socket};
 use crate::error::{Attempted, KernelError};
 use crate::memory;
 
@@ -86,6 +86,7 @@ impl Agent<'_> {
             Request::Signal { process, signal } => done(self.programs.signal(process, signal)),
             Request::Listening { port } => inspect::listening(port).map_or_else(Reply::Refused, Reply::Yes),
             Request::Exists { path } => Reply::Yes(path.exists()),
+            Request::Lacking { prefixes } => routes::lacking(prefixes).map_or_else(Reply::Refused, Reply::Lacking),
             Request::Interfaces => inspect::interfaces().map_or_else(Reply::Refused, Reply::Interfaces),
             Request::Running => inspect::running(&self.config.interfaces).map_or_else(Reply::Refused, Reply::Running),
             Request::Settle => self.settle().map_or_else(Reply::Refused, Reply::Yes),

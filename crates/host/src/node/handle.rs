@@ -1,5 +1,7 @@
 //! The lab process's side of a node.
 
+mod routes;
+
 use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::fmt;

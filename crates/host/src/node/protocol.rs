@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
+use ipnet::IpNet;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,10 @@ pub(crate) enum Request {
     Exists {
         path: PathBuf,
     },
+    /// Which of these prefixes have no route?
+    Lacking {
+        prefixes: Vec<IpNet>,
+    },
     Interfaces,
     Running,
     Settle,
@@ -90,6 +95,7 @@ pub(crate) enum Reply {
     NoFolder,
     NoUser,
     Yes(bool),
+    Lacking(Vec<IpNet>),
     Interfaces(Vec<(String, InterfaceCounters)>),
     Running(Vec<String>),
     Changes(Vec<NetworkChange>),

@@ -1,19 +1,23 @@
 //! The routing daemons of routers.
 
 use super::list;
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::DAEMON_FILE;
+use crate::keys::{CONVERGED, DAEMON_FILE};
 use crate::plan::{Daemon, FileContents, FilePlan, NodeKind};
-use crate::scalar::{integer, text, word};
+use crate::scalar::{integer, positive_duration, text, word};
 use crate::spec::RoutingSpec;
 use crate::yaml::{Content, Node};
+use netloom_units::Duration;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
 /// What FRR has and BIRD has not.
 const ONLY_FRR: [Daemon; 4] = [Daemon::Isis, Daemon::Pim, Daemon::Ldp, Daemon::Static];
+
+/// OSPF's own timers need 40 s to find a neighbour on a LAN, and RIP's 30 s for each router on the way.
+const CONVERGES_WITHIN: Duration = Duration::from_secs(60);
 
 /// The keys of a node that are about its daemons.
 const KEYS: [&str; 4] = ["daemons", "as", "frr", "bird"];
@@ -123,4 +127,13 @@ pub(super) fn hidden(spec: &RoutingSpec, files: &[FilePlan], place: Option<&Node
     let target = Path::new(&file.target).display();
     let message = format!("{target} belongs to `daemons`: give your own configuration with `{key}: FILE`");
     place.filter(|_| !spec.daemons.is_empty()).map(|place| place.error(message))
+}
+
+/// How long time zero waits for routes.
+pub(super) fn converged(node: &Node, errors: &mut Errors) -> Option<Spanned<Duration>> {
+    if let Content::Map(_) = &node.content {
+        let fields = Fields::open(node, &CONVERGED, errors)?;
+        return fields.read("converged", positive_duration, errors).map(|within| node.spanned(within));
+    }
+    keep(word(node, &[("converged", CONVERGES_WITHIN)]), errors).map(|within| node.spanned(within))
 }

@@ -320,6 +320,10 @@ impl Plan {
                 ReadyWhen::File(path) => json!({ "file": path, "timeout_ns": ready.timeout.as_nanos() }),
                 ReadyWhen::Command(command) => json!({ "command": argv(command), "timeout_ns": ready.timeout.as_nanos() }),
                 ReadyWhen::Pause(span) => json!({ "pause_ns": span.as_nanos() }),
+                ReadyWhen::Routes(prefixes) => json!({
+                    "routes": prefixes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                    "timeout_ns": ready.timeout.as_nanos(),
+                }),
             }),
             "save": run.save,
             "for_ns": run.stop_after.map(Duration::as_nanos),

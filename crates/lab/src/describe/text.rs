@@ -290,6 +290,7 @@ fn run_text(plan: &Plan, run: &RunCommand) -> String {
         ReadyWhen::File(path) => format!("ready when {path} exists"),
         ReadyWhen::Command(probe) => format!("ready when `{probe}` succeeds"),
         ReadyWhen::Pause(span) => format!("ready after {span}"),
+        ReadyWhen::Routes(prefixes) => format!("ready when its table has {} prefixes", prefixes.len()),
     });
     let after: Vec<&str> = run.after.iter().filter_map(|other| plan.command_name(*other)).collect();
     let notes = [

@@ -1,5 +1,6 @@
 //! The tables of routing daemons.
 
+use super::kinds::DURATION;
 use super::{Key, Kind, Section};
 
 /// What a router speaks.
@@ -21,4 +22,17 @@ pub(crate) const DAEMON_FILE: Section = Section {
     name: "configuration",
     doc: "The configuration of a router's daemons.",
     groups: &[&[Key::new("text", Kind::Scalar, "router ospf", "The configuration itself.").required()]],
+};
+
+/// What time zero waits for.
+pub(crate) const CONVERGED: Section = Section {
+    name: "convergence",
+    doc: "What time zero waits for, and how long.",
+    groups: &[&[Key::new(
+        "converged",
+        DURATION,
+        "30 s",
+        "Time zero waits until every router has the routes that its daemons bring; after this time the run fails.",
+    )
+    .required()]],
 };

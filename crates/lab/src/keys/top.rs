@@ -1,5 +1,6 @@
 //! The tables of the whole file and of its bounds.
 
+use super::daemons::CONVERGED;
 use super::kinds::{DURATION, NODE_REFERENCE, SHARE, VARIABLE_NAMES};
 use super::network::{ADDRESSES, LINK};
 use super::node::{NODE, ROUTES};
@@ -101,6 +102,13 @@ pub(crate) const TOP: Section = Section {
             "allowed",
             "Whether switches and hubs may be joined in a loop, in which broadcasts go round for ever: refused or allowed. \
              Default: refused.",
+        ),
+        Key::new(
+            "ready",
+            Kind::OneOf(&[Kind::Word(&["converged"]), Kind::Section(&CONVERGED)]),
+            "converged",
+            "What time zero waits for beside the services: converged, until every router has the routes that its daemons \
+             bring, at most 60 s or what {converged: 30 s} says. Default: nothing.",
         ),
         Key::new(
             "duration",

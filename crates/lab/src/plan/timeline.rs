@@ -1,6 +1,7 @@
 //! What happens while a lab runs.
 
 use super::{Direction, Plan};
+use ipnet::IpNet;
 use netloom_link::PipeChange;
 use netloom_units::Duration;
 use std::fmt;
@@ -169,4 +170,6 @@ pub enum ReadyWhen {
     Command(Argv),
     /// This time has passed.
     Pause(Duration),
+    /// The node has routes to all of these prefixes.
+    Routes(Vec<IpNet>),
 }

@@ -9,7 +9,8 @@ mod tests;
 pub(super) use learning::{Learned, Speakers};
 pub(super) use services::entries;
 
-use crate::plan::{Daemon, EndPlan, FileContents, FilePlan, NodeKind, Plan};
+use super::ends::Interface;
+use crate::plan::{Action, Daemon, EndPlan, FileContents, FilePlan, NodeKind, Plan, ReadyWhen};
 use crate::segments::Segment;
 use crate::spec::{LinkSpec, RoutingSpec, Spec};
 use frr::{Port, Router};
@@ -23,10 +24,10 @@ pub(super) struct Neighborhood {
 }
 
 /// Who is beside whom, while segments are known.
-pub(super) fn neighborhoods(segments: &[Segment<'_>], ends: &[EndPlan]) -> Vec<Neighborhood> {
+pub(super) fn neighborhoods(segments: &[Segment<'_>], interfaces: &[Interface]) -> Vec<Neighborhood> {
     let one = |segment: &Segment<'_>| Neighborhood {
         cost: segment.cost,
-        ends: segment.ends.iter().map(|station| ends[station.end.index()]).collect(),
+        ends: segment.ends.iter().map(|station| interfaces[station.end.index()].at).collect(),
     };
     segments.iter().map(one).collect()
 }
@@ -73,6 +74,23 @@ pub(super) fn configure(
         }
         this.files.extend(own);
         this.files.sort_by(|one, other| one.target.cmp(&other.target));
+    }
+    await_routes(plan, learned);
+}
+
+/// Says which routes are waited for; without any, nothing is.
+fn await_routes(plan: &mut Plan, learned: &[Learned]) {
+    for event in &mut plan.timeline {
+        let Action::Run(run) = &mut event.action else { continue };
+        if !run.ready.as_ref().is_some_and(|ready| matches!(ready.when, ReadyWhen::Routes(_))) {
+            continue;
+        }
+        let prefixes = &learned[run.node].prefixes;
+        if prefixes.is_empty() {
+            run.ready = None;
+        } else if let Some(ready) = &mut run.ready {
+            ready.when = ReadyWhen::Routes(prefixes.clone());
+        }
     }
 }
 

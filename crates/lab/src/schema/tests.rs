@@ -1,7 +1,7 @@
 use super::*;
 use crate::keys::{
-    BOUNDS, CLOCK, CPU, DAEMON_FILE, DIRECTION, DOWN, END, FILE, HEAL, LINK, NODE, PARTITION, READY, RUN, SET, SETUP,
-    STP, TREATMENT, UP, VLANS,
+    BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DIRECTION, DOWN, END, FILE, HEAL, LINK, NODE, PARTITION, READY, RUN,
+    SET, SETUP, STP, TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -34,6 +34,8 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "lab" if key.name == "expect" => entry("{on: client, run: ping, as: ping}") + &pair,
         // Only kernels of nodes have a day of their own.
         "lab" if key.name == "start" => format!("{network}clock: virtual\n{pair}\n"),
+        "lab" if key.name == "ready" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\n{pair}\n"),
+        "convergence" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\nready: {{{pair}}}\n"),
         "lab" => format!("{network}{pair}\n"),
         "node" if ["ageing", "table", "static", "stp"].contains(&key.name) => {
             format!("nodes: {{s1: {{kind: switch, {pair}}}, r1: {{}}}}\nlinks: {{uplink: {{ends: [r1, s1]}}}}\n")
@@ -49,7 +51,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
             format!("clock: virtual\nnodes: {{client: {{cpu: {{branch: 1 ns, {pair}}}}}}}\n")
         }
         "cpu" => format!("clock: virtual\nnodes: {{client: {{cpu: {{{pair}}}}}}}\n"),
-        "clock" => format!("{network}clock: {{{pair}}}\n"),
+        "clock" | "bounds" => format!("{network}{}: {{{pair}}}\n", section.name),
         "link" if key.name == "vlans" => {
             format!(
                 "nodes: {{client: {{}}, s1: {{kind: switch}}}}\nlinks: {{access: {{ends: [client, s1], {pair}}}}}\n"
@@ -84,7 +86,6 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "up" => entry(&beside(&[("link", "backbone"), ("up", "true")])),
         "ready" if key.name == "timeout" => entry(&format!("{{on: client, run: nc, ready: {{{pair}, tcp: 80}}}}")),
         "ready" => entry(&format!("{{on: client, run: nc, ready: {{{pair}}}}}")),
-        "bounds" => format!("{network}bounds: {{{pair}}}\n"),
         "capture" => format!("{network}capture: [{}]\n", beside(&[("link", "backbone")])),
         other => panic!("no lab is known for a key of {other}"),
     }
@@ -107,7 +108,7 @@ fn every_example_is_decoded_and_valid() {
         &BOUNDS,
         &crate::capture::SECTION,
     ];
-    let machine = [&CLOCK, &CPU, &FILE, &DAEMON_FILE];
+    let machine = [&CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED];
     let timeline = [&SETUP, &RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &READY];
     for section in network.into_iter().chain(machine).chain(timeline) {
         for key in section.keys() {

@@ -3,9 +3,10 @@
 pub(crate) mod readiness;
 
 use crate::job::Mode;
+use ipnet::IpNet;
 use netloom_control::{ServiceInfo, ServiceState};
 use netloom_judge::{CommandRow, RunError};
-use netloom_lab::{Action, Argv, CommandMetric, Measured, Plan, RunCommand, Subject};
+use netloom_lab::{Action, Argv, CommandMetric, Measured, Plan, ReadyWhen, RunCommand, Subject};
 use netloom_results::{Folder, last_lines};
 use netloom_units::{Duration, Instant};
 use readiness::Readiness;
@@ -53,6 +54,8 @@ pub(crate) struct Command {
     pub(crate) interrupted: bool,
     /// For a service: whether it can be used.
     pub(crate) readiness: Option<Readiness>,
+    /// The prefixes without a route when its node was last asked for those that make it ready.
+    pub(crate) lacking: Vec<IpNet>,
     /// Whether the lab file expects something of how it ends, which then alone counts.
     exit_is_judged: bool,
 }
@@ -73,6 +76,7 @@ impl Command {
             kept_by: None,
             interrupted: false,
             readiness: None,
+            lacking: Vec::new(),
             exit_is_judged: plan.expect.iter().any(|expectation| expects_exit_of(&expectation.subject, event)),
         }
     }
@@ -120,10 +124,17 @@ impl Command {
     pub(crate) fn has_succeeded(&self) -> Option<bool> {
         match (self.ended, &self.readiness) {
             (_, Some(readiness)) if readiness.is_ready() => Some(true),
-            (Some((_, ending, stopped)), _) => Some(ending.code == Some(0) || stopped && !self.described.service),
+            // It has done its part, and the routes are still to come.
+            (Some(_), Some(_)) => None,
+            (Some((_, ending, stopped)), None) => Some(ending.code == Some(0) || stopped && !self.described.service),
             (None, _) if self.kept_by.is_some() => Some(false),
             (None, _) => None,
         }
+    }
+
+    /// Whether it is ready only when its node has certain routes, after its own end if it has one.
+    pub(crate) fn awaits_routes(&self) -> bool {
+        self.described.ready.as_ref().is_some_and(|ready| matches!(ready.when, ReadyWhen::Routes(_)))
     }
 
     /// What the report says of it, with the last lines that it wrote if it has failed; times count from `zero`.

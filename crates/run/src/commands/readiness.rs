@@ -5,6 +5,8 @@ use netloom_units::{Duration, Instant};
 
 /// How often a service is asked whether it is ready. Asking costs some 50 us; services take milliseconds to start.
 const INTERVAL: Duration = Duration::from_millis(10);
+/// How often a node is asked for its routes: daemons take seconds to find them.
+const ROUTES_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What is known about a service that was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub(crate) enum Readiness {
         next: Instant,
         /// When to give up; a pause cannot fail.
         deadline: Option<Instant>,
+        /// How long after one question the next comes.
+        interval: Duration,
     },
 }
 
@@ -39,8 +43,13 @@ impl Readiness {
         match ready {
             None if once => Self::AtItsEnd,
             None => Self::Ready,
-            Some(Ready { when: ReadyWhen::Pause(span), .. }) => Self::Awaited { next: now + *span, deadline: None },
-            Some(Ready { timeout, .. }) => Self::Awaited { next: now, deadline: Some(now + *timeout) },
+            Some(Ready { when: ReadyWhen::Pause(span), .. }) => {
+                Self::Awaited { next: now + *span, deadline: None, interval: INTERVAL }
+            }
+            Some(Ready { when, timeout }) => {
+                let interval = if matches!(when, ReadyWhen::Routes(_)) { ROUTES_INTERVAL } else { INTERVAL };
+                Self::Awaited { next: now, deadline: Some(now + *timeout), interval }
+            }
         }
     }
 
@@ -61,8 +70,8 @@ impl Readiness {
         match self {
             Self::Awaited { next, .. } if *next > now => Step::Wait,
             Self::Awaited { deadline: Some(deadline), .. } if *deadline <= now => Step::GiveUp,
-            Self::Awaited { next, .. } => {
-                *next = now + INTERVAL;
+            Self::Awaited { next, interval, .. } => {
+                *next = now + *interval;
                 Step::Ask
             }
             Self::Ready | Self::AtItsEnd => Step::Wait,
@@ -77,6 +86,7 @@ pub(crate) fn condition(ready: &Ready) -> String {
         ReadyWhen::File(path) => format!("the file {path} does not exist"),
         ReadyWhen::Command(command) => format!("`{command}` does not succeed"),
         ReadyWhen::Pause(span) => format!("the pause of {span} is not over"),
+        ReadyWhen::Routes(_) => "it has not all routes".to_owned(),
     }
 }
 

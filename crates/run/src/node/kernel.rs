@@ -1,6 +1,7 @@
 //! A node with a kernel of its own, in any time.
 
 use super::{Begun, LabNode};
+use ipnet::IpNet;
 use netloom_guest::node::{KernelNode, ProcessorUse};
 use netloom_host::netlink::InterfaceCounters;
 use netloom_host::node::{NetworkChange, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
@@ -47,6 +48,10 @@ impl LabNode for KernelNode {
 
     fn listening(&mut self, port: u16) -> Result<bool, NodeError> {
         Self::listening(self, port)
+    }
+
+    fn lacking(&mut self, prefixes: &[IpNet]) -> Result<Vec<IpNet>, NodeError> {
+        Self::lacking(self, prefixes)
     }
 
     fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {

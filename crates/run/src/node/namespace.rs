@@ -1,6 +1,7 @@
 //! A node with namespaces of its own, on this machine's kernel.
 
 use super::{Begun, LabNode};
+use ipnet::IpNet;
 use netloom_host::Pid;
 use netloom_host::netlink::InterfaceCounters;
 use netloom_host::node::{NetworkChange, Node, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
@@ -58,6 +59,10 @@ impl LabNode for Node {
 
     fn listening(&mut self, port: u16) -> Result<bool, NodeError> {
         Self::listening(self, port)
+    }
+
+    fn lacking(&mut self, prefixes: &[IpNet]) -> Result<Vec<IpNet>, NodeError> {
+        Self::lacking(self, prefixes)
     }
 
     fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {

@@ -361,7 +361,8 @@ impl Programs {
         let was_ready = command.readiness.as_ref().is_some_and(Readiness::is_ready);
         let is_done = command.described.once && ending.code == Some(0) && !was_ready;
         let died_early = command.described.service && !stopped && !was_ready && !is_done;
-        command.readiness = command.readiness.take().filter(Readiness::is_ready);
+        let awaits_routes = is_done && command.awaits_routes();
+        command.readiness = command.readiness.take().filter(|readiness| readiness.is_ready() || awaits_routes);
         let setup_failed = command.described.setup && command.has_succeeded() == Some(false);
         context.note(
             "ended",
@@ -378,7 +379,7 @@ impl Programs {
         if setup_failed && matches!(context.stage, Stage::Starting) {
             return Err(self.setup_failed(context, number, ending));
         }
-        if is_done { self.is_ready(context, number) } else { Ok(()) }
+        if is_done && !awaits_routes { self.is_ready(context, number) } else { Ok(()) }
     }
 }
 

@@ -123,21 +123,6 @@ impl Router<'_> {
     }
 
     fn isis(&self) -> String {
-        let mut text = String::new();
-        for port in &self.ports {
-            let families =
-                [(true, "ip"), (false, "ipv6")].into_iter().filter(|(is_v4, _)| self.has_family(port, *is_v4));
-            let mut lines: Vec<String> = families.map(|(_, word)| format!("{word} router isis {NAME}")).collect();
-            if lines.is_empty() {
-                continue;
-            }
-            lines.push(format!("isis metric {}", port.cost));
-            lines.push(format!("isis hello-interval {HELLO}"));
-            lines.push(format!("isis hello-multiplier {HELLOS}"));
-            lines.extend(port.is_pair().then(|| "isis network point-to-point".to_owned()));
-            lines.extend(self.end_of(port, Daemon::Isis, "isis passive", "isis bfd"));
-            text += &block(&format!("interface {}", self.interface(port).name), &lines);
-        }
         let mut lines = vec![format!("net {}", network_entity(self.id())), "is-type level-2-only".into()];
         lines.push("metric-style wide".into());
         lines.push("lsp-gen-interval 1".into());
@@ -145,7 +130,23 @@ impl Router<'_> {
             let from = self.redistributed(Daemon::Isis, is_v4);
             lines.extend(from.map(|from| format!("redistribute {word} {from} level-2")));
         }
-        text + &block(&format!("router isis {NAME}"), &lines)
+        // Before the interfaces: only wide metrics may be above 63.
+        let mut text = block(&format!("router isis {NAME}"), &lines);
+        for port in &self.ports {
+            let families =
+                [(true, "ip"), (false, "ipv6")].into_iter().filter(|(is_v4, _)| self.has_family(port, *is_v4));
+            let mut own: Vec<String> = families.map(|(_, word)| format!("{word} router isis {NAME}")).collect();
+            if own.is_empty() {
+                continue;
+            }
+            own.push(format!("isis metric {}", port.cost));
+            own.push(format!("isis hello-interval {HELLO}"));
+            own.push(format!("isis hello-multiplier {HELLOS}"));
+            own.extend(port.is_pair().then(|| "isis network point-to-point".to_owned()));
+            own.extend(self.end_of(port, Daemon::Isis, "isis passive", "isis bfd"));
+            text += &block(&format!("interface {}", self.interface(port).name), &own);
+        }
+        text
     }
 
     fn bgp(&self) -> String {

@@ -1,6 +1,8 @@
 //! The programs that routing daemons are: they start before time zero, as other services do.
 
-use crate::diagnostics::Spanned;
+use super::learning::Speakers;
+use crate::diagnostics::{Diagnostic, Spanned};
+use crate::errors::Errors;
 use crate::plan::{Argv, Daemon, Ready, ReadyWhen};
 use crate::spec::{ActionSpec, EntrySpec, NodeSpec, RunSpec, Spec};
 use netloom_units::Duration;
@@ -13,13 +15,26 @@ pub(super) const BIRD_CONFIGURATION: &str = "/etc/bird/bird.conf";
 const STARTS_WITHIN: Duration = Duration::from_secs(30);
 
 /// The programs of all routers with daemons.
-pub(in crate::resolve) fn entries(spec: &Spec) -> Vec<EntrySpec> {
+pub(in crate::resolve) fn entries(spec: &Spec, errors: &mut Errors) -> Vec<EntrySpec> {
+    errors.extend(nothing_to_await(spec));
     let routers = spec.nodes.iter().filter(|node| !node.routing.daemons.is_empty());
-    routers.flat_map(|node| if node.routing.is_bird { bird(node) } else { frr(node) }).collect()
+    // Which routes these are is known when all paths are.
+    let routes =
+        spec.converged.as_ref().map(|within| Ready { when: ReadyWhen::Routes(Vec::new()), timeout: within.value });
+    routers
+        .flat_map(|node| if node.routing.is_bird { bird(node, routes.clone()) } else { frr(node, routes.clone()) })
+        .collect()
+}
+
+/// What is wrong with waiting for routes that no daemon brings.
+fn nothing_to_await(spec: &Spec) -> Option<Diagnostic> {
+    let speakers = Speakers::of(spec);
+    let place = spec.converged.as_ref().filter(|_| !(0..spec.nodes.len()).any(|node| speakers.is_dynamic(node)))?;
+    Some(place.error("no router has daemons that bring routes: give one `daemons`, or leave `ready` out"))
 }
 
 /// Zebra, which puts the routes of all others into the kernel, then those, then what gives them their configuration.
-fn frr(node: &NodeSpec) -> Vec<EntrySpec> {
+fn frr(node: &NodeSpec, ready: Option<Ready>) -> Vec<EntrySpec> {
     let programs: Vec<&str> = node.routing.daemons.iter().map(|daemon| program(*daemon)).collect();
     let zebra = name(node, "zebra");
     let mut entries = vec![service(node, "zebra", daemon_of_frr("zebra"), "/run/frr/zebra.vty")];
@@ -30,13 +45,14 @@ fn frr(node: &NodeSpec) -> Vec<EntrySpec> {
     }
     let after = programs.iter().map(|program| name(node, program)).collect();
     let load = ["vtysh", "-b"].map(str::to_owned).to_vec();
-    entries.push(RunSpec { after, once: true, ready: None, ..service(node, "frr", load, "") });
+    entries.push(RunSpec { after, once: true, ready, ..service(node, "frr", load, "") });
     entries.into_iter().map(|run| entry(node, run)).collect()
 }
 
-fn bird(node: &NodeSpec) -> Vec<EntrySpec> {
+fn bird(node: &NodeSpec, routes: Option<Ready>) -> Vec<EntrySpec> {
     let words = ["bird", "-f", "-c", BIRD_CONFIGURATION, "-s", "/run/bird/bird.ctl"];
-    let run = service(node, "bird", words.map(str::to_owned).to_vec(), "/run/bird/bird.ctl");
+    let mut run = service(node, "bird", words.map(str::to_owned).to_vec(), "/run/bird/bird.ctl");
+    run.ready = routes.or(run.ready);
     vec![entry(node, run)]
 }
 

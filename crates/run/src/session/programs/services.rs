@@ -25,6 +25,7 @@ impl Programs {
                 Step::Wait => {}
                 Step::Ask if self.ask(context, number)? => self.is_ready(context, number)?,
                 Step::Ask => {}
+                Step::GiveUp if self.commands[number].awaits_routes() => return Err(self.not_converged(number)),
                 Step::GiveUp => return Err(self.not_ready(context, number, "in time")),
             }
         }
@@ -45,6 +46,11 @@ impl Programs {
             ReadyWhen::Tcp(port) => {
                 let port = *port;
                 self.nodes[node].listening(port).map_err(|error| RunError::Died(error.to_string()))
+            }
+            ReadyWhen::Routes(prefixes) => {
+                let lacking = self.nodes[node].lacking(prefixes).map_err(|error| RunError::Died(error.to_string()))?;
+                self.commands[number].lacking = lacking;
+                Ok(self.commands[number].lacking.is_empty())
             }
             ReadyWhen::Command(command) => {
                 let argv = argv(command);
@@ -81,10 +87,32 @@ impl Programs {
         context.note("ready", json!({ "command": name }))
     }
 
+    /// Which nodes lack which routes when the time for that is over.
+    fn not_converged(&self, number: usize) -> RunError {
+        const MOST_NODES: usize = 5;
+        const MOST_PREFIXES: usize = 3;
+        let within =
+            self.commands[number].described.ready.as_ref().map_or_else(String::new, |ready| ready.timeout.to_string());
+        let lacking: Vec<&Command> = self.commands.iter().filter(|command| !command.lacking.is_empty()).collect();
+        let node = |command: &&Command| {
+            let prefixes: Vec<String> = command.lacking.iter().take(MOST_PREFIXES).map(ToString::to_string).collect();
+            let more = more(command.lacking.len(), MOST_PREFIXES);
+            format!("\n  {} has no route to {}{more}", command.node(), prefixes.join(", "))
+        };
+        let nodes: String = lacking.iter().take(MOST_NODES).map(node).collect();
+        let others = more(lacking.len(), MOST_NODES);
+        RunError::Command(format!("the routing daemons did not converge within {within}:{nodes}{others}"))
+    }
+
     pub(super) fn not_ready(&self, context: &Context<'_>, number: usize, how: &str) -> RunError {
         let Command { described, .. } = &self.commands[number];
         let awaited = described.ready.as_ref().map_or_else(String::new, |ready| format!(": {}", condition(ready)));
         let words = self.commands[number].last_words_text(&context.job.folder);
         RunError::Command(format!("service `{}` did not become ready {how}{awaited}{words}", described.name))
     }
+}
+
+/// How many more there are than are shown.
+fn more(count: usize, shown: usize) -> String {
+    count.checked_sub(shown).filter(|more| *more > 0).map_or_else(String::new, |more| format!(" and {more} more"))
 }
