@@ -1,9 +1,12 @@
 //! The formats that are read: one file each.
 
 mod containerlab;
+mod core_xml;
 mod gml;
 mod graphml;
+mod imunes;
 mod kathara;
+mod miniedit;
 mod ns2;
 
 use crate::Options;
@@ -26,11 +29,26 @@ pub enum Format {
     Kathara,
     /// Scripts of ns-2 and Emulab.
     Ns2,
+    /// Experiments of IMUNES.
+    Imunes,
+    /// Scenarios of CORE.
+    Core,
+    /// Networks of Mininet's editor.
+    MiniEdit,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::GraphMl, Self::Gml, Self::Containerlab, Self::Kathara, Self::Ns2];
+    pub const ALL: [Self; 8] = [
+        Self::GraphMl,
+        Self::Gml,
+        Self::Containerlab,
+        Self::Kathara,
+        Self::Ns2,
+        Self::Imunes,
+        Self::Core,
+        Self::MiniEdit,
+    ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -40,6 +58,9 @@ impl Format {
             Self::Containerlab => "containerlab",
             Self::Kathara => "kathara",
             Self::Ns2 => "ns2",
+            Self::Imunes => "imunes",
+            Self::Core => "core",
+            Self::MiniEdit => "miniedit",
         }
     }
 
@@ -51,6 +72,9 @@ impl Format {
             Self::Containerlab => "containerlab",
             Self::Kathara => "Kathará",
             Self::Ns2 => "ns-2",
+            Self::Imunes => "IMUNES",
+            Self::Core => "CORE",
+            Self::MiniEdit => "MiniEdit",
         }
     }
 
@@ -67,6 +91,9 @@ impl Format {
             "graphml" => Some(Self::GraphMl),
             "gml" => Some(Self::Gml),
             "tcl" | "ns" => Some(Self::Ns2),
+            "imn" => Some(Self::Imunes),
+            "mn" => Some(Self::MiniEdit),
+            "xml" if text.contains("<scenario") => Some(Self::Core),
             "conf" if path.file_name().is_some_and(|name| name == "lab.conf") => Some(Self::Kathara),
             "yml" | "yaml" => has_key(text, "topology").then_some(Self::Containerlab),
             "xml" => text.contains("<graphml").then_some(Self::GraphMl),
@@ -82,6 +109,9 @@ impl Format {
             Self::Containerlab => containerlab::read(input.text(), &input.stem, options),
             Self::Kathara => kathara::read(input),
             Self::Ns2 => ns2::read(input.text(), &input.stem),
+            Self::Imunes => imunes::read(input.text(), &input.stem),
+            Self::Core => core_xml::read(input.text(), &input.stem),
+            Self::MiniEdit => miniedit::read(input.text(), &input.stem),
         }
     }
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 /// Kinds that are kept; further ones are counted.
 const MOST: usize = 200;
+/// Letters of a note.
+const LONGEST: usize = 1_000;
 
 /// Something that is not as the file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +27,11 @@ pub(crate) struct Notes {
 
 impl Notes {
     /// Notes something; the same words at several places are one note.
-    pub(crate) fn add(&mut self, place: Place, message: impl Into<String>) {
-        let message = message.into();
+    pub(crate) fn add(&mut self, place: Place, said: impl Into<String>) {
+        // It is one line, whatever it quotes.
+        let said: String = said.into();
+        let letters = said.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(LONGEST);
+        let message: String = letters.collect();
         if let Some(note) = self.found.get_mut(&message) {
             note.count += 1;
             note.place = note.place.min(place);
