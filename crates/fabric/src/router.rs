@@ -3,9 +3,11 @@
 //! It takes no time. What it is given, it passes on at the same instant with one hop less to live (RFC 1812, section
 //! 5.2.1; RFC 8200, section 3), as trains if they came as trains. It answers what is asked of its own addresses: ARP
 //! and neighbour solicitations, echo requests, and UDP with *port unreachable*; and it says why a packet goes no further
-//! ([`answers`]). It does not fragment, keeps no connections, and ignores multicast and broadcast.
+//! ([`answers`]). What is too large for the next link it cuts into [`fragments`], if that is IPv4 whose sender allows it. It keeps no
+//! connections, and ignores multicast and broadcast.
 
 mod answers;
+mod fragments;
 mod limit;
 mod table;
 mod wire;
@@ -15,6 +17,7 @@ use crate::mtu::is_above;
 use crate::passage::Passage;
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use fragments::fragments;
 use limit::Limit;
 use netloom_link::Prefix;
 use netloom_packet::Packet;
@@ -108,6 +111,8 @@ impl RouterInterface {
 pub struct RouterCounters {
     /// Passed on.
     pub forwarded: u64,
+    /// What went on instead of packets that were cut, since the next link carries only smaller ones.
+    pub fragments: u64,
     /// For the router itself, and answered.
     pub answered: u64,
     /// Dropped because they had passed as many routers as they may.
@@ -200,6 +205,9 @@ impl Router {
         }
         let out = &self.hops[out as usize];
         if is_above(&packet, out.mtu) {
+            if let Some(cut) = fragments(&packet, out.mtu) {
+                return self.send_fragments(target, packet, cut);
+            }
             let mtu = u16::try_from(out.mtu.get()).unwrap_or(u16::MAX);
             self.counters.too_big += u64::from(packet.segments());
             return self.refuse(now, interface, packet, Refusal::TooBig(mtu));
@@ -207,6 +215,22 @@ impl Router {
         self.counters.forwarded += u64::from(packet.segments());
         packet.pass_router();
         if out.is_shared { Passage::Addressed(out.port, packet, out.ethernet) } else { Passage::On(out.port, packet) }
+    }
+
+    /// Passes a packet on in pieces.
+    #[cold]
+    fn send_fragments(&mut self, target: Target, packet: Packet, cut: Vec<Packet>) -> Passage {
+        let Target::Out(out) = target else { return self.ignore(packet) };
+        let out = &self.hops[out as usize];
+        self.counters.forwarded += u64::from(packet.segments());
+        self.counters.fragments += cut.len() as u64;
+        let pass = |mut piece: Packet| {
+            piece.pass_router();
+            // Nobody shares a new piece, so that nothing is copied.
+            let piece = if out.is_shared { piece.readdress(&out.ethernet).0 } else { piece };
+            (out.port, piece)
+        };
+        Passage::End(packet, cut.into_iter().map(pass).collect())
     }
 
     /// What counts of an IP packet that is handed to this router; none if it is not, or is no IP packet.

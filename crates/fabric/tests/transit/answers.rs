@@ -174,3 +174,63 @@ fn errors_are_not_answered() {
     assert_eq!(ask(&mut fabric, &frame), []);
     assert_eq!(fabric.router_counters().next().unwrap().expired, 1);
 }
+
+/// A frame of the stream's that its sender lets be cut.
+fn may_be_cut(frame: &mut [u8]) {
+    frame[20] = 0;
+    fix(frame);
+}
+
+/// The fragments of one packet, put together: its payload, without a gap.
+fn joined(fragments: &[Vec<u8>], mtu: usize) -> Vec<u8> {
+    let mut payload = Vec::new();
+    for (place, frame) in fragments.iter().enumerate() {
+        let length = usize::from(u16::from_be_bytes([frame[16], frame[17]]));
+        let says = u16::from_be_bytes([frame[20], frame[21]]);
+        assert!(frame.len() == 14 + length && length <= mtu, "{length} of {mtu}");
+        assert_eq!(usize::from(says & 0x1fff) * 8, payload.len(), "where the last one ended");
+        assert_eq!(says & 0x2000 > 0, place + 1 < fragments.len(), "more follow, but for the last");
+        assert_eq!(ones_complement(&frame[14..34]), 0xffff);
+        payload.extend(&frame[34..]);
+    }
+    payload
+}
+
+/// Two links narrow a packet's way one after the other; what arrives is what was sent, with two hops less to live.
+#[test]
+fn what_may_be_cut_arrives_in_fragments() {
+    let chain = Chain::plain(2, MS).with_mtu(0, 700).with_mtu(1, 333);
+    let mut frame = stream(false, 5, 1_000).wire().remove(0);
+    may_be_cut(&mut frame);
+    let mut fabric = chain.fabric();
+    let arrived = ask(&mut fabric, &frame);
+    assert!(arrived.iter().all(|(due, port, _)| *port == chain.end() && *due == Instant::ZERO + MS * 3));
+    let frames: Vec<Vec<u8>> = arrived.into_iter().map(|(.., frame)| frame).collect();
+    assert_eq!(joined(&frames, 333), frame[34..]);
+    assert!(frames.iter().all(|own| own[18..20] == frame[18..20] && own[22] == 62 && own[26..34] == frame[26..34]));
+    let counted: Vec<(u64, u64, u64)> =
+        fabric.router_counters().map(|own| (own.forwarded, own.fragments, own.too_big)).collect();
+    // 1,052 bytes: 680 and 352 of payload; of these 312, 312 and 56, and 312 and 40.
+    assert_eq!(counted, [(1, 2, 0), (2, 5, 0)]);
+}
+
+/// Of a super-packet every segment is cut as if it had come alone; its checksum is made before.
+#[test]
+fn trains_are_cut_first() {
+    let chain = Chain::plain(1, MS).with_mtu(0, 600);
+    let sent = stream(false, 1, 2_500);
+    let (virtio, mut train) = sent.super_packet();
+    may_be_cut(&mut train);
+    let mut fabric = chain.fabric();
+    fabric.inject(Instant::ZERO, PortId(0), Pool::default().packet(virtio, &train)).unwrap();
+    let arrived: Vec<Vec<u8>> = all(&mut fabric).into_iter().map(|(.., packet)| packet.bytes().to_vec()).collect();
+    let segments = sent.wire();
+    let counts = [2, 2, 1];
+    let mut rest = &arrived[..];
+    for (segment, count) in segments.iter().zip(counts) {
+        let (own, others) = rest.split_at(count);
+        assert_eq!(joined(own, 600), segment[34..]);
+        rest = others;
+    }
+    assert!(rest.is_empty() && segments.len() == 3);
+}

@@ -155,6 +155,8 @@ pub struct RouterRow {
     pub node: String,
     /// Passed on.
     pub forwarded_packets: u64,
+    /// What went on instead of packets that were cut.
+    pub fragments: u64,
     /// For the router itself, and answered.
     pub answered_packets: u64,
     /// Dropped because they had passed as many routers as they may.
@@ -231,6 +233,7 @@ impl RouterRow {
         Self {
             node,
             forwarded_packets: counted.forwarded,
+            fragments: counted.fragments,
             answered_packets: counted.answered,
             expired_packets: counted.expired,
             unroutable_packets: counted.unroutable,
