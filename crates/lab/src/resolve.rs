@@ -21,7 +21,6 @@ use crate::addressing::{assign, neighbors};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings, LeftOut};
 use crate::expect::{self, ExpectError, Expectation, Names, Subject};
-use crate::fabric::trees;
 use crate::names::check_name;
 use crate::plan::{
     Action, Bypass, EndPlan, Event, InterfacePlan, LinkPlan, NamePlan, NodeKind, NodePlan, Plan, RoutePlan, Stack,
@@ -113,9 +112,6 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         plan.nodes.iter_mut().zip(positions).for_each(|(node, position)| node.position = position);
         add_interfaces(&mut plan, interfaces, addresses, known);
         daemons::configure(&mut plan, &speaking, &around, &spec.links, &routing.learned);
-        if found.errors.is_empty() {
-            trees::settle(&mut plan);
-        }
     }
     plan
 }

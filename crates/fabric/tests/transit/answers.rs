@@ -205,7 +205,7 @@ fn what_may_be_cut_arrives_in_fragments() {
     let mut fabric = chain.fabric();
     let arrived = ask(&mut fabric, &frame);
     assert!(arrived.iter().all(|(due, port, _)| *port == chain.end() && *due == Instant::ZERO + MS * 3));
-    let frames: Vec<Vec<u8>> = arrived.into_iter().map(|(.., frame)| frame).collect();
+    let frames: Vec<Vec<u8>> = arrived.into_iter().map(|(.., bytes)| bytes).collect();
     assert_eq!(joined(&frames, 333), frame[34..]);
     assert!(frames.iter().all(|own| own[18..20] == frame[18..20] && own[22] == 62 && own[26..34] == frame[26..34]));
     let counted: Vec<(u64, u64, u64)> =
