@@ -120,3 +120,25 @@ fn write_missing(f: &mut fmt::Formatter<'_>, missing: &[MissingProgram]) -> fmt:
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_program_is_told_with_its_key_and_how_to_get_it() {
+        let missing = |program: &str, key, package| MissingProgram {
+            file: "lab.yaml".into(),
+            line: 3,
+            program: program.to_owned(),
+            found: None,
+            key,
+            package,
+        };
+        let daemon = missing("/usr/lib/frr/zebra", "daemons", Some("frr"));
+        let text = RunError::MissingPrograms(vec![daemon, missing("serve", "run", None)]).to_string();
+        let lines = "lab.yaml:3: key `daemons`: program `/usr/lib/frr/zebra` is not on this machine: install it with `apt install frr`\n\
+                     lab.yaml:3: key `run`: program `serve` is not on this machine: install it, or write the path of one that exists";
+        assert_eq!(text, lines);
+    }
+}
