@@ -14,7 +14,7 @@ mod run;
 pub(crate) use capture::{CaptureArgs, PacketsArgs};
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
-pub(crate) use convert::{ConvertArgs, Foreign};
+pub(crate) use convert::{ConvertArgs, Foreign, To};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use generate::GenerateArgs;
 pub(crate) use graph::{GraphArgs, GraphFormat};
@@ -53,7 +53,7 @@ pub(crate) enum Command {
     Sim(SimArgs),
     /// Validate a lab file and print what would be set up
     Check(CheckArgs),
-    /// Convert a file of another network tool into a lab file
+    /// Convert files of other network tools into lab files, and labs into such files
     Convert(ConvertArgs),
     /// Print the JSON schema of lab files, which editors can use, or of the control protocol
     #[command(after_help = "Examples:\n  netloom schema > netloom.schema.json\n  netloom schema --protocol")]

@@ -22,10 +22,12 @@ mod tcl;
 mod topology;
 mod tree;
 mod value;
+mod writers;
 mod xml;
 mod yaml;
 
 pub use formats::Format;
+pub use writers::{Target, left_out};
 
 use files::Input;
 use netloom_lab::{Clock, Diagnostic, Diagnostics, Lab, Span};

@@ -2,7 +2,7 @@
 
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use netloom_import::{Format, Options, Role};
+use netloom_import::{Format, Options, Role, Target};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -15,6 +15,8 @@ use std::path::PathBuf;
   netloom convert topology.xml --from graphml
   netloom convert lab.clab.yml
   netloom convert kathara-lab/
+  netloom convert lab.yaml --to graphml -o lab.graphml
+  netloom convert lab.yaml --to dot | dot -Tsvg > lab.svg
 
 The lab file that is written says beside each value from which line of FILE it comes, and at its top what FILE says that a
 lab does not have. `netloom run`, `up`, `check` and `sim` read FILE directly, as if it were converted before.")]
@@ -24,9 +26,19 @@ pub(crate) struct ConvertArgs {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) foreign: Foreign,
+    /// The format to write; default: yaml, a lab file
+    #[arg(long, value_name = "FORMAT", value_parser = target(), default_value = "yaml", hide_default_value = true)]
+    pub(crate) to: To,
     /// Write to this file, which must not exist; default: standard output
     #[arg(short, long, value_name = "OUT")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum To {
+    LabFile,
+    Other(Target),
 }
 
 /// How a file of another network tool is read.
@@ -74,6 +86,12 @@ pub(super) fn lab_path() -> impl TypedValueParser<Value = PathBuf> {
         inner if path.is_dir() && inner.is_file() => inner,
         _ => path,
     })
+}
+
+fn target() -> impl TypedValueParser<Value = To> {
+    let names = ["yaml"].into_iter().chain(Target::ALL.map(Target::name));
+    PossibleValuesParser::new(names)
+        .map(|name| Target::ALL.into_iter().find(|target| target.name() == name).map_or(To::LabFile, To::Other))
 }
 
 fn format() -> impl TypedValueParser<Value = Format> {

@@ -1,7 +1,7 @@
 //! `netloom convert`
 
 use super::{DONE, Failure, Outcome, lab_file, print};
-use crate::args::ConvertArgs;
+use crate::args::{ConvertArgs, To};
 use netloom_import::Format;
 use netloom_judge::ExitCode;
 use std::fs::OpenOptions;
@@ -9,6 +9,11 @@ use std::io::Write;
 use std::path::Path;
 
 pub(super) fn convert(args: &ConvertArgs) -> Outcome {
+    if let To::Other(target) = args.to {
+        let loaded = lab_file::parse(&args.file, &args.foreign, None)?;
+        lab_file::tell_notes(&[loaded.notes, netloom_import::left_out(&loaded.lab.plan)].concat());
+        return hand_out(args, &target.write(&loaded.lab.plan));
+    }
     let text = netloom_lab::read(&args.file).map_err(|error| Failure::new(ExitCode::LabFile, error))?;
     let Some(format) = args.foreign.from.or_else(|| Format::of(&args.file, &text)) else {
         let names = Format::ALL.map(Format::name).join(", ");
@@ -19,9 +24,14 @@ pub(super) fn convert(args: &ConvertArgs) -> Outcome {
     // A lab file that is refused would be of no use, and here the place in the other file can be told.
     imported.parse(None).map_err(|found| lab_file::refused(&found))?;
     lab_file::tell_notes(&imported.notes().collect::<Vec<_>>());
+    hand_out(args, imported.yaml())
+}
+
+/// Writes to where the arguments say.
+fn hand_out(args: &ConvertArgs, text: &str) -> Outcome {
     match &args.out {
-        None => print(imported.yaml().trim_end()),
-        Some(path) => write(path, imported.yaml()),
+        None => print(text.trim_end()),
+        Some(path) => write(path, text),
     }
 }
 
