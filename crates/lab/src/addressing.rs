@@ -1,7 +1,7 @@
 //! Addresses: those that the lab file gives, and automatic ones for all other ends.
 //!
-//! The segment at place `i` gets the `i`-th /30 of 10.0.0.0/8 and the `i`-th /64 of fd00:6e6c::/32; its ends get the
-//! first addresses. The same file therefore always gives the same addresses. A subnet that overlaps one that the file
+//! The segment at place `i` gets the `i`-th /30 of 10.0.0.0/8 and the `i`-th /64 of fd00:6e6c::/32, or of the prefixes that the
+//! file gives; its ends get the first addresses. The same file therefore always gives the same addresses. A subnet that overlaps one that the file
 //! gives is skipped, for this segment and so for all behind it. In a large lab the numbers are those of `order`; those
 //! that are skipped there are replaced by numbers behind the last of them. Where a /30 is too small, a larger subnet
 //! takes the place of several.
@@ -14,8 +14,8 @@ pub(crate) use family::{Family, first, net};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings};
 use crate::segments::{Segment, ends, segments};
-use crate::spec::{LinkSpec, NodeSpec};
-use family::{Range, range};
+use crate::spec::{AddressingSpec, LinkSpec, NodeSpec};
+use family::{Pool, Range, range};
 use ipnet::IpNet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv6Addr};
@@ -37,32 +37,46 @@ fn link_local(mac: [u8; 6]) -> Ipv6Addr {
 }
 
 /// The addresses at the ends of these links, each with the name of its node.
-pub(crate) fn addresses(links: &[LinkSpec], nodes: &[NodeSpec]) -> Vec<(String, IpAddr)> {
+pub(crate) fn addresses(links: &[LinkSpec], nodes: &[NodeSpec], spec: &AddressingSpec) -> Vec<(String, IpAddr)> {
     // What is wrong with them is noted when the plan is made.
-    let assigned = assign(&segments(links, nodes), ends(links).count(), &mut Findings::default());
+    let assigned = assign(&segments(links, nodes), ends(links).count(), spec, &mut Findings::default());
     let names = links.iter().flat_map(|link| &link.ends).map(|end| &end.node.value);
     let of_end = |(node, nets): (&String, Vec<IpNet>)| nets.into_iter().map(|net| (node.clone(), net.addr())).collect();
     names.zip(assigned).flat_map(|end| -> Vec<_> { of_end(end) }).collect()
 }
 
 /// The addresses at all of so many ends, by their numbers; IPv4 before IPv6.
-pub(crate) fn assign(segments: &[Segment<'_>], count: usize, found: &mut Findings) -> Vec<Vec<IpNet>> {
+pub(crate) fn assign(
+    segments: &[Segment<'_>],
+    count: usize,
+    spec: &AddressingSpec,
+    found: &mut Findings,
+) -> Vec<Vec<IpNet>> {
     let mut addresses = vec![Vec::new(); count];
-    let numbers = order::numbers(segments);
-    let behind = numbers.iter().flatten().max().map_or(0, |last| u128::from(*last) + 1);
+    let ordered = order::numbers(segments);
+    let end = ordered.iter().flatten().max().map_or(0, |last| u128::from(*last) + 1);
     for family in [Family::V4, Family::V6] {
         let mut taken = explicit_addresses(segments, family, &mut found.errors);
         let reserved = explicit_subnets(segments, family, &mut found.errors);
-        let mut next = behind;
+        let pool = family.pool(spec);
+        // Numbers by place leave gaps: in a pool that is too small for these, the order of the file does.
+        let numbers = ordered.as_ref().filter(|_| pool.as_ref().is_some_and(|pool| end <= pool.room()));
+        let mut next = if numbers.is_some() { end } else { 0 };
         for (place, segment) in segments.iter().enumerate() {
             let mut nets: Vec<Vec<IpNet>> =
                 segment.ends.iter().map(|own| nets_of(&own.spec.addresses, family)).collect();
+            let Some(pool) = &pool else {
+                for (at, own) in segment.ends.iter().zip(nets) {
+                    addresses[at.end.index()].extend(own);
+                }
+                continue;
+            };
             if family == Family::V6 && segment.mtu < LEAST_MTU_V6 {
                 without_v6(segment, found);
             } else if !segment.ends.iter().any(|own| own.is_addressed) {
             } else if nets.iter().all(Vec::is_empty) {
-                let number = numbers.as_ref().map(|numbers| u128::from(numbers[place]));
-                nets = automatic(segment, family, number, &mut next, &reserved, &mut found.errors);
+                let number = numbers.map(|numbers| u128::from(numbers[place]));
+                nets = automatic(segment, (family, pool), number, &mut next, &reserved, &mut found.errors);
             } else {
                 complete(segment, &mut nets, &mut taken, &mut found.errors);
             }
@@ -169,17 +183,17 @@ fn explicit_subnets(segments: &[Segment<'_>], family: Family, errors: &mut Error
 /// next that overlaps none.
 fn automatic(
     segment: &Segment<'_>,
-    family: Family,
+    (family, pool): (Family, &Pool),
     number: Option<u128>,
     next: &mut u128,
     reserved: &[Range],
     errors: &mut Errors,
 ) -> Vec<Vec<IpNet>> {
-    let pool = family.pool();
-    let parts = pool.parts(segment.ends.len());
-    let prefix = pool.prefix(parts);
+    let pair = pool.pair.filter(|_| segment.ends.len() == 2 && !segment.is_lan);
+    let parts = if pair.is_some() { 1 } else { pool.parts(segment.ends.len()) };
+    let (lowest, prefix) = pair.unwrap_or_else(|| (1, pool.prefix(parts)));
     let ends = |subnet: Range| {
-        let each = segment.ends.iter().zip(1..);
+        let each = segment.ends.iter().zip(lowest..);
         let nets =
             each.map(|(own, host): (_, u128)| own.is_addressed.then(|| net(family, subnet.first + host, prefix)));
         nets.map(|net| net.into_iter().collect()).collect()
@@ -194,8 +208,7 @@ fn automatic(
         *next = next.next_multiple_of(parts);
         let subnet = pool.subnet(*next, parts);
         if subnet.last > pool.last {
-            let message = format!("no automatic {} subnet is left: give the ends an `address`", family.name());
-            errors.push(segment.name.error(message));
+            errors.push(full(segment, family, pool, parts));
             return vec![Vec::new(); segment.ends.len()];
         }
         match overlapped(subnet) {
@@ -209,6 +222,21 @@ fn automatic(
             }
         }
     }
+}
+
+/// The error about a segment for which no subnet is left, where the prefix is written if it is.
+fn full(segment: &Segment<'_>, family: Family, pool: &Pool, parts: u128) -> Diagnostic {
+    let Some(given) = &pool.given else {
+        let message = format!("no automatic {} subnet is left: give the ends an `address`", family.name());
+        return segment.name.error(message);
+    };
+    let (prefix, ends) = (given.value, segment.ends.len());
+    let message = if parts > pool.room() {
+        format!("{segment} has {ends} ends, too many for {prefix}: write a larger prefix")
+    } else {
+        format!("{prefix} is too small for the subnets of all links: write a larger prefix, or give ends an `address`")
+    };
+    given.error(message).and(segment.name.span, "no subnet is left for this one")
 }
 
 /// Gives addresses to the ends that have none, in the subnet of the first that has one: the next free one above, else the
@@ -250,7 +278,7 @@ mod tests {
 
     fn shown(links: &[LinkSpec], family: Family) -> Vec<String> {
         let mut found = Findings::default();
-        let nets = assign(&segments(links, &[]), ends(links).count(), &mut found);
+        let nets = assign(&segments(links, &[]), ends(links).count(), &AddressingSpec::default(), &mut found);
         assert!(found.errors.is_empty(), "{:?}", found.errors);
         nets.iter().flatten().filter(|net| Family::of(net) == family).map(ToString::to_string).collect()
     }

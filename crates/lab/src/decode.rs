@@ -1,5 +1,6 @@
 //! From the YAML tree to the lab as it is written. All errors are collected; what cannot be read is left out.
 
+mod addressing;
 mod clock;
 mod daemons;
 mod expose;
@@ -14,7 +15,6 @@ mod treatments;
 mod variables;
 mod vlans;
 
-use crate::addressing;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, LeftOut, Nodes, keep};
 use crate::fields::Fields;
@@ -23,7 +23,7 @@ use crate::keys::{BOUNDS, TOP};
 use crate::names::check_name;
 use crate::plan::{Bounds, OnSpin, Precision, Shards};
 use crate::scalar::{self, duration, flag, probability, seed, text, word};
-use crate::spec::{BypassSpec, NodeSpec, Spec};
+use crate::spec::{AddressingSpec, BypassSpec, NodeSpec, Spec};
 use crate::yaml::{Content, Node};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -58,15 +58,15 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     spec.loops =
         fields.read("loops", |node| word(node, &[("refused", false), ("allowed", true)]), errors).unwrap_or(false);
     spec.routes = fields.read("routes", node::routes, errors).unwrap_or(true);
-    let addressed = fields.read("addresses", link::addressed, errors);
+    spec.addressing = fields.get("addresses").map_or_else(Default::default, |node| addressing::decode(node, errors));
     if uses_filters(root) {
-        errors.set_nodes(addresses(&spec.nodes, fields.get("links"), addressed, left_out.nodes));
+        errors.set_nodes(addresses(&spec.nodes, fields.get("links"), &spec.addressing, left_out.nodes));
     }
     if let Some(links) = fields.get("links") {
         let links = link::links(links, errors, &mut left_out.links);
         spec.links = lans::expand(&mut spec.nodes, links, errors);
     }
-    spec.links.iter_mut().for_each(|link| link.addresses = link.addresses.or(addressed));
+    spec.links.iter_mut().for_each(|link| link.addresses = link.addresses.or(spec.addressing.automatic));
     spec.setup = fields.get("setup").map_or_else(Vec::new, |setup| timeline::setup(setup, errors));
     spec.stop = fields.read("stop", scalar::positive_duration, errors);
     if let Some(timeline) = fields.get("timeline") {
@@ -98,17 +98,17 @@ fn uses_filters(node: &Node) -> bool {
 }
 
 /// What the names of nodes mean in filters. Addresses follow from the ends of all links.
-fn addresses(nodes: &[NodeSpec], links: Option<&Node>, addressed: Option<bool>, nodes_left_out: bool) -> Nodes {
+fn addresses(nodes: &[NodeSpec], links: Option<&Node>, given: &AddressingSpec, nodes_left_out: bool) -> Nodes {
     let links = links.map_or_else(Vec::new, link::bare_links);
     let has_gaps = nodes_left_out || links.iter().any(Option::is_none);
     let bare = |node: &NodeSpec| NodeSpec { name: node.name.clone(), kind: node.kind, ..NodeSpec::default() };
     let mut bare: Vec<NodeSpec> = nodes.iter().map(bare).collect();
     // What is wrong is noted when the links are read in earnest.
     let mut links = lans::expand(&mut bare, links.into_iter().flatten().collect(), &mut Errors::default());
-    links.iter_mut().for_each(|link| link.addresses = link.addresses.or(addressed));
+    links.iter_mut().for_each(|link| link.addresses = link.addresses.or(given.automatic));
     let names = nodes.iter().map(|node| (node.name.value.clone(), Vec::new()));
     let mut addresses: BTreeMap<String, Vec<IpAddr>> = names.collect();
-    for (node, net) in addressing::addresses(&links, &bare) {
+    for (node, net) in crate::addressing::addresses(&links, &bare, given) {
         addresses.entry(node).or_default().push(net);
     }
     Nodes { addresses, has_gaps }

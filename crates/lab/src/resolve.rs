@@ -95,7 +95,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         files: found.errors.files().to_vec(),
     };
     let segments = segments(&spec.links, &spec.nodes);
-    let addresses = assign(&segments, segments::ends(&spec.links).count(), found);
+    let addresses = assign(&segments, segments::ends(&spec.links).count(), &spec.addressing, found);
     // With an end that leads nowhere there is no network to route in; the errors are noted.
     if let Some(interfaces) = interfaces {
         let routing = routing::settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);

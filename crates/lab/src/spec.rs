@@ -43,10 +43,32 @@ pub(crate) struct Spec {
     pub(crate) routes: bool,
     /// How long time zero waits for the routing daemons to find all routes; none: it does not.
     pub(crate) converged: Option<Spanned<Duration>>,
+    pub(crate) addressing: AddressingSpec,
     /// Whether neighbours are learned by ARP and neighbour discovery.
     pub(crate) arp: Option<bool>,
     /// Whether switches may be joined in loops.
     pub(crate) loops: bool,
+}
+
+/// Where automatic addresses come from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct AddressingSpec {
+    /// Whether ends that say nothing of it themselves get any.
+    pub(crate) automatic: Option<bool>,
+    pub(crate) v4: PoolSpec,
+    pub(crate) v6: PoolSpec,
+    /// Whether links between two nodes have subnets of two addresses.
+    pub(crate) point_to_point: bool,
+}
+
+/// Where the automatic addresses of a family come from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum PoolSpec {
+    #[default]
+    Usual,
+    /// There are none.
+    Nowhere,
+    Within(Spanned<IpNet>),
 }
 
 /// Whether links are to be joined in the kernel.

@@ -1,5 +1,7 @@
 //! Both families as numbers.
 
+use crate::diagnostics::Spanned;
+use crate::spec::{AddressingSpec, PoolSpec};
 use ipnet::IpNet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -18,6 +20,10 @@ pub(super) struct Pool {
     pub(super) step: u128,
     /// How long its prefix is.
     longest: u8,
+    /// In the subnet of two nodes, the first one's address, and the length of the prefix, if they are special.
+    pub(super) pair: Option<(u128, u8)>,
+    /// As the lab file has it.
+    pub(super) given: Option<Spanned<IpNet>>,
 }
 
 impl Pool {
@@ -25,6 +31,11 @@ impl Pool {
     /// broadcasts.
     pub(super) fn parts(&self, ends: usize) -> u128 {
         (ends as u128 + 2).div_ceil(self.step).next_power_of_two()
+    }
+
+    /// How many subnets of the smallest size there are.
+    pub(super) fn room(&self) -> u128 {
+        (self.last - self.first) / self.step + 1
     }
 
     /// How long the prefix of a subnet of so many parts is.
@@ -67,12 +78,29 @@ impl Family {
         }
     }
 
-    /// 10.0.0.0/8 is private (RFC 1918); fd00:6e6c::/32 is locally assigned (RFC 4193) and begins with `nl` in ASCII.
-    pub(super) fn pool(self) -> Pool {
-        match self {
-            Self::V4 => Pool { first: 10 << 24, last: (11 << 24) - 1, step: 4, longest: 30 },
-            Self::V6 => Pool { first: 0xfd00_6e6c << 96, last: (0xfd00_6e6d << 96) - 1, step: 1 << 64, longest: 64 },
-        }
+    /// Where its automatic subnets come from; none if there are none. 10.0.0.0/8 is private (RFC 1918); fd00:6e6c::/32 is
+    /// locally assigned (RFC 4193) and begins with `nl` in ASCII.
+    pub(super) fn pool(self, spec: &AddressingSpec) -> Option<Pool> {
+        let wanted = if self == Self::V4 { &spec.v4 } else { &spec.v6 };
+        let Range { first, last } = match (wanted, self) {
+            (PoolSpec::Nowhere, _) => return None,
+            (PoolSpec::Within(net), _) => range(&net.value),
+            (PoolSpec::Usual, Self::V4) => Range { first: 10 << 24, last: (11 << 24) - 1 },
+            (PoolSpec::Usual, Self::V6) => Range { first: 0xfd00_6e6c << 96, last: (0xfd00_6e6d << 96) - 1 },
+        };
+        let given = if let PoolSpec::Within(net) = wanted { Some(net.clone()) } else { None };
+        let (step, longest) = match self {
+            Self::V4 if spec.point_to_point => (2, 31),
+            Self::V4 => (4, 30),
+            Self::V6 => (1 << 64, 64),
+        };
+        let pair = match self {
+            // RFC 3021: both addresses of a /31 are those of nodes.
+            Self::V4 => (0, 31),
+            // RFC 6164 keeps those free whose last 64 bits are zero; the rest of the /64 stays unused.
+            Self::V6 => (2, 127),
+        };
+        Some(Pool { first, last, step, longest, pair: spec.point_to_point.then_some(pair), given })
     }
 
     /// Bits of an address.

@@ -121,6 +121,32 @@ pub(crate) const VLANS: Section = Section {
     ]],
 };
 
+/// Where addresses come from.
+pub(crate) const ADDRESSING: Section = Section {
+    name: "addresses",
+    doc: "Where automatic addresses come from.",
+    groups: &[&[
+        Key::new(
+            "ipv4",
+            Kind::OneOf(&[Kind::Word(&["none"]), Kind::Text("^[0-9.]+/[0-9]{1,2}$")]),
+            "172.16.0.0/12",
+            "The prefix of IPv4 subnets, or none: no IPv4. Default: 10.0.0.0/8.",
+        ),
+        Key::new(
+            "ipv6",
+            Kind::OneOf(&[Kind::Word(&["none"]), Kind::Text("^[0-9a-fA-F:.]+/[0-9]{1,3}$")]),
+            "fd00::/48",
+            "The prefix of IPv6 subnets, or none: no IPv6. Default: fd00:6e6c::/32.",
+        ),
+        Key::new(
+            "point_to_point",
+            Kind::Flag,
+            "true",
+            "Whether links between two nodes have a /31 and a /127 instead of a /30 and a /64. Default: false.",
+        ),
+    ]],
+};
+
 /// Who gives addresses.
 pub(super) const ADDRESSES: Kind = Kind::Word(&["automatic", "none"]);
 

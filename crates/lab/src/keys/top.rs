@@ -2,7 +2,7 @@
 
 use super::daemons::CONVERGED;
 use super::kinds::{DURATION, NODE_REFERENCE, SHARE, VARIABLE_NAMES};
-use super::network::{ADDRESSES, LINK};
+use super::network::{ADDRESSES, ADDRESSING, LINK};
 use super::node::{NODE, ROUTES};
 use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, SETUP, UP};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
@@ -85,9 +85,10 @@ pub(crate) const TOP: Section = Section {
         ),
         Key::new(
             "addresses",
-            ADDRESSES,
-            "none",
-            "Whether ends of links get addresses that the file does not give: automatic or none. Default: automatic.",
+            Kind::OneOf(&[ADDRESSES, Kind::Section(&ADDRESSING)]),
+            "{ipv4: 172.16.0.0/12, ipv6: none}",
+            "Whether ends of links get addresses that the file does not give: automatic or none; or which ones. Default: \
+             automatic.",
         ),
         Key::new(
             "arp",

@@ -327,7 +327,7 @@ mod tests {
         let index = Index::new("node", spec.nodes.iter().map(|node| &node.name), false);
         let interfaces = resolve(&spec.links, &index, &mut found.errors).unwrap();
         let (segments, kinds) = (segments(&spec.links, &spec.nodes), kinds.map(|(_, kind)| kind));
-        let addresses = assign(&segments, ends(&spec.links).count(), &mut found);
+        let addresses = assign(&segments, ends(&spec.links).count(), &spec.addressing, &mut found);
         let routing = settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);
         assert!(found.errors.is_empty() && found.warnings.is_empty(), "{:?} {:?}", found.errors, found.warnings);
         let of_node = |place: usize| {

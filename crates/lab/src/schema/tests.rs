@@ -1,7 +1,7 @@
 use super::*;
 use crate::keys::{
-    BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DIRECTION, DOWN, END, FILE, HEAL, LINK, NODE, PARTITION, READY, RUN,
-    SET, SETUP, STP, TREATMENT, UP, VLANS,
+    ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DIRECTION, DOWN, END, FILE, HEAL, LINK, NODE, PARTITION,
+    READY, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -51,7 +51,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
             format!("clock: virtual\nnodes: {{client: {{cpu: {{branch: 1 ns, {pair}}}}}}}\n")
         }
         "cpu" => format!("clock: virtual\nnodes: {{client: {{cpu: {{{pair}}}}}}}\n"),
-        "clock" | "bounds" => format!("{network}{}: {{{pair}}}\n", section.name),
+        "clock" | "bounds" | "addresses" => format!("{network}{}: {{{pair}}}\n", section.name),
         "link" if key.name == "vlans" => {
             format!(
                 "nodes: {{client: {{}}, s1: {{kind: switch}}}}\nlinks: {{access: {{ends: [client, s1], {pair}}}}}\n"
@@ -108,7 +108,7 @@ fn every_example_is_decoded_and_valid() {
         &BOUNDS,
         &crate::capture::SECTION,
     ];
-    let machine = [&CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED];
+    let machine = [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED];
     let timeline = [&SETUP, &RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &READY];
     for section in network.into_iter().chain(machine).chain(timeline) {
         for key in section.keys() {
