@@ -2,6 +2,8 @@
 
 use crate::bed::{Bed, Finished, User};
 use crate::client::{Client, socket_of};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::process::Stdio;
 use std::thread::sleep;
@@ -34,6 +36,7 @@ fn a_lab_in_virtual_time_goes_on_step_by_step() {
         time_stands_still_between_steps(&mut client);
         a_step_tells_what_happened_in_it(&bed);
         programs_run_while_time_goes_on(&bed, &mut client);
+        a_program_whose_time_stands_still_can_be_left(&bed);
         one_client_at_a_time_advances(&bed, &mut client);
         time_goes_on_and_is_held_again(&bed, &mut client);
         bed.netloom(&["down"]).expect_code(0);
@@ -104,6 +107,18 @@ fn programs_run_while_time_goes_on(bed: &Bed, client: &mut Client) {
     assert!(output.status.success() && text.contains("time=1"), "{text}");
     let printed = bed.netloom(&["advance", "steps", "10ms"]).expect_code(0);
     assert!(printed.stdout.trim_end().ends_with('s'), "{printed:#?}");
+}
+
+fn a_program_whose_time_stands_still_can_be_left(bed: &Bed) {
+    let mut command = bed.command(&["exec", "steps", "a", "--", "sleep", "1000"]);
+    let sleeper = command.stderr(Stdio::piped()).spawn().unwrap();
+    let told = bed.netloom(&["exec", "steps", "nobody", "true"]).expect_code(2);
+    assert!(told.stderr.contains("steps: its time is paused"), "{told:#?}");
+    // Before it holds signals, it ends by this one; then it is no exit code.
+    sleep(Duration::from_millis(300));
+    kill(Pid::from_raw(sleeper.id().cast_signed()), Signal::SIGTERM).unwrap();
+    let ended = Finished::of(&sleeper.wait_with_output().unwrap());
+    assert!(matches!(ended.code, Some(143) | None), "{ended:#?}");
 }
 
 fn one_client_at_a_time_advances(bed: &Bed, client: &mut Client) {

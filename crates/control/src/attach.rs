@@ -29,15 +29,16 @@ pub enum Stdio {
 pub fn attach(lab: &str, exec: Exec, stdio: Stdio) -> Result<i32, RunError> {
     let client = Client::connect(lab)?;
     match stdio {
-        Stdio::Passed => passed(client, exec),
+        Stdio::Passed => passed(lab, client, exec),
         Stdio::Terminal => on_terminal(client, exec),
     }
 }
 
-fn passed(mut client: Client, exec: Exec) -> Result<i32, RunError> {
-    let signals = Signals::hold(&[Signal::SIGQUIT]).map_err(broken)?;
+fn passed(lab: &str, mut client: Client, exec: Exec) -> Result<i32, RunError> {
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+    // Until it has started, which takes lab time, a signal ends this process, and with it the program.
     client.exec(exec, [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()])?;
+    let signals = Signals::hold(&[Signal::SIGQUIT]).map_err(broken)?;
     let mut answered = false;
     loop {
         if let Some(code) = client.exit_code(answered)? {
@@ -47,12 +48,15 @@ fn passed(mut client: Client, exec: Exec) -> Result<i32, RunError> {
         [answered, signalled] = readable([client.as_fd(), signals.as_fd()])?;
         if signalled && let Some(signal) = signals.next() {
             client.signal(signal as i32)?;
+            // A program whose time stands still cannot end. It is killed because this connection closes.
+            if Client::connect(lab)?.info()?.paused {
+                return Ok(128 + signal as i32);
+            }
         }
     }
 }
 
 fn on_terminal(mut client: Client, exec: Exec) -> Result<i32, RunError> {
-    let signals = Signals::hold(&[Signal::SIGWINCH]).map_err(broken)?;
     let (stdin, stdout) = (io::stdin(), io::stdout());
     let Pty { master, slave } = open_pty().map_err(refused)?;
     fcntl(&master, FcntlArg::F_SETFL(OFlag::O_RDWR | OFlag::O_NONBLOCK)).map_err(|errno| broken(errno.into()))?;
@@ -60,6 +64,7 @@ fn on_terminal(mut client: Client, exec: Exec) -> Result<i32, RunError> {
     relay.copy_window_size()?;
     client.exec(exec, [slave.as_fd(); 3])?;
     drop(slave);
+    let signals = Signals::hold(&[Signal::SIGWINCH]).map_err(broken)?;
     let raw = RawMode::enter(stdin.as_fd()).map_err(refused)?;
     let code = relay.until_exit(&mut client, &signals);
     relay.drain();

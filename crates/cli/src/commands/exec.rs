@@ -2,7 +2,8 @@
 
 use super::{Failure, Outcome};
 use crate::args::ExecArgs;
-use netloom_control::{Exec, Stdio, attach};
+use crate::talk::say;
+use netloom_control::{Client, Exec, Stdio};
 use netloom_judge::ExitCode;
 use std::io::{IsTerminal, stdin, stdout};
 use std::path::PathBuf;
@@ -20,7 +21,7 @@ pub(super) fn exec(args: ExecArgs) -> Outcome {
     let cwd = starting_folder(args.folder)?;
     let (terminal, user) = (stdio == Stdio::Terminal, args.user);
     let exec = Exec { node: args.node, argv: args.argv, env, cwd, terminal, user };
-    code(attach(&args.lab, exec, stdio)?)
+    attach(&args.lab, exec, stdio)
 }
 
 /// The variables that describe this terminal: the lab may have been brought up from another one.
@@ -47,8 +48,15 @@ pub(super) fn starting_folder(named: Option<PathBuf>) -> Result<String, Failure>
     })
 }
 
-/// Exit codes have eight bits, as the kernel has it.
-pub(super) fn code(code: i32) -> Outcome {
+/// Runs a program in a node of this lab until it ends, and says why it does not if time stands still there.
+pub(super) fn attach(lab: &str, exec: Exec, stdio: Stdio) -> Outcome {
+    if Client::connect(lab)?.info()?.paused {
+        say(&format!(
+            "{lab}: its time is paused, and so are its programs; netloom advance {lab} 1s, netloom resume {lab}"
+        ));
+    }
+    let code = netloom_control::attach(lab, exec, stdio)?;
+    // Exit codes have eight bits, as the kernel has it.
     Ok(u8::try_from(code & 0xff).expect("masked to eight bits"))
 }
 

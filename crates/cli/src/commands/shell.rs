@@ -2,8 +2,8 @@
 
 use super::{Failure, Outcome};
 use crate::args::ShellArgs;
-use crate::commands::exec::{code, personal_environment, starting_folder, terminal_environment};
-use netloom_control::{Exec, Stdio, attach};
+use crate::commands::exec::{attach, personal_environment, starting_folder, terminal_environment};
+use netloom_control::{Exec, Stdio};
 use netloom_judge::ExitCode;
 use std::env;
 use std::io::{IsTerminal, stdin, stdout};
@@ -31,7 +31,7 @@ pub(super) fn shell(args: &ShellArgs) -> Outcome {
         terminal: at_terminal,
         user: None,
     };
-    code(attach(&args.lab, exec, stdio)?)
+    attach(&args.lab, exec, stdio)
 }
 
 /// Bash gets a start file; every other shell gets the prompt in its environment.
