@@ -1,6 +1,7 @@
 //! Switches and hubs: what programs see of a LAN, and what its switches count.
 
 use crate::bed::{Bed, User};
+use serde_json::Value;
 use std::fs;
 use std::process::Command;
 
@@ -93,7 +94,7 @@ fn a_lan_in_virtual_time_is_the_same_every_time() {
 }
 
 /// The example: pings go on over the link that was blocked, and the capture has what the switches say of that.
-fn heals(bed: Bed, clock: &str) -> (serde_json::Value, Vec<u8>) {
+fn heals(bed: Bed, clock: &str) -> (Value, Vec<u8>) {
     let example = include_str!("../../examples/spanning-tree.yaml");
     let loose = "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}";
     bed.write(
@@ -136,4 +137,78 @@ fn nobody_runs_a_program_on_a_switch() {
     let refused = bed.netloom(&["exec", "lan", "s1", "--", "true"]).expect_code(2);
     assert!(refused.stderr.contains("`s1` is a switch and runs no programs"), "{refused:#?}");
     bed.netloom(&["down", "lan"]).expect_code(0);
+}
+
+/// While a lab is up: what switches have counted, and that they forget who was behind a link that is cut.
+#[test]
+fn switches_tell_what_they_count_while_they_do() {
+    let bed = Bed::new(User::all().remove(0));
+    bed.write("lan.yaml", &format!("name: lan\n{LAN}"));
+    bed.netloom(&["up", "lan.yaml"]).expect_code(0);
+    let ping = || drop(bed.netloom(&["exec", "lan", "a", "--", "ping", "-c", "2", "-i", "0.2", "b"]).expect_code(0));
+    let port = |node: &str, link: &str, what: &str| {
+        let told = bed.netloom(&["stats", "lan", "--once", "--json"]).expect_code(0);
+        let stats: Value = serde_json::from_str(&told.stdout).unwrap();
+        let rows = stats["switches"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["node"] == node && row["link"] == link).unwrap();
+        row[what].as_u64().unwrap()
+    };
+    ping();
+    assert!(port("s1", "la", "received_frames") >= 2 && port("s3", "lb", "learned_addresses") == 1);
+    let table = bed.netloom(&["stats", "lan", "--once"]).expect_code(0).stdout;
+    assert!(table.contains("switch") && table.contains("flooded"), "{table}");
+    bed.netloom(&["set", "lan", "lb", "state=down"]).expect_code(0);
+    bed.netloom(&["set", "lan", "lb", "state=up"]).expect_code(0);
+    ping();
+    assert_eq!(port("s3", "lb", "learned_addresses"), 2, "learned again");
+    bed.netloom(&["down", "lan"]).expect_code(0);
+}
+
+/// Two VLANs over a trunk, each with an end of a router: hosts reach those of their own VLAN at once, and others over the router.
+const VLANS: &str = "
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
+nodes: {a10: {}, a20: {}, b10: {}, b20: {}, left: {kind: switch}, right: {kind: switch}, r: {kind: transit}}
+links:
+  desk1: {ends: [a10, left], vlans: 10}
+  desk2: {ends: [a20, left], vlans: 20}
+  desk3: {ends: [b10, right], vlans: 10}
+  desk4: {ends: [b20, right], vlans: 20}
+  trunk: {ends: [left, right], vlans: {trunk: [10, 20]}, rate: 100 Mbit/s, delay: 1 ms}
+  door10: {ends: [r, right], vlans: 10, delay: 5 ms}
+  door20: {ends: [r, right], vlans: 20}
+timeline:
+  - {on: b10, run: iperf3 -s, as: sink, ready: {tcp: 5201}}
+  - {on: a10, run: ping -c 3 -i 0.2 b10, as: near}
+  - {on: a10, run: ping -6 -c 3 -i 0.2 b20, as: far}
+  - {at: 1500 ms, on: a10, run: iperf3 -c b10 -t 1, as: transfer}
+expect: [near.exit == 0, far.exit == 0, transfer.exit == 0]
+";
+
+fn runs_vlans(bed: &Bed, clock: &str) {
+    bed.write("vlans.yaml", &format!("name: vlans\nclock: {clock}\narp: true\n{VLANS}"));
+    bed.netloom(&["run", "vlans.yaml"]).expect_code(0);
+    let log = |name: &str| fs::read_to_string(bed.latest("vlans").join(format!("logs/{name}.stdout"))).unwrap();
+    assert!(least(&log("02-a10-near")) >= 2.0, "{}", log("02-a10-near"));
+    assert!(least(&log("03-a10-far")) >= 12.0, "over the router: {}", log("03-a10-far"));
+    let ports = bed.json("vlans", "switches.json");
+    let rows = ports.as_array().unwrap();
+    let row = |link: &str| rows.iter().find(|row| row["link"] == link).unwrap();
+    assert!(row("desk1")["received_frames"].as_u64().unwrap() > 100, "{ports}");
+    // Those of VLAN 20 hear nothing of the transfer.
+    assert!(
+        row("desk2")["sent_frames"].as_u64().unwrap() < 50 && row("desk4")["sent_frames"].as_u64().unwrap() < 50,
+        "{ports}"
+    );
+}
+
+#[test]
+fn vlans_are_apart_in_real_time() {
+    for user in User::all() {
+        runs_vlans(&Bed::new(user), "real");
+    }
+}
+
+#[test]
+fn switches_and_vlans_work_in_dilated_time() {
+    runs_vlans(&Bed::with_kernel(User::all().remove(0)), "{dilation: 4}");
 }

@@ -227,6 +227,9 @@ impl Driver {
                 // The caller may have gone; then the answer is not needed.
                 let _ = reply.send((now, self.edge.fabric.counters().copied().collect()));
             }
+            Command::Switches(reply) => {
+                let _ = reply.send(self.edge.fabric.switch_counters().map(<[_]>::to_vec).collect());
+            }
             Command::Snapshot(reply) => {
                 let _ = reply.send(self.snapshot(self.clock.now()));
             }

@@ -13,7 +13,7 @@ use crate::report::Snapshot;
 use crate::taps;
 use crate::wait::{Precision, Sleeper, Waiter};
 use crate::worker::Worker;
-use netloom_fabric::{Fabric, PipeId, PortId, Shard, Tap, TapId};
+use netloom_fabric::{Fabric, PipeId, PortId, Shard, SwitchCounters, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::Pool;
 use netloom_units::{Dilation, Instant};
@@ -217,6 +217,14 @@ impl Engine {
     /// When the engine has died.
     pub fn counters(&mut self) -> Result<(Instant, Vec<PipeCounters>), EngineError> {
         self.ask(Command::Counters).map(|answers| self.places.merge_counters(&answers))
+    }
+
+    /// What each switch has counted at each of its ports, in the order of devices; as cheap.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn switch_counters(&mut self) -> Result<Vec<Vec<SwitchCounters>>, EngineError> {
+        self.ask(Command::Switches).map(|answers| self.places.merge_switches(&answers))
     }
 
     /// Everything that the engine knows.

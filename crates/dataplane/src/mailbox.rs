@@ -2,7 +2,7 @@
 
 use crate::agenda::{Appointment, Kept};
 use crate::report::Snapshot;
-use netloom_fabric::{PipeId, Tap, TapId};
+use netloom_fabric::{PipeId, SwitchCounters, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_units::Instant;
 use std::sync::mpsc::Sender as Outbox;
@@ -15,6 +15,7 @@ pub(crate) enum Command {
     AddTap(TapId, Box<dyn Tap + Send>),
     RemoveTap(TapId),
     Counters(Outbox<(Instant, Vec<PipeCounters>)>),
+    Switches(Outbox<Vec<Vec<SwitchCounters>>>),
     Snapshot(Outbox<Snapshot>),
     Stop(Outbox<Snapshot>),
 }

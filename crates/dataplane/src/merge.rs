@@ -2,7 +2,7 @@
 
 use crate::agenda::{Act, Appointment, Kept, Task};
 use crate::report::{EngineReport, PipeReport, Snapshot};
-use netloom_fabric::{PipeId, Place, RouterCounters, Shard};
+use netloom_fabric::{PipeId, Place, RouterCounters, Shard, SwitchCounters};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
 use std::collections::HashMap;
@@ -80,6 +80,11 @@ impl Places {
     pub(crate) fn merge_counters(&self, answers: &[(Instant, Vec<PipeCounters>)]) -> (Instant, Vec<PipeCounters>) {
         let at = answers.iter().map(|(at, _)| *at).max().unwrap_or(Instant::ZERO);
         (at, self.pipes.iter().map(|(shard, pipe)| answers[*shard].1[pipe.0 as usize]).collect())
+    }
+
+    /// What all switches have counted.
+    pub(crate) fn merge_switches(&self, answers: &[Vec<Vec<SwitchCounters>>]) -> Vec<Vec<SwitchCounters>> {
+        self.switches.iter().map(|(shard, switch)| answers[*shard][*switch].clone()).collect()
     }
 
     /// One snapshot of all.

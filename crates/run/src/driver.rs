@@ -2,7 +2,7 @@
 
 use crate::virtual_time::VirtualTime;
 use netloom_dataplane::{Appointment, Engine, EngineError, Kept, Snapshot};
-use netloom_fabric::{PipeId, Tap, TapId};
+use netloom_fabric::{PipeId, SwitchCounters, Tap, TapId};
 use netloom_guest::schedule::Statistics;
 use netloom_judge::RunError;
 use netloom_link::{PipeChange, PipeCounters};
@@ -90,6 +90,14 @@ impl Driver {
         match self {
             Self::Engine(engine) => engine.counters().map_err(died),
             Self::Virtual(time) => Ok(time.counters()),
+        }
+    }
+
+    /// What each switch has counted at each of its ports.
+    pub(crate) fn switch_counters(&mut self) -> Result<Vec<Vec<SwitchCounters>>, RunError> {
+        match self {
+            Self::Engine(engine) => engine.switch_counters().map_err(died),
+            Self::Virtual(time) => Ok(time.switch_counters()),
         }
     }
 

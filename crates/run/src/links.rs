@@ -7,9 +7,9 @@ use netloom_dataplane::{Act, Appointment, Kept, Snapshot};
 use netloom_fabric::{PipeId, Tap, TapId};
 use netloom_host::netlink::{InterfaceCounters, Netlink};
 use netloom_judge::losses::{PortCount, PortCounters, port_losses};
-use netloom_judge::{Effects, LinkName, PipePlace, PipeState, PortLoss, RunError};
-use netloom_lab::Direction;
+use netloom_judge::{Effects, LinkName, PipePlace, PipeState, PortLoss, RunError, SwitchRow};
 use netloom_lab::fabric::pipe_id;
+use netloom_lab::{Direction, NodeKind, Plan};
 use netloom_link::{ConfigError, PipeChange, PipeConfig, PipeCounters};
 use netloom_units::{Bytes, Duration, Instant, Rate};
 use std::collections::BTreeMap;
@@ -274,11 +274,13 @@ impl Links {
         Ok(port_losses(&self.names, &engine, &self.before, &read_port_counters()?))
     }
 
-    /// What every pipe has counted, for a client.
-    pub(crate) fn stats(&mut self) -> Result<LabStats, RunError> {
+    /// What every pipe and every port of a switch of this plan has counted, for a client.
+    pub(crate) fn stats(&mut self, plan: &Plan) -> Result<LabStats, RunError> {
         let (at, counters) = self.counters()?;
         let pipes = counters.iter().enumerate().map(|(pipe, counted)| self.pipe_stats(pipe, counted)).collect();
-        Ok(LabStats { at_ns: at.as_nanos(), pipes })
+        let has_switches = plan.nodes.iter().any(|node| node.kind == NodeKind::Switch);
+        let counted = if has_switches { self.driver.switch_counters()? } else { Vec::new() };
+        Ok(LabStats { at_ns: at.as_nanos(), pipes, switches: SwitchRow::of_plan(plan, &counted) })
     }
 
     fn pipe_stats(&self, pipe: usize, counted: &PipeCounters) -> PipeStats {

@@ -13,7 +13,7 @@ pub(crate) use boot::boot;
 use channel::{Inbox, VirtualChannel};
 use gauge::Gauge;
 use netloom_dataplane::{Act, Agenda, Appointment, EngineReport, Kept, Meters, Snapshot, Task, ThreadReport};
-use netloom_fabric::{Fabric, PipeId, Tap, TapId};
+use netloom_fabric::{Fabric, PipeId, SwitchCounters, Tap, TapId};
 use netloom_guest::deputy::{Bell, Deputy, Vitals, Watchdog};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_judge::{ExitCode, RunError};
@@ -203,6 +203,10 @@ impl VirtualTime {
     /// The appointments that were kept since the last call.
     pub(crate) fn kept(&self) -> Vec<Kept> {
         std::mem::take(&mut self.0.borrow_mut().kept)
+    }
+
+    pub(crate) fn switch_counters(&self) -> Vec<Vec<SwitchCounters>> {
+        self.0.borrow().scheduler.switch_counters().map(<[_]>::to_vec).collect()
     }
 
     pub(crate) fn counters(&self) -> (Instant, Vec<PipeCounters>) {

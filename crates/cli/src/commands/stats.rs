@@ -6,7 +6,7 @@ use netloom_control::{Client, LabStats, PipeStats, only_lab};
 use netloom_host::terminal::{WindowSize, window_size};
 use netloom_judge::quantity::{rate, span};
 use netloom_judge::telling_columns;
-use netloom_results::render::{Align, Table, pipe_name};
+use netloom_results::render::{Align, Table, pipe_name, switches};
 use std::io::{IsTerminal, stdout};
 use std::thread::sleep;
 use std::time::Duration;
@@ -123,7 +123,9 @@ fn table(now: &LabStats, before: &LabStats, without: &[&str]) -> String {
             telling.iter().map(|column| if pipe.joined_in_kernel { dash() } else { effects[*column].1.to_string() });
         table.row(of_kept(cells(pipe, earlier, seconds.max(f64::EPSILON)).into_iter().chain(told).collect()));
     }
-    table.to_string().trim_end().to_owned()
+    let switches = switches(&now.switches, "with --json");
+    let rest = if switches.is_empty() { String::new() } else { format!("\n\n{}", switches.trim_end()) };
+    format!("{}{rest}", table.to_string().trim_end())
 }
 
 fn cells(pipe: &PipeStats, before: &PipeStats, seconds: f64) -> Vec<String> {
@@ -170,7 +172,7 @@ mod tests {
             dropped_loss_packets: 4,
             ..before.clone()
         };
-        let stats = |at_ns, pipe: &PipeStats| LabStats { at_ns, pipes: vec![pipe.clone()] };
+        let stats = |at_ns, pipe: &PipeStats| LabStats { at_ns, pipes: vec![pipe.clone()], switches: Vec::new() };
         let text = table(&stats(3_000_000_000, &now), &stats(1_000_000_000, &before), &[]);
         let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
         assert_eq!(row.join(" "), "l a>b up 1 Mbit/s 0 ns 500 kbit/s 50.0 % 0 0 2 4");
@@ -194,7 +196,7 @@ mod tests {
             rate_bits_per_second: Some(100_000_000),
             ..PipeStats::default()
         };
-        let stats = |at_ns| LabStats { at_ns, pipes: (0..50).map(pipe).collect() };
+        let stats = |at_ns| LabStats { at_ns, pipes: (0..50).map(pipe).collect(), switches: Vec::new() };
         let (now, before) = (stats(3_000_000_000), stats(1_000_000_000));
         for (rows, columns) in [(24, 80), (10, 40), (60, 200), (3, 10)] {
             let text = fitted(&now, &before, Some(WindowSize { rows, columns }));

@@ -2,7 +2,7 @@
 
 use super::request::Id;
 use super::topology::{ServiceInfo, Topology};
-use netloom_judge::{Effects, ExitCode};
+use netloom_judge::{Effects, ExitCode, SwitchRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -135,6 +135,9 @@ pub struct LabStats {
     pub at_ns: u64,
     /// Every link's own pipes in the order of the lab file, forward before backward; then all further ones.
     pub pipes: Vec<PipeStats>,
+    /// Every port of every switch, in the order of the lab file.
+    #[serde(default)]
+    pub switches: Vec<SwitchRow>,
 }
 
 /// What one pipe counted so far. Packets are segments; bytes count from the IP header on.

@@ -1,5 +1,6 @@
 use super::*;
 use jsonschema::validator_for;
+use netloom_judge::SwitchRow;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -188,7 +189,8 @@ fn all_names(definition: &str, tag: &str) -> impl Iterator<Item = String> {
 
 fn pipe_stats() -> LabStats {
     let pipe = PipeStats { rate_bits_per_second: Some(1), pipe: Some("voip".into()), ..PipeStats::default() };
-    LabStats { at_ns: 1, pipes: vec![PipeStats::default(), pipe] }
+    let port = SwitchRow { node: "s".into(), received_frames: 3, ..SwitchRow::default() };
+    LabStats { at_ns: 1, pipes: vec![PipeStats::default(), pipe], switches: vec![port] }
 }
 
 fn replies() -> Vec<Reply> {

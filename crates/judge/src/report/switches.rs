@@ -1,11 +1,13 @@
 //! What the ports of switches have counted.
 
 use netloom_fabric::{PortTree, SwitchCounters};
+use netloom_lab::{InterfacePlan, NodeKind, NodePlan, Plan};
 use netloom_units::Instant;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a switch did at one of its ports since the lab began. The segments of a train are frames of their own.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SwitchRow {
     /// The switch.
     pub node: String,
@@ -49,7 +51,7 @@ pub struct SwitchRow {
 }
 
 /// A port's part in a spanning tree, in the end.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TreeRow {
     /// What it is for: root, designated, alternate, backup or disabled.
     pub role: String,
@@ -76,8 +78,18 @@ impl From<PortTree> for TreeRow {
 }
 
 impl SwitchRow {
+    /// What every port of every switch of a plan has counted, as the engine tells it.
+    pub fn of_plan(plan: &Plan, counted: &[Vec<SwitchCounters>]) -> Vec<Self> {
+        let switches = plan.nodes.iter().filter(|node| node.kind == NodeKind::Switch).zip(counted);
+        let ports = switches.flat_map(|(node, own)| node.interfaces.iter().zip(own).map(move |port| (node, port)));
+        let row = |(node, (port, own)): (&NodePlan, (&InterfacePlan, &SwitchCounters))| {
+            Self::new(node.name.clone(), port.name.clone(), plan.links[port.end.link()].name.clone(), own)
+        };
+        ports.map(row).collect()
+    }
+
     /// The row of a port of `node`, which has counted this.
-    pub fn new(node: String, interface: String, link: String, counted: &SwitchCounters) -> Self {
+    fn new(node: String, interface: String, link: String, counted: &SwitchCounters) -> Self {
         Self {
             node,
             interface,

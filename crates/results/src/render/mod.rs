@@ -40,7 +40,7 @@ pub fn report(report: &Report) -> String {
     let mut text = String::new();
     text.push_str(&pipes(&report.pipes));
     section(&mut text, "transit routers", &routers(&report.routers));
-    section(&mut text, "switches", &switches(&report.switches));
+    section(&mut text, "switches", &switches(&report.switches, "in switches.json"));
     section(&mut text, "commands", &commands(&report.commands));
     section(&mut text, "expectations", &expectations(&report.expectations));
     for warning in &report.warnings {
@@ -230,8 +230,8 @@ fn routers(rows: &[RouterRow]) -> String {
     text
 }
 
-/// What each port of a switch did; of many, those that carried most.
-fn switches(rows: &[SwitchRow]) -> String {
+/// What each port of a switch did; of many, those that carried most. `rest`: where the others are.
+pub fn switches(rows: &[SwitchRow], rest: &str) -> String {
     if rows.is_empty() {
         return String::new();
     }
@@ -263,7 +263,7 @@ fn switches(rows: &[SwitchRow]) -> String {
     }
     let mut text = table.to_string();
     if kept.len() < rows.len() {
-        push_line(&mut text, &format!("... {} more in switches.json", rows.len() - kept.len()));
+        push_line(&mut text, &format!("... {} more {rest}", rows.len() - kept.len()));
     }
     text
 }

@@ -11,7 +11,6 @@ use crate::driver::Driver;
 use crate::guard_link::GuardLink;
 use crate::job::{Job, Mode};
 use netloom_dataplane::Snapshot;
-use netloom_fabric::SwitchCounters;
 use netloom_guest::deputy::SLICE;
 use netloom_host::node::NetworkChange;
 use netloom_judge::expectations::{self, Measurements};
@@ -21,7 +20,7 @@ use netloom_judge::verdict::{self, Evidence, NodeEvidence, ProcessorShare, judge
 use netloom_judge::{
     Advance, CommandRow, ExitCode, ExpectationRow, PipeRow, Report, RouterRow, RunError, Spent, SwitchRow,
 };
-use netloom_lab::{Clock, CommandMetric, InterfacePlan, NodeKind, NodePlan, Plan};
+use netloom_lab::{Clock, CommandMetric, NodeKind};
 use netloom_results::{INTERVAL, plots};
 use netloom_units::Instant;
 use std::collections::BTreeMap;
@@ -104,7 +103,7 @@ impl Session<'_> {
         let routers = self.context.job.plan.nodes.iter().filter(|node| node.kind == NodeKind::Transit);
         report.routers =
             routers.zip(&last.routers).map(|(node, counted)| RouterRow::new(node.name.clone(), counted)).collect();
-        report.switches = switch_rows(&self.context.job.plan, last);
+        report.switches = SwitchRow::of_plan(&self.context.job.plan, &last.switches);
         report.expectations = self.expectations(last, &play.first);
         let nodes = self.context.job.plan.nodes.iter().map(|node| node.name.as_str());
         report.effort = Some(play.spent.effort(self.context.job.plan.clock, nodes));
@@ -239,16 +238,6 @@ impl Session<'_> {
 
 fn failed(error: &RunError) -> Event {
     Event::Failed { code: error.exit_code().number(), message: error.to_string() }
-}
-
-/// What every port of every switch has counted.
-fn switch_rows(plan: &Plan, last: &Snapshot) -> Vec<SwitchRow> {
-    let switches = plan.nodes.iter().filter(|node| node.kind == NodeKind::Switch).zip(&last.switches);
-    let ports = switches.flat_map(|(node, counted)| node.interfaces.iter().zip(counted).map(move |port| (node, port)));
-    let row = |(node, (port, counted)): (&NodePlan, (&InterfacePlan, &SwitchCounters))| {
-        SwitchRow::new(node.name.clone(), port.name.clone(), plan.links[port.end.link()].name.clone(), counted)
-    };
-    ports.map(row).collect()
 }
 
 /// That a run in which no link carried anything says nothing of any.

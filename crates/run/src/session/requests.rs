@@ -114,7 +114,7 @@ impl Requests {
             },
             Request::Pause => self.pause(true, context).map_or_else(Reply::Refused, Reply::Now),
             Request::Resume => self.pause(false, context).map_or_else(Reply::Refused, Reply::Now),
-            Request::Stats => Reply::Stats(context.links.stats()?),
+            Request::Stats => Reply::Stats(context.links.stats(&context.job.plan)?),
             Request::Exec(exec) => execute(id, exec, fds, context, programs).map_or_else(refused, |()| Reply::Started),
             Request::Set(set) => change(&set, context)?.map_or_else(refused, |()| Reply::Done),
             Request::Capture(wanted) => {

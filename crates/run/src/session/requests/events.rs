@@ -196,7 +196,7 @@ impl Requests {
         if clients.peek().is_none() {
             return;
         }
-        let stats = context.links.stats();
+        let stats = context.links.stats(&context.job.plan);
         let since_zero_ns = context.zero().map(|zero| now.since(zero).as_nanos());
         for (client, feeds) in clients {
             let Some(feed) = &mut feeds.stats else { continue };
