@@ -119,7 +119,7 @@ fn play(name: &str) {
             fs::read_dir(bed.latest(name).join("logs")).unwrap().flatten().map(|log| log.path()).collect();
         logs.sort();
         logs.iter()
-            .map(|path| (path.file_name().unwrap().to_owned(), fs::read_to_string(path).unwrap()))
+            .map(|log| (log.file_name().unwrap().to_owned(), fs::read_to_string(log).unwrap()))
             .collect::<Vec<_>>()
     });
     assert_eq!(runs[0], runs[1]);

@@ -94,7 +94,7 @@ fn a_lan_in_virtual_time_is_the_same_every_time() {
 }
 
 /// The example: pings go on over the link that was blocked, and the capture has what the switches say of that.
-fn heals(bed: Bed, clock: &str) -> (Value, Vec<u8>) {
+fn heals(bed: &Bed, clock: &str) -> (Value, Vec<u8>) {
     let example = include_str!("../../examples/spanning-tree.yaml");
     let loose = "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}";
     bed.write(
@@ -119,13 +119,13 @@ fn heals(bed: Bed, clock: &str) -> (Value, Vec<u8>) {
 #[test]
 fn a_ring_heals_after_a_cut() {
     for user in User::all() {
-        heals(Bed::new(user), "real");
+        heals(&Bed::new(user), "real");
     }
 }
 
 #[test]
 fn a_ring_heals_in_virtual_time_the_same_every_time() {
-    let [first, second] = [(); 2].map(|()| heals(Bed::with_kernel(User::all().remove(0)), "virtual"));
+    let [first, second] = [(); 2].map(|()| heals(&Bed::with_kernel(User::all().remove(0)), "virtual"));
     assert!(first == second, "the same ports and captures");
 }
 

@@ -19,8 +19,7 @@ fn graphml_comes_back() {
     let text = Target::GraphMl.write(&plan);
     let again = read(Format::GraphMl, "small.graphml", text.clone(), &Options::default()).expect("it was written so");
     let back = again.parse(None).expect("a lab").plan;
-    let kinds =
-        |plan: &netloom_lab::Plan| plan.nodes.iter().map(|node| (node.name.clone(), node.kind)).collect::<Vec<_>>();
+    let kinds = |of: &netloom_lab::Plan| of.nodes.iter().map(|node| (node.name.clone(), node.kind)).collect::<Vec<_>>();
     assert_eq!(kinds(&back), kinds(&plan));
     assert_eq!(back.links.len(), plan.links.len());
     for (one, other) in back.links.iter().zip(&plan.links) {
