@@ -110,10 +110,10 @@ fn programs_run_while_time_goes_on(bed: &Bed, client: &mut Client) {
 }
 
 fn a_program_whose_time_stands_still_can_be_left(bed: &Bed) {
+    let told = bed.netloom(&["exec", "steps", "nobody", "--", "true"]).expect_code(7);
+    assert!(told.stderr.contains("steps: its time is paused"), "{told:#?}");
     let mut command = bed.command(&["exec", "steps", "a", "--", "sleep", "1000"]);
     let sleeper = command.stderr(Stdio::piped()).spawn().unwrap();
-    let told = bed.netloom(&["exec", "steps", "nobody", "true"]).expect_code(2);
-    assert!(told.stderr.contains("steps: its time is paused"), "{told:#?}");
     // Before it holds signals, it ends by this one; then it is no exit code.
     sleep(Duration::from_millis(300));
     kill(Pid::from_raw(sleeper.id().cast_signed()), Signal::SIGTERM).unwrap();
