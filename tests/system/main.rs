@@ -16,6 +16,7 @@ mod endings;
 mod events;
 mod faults;
 mod files;
+mod generated;
 mod interactive;
 mod kernels;
 mod kills;
