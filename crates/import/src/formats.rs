@@ -6,6 +6,7 @@ mod gml;
 mod graphml;
 mod imunes;
 mod kathara;
+mod kollaps;
 mod miniedit;
 mod ns2;
 
@@ -35,11 +36,13 @@ pub enum Format {
     Core,
     /// Networks of Mininet's editor.
     MiniEdit,
+    /// Topologies of Kollaps.
+    Kollaps,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::GraphMl,
         Self::Gml,
         Self::Containerlab,
@@ -48,6 +51,7 @@ impl Format {
         Self::Imunes,
         Self::Core,
         Self::MiniEdit,
+        Self::Kollaps,
     ];
 
     /// Its name on the command line.
@@ -61,6 +65,7 @@ impl Format {
             Self::Imunes => "imunes",
             Self::Core => "core",
             Self::MiniEdit => "miniedit",
+            Self::Kollaps => "kollaps",
         }
     }
 
@@ -75,6 +80,7 @@ impl Format {
             Self::Imunes => "IMUNES",
             Self::Core => "CORE",
             Self::MiniEdit => "MiniEdit",
+            Self::Kollaps => "Kollaps",
         }
     }
 
@@ -94,6 +100,7 @@ impl Format {
             "imn" => Some(Self::Imunes),
             "mn" => Some(Self::MiniEdit),
             "xml" if text.contains("<scenario") => Some(Self::Core),
+            "xml" if text.contains("<experiment") => Some(Self::Kollaps),
             "conf" if path.file_name().is_some_and(|name| name == "lab.conf") => Some(Self::Kathara),
             "yml" | "yaml" => has_key(text, "topology").then_some(Self::Containerlab),
             "xml" => text.contains("<graphml").then_some(Self::GraphMl),
@@ -112,6 +119,7 @@ impl Format {
             Self::Imunes => imunes::read(input.text(), &input.stem),
             Self::Core => core_xml::read(input.text(), &input.stem),
             Self::MiniEdit => miniedit::read(input.text(), &input.stem),
+            Self::Kollaps => kollaps::read(input.text(), &input.stem),
         }
     }
 }

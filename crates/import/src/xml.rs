@@ -43,3 +43,18 @@ pub(crate) fn text(element: &Node<'_, '_>) -> String {
 fn without_place(message: &str) -> &str {
     message.rsplit_once(" at ").filter(|(_, place)| place.contains(':')).map_or(message, |(before, _)| before)
 }
+
+/// An attribute that says something, and where it is.
+pub(crate) fn attribute<'a>(element: &Node<'a, '_>, name: &str, lines: &Lines) -> Option<(&'a str, Place)> {
+    let found = element.attribute_node(name).filter(|found| !found.value().trim().is_empty())?;
+    // The text is that of the document: attributes are borrowed from it unless they have character references.
+    let value = element.attribute(name)?;
+    Some((value.trim(), lines.place(found.range().start, found.range().end)))
+}
+
+/// An attribute that has to be there.
+pub(crate) fn required<'a>(element: &Node<'a, '_>, name: &str, lines: &Lines, wanted: &str) -> Read<(&'a str, Place)> {
+    let tag = element.tag_name().name();
+    let missing = || place(element, lines).wrong(format!("this <{tag}> has no `{name}`: {wanted}"));
+    attribute(element, name, lines).ok_or_else(missing)
+}
