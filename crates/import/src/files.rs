@@ -48,6 +48,12 @@ impl<'a> Input<'a> {
         Some(self.sources.len() - 1)
     }
 
+    /// Adds a text that is in no file of its own, and returns its number.
+    pub(crate) fn add(&mut self, name: &str, text: String) -> usize {
+        self.sources.push(Source { name: name.to_owned(), text });
+        self.sources.len() - 1
+    }
+
     /// The regular files below a folder beside this file, by their paths from there, at most so many.
     pub(crate) fn list(&self, name: &str, most: usize) -> Vec<String> {
         let root = self.folder.join(name);

@@ -9,6 +9,7 @@ mod kathara;
 mod kollaps;
 mod miniedit;
 mod ns2;
+mod shadow;
 
 use crate::Options;
 use crate::files::Input;
@@ -38,11 +39,13 @@ pub enum Format {
     MiniEdit,
     /// Topologies of Kollaps.
     Kollaps,
+    /// Configurations of Shadow.
+    Shadow,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::GraphMl,
         Self::Gml,
         Self::Containerlab,
@@ -52,6 +55,7 @@ impl Format {
         Self::Core,
         Self::MiniEdit,
         Self::Kollaps,
+        Self::Shadow,
     ];
 
     /// Its name on the command line.
@@ -66,6 +70,7 @@ impl Format {
             Self::Core => "core",
             Self::MiniEdit => "miniedit",
             Self::Kollaps => "kollaps",
+            Self::Shadow => "shadow",
         }
     }
 
@@ -81,6 +86,7 @@ impl Format {
             Self::Core => "CORE",
             Self::MiniEdit => "MiniEdit",
             Self::Kollaps => "Kollaps",
+            Self::Shadow => "Shadow",
         }
     }
 
@@ -102,6 +108,7 @@ impl Format {
             "xml" if text.contains("<scenario") => Some(Self::Core),
             "xml" if text.contains("<experiment") => Some(Self::Kollaps),
             "conf" if path.file_name().is_some_and(|name| name == "lab.conf") => Some(Self::Kathara),
+            "yml" | "yaml" if has_key(text, "hosts") && has_key(text, "network") => Some(Self::Shadow),
             "yml" | "yaml" => has_key(text, "topology").then_some(Self::Containerlab),
             "xml" => text.contains("<graphml").then_some(Self::GraphMl),
             _ => None,
@@ -120,6 +127,7 @@ impl Format {
             Self::Core => core_xml::read(input.text(), &input.stem),
             Self::MiniEdit => miniedit::read(input.text(), &input.stem),
             Self::Kollaps => kollaps::read(input.text(), &input.stem),
+            Self::Shadow => shadow::read(input),
         }
     }
 }

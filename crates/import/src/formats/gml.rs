@@ -37,7 +37,12 @@ impl Pair<'_> {
 
 /// Reads the graph in `text`.
 pub(crate) fn read(text: &str) -> Read<Graph> {
-    let lines = Lines::of(text, 0);
+    read_in(text, 0)
+}
+
+/// Reads the graph in `text`, which is file number `file`.
+pub(crate) fn read_in(text: &str, file: usize) -> Read<Graph> {
+    let lines = Lines::of(text, file);
     let pairs = graph_of(text, &lines)?;
     let mut graph = Graph::default();
     let is_directed = first(&pairs, "directed").is_some_and(|said| said.text() == Some("1"));
