@@ -24,6 +24,7 @@ mod logs;
 mod media;
 mod names;
 mod order;
+mod paths;
 mod protocol;
 mod reach;
 mod refusals;

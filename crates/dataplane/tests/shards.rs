@@ -63,8 +63,16 @@ fn network() -> (Vec<PipeSpec>, Vec<DeviceSpec>) {
         }
     };
     let routers = vec![
-        RouterSpec { interfaces: vec![interface(0, 1), interface(1, 0)], routes: vec![(subnet(2), NextHop::by(1))] },
-        RouterSpec { interfaces: vec![interface(1, 1), interface(2, 0)], routes: vec![(subnet(0), NextHop::by(0))] },
+        RouterSpec {
+            interfaces: vec![interface(0, 1), interface(1, 0)],
+            routes: vec![(subnet(2), NextHop::by(1))],
+            ..RouterSpec::default()
+        },
+        RouterSpec {
+            interfaces: vec![interface(1, 1), interface(2, 0)],
+            routes: vec![(subnet(0), NextHop::by(0))],
+            ..RouterSpec::default()
+        },
     ];
     ((0..6).map(pipe).collect(), routers.into_iter().map(DeviceSpec::Router).collect())
 }

@@ -83,6 +83,7 @@ fn chain() -> Fabric {
         DeviceSpec::Router(RouterSpec {
             interfaces: vec![interface(2 * router + 1), interface(2 * router + 2)],
             routes: routes(router).collect(),
+            ..RouterSpec::default()
         })
     };
     let routers: Vec<DeviceSpec> = (0..ROUTERS).map(router).collect();

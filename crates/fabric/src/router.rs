@@ -9,6 +9,7 @@
 mod answers;
 mod fragments;
 mod limit;
+mod several;
 mod table;
 mod wire;
 
@@ -21,7 +22,8 @@ use fragments::fragments;
 use limit::Limit;
 use netloom_link::Prefix;
 use netloom_packet::Packet;
-use netloom_units::{Bytes, Instant};
+use netloom_units::{Bytes, Instant, Seed};
+use several::Several;
 use table::Table;
 use wire::{ARP, IPV6, NEIGHBOR_SOLICITATION, Network};
 
@@ -30,8 +32,11 @@ use wire::{ARP, IPV6, NEIGHBOR_SOLICITATION, Network};
 pub struct RouterSpec {
     /// Its interfaces.
     pub interfaces: Vec<RouterInterface>,
-    /// Its routes, beside those to its neighbours: where to, and to whom next. Of equal prefixes the first holds.
+    /// Its routes, beside those to its neighbours: where to, and to whom next. Those with the same prefix that follow one another
+    /// are ways of equal length, of which each flow takes one; of others with equal prefixes the first holds.
     pub routes: Vec<(Prefix, NextHop)>,
+    /// From which it is drawn which of several ways a flow takes.
+    pub seed: Seed,
 }
 
 /// A neighbour of a transit router.
@@ -130,6 +135,8 @@ pub struct RouterCounters {
 enum Target {
     /// To the neighbour at this place.
     Out(u32),
+    /// To one of several neighbours, by its flow.
+    Several(u32),
     /// To the router itself.
     Own,
     /// To an address of a link that neither end has.
@@ -175,16 +182,19 @@ pub(crate) struct Router {
     /// All neighbours, interface by interface.
     hops: Vec<Hop>,
     table: Table<Target>,
+    several: Several,
     limit: Limit,
     pub(crate) counters: RouterCounters,
 }
 
 impl Router {
     pub(crate) fn new(spec: &RouterSpec) -> Self {
+        let mut several = Several::new(spec.seed);
         Self {
             interfaces: spec.interfaces.clone(),
             hops: spec.interfaces.iter().flat_map(hops).collect(),
-            table: Table::new(targets(spec), Target::Unknown),
+            table: Table::new(targets(spec, &mut several), Target::Unknown),
+            several,
             limit: Limit::default(),
             counters: RouterCounters::default(),
         }
@@ -194,7 +204,7 @@ impl Router {
     #[inline]
     pub(crate) fn take(&mut self, now: Instant, interface: usize, mut packet: Packet) -> Passage {
         let Some(glance) = self.glance(interface, &packet) else { return self.for_itself(interface, packet) };
-        let target = self.table.find(glance.destination);
+        let target = self.several.choose(self.table.find(glance.destination), &packet);
         let Target::Out(out) = target else { return self.keep(now, interface, packet, target) };
         if glance.is_bound_to_link {
             return self.ignore(packet);
@@ -256,7 +266,7 @@ impl Router {
             Target::Own => return self.receive(now, interface, packet),
             Target::Nobody => Refusal::NoHost,
             Target::Unknown => Refusal::NoRoute,
-            Target::Never | Target::Out(_) => return self.for_itself(interface, packet),
+            Target::Never | Target::Out(_) | Target::Several(_) => return self.for_itself(interface, packet),
         };
         self.counters.unroutable += u64::from(packet.segments());
         self.refuse(now, interface, packet, refusal)
@@ -325,11 +335,13 @@ impl Router {
     }
 
     /// Sends a packet of its own, whose Ethernet addresses are still missing.
-    fn send(&mut self, mut frame: Vec<u8>) -> Option<(PortId, Packet)> {
-        let Target::Out(out) = self.table.find(Network::of(&frame)?.destination()) else { return None };
-        let out = &self.hops[out as usize];
-        frame[..12].copy_from_slice(&out.ethernet);
+    fn send(&mut self, frame: Vec<u8>) -> Option<(PortId, Packet)> {
+        let target = self.table.find(Network::of(&frame)?.destination());
         let packet = Packet::from_bytes(frame.into_boxed_slice());
+        let Target::Out(out) = self.several.choose(target, &packet) else { return None };
+        let out = &self.hops[out as usize];
+        // Nobody shares a new packet, so that nothing is copied.
+        let (packet, _) = packet.readdress(&out.ethernet);
         (packet.size() <= out.mtu).then_some((out.port, packet))
     }
 }
@@ -345,7 +357,7 @@ fn hops(interface: &RouterInterface) -> impl Iterator<Item = Hop> + '_ {
 }
 
 /// All that a router knows of addresses.
-fn targets(spec: &RouterSpec) -> Vec<(Prefix, Target)> {
+fn targets(spec: &RouterSpec, several: &mut Several) -> Vec<(Prefix, Target)> {
     let mut targets = Vec::new();
     let mut firsts = Vec::new();
     let mut places = 0_u32..;
@@ -364,7 +376,11 @@ fn targets(spec: &RouterSpec) -> Vec<(Prefix, Target)> {
         assert!(neighbor < spec.interfaces[interface].neighbors.len(), "a route leads to no neighbour");
         firsts[interface] + u32::try_from(neighbor).expect("it has a place among fewer than 2^32")
     };
-    targets.extend(spec.routes.iter().map(|(prefix, next)| (*prefix, Target::Out(place(*next)))));
+    let ways = spec.routes.chunk_by(|(one, _), (other, _)| one == other);
+    targets.extend(ways.map(|ways| {
+        let hops: Vec<u32> = ways.iter().map(|(_, next)| place(*next)).collect();
+        (ways[0].0, several.target(&hops))
+    }));
     targets.extend(NEVER.iter().map(|(address, length)| (unrouted(*address, *length), Target::Never)));
     targets
 }

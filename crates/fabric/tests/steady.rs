@@ -191,6 +191,7 @@ fn chain(config: &PipeConfig) -> Fabric {
     let router = |router: u32| RouterSpec {
         interfaces: vec![interface(2 * router + 1), interface(2 * router + 2)],
         routes: (0..=ROUTERS).map(|link| (subnet(link), NextHop::by(usize::from(link > router)))).collect(),
+        ..RouterSpec::default()
     };
     let routers: Vec<DeviceSpec> = (0..ROUTERS).map(router).map(DeviceSpec::Router).collect();
     Fabric::new(Seed::new(1), &pipes).with_devices(&pipes, &routers)

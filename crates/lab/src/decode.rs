@@ -57,7 +57,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     spec.arp = fields.read("arp", flag, errors);
     spec.loops =
         fields.read("loops", |node| word(node, &[("refused", false), ("allowed", true)]), errors).unwrap_or(false);
-    spec.routes = fields.read("routes", node::routes, errors).unwrap_or(true);
+    spec.routes = fields.read("routes", node::routes, errors).unwrap_or_default();
     spec.addressing = fields.get("addresses").map_or_else(Default::default, |node| addressing::decode(node, errors));
     if uses_filters(root) {
         errors.set_nodes(addresses(&spec.nodes, fields.get("links"), &spec.addressing, left_out.nodes));

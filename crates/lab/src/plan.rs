@@ -89,6 +89,11 @@ impl Plan {
         self.links[link].ends.iter().map(|end| self.nodes[end.node].name.as_str()).collect()
     }
 
+    /// From which it is drawn which of several routes to one destination a flow takes at a node.
+    pub fn ecmp_seed(&self, node: &NodePlan) -> Seed {
+        self.seed.derive("ecmp").derive(&node.name)
+    }
+
     /// The nodes between which packets of a direction go, as tables have it.
     pub fn way_of(&self, link: usize, direction: Direction) -> [&str; 2] {
         let node = |end: &EndPlan| self.nodes[end.node].name.as_str();
@@ -224,8 +229,11 @@ pub struct NodePlan {
     pub position: Option<[f64; 2]>,
     /// Its interfaces, in the order of the links; the ports of a switch or hub.
     pub interfaces: Vec<InterfacePlan>,
-    /// Its routes, beside those to the subnets of its own interfaces.
+    /// Its routes, beside those to the subnets of its own interfaces. Those with the same destination stand one after the other: each
+    /// flow takes one of them.
     pub routes: Vec<RoutePlan>,
+    /// Whether its routes are all those of the least cost.
+    pub ecmp: bool,
     /// The names that mean, seen from here, another interface of their node than the first, in the order of nodes.
     pub names: Arc<[NamePlan]>,
 }

@@ -107,9 +107,11 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         let known = neighbors_of(&segments, &interfaces, &addresses, &kinds, spec.arp);
         let around = daemons::neighborhoods(&segments, &interfaces);
         let speaking = daemons::take(&mut spec);
+        let ecmp: Vec<bool> = spec.nodes.iter().map(|node| routing::is_ecmp(&spec, node)).collect();
         let ways = routing.routes.into_iter().zip(routing.names);
         plan.nodes = node_plans(spec.nodes, &spec.inherit, &stacks, switches, ways).collect();
         plan.nodes.iter_mut().zip(positions).for_each(|(node, position)| node.position = position);
+        plan.nodes.iter_mut().zip(ecmp).for_each(|(node, ecmp)| node.ecmp = ecmp);
         add_interfaces(&mut plan, interfaces, addresses, known);
         daemons::configure(&mut plan, &speaking, &around, &spec.links, &routing.learned);
     }
@@ -249,6 +251,7 @@ fn node_plans(
         position: None,
         interfaces: Vec::new(),
         routes,
+        ecmp: false,
         names,
     })
 }

@@ -39,8 +39,8 @@ pub(crate) struct Spec {
     pub(crate) judged: Vec<&'static str>,
     /// What holds for links that say nothing of it themselves.
     pub(crate) bypass: BypassSpec,
-    /// Whether nodes that say nothing of it get the routes of the shortest paths.
-    pub(crate) routes: bool,
+    /// What routes nodes get that say nothing of it.
+    pub(crate) routes: RoutesSpec,
     /// How long time zero waits for the routing daemons to find all routes; none: it does not.
     pub(crate) converged: Option<Spanned<Duration>>,
     pub(crate) addressing: AddressingSpec,
@@ -48,6 +48,17 @@ pub(crate) struct Spec {
     pub(crate) arp: Option<bool>,
     /// Whether switches may be joined in loops.
     pub(crate) loops: bool,
+}
+
+/// What routes a node gets beside those to its own subnets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum RoutesSpec {
+    None,
+    /// Those of the shortest paths: to each destination one way.
+    #[default]
+    Shortest,
+    /// To each destination all ways of the least cost (equal-cost multi-path).
+    Ecmp,
 }
 
 /// Where automatic addresses come from.
@@ -91,8 +102,7 @@ pub(crate) struct NodeSpec {
     pub(crate) cpus: Option<Spanned<Cpus>>,
     pub(crate) cpu: Option<Spanned<CpuCost>>,
     pub(crate) congestion: Option<Spanned<String>>,
-    /// Whether it gets the routes of the shortest paths.
-    pub(crate) routes: Option<bool>,
+    pub(crate) routes: Option<RoutesSpec>,
     pub(crate) sysctls: Vec<(String, String)>,
     pub(crate) env: Vec<(String, String)>,
     /// Each with its line.

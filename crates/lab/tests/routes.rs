@@ -179,6 +179,97 @@ fn packets_take_shortest_paths_where_subnets_are_numbered_by_place() {
     check(&random(260, 520, 5, 4, 10, 22), 13);
 }
 
+/// The links by which packets may leave a node: into its own subnet, else by all routes with the longest prefix.
+fn ways(node: &NodePlan, target: IpAddr) -> Vec<usize> {
+    let own = node.interfaces.iter().find(|interface| interface.addresses.iter().any(|net| net.contains(&target)));
+    let fitting: Vec<_> = node.routes.iter().filter(|route| route.destination.contains(&target)).collect();
+    let longest = fitting.iter().map(|route| route.destination.prefix_len()).max();
+    let best = fitting.iter().filter(|route| Some(route.destination.prefix_len()) == longest);
+    let mut links: Vec<usize> = match own {
+        Some(interface) => vec![interface.end.link()],
+        None => best.map(|route| node.interfaces[route.interface].end.link()).collect(),
+    };
+    links.sort_unstable();
+    links
+}
+
+/// With `ecmp`, every neighbour that begins a path of the least cost is a next hop, and no other is.
+fn check_ecmp(graph: &Graph, is_all: bool) {
+    let plan = netloom_lab::parse(&graph.text, "random.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan;
+    let from: Vec<_> = (0..plan.nodes.len()).map(|node| distances(graph, node)).collect();
+    let mut several = 0;
+    for (source, node) in plan.nodes.iter().enumerate() {
+        for (holder, link) in
+            graph.links.iter().enumerate().flat_map(|(link, (one, other, _))| [(*one, link), (*other, link)])
+        {
+            let ends = [graph.links[link].0, graph.links[link].1];
+            if ends.contains(&source) {
+                continue;
+            }
+            // The routers of its subnet pass a packet on to the address; where there are none, it leads to its own node.
+            let routers: Vec<usize> = ends.into_iter().filter(|end| graph.forwards[*end]).collect();
+            let goals = if routers.is_empty() { vec![holder] } else { routers };
+            let near = |at: usize| {
+                let passes = graph.forwards[at] || at == source || goals.contains(&at);
+                goals.iter().filter_map(|goal| from[*goal][at].filter(|_| passes)).map(|(cost, _)| cost).min()
+            };
+            let Some(least) = near(source) else { continue };
+            let around = graph.links.iter().enumerate().filter_map(|(number, (one, other, cost))| {
+                let beyond = [(*one, *other), (*other, *one)].into_iter().find(|(here, _)| *here == source)?.1;
+                (near(beyond)? + cost == least).then_some(number)
+            });
+            let wanted: Vec<usize> = around.collect();
+            let interfaces = plan.nodes[holder].interfaces.iter().filter(|interface| interface.end.link() == link);
+            for address in interfaces.flat_map(|interface| &interface.addresses).map(ipnet::IpNet::addr) {
+                let described = format!("from n{source} to {address} on l{link}");
+                let known = ways(node, address);
+                if graph.links.iter().filter(|(one, other, _)| [*one, *other].contains(&source)).count() > 1 {
+                    assert_eq!(known, wanted, "{described}");
+                    several += usize::from(known.len() > 1);
+                }
+            }
+        }
+    }
+    assert!(several > 0 || !is_all, "there are several ways somewhere");
+}
+
+#[test]
+fn all_ways_of_the_least_cost_are_taken_where_they_are_asked_for() {
+    let ecmp = |graph: Graph| Graph { text: format!("routes: ecmp\n{}", graph.text), ..graph };
+    for seed in 1..30 {
+        let costs = 1 + usize::try_from(seed % 3).unwrap();
+        check_ecmp(&ecmp(random(12, 26, 0, costs, 20, seed * 7_919)), costs == 1);
+    }
+    // Tables that are made smaller.
+    check_ecmp(&ecmp(random(90, 190, 0, 1, 0, 11)), true);
+    check_ecmp(&ecmp(random(90, 190, 0, 3, 10, 13)), true);
+}
+
+/// Whichever nodes take all ways, names and packets of the others keep to shortest paths.
+#[test]
+fn nodes_choose_for_themselves_how_many_ways_they_take() {
+    let text = "nodes: {a: {kind: router}, b: {kind: router, routes: ecmp}, c: {kind: router}, d: {kind: router}}
+links:
+  ab: {ends: [a, b], cost: 1}
+  ac: {ends: [a, c], cost: 1}
+  bd: {ends: [b, d], cost: 2}
+  cd: {ends: [c, d], cost: 1}
+  ad: {ends: [a, d], cost: 3}
+  second: {ends: [b, d], cost: 2}
+";
+    let plan = netloom_lab::parse(text, "few.yaml").expect("a lab").plan;
+    let to = |node: usize, link: &str| {
+        let link = plan.links.iter().position(|known| known.name == link).unwrap();
+        let net = plan.nodes[plan.links[link].ends[0].node].interfaces[plan.links[link].ends[0].interface].addresses[0];
+        let out = ways(&plan.nodes[node], net.addr());
+        out.iter().map(|link| plan.links[*link].name.as_str()).collect::<Vec<_>>()
+    };
+    // To cd, b has two hops by a and c, or by d: 1 + 1, or 2. Links of equal cost between the same routers count, too.
+    assert_eq!(to(1, "cd"), ["ab", "bd", "second"]);
+    assert_eq!(to(0, "cd"), ["ac"]);
+    assert_eq!((plan.nodes[1].ecmp, plan.nodes[0].ecmp), (true, false));
+}
+
 /// The graph of a thousand routers and two thousand links that the manual speaks of.
 #[test]
 fn large_labs_have_small_tables() {

@@ -1,4 +1,4 @@
-//! Which of some number of queues a flow belongs to: a seeded hash of the fields that tell flows apart.
+//! Which of some number of queues or ways a flow belongs to: a seeded hash of the fields that tell flows apart.
 //!
 //! The fields are the usual five: addresses, protocol and ports (RFC 8290, section 4.1). They are absorbed as words of
 //! 64 bits, each followed by the finalizer of SplitMix64 (Steele, Lea and Flood 2014), a permutation in which every bit
@@ -11,17 +11,18 @@ use netloom_units::Seed;
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FlowHash {
+pub struct FlowHash {
     start: u64,
 }
 
 impl FlowHash {
-    pub(crate) fn new(seed: Seed) -> Self {
+    /// A hash that nobody can predict who does not know the seed.
+    pub fn new(seed: Seed) -> Self {
         Self { start: mix(seed.get()) }
     }
 
     /// A number below `buckets`.
-    pub(crate) fn bucket(&self, flow: &Flow, buckets: u32) -> u32 {
+    pub fn bucket(&self, flow: &Flow, buckets: u32) -> u32 {
         // The upper word of the product is the hash scaled to the number of buckets: no division, and no bias to speak of.
         let scaled = (u128::from(self.of(flow)) * u128::from(buckets)) >> 64;
         u32::try_from(scaled).expect("a fraction of `buckets` is below it")

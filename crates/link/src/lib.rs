@@ -71,6 +71,7 @@ pub use departure::Departure;
 pub use duplicate::DuplicateConfig;
 pub use error::ConfigError;
 pub use filter::{Filter, Ports, Prefix};
+pub use hash::FlowHash;
 pub use ledger::{Cause, DropLog, Dropped};
 pub use loss::{
     EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig, PacketsConfig, SequenceConfig, Then,

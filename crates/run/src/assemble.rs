@@ -29,7 +29,9 @@ use netloom_lab::fabric::port_id;
 use netloom_lab::{Clock, Cpus, EndPlan, LinkPlan, NodePlan, Plan, Precision, Stack};
 use netloom_results::EventLog;
 use netloom_results::capture::{Captures, Pace};
+use netloom_units::Seed;
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration as RealDuration, Instant};
@@ -277,10 +279,17 @@ fn node_config(job: &Job, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl
         sysctls: node.sysctls.clone(),
         interfaces: node.interfaces.iter().enumerate().map(interface).collect(),
         routes: node.routes.iter().map(route).collect(),
+        multipath: node.ecmp.then(|| kernel_seed(job.plan.ecmp_seed(node))),
         cgroup,
         hosts: None,
         files: files::of_node(job, node),
     }
+}
+
+/// A seed as kernels take it, where zero would mean one of their own.
+fn kernel_seed(seed: Seed) -> NonZeroU32 {
+    let bytes = seed.get().to_be_bytes();
+    NonZeroU32::new(u32::from_be_bytes([bytes[4], bytes[5], bytes[6], bytes[7]])).unwrap_or(NonZeroU32::MIN)
 }
 
 /// A veth pair for every end of a link at a namespace node: one interface in the node, the other here, where the engine

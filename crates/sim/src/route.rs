@@ -5,7 +5,12 @@ use crate::flow::Hop;
 use ipnet::IpNet;
 use netloom_lab::fabric::port_id;
 use netloom_lab::{End, InterfacePlan, NodePlan, Plan};
+use netloom_link::FlowHash;
+use netloom_packet::Flow;
 use std::net::{IpAddr, Ipv4Addr};
+
+/// As IANA numbers it.
+const UDP: u8 = 17;
 
 /// The IPv4 address that the name of node `of` leads to at node `from`.
 pub(crate) fn address(plan: &Plan, from: usize, of: usize) -> Result<Ipv4Addr, SimError> {
@@ -17,15 +22,18 @@ pub(crate) fn address(plan: &Plan, from: usize, of: usize) -> Result<Ipv4Addr, S
     })
 }
 
-/// The pipes that a packet crosses from one node to the other.
-pub(crate) fn path(plan: &Plan, from: usize, to: usize) -> Result<Vec<Hop>, SimError> {
+/// The pipes that a packet of a flow with these ports crosses from one node to the other.
+pub(crate) fn path(plan: &Plan, [from, to]: [usize; 2], ports: [u16; 2]) -> Result<Vec<Hop>, SimError> {
     let target = address(plan, from, to)?;
+    let [source_port, destination_port] = ports;
+    let source = IpAddr::V4(address(plan, to, from)?);
+    let flow = Flow { source, destination: IpAddr::V4(target), protocol: UDP, source_port, destination_port, dscp: 0 };
     let mut hops = Vec::new();
     let mut here = from;
     while here != to {
         let node = &plan.nodes[here];
         let forwards = here == from || node.kind.forwards();
-        let out = towards(node, IpAddr::V4(target)).filter(|_| forwards && hops.len() <= plan.links.len());
+        let out = towards(plan, node, &flow).filter(|_| forwards && hops.len() <= plan.links.len());
         let Some((out, next)) = out else {
             let (from, to) = (&plan.nodes[from].name, &plan.nodes[to].name);
             let why = format!("there is no route from {from} to {to}: {} has no route to {target}", node.name);
@@ -46,13 +54,16 @@ fn node_at(plan: &Plan, end: End) -> usize {
 }
 
 /// The interface that packets for `target` leave by, and the address to which they go next: the interface in its subnet, and
-/// itself; or those of the route with the longest prefix.
-fn towards(node: &NodePlan, target: IpAddr) -> Option<(&InterfacePlan, IpAddr)> {
+/// itself; or those of the route with the longest prefix, of several with the same one those of its flow.
+fn towards<'a>(plan: &Plan, node: &'a NodePlan, flow: &Flow) -> Option<(&'a InterfacePlan, IpAddr)> {
+    let target = flow.destination;
     let own = node.interfaces.iter().find(|interface| interface.addresses.iter().any(|net| net.contains(&target)));
     let routed = || {
         let fitting = node.routes.iter().filter(|route| route.destination.contains(&target));
-        // Of routes with one prefix the first counts; `max_by_key` would take the last.
-        let best = fitting.rev().max_by_key(|route| route.destination.prefix_len())?;
+        let longest = fitting.clone().map(|route| route.destination.prefix_len()).max()?;
+        let ways: Vec<_> = fitting.filter(|route| route.destination.prefix_len() == longest).collect();
+        let place = FlowHash::new(plan.ecmp_seed(node)).bucket(flow, u32::try_from(ways.len()).ok()?);
+        let best = ways.get(place as usize)?;
         Some((node.interfaces.get(best.interface)?, best.via))
     };
     own.map(|interface| (interface, target)).or_else(routed)

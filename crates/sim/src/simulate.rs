@@ -4,7 +4,7 @@ use crate::flow::{FlowSpec, Hop};
 use crate::network::Network;
 use crate::outcome::{Outcome, Sample, SimError};
 use crate::route::{address, path};
-use crate::timeline;
+use crate::{tag, timeline};
 use netloom_lab::fabric::pipe_specs;
 use netloom_lab::{Plan, Sends, TrafficPlan};
 use netloom_link::{PacketSize, Traffic};
@@ -36,15 +36,16 @@ pub fn check(plan: &Plan) -> Result<(), SimError> {
 }
 
 fn flows(plan: &Plan) -> Result<Vec<FlowSpec>, SimError> {
-    plan.traffic.iter().map(|source| flow(plan, source)).collect()
+    plan.traffic.iter().enumerate().map(|(number, source)| flow(plan, number, source)).collect()
 }
 
-fn flow(plan: &Plan, source: &TrafficPlan) -> Result<FlowSpec, SimError> {
+fn flow(plan: &Plan, number: usize, source: &TrafficPlan) -> Result<FlowSpec, SimError> {
+    let [own, sink] = tag::ports(number);
     let spec = FlowSpec {
         name: source.name.clone(),
         sends: source.sends.clone(),
-        path: path(plan, source.from, source.to)?,
-        back: path(plan, source.to, source.from)?,
+        path: path(plan, [source.from, source.to], [own, sink])?,
+        back: path(plan, [source.to, source.from], [sink, own])?,
         addresses: [address(plan, source.to, source.from)?, address(plan, source.from, source.to)?],
     };
     check_sizes(plan, &spec)?;

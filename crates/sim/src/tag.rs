@@ -91,10 +91,15 @@ fn write(bytes: &mut [u8], tag: Tag, from: Ipv4Addr, to: Ipv4Addr) {
     bytes[UDP..PAYLOAD].copy_from_slice(&udp);
 }
 
+/// The ports of a flow's packets: that of its source, and that of its sink.
+pub(crate) fn ports(flow: usize) -> [u16; 2] {
+    [u16::try_from(FIRST_PORT + flow % PORTS).expect("at most 65,535"), DISCARD]
+}
+
 /// The UDP header of a frame of `len` bytes; there is no checksum (RFC 768).
 fn udp_header(id: usize, len: usize) -> [u8; PAYLOAD - UDP] {
-    let own = u16::try_from(FIRST_PORT + (id >> 1) % PORTS).expect("at most 65,535");
-    let (source, destination) = if id & 1 == 0 { (own, DISCARD) } else { (DISCARD, own) };
+    let [own, sink] = ports(id >> 1);
+    let (source, destination) = if id & 1 == 0 { (own, sink) } else { (sink, own) };
     let len = u16::try_from(len - UDP).expect("below 64 KiB");
     let mut header = [0; PAYLOAD - UDP];
     header[0..2].copy_from_slice(&source.to_be_bytes());

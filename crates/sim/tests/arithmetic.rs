@@ -175,3 +175,29 @@ traffic: [{from: a, to: b, kind: constant, rate: 100 kbit/s, size: 1000 B}]
     let arrived: Vec<u64> = outcome.pipes.iter().map(|pipe| pipe.counters.arrived.packets).collect();
     assert_eq!(arrived, [13, 0, 0, 13, 13, 0, 0, 0]);
 }
+
+/// Sixty-four sources across a fat tree, whose four cores lie on ways of equal length.
+#[test]
+fn sources_spread_over_ways_of_equal_length() {
+    let source = "  - {from: h1, to: h16, kind: constant, rate: 10 kbit/s, size: 100 B}\n";
+    let cores = |routes: &str| {
+        let text = format!("routes: {routes}\ngenerate: {{kind: fat-tree, k: 4}}\ntraffic:\n{}", source.repeat(64));
+        let plan = netloom_lab::parse(&text, "t.yaml").unwrap_or_else(|errors| panic!("{errors}")).plan;
+        let outcome = run(&plan, 1);
+        assert!(outcome.sources.iter().all(|one| one.received_packets > 0));
+        let mut arrived = [0_u64; 4];
+        for (pipe, counted) in plan.pipes().zip(&outcome.pipes) {
+            let end = plan.links[pipe.link].exit(pipe.direction);
+            if let Some(core) = plan.nodes[end.node].name.strip_prefix("core") {
+                arrived[core.parse::<usize>().unwrap() - 1] += counted.counters.departed.packets;
+            }
+        }
+        arrived
+    };
+    let [even, again, one] = ["ecmp", "ecmp", "shortest"].map(cores);
+    // Sixteen of 64 sources each, with a standard deviation of 3.5.
+    let sources = even.map(|packets| packets * 64 / even.iter().sum::<u64>());
+    assert!(sources.iter().all(|count| (7..26).contains(count)), "{sources:?}");
+    assert_eq!(even, again);
+    assert_eq!(one.iter().filter(|packets| **packets > 0).count(), 1);
+}

@@ -270,10 +270,12 @@ fn lan() -> Fabric {
     let left = RouterSpec {
         interfaces: vec![interface(near, &[first, second, far]), interface(before, &[sender])],
         routes: vec![(subnet(RECEIVER), NextHop { interface: 0, neighbor: 2 })],
+        ..RouterSpec::default()
     };
     let right = RouterSpec {
         interfaces: vec![interface(far, &[first, second, near]), interface(behind, &[receiver])],
         routes: vec![(subnet(SENDER), NextHop { interface: 0, neighbor: 2 })],
+        ..RouterSpec::default()
     };
     let hub = HubSpec { ports: [1, 3, 5, 7].map(PortId).to_vec() };
     let devices = [DeviceSpec::Router(left), DeviceSpec::Hub(hub), DeviceSpec::Router(right)];
@@ -369,6 +371,7 @@ fn a_router_reaches_the_last_of_very_many_neighbours() {
     let spec = RouterSpec {
         interfaces: vec![interface(1, vec![sender]), interface(2, (0..COUNT).map(neighbor).collect())],
         routes: vec![(everybody, NextHop { interface: 1, neighbor: COUNT as usize - 1 })],
+        ..RouterSpec::default()
     };
     let pipes: Vec<PipeSpec> = [link([0, 1], MS), link([2, 3], MS)].concat();
     let mut fabric = Fabric::new(SEED, &pipes).with_devices(&pipes, &[DeviceSpec::Router(spec)]);

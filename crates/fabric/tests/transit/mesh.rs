@@ -73,7 +73,8 @@ fn router_spec(router: usize, routers: usize, links: &[[usize; 2]]) -> DeviceSpe
         let place = own.iter().position(|(link, _)| *link == first).unwrap();
         (subnet(host), NextHop::by(place))
     });
-    DeviceSpec::Router(RouterSpec { interfaces: own.iter().map(interface).collect(), routes: routes.collect() })
+    let interfaces = own.iter().map(interface).collect();
+    DeviceSpec::Router(RouterSpec { interfaces, routes: routes.collect(), ..RouterSpec::default() })
 }
 
 /// The first link on a shortest way between two routers.

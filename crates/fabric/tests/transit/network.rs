@@ -110,6 +110,7 @@ fn router_spec(routers: usize, router: usize) -> RouterSpec {
             towards("f0f1:f2f3:f4f5:f6f7::/64", 0),
             towards("e0e1:e2e3:e4e5:e6e7::/64", 1),
         ],
+        ..RouterSpec::default()
     }
 }
 

@@ -5,7 +5,8 @@ use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage, AddressScope};
 use netlink_packet_route::neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState};
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteNextHop, RouteProtocol, RouteScope,
+    RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
@@ -55,23 +56,39 @@ pub(crate) fn add_neighbor(index: u32, interface: &str, address: IpAddr, mac: [u
     }
 }
 
-/// Adds a route through a gateway that is reached over the interface `index`. TCP has the given congestion control on it;
-/// without one, the namespace's.
-pub(crate) fn add_route(
-    index: u32,
-    interface: &str,
-    destination: IpNet,
-    via: IpAddr,
-    congestion: Option<&str>,
-) -> Request {
-    let mut message = route(index, destination, RouteProtocol::Static, RouteScope::Universe);
-    message.attributes.push(RouteAttribute::Gateway(RouteAddress::from(via)));
+/// A gateway, and the interface over which it is reached, by number and name.
+#[derive(Clone, Copy)]
+pub(crate) struct Gateway<'a> {
+    pub(crate) index: u32,
+    pub(crate) interface: &'a str,
+    pub(crate) via: IpAddr,
+}
+
+/// Adds a route through one of these gateways, at least one. TCP has the given congestion control on it; without one, the
+/// namespace's.
+pub(crate) fn add_route(destination: IpNet, gateways: &[Gateway<'_>], congestion: Option<&str>) -> Request {
+    let mut message = route(destination, RouteProtocol::Static, RouteScope::Universe);
+    if let [Gateway { index, via, .. }] = gateways {
+        message.attributes.push(RouteAttribute::Oif(*index));
+        message.attributes.push(RouteAttribute::Gateway(RouteAddress::from(*via)));
+    } else {
+        message.attributes.push(RouteAttribute::MultiPath(gateways.iter().map(next_hop).collect()));
+    }
     message.attributes.extend(congestion.map(with_congestion));
+    let ways: Vec<String> =
+        gateways.iter().map(|Gateway { interface, via, .. }| format!("via {via} on {interface}")).collect();
     Request {
         message: RouteNetlinkMessage::NewRoute(message),
         flags: NLM_F_CREATE | NLM_F_EXCL,
-        attempted: format!("add route {destination} via {via} on {interface}"),
+        attempted: format!("add route {destination} {}", ways.join(" and ")),
     }
+}
+
+fn next_hop(gateway: &Gateway<'_>) -> RouteNextHop {
+    let mut hop = RouteNextHop::default();
+    hop.interface_index = gateway.index;
+    hop.attributes = vec![RouteAttribute::Gateway(RouteAddress::from(gateway.via))];
+    hop
 }
 
 impl Netlink {
@@ -96,9 +113,10 @@ pub(crate) fn say_congestion(index: u32, interface: &str, address: IpNet, conges
         return None;
     }
     let mut message = match address {
-        IpNet::V4(_) => route(index, address, RouteProtocol::Kernel, RouteScope::Link),
-        IpNet::V6(_) => route(index, address, RouteProtocol::Kernel, RouteScope::Universe),
+        IpNet::V4(_) => route(address, RouteProtocol::Kernel, RouteScope::Link),
+        IpNet::V6(_) => route(address, RouteProtocol::Kernel, RouteScope::Universe),
     };
+    message.attributes.push(RouteAttribute::Oif(index));
     message.attributes.push(match address {
         IpNet::V4(_) => RouteAttribute::PrefSource(RouteAddress::from(address.addr())),
         IpNet::V6(_) => RouteAttribute::Priority(CONNECTED_V6),
@@ -118,7 +136,7 @@ fn with_congestion(name: &str) -> RouteAttribute {
     RouteAttribute::Metrics(vec![RouteMetric::CcAlgo(name.to_owned())])
 }
 
-fn route(index: u32, destination: IpNet, protocol: RouteProtocol, scope: RouteScope) -> RouteMessage {
+fn route(destination: IpNet, protocol: RouteProtocol, scope: RouteScope) -> RouteMessage {
     let mut message = RouteMessage::default();
     message.header = RouteHeader {
         address_family: family(destination.addr()),
@@ -129,8 +147,7 @@ fn route(index: u32, destination: IpNet, protocol: RouteProtocol, scope: RouteSc
         kind: RouteType::Unicast,
         ..RouteHeader::default()
     };
-    message.attributes =
-        vec![RouteAttribute::Destination(RouteAddress::from(destination.network())), RouteAttribute::Oif(index)];
+    message.attributes = vec![RouteAttribute::Destination(RouteAddress::from(destination.network()))];
     message
 }
 

@@ -1,4 +1,5 @@
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use ipnet::IpNet;
@@ -20,8 +21,11 @@ pub struct NodeConfig {
     pub sysctls: Vec<(String, String)>,
     /// Its interfaces, which [`Netlink::create_veths`](crate::netlink::Netlink::create_veths) makes.
     pub interfaces: Vec<InterfaceConfig>,
-    /// Its routes beyond the directly connected networks.
+    /// Its routes beyond the directly connected networks. Those with the same destination that follow one another are one route with
+    /// several next hops.
     pub routes: Vec<RouteConfig>,
+    /// If flows are spread among next hops by addresses, protocol and ports: the seed of that, where the kernel takes one.
+    pub multipath: Option<NonZeroU32>,
     /// The cgroup that its processes belong to; the one of the lab process when there is none.
     pub cgroup: Option<PathBuf>,
     /// What it sees as `/etc/hosts`; what the lab sees when there is none.

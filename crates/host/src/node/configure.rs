@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::iter;
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 
 use ipnet::IpNet;
 
-use super::config::{Hosts, InterfaceConfig, NodeConfig};
+use super::config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig};
 use super::{congestion, offloads};
 use crate::error::{Attempted, KernelError};
-use crate::netlink::{Netlink, Request, add_address, add_neighbor, add_route, say_congestion, set_up};
+use crate::netlink::{Gateway, Netlink, Request, add_address, add_neighbor, add_route, say_congestion, set_up};
 use crate::{files, mount, sysctl};
 
 /// The number of the loopback interface in every network namespace.
@@ -39,6 +40,7 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
 /// The parameters that belong to no interface, and the loopback interface. Returns what is to be known of them.
 fn prepare_network(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
     base_sysctls(config.forwarding)?;
+    config.multipath.map_or(Ok(()), spread_flows)?;
     let mut notes = Vec::new();
     for (key, value) in &config.sysctls {
         if !belongs_to_an_interface(config, key) {
@@ -74,9 +76,14 @@ pub(crate) fn configure(config: &NodeConfig) -> Result<(), KernelError> {
     let congestion = congestion::of_routes(&config.sysctls);
     let interfaces = config.interfaces.iter().zip(&indexes);
     let interfaces = interfaces.flat_map(|(interface, index)| of_interface(*index, interface, congestion));
-    let routes = config.routes.iter().map(|route| {
-        let interface = &config.interfaces[route.interface];
-        add_route(indexes[route.interface], &interface.name, route.destination, route.via, congestion)
+    let gateway = |route: &RouteConfig| Gateway {
+        index: indexes[route.interface],
+        interface: &config.interfaces[route.interface].name,
+        via: route.via,
+    };
+    let routes = config.routes.chunk_by(|one, other| one.destination == other.destination).map(|ways| {
+        let gateways: Vec<Gateway<'_>> = ways.iter().map(gateway).collect();
+        add_route(ways[0].destination, &gateways, congestion)
     });
     offloads::keep_what_the_engine_cannot_be_told(&config.interfaces)?;
     netlink.transact(interfaces.chain(routes))
@@ -105,6 +112,15 @@ fn base_sysctls(forwarding: bool) -> Result<(), KernelError> {
         sysctl::set_if_present(&format!("net.ipv6.conf.{scope}.forwarding"), forward)?;
     }
     unprivileged_pings()
+}
+
+/// Lets flows choose among next hops by addresses, protocol and ports, not by addresses alone. A kernel since 6.11 takes a seed, so
+/// that they choose alike in every run; an older one draws it at boot.
+fn spread_flows(seed: NonZeroU32) -> Result<(), KernelError> {
+    let without = "a kernel without CONFIG_IP_ROUTE_MULTIPATH has no `routes: ecmp`";
+    sysctl::set("net.ipv4.fib_multipath_hash_policy", "1").map_err(|error| error.with_detail(without))?;
+    sysctl::set_if_present("net.ipv6.fib_multipath_hash_policy", "1")?;
+    sysctl::set_if_present("net.ipv4.fib_multipath_hash_seed", &seed.to_string())
 }
 
 /// Lets all users ping, as distributions do at boot. Without root a namespace has one group, which is all that it takes.

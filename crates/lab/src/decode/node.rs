@@ -11,7 +11,7 @@ use crate::keys::{CPU, NODE};
 use crate::names::{variable_name, wrong_node_name};
 use crate::plan::{NodeKind, Stack};
 use crate::scalar::{command, cpus, duration_or_zero, filled, quantity, text, word};
-use crate::spec::NodeSpec;
+use crate::spec::{NodeSpec, RoutesSpec};
 use crate::yaml::{Content, Node};
 use netloom_units::{BranchCount, Bytes, Computing, CpuCost, Duration, TimePerBranch, TimePerByte};
 use std::collections::BTreeMap;
@@ -87,9 +87,9 @@ fn kind(node: &Node) -> Result<NodeKind, Diagnostic> {
     word(node, &[Host, Router, Transit, Switch, Hub].map(|kind| (kind.name(), kind)))
 }
 
-/// Whether nodes get the routes of the shortest paths.
-pub(super) fn routes(node: &Node) -> Result<bool, Diagnostic> {
-    word(node, &[("shortest", true), ("none", false)])
+/// What routes nodes get.
+pub(super) fn routes(node: &Node) -> Result<RoutesSpec, Diagnostic> {
+    word(node, &[("shortest", RoutesSpec::Shortest), ("ecmp", RoutesSpec::Ecmp), ("none", RoutesSpec::None)])
 }
 
 fn stack(node: &Node) -> Result<Spanned<Stack>, Diagnostic> {

@@ -70,7 +70,7 @@ fn router_spec(plan: &Plan, node: &NodePlan) -> RouterSpec {
         NextHop { interface, neighbor: neighbor.expect("a route leads to a neighbour") }
     };
     let routes = node.routes.iter().map(|route| (prefix(&route.destination), next(route.interface, route.via)));
-    RouterSpec { routes: routes.collect(), interfaces }
+    RouterSpec { routes: routes.collect(), interfaces, seed: plan.ecmp_seed(node) }
 }
 
 fn router_interface(plan: &Plan, interface: &InterfacePlan) -> RouterInterface {

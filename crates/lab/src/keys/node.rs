@@ -51,8 +51,9 @@ pub(crate) const NODE: Section = Section {
             "routes",
             ROUTES,
             "none",
-            "What routes it gets beside those of its own subnets: those of the shortest paths, or none, for a routing daemon \
-             or its user to make them. Default: as the lab's `routes`.",
+            "What routes it gets beside those of its own subnets: those of the shortest paths, one to each destination; ecmp, \
+             all of the least cost, among which flows are spread; or none, for a routing daemon or its user to make them. \
+             Default: as the lab's `routes`.",
         ),
         Key::new(
             "daemons",
@@ -198,7 +199,7 @@ pub(crate) const STP: Section = Section {
 };
 
 /// Who makes routes.
-pub(super) const ROUTES: Kind = Kind::Word(&["shortest", "none"]);
+pub(super) const ROUTES: Kind = Kind::Word(&["shortest", "ecmp", "none"]);
 
 /// What packets and system calls cost in virtual time.
 pub(crate) const CPU: Section = Section {

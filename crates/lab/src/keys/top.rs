@@ -80,8 +80,9 @@ pub(crate) const TOP: Section = Section {
         Key::new(
             "routes",
             ROUTES,
-            "none",
-            "What routes the nodes get: those of the shortest paths, or none. Default: shortest.",
+            "ecmp",
+            "What routes the nodes get: shortest, those of the shortest paths, one to each destination; ecmp, all of the least \
+             cost, among which flows are spread; none. Default: shortest.",
         ),
         Key::new(
             "addresses",

@@ -5,6 +5,9 @@
 //! end. Every node has a route to every subnet that is not its own; if all of a host's routes (or those of a node with one
 //! link) share a gateway, one default route says the same, and large tables are made smaller by prefixes that several
 //! subnets share: there, which of several equally short paths is taken is what makes the table smaller.
+//!
+//! With `ecmp`, a node has a route by each neighbour that begins a path of the least cost, however many links that has. Every such
+//! neighbour is nearer by cost, so that packets go round in no circle, whichever of the nodes on their way have `ecmp`.
 
 mod aggregate;
 mod dynamic;
@@ -18,10 +21,10 @@ use crate::addressing::{Family, first, net};
 use crate::diagnostics::Diagnostic;
 use crate::plan::{NamePlan, NodeKind, RoutePlan, Unreached};
 use crate::segments::{Segment, Station};
-use crate::spec::{NodeSpec, Spec};
+use crate::spec::{NodeSpec, RoutesSpec, Spec};
 use aggregate::{ANYWHERE, Hops};
 use ipnet::IpNet;
-use paths::{Distance, Label, Paths, Ways};
+use paths::{Distance, Equal, Label, Paths, Ways};
 use std::cmp::Ordering;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -104,10 +107,12 @@ pub(super) fn settle(
     let networks = [Family::V4, Family::V6].map(|family| Network::new(kinds, segments, interfaces, addresses, family));
     // Mostly, all segments have both IPv4 and IPv6: then the paths are the same.
     let are_alike = networks[0].is_along(&networks[1]);
-    let mut names = names::Names::new(&networks[0]);
+    let equal = |node: usize| if is_ecmp(spec, &spec.nodes[node]) { Equal::Cost } else { Equal::All };
+    let has_ecmp = (0..kinds.len()).any(|node| equal(node) == Equal::Cost);
+    let mut names = names::Names::new(&networks[0], if has_ecmp { Equal::Cost } else { Equal::All });
     let mut paths = Paths::default();
     // Devices without addresses have no routes, and lack none.
-    let has_routes = |node: &NodeSpec| node.routes.unwrap_or(spec.routes) || !node.kind.has_addresses();
+    let has_routes = |node: &NodeSpec| routes_spec(spec, node) != RoutesSpec::None || !node.kind.has_addresses();
     let routed: Vec<bool> = spec.nodes.iter().map(has_routes).collect();
     let speakers = Speakers::of(spec);
     let mut learned: Vec<Learned> = vec![Learned::default(); kinds.len()];
@@ -115,8 +120,8 @@ pub(super) fn settle(
         let is_dynamic = speakers.is_dynamic(node);
         if is_dynamic {
             for (place, network) in networks.iter().enumerate() {
-                paths.find(network, node);
-                is_complete &= network.learn(node, &paths.labels, &speakers, own, &mut learned[node]);
+                paths.find(network, node, equal(node));
+                is_complete &= network.learn(node, &paths, &speakers, own, &mut learned[node]);
                 if place == 0 && routed[node] {
                     names.look_from(node, &paths.labels);
                 }
@@ -135,9 +140,9 @@ pub(super) fn settle(
         for (place, network) in networks.iter().enumerate() {
             // A node with one link sends everything there: no paths need to be found.
             if (place == 0 || !are_alike) && network.around[node].len() > 1 {
-                paths.find(network, node);
+                paths.find(network, node, equal(node));
             }
-            is_complete &= network.routes_of(node, &paths.labels, own);
+            is_complete &= network.routes_of(node, &paths, own);
             if place == 0 {
                 names.look_from(node, &paths.labels);
             }
@@ -151,6 +156,15 @@ pub(super) fn settle(
     reach::warn(spec, kinds, interfaces, &joined, is_complete || !is_ours, warnings);
     let unreached = if is_ours { reach::unreached(kinds, &joined) } else { Unreached::default() };
     Routing { routes, names: names.finish(), unreached, learned }
+}
+
+fn routes_spec(spec: &Spec, node: &NodeSpec) -> RoutesSpec {
+    node.routes.unwrap_or(spec.routes)
+}
+
+/// Whether a node has several ways to one destination.
+pub(super) fn is_ecmp(spec: &Spec, node: &NodeSpec) -> bool {
+    routes_spec(spec, node) == RoutesSpec::Ecmp && node.kind.has_addresses()
 }
 
 /// The nodes and ends of a segment as far as one family is concerned: those that have an address in its first subnet that several of
@@ -211,8 +225,9 @@ impl<'a> Network<'a> {
         self.around == other.around
     }
 
-    /// Adds the routes of `source`, whose paths are `labels`; false if an address cannot be reached.
-    fn routes_of(&self, source: usize, labels: &[Label], routes: &mut Vec<RoutePlan>) -> bool {
+    /// Adds the routes of `source`, whose paths these are; false if an address cannot be reached.
+    fn routes_of(&self, source: usize, paths: &Paths, routes: &mut Vec<RoutePlan>) -> bool {
+        let (labels, equal) = (&paths.labels[..], paths.equal);
         let around = &self.around[source];
         if let [Hop { node: gateway, .. }] = around[..] {
             let forwards = self.kinds[gateway].forwards();
@@ -230,7 +245,7 @@ impl<'a> Network<'a> {
         let mut hops: Vec<Hops> = Vec::with_capacity(self.edges.len());
         let mut are_whole = true;
         for edge in &self.edges {
-            let ways = if edge.nodes.contains(&source) { None } else { Some(self.reach(edge, labels)) };
+            let ways = if edge.nodes.contains(&source) { None } else { Some(self.reach(edge, paths)) };
             let all = if let Some(Reached::Together(ways)) = ways { ways.all } else { ANYWHERE };
             hops.extend(edge.subnets.iter().map(|_| all));
             match ways {
@@ -243,21 +258,24 @@ impl<'a> Network<'a> {
                 }
             }
         }
-        let shared = found.first().map(|(_, ways)| ways.first);
+        let is_same = |one: &Ways, other: &Ways| one.first == other.first && (equal == Equal::All || one == other);
+        let shared = found.first().map(|(_, ways)| *ways);
         let is_shared =
-            self.kinds[source] == NodeKind::Host && found.iter().all(|(_, ways)| Some(ways.first) == shared);
-        let fewer = || match &self.tree {
-            Some(tree) if are_whole && aggregate::is_worth_it(found.len(), around.len()) => Some(tree.table(&hops)),
-            _ => aggregate::aggregate(self.family, around.len(), &found),
-        };
-        if let Some(first) = shared.filter(|_| is_shared) {
-            routes.push(self.route(source, first, self.family.everything()));
-        } else if let Some(fewer) = fewer() {
-            routes.extend(fewer.into_iter().map(|(net, place)| self.route(source, place, net)));
-        } else {
-            routes.extend(found.iter().map(|(net, ways)| self.route(source, ways.first, *net)));
+            |ways: &Ways| self.kinds[source] == NodeKind::Host && found.iter().all(|(_, other)| is_same(ways, other));
+        if let Some(ways) = shared.filter(is_shared) {
+            self.add(source, ways, equal, self.family.everything(), routes);
+            return is_complete;
         }
+        let whole = self.tree.as_ref().filter(|_| are_whole).map(|tree| (tree, hops));
+        let smaller = aggregate::smaller(self.family, around.len(), &found, whole, equal);
+        smaller.unwrap_or(found).into_iter().for_each(|(net, ways)| self.add(source, ways, equal, net, routes));
         is_complete
+    }
+
+    /// Adds the routes by these ways: by the first alone unless all of the least cost are taken.
+    fn add(&self, source: usize, ways: Ways, equal: Equal, destination: IpNet, routes: &mut Vec<RoutePlan>) {
+        let places = ways.places().filter(|place| equal == Equal::Cost || *place == ways.first);
+        routes.extend(places.map(|place| self.route(source, place, destination)));
     }
 
     /// The node's interface, by its place there, where it begins a hop.
@@ -265,13 +283,13 @@ impl<'a> Network<'a> {
         self.edges[hop.edge].ends[hop.own].interface
     }
 
-    fn reach(&self, edge: &Edge, labels: &[Label]) -> Reached {
+    fn reach(&self, edge: &Edge, Paths { labels, equal, .. }: &Paths) -> Reached {
         let mut nearest: Option<(&Distance, Ways)> = None;
         for node in &edge.nodes {
             let Some((distance, ways)) = labels[*node].as_ref().filter(|_| self.kinds[*node].forwards()) else {
                 continue;
             };
-            nearest = match nearest.map(|(least, others)| (distance.cmp(least), least, others)) {
+            nearest = match nearest.map(|(least, others)| (equal.order(distance, least), least, others)) {
                 Some((Ordering::Greater, least, others)) => Some((least, others)),
                 Some((Ordering::Equal, least, others)) => Some((least, others.or(*ways))),
                 Some((Ordering::Less, ..)) | None => Some((distance, *ways)),
@@ -283,7 +301,7 @@ impl<'a> Network<'a> {
         let mut ends = edge.nodes.iter().map(|node| labels[*node].map(|(_, ways)| ways));
         // Hosts that are reached by one way are reached as one.
         let first = ends.next().flatten();
-        let common = first.and_then(|first| ends.try_fold(first, |common, ways| common.and(ways?)));
+        let common = first.and_then(|first| ends.try_fold(first, |common, ways| common.and(ways?, *equal)));
         common.map_or(Reached::Apart, Reached::Together)
     }
 
@@ -322,7 +340,7 @@ mod tests {
         let kinds = [("a", Host), ("r", Router), ("s", Router), ("b", Host), ("x", Host), ("y", Host)];
         let lan = link("lan", &[("a", ""), ("r", ""), ("s", ""), ("b", "")]);
         let links = vec![lan, link("to-x", &[("r", ""), ("x", "")]), link("to-y", &[("s", ""), ("y", "")])];
-        let spec = Spec { nodes: nodes(&kinds), links, routes: true, ..Spec::default() };
+        let spec = Spec { nodes: nodes(&kinds), links, routes: RoutesSpec::Shortest, ..Spec::default() };
         let mut found = Findings::default();
         let index = Index::new("node", spec.nodes.iter().map(|node| &node.name), false);
         let interfaces = resolve(&spec.links, &index, &mut found.errors).unwrap();

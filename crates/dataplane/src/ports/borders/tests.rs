@@ -24,7 +24,7 @@ fn pair() -> [(Edge, Borders); 2] {
         let (port, mtu) = (PortId(port), Bytes::new(1_500));
         let (mac, is_shared) = ([2; 6], false);
         let own = RouterInterface { port, mac, mtu, addresses, is_shared, neighbors, subnets };
-        DeviceSpec::Router(RouterSpec { interfaces: vec![own], routes: Vec::new() })
+        DeviceSpec::Router(RouterSpec { interfaces: vec![own], ..RouterSpec::default() })
     };
     let (pipes, routers) = ([pipe(0), pipe(1)], [router(0), router(1)]);
     let partition = Partition::new(&pipes, &routers, 2, Cuts::WhereDelayed, |_| false);

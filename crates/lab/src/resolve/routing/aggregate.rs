@@ -6,9 +6,10 @@
 //! follow any route. Subnets of a node's own interfaces are more specific than any prefix here, and of no concern either.
 
 use super::Family;
-use super::paths::Ways;
+use super::paths::{Equal, Ways};
 use crate::addressing::{first, net};
 use ipnet::IpNet;
+use std::collections::BTreeMap;
 
 /// A smaller table is left as it is, so that it can be read: one line says where one subnet is.
 pub(super) const SMALLEST: usize = 128;
@@ -17,10 +18,71 @@ pub(super) const SMALLEST: usize = 128;
 pub(super) type Hops = u64;
 pub(super) const ANYWHERE: Hops = Hops::MAX;
 
+/// The smaller table of these subnets, if there is one, which leads each of them one of the ways that it may go, or all of them.
+/// `whole`: the tree of all subnets of the lab, and where each may lead.
+pub(super) fn smaller(
+    family: Family,
+    neighbours: usize,
+    subnets: &[(IpNet, Ways)],
+    whole: Option<(&Tree, Vec<Hops>)>,
+    equal: Equal,
+) -> Option<Vec<(IpNet, Ways)>> {
+    if !is_worth_it(subnets.len(), neighbours) {
+        return None;
+    }
+    if equal == Equal::All {
+        let table = match whole {
+            Some((tree, hops)) => tree.table(&hops),
+            None => aggregate(family, neighbours, subnets)?,
+        };
+        return Some(table.into_iter().map(|(net, place)| (net, Ways::by(place))).collect());
+    }
+    let sets = Sets::of(neighbours, subnets)?;
+    let table = match whole {
+        Some((tree, hops)) => tree.table(&hops.into_iter().map(|ways| sets.as_one(ways)).collect::<Vec<_>>()),
+        None => {
+            let as_one = |(net, ways): &(IpNet, Ways)| (*net, Ways { all: sets.as_one(ways.all), ..*ways });
+            aggregate(family, neighbours, &subnets.iter().map(as_one).collect::<Vec<_>>())?
+        }
+    };
+    Some(table.into_iter().map(|(net, number)| (net, sets.ways(number))).collect())
+}
+
+/// Several ways as if they were one: subnets share a prefix only if all their ways are the same.
+struct Sets {
+    numbers: BTreeMap<Hops, u32>,
+    /// By their numbers.
+    ways: Vec<Ways>,
+}
+
+impl Sets {
+    /// None if there are more than a table can tell apart.
+    fn of(neighbours: usize, subnets: &[(IpNet, Ways)]) -> Option<Self> {
+        let mut sets = Self { numbers: BTreeMap::new(), ways: Vec::new() };
+        for (_, ways) in subnets {
+            sets.numbers.entry(ways.all).or_insert_with(|| {
+                sets.ways.push(*ways);
+                u32::try_from(sets.ways.len() - 1).unwrap_or(u32::MAX)
+            });
+        }
+        // With a bit for every neighbour, all of them would look like none in particular.
+        let bits = Hops::BITS as usize;
+        (neighbours < bits && sets.ways.len() <= bits).then_some(sets)
+    }
+
+    fn as_one(&self, ways: Hops) -> Hops {
+        self.numbers.get(&ways).map_or(ANYWHERE, |number| 1 << number)
+    }
+
+    fn ways(&self, number: u32) -> Ways {
+        self.ways[number as usize]
+    }
+}
+
 /// Prefixes and the neighbours that they are reached by: a longest-prefix match leads each of these subnets one of the
 /// ways that it may go. None where the table is small already, a node has too many neighbours, or subnets lie within one
 /// another.
-pub(super) fn aggregate(family: Family, neighbours: usize, subnets: &[(IpNet, Ways)]) -> Option<Vec<(IpNet, u32)>> {
+fn aggregate(family: Family, neighbours: usize, subnets: &[(IpNet, Ways)]) -> Option<Vec<(IpNet, u32)>> {
     if !is_worth_it(subnets.len(), neighbours) {
         return None;
     }
@@ -29,7 +91,7 @@ pub(super) fn aggregate(family: Family, neighbours: usize, subnets: &[(IpNet, Wa
 }
 
 /// Whether a table of so many subnets is to be made smaller, and can be.
-pub(super) fn is_worth_it(subnets: usize, neighbours: usize) -> bool {
+fn is_worth_it(subnets: usize, neighbours: usize) -> bool {
     subnets >= SMALLEST && neighbours <= Hops::BITS as usize
 }
 
@@ -102,7 +164,7 @@ impl Tree {
     }
 
     /// The smallest table that leads each subnet, by its place, one of these ways.
-    pub(super) fn table(&self, ways: &[Hops]) -> Vec<(IpNet, u32)> {
+    fn table(&self, ways: &[Hops]) -> Vec<(IpNet, u32)> {
         // Where each branch may lead, so that fewest routes are needed below.
         let mut hops: Vec<Hops> = Vec::with_capacity(self.branches.len());
         let at = |known: &[Hops], half: Option<usize>| half.map_or(ANYWHERE, |half| known[half]);

@@ -1,39 +1,39 @@
 //! The routes of routers with daemons: those that no neighbour tells them of.
 
-use super::{Edge, Label, Network, Reached};
+use super::{Edge, Network, Paths, Reached};
 use crate::addressing::Family;
 use crate::plan::{Daemon, RoutePlan};
 use crate::resolve::daemons::{Learned, Speakers};
 use ipnet::IpNet;
 
 impl Network<'_> {
-    /// Adds the static routes that `source`, whose paths are `labels`, keeps, and says what it learns; false if an address
+    /// Adds the static routes that `source`, whose paths these are, keeps, and says what it learns; false if an address
     /// cannot be reached.
     pub(super) fn learn(
         &self,
         source: usize,
-        labels: &[Label],
+        paths: &Paths,
         speakers: &Speakers,
         routes: &mut Vec<RoutePlan>,
         learned: &mut Learned,
     ) -> bool {
-        let mut is_complete = true;
+        let (mut is_complete, labels) = (true, &paths.labels[..]);
         let (before, is_v4) = (routes.len(), self.family == Family::V4);
         for edge in self.edges.iter().filter(|edge| !edge.nodes.contains(&source)) {
-            match self.reach(edge, labels) {
+            match self.reach(edge, paths) {
                 Reached::Together(ways) => {
                     let next = self.around[source][ways.first as usize].node;
                     if speakers.teaches(next, source, is_v4, &edge.nodes) {
                         learned.prefixes.extend(&edge.subnets);
                     } else {
-                        routes.extend(edge.subnets.iter().map(|subnet| self.route(source, ways.first, *subnet)));
+                        edge.subnets.iter().for_each(|subnet| self.add(source, ways, paths.equal, *subnet, routes));
                     }
                 }
                 Reached::Apart => {
                     is_complete &= edge.nodes.iter().all(|node| labels[*node].is_some());
                     let mut found = Vec::new();
                     self.add_apart(edge, labels, &mut found);
-                    routes.extend(found.iter().map(|(net, ways)| self.route(source, ways.first, *net)));
+                    found.into_iter().for_each(|(net, ways)| self.add(source, ways, paths.equal, net, routes));
                 }
             }
         }

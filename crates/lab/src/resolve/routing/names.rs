@@ -1,7 +1,7 @@
 //! What the name of a node with several links means, as seen from each other node: the first of those of its interfaces
 //! whose addresses are reached by a path as short as any to the node itself.
 
-use super::paths::{Distance, Label};
+use super::paths::{Distance, Equal, Label};
 use super::{Edge, Hop, Network};
 use crate::plan::NamePlan;
 use std::collections::BTreeSet;
@@ -10,6 +10,8 @@ use std::sync::Arc;
 /// Names as they are found, node by node.
 pub(super) struct Names<'a> {
     network: &'a Network<'a>,
+    /// Which ways packets may take.
+    equal: Equal,
     /// The nodes whose name may mean another interface than the first.
     several: Vec<usize>,
     /// What each node sees; none: what its only neighbour sees.
@@ -19,10 +21,10 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn new(network: &'a Network<'a>) -> Self {
+    pub(super) fn new(network: &'a Network<'a>, equal: Equal) -> Self {
         let is_first = |hop: &Hop| network.interface(*hop) == 0;
         let several = (0..network.kinds.len()).filter(|node| !network.around[*node].iter().all(is_first)).collect();
-        Self { network, several, seen: Vec::new(), shared: BTreeSet::new() }
+        Self { network, equal, several, seen: Vec::new(), shared: BTreeSet::new() }
     }
 
     /// Settles what the next node, `source`, sees; `labels` is how it reaches the others.
@@ -77,7 +79,7 @@ impl<'a> Names<'a> {
         let known = |place: usize| labels.get(place).copied().flatten().map(|(distance, _)| distance);
         let forwarding = |place: usize| known(place).filter(|_| self.network.kinds[place].forwards());
         match (forwarding(node), beside().filter_map(forwarding).min()) {
-            (Some(own), Some(other)) if own < other => Some(own),
+            (Some(own), Some(other)) if self.equal.order(&own, &other).is_lt() => Some(own),
             // Of ends that are equally near, the way may lead to any, here or further on.
             (_, Some(other)) => Some(other.beyond(edge.cost)),
             // A host's address on a link to another host may be reached by a third link. It is a bad choice: the host

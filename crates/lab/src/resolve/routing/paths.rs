@@ -1,7 +1,7 @@
 //! Shortest paths from one node to all others.
 
 use super::{Hop, Network};
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
 /// How far a node is: the least cost, and of the paths that have it the fewest links.
@@ -20,6 +20,25 @@ impl Distance {
     }
 }
 
+/// Which paths to a node are equally good.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Equal {
+    /// Those of the same cost with as many links.
+    #[default]
+    All,
+    /// Those of the same cost.
+    Cost,
+}
+
+impl Equal {
+    pub(super) fn order(self, one: &Distance, other: &Distance) -> Ordering {
+        match self {
+            Self::All => one.cmp(other),
+            Self::Cost => one.cost.cmp(&other.cost),
+        }
+    }
+}
+
 /// By which of its neighbours the source reaches something: all of these paths are equally good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ways {
@@ -35,14 +54,21 @@ impl Ways {
         Self { first: place, all: 1_u64.checked_shl(place).unwrap_or(0) }
     }
 
+    /// The places of all of them, in order.
+    pub(super) fn places(self) -> impl Iterator<Item = u32> {
+        let others = (self.first + 1..u64::BITS).filter(move |place| self.all & 1 << place != 0);
+        std::iter::once(self.first).chain(others)
+    }
+
     /// By any of both.
     pub(super) fn or(self, other: Self) -> Self {
         Self { first: self.first.min(other.first), all: self.all | other.all }
     }
 
-    /// By those of both, if the first is the same.
-    pub(super) fn and(self, other: Self) -> Option<Self> {
-        (self.first == other.first).then_some(Self { first: self.first, all: self.all & other.all })
+    /// By those of both, if the first is the same, or all are where all are taken.
+    pub(super) fn and(self, other: Self, equal: Equal) -> Option<Self> {
+        let is_one = equal == Equal::All || self == other;
+        (is_one && self.first == other.first).then_some(Self { first: self.first, all: self.all & other.all })
     }
 }
 
@@ -53,13 +79,16 @@ pub(super) type Label = Option<(Distance, Ways)>;
 #[derive(Default)]
 pub(super) struct Paths {
     pub(super) labels: Vec<Label>,
+    /// Which of them were found to be equally good.
+    pub(super) equal: Equal,
     near: VecDeque<usize>,
     queue: BinaryHeap<Reverse<(Distance, usize)>>,
 }
 
 impl Paths {
     /// Finds how each node is reached from `source`, whose own label stays empty. Only nodes that forward are passed.
-    pub(super) fn find(&mut self, network: &Network<'_>, source: usize) {
+    pub(super) fn find(&mut self, network: &Network<'_>, source: usize, equal: Equal) {
+        self.equal = equal;
         self.labels.clear();
         self.labels.resize(network.kinds.len(), None);
         if network.is_uniform {
@@ -74,7 +103,7 @@ impl Paths {
         self.near.push_back(source);
         while let Some(node) = self.near.pop_front() {
             let near = &mut self.near;
-            relax(network, source, node, &mut self.labels, |_, next, is_new| {
+            relax(network, source, node, (&mut self.labels, self.equal), |_, next, is_new| {
                 if is_new {
                     near.push_back(next);
                 }
@@ -91,7 +120,9 @@ impl Paths {
                 continue;
             }
             let queue = &mut self.queue;
-            relax(network, source, node, &mut self.labels, |nearer, next, _| queue.push(Reverse((nearer, next))));
+            relax(network, source, node, (&mut self.labels, self.equal), |nearer, next, _| {
+                queue.push(Reverse((nearer, next)));
+            });
         }
     }
 }
@@ -103,7 +134,7 @@ fn relax(
     network: &Network<'_>,
     source: usize,
     node: usize,
-    labels: &mut [Label],
+    (labels, equal): (&mut [Label], Equal),
     mut tell: impl FnMut(Distance, usize, bool),
 ) {
     let own = labels[node];
@@ -117,7 +148,13 @@ fn relax(
         let (distance, ways) = own.unwrap_or_else(|| (Distance::HERE, Ways::by(place)));
         let distance = distance.beyond(cost);
         match &mut labels[next] {
-            Some((known, others)) if *known == distance => *others = others.or(ways),
+            Some((known, others)) if equal.order(known, &distance) == Ordering::Equal => {
+                *others = others.or(ways);
+                if distance < *known {
+                    *known = distance;
+                    tell(distance, next, false);
+                }
+            }
             Some((known, _)) if *known < distance => {}
             label => {
                 let is_new = label.is_none();
