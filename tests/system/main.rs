@@ -16,6 +16,7 @@ mod endings;
 mod events;
 mod faults;
 mod files;
+mod firewall;
 mod generated;
 mod interactive;
 mod kernels;

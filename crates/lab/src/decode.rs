@@ -5,6 +5,7 @@ mod clock;
 mod daemons;
 mod expose;
 mod files;
+mod firewall;
 mod lans;
 mod layout;
 mod link;

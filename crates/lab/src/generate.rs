@@ -224,7 +224,7 @@ impl Writer<'_> {
     }
 
     fn text(&self, text: String) -> Node {
-        self.node(Content::Text { text, plain: true })
+        self.node(Content::Text { text, plain: true, block: None })
     }
 
     fn with(&self, name: &str, content: Content) -> Entry {
@@ -232,7 +232,7 @@ impl Writer<'_> {
     }
 
     fn entry(&self, name: &str, text: &str) -> Entry {
-        self.with(name, Content::Text { text: text.to_owned(), plain: true })
+        self.with(name, Content::Text { text: text.to_owned(), plain: true, block: None })
     }
 }
 

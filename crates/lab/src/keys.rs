@@ -5,6 +5,7 @@ mod files;
 mod kinds;
 mod network;
 mod node;
+mod services;
 mod timeline;
 mod top;
 
@@ -13,6 +14,7 @@ pub(crate) use files::FILE;
 pub(crate) use kinds::{DURATION, DURATION_OR_ZERO, SHARE_OR_ZERO};
 pub(crate) use network::{ADDRESSING, DIRECTION, END, LINK, SETTINGS, TREATMENT, VLANS};
 pub(crate) use node::{CPU, NODE, STP};
+pub(crate) use services::IPTABLES;
 pub(crate) use timeline::{CUT, DOWN, HEAL, PARTITION, READY, RUN, SET, SETUP, UP};
 pub(crate) use top::{BOUNDS, CLOCK, TOP};
 

@@ -27,7 +27,7 @@ pub use expose::ExposePlan;
 pub use files::{FileContents, FilePlan};
 pub use pipes::{PipePlan, Treatment};
 pub use switch::{SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan};
-pub use timeline::{Action, Argv, Event, LinkPart, Ready, ReadyWhen, RunCommand};
+pub use timeline::{Action, Argv, Event, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand};
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
 
 use crate::expect::Expectation;

@@ -1,6 +1,6 @@
 //! Which programs a lab needs, as far as it can be known before it runs.
 
-use crate::plan::{Action, Argv, Plan, ReadyWhen};
+use crate::plan::{Action, Argv, NodeKey, Plan, ReadyWhen};
 
 /// A program that a command of the timeline will start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct Program {
     pub node: usize,
     /// The program: a name to be found in `PATH`, or a path.
     pub name: String,
+    /// The key of the node from which its command follows, if the lab file does not say it itself.
+    pub key: Option<NodeKey>,
 }
 
 impl Plan {
@@ -25,7 +27,7 @@ impl Plan {
                 _ => None,
             });
             let names = [Some(&run.command), probe].into_iter().flatten().filter_map(first_program);
-            programs.extend(names.map(|name| Program { line: event.line, node: run.node, name }));
+            programs.extend(names.map(|name| Program { line: event.line, node: run.node, name, key: run.key }));
         }
         programs
     }

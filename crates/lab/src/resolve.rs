@@ -7,6 +7,7 @@ mod daemons;
 mod downs;
 mod ends;
 mod expose;
+mod firewall;
 mod names;
 mod order;
 mod partitions;

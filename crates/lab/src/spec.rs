@@ -3,8 +3,8 @@
 use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::plan::{
-    Argv, Bounds, Clock, Cpus, Daemon, Direction, ExposePlan, FileContents, FilePlan, NodeKind, OnSpin, Precision,
-    Ready, Sends, Shards, Stack, Treatment, TreeSettings,
+    Argv, Bounds, Clock, Cpus, Daemon, Direction, ExposePlan, FileContents, FilePlan, NodeKey, NodeKind, OnSpin,
+    Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings,
 };
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
@@ -113,6 +113,7 @@ pub(crate) struct NodeSpec {
     pub(crate) collect: Vec<String>,
     pub(crate) expose: Vec<Spanned<ExposePlan>>,
     pub(crate) routing: RoutingSpec,
+    pub(crate) firewall: Vec<RulesSpec>,
     pub(crate) switch: SwitchSpec,
 }
 
@@ -129,6 +130,31 @@ pub(crate) struct RoutingSpec {
     pub(crate) configuration: Option<FileContents>,
     /// Whether BIRD runs in place of FRR.
     pub(crate) is_bird: bool,
+}
+
+/// Rules that a program puts into a node's kernel.
+#[derive(Debug)]
+pub(crate) struct RulesSpec {
+    /// Where the lab file says so.
+    pub(crate) place: Spanned<()>,
+    pub(crate) program: RulesProgram,
+    pub(crate) source: RulesSource,
+}
+
+/// What reads rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RulesProgram {
+    Nft,
+    Iptables,
+    Ip6tables,
+}
+
+/// Where rules are.
+#[derive(Debug)]
+pub(crate) enum RulesSource {
+    /// In this file of the machine.
+    File(PathBuf),
+    Text(String),
 }
 
 /// What only switches have.
@@ -256,6 +282,8 @@ pub(crate) struct RunSpec {
     pub(crate) may_fail: bool,
     pub(crate) user: Option<String>,
     pub(crate) folder: Option<PathBuf>,
+    /// The key of its node from which it follows, if the lab file does not say it itself.
+    pub(crate) key: Option<NodeKey>,
 }
 
 #[derive(Debug)]

@@ -40,6 +40,8 @@ pub enum Content {
         text: String,
         /// Written without quotes: only then can it be a number or a truth value.
         plain: bool,
+        /// Where its first line is in the file if it is a literal block (`|`), of which each line is one of the file.
+        block: Option<usize>,
     },
     /// Nothing, `~` or `null`.
     Empty,
@@ -96,9 +98,14 @@ impl Node {
     /// The text of a scalar that is written without quotes.
     pub fn plain(&self) -> Option<&str> {
         match &self.content {
-            Content::Text { text, plain: true } => Some(text),
+            Content::Text { text, plain: true, .. } => Some(text),
             _ => None,
         }
+    }
+
+    /// Where the first line of a text of several lines is, as far as lines of the text are lines of the file.
+    pub(crate) fn block(&self) -> Option<usize> {
+        if let Content::Text { block, .. } = self.content { block } else { None }
     }
 
     fn describe(&self) -> &'static str {

@@ -6,7 +6,7 @@ use netloom_host::lab::Subordinate;
 use netloom_host::programs::{exists, is_executable};
 use netloom_host::users::User;
 use netloom_judge::{MissingProgram, RunError};
-use netloom_lab::{Action, FilePlan, NodePlan, Plan, Program, Stack};
+use netloom_lab::{Action, FilePlan, NodeKey, NodePlan, Plan, Program, Stack};
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
@@ -21,27 +21,31 @@ pub(crate) fn programs_exist(plan: &Plan, lab_file: &Path) -> Result<(), RunErro
 /// The programs of the timeline that are not on this machine, as far as that is known before the run.
 pub fn missing_programs(plan: &Plan, lab_file: &Path) -> Vec<MissingProgram> {
     let absent = plan.programs().into_iter().filter(|program| !exists(&program.name, &path_of(plan, program)));
-    let missing = |Program { line, node, name }: Program| {
-        let package = package(&name);
-        let is_daemon = package.is_some() && !plan.nodes[node].daemons.is_empty();
+    let missing = |Program { line, name, key, .. }: Program| {
+        let package = key.and_then(|_| package(&name));
         MissingProgram {
             file: lab_file.to_owned(),
             line,
             found: found_here(&name),
             program: name,
-            key: if is_daemon { "daemons" } else { "run" },
+            key: key.map_or("run", NodeKey::name),
             package,
         }
     };
-    // Of the programs of `daemons`, one of each package says it all.
+    // Of the programs that follow from keys of nodes, one of each package says it all.
     let mut seen = BTreeSet::new();
-    absent.map(missing).filter(|one| one.key == "run" || seen.insert(one.package)).collect()
+    absent.map(missing).filter(|one| one.package.is_none() || seen.insert(one.package)).collect()
 }
 
-/// The package of Debian and Ubuntu that has a program of `daemons`.
+/// The package of Debian and Ubuntu that has a program which follows from a key of a node.
 fn package(program: &str) -> Option<&'static str> {
-    let is_frr = program.starts_with("/usr/lib/frr/") || program == "vtysh";
-    if is_frr { Some("frr") } else { (program == "bird").then_some("bird2") }
+    match program {
+        "vtysh" => Some("frr"),
+        "bird" => Some("bird2"),
+        "nft" => Some("nftables"),
+        "iptables-restore" | "ip6tables-restore" => Some("iptables"),
+        _ => program.starts_with("/usr/lib/frr/").then_some("frr"),
+    }
 }
 
 /// What an ordinary user's lab has to map so that commands can have the users that they name; none if nothing. Refuses a

@@ -1,6 +1,7 @@
 //! Nodes.
 
 use super::expose::expose;
+use super::firewall::firewall;
 use super::switch::{misplaced, switch};
 use super::variables::{settings, variables};
 use super::{daemons, files, list};
@@ -77,6 +78,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.expose = fields.get("expose").map_or_else(Vec::new, |value| expose(value, errors));
     spec.routing = daemons::routing(&fields, spec.kind, errors);
     errors.extend(daemons::hidden(&spec.routing, &spec.files, fields.get("files")));
+    spec.firewall = fields.get("firewall").map_or_else(Vec::new, |value| firewall(value, spec.kind, errors));
     spec.switch = switch(&fields, errors);
     errors.extend(misplaced(spec.kind, &fields));
     spec

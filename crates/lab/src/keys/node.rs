@@ -3,6 +3,7 @@
 use super::daemons::{CONFIGURATION, DAEMONS};
 use super::files::{COLLECT, FILES};
 use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARIABLE_NAMES};
+use super::services::FIREWALL;
 use super::timeline::COMMAND;
 use super::{CONGESTION_NAME, Key, Kind, MAC, PORT, Quantity, SYSCTL_NAME, Section};
 
@@ -79,6 +80,13 @@ pub(crate) const NODE: Section = Section {
             CONFIGURATION,
             "{text: 'protocol device {}'}",
             "Runs BIRD in place of FRR, with this configuration: a path, or {text: ...}.",
+        ),
+        Key::new(
+            "firewall",
+            FIREWALL,
+            "\"table inet filter {\\n}\\n\"",
+            "Rules that are in force before its setup and services start: nftables, as a path or as several lines, or \
+             {iptables: ..., ip6tables: ...} in the format of iptables-restore.",
         ),
         Key::new(
             "ageing",

@@ -102,6 +102,27 @@ pub struct RunCommand {
     pub user: Option<String>,
     /// The folder that it starts in; none: the one that Netloom was started in.
     pub folder: Option<PathBuf>,
+    /// The key of its node from which it follows, if the lab file does not say it itself.
+    pub key: Option<NodeKey>,
+}
+
+/// A key of nodes from which commands follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKey {
+    /// Routing daemons.
+    Daemons,
+    /// The rules of a firewall.
+    Firewall,
+}
+
+impl NodeKey {
+    /// As the lab file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Daemons => "daemons",
+            Self::Firewall => "firewall",
+        }
+    }
 }
 
 impl Plan {

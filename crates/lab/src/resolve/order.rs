@@ -1,5 +1,6 @@
 //! Which commands wait for others: those that make the lab ready, and those that say so.
 
+use super::firewall;
 use crate::diagnostics::{Spanned, nearest};
 use crate::errors::Errors;
 use crate::plan::{Action, Event, RunCommand};
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn setups(spec: &mut Spec) -> Vec<EntrySpec> {
     let mut entries = Vec::new();
     for node in &mut spec.nodes {
+        entries.extend(firewall::setups(node));
         for (line, command) in std::mem::take(&mut node.setup) {
             let run = RunSpec { on: node.name.clone(), command, setup: true, of_node: true, ..RunSpec::default() };
             entries.push(EntrySpec { line, at: None, action: ActionSpec::Run(Box::new(run)) });

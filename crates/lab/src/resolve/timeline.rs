@@ -169,6 +169,7 @@ fn command(run: RunSpec, name: String, node: usize, stop: Duration) -> RunComman
         may_fail: run.may_fail,
         user: run.user,
         folder: run.folder,
+        key: run.key,
     }
 }
 

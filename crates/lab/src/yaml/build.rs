@@ -44,7 +44,8 @@ pub fn parse(source: &str) -> Result<Node, Vec<Diagnostic>> {
 
 const EMPTY: &str = "the file is empty: a lab has at least `nodes`, for example `nodes: [a, b]`";
 
-struct Builder {
+struct Builder<'a> {
+    source: &'a str,
     /// The byte where each character begins, and the end.
     offsets: Vec<usize>,
     /// The end of each line, without its line break.
@@ -114,8 +115,8 @@ impl OpenMap {
     }
 }
 
-impl Builder {
-    fn new(source: &str) -> Self {
+impl<'a> Builder<'a> {
+    fn new(source: &'a str) -> Self {
         let offsets = source.char_indices().map(|(at, _)| at).chain([source.len()]).collect();
         let mut line_ends: Vec<usize> = Vec::new();
         let mut at = 0;
@@ -124,6 +125,7 @@ impl Builder {
             at += line.len();
         }
         Self {
+            source,
             offsets,
             line_ends,
             stack: vec![],
@@ -142,6 +144,19 @@ impl Builder {
         let line_end = self.line_ends.get(line - 1).copied().unwrap_or_else(|| byte(start));
         let start = byte(start).min(line_end);
         Span { start, end: byte(end).clamp(start, line_end.max(start)), line }
+    }
+
+    /// The line where a literal block begins, whose place is its header or its first line that is not empty.
+    fn first_line(&self, text: &str, at: Span) -> Option<usize> {
+        let (empty, first) = text.lines().enumerate().find(|(_, line)| !line.trim().is_empty())?;
+        let end = |line: usize| line.checked_sub(1).and_then(|place| self.line_ends.get(place)).copied();
+        let is_first = |line: &usize| {
+            let (from, to) = (end(line - 1).unwrap_or(0), end(*line).unwrap_or(0));
+            self.source.get(from..to).is_some_and(|written| written.trim() == first.trim())
+        };
+        // An empty line more than the block has cannot be between the two.
+        let line = (at.line..=at.line + empty + 1).find(is_first)?;
+        line.checked_sub(empty)
     }
 
     fn syntax_error(&self, error: &ScanError) -> Diagnostic {
@@ -174,7 +189,10 @@ impl Builder {
                 let plain = style == ScalarStyle::Plain;
                 let content = match text.as_ref() {
                     "" | "~" | "null" if plain => Content::Empty,
-                    _ => Content::Text { text: text.into_owned(), plain },
+                    _ => {
+                        let block = (style == ScalarStyle::Literal).then(|| self.first_line(&text, span)).flatten();
+                        Content::Text { text: text.into_owned(), plain, block }
+                    }
                 };
                 self.close(node(span, content), anchor)?;
             }

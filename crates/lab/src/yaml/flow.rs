@@ -10,7 +10,7 @@ pub(crate) fn flow(node: &Node) -> String {
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
         Content::List(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
-        Content::Text { text, plain } => scalar(text, *plain),
+        Content::Text { text, plain, .. } => scalar(text, *plain),
         Content::Empty => "~".into(),
     }
 }

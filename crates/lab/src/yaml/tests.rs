@@ -32,6 +32,15 @@ fn nodes_know_their_keys_and_places() {
 }
 
 #[test]
+fn literal_blocks_know_the_line_of_their_first_line() {
+    let root = right("a: 1\nb: &b |  # why\n  x\n  y\nc: |-\n\n  z\nd: >\n  f\ne: *b\nf:\n  g: |2\n      h\n");
+    let block = |name: &str| entry(&root, name).value.block();
+    assert_eq!(["a", "b", "c", "d", "e"].map(block), [None, Some(3), Some(6), None, Some(3)]);
+    assert_eq!(entry(&root, "c").value.text(), Some("\nz"));
+    assert_eq!(entry(&entry(&root, "f").value, "g").value.block(), Some(13));
+}
+
+#[test]
 fn anchors_and_merge_keys_work() {
     let root = right("base: &base {a: 1, b: 2}\nmore: &more {b: 3, c: 4}\nx: {b: 9, <<: [*base, *more]}\ny: *base\n");
     let texts = |name: &str| {

@@ -30,7 +30,7 @@ fn json_of(node: &Node, list: Option<&str>) -> Value {
             entries.iter().map(|entry| (entry.name.clone(), value(entry))).collect()
         }
         Content::List(items) => items.iter().map(|item| json_of(item, list)).collect(),
-        Content::Text { text, plain: true } => match serde_json::from_str(text) {
+        Content::Text { text, plain: true, .. } => match serde_json::from_str(text) {
             Ok(value @ (Value::Bool(_) | Value::Number(_))) => value,
             _ => json!(text),
         },

@@ -3,7 +3,7 @@
 use super::learning::Speakers;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::Errors;
-use crate::plan::{Argv, Daemon, Ready, ReadyWhen};
+use crate::plan::{Argv, Daemon, NodeKey, Ready, ReadyWhen};
 use crate::spec::{ActionSpec, EntrySpec, NodeSpec, RunSpec, Spec};
 use netloom_units::Duration;
 
@@ -84,6 +84,7 @@ fn service(node: &NodeSpec, what: &str, words: Vec<String>, file: &str) -> RunSp
         command: Argv::Exec(words),
         ready: Some(Ready { when: ReadyWhen::File(file.to_owned()), timeout: STARTS_WITHIN }),
         service: true,
+        key: Some(NodeKey::Daemons),
         ..RunSpec::default()
     }
 }

@@ -1,0 +1,104 @@
+//! Firewalls of nodes.
+
+use crate::bed::{Bed, Finished, User, is_root};
+
+/// A client, a router with a firewall and a server with two services.
+const LAB: &str = "
+name: walled
+bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 10 s, starts: 60 s}
+links: {a: {ends: [client, r]}, b: {ends: [r, server]}}
+timeline:
+  - {on: server, run: python3 -m http.server 80, as: open, ready: {tcp: 80}}
+  - {on: server, run: python3 -m http.server 81, as: closed, ready: {tcp: 81}}
+  - {on: client, run: ping -4 -c 1 server, as: ping}
+  - {on: client, run: 'exec 3<>/dev/tcp/server/80', as: first}
+  - {on: client, run: 'exec 3<>/dev/tcp/server/81', as: second}
+expect: [ping.exit == 0, first.exit == 0, second.exit == 1]
+";
+
+/// Fails with what is to be done if a program is not there.
+fn ran(finished: Finished) -> Finished {
+    assert!(
+        !finished.stderr.contains("not on this machine"),
+        "`scripts/install-deps services` installs it: {finished:#?}"
+    );
+    finished
+}
+
+/// The lab, whose commands are those of bash, with a firewall in the router.
+fn lab(firewall: &str) -> String {
+    let commands = LAB.replace("run: 'exec 3<>", "run: [bash, -c, 'exec 3<>").replace("', as: ", "'], as: ");
+    format!("{commands}nodes:\n  client: {{}}\n  server: {{}}\n  r:\n    kind: router\n    firewall: {firewall}\n")
+}
+
+const NFT: &str = "table inet own {
+  chain passing {
+    type filter hook forward priority filter;
+    tcp dport 81 reject with tcp reset
+  }
+}
+";
+
+fn indented(text: &str) -> String {
+    let lines = text.lines().map(|line| format!("      {line}\n"));
+    format!("|\n{}", lines.collect::<String>())
+}
+
+#[test]
+fn a_firewall_lets_through_what_it_says_and_the_network_is_as_described() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("walled.yaml", &lab(&indented(NFT)));
+        let run = ran(bed.netloom(&["run", "walled.yaml"])).expect_code(0);
+        assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+        // From a file beside the lab file, from wherever netloom is started; and with iptables.
+        bed.run("mkdir", &["labs"]).expect_code(0);
+        bed.write("labs/rules.nft", NFT);
+        bed.write("labs/walled.yaml", &lab("rules.nft"));
+        bed.netloom(&["run", "labs/walled.yaml"]).expect_code(0);
+        let rules = "*filter\n-A FORWARD -p tcp --dport 81 -j REJECT --reject-with tcp-reset\nCOMMIT\n";
+        bed.write("walled.yaml", &lab(&format!("\n      iptables: {}", indented(rules).replace("\n ", "\n   "))));
+        ran(bed.netloom(&["run", "walled.yaml"])).expect_code(0);
+        bed.assert_nothing_is_left("walled");
+    }
+}
+
+#[test]
+fn what_a_firewall_drops_is_no_fault_of_the_network() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let text = "
+name: silent
+nodes:
+  a: {}
+  b:
+    firewall: |
+      table inet own {
+        chain in { type filter hook input priority filter; policy drop; icmp type echo-request limit rate 1/second burst 1 packets accept; }
+        chain out { type filter hook output priority filter; udp dport 9 drop; }
+      }
+links: {l: {ends: [a, b], delay: 1 ms}}
+timeline:
+  - {on: a, run: 'ping -4 -q -i 0.1 -c 5 b', as: ping, may_fail: true}
+expect: [ping.stdout contains \"1 received\"]
+";
+    bed.write("silent.yaml", text);
+    for clock in ["real", "virtual"] {
+        let run = ran(bed.netloom(&["run", "silent.yaml", "--clock", clock, "--wall-limit", "50s"])).expect_code(0);
+        assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+    }
+}
+
+#[test]
+fn a_wrong_rule_is_told_with_its_line_in_the_lab_file() {
+    let bed = Bed::new(if is_root() { User::Nobody } else { User::Own });
+    let text = lab(&indented(&NFT.replace("tcp dport 81", "tcp dprot 81")));
+    let line = text.lines().position(|line| line.contains("dprot")).unwrap() + 1;
+    bed.write("walled.yaml", &text);
+    let run = ran(bed.netloom(&["run", "walled.yaml"])).expect_code(1);
+    assert!(run.stderr.contains("setup of r: `firewall-r` ended with code 1"), "{run:#?}");
+    assert!(run.stderr.contains(&format!("/dev/stdin:{line}:9-13: Error: syntax error")), "{line}: {run:#?}");
+    bed.write("rules.v4", "*filter\n-A FORWARD -p nothing\nCOMMIT\n");
+    bed.write("walled.yaml", &lab("{iptables: rules.v4}"));
+    let run = bed.netloom(&["run", "walled.yaml"]).expect_code(1);
+    assert!(run.stderr.contains("Error occurred at line: 2"), "{run:#?}");
+}
