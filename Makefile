@@ -69,7 +69,7 @@ deny: ## licences, sources and duplicates among the dependencies
 advisories: ## known vulnerabilities; not part of `make test`, because it downloads a database
 	"$$(scripts/install-cargo-deny)" deny --locked check advisories
 
-bench: deps ## accuracy and speed on this machine, as a table and a page with plots; twelve minutes
+bench: deps ## accuracy and speed on this machine, as a table and a page with plots; fourteen minutes
 	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
 	$(dir $(NETLOOM))netloom-bench
 

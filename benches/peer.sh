@@ -1,6 +1,7 @@
 #!/bin/sh
 # A path made by another emulator, without Netloom, to measure the same things on it.
 # Usage: peer.sh netem-version: says so if the kernel has netem; or
+# peer.sh mininet-tree DEPTH FANOUT: tells the seconds in which Mininet sets a tree of bridges up, and removes it; or
 # peer.sh PEER DELAY RATE SERVER CLIENT: PEER is netem, mahimahi, rattan or mininet; DELAY in milliseconds each way
 # and RATE in Mbit/s, or - for none. SERVER and CLIENT are shell commands; CLIENT finds SERVER's address in $SERVER.
 # Standard output is theirs; with PEER_WAIT=yes the end of SERVER is waited for. Everything is made inside namespaces of this script's own and vanishes with it; all but
@@ -26,6 +27,12 @@ netem-version)
     # Only where the kernel has it.
     tc qdisc add dev lo root netem delay 1ms
     tc -V
+    ;;
+mininet-tree)
+    command -v brctl > /dev/null || { echo "brctl is not installed (apt install bridge-utils)" >&2; exit 1; }
+    # Ten times what it needs.
+    timeout 600 "$(sed -n '1s/^#! *//p' "$(command -v mn)")" "$(dirname "$0")/peer-mininet-tree.py" "$2" "$3"
+    exit
     ;;
 netem)
     server_at=10.77.0.2

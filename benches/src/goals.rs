@@ -1,9 +1,9 @@
 //! The cases of the goals, which run when none is named.
 
 use crate::case::{Case, case};
-use crate::{accuracy, capacity, chains, exactness, many, peers, random, routing, scale, streams};
+use crate::{accuracy, capacity, chains, exactness, many, peers, random, routing, scale, streams, switches};
 
-pub(crate) const CASES: [Case; 14] = [
+pub(crate) const CASES: [Case; 16] = [
     case("streams", "TCP through one link, with and without limits", 140, streams::run),
     case("packets-per-second", "The most small packets per second that one link carries", 70, exactness::packets),
     case("exactness", "How far the delay of each packet is off", 80, exactness::delays),
@@ -11,11 +11,13 @@ pub(crate) const CASES: [Case; 14] = [
     case("capacity", "GINE table 3: goodput over a line of given capacity", 80, capacity::run),
     case("chain", "vimage figure 6: a chain of routers, against plain veth pairs", 55, chains::kernels),
     case("transit", "GINE figures 11 and 12: a chain of transit routers", 75, chains::transit),
+    case("switches", "A chain of ten switches, beside one link", 55, switches::chain),
     case("pipes", "A thousand pipes at once", 35, many::pipes),
     case("idle", "What a lab takes while nobody uses it", 25, many::idle),
     case("nodes", "A thousand routers and two thousand links", 25, many::nodes),
     case("random", "A random graph of a thousand routers, beside the kernel alone", 60, random::run),
     case("ospf", "Twenty routers with real daemons", 30, routing::run),
+    case("tree", "A tree of 73 switches and 512 hosts, beside Mininet", 90, switches::tree),
     case("star", "Setting up and removing 100 nodes around one router", 8, scale::run),
     case("peers", "The same on other emulators, where they are installed", 60, peers::run),
 ];

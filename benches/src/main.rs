@@ -34,6 +34,7 @@ mod scale;
 mod server;
 mod settings;
 mod streams;
+mod switches;
 mod transfer;
 mod wait;
 mod wake;

@@ -180,7 +180,8 @@ fn netem(settings: &Settings) -> Result<String, String> {
     Ok(format!("netem ({})", version_of(&version)))
 }
 
-fn mininet(_: &Settings) -> Result<String, String> {
+/// Mininet's version, or why it cannot run.
+pub(crate) fn mininet(_: &Settings) -> Result<String, String> {
     let version = told(Command::new("mn").arg("--version")).map_err(|_| NOT_INSTALLED.to_owned())?;
     needs_root()?;
     Ok(format!("mininet {}", version_of(&version)))
