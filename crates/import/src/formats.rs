@@ -9,6 +9,7 @@ mod kathara;
 mod kollaps;
 mod miniedit;
 mod ns2;
+mod rattan;
 mod shadow;
 
 use crate::Options;
@@ -41,11 +42,13 @@ pub enum Format {
     Kollaps,
     /// Configurations of Shadow.
     Shadow,
+    /// Configurations of rattan.
+    Rattan,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::GraphMl,
         Self::Gml,
         Self::Containerlab,
@@ -56,6 +59,7 @@ impl Format {
         Self::MiniEdit,
         Self::Kollaps,
         Self::Shadow,
+        Self::Rattan,
     ];
 
     /// Its name on the command line.
@@ -71,6 +75,7 @@ impl Format {
             Self::MiniEdit => "miniedit",
             Self::Kollaps => "kollaps",
             Self::Shadow => "shadow",
+            Self::Rattan => "rattan",
         }
     }
 
@@ -87,6 +92,7 @@ impl Format {
             Self::MiniEdit => "MiniEdit",
             Self::Kollaps => "Kollaps",
             Self::Shadow => "Shadow",
+            Self::Rattan => "rattan",
         }
     }
 
@@ -105,6 +111,7 @@ impl Format {
             "tcl" | "ns" => Some(Self::Ns2),
             "imn" => Some(Self::Imunes),
             "mn" => Some(Self::MiniEdit),
+            "toml" if text.contains("[links]") || text.contains("[cells") => Some(Self::Rattan),
             "xml" if text.contains("<scenario") => Some(Self::Core),
             "xml" if text.contains("<experiment") => Some(Self::Kollaps),
             "conf" if path.file_name().is_some_and(|name| name == "lab.conf") => Some(Self::Kathara),
@@ -128,6 +135,7 @@ impl Format {
             Self::MiniEdit => miniedit::read(input.text(), &input.stem),
             Self::Kollaps => kollaps::read(input.text(), &input.stem),
             Self::Shadow => shadow::read(input),
+            Self::Rattan => rattan::read(input),
         }
     }
 }

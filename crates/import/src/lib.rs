@@ -19,6 +19,7 @@ mod quantity;
 mod shell;
 mod source;
 mod tcl;
+mod toml;
 mod topology;
 mod tree;
 mod value;

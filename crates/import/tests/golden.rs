@@ -13,8 +13,11 @@ fn inputs(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
     let entries = fs::read_dir(folder).expect("the folder with foreign files");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
-    let is_expected = |path: &PathBuf| path.extension().is_some_and(|it| it == "expected" || it == "txt");
-    paths.retain(|path| !is_expected(path));
+    // Beside the files are what is expected of them, and what they name.
+    let is_other =
+        |path: &PathBuf| path.extension().is_some_and(|it| ["expected", "txt", "trace"].iter().any(|one| it == *one));
+    let is_named = |path: &PathBuf| name(path).starts_with("named-");
+    paths.retain(|path| !is_other(path) && !is_named(path));
     paths.sort();
     paths
 }
