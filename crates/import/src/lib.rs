@@ -28,7 +28,7 @@ mod xml;
 mod yaml;
 
 pub use formats::Format;
-pub use writers::{Target, left_out};
+pub use writers::Target;
 
 use files::Input;
 use netloom_lab::{Clock, Diagnostic, Diagnostics, Lab, Span};

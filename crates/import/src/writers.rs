@@ -1,7 +1,10 @@
 //! Labs as files of other tools: nodes, links and what links do; all else is told to be left out.
 
+mod containerlab;
 mod dot;
 mod graphml;
+mod machines;
+mod mininet;
 
 use netloom_lab::{Direction, LinkPlan, Plan, settings_of};
 use serde_json::Value;
@@ -13,35 +16,49 @@ pub enum Target {
     GraphMl,
     /// Graphviz.
     Dot,
+    /// Containers and links.
+    Containerlab,
+    /// A script for Mininet.
+    Mininet,
 }
 
 impl Target {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::GraphMl, Self::Dot];
+    pub const ALL: [Self; 4] = [Self::GraphMl, Self::Dot, Self::Containerlab, Self::Mininet];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::GraphMl => "graphml",
             Self::Dot => "dot",
+            Self::Containerlab => "containerlab",
+            Self::Mininet => "mininet",
         }
     }
 
-    /// The text of `plan` in this format.
-    pub fn write(self, plan: &Plan) -> String {
-        match self {
-            Self::GraphMl => graphml::write(plan),
-            Self::Dot => dot::write(plan),
-        }
+    /// The text of `plan` in this format, and what of the lab it does not have: a sentence each.
+    pub fn write(self, plan: &Plan) -> (String, Vec<String>) {
+        let (text, mut left) = match self {
+            Self::GraphMl => (graphml::write(plan), graph()),
+            Self::Dot => (dot::write(plan), graph()),
+            Self::Containerlab => containerlab::write(plan),
+            Self::Mininet => mininet::write(plan),
+        };
+        left.extend(left_out(plan));
+        (text, left)
     }
 }
 
-/// What of a lab these formats do not have: a sentence each.
-pub fn left_out(plan: &Plan) -> Vec<String> {
+/// What graphs do not have.
+fn graph() -> Vec<String> {
+    vec!["left out: addresses, routes and settings of nodes".to_owned()]
+}
+
+/// What none of these formats has.
+fn left_out(plan: &Plan) -> Vec<String> {
     let counted = |count: usize, what: &str| (count > 0).then(|| format!("left out: {count} {what}"));
     let further = plan.links.iter().flat_map(|link| &link.treatments).map(Vec::len).sum();
     let found = [
-        Some("left out: addresses, routes and settings of nodes".to_owned()),
         counted(plan.timeline.len(), "entries of the timeline"),
         counted(plan.traffic.len(), "sources of traffic"),
         counted(plan.expect.len(), "expectations"),

@@ -16,6 +16,8 @@ use std::path::PathBuf;
   netloom convert lab.clab.yml
   netloom convert kathara-lab/
   netloom convert lab.yaml --to graphml -o lab.graphml
+  netloom convert lab.yaml --to containerlab -o lab.clab.yml
+  netloom convert lab.yaml --to mininet -o lab.py
   netloom convert lab.yaml --to dot | dot -Tsvg > lab.svg
 
 The lab file that is written says beside each value from which line of FILE it comes, and at its top what FILE says that a

@@ -11,8 +11,9 @@ use std::path::Path;
 pub(super) fn convert(args: &ConvertArgs) -> Outcome {
     if let To::Other(target) = args.to {
         let loaded = lab_file::parse(&args.file, &args.foreign, None)?;
-        lab_file::tell_notes(&[loaded.notes, netloom_import::left_out(&loaded.lab.plan)].concat());
-        return hand_out(args, &target.write(&loaded.lab.plan));
+        let (text, left_out) = target.write(&loaded.lab.plan);
+        lab_file::tell_notes(&[loaded.notes, left_out].concat());
+        return hand_out(args, &text);
     }
     let text = netloom_lab::read(&args.file).map_err(|error| Failure::new(ExitCode::LabFile, error))?;
     let Some(format) = args.foreign.from.or_else(|| Format::of(&args.file, &text)) else {
