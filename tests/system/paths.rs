@@ -66,3 +66,95 @@ fn kernels_of_nodes_spread_flows_the_same_way_each_time() {
     });
     assert_eq!(runs[0], runs[1]);
 }
+
+/// Joins a group without naming an interface, and ends when five datagrams of the group have come.
+const RECEIVE: &str = "
+import socket, struct, sys
+group = sys.argv[1]
+is_v6 = ':' in group
+own = socket.socket(socket.AF_INET6 if is_v6 else socket.AF_INET, socket.SOCK_DGRAM)
+own.bind((group, 5000))
+if is_v6:
+    own.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, socket.inet_pton(socket.AF_INET6, group) + struct.pack('I', 0))
+else:
+    own.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(group) + struct.pack('I', 0))
+own.settimeout(20)
+open(sys.argv[2], 'w').close()
+print(sorted(own.recv(100).decode() for _ in range(5)))
+own.settimeout(1)
+try:
+    print('one more', own.recv(100))
+except socket.timeout:
+    print('no more')
+";
+
+const SPEAK: &str = "
+import socket, sys
+for group in sys.argv[1:]:
+    is_v6 = ':' in group
+    own = socket.socket(socket.AF_INET6 if is_v6 else socket.AF_INET, socket.SOCK_DGRAM)
+    own.setsockopt(socket.IPPROTO_IPV6 if is_v6 else socket.IPPROTO_IP, socket.IPV6_MULTICAST_HOPS if is_v6 else socket.IP_MULTICAST_TTL, 8)
+    for number in range(5):
+        own.sendto(str(number).encode(), (group, 5000))
+";
+
+/// The sender and one of the receivers have another link, which comes first; two receivers are on a LAN.
+fn multicast(top: &str) -> String {
+    let receivers: String = ["a", "b", "c"]
+        .iter()
+        .flat_map(|node| ["239.1.2.3", "ff3e::1"].map(|group| (node, group)))
+        .map(|(node, group)| {
+            let ready = format!("{node}{}", group.len());
+            format!("  - {{on: {node}, run: python3 receive.py {group} {ready}, as: in-{ready}, service: once, ready: {{file: {ready}}}}}\n")
+        })
+        .collect();
+    let expected: String = ["a9", "a7", "b9", "b7", "c9", "c7"]
+        .map(|name| {
+            format!(
+                "  - in-{name}.stdout contains \"no more\"\n  - in-{name}.stdout contains \"'0', '1', '2', '3', '4'\"\n"
+            )
+        })
+        .concat();
+    format!(
+        "name: groups
+{top}
+bounds: {{lateness: 100 s, events: 100 s, starts: 100 s, starvation: 100 %}}
+nodes: {{s: , r1: {{kind: transit}}, r2: {{kind: transit}}, a: , b: , c: , other: {{kind: transit}}}}
+links:
+  aside: {{ends: [s, other], cost: 100}}
+  beside: {{ends: [a, other], cost: 100}}
+  l1: {{ends: [s, r1], delay: 1 ms}}
+  l2: {{ends: [r1, r2], delay: 2 ms}}
+  l3: {{ends: [r1, a]}}
+  lan: {{ends: [r2, b, c]}}
+multicast:
+  - {{group: 239.1.2.3, from: s, to: [a, b, c]}}
+  - {{group: \"ff3e::1\", from: s, to: [a, b, c]}}
+timeline:
+{receivers}  - {{on: s, run: python3 speak.py 239.1.2.3 ff3e::1}}
+  - {{at: 2 s, on: s, run: [\"true\"], as: end}}
+expect:
+{expected}"
+    )
+}
+
+#[test]
+fn packets_for_a_group_reach_every_receiver_once() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("receive.py", RECEIVE);
+        bed.write("speak.py", SPEAK);
+        bed.write("groups.yaml", &multicast(""));
+        bed.netloom(&["run", "groups.yaml"]).expect_code(0);
+        bed.assert_nothing_is_left("groups");
+    }
+}
+
+#[test]
+fn packets_for_a_group_reach_kernel_nodes_in_virtual_time() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    bed.write("receive.py", RECEIVE);
+    bed.write("speak.py", SPEAK);
+    bed.write("groups.yaml", &multicast("clock: virtual"));
+    bed.netloom(&["run", "groups.yaml"]).expect_code(0);
+}

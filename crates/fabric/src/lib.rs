@@ -26,7 +26,7 @@ pub use device::DeviceSpec;
 pub use fabric::{Fabric, UnknownPort};
 pub use hub::HubSpec;
 pub use pipes::{Delivery, PipeId, PipeSpec, PortId};
-pub use router::{Neighbor, NextHop, RouterCounters, RouterInterface, RouterSpec};
+pub use router::{GroupRoute, Neighbor, NextHop, RouterCounters, RouterInterface, RouterSpec};
 pub use shards::{Border, Cuts, Partition, Place, Shard, shards};
 pub use switch::{
     PortRole, PortState, PortTree, PortVlans, SwitchCounters, SwitchPort, SwitchSpec, TreePort, TreeSpec,

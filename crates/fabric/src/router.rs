@@ -4,10 +4,11 @@
 //! 5.2.1; RFC 8200, section 3), as trains if they came as trains. It answers what is asked of its own addresses: ARP
 //! and neighbour solicitations, echo requests, and UDP with *port unreachable*; and it says why a packet goes no further
 //! ([`answers`]). What is too large for the next link it cuts into [`fragments`], if that is IPv4 whose sender allows it. It keeps no
-//! connections, and ignores multicast and broadcast.
+//! connections, and ignores broadcast, and multicast but for that of its trees ([`groups`]).
 
 mod answers;
 mod fragments;
+mod groups;
 mod limit;
 mod several;
 mod table;
@@ -19,6 +20,7 @@ use crate::passage::Passage;
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use fragments::fragments;
+use groups::Groups;
 use limit::Limit;
 use netloom_link::Prefix;
 use netloom_packet::Packet;
@@ -37,6 +39,21 @@ pub struct RouterSpec {
     pub routes: Vec<(Prefix, NextHop)>,
     /// From which it is drawn which of several ways a flow takes.
     pub seed: Seed,
+    /// Its part in trees of multicast.
+    pub groups: Vec<GroupRoute>,
+}
+
+/// What a router does with the packets of a source for a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupRoute {
+    /// The group.
+    pub group: IpAddr,
+    /// The source's addresses.
+    pub sources: Vec<IpAddr>,
+    /// The place of the interface at which packets come in; at others they are ignored.
+    pub from: usize,
+    /// The places of the interfaces at which they go out.
+    pub to: Vec<usize>,
 }
 
 /// A neighbour of a transit router.
@@ -183,6 +200,7 @@ pub(crate) struct Router {
     hops: Vec<Hop>,
     table: Table<Target>,
     several: Several,
+    groups: Groups,
     limit: Limit,
     pub(crate) counters: RouterCounters,
 }
@@ -195,6 +213,7 @@ impl Router {
             hops: spec.interfaces.iter().flat_map(hops).collect(),
             table: Table::new(targets(spec, &mut several), Target::Unknown),
             several,
+            groups: Groups::new(&spec.groups),
             limit: Limit::default(),
             counters: RouterCounters::default(),
         }
@@ -277,8 +296,11 @@ impl Router {
         Passage::End(packet, Vec::new())
     }
 
-    /// The neighbour asks for the hardware address of this interface, or it is nothing for us.
+    /// It belongs to a tree of multicast, the neighbour asks for the hardware address of this interface, or it is nothing for us.
     fn for_itself(&mut self, interface: usize, packet: Packet) -> Passage {
+        if let Some(branches) = self.groups.branches(interface, &packet).map(<[usize]>::to_vec) {
+            return self.replicate(packet, &branches);
+        }
         let own = &self.interfaces[interface];
         let answer = match wire::ethertype(packet.bytes()) {
             Some(ARP) => answers::arp(own, packet.bytes()),

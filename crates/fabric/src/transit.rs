@@ -22,10 +22,21 @@ const SHARED: u32 = u32::MAX - 1;
 pub struct Ethernet(Arc<[Option<[u8; 12]>]>);
 
 impl Ethernet {
-    /// Destination and source of a packet that leaves by `port`; none if its own are right, since no router has passed it.
+    /// Destination and source of a packet that leaves by `port`; none if its own are right, since no router has passed it. What was
+    /// sent to a group is for that group on every link.
     #[inline]
-    pub fn of(&self, port: PortId, packet: &Packet) -> Option<&[u8; 12]> {
-        if packet.hops() == 0 { None } else { self.0.get(port.0 as usize)?.as_ref() }
+    pub fn of(&self, port: PortId, packet: &Packet) -> Option<[u8; 12]> {
+        if packet.hops() == 0 {
+            return None;
+        }
+        let mut addresses = (*self.0.get(port.0 as usize)?)?;
+        match packet.bytes() {
+            [first, rest @ ..] if first & 1 == 1 && rest.len() > 5 => {
+                addresses[..6].copy_from_slice(&packet.bytes()[..6]);
+            }
+            _ => {}
+        }
+        Some(addresses)
     }
 
     /// The packet with its addresses of this port in its frame.
@@ -35,7 +46,7 @@ impl Ethernet {
     #[inline]
     pub fn readdress(&self, port: PortId, packet: Packet, pool: &mut Pool) -> Result<Packet, Packet> {
         match self.of(port, &packet) {
-            Some(addresses) => pool.readdress(packet, addresses),
+            Some(addresses) => pool.readdress(packet, &addresses),
             None => Ok(packet),
         }
     }

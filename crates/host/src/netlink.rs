@@ -14,7 +14,7 @@ pub use link::{InterfaceCounters, Link};
 pub use socket::Netlink;
 pub use veth::{Veth, VethEnd};
 
-pub(crate) use address::{Gateway, add_address, add_neighbor, add_route, say_congestion};
+pub(crate) use address::{Gateway, add_address, add_group, add_neighbor, add_route, say_congestion};
 pub(crate) use events::{Events, Seen};
 pub(crate) use link::set_up;
 pub(crate) use socket::Request;

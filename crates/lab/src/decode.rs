@@ -9,6 +9,7 @@ mod firewall;
 mod lans;
 mod layout;
 mod link;
+mod multicast;
 mod node;
 mod switch;
 mod timeline;
@@ -59,6 +60,9 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     spec.loops =
         fields.read("loops", |node| word(node, &[("refused", false), ("allowed", true)]), errors).unwrap_or(false);
     spec.routes = fields.read("routes", node::routes, errors).unwrap_or_default();
+    if let Some(trees) = fields.get("multicast") {
+        spec.multicast = list(trees, errors).iter().filter_map(|item| multicast::decode(item, errors)).collect();
+    }
     spec.addressing = fields.get("addresses").map_or_else(Default::default, |node| addressing::decode(node, errors));
     if uses_filters(root) {
         errors.set_nodes(addresses(&spec.nodes, fields.get("links"), &spec.addressing, left_out.nodes));

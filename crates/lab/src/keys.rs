@@ -3,6 +3,7 @@
 mod daemons;
 mod files;
 mod kinds;
+mod multicast;
 mod network;
 mod node;
 mod services;
@@ -12,6 +13,7 @@ mod top;
 pub(crate) use daemons::{CONVERGED, DAEMON_FILE};
 pub(crate) use files::FILE;
 pub(crate) use kinds::{DURATION, DURATION_OR_ZERO, SHARE_OR_ZERO};
+pub(crate) use multicast::MULTICAST;
 pub(crate) use network::{ADDRESSING, DIRECTION, END, LINK, SETTINGS, TREATMENT, VLANS};
 pub(crate) use node::{CPU, NODE, STP};
 pub(crate) use services::IPTABLES;

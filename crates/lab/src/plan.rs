@@ -11,6 +11,7 @@ mod direction;
 mod ends;
 mod expose;
 mod files;
+mod multicast;
 mod pipes;
 mod switch;
 mod timeline;
@@ -25,6 +26,7 @@ pub use direction::Direction;
 pub use ends::{End, EndPlan};
 pub use expose::ExposePlan;
 pub use files::{FileContents, FilePlan};
+pub use multicast::GroupPlan;
 pub use pipes::{PipePlan, Treatment};
 pub use switch::{SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan};
 pub use timeline::{Action, Argv, Event, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand};
@@ -234,6 +236,8 @@ pub struct NodePlan {
     pub routes: Vec<RoutePlan>,
     /// Whether its routes are all those of the least cost.
     pub ecmp: bool,
+    /// Its parts in trees of multicast, in the order of the lab file.
+    pub groups: Vec<GroupPlan>,
     /// The names that mean, seen from here, another interface of their node than the first, in the order of nodes.
     pub names: Arc<[NamePlan]>,
 }

@@ -24,8 +24,8 @@ use crate::errors::{Errors, Findings, LeftOut};
 use crate::expect::{self, ExpectError, Expectation, Names, Subject};
 use crate::names::check_name;
 use crate::plan::{
-    Action, Bypass, EndPlan, Event, InterfacePlan, LinkPlan, NamePlan, NodeKind, NodePlan, Plan, RoutePlan, Stack,
-    SwitchPlan, Treatment, Unreached,
+    Action, Bypass, EndPlan, Event, GroupPlan, InterfacePlan, LinkPlan, NamePlan, NodeKind, NodePlan, Plan, RoutePlan,
+    Stack, SwitchPlan, Treatment, Unreached,
 };
 use crate::segments::{self, Segment, segments};
 use crate::spec::{LinkSpec, NodeSpec, Spec};
@@ -100,19 +100,16 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     // With an end that leads nowhere there is no network to route in; the errors are noted.
     if let Some(interfaces) = interfaces {
         let routing = routing::settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);
-        plan.links = link_plans(&spec, &interfaces);
-        let bypass = bypass::settle(&spec, &stacks, &plan, &mut found.errors);
-        plan.links.iter_mut().zip(bypass).for_each(|(link, bypass)| link.bypass = bypass);
+        let groups = routing::trees(&spec, &node_index, &segments, &interfaces, &addresses, &mut found.errors);
+        add_links(&mut plan, &spec, &interfaces, &stacks, &mut found.errors);
         plan.unreached = routing.unreached;
         found.errors.extend(crowded(&segments));
         let known = neighbors_of(&segments, &interfaces, &addresses, &kinds, spec.arp);
         let around = daemons::neighborhoods(&segments, &interfaces);
         let speaking = daemons::take(&mut spec);
-        let ecmp: Vec<bool> = spec.nodes.iter().map(|node| routing::is_ecmp(&spec, node)).collect();
         let ways = routing.routes.into_iter().zip(routing.names);
         plan.nodes = node_plans(spec.nodes, &spec.inherit, &stacks, switches, ways).collect();
-        plan.nodes.iter_mut().zip(positions).for_each(|(node, position)| node.position = position);
-        plan.nodes.iter_mut().zip(ecmp).for_each(|(node, ecmp)| node.ecmp = ecmp);
+        complete(&mut plan.nodes, positions.into_iter().zip(routing.ecmp).zip(groups));
         add_interfaces(&mut plan, interfaces, addresses, known);
         daemons::configure(&mut plan, &speaking, &around, &spec.links, &routing.learned);
     }
@@ -208,6 +205,13 @@ fn check_windows(
     }
 }
 
+/// The links, and whether they are joined in the kernel.
+fn add_links(plan: &mut Plan, spec: &Spec, interfaces: &[Interface], stacks: &[Stack], errors: &mut Errors) {
+    plan.links = link_plans(spec, interfaces);
+    let bypass = bypass::settle(spec, stacks, plan, errors);
+    plan.links.iter_mut().zip(bypass).for_each(|(link, bypass)| link.bypass = bypass);
+}
+
 fn link_plans(spec: &Spec, interfaces: &[Interface]) -> Vec<LinkPlan> {
     let mut ends = interfaces.iter().map(|interface| interface.at);
     let plan = |link: &LinkSpec| LinkPlan {
@@ -253,8 +257,16 @@ fn node_plans(
         interfaces: Vec::new(),
         routes,
         ecmp: false,
+        groups: Vec::new(),
         names,
     })
+}
+
+/// Gives nodes their place in a picture, whether they have several ways to one destination, and their parts in trees.
+fn complete(nodes: &mut [NodePlan], known: impl Iterator<Item = ((Option<[f64; 2]>, bool), Vec<GroupPlan>)>) {
+    for (node, ((position, ecmp), groups)) in nodes.iter_mut().zip(known) {
+        (node.position, node.ecmp, node.groups) = (position, ecmp, groups);
+    }
 }
 
 /// What is wrong with segments that have too many ends, of which each may have all others as neighbours.

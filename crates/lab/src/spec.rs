@@ -9,6 +9,7 @@ use crate::plan::{
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, CpuCost, Date, Duration, Seed};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// The whole file.
@@ -43,11 +44,20 @@ pub(crate) struct Spec {
     pub(crate) routes: RoutesSpec,
     /// How long time zero waits for the routing daemons to find all routes; none: it does not.
     pub(crate) converged: Option<Spanned<Duration>>,
+    pub(crate) multicast: Vec<MulticastSpec>,
     pub(crate) addressing: AddressingSpec,
     /// Whether neighbours are learned by ARP and neighbour discovery.
     pub(crate) arp: Option<bool>,
     /// Whether switches may be joined in loops.
     pub(crate) loops: bool,
+}
+
+/// A tree of multicast.
+#[derive(Debug)]
+pub(crate) struct MulticastSpec {
+    pub(crate) group: Spanned<IpAddr>,
+    pub(crate) from: Spanned<String>,
+    pub(crate) to: Vec<Spanned<String>>,
 }
 
 /// What routes a node gets beside those to its own subnets.

@@ -262,7 +262,7 @@ links:
         let link = plan.links.iter().position(|known| known.name == link).unwrap();
         let net = plan.nodes[plan.links[link].ends[0].node].interfaces[plan.links[link].ends[0].interface].addresses[0];
         let out = ways(&plan.nodes[node], net.addr());
-        out.iter().map(|link| plan.links[*link].name.as_str()).collect::<Vec<_>>()
+        out.iter().map(|place| plan.links[*place].name.as_str()).collect::<Vec<_>>()
     };
     // To cd, b has two hops by a and c, or by d: 1 + 1, or 2. Links of equal cost between the same routers count, too.
     assert_eq!(to(1, "cd"), ["ab", "bd", "second"]);

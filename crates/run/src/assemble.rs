@@ -279,6 +279,7 @@ fn node_config(job: &Job, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl
         sysctls: node.sysctls.clone(),
         interfaces: node.interfaces.iter().enumerate().map(interface).collect(),
         routes: node.routes.iter().map(route).collect(),
+        groups: node.groups.iter().filter_map(|part| Some((part.group, part.interface()?))).collect(),
         multipath: node.ecmp.then(|| kernel_seed(job.plan.ecmp_seed(node))),
         cgroup,
         hosts: None,

@@ -246,7 +246,7 @@ impl Socket {
     fn send_one(&mut self, packet: &Packet, ethernet: &Ethernet, bytes: &mut Vec<u8>) -> Sent {
         packet.complete(bytes);
         if let Some(addresses) = ethernet.of(self.id, packet) {
-            bytes[..addresses.len()].copy_from_slice(addresses);
+            bytes[..addresses.len()].copy_from_slice(&addresses);
         }
         loop {
             if self.ended.is_some() {

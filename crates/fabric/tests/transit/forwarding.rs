@@ -107,7 +107,7 @@ fn heads_are_written_without_a_copy() {
     let passed = &out[0].departure.packet;
     assert_eq!(passed.hops(), 3);
     let (_, mut bytes) = written(passed);
-    bytes[..12].copy_from_slice(fabric.ethernet().of(out[0].port, passed).unwrap());
+    bytes[..12].copy_from_slice(&fabric.ethernet().of(out[0].port, passed).unwrap());
     assert_eq!(bytes, behind(&frame, 3, chain.end()));
     assert_eq!(passed.bytes(), &frame[..], "no byte of the frame was touched");
 }

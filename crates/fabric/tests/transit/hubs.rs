@@ -16,7 +16,7 @@ use proptest::test_runner::RngSeed;
 use std::net::{IpAddr, Ipv4Addr};
 
 const MS: Duration = Duration::from_millis(1);
-const SEED: Seed = Seed::new(7);
+pub(crate) const SEED: Seed = Seed::new(7);
 
 /// Both pipes of a link between two ports.
 pub(crate) fn link(ports: [u32; 2], delay: Duration) -> [PipeSpec; 2] {

@@ -16,6 +16,7 @@ mod answers;
 mod cuts;
 mod forwarding;
 mod fuzz;
+mod groups;
 mod hubs;
 mod media;
 mod sharded;

@@ -84,6 +84,25 @@ pub(crate) fn add_route(destination: IpNet, gateways: &[Gateway<'_>], congestion
     }
 }
 
+/// Leads a group of multicast to an interface: what is sent to it, and where it is joined without naming an interface.
+pub(crate) fn add_group(index: u32, interface: &str, group: IpAddr) -> Request {
+    let mut message = match group {
+        IpAddr::V4(_) => route(IpNet::from(group), RouteProtocol::Static, RouteScope::Link),
+        IpAddr::V6(_) => route(IpNet::from(group), RouteProtocol::Static, RouteScope::Universe),
+    };
+    if group.is_ipv6() {
+        // Every interface has a route for all groups there, and that table comes first.
+        message.header.table = libc::RT_TABLE_LOCAL;
+        message.header.kind = RouteType::Multicast;
+    }
+    message.attributes.push(RouteAttribute::Oif(index));
+    Request {
+        message: RouteNetlinkMessage::NewRoute(message),
+        flags: NLM_F_CREATE | NLM_F_REPLACE,
+        attempted: format!("lead the group {group} to {interface}"),
+    }
+}
+
 fn next_hop(gateway: &Gateway<'_>) -> RouteNextHop {
     let mut hop = RouteNextHop::default();
     hop.interface_index = gateway.index;

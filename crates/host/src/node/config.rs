@@ -24,6 +24,9 @@ pub struct NodeConfig {
     /// Its routes beyond the directly connected networks. Those with the same destination that follow one another are one route with
     /// several next hops.
     pub routes: Vec<RouteConfig>,
+    /// Groups of multicast, each with the interface, as an index of [`NodeConfig::interfaces`], by which its programs send to it and
+    /// receive from it.
+    pub groups: Vec<(IpAddr, usize)>,
     /// If flows are spread among next hops by addresses, protocol and ports: the seed of that, where the kernel takes one.
     pub multipath: Option<NonZeroU32>,
     /// The cgroup that its processes belong to; the one of the lab process when there is none.

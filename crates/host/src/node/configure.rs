@@ -10,7 +10,9 @@ use ipnet::IpNet;
 use super::config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig};
 use super::{congestion, offloads};
 use crate::error::{Attempted, KernelError};
-use crate::netlink::{Gateway, Netlink, Request, add_address, add_neighbor, add_route, say_congestion, set_up};
+use crate::netlink::{
+    Gateway, Netlink, Request, add_address, add_group, add_neighbor, add_route, say_congestion, set_up,
+};
 use crate::{files, mount, sysctl};
 
 /// The number of the loopback interface in every network namespace.
@@ -86,7 +88,11 @@ pub(crate) fn configure(config: &NodeConfig) -> Result<(), KernelError> {
         add_route(ways[0].destination, &gateways, congestion)
     });
     offloads::keep_what_the_engine_cannot_be_told(&config.interfaces)?;
-    netlink.transact(interfaces.chain(routes))
+    let groups = config
+        .groups
+        .iter()
+        .map(|(group, interface)| add_group(indexes[*interface], &config.interfaces[*interface].name, *group));
+    netlink.transact(interfaces.chain(routes).chain(groups))
 }
 
 /// Whether packets for its addresses are taken. Those of IPv6 the kernel makes its own in the background, one after the other

@@ -26,6 +26,7 @@ impl fmt::Display for Text<'_> {
         part(f, "Links", &table(&plan.link_rows()))?;
         part(f, "Not joined in the kernel", &table(&plan.hindrance_rows()))?;
         plan.write_routes(f)?;
+        part(f, "Multicast", &table(&plan.group_rows()))?;
         part(f, "Names that mean another interface than the first", &table(&plan.name_rows()))?;
         part(f, "No route between", &table(&plan.unreached_rows()))?;
         part(f, "Traffic (for `netloom sim`)", &table(&plan.traffic_rows()))?;
@@ -166,6 +167,23 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    fn group_rows(&self) -> Vec<Vec<String>> {
+        let mut rows = Vec::new();
+        for node in &self.nodes {
+            let mut name = node.name.clone();
+            let interface = |place: &usize| node.interfaces[*place].name.clone();
+            for part in &node.groups {
+                let from =
+                    part.from.as_ref().map_or_else(|| "sends".into(), |place| format!("from {}", interface(place)));
+                let to: Vec<String> = part.to.iter().map(interface).collect();
+                let to = if to.is_empty() { "receives".into() } else { format!("to {}", to.join(", ")) };
+                let source = format!("of {}", self.nodes[part.source].name);
+                rows.push(vec![std::mem::take(&mut name), part.group.to_string(), source, from, to]);
+            }
+        }
+        rows
     }
 
     fn name_rows(&self) -> Vec<Vec<String>> {

@@ -1,11 +1,13 @@
 //! From the plan: the transit devices of the fabric.
 
 use super::port_id;
-use crate::{InterfacePlan, NodeKind, NodePlan, Plan, SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan};
+use crate::{
+    GroupPlan, InterfacePlan, NodeKind, NodePlan, Plan, SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan,
+};
 use ipnet::IpNet;
 use netloom_fabric::{
-    DeviceSpec, HubSpec, Neighbor, NextHop, PortVlans, RouterInterface, RouterSpec, SwitchPort, SwitchSpec, TreePort,
-    TreeSpec,
+    DeviceSpec, GroupRoute, HubSpec, Neighbor, NextHop, PortVlans, RouterInterface, RouterSpec, SwitchPort, SwitchSpec,
+    TreePort, TreeSpec,
 };
 use netloom_link::Prefix;
 use netloom_units::Bytes;
@@ -70,7 +72,15 @@ fn router_spec(plan: &Plan, node: &NodePlan) -> RouterSpec {
         NextHop { interface, neighbor: neighbor.expect("a route leads to a neighbour") }
     };
     let routes = node.routes.iter().map(|route| (prefix(&route.destination), next(route.interface, route.via)));
-    RouterSpec { routes: routes.collect(), interfaces, seed: plan.ecmp_seed(node) }
+    let groups = node.groups.iter().filter_map(|part| group_route(plan, part)).collect();
+    RouterSpec { routes: routes.collect(), interfaces, seed: plan.ecmp_seed(node), groups }
+}
+
+/// What a router on the way of a group does; none at the source.
+fn group_route(plan: &Plan, part: &GroupPlan) -> Option<GroupRoute> {
+    let addresses = plan.nodes[part.source].interfaces.iter().flat_map(|interface| &interface.addresses);
+    let sources = addresses.map(IpNet::addr).filter(|address| address.is_ipv6() == part.group.is_ipv6()).collect();
+    Some(GroupRoute { group: part.group, sources, from: part.from?, to: part.to.clone() })
 }
 
 fn router_interface(plan: &Plan, interface: &InterfacePlan) -> RouterInterface {

@@ -2,6 +2,7 @@
 
 use super::daemons::CONVERGED;
 use super::kinds::{DURATION, NODE_REFERENCE, SHARE, VARIABLE_NAMES};
+use super::multicast::MULTICAST_LIST;
 use super::network::{ADDRESSES, ADDRESSING, LINK};
 use super::node::{NODE, ROUTES};
 use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, SETUP, UP};
@@ -83,6 +84,12 @@ pub(crate) const TOP: Section = Section {
             "ecmp",
             "What routes the nodes get: shortest, those of the shortest paths, one to each destination; ecmp, all of the least \
              cost, among which flows are spread; none. Default: shortest.",
+        ),
+        Key::new(
+            "multicast",
+            MULTICAST_LIST,
+            "[{group: 239.1.2.3, from: server, to: [a, b]}]",
+            "Trees of multicast along shortest paths, on which transit routers pass packets on. Default: none.",
         ),
         Key::new(
             "addresses",

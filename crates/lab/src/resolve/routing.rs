@@ -11,9 +11,12 @@
 
 mod aggregate;
 mod dynamic;
+mod multicast;
 mod names;
 mod paths;
 mod reach;
+
+pub(super) use multicast::trees;
 
 use super::daemons::{Learned, Speakers};
 use super::ends::Interface;
@@ -89,6 +92,8 @@ pub(super) struct Routing {
     pub(super) names: Vec<Arc<[NamePlan]>>,
     /// The nodes that have no way to one another.
     pub(super) unreached: Unreached,
+    /// Whether each node has several ways to one destination.
+    pub(super) ecmp: Vec<bool>,
     /// What the routing daemons of every node bring.
     pub(super) learned: Vec<Learned>,
 }
@@ -155,7 +160,8 @@ pub(super) fn settle(
     let joined: Vec<Vec<usize>> = segments.iter().map(joined).collect();
     reach::warn(spec, kinds, interfaces, &joined, is_complete || !is_ours, warnings);
     let unreached = if is_ours { reach::unreached(kinds, &joined) } else { Unreached::default() };
-    Routing { routes, names: names.finish(), unreached, learned }
+    let ecmp = spec.nodes.iter().map(|node| is_ecmp(spec, node)).collect();
+    Routing { routes, names: names.finish(), unreached, ecmp, learned }
 }
 
 fn routes_spec(spec: &Spec, node: &NodeSpec) -> RoutesSpec {
@@ -163,7 +169,7 @@ fn routes_spec(spec: &Spec, node: &NodeSpec) -> RoutesSpec {
 }
 
 /// Whether a node has several ways to one destination.
-pub(super) fn is_ecmp(spec: &Spec, node: &NodeSpec) -> bool {
+fn is_ecmp(spec: &Spec, node: &NodeSpec) -> bool {
     routes_spec(spec, node) == RoutesSpec::Ecmp && node.kind.has_addresses()
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::keys::{
-    ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DIRECTION, DOWN, END, FILE, HEAL, LINK, NODE, PARTITION,
-    READY, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
+    ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DIRECTION, DOWN, END, FILE, HEAL, LINK, MULTICAST, NODE,
+    PARTITION, READY, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -28,15 +28,12 @@ fn lab_with(section: &Section, key: &Key) -> String {
     let network = "nodes: [client, r1, server]\nlinks: {backbone: {ends: [client, r1]}}\n";
     let entry = |text: &str| format!("{network}timeline: [{text}]\n");
     match section.name {
-        "lab" if key.name == "layout" => format!("nodes: [client, r1]\n{pair}\n"),
-        "lab" if key.name == "nodes" => format!("{pair}\n"),
-        "lab" if key.name == "links" => format!("nodes: [client, r1]\n{pair}\n"),
-        "lab" if key.name == "expect" => entry("{on: client, run: ping, as: ping}") + &pair,
-        // Only kernels of nodes have a day of their own.
-        "lab" if key.name == "start" => format!("{network}clock: virtual\n{pair}\n"),
-        "lab" if key.name == "ready" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\n{pair}\n"),
+        "lab" => whole_lab(key.name, &pair, network),
+        "multicast" => {
+            let tree = beside(&[("group", "239.1.2.3"), ("from", "server"), ("to", "[a, b]")]);
+            format!("{LAN}multicast: [{tree}]\n")
+        }
         "convergence" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\nready: {{{pair}}}\n"),
-        "lab" => format!("{network}{pair}\n"),
         "node" if ["ageing", "table", "static", "stp"].contains(&key.name) => {
             format!("nodes: {{s1: {{kind: switch, {pair}}}, r1: {{}}}}\nlinks: {{uplink: {{ends: [r1, s1]}}}}\n")
         }
@@ -91,6 +88,23 @@ fn lab_with(section: &Section, key: &Key) -> String {
     }
 }
 
+const LAN: &str = "nodes: [server, a, b]\nlinks: {lan: {ends: [server, a, b]}}\n";
+
+/// A lab in which a key of the whole file stands.
+fn whole_lab(key: &str, pair: &str, network: &str) -> String {
+    match key {
+        "layout" => format!("nodes: [client, r1]\n{pair}\n"),
+        "nodes" => format!("{pair}\n"),
+        "links" => format!("nodes: [client, r1]\n{pair}\n"),
+        "multicast" => format!("{LAN}{pair}\n"),
+        "expect" => format!("{network}timeline: [{{on: client, run: ping, as: ping}}]\n{pair}"),
+        // Only kernels of nodes have a day of their own.
+        "start" => format!("{network}clock: virtual\n{pair}\n"),
+        "ready" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\n{pair}\n"),
+        _ => format!("{network}{pair}\n"),
+    }
+}
+
 /// What the tables show as an example is accepted by both that are made of them.
 #[test]
 fn every_example_is_decoded_and_valid() {
@@ -106,6 +120,7 @@ fn every_example_is_decoded_and_valid() {
         &VLANS,
         &STP,
         &BOUNDS,
+        &MULTICAST,
         &crate::capture::SECTION,
     ];
     let machine = [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED];

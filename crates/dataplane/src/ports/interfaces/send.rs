@@ -154,7 +154,7 @@ impl Sender {
             let packet = &delivery.departure.packet;
             let head = packet.write_head(&mut heads[index]);
             if let Some(ethernet) = self.ethernet.of(delivery.port, packet) {
-                heads[index][..ethernet.len()].copy_from_slice(ethernet);
+                heads[index][..ethernet.len()].copy_from_slice(&ethernet);
             }
             virtio[index] = head.virtio.bytes();
             let payload = &packet.bytes()[head.payload];
