@@ -1,6 +1,7 @@
 //! From the plan to the fabric: its pipes and its transit devices. How pipes and ports are numbered stands at [`End`].
 
 mod devices;
+pub(crate) mod parts;
 pub(crate) mod trees;
 
 pub use devices::device_specs;

@@ -125,11 +125,13 @@ fn parse_as(text: &str, file: &str, clock: Option<Clock>) -> Result<Lab, Diagnos
     let (mut spec, left_out) = decode::decode(&root, &mut found.errors);
     spec.clock = clock.unwrap_or(spec.clock);
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let in_trees = fabric::parts::names(&spec);
     let mut plan = resolve::resolve(spec, &left_out, &stem, &mut found);
     if !found.errors.is_empty() {
         return Err(diagnostics(Severity::Error, found.errors.into_entries()));
     }
     fabric::trees::settle(&mut plan);
+    found.warnings.extend(fabric::parts::warn(&plan, &in_trees));
     Ok(Lab { plan, warnings: diagnostics(Severity::Warning, found.warnings) })
 }
 

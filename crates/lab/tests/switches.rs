@@ -307,3 +307,44 @@ fn a_rate_that_may_limit_a_loop_stays_where_there_are_trees() {
     let set = "timeline: [{at: 1 s, set: {link: one, rate: unlimited}}]";
     assert!(netloom_lab::parse(&format!("{RING}{set}"), "t.yaml").is_err());
 }
+
+/// Of a ring of three with the root at s1, the link between s2 and s3 is blocked: what only that carries is in parts.
+#[test]
+fn a_vlan_that_the_tree_leaves_in_parts_is_told() {
+    let text = "\
+nodes:
+  a10: {}
+  b10: {}
+  a20: {}
+  b20: {}
+  s1: {kind: switch, stp: {priority: 0}}
+  s2: {kind: switch, stp: {priority: 4096}}
+  s3: {kind: switch, stp: true}
+links:
+  one: {ends: [s1, s2], rate: 1 Gbit/s, vlans: {trunk: [10]}}
+  two: {ends: [s2, s3], rate: 1 Gbit/s, vlans: {trunk: [10, 20]}}
+  three: {ends: [s3, s1], rate: 1 Gbit/s, vlans: {trunk: [10]}}
+  d1: {ends: [a10, s2], vlans: 10}
+  d2: {ends: [b10, s3], vlans: 10}
+  d3: {ends: [a20, s2], vlans: 20}
+  d4: {ends: [b20, s3], vlans: 20}
+";
+    let warnings =
+        |file: &str| -> Vec<String> { netloom_lab::parse(file, "t.yaml").expect("a lab").warnings.lines().collect() };
+    assert_eq!(
+        warnings(text),
+        [
+            "t.yaml:8: nodes.s3: the spanning tree blocks `two` here, and so leaves VLAN 20 in parts: `a20` does not reach \
+          `b20`. There is one tree for all VLANs: let its links carry this one, too, or change by `priority` which links it \
+          takes"
+        ]
+    );
+    assert_eq!(warnings(&text.replace("[10]", "[10, 20]")), [""; 0]);
+    // With another root, `one` is blocked, which VLAN 20 does not need.
+    let roots = [
+        ("s1: {kind: switch, stp: {priority: 0}}", "s1: {kind: switch, stp: true}"),
+        ("stp: true}\nlinks", "stp: {priority: 0}}\nlinks"),
+    ];
+    let rooted = roots.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
+    assert_eq!(warnings(&rooted), [""; 0]);
+}
