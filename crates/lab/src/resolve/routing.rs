@@ -72,16 +72,31 @@ pub(super) struct Network<'a> {
     around: Vec<Vec<Hop>>,
     /// Whether all edges cost the same.
     is_uniform: bool,
-    /// The prefixes above the subnets of all edges, in their order; none if they cannot be made into a tree.
+    /// For each of the subnets of all edges, in their order, the edge that it belongs to.
+    edge_of: Vec<usize>,
+    /// The prefixes above these subnets; none if they cannot be made into a tree.
     tree: Option<aggregate::Tree>,
 }
 
 /// How the addresses of an edge are reached.
+#[derive(Clone, Copy)]
 enum Reached {
+    /// Over the node's own interface.
+    Near,
     /// All of them by the same ways.
     Together(Ways),
     /// Those of each end by ways of their own, if any.
     Apart,
+}
+
+/// How a node reaches all edges: the same for both families where these are alike. Used for one node after the other.
+#[derive(Default)]
+struct Reach {
+    edges: Vec<Reached>,
+    /// Whether no edge is reached apart.
+    is_whole: bool,
+    /// Whether the first ways to the edges differ.
+    is_spread: bool,
 }
 
 /// What follows from the paths of a lab.
@@ -115,7 +130,7 @@ pub(super) fn settle(
     let equal = |node: usize| if is_ecmp(spec, &spec.nodes[node]) { Equal::Cost } else { Equal::All };
     let has_ecmp = (0..kinds.len()).any(|node| equal(node) == Equal::Cost);
     let mut names = names::Names::new(&networks[0], if has_ecmp { Equal::Cost } else { Equal::All });
-    let mut paths = Paths::default();
+    let (mut paths, mut reach) = (Paths::default(), Reach::default());
     // Devices without addresses have no routes, and lack none.
     let has_routes = |node: &NodeSpec| routes_spec(spec, node) != RoutesSpec::None || !node.kind.has_addresses();
     let routed: Vec<bool> = spec.nodes.iter().map(has_routes).collect();
@@ -146,8 +161,9 @@ pub(super) fn settle(
             // A node with one link sends everything there: no paths need to be found.
             if (place == 0 || !are_alike) && network.around[node].len() > 1 {
                 paths.find(network, node, equal(node));
+                network.look(node, &paths, &mut reach);
             }
-            is_complete &= network.routes_of(node, &paths, own);
+            is_complete &= network.routes_of(node, &paths, &reach, own);
             if place == 0 {
                 names.look_from(node, &paths.labels);
             }
@@ -223,7 +239,9 @@ impl<'a> Network<'a> {
         }
         let is_uniform = edges.windows(2).all(|pair| pair[0].cost == pair[1].cost);
         let tree = aggregate::Tree::of(family, edges.iter().flat_map(|edge| &edge.subnets).copied());
-        Self { family, kinds, edges, around, is_uniform, tree }
+        let edge_of =
+            edges.iter().enumerate().flat_map(|(place, edge)| edge.subnets.iter().map(move |_| place)).collect();
+        Self { family, kinds, edges, around, is_uniform, edge_of, tree }
     }
 
     /// Whether both lead over the same segments.
@@ -231,9 +249,24 @@ impl<'a> Network<'a> {
         self.around == other.around
     }
 
+    /// Finds how `source`, whose paths these are, reaches all edges.
+    fn look(&self, source: usize, paths: &Paths, reach: &mut Reach) {
+        (reach.is_whole, reach.is_spread) = (true, false);
+        reach.edges.clear();
+        let mut first = None;
+        for edge in &self.edges {
+            let reached = self.reach(source, edge, paths);
+            match reached {
+                Reached::Near => {}
+                Reached::Together(ways) => reach.is_spread |= *first.get_or_insert(ways.first) != ways.first,
+                Reached::Apart => reach.is_whole = false,
+            }
+            reach.edges.push(reached);
+        }
+    }
+
     /// Adds the routes of `source`, whose paths these are; false if an address cannot be reached.
-    fn routes_of(&self, source: usize, paths: &Paths, routes: &mut Vec<RoutePlan>) -> bool {
-        let (labels, equal) = (&paths.labels[..], paths.equal);
+    fn routes_of(&self, source: usize, paths: &Paths, reach: &Reach, routes: &mut Vec<RoutePlan>) -> bool {
         let around = &self.around[source];
         if let [Hop { node: gateway, .. }] = around[..] {
             let forwards = self.kinds[gateway].forwards();
@@ -245,25 +278,20 @@ impl<'a> Network<'a> {
         if around.is_empty() {
             return self.edges.is_empty();
         }
-        let mut is_complete = true;
-        let mut found: Vec<(IpNet, Ways)> = Vec::with_capacity(self.edges.len());
         // By the places of subnets: those of its own, or out of its reach, may lead anywhere.
-        let mut hops: Vec<Hops> = Vec::with_capacity(self.edges.len());
-        let mut are_whole = true;
-        for edge in &self.edges {
-            let ways = if edge.nodes.contains(&source) { None } else { Some(self.reach(edge, paths)) };
-            let all = if let Some(Reached::Together(ways)) = ways { ways.all } else { ANYWHERE };
-            hops.extend(edge.subnets.iter().map(|_| all));
-            match ways {
-                None => {}
-                Some(Reached::Together(ways)) => found.extend(edge.subnets.iter().map(|subnet| (*subnet, ways))),
-                Some(Reached::Apart) => {
-                    is_complete &= edge.nodes.iter().all(|node| labels[*node].is_some());
-                    are_whole = false;
-                    self.add_apart(edge, labels, &mut found);
-                }
-            }
+        let hops = |place: usize| match reach.edges[self.edge_of[place]] {
+            Reached::Together(ways) => ways.all,
+            Reached::Near | Reached::Apart => ANYWHERE,
+        };
+        let whole = self.tree.as_ref().filter(|_| reach.is_whole);
+        if let Some(tree) = whole.filter(|_| reach.is_spread && paths.equal == Equal::All)
+            && aggregate::is_worth_it(self.edges.len() - around.len(), around.len())
+        {
+            routes.extend(tree.table(hops).into_iter().map(|(net, place)| self.route(source, place, net)));
+            return true;
         }
+        let (is_complete, found) = self.list(paths, reach);
+        let equal = paths.equal;
         let is_same = |one: &Ways, other: &Ways| one.first == other.first && (equal == Equal::All || one == other);
         let shared = found.first().map(|(_, ways)| *ways);
         let is_shared =
@@ -272,10 +300,27 @@ impl<'a> Network<'a> {
             self.add(source, ways, equal, self.family.everything(), routes);
             return is_complete;
         }
-        let whole = self.tree.as_ref().filter(|_| are_whole).map(|tree| (tree, hops));
+        let whole = whole.map(|tree| (tree, &hops as &dyn Fn(usize) -> Hops));
         let smaller = aggregate::smaller(self.family, around.len(), &found, whole, equal);
         smaller.unwrap_or(found).into_iter().for_each(|(net, ways)| self.add(source, ways, equal, net, routes));
         is_complete
+    }
+
+    /// How each subnet, or each address where those of an edge are reached apart, is reached, and whether all are.
+    fn list(&self, paths: &Paths, reach: &Reach) -> (bool, Vec<(IpNet, Ways)>) {
+        let mut is_complete = true;
+        let mut found: Vec<(IpNet, Ways)> = Vec::with_capacity(self.edges.len());
+        for (edge, reached) in self.edges.iter().zip(&reach.edges) {
+            match *reached {
+                Reached::Near => {}
+                Reached::Together(ways) => found.extend(edge.subnets.iter().map(|subnet| (*subnet, ways))),
+                Reached::Apart => {
+                    is_complete &= edge.nodes.iter().all(|node| paths.labels[*node].is_some());
+                    self.add_apart(edge, &paths.labels, &mut found);
+                }
+            }
+        }
+        (is_complete, found)
     }
 
     /// Adds the routes by these ways: by the first alone unless all of the least cost are taken.
@@ -289,7 +334,10 @@ impl<'a> Network<'a> {
         self.edges[hop.edge].ends[hop.own].interface
     }
 
-    fn reach(&self, edge: &Edge, Paths { labels, equal, .. }: &Paths) -> Reached {
+    fn reach(&self, source: usize, edge: &Edge, Paths { labels, equal, .. }: &Paths) -> Reached {
+        if edge.nodes.contains(&source) {
+            return Reached::Near;
+        }
         let mut nearest: Option<(&Distance, Ways)> = None;
         for node in &edge.nodes {
             let Some((distance, ways)) = labels[*node].as_ref().filter(|_| self.kinds[*node].forwards()) else {

@@ -24,7 +24,7 @@ pub(super) fn smaller(
     family: Family,
     neighbours: usize,
     subnets: &[(IpNet, Ways)],
-    whole: Option<(&Tree, Vec<Hops>)>,
+    whole: Option<(&Tree, &dyn Fn(usize) -> Hops)>,
     equal: Equal,
 ) -> Option<Vec<(IpNet, Ways)>> {
     if !is_worth_it(subnets.len(), neighbours) {
@@ -32,14 +32,14 @@ pub(super) fn smaller(
     }
     if equal == Equal::All {
         let table = match whole {
-            Some((tree, hops)) => tree.table(&hops),
+            Some((tree, hops)) => tree.table(hops),
             None => aggregate(family, neighbours, subnets)?,
         };
         return Some(table.into_iter().map(|(net, place)| (net, Ways::by(place))).collect());
     }
     let sets = Sets::of(neighbours, subnets)?;
     let table = match whole {
-        Some((tree, hops)) => tree.table(&hops.into_iter().map(|ways| sets.as_one(ways)).collect::<Vec<_>>()),
+        Some((tree, hops)) => tree.table(|place| sets.as_one(hops(place))),
         None => {
             let as_one = |(net, ways): &(IpNet, Ways)| (*net, Ways { all: sets.as_one(ways.all), ..*ways });
             aggregate(family, neighbours, &subnets.iter().map(as_one).collect::<Vec<_>>())?
@@ -86,12 +86,11 @@ fn aggregate(family: Family, neighbours: usize, subnets: &[(IpNet, Ways)]) -> Op
     if !is_worth_it(subnets.len(), neighbours) {
         return None;
     }
-    let hops: Vec<Hops> = subnets.iter().map(|(_, ways)| ways.all).collect();
-    Some(Tree::of(family, subnets.iter().map(|(net, _)| *net))?.table(&hops))
+    Some(Tree::of(family, subnets.iter().map(|(net, _)| *net))?.table(|place| subnets[place].1.all))
 }
 
 /// Whether a table of so many subnets is to be made smaller, and can be.
-fn is_worth_it(subnets: usize, neighbours: usize) -> bool {
+pub(super) fn is_worth_it(subnets: usize, neighbours: usize) -> bool {
     subnets >= SMALLEST && neighbours <= Hops::BITS as usize
 }
 
@@ -99,7 +98,7 @@ fn is_worth_it(subnets: usize, neighbours: usize) -> bool {
 struct Leaf {
     first: u128,
     length: u8,
-    place: usize,
+    place: u32,
 }
 
 /// How many leading bits two addresses of `bits` bits share.
@@ -112,30 +111,36 @@ fn common(one: u128, other: u128, bits: u8) -> u8 {
 pub(super) struct Tree {
     family: Family,
     bits: u8,
-    /// Halves before their wholes, and the root last.
-    branches: Vec<Branch>,
+    /// What lies below each branch: halves before their wholes, and the root last. Every node looks at all of them, so that they are
+    /// small, and stand by themselves.
+    below: Vec<Below>,
+    /// The first address in each branch, and how long its prefix is.
+    prefixes: Vec<(u128, u8)>,
 }
 
-struct Branch {
-    /// An address within, and how long the prefix is.
-    first: u128,
-    length: u8,
-    below: Below,
-}
-
-/// A subnet by its place, or the places of the halves; none: no leaf lies there.
+/// A subnet by its place, or the places of the halves; `NOTHING`: no leaf lies there.
 #[derive(Clone, Copy)]
 enum Below {
-    Leaf(usize),
-    Halves([Option<usize>; 2]),
+    Leaf(u32),
+    Halves([u32; 2]),
+}
+
+const NOTHING: u32 = u32::MAX;
+
+/// Where a branch may lead.
+#[derive(Clone, Copy)]
+struct Lead {
+    /// So that fewest routes are needed below.
+    best: Hops,
+    /// All that is below at once.
+    all: Hops,
 }
 
 impl Tree {
     /// The tree of these subnets; none if there are none, or some lie within one another.
     pub(super) fn of(family: Family, subnets: impl Iterator<Item = IpNet>) -> Option<Self> {
-        let as_leaf =
-            |(place, net): (usize, IpNet)| Leaf { first: first(&net.trunc()), length: net.prefix_len(), place };
-        let mut leaves: Vec<Leaf> = subnets.enumerate().map(as_leaf).collect();
+        let as_leaf = |(net, place): (IpNet, u32)| Leaf { first: first(&net.trunc()), length: net.prefix_len(), place };
+        let mut leaves: Vec<Leaf> = subnets.zip(0..).map(as_leaf).collect();
         leaves.sort_unstable_by_key(|leaf| (leaf.first, leaf.length));
         let bits = family.bits();
         let overlap = |pair: &[Leaf]| common(pair[0].first, pair[1].first, bits) >= pair[0].length.min(pair[1].length);
@@ -143,15 +148,15 @@ impl Tree {
             return None;
         }
         let (one, other) = (leaves.first()?.first, leaves.last()?.first);
-        let mut tree = Self { family, bits, branches: Vec::with_capacity(2 * leaves.len()) };
-        tree.grow(&leaves, common(one, other, bits))?;
-        Some(tree)
+        let mut tree = Self { family, bits, below: Vec::new(), prefixes: Vec::new() };
+        let root = tree.grow(&leaves, common(one, other, bits));
+        (root != NOTHING).then_some(tree)
     }
 
-    /// The branch with the prefix of `length` bits that holds just these leaves; none if there are none.
-    fn grow(&mut self, leaves: &[Leaf], length: u8) -> Option<usize> {
+    /// The branch with the prefix of `length` bits that holds just these leaves; `NOTHING` if there are none.
+    fn grow(&mut self, leaves: &[Leaf], length: u8) -> u32 {
         let below = match leaves {
-            [] => return None,
+            [] => return NOTHING,
             [leaf] => Below::Leaf(leaf.place),
             _ => {
                 let bit = 1_u128 << (self.bits - length - 1);
@@ -159,40 +164,48 @@ impl Tree {
                 Below::Halves([low, high].map(|half| self.grow(half, length + 1)))
             }
         };
-        self.branches.push(Branch { first: leaves[0].first, length, below });
-        Some(self.branches.len() - 1)
+        self.below.push(below);
+        self.prefixes.push((leaves[0].first, length));
+        u32::try_from(self.below.len() - 1).unwrap_or(NOTHING)
     }
 
-    /// The smallest table that leads each subnet, by its place, one of these ways.
-    fn table(&self, ways: &[Hops]) -> Vec<(IpNet, u32)> {
-        // Where each branch may lead, so that fewest routes are needed below.
-        let mut hops: Vec<Hops> = Vec::with_capacity(self.branches.len());
-        let at = |known: &[Hops], half: Option<usize>| half.map_or(ANYWHERE, |half| known[half]);
-        for branch in &self.branches {
-            hops.push(match branch.below {
-                Below::Leaf(place) => ways[place],
+    /// The smallest table that leads each subnet one of the ways that it may go by its place.
+    pub(super) fn table(&self, ways: impl Fn(usize) -> Hops) -> Vec<(IpNet, u32)> {
+        let mut leads: Vec<Lead> = Vec::with_capacity(self.below.len());
+        let at = |known: &[Lead], half: u32| {
+            known.get(half as usize).map_or((ANYWHERE, ANYWHERE), |lead| (lead.best, lead.all))
+        };
+        for below in &self.below {
+            leads.push(match *below {
+                Below::Leaf(place) => {
+                    let best = ways(place as usize);
+                    Lead { best, all: best }
+                }
                 Below::Halves([low, high]) => {
-                    let (one, other) = (at(&hops, low), at(&hops, high));
-                    if one & other == 0 { one | other } else { one & other }
+                    let ((one, own), (other, others)) = (at(&leads, low), at(&leads, high));
+                    Lead { best: if one & other == 0 { one | other } else { one & other }, all: own & others }
                 }
             });
         }
         let mut routes = Vec::new();
-        self.collect(self.branches.len() - 1, None, &hops, &mut routes);
+        self.collect(self.below.len() - 1, None, &leads, &mut routes);
         routes
     }
 
     /// Adds the routes of a branch whose surroundings lead to `outer`.
-    fn collect(&self, branch: usize, outer: Option<u32>, hops: &[Hops], routes: &mut Vec<(IpNet, u32)>) {
-        let Branch { first, length, below } = &self.branches[branch];
-        let own = hops[branch];
-        let inner = outer.filter(|hop| own & (1 << hop) != 0).unwrap_or_else(|| own.trailing_zeros());
-        if outer != Some(inner) {
-            routes.push((net(self.family, *first, *length).trunc(), inner));
+    fn collect(&self, branch: usize, outer: Option<u32>, leads: &[Lead], routes: &mut Vec<(IpNet, u32)>) {
+        let Lead { best, all } = leads[branch];
+        if outer.is_some_and(|hop| all & (1 << hop) != 0) {
+            return;
         }
-        if let Below::Halves(halves) = below {
-            for half in halves.iter().flatten() {
-                self.collect(*half, Some(inner), hops, routes);
+        let inner = outer.filter(|hop| best & (1 << hop) != 0).unwrap_or_else(|| best.trailing_zeros());
+        if outer != Some(inner) {
+            let (first, length) = self.prefixes[branch];
+            routes.push((net(self.family, first, length).trunc(), inner));
+        }
+        if let Below::Halves(halves) = self.below[branch] {
+            for half in halves.into_iter().filter(|half| *half != NOTHING) {
+                self.collect(half as usize, Some(inner), leads, routes);
             }
         }
     }

@@ -19,8 +19,9 @@ impl Network<'_> {
     ) -> bool {
         let (mut is_complete, labels) = (true, &paths.labels[..]);
         let (before, is_v4) = (routes.len(), self.family == Family::V4);
-        for edge in self.edges.iter().filter(|edge| !edge.nodes.contains(&source)) {
-            match self.reach(edge, paths) {
+        for edge in &self.edges {
+            match self.reach(source, edge, paths) {
+                Reached::Near => {}
                 Reached::Together(ways) => {
                     let next = self.around[source][ways.first as usize].node;
                     if speakers.teaches(next, source, is_v4, &edge.nodes) {

@@ -14,6 +14,8 @@ pub(super) struct Names<'a> {
     equal: Equal,
     /// The nodes whose name may mean another interface than the first.
     several: Vec<usize>,
+    /// Which nodes ask for names: those that run programs, and those that such a node sees names as.
+    asked: Vec<bool>,
     /// What each node sees; none: what its only neighbour sees.
     seen: Vec<Option<Arc<[NamePlan]>>>,
     /// All that has been seen: most nodes of most labs see the same.
@@ -24,7 +26,13 @@ impl<'a> Names<'a> {
     pub(super) fn new(network: &'a Network<'a>, equal: Equal) -> Self {
         let is_first = |hop: &Hop| network.interface(*hop) == 0;
         let several = (0..network.kinds.len()).filter(|node| !network.around[*node].iter().all(is_first)).collect();
-        Self { network, equal, several, seen: Vec::new(), shared: BTreeSet::new() }
+        let mut asked: Vec<bool> = network.kinds.iter().map(|kind| kind.runs_programs()).collect();
+        for node in (0..asked.len()).filter(|node| network.kinds[*node].runs_programs()) {
+            if let [Hop { node: gateway, .. }] = network.around[node][..] {
+                asked[gateway] = true;
+            }
+        }
+        Self { network, equal, several, asked, seen: Vec::new(), shared: BTreeSet::new() }
     }
 
     /// Settles what the next node, `source`, sees; `labels` is how it reaches the others.
@@ -41,6 +49,7 @@ impl<'a> Names<'a> {
                 near.then(|| self.name(source, gateway, &[])).flatten().into_iter().collect()
             }
             [] => Vec::new(),
+            _ if !self.asked[source] => Vec::new(),
             _ => {
                 let others = self.several.iter().filter(|node| **node != source);
                 others.filter_map(|node| self.name(source, *node, labels)).collect::<Vec<_>>()
