@@ -3,7 +3,7 @@
 use crate::case::{Case, case};
 use crate::{accuracy, capacity, chains, exactness, many, peers, random, routing, scale, streams, switches};
 
-pub(crate) const CASES: [Case; 16] = [
+pub(crate) const CASES: [Case; 17] = [
     case("streams", "TCP through one link, with and without limits", 140, streams::run),
     case("packets-per-second", "The most small packets per second that one link carries", 70, exactness::packets),
     case("exactness", "How far the delay of each packet is off", 80, exactness::delays),
@@ -16,6 +16,7 @@ pub(crate) const CASES: [Case; 16] = [
     case("idle", "What a lab takes while nobody uses it", 25, many::idle),
     case("nodes", "A thousand routers and two thousand links", 25, many::nodes),
     case("random", "A random graph of a thousand routers, beside the kernel alone", 60, random::run),
+    case("waxman", "Waxman graphs of 1,000 and 10,000 transit routers", 90, random::waxman),
     case("ospf", "Twenty routers with real daemons", 30, routing::run),
     case("tree", "A tree of 73 switches and 512 hosts, beside Mininet", 90, switches::tree),
     case("star", "Setting up and removing 100 nodes around one router", 8, scale::run),

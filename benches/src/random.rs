@@ -1,4 +1,4 @@
-//! Random graphs of routers: the hardest case for route tables, and with them for `check` and `up`.
+//! Random graphs: the hardest case for route tables, and with them for `check` and `up`.
 
 use crate::batches::{BATCHES, messages};
 use crate::lab::{Lab, output};
@@ -79,6 +79,46 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     ])
 }
 
+/// Planning of Waxman graphs of transit routers, and `up` beside what the kernel needs for their hosts alone.
+pub(crate) fn waxman(settings: &Settings) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    let sizes = if settings.quick { [100, 1_000] } else { [1_000, 10_000] };
+    for (nodes, most_seconds, most_megabytes) in [(sizes[0], 1.0, 150.0), (sizes[1], 10.0, 2_000.0)] {
+        let yaml = format!("generate: {{kind: waxman, n: {nodes}, hosts: 50, seed: 3}}\n");
+        let file = written(settings, "waxman.yaml", format!("name: bench-waxman\n{yaml}").as_bytes())?;
+        let (mut seconds, mut megabytes) = (Vec::new(), Vec::new());
+        for _ in 0..settings.rounds(ROUNDS) {
+            let (time, memory) = check(settings, &file, &[])?;
+            seconds.push(time);
+            megabytes.push(memory);
+        }
+        let what = |what: &str| format!("Waxman graph of {nodes} transit routers and 50 hosts, {what}");
+        rows.push(Row::number(what("check"), "s", seconds)?.goal(Goal::AtMost(most_seconds)));
+        rows.push(Row::number(what("check, memory"), "MB", megabytes)?.goal(Goal::AtMost(most_megabytes)));
+        if nodes == sizes[0] {
+            let (_, requests) = requests(settings, &file)?;
+            let [mut up, mut down, mut bare] = [const { Vec::new() }; 3];
+            for _ in 0..settings.rounds(ROUNDS) {
+                let begin = Instant::now();
+                let lab = Lab::up(settings, "waxman", &yaml)?;
+                up.push(begin.elapsed().as_secs_f64());
+                lab.shell("h1", "ping -c 1 -W 5 h50")?;
+                down.push(lab.down()?.as_secs_f64());
+                settled_memory()?;
+                bare.push(batches(&requests)?);
+                settled_memory()?;
+            }
+            rows.push(
+                Row::number(what("up"), "s", up)?
+                    .against("netlink batches for its hosts", bare)
+                    .goal(Goal::AtMost(1.5)),
+            );
+            rows.push(Row::number(what("down"), "s", down)?);
+        }
+    }
+    Ok(rows)
+}
+
 /// Up and down of ever more nodes.
 pub(crate) fn growth(settings: &Settings) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
@@ -128,7 +168,10 @@ fn check(settings: &Settings, file: &Path, more: &[&str]) -> Result<(f64, f64), 
 /// How many routes there are, and the file of requests to the kernel.
 fn requests(settings: &Settings, file: &Path) -> Result<(f64, PathBuf), String> {
     let json = output(Command::new(&settings.netloom).args(["check", "--json"]).arg(file))?;
-    let plan: Value = serde_json::from_str(&json).map_err(|error| format!("netloom check --json: {error}"))?;
+    let mut plan: Value = serde_json::from_str(&json).map_err(|error| format!("netloom check --json: {error}"))?;
+    if let Some(nodes) = plan["nodes"].as_array_mut() {
+        nodes.retain(|node| node["stack"] != "engine");
+    }
     let of_node = |node: &Value| node["routes"].as_array().map_or(0, Vec::len);
     let routes: usize = plan["nodes"].as_array().into_iter().flatten().map(of_node).sum();
     let requests = messages::file(&plan).ok_or("netloom check --json: not all that a node has is there")?;

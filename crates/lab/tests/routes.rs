@@ -313,3 +313,23 @@ links:
     let second = plan.nodes[2].interfaces[0].addresses[0].addr().to_string();
     assert_eq!(via(&t.addr().to_string()), [second]);
 }
+
+/// What a person looks at has an end; nothing is missing from the JSON.
+#[test]
+fn of_very_many_routes_the_first_are_shown() {
+    let mesh = |n: u32| {
+        let text = format!("generate: {{kind: mesh, n: {n}, hosts: 0}}\n");
+        netloom_lab::parse(&text, "mesh.yaml").expect("a lab").plan
+    };
+    let (small, large) = (mesh(10), mesh(64));
+    let routes: usize = large.nodes.iter().map(|node| node.routes.len()).sum();
+    assert!(routes > 11_000, "{routes}");
+    let shown = |plan: &Plan| plan.text().to_string().lines().filter(|line| line.contains(" via ")).count();
+    assert_eq!(shown(&small), small.nodes.iter().map(|node| node.routes.len()).sum::<usize>());
+    assert!((10_000..11_000).contains(&shown(&large)), "{}", shown(&large));
+    let rest = format!("  and {} more, of ", routes - shown(&large));
+    assert!(large.text().to_string().contains(&rest), "{rest}");
+    let whole = serde_json::to_value(large.description()).unwrap();
+    let listed = whole["nodes"].as_array().unwrap().iter().map(|node| node["routes"].as_array().unwrap().len());
+    assert_eq!(listed.sum::<usize>(), routes);
+}

@@ -41,30 +41,34 @@ pub(super) fn tell_notes(notes: &[String]) {
 /// Reads and resolves a lab file, and prints nothing.
 pub(super) fn parse(path: &Path, foreign: &Foreign, clock: Option<Clock>) -> Result<Loaded, Failure> {
     let name = path.to_string_lossy();
-    let parse = || -> Result<Loaded, Failure> {
-        match read(path, foreign)? {
-            File::Lab(text) => {
-                let lab = match clock {
-                    Some(clock) => netloom_lab::parse_with_clock(&text, &name, clock),
-                    None => netloom_lab::parse(&text, &name),
-                };
-                Ok(Loaded { lab: lab.map_err(|found| refused(&found))?, text, notes: Vec::new() })
-            }
-            File::Foreign(imported) => {
-                let lab = imported.parse(clock).map_err(|found| refused(&found))?;
-                Ok(Loaded { lab, text: imported.yaml().to_owned(), notes: imported.notes().collect() })
-            }
+    match read(path, foreign)? {
+        File::Lab(text) => {
+            let lab = match clock {
+                Some(clock) => netloom_lab::parse_with_clock(&text, &name, clock),
+                None => netloom_lab::parse(&text, &name),
+            };
+            Ok(Loaded { lab: lab.map_err(|found| refused(&found))?, text, notes: Vec::new() })
         }
-    };
-    let parsed = thread::scope(|scope| match thread::Builder::new().spawn_scoped(scope, parse) {
+        File::Foreign(imported) => {
+            let lab = imported.parse(clock).map_err(|found| refused(&found))?;
+            Ok(Loaded { lab, text: imported.yaml().to_owned(), notes: imported.notes().collect() })
+        }
+    }
+}
+
+/// The same as `load`, in one piece of memory.
+///
+/// The allocator gives a second thread memory apart from the first one's. So the copy is without the holes that reading leaves: each
+/// node of a lab would fill some, and with each take a page of its own.
+fn load_in_one_piece(path: &Path, foreign: &Foreign, clock: Option<Clock>) -> Result<Loaded, Failure> {
+    let load = || load(path, foreign, clock);
+    let loaded = thread::scope(|scope| match thread::Builder::new().spawn_scoped(scope, load) {
         Ok(reader) => reader.join(),
         // What follows is the same with one thread only, and takes a little more memory.
-        Err(_) => Ok(parse()),
+        Err(_) => Ok(load()),
     });
-    let read = parsed.unwrap_or_else(|panic| resume_unwind(panic))?;
-    // The allocator gives a second thread memory apart from the first one's. So the copy lies in one piece, without the
-    // holes that reading leaves: each node would fill some, and with each take a page of its own.
-    Ok(Loaded { lab: read.lab.clone(), text: read.text.clone(), notes: read.notes.clone() })
+    let loaded = loaded.unwrap_or_else(|panic| resume_unwind(panic))?;
+    Ok(Loaded { lab: loaded.lab.clone(), text: loaded.text.clone(), notes: loaded.notes.clone() })
 }
 
 /// A file that describes a lab.
@@ -119,7 +123,7 @@ pub(super) fn request_with(
     clock: Option<Clock>,
     results: PathBuf,
 ) -> Result<RunRequest, Failure> {
-    let Loaded { lab, text: lab_text, notes } = load(path, &overrides.foreign, clock)?;
+    let Loaded { lab, text: lab_text, notes } = load_in_one_piece(path, &overrides.foreign, clock)?;
     let warnings =
         notes.into_iter().chain(lab.warnings.lines()).chain(unused_traffic(&lab)).chain(short_memory(&lab)).collect();
     let mut plan = lab.plan;

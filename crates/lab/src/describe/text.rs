@@ -14,6 +14,9 @@ use std::net::IpAddr;
 /// How many such rows are shown: large graphs have hundreds of thousands, in which nobody looks for one.
 const MOST_NAMES: usize = 100;
 
+/// As many routes are shown, and those of the node that they end with.
+const MOST_ROUTES: usize = 10_000;
+
 /// What [`Plan::text`] gives, part by part.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a>(&'a Plan);
@@ -144,9 +147,18 @@ impl Plan {
         hindered.map(|(link, why)| vec![link.name.clone(), format!("because {why}")]).collect()
     }
 
-    /// A large lab has hundreds of thousands of routes: its rows are made when they are written.
+    /// A large lab has millions of routes: the first ones are shown, and their rows made when they are written.
     fn write_routes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let routed = || self.nodes.iter().filter(|node| !node.routes.is_empty());
+        let all = || self.nodes.iter().filter(|node| !node.routes.is_empty());
+        let mut count = 0;
+        let is_shown = |node: &&NodePlan| {
+            let before = count;
+            count += node.routes.len();
+            before < MOST_ROUTES
+        };
+        let shown = all().take_while(is_shown).count();
+        let routed = || all().take(shown);
+        let more: usize = all().skip(shown).map(|node| node.routes.len()).sum();
         let names = routed().map(|node| node.name.chars().count()).max().unwrap_or(0);
         let mut text = String::new();
         let mut widest = 0;
@@ -165,6 +177,9 @@ impl Plan {
                 text.clear();
                 name = "";
             }
+        }
+        if more > 0 {
+            writeln!(f, "  and {more} more, of {} nodes: see --json", all().count() - shown)?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@
 
 mod aggregate;
 mod dynamic;
+mod graph;
 mod multicast;
 mod names;
 mod paths;
@@ -26,6 +27,7 @@ use crate::plan::{NamePlan, NodeKind, RoutePlan, Unreached};
 use crate::segments::{Segment, Station};
 use crate::spec::{NodeSpec, RoutesSpec, Spec};
 use aggregate::{ANYWHERE, Hops};
+use graph::Graph;
 use ipnet::IpNet;
 use paths::{Distance, Equal, Label, Paths, Ways};
 use std::cmp::Ordering;
@@ -34,7 +36,6 @@ use std::sync::Arc;
 
 /// A segment as far as one family is concerned.
 pub(super) struct Edge {
-    /// The nodes at its ends. They stand by themselves, since every node looks at those of all edges.
     nodes: Vec<usize>,
     ends: Vec<End>,
     cost: u32,
@@ -70,8 +71,7 @@ pub(super) struct Network<'a> {
     edges: Vec<Edge>,
     /// For each node the ways to its neighbours, in the order of the file.
     around: Vec<Vec<Hop>>,
-    /// Whether all edges cost the same.
-    is_uniform: bool,
+    graph: Graph,
     /// For each of the subnets of all edges, in their order, the edge that it belongs to.
     edge_of: Vec<usize>,
     /// The prefixes above these subnets; none if they cannot be made into a tree.
@@ -131,6 +131,8 @@ pub(super) fn settle(
     let has_ecmp = (0..kinds.len()).any(|node| equal(node) == Equal::Cost);
     let mut names = names::Names::new(&networks[0], if has_ecmp { Equal::Cost } else { Equal::All });
     let (mut paths, mut reach) = (Paths::default(), Reach::default());
+    // Each node's routes take just the room that they need.
+    let mut found: Vec<RoutePlan> = Vec::new();
     // Devices without addresses have no routes, and lack none.
     let has_routes = |node: &NodeSpec| routes_spec(spec, node) != RoutesSpec::None || !node.kind.has_addresses();
     let routed: Vec<bool> = spec.nodes.iter().map(has_routes).collect();
@@ -163,12 +165,12 @@ pub(super) fn settle(
                 paths.find(network, node, equal(node));
                 network.look(node, &paths, &mut reach);
             }
-            is_complete &= network.routes_of(node, &paths, &reach, own);
+            is_complete &= network.routes_of(node, &paths, &reach, &mut found);
             if place == 0 {
                 names.look_from(node, &paths.labels);
             }
         }
-        own.shrink_to_fit();
+        own.append(&mut found);
     }
     // Where others make routes, they may make ways, too.
     let is_ours = routed.iter().all(|routed| *routed);
@@ -237,11 +239,11 @@ impl<'a> Network<'a> {
             }
             edges.push(Edge { nodes, ends, cost, subnets });
         }
-        let is_uniform = edges.windows(2).all(|pair| pair[0].cost == pair[1].cost);
+        let graph = Graph::new(kinds, &edges, &around);
         let tree = aggregate::Tree::of(family, edges.iter().flat_map(|edge| &edge.subnets).copied());
         let edge_of =
             edges.iter().enumerate().flat_map(|(place, edge)| edge.subnets.iter().map(move |_| place)).collect();
-        Self { family, kinds, edges, around, is_uniform, edge_of, tree }
+        Self { family, kinds, edges, around, graph, edge_of, tree }
     }
 
     /// Whether both lead over the same segments.
@@ -254,7 +256,7 @@ impl<'a> Network<'a> {
         (reach.is_whole, reach.is_spread) = (true, false);
         reach.edges.clear();
         let mut first = None;
-        for edge in &self.edges {
+        for edge in 0..self.edges.len() {
             let reached = self.reach(source, edge, paths);
             match reached {
                 Reached::Near => {}
@@ -334,13 +336,15 @@ impl<'a> Network<'a> {
         self.edges[hop.edge].ends[hop.own].interface
     }
 
-    fn reach(&self, source: usize, edge: &Edge, Paths { labels, equal, .. }: &Paths) -> Reached {
-        if edge.nodes.contains(&source) {
+    /// How `source`, whose paths these are, reaches the edge at this place.
+    fn reach(&self, source: usize, edge: usize, Paths { labels, equal, .. }: &Paths) -> Reached {
+        let nodes = || self.graph.at(edge);
+        if nodes().any(|node| node == source) {
             return Reached::Near;
         }
         let mut nearest: Option<(&Distance, Ways)> = None;
-        for node in &edge.nodes {
-            let Some((distance, ways)) = labels[*node].as_ref().filter(|_| self.kinds[*node].forwards()) else {
+        for node in nodes() {
+            let Some((distance, ways)) = labels[node].as_ref().filter(|_| self.graph.forwards(node)) else {
                 continue;
             };
             nearest = match nearest.map(|(least, others)| (equal.order(distance, least), least, others)) {
@@ -352,7 +356,7 @@ impl<'a> Network<'a> {
         if let Some((_, ways)) = nearest {
             return Reached::Together(ways);
         }
-        let mut ends = edge.nodes.iter().map(|node| labels[*node].map(|(_, ways)| ways));
+        let mut ends = nodes().map(|node| labels[node].map(|(_, ways)| ways));
         // Hosts that are reached by one way are reached as one.
         let first = ends.next().flatten();
         let common = first.and_then(|first| ends.try_fold(first, |common, ways| common.and(ways?, *equal)));

@@ -19,8 +19,8 @@ impl Network<'_> {
     ) -> bool {
         let (mut is_complete, labels) = (true, &paths.labels[..]);
         let (before, is_v4) = (routes.len(), self.family == Family::V4);
-        for edge in &self.edges {
-            match self.reach(source, edge, paths) {
+        for (place, edge) in self.edges.iter().enumerate() {
+            match self.reach(source, place, paths) {
                 Reached::Near => {}
                 Reached::Together(ways) => {
                     let next = self.around[source][ways.first as usize].node;

@@ -1,8 +1,8 @@
 //! Shortest paths from one node to all others.
 
-use super::{Hop, Network};
+use super::Network;
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 /// How far a node is: the least cost, and of the paths that have it the fewest links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,7 +81,7 @@ pub(super) struct Paths {
     pub(super) labels: Vec<Label>,
     /// Which of them were found to be equally good.
     pub(super) equal: Equal,
-    near: VecDeque<usize>,
+    near: Vec<usize>,
     queue: BinaryHeap<Reverse<(Distance, usize)>>,
 }
 
@@ -91,7 +91,7 @@ impl Paths {
         self.equal = equal;
         self.labels.clear();
         self.labels.resize(network.kinds.len(), None);
-        if network.is_uniform {
+        if network.graph.is_uniform {
             self.find_by_links(network, source);
         } else {
             self.find_by_cost(network, source);
@@ -100,12 +100,15 @@ impl Paths {
 
     /// With equal costs, nodes are met in the order of their distance.
     fn find_by_links(&mut self, network: &Network<'_>, source: usize) {
-        self.near.push_back(source);
-        while let Some(node) = self.near.pop_front() {
+        self.near.clear();
+        self.near.push(source);
+        let mut place = 0;
+        while let Some(node) = self.near.get(place).copied() {
+            place += 1;
             let near = &mut self.near;
             relax(network, source, node, (&mut self.labels, self.equal), |_, next, is_new| {
                 if is_new {
-                    near.push_back(next);
+                    near.push(next);
                 }
             });
         }
@@ -138,10 +141,10 @@ fn relax(
     mut tell: impl FnMut(Distance, usize, bool),
 ) {
     let own = labels[node];
-    if node != source && !network.kinds[node].forwards() {
+    if node != source && !network.graph.forwards(node) {
         return;
     }
-    for (&Hop { node: next, cost, .. }, place) in network.around[node].iter().zip(0..) {
+    for ((next, cost), place) in network.graph.around(node).zip(0..) {
         if next == source {
             continue;
         }
