@@ -99,6 +99,6 @@ fn a_wrong_rule_is_told_with_its_line_in_the_lab_file() {
     assert!(run.stderr.contains(&format!("/dev/stdin:{line}:9-13: Error: syntax error")), "{line}: {run:#?}");
     bed.write("rules.v4", "*filter\n-A FORWARD -p nothing\nCOMMIT\n");
     bed.write("walled.yaml", &lab("{iptables: rules.v4}"));
-    let run = bed.netloom(&["run", "walled.yaml"]).expect_code(1);
-    assert!(run.stderr.contains("Error occurred at line: 2"), "{run:#?}");
+    let other = bed.netloom(&["run", "walled.yaml"]).expect_code(1);
+    assert!(other.stderr.contains("Error occurred at line: 2"), "{other:#?}");
 }
