@@ -1,6 +1,6 @@
 //! Routers with routing daemons.
 
-use crate::bed::{Bed, Finished, User, is_root};
+use crate::bed::{Bed, Finished, User, is_root, not_run};
 use std::fs;
 use std::path::Path;
 use std::thread::sleep;
@@ -74,7 +74,14 @@ fn the_shell_of_frr_in_a_node_talks_to_the_nodes_own_daemons() {
             assert!(begun.elapsed() < Duration::from_secs(50), "{}", ask("show ip route"));
             sleep(Duration::from_millis(200));
         }
-        bed.netloom(&["exec", "ring", "h1", "--", "ping", "-4", "-c", "1", "-W", "5", "h2"]).expect_code(0);
+        let ping = || bed.netloom(&["exec", "ring", "h1", "--", "ping", "-4", "-c", "1", "-W", "1", "h2"]).code;
+        assert_eq!(ping(), Some(0));
+        // Traffic flows again some time after a cut.
+        bed.netloom(&["set", "ring", "north", "state=down"]).expect_code(0);
+        let cut = Instant::now();
+        while !ask("show ip route ospf").contains("10.0.0.20/30 [110/7] via") || ping() != Some(0) {
+            assert!(cut.elapsed() < Duration::from_secs(50), "{}", ask("show ip route"));
+        }
         assert!(ask("show running-config").contains("hostname r1"));
         // The machine's own configuration is not this one's.
         assert!(
@@ -106,11 +113,15 @@ links: {l: {ends: [h, r]}}
     assert!(run.stderr.contains("service `frr-r` did not become ready") && run.stderr.contains("nonsense"), "{run:#?}");
 }
 
-/// Runs an example in virtual time, twice.
+/// Runs an example of routing in virtual time, twice.
 fn play(name: &str) {
+    play_of("routing/", name);
+}
+
+fn play_of(folder: &str, name: &str) {
     let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let file = format!("{name}.yaml");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/routing").join(&file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(folder).join(&file);
     bed.write(&file, &fs::read_to_string(path).unwrap());
     let runs = [(), ()].map(|()| {
         let run = ran(bed.netloom(&["run", &file, "--clock", "virtual", "--wall-limit", "55s"])).expect_code(0);
@@ -144,6 +155,60 @@ fn the_example_of_rip_takes_the_way_with_fewer_routers() {
 #[test]
 fn the_example_of_isis_has_the_round_trips_that_its_metrics_predict() {
     play("isis-abilene");
+}
+
+#[test]
+fn the_example_of_multicast_copies_where_ways_part() {
+    play("multicast");
+}
+
+#[test]
+fn the_example_of_anycast_gets_the_nearest_answer() {
+    play("anycast");
+}
+
+#[test]
+fn the_example_of_a_tunnel_joins_two_sites() {
+    play_of("", "wireguard");
+}
+
+#[test]
+fn the_shell_of_frr_works_in_kernels_in_virtual_time() {
+    for user in User::all() {
+        let bed = Bed::with_kernel(user);
+        bed.write("ring.yaml", &format!("clock: virtual\nready: converged{RING}"));
+        ran(bed.netloom(&["up", "ring.yaml"])).expect_code(0);
+        bed.netloom(&["resume", "ring"]).expect_code(0);
+        let arguments = ["exec", "ring", "r1", "--", "vtysh", "-c", "show ip ospf neighbor"];
+        let shown = bed.netloom(&arguments).expect_code(0).stdout;
+        assert_eq!(shown.matches("Full").count(), 2, "{shown}");
+        bed.netloom(&["down", "ring"]).expect_code(0);
+        bed.assert_nothing_is_left("ring");
+    }
+}
+
+#[test]
+fn labels_are_used_in_kernels_and_refused_where_there_is_no_mpls() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let text = "
+ready: converged
+nodes: {h1: , h2: , r1: &router {kind: router, daemons: [ospf, ldp]}, r2: *router, r3: *router}
+links: {a: {ends: [h1, r1]}, b: {ends: [r1, r2]}, c: {ends: [r2, r3]}, d: {ends: [r3, h2]}}
+timeline:
+  - {at: 19 s, on: r2, run: tcpdump -l -n -i eth0 -c 2 mpls, as: packets}
+  - {at: 20 s, on: h1, run: ping -4 -c 3 -i 0.1 h2, as: ping}
+expect: [ping.exit == 0, 'packets.stdout contains \"MPLS (label \"']
+";
+    bed.write("labels.yaml", text);
+    ran(bed.netloom(&["run", "labels.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
+    if Path::new("/proc/sys/net/mpls").exists() {
+        not_run("the refusal of labels: this machine's kernel has MPLS");
+        return;
+    }
+    let refused = bed.netloom(&["run", "labels.yaml"]).expect_code(4);
+    assert!(refused.stderr.contains("labels.yaml:3: key `daemons`: `ldp` needs MPLS"), "{refused:#?}");
+    let checked = bed.netloom(&["check", "labels.yaml"]).expect_code(0);
+    assert!(checked.stderr.contains("`ldp` needs MPLS"), "{checked:#?}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use netloom_host::lab::Subordinate;
 use netloom_host::programs::{exists, is_executable};
 use netloom_host::users::User;
 use netloom_judge::{MissingProgram, RunError};
-use netloom_lab::{Action, FilePlan, NodeKey, NodePlan, Plan, Program, Stack};
+use netloom_lab::{Action, Daemon, FilePlan, NodeKey, NodePlan, Plan, Program, Stack};
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
@@ -58,6 +58,24 @@ pub(crate) fn users(plan: &Plan, lab_file: &Path) -> Result<Option<Subordinate>,
 /// What is wrong with the users that commands name, on this machine: each with file, line and key.
 pub fn user_problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
     look_up(plan, lab_file).1
+}
+
+/// Refuses a plan with routers that need labels from this machine's kernel if that has none.
+pub(crate) fn labels(plan: &Plan, lab_file: &Path) -> Result<(), RunError> {
+    label_problem(plan, lab_file).map_or(Ok(()), |problem| Err(RunError::Machine(problem)))
+}
+
+/// What is wrong with `ldp` on this machine, with file, line and key.
+pub fn label_problem(plan: &Plan, lab_file: &Path) -> Option<String> {
+    let needs = |node: &&NodePlan| node.stack == Stack::Namespace && node.daemons.contains(&Daemon::Ldp);
+    let node = plan.nodes.iter().find(needs).filter(|_| !Path::new("/proc/sys/net/mpls").exists())?;
+    let line = node.files.iter().find(|file| file.target == Path::new("/etc/frr")).map_or(0, |file| file.line);
+    Some(format!(
+        "{}:{line}: key `daemons`: `ldp` needs MPLS, and this machine's kernel has none for {}: give the node `stack: kernel`, or \
+         load the module (modprobe mpls_router)",
+        lab_file.display(),
+        node.name
+    ))
 }
 
 fn look_up(plan: &Plan, lab_file: &Path) -> (Option<Subordinate>, Vec<String>) {

@@ -10,12 +10,15 @@ pub(super) use learning::{Learned, Speakers};
 pub(super) use services::entries;
 
 use super::ends::Interface;
-use crate::plan::{Action, Daemon, EndPlan, FileContents, FilePlan, NodeKind, Plan, ReadyWhen};
+use crate::plan::{Action, Daemon, EndPlan, FileContents, FilePlan, NodeKind, NodePlan, Plan, ReadyWhen};
 use crate::segments::Segment;
 use crate::spec::{LinkSpec, RoutingSpec, Spec};
 use frr::{Port, Router};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
+
+/// All labels that 20 bits can say (RFC 3032).
+const MOST_LABELS: &str = "1048575";
 
 /// The ends of a segment, by their places in the plan.
 pub(super) struct Neighborhood {
@@ -68,6 +71,10 @@ pub(super) fn configure(
         let this = &mut plan.nodes[node];
         this.daemons.clone_from(&routing[node].daemons);
         this.overlay = true;
+        if routing[node].daemons.contains(&Daemon::Ldp) {
+            let settings = labels(this);
+            this.sysctls.extend(settings);
+        }
         if routing[node].daemons.contains(&Daemon::Static) {
             // It makes them.
             this.routes.clear();
@@ -76,6 +83,14 @@ pub(super) fn configure(
         this.files.sort_by(|one, other| one.target.cmp(&other.target));
     }
     await_routes(plan, learned);
+}
+
+/// The kernel settings by which a router takes packets with labels, as far as the lab file does not say otherwise.
+fn labels(node: &NodePlan) -> Vec<(String, String)> {
+    let inputs = node.interfaces.iter().map(|own| (format!("net.mpls.conf.{}.input", own.name), "1"));
+    let all = [("net.mpls.platform_labels".to_owned(), MOST_LABELS)].into_iter().chain(inputs);
+    let is_said = |key: &String| node.sysctls.iter().any(|(said, _)| said == key);
+    all.filter(|(key, _)| !is_said(key)).map(|(key, value)| (key, value.to_owned())).collect()
 }
 
 /// Says which routes are waited for; without any, nothing is.

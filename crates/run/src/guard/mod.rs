@@ -65,6 +65,7 @@ fn guard(
 ) -> Result<Report, RunError> {
     preflight::programs_exist(&request.plan, &request.lab_file)?;
     let users = preflight::users(&request.plan, &request.lab_file)?;
+    preflight::labels(&request.plan, &request.lab_file)?;
     sweep_stale().map_err(cannot_acquire)?;
     let mut runtime = Some(RuntimeDir::acquire(&request.plan.name).map_err(cannot_acquire)?);
     let outcome = guarded(request, mode, users, watcher, sink, &mut runtime);
