@@ -24,6 +24,7 @@ mod kills;
 mod logs;
 mod media;
 mod names;
+mod openflow;
 mod order;
 mod paths;
 mod protocol;

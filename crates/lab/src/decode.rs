@@ -11,6 +11,7 @@ mod layout;
 mod link;
 mod multicast;
 mod node;
+mod openflow;
 mod switch;
 mod timeline;
 mod treatments;

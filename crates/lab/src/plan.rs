@@ -256,6 +256,8 @@ pub enum NodeKind {
     Switch,
     /// Repeats frames at all other ports inside the packet engine, and has no addresses of its own.
     Hub,
+    /// Runs Open vSwitch, which forwards frames as its controller says; its ports have no addresses.
+    OpenFlow,
 }
 
 impl NodeKind {
@@ -267,6 +269,7 @@ impl NodeKind {
             Self::Transit => "transit",
             Self::Switch => "switch",
             Self::Hub => "hub",
+            Self::OpenFlow => "openflow",
         }
     }
 
@@ -274,8 +277,14 @@ impl NodeKind {
     pub fn title(self) -> &'static str {
         match self {
             Self::Transit => "transit router",
+            Self::OpenFlow => "OpenFlow switch",
             _ => self.name(),
         }
+    }
+
+    /// The same with its article.
+    pub fn titled(self) -> String {
+        format!("{} {}", if self == Self::OpenFlow { "an" } else { "a" }, self.title())
     }
 
     /// Whether it is a router, which passes packets on that are for others.
@@ -283,14 +292,15 @@ impl NodeKind {
         matches!(self, Self::Router | Self::Transit)
     }
 
-    /// Whether it has addresses. A device that has none joins its links to one segment.
+    /// Whether it has addresses. A device that has none joins its links to one segment; at an OpenFlow switch that is so
+    /// for all but the links that lead to its controller.
     pub fn has_addresses(self) -> bool {
-        !matches!(self, Self::Switch | Self::Hub)
+        !matches!(self, Self::Switch | Self::Hub | Self::OpenFlow)
     }
 
     /// Whether it is a machine, on which programs run.
     pub fn runs_programs(self) -> bool {
-        matches!(self, Self::Host | Self::Router)
+        matches!(self, Self::Host | Self::Router | Self::OpenFlow)
     }
 }
 

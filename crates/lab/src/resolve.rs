@@ -9,6 +9,7 @@ mod ends;
 mod expose;
 mod firewall;
 mod names;
+mod openflow;
 mod order;
 mod partitions;
 mod routing;
@@ -28,7 +29,7 @@ use crate::plan::{
     Stack, SwitchPlan, Treatment, Unreached,
 };
 use crate::segments::{self, Segment, segments};
-use crate::spec::{LinkSpec, NodeSpec, Spec};
+use crate::spec::{EntrySpec, LinkSpec, NodeSpec, Spec};
 use ends::Interface;
 use ipnet::IpNet;
 use names::{Index, Places, index_of};
@@ -51,14 +52,13 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     check_sizes(&spec, &mut found.errors);
     let stacks = clock::stacks(&mut spec, found);
     found.errors.extend(expose::check(&spec));
-    let mut timeline = std::mem::take(&mut spec.timeline);
-    timeline.extend(order::setups(&mut spec));
-    timeline.extend(daemons::entries(&spec, &mut found.errors));
+    let timeline = entries(&mut spec, &mut found.errors);
     let node_index = Index::new("node", spec.nodes.iter().map(|node| &node.name), left_out.nodes);
     let positions = positions(&spec, &node_index, &mut found.errors);
     let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
     let interfaces = ends::resolve(&spec.links, &node_index, &mut found.errors);
     let switches = switches::settle(&spec, &link_index, interfaces.as_deref(), &mut found.errors);
+    openflow::check(&spec, &node_index, &mut found.errors);
     let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
     let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &kinds, &mut found.errors);
     let capture = capture::resolve(std::mem::take(&mut spec.capture), &link_index, &spec.links, &mut found.errors);
@@ -106,14 +106,24 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         found.errors.extend(crowded(&segments));
         let known = neighbors_of(&segments, &interfaces, &addresses, &kinds, spec.arp);
         let around = daemons::neighborhoods(&segments, &interfaces);
-        let speaking = daemons::take(&mut spec);
+        let (speaking, flowing) = (daemons::take(&mut spec), openflow::take(&mut spec));
         let ways = routing.routes.into_iter().zip(routing.names);
         plan.nodes = node_plans(spec.nodes, &spec.inherit, &stacks, switches, ways).collect();
         complete(&mut plan.nodes, positions.into_iter().zip(routing.ecmp).zip(groups));
         add_interfaces(&mut plan, interfaces, addresses, known);
         daemons::configure(&mut plan, &speaking, &around, &spec.links, &routing.learned);
+        openflow::configure(&mut plan, &flowing, &around, &mut found.errors);
     }
     plan
+}
+
+/// The timeline as the file has it, and what follows from nodes.
+fn entries(spec: &mut Spec, errors: &mut Errors) -> Vec<EntrySpec> {
+    let mut timeline = std::mem::take(&mut spec.timeline);
+    timeline.extend(order::setups(spec));
+    timeline.extend(daemons::entries(spec, errors));
+    timeline.extend(openflow::entries(spec));
+    timeline
 }
 
 /// Where each node is in a picture, if the file says it.

@@ -73,7 +73,7 @@ pub(crate) fn segments<'a>(links: &'a [LinkSpec], nodes: &'a [NodeSpec]) -> Vec<
             (segment.mtu, segment.cost) = (segment.mtu.min(link.mtu), segment.cost.max(link.cost));
         }
     }
-    for (end, spec) in ends(links).filter(|(_, spec)| wires.device(&spec.node.value).is_none()) {
+    for (end, spec) in ends(links).filter(|(end, spec)| wires.device(&links[end.link()], &spec.node.value).is_none()) {
         let is_addressed = links[end.link()].addresses != Some(false);
         // The first class is that of frames without tags.
         let segment = &mut found[places[&joined.set(end.link(), 0)]];
@@ -110,7 +110,7 @@ impl<'a> Joined<'a> {
         for (number, link) in links.iter().enumerate() {
             for end in &link.ends {
                 let name = end.node.value.as_str();
-                let Some(device) = wires.device(name) else { continue };
+                let Some(device) = wires.device(link, name) else { continue };
                 for (place, class) in this.classes[number].iter().enumerate() {
                     let Some(vlan) = wires.vlan(name, link, *class) else { continue };
                     let own = this.firsts[number] + place;

@@ -125,6 +125,7 @@ pub(crate) struct NodeSpec {
     pub(crate) routing: RoutingSpec,
     pub(crate) firewall: Vec<RulesSpec>,
     pub(crate) switch: SwitchSpec,
+    pub(crate) openflow: OpenFlowSpec,
 }
 
 /// The routing daemons of a router.
@@ -176,6 +177,21 @@ pub(crate) struct SwitchSpec {
     pub(crate) fixed: Vec<([u8; 6], Spanned<String>)>,
     /// Its part in a spanning tree.
     pub(crate) tree: Option<TreeSettings>,
+}
+
+/// What only OpenFlow switches have.
+#[derive(Debug, Default)]
+pub(crate) struct OpenFlowSpec {
+    pub(crate) controller: Option<ControllerSpec>,
+    /// Whether it forwards nothing by itself.
+    pub(crate) is_secure: bool,
+}
+
+/// The node that runs a controller, and the port at which that listens.
+#[derive(Debug)]
+pub(crate) struct ControllerSpec {
+    pub(crate) node: Spanned<String>,
+    pub(crate) port: u16,
 }
 
 #[derive(Clone, Debug)]

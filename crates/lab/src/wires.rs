@@ -3,6 +3,7 @@
 //! A switch that is at a link with `vlans` looks at tags, and keeps VLANs apart. Everything else takes frames as they are.
 
 use crate::plan::NodeKind;
+use crate::sets::Sets;
 use crate::spec::{LinkSpec, NodeSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +16,8 @@ pub(crate) const UNTAGGED: u16 = 0;
 pub(crate) struct Wires<'a> {
     /// The nodes without addresses, and whether they look at tags.
     devices: BTreeMap<&'a str, (&'a NodeSpec, bool)>,
+    /// The links by which OpenFlow switches reach their controllers, each with the switch: they end at its own stack.
+    controls: BTreeSet<(&'a str, &'a str)>,
     /// All VLANs that the lab file names.
     named: BTreeSet<u16>,
     /// The first link by which there are too many VLANs on links; none is looked at then.
@@ -42,7 +45,7 @@ impl<'a> Wires<'a> {
         if !named.is_empty() {
             named.insert(DEFAULT);
         }
-        let mut this = Self { devices, named, crowded: None };
+        let mut this = Self { devices, controls: controls(links, nodes), named, crowded: None };
         let mut count = 0;
         this.crowded = links.iter().find(|link| {
             count += this.class_count(link);
@@ -56,9 +59,10 @@ impl<'a> Wires<'a> {
         self.crowded
     }
 
-    /// The device of this name, if that is a node without addresses.
-    pub(crate) fn device(&self, name: &str) -> Option<&'a NodeSpec> {
-        self.devices.get(name).map(|(device, _)| *device)
+    /// The device at the end of this link at this node, if that end has no addresses.
+    pub(crate) fn device(&self, link: &LinkSpec, name: &str) -> Option<&'a NodeSpec> {
+        let is_control = || self.controls.contains(&(name, link.name.value.as_str()));
+        self.devices.get(name).filter(|_| !is_control()).map(|(device, _)| *device)
     }
 
     /// Whether it is a switch that looks at tags.
@@ -99,4 +103,32 @@ impl<'a> Wires<'a> {
     pub(crate) fn vlan(&self, device: &str, link: &LinkSpec, class: u16) -> Option<u16> {
         if class == UNTAGGED && self.looks_at_tags(device) { self.untagged(link) } else { Some(class) }
     }
+}
+
+/// The links by which OpenFlow switches reach the nodes of their controllers, directly or over ordinary switches and hubs.
+fn controls<'a>(links: &'a [LinkSpec], nodes: &'a [NodeSpec]) -> BTreeSet<(&'a str, &'a str)> {
+    let with_controller =
+        nodes.iter().filter_map(|node| Some((node.name.value.as_str(), node.openflow.controller.as_ref()?)));
+    let controllers: BTreeMap<&str, &str> =
+        with_controller.map(|(name, controller)| (name, controller.node.value.as_str())).collect();
+    if controllers.is_empty() {
+        return BTreeSet::new();
+    }
+    let is_joint = |node: &&NodeSpec| matches!(node.kind, NodeKind::Switch | NodeKind::Hub);
+    let joints: BTreeSet<&str> = nodes.iter().filter(is_joint).map(|node| node.name.value.as_str()).collect();
+    let ends = || links.iter().enumerate().flat_map(|(place, link)| link.ends.iter().map(move |end| (place, end)));
+    let mut sets = Sets::of(links.len());
+    let mut first_at: BTreeMap<&str, usize> = BTreeMap::new();
+    for (place, end) in ends().filter(|(_, end)| joints.contains(end.node.value.as_str())) {
+        sets.join(*first_at.entry(&end.node.value).or_insert(place), place);
+    }
+    let at: BTreeSet<(usize, &str)> = ends().map(|(place, end)| (sets.root(place), end.node.value.as_str())).collect();
+    let mut found = BTreeSet::new();
+    for (place, end) in ends() {
+        let name = end.node.value.as_str();
+        if controllers.get(name).is_some_and(|node| *node != name && at.contains(&(sets.root(place), *node))) {
+            found.insert((name, links[place].name.value.as_str()));
+        }
+    }
+    found
 }

@@ -42,6 +42,7 @@ fn package(program: &str) -> Option<&'static str> {
     match program {
         "vtysh" => Some("frr"),
         "bird" => Some("bird2"),
+        "ovsdb-tool" | "ovs-vsctl" => Some("openvswitch-switch"),
         "nft" => Some("nftables"),
         "iptables-restore" | "ip6tables-restore" => Some("iptables"),
         _ => program.starts_with("/usr/lib/frr/").then_some("frr"),

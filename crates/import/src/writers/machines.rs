@@ -19,7 +19,7 @@ pub(super) fn device(node: &NodePlan) -> Device {
     match node.kind {
         NodeKind::Host => Device::Host,
         NodeKind::Router | NodeKind::Transit => Device::Router,
-        NodeKind::Switch | NodeKind::Hub => Device::Switch,
+        NodeKind::Switch | NodeKind::Hub | NodeKind::OpenFlow => Device::Switch,
     }
 }
 
@@ -158,6 +158,10 @@ pub(super) fn left_out(plan: &Plan, shapes: &BTreeSet<String>) -> Vec<String> {
     let are = [
         (any(NodeKind::Transit), "transit routers are ordinary routers, which take time of their own"),
         (any(NodeKind::Hub), "hubs are switches"),
+        (
+            any(NodeKind::OpenFlow),
+            "OpenFlow switches are ordinary ones, and the links to their controllers are ports, too",
+        ),
         (plan.nodes.iter().any(|node| node.ecmp), "of several next hops, nodes take the first"),
         (plan.links.iter().any(|link| link.is_shared), "shared media are switches, with a link for each end"),
         (plan.nodes.iter().any(|node| !node.daemons.is_empty()), "routing daemons are not started: routes are static"),

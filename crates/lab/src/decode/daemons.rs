@@ -26,11 +26,9 @@ const KEYS: [&str; 4] = ["daemons", "as", "frr", "bird"];
 pub(super) fn routing(fields: &Fields<'_>, kind: NodeKind, errors: &mut Errors) -> RoutingSpec {
     let said: Vec<(&str, &Node)> = KEYS.iter().filter_map(|key| Some((*key, fields.get(key)?))).collect();
     if kind != NodeKind::Router {
-        let what = kind.title();
+        let what = kind.titled();
         errors.extend(said.iter().map(|(key, value)| {
-            value.error(format!(
-                "only routers have `{key}`, and this is a {what}: write `kind: router`, or leave it out"
-            ))
+            value.error(format!("only routers have `{key}`, and this is {what}: write `kind: router`, or leave it out"))
         }));
         return RoutingSpec::default();
     }

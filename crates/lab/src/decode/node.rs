@@ -4,7 +4,7 @@ use super::expose::expose;
 use super::firewall::firewall;
 use super::switch::{misplaced, switch};
 use super::variables::{settings, variables};
-use super::{daemons, files, list};
+use super::{daemons, files, list, openflow};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
@@ -80,13 +80,14 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     errors.extend(daemons::hidden(&spec.routing, &spec.files, fields.get("files")));
     spec.firewall = fields.get("firewall").map_or_else(Vec::new, |value| firewall(value, spec.kind, errors));
     spec.switch = switch(&fields, errors);
+    spec.openflow = openflow::openflow(spec.kind, &fields, &spec.files, errors);
     errors.extend(misplaced(spec.kind, &fields));
     spec
 }
 
 fn kind(node: &Node) -> Result<NodeKind, Diagnostic> {
-    use NodeKind::{Host, Hub, Router, Switch, Transit};
-    word(node, &[Host, Router, Transit, Switch, Hub].map(|kind| (kind.name(), kind)))
+    use NodeKind::{Host, Hub, OpenFlow, Router, Switch, Transit};
+    word(node, &[Host, Router, Transit, Switch, Hub, OpenFlow].map(|kind| (kind.name(), kind)))
 }
 
 /// What routes nodes get.

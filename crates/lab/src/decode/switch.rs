@@ -113,20 +113,27 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
         "expose",
     ];
     const OF_SWITCHES: [&str; 4] = ["ageing", "table", "static", "stp"];
-    let what = kind.title();
+    const OF_OPENFLOW: [&str; 2] = ["controller", "fail_mode"];
+    let what = kind.titled();
     let machine = |key: &&str| {
         let instead = if kind.has_addresses() { "`kind: router`" } else { "`kind: host`" };
-        let message = format!("a {what} is not a machine and has no `{key}`: leave it out, or write {instead}");
+        let message = format!("{what} is not a machine and has no `{key}`: leave it out, or write {instead}");
         fields.get(key).filter(|_| !kind.runs_programs()).map(|value| value.error(message))
     };
     let routes = || {
-        let message = format!("a {what} has no routes: leave this out");
+        let message = format!("{what} has no routes: leave this out");
         fields.get("routes").filter(|_| !kind.has_addresses()).map(|value| value.error(message))
     };
     let switch = |key: &&str| {
-        let message =
-            format!("only switches have `{key}`, and this is a {what}: leave it out, or write `kind: switch`");
+        let message = format!("only switches have `{key}`, and this is {what}: leave it out, or write `kind: switch`");
         fields.get(key).filter(|_| kind != NodeKind::Switch).map(|value| value.error(message))
     };
-    OF_MACHINES.iter().filter_map(machine).chain(routes()).chain(OF_SWITCHES.iter().filter_map(switch)).collect()
+    let openflow = |key: &&str| {
+        let message =
+            format!("only OpenFlow switches have `{key}`, and this is {what}: leave it out, or write `kind: openflow`");
+        fields.get(key).filter(|_| kind != NodeKind::OpenFlow).map(|value| value.error(message))
+    };
+    let of_openflow = OF_OPENFLOW.iter().filter_map(openflow);
+    let of_switches = OF_SWITCHES.iter().filter_map(switch);
+    OF_MACHINES.iter().filter_map(machine).chain(routes()).chain(of_switches).chain(of_openflow).collect()
 }

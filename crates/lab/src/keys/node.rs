@@ -14,11 +14,12 @@ pub(crate) const NODE: Section = Section {
     groups: &[&[
         Key::new(
             "kind",
-            Kind::Word(&["host", "router", "transit", "switch", "hub"]),
+            Kind::Word(&["host", "router", "transit", "switch", "hub", "openflow"]),
             "router",
-            "host runs programs and forwards nothing, router forwards IPv4 and IPv6 as well. The others run no programs, and \
-             are inside the packet engine, fast and in no time: transit forwards IPv4 and IPv6, switch forwards frames by \
-             the Ethernet addresses that it learns, hub repeats them at all other ports. Default: host.",
+            "host runs programs and forwards nothing, router forwards IPv4 and IPv6 as well, openflow is Open vSwitch in a node of \
+             its own. The others run no programs, and are inside the packet engine, fast and in no time: transit forwards \
+             IPv4 and IPv6, switch forwards frames by the Ethernet addresses that it learns, hub repeats them at all other \
+             ports. Default: host.",
         ),
         Key::new(
             "stack",
@@ -112,6 +113,20 @@ pub(crate) const NODE: Section = Section {
             "{priority: 4096}",
             "Whether a switch takes part in a rapid spanning tree (IEEE 802.1D-2004), so that switches may be joined in loops; or \
              how it does. Default: false.",
+        ),
+        Key::new(
+            "controller",
+            Kind::Text("^tcp:[^:]+(:[0-9]+)?$"),
+            "tcp:c0:6653",
+            "The controller of an OpenFlow switch: the node that runs it, and the port at which it listens, 6653 if none is \
+             given. Default: none.",
+        ),
+        Key::new(
+            "fail_mode",
+            Kind::Word(&["standalone", "secure"]),
+            "secure",
+            "What an OpenFlow switch does without its controller: standalone learns addresses as an ordinary switch does, \
+             secure forwards only what its flows say. Default: standalone.",
         ),
         Key::new(
             "congestion",

@@ -113,6 +113,8 @@ pub enum NodeKey {
     Daemons,
     /// The rules of a firewall.
     Firewall,
+    /// What it is, as OpenFlow switches.
+    Kind,
 }
 
 impl NodeKey {
@@ -121,6 +123,7 @@ impl NodeKey {
         match self {
             Self::Daemons => "daemons",
             Self::Firewall => "firewall",
+            Self::Kind => "kind",
         }
     }
 }

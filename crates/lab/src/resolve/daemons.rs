@@ -26,6 +26,13 @@ pub(super) struct Neighborhood {
     ends: Vec<EndPlan>,
 }
 
+impl Neighborhood {
+    /// Its ends.
+    pub(super) fn ends(&self) -> impl Iterator<Item = &EndPlan> {
+        self.ends.iter()
+    }
+}
+
 /// Who is beside whom, while segments are known.
 pub(super) fn neighborhoods(segments: &[Segment<'_>], interfaces: &[Interface]) -> Vec<Neighborhood> {
     let one = |segment: &Segment<'_>| Neighborhood {

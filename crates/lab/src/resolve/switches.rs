@@ -70,7 +70,7 @@ fn tree_ports(ports: &[(&Interface, &LinkSpec)], wires: &Wires<'_>) -> Vec<TreeP
     let port = |(own, link): &(&Interface, &LinkSpec)| {
         let place = own.at.end.place();
         let others = link.ends.iter().enumerate().filter(|(other, _)| *other != place);
-        let beyond: Vec<_> = others.map(|(_, end)| wires.device(&end.node.value)).collect();
+        let beyond: Vec<_> = others.map(|(_, end)| wires.device(link, &end.node.value)).collect();
         let is_alone = |device: &Option<&NodeSpec>| device.is_none_or(|device| device.switch.tree.is_some());
         TreePortPlan {
             cost: TreePlan::cost(link.pipes[place.min(1)].rate.nominal()),
@@ -117,11 +117,10 @@ fn too_many(wires: &Wires<'_>) -> Option<Diagnostic> {
 
 /// The errors about addresses at ends that can have none.
 fn addresses(spec: &Spec, wires: &Wires<'_>) -> Vec<Diagnostic> {
-    let ends = spec.links.iter().flat_map(|link| &link.ends);
-    let error = |end: &EndSpec| {
-        let kind = wires.device(&end.node.value)?.kind.title();
-        let message =
-            format!("a {kind} has no address: leave it out, or write `kind: router` for `{}`", end.node.value);
+    let ends = spec.links.iter().flat_map(|link| link.ends.iter().map(move |end| (link, end)));
+    let error = |(link, end): (&LinkSpec, &EndSpec)| {
+        let kind = wires.device(link, &end.node.value)?.kind.titled();
+        let message = format!("{kind} has no address: leave it out, or write `kind: router` for `{}`", end.node.value);
         end.addresses.first().map(|address| address.error(message))
     };
     ends.filter_map(error).collect()
@@ -182,7 +181,8 @@ fn closing<'a>(
     let mut ways: Vec<(&LinkSpec, [Place<'_>; 2])> = Vec::new();
     for link in links {
         let joined: Vec<&str> = link.ends.iter().map(|end| end.node.value.as_str()).collect();
-        let joined: Vec<&str> = joined.into_iter().filter(|name| wires.device(name).is_some_and(&counts)).collect();
+        let joined: Vec<&str> =
+            joined.into_iter().filter(|name| wires.device(link, name).is_some_and(&counts)).collect();
         let along = |class: u16| joined.windows(2).map(move |pair| (pair[0], pair[1], class));
         for (one, other, class) in wires.classes(link).into_iter().flat_map(along) {
             // A link from a node to itself is an error that is told elsewhere.

@@ -34,9 +34,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
             format!("{LAN}multicast: [{tree}]\n")
         }
         "convergence" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\nready: {{{pair}}}\n"),
-        "node" if ["ageing", "table", "static", "stp"].contains(&key.name) => {
-            format!("nodes: {{s1: {{kind: switch, {pair}}}, r1: {{}}}}\nlinks: {{uplink: {{ends: [r1, s1]}}}}\n")
-        }
+        "node" if SWITCH_KEYS.contains(&key.name) => switch(key.name, &pair),
         "node" if ["daemons", "as", "frr", "bird"].contains(&key.name) => {
             format!("nodes: {{r1: {}}}\n", beside(&[("kind", "router"), ("daemons", "[ospf]")]))
         }
@@ -103,6 +101,15 @@ fn whole_lab(key: &str, pair: &str, network: &str) -> String {
         "ready" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\n{pair}\n"),
         _ => format!("{network}{pair}\n"),
     }
+}
+
+/// What switches and OpenFlow switches have.
+const SWITCH_KEYS: [&str; 6] = ["ageing", "table", "static", "stp", "controller", "fail_mode"];
+
+/// A lab with a switch that has this.
+fn switch(key: &str, pair: &str) -> String {
+    let kind = if ["controller", "fail_mode"].contains(&key) { "openflow" } else { "switch" };
+    format!("nodes: {{s1: {{kind: {kind}, {pair}}}, c0: {{}}}}\nlinks: {{uplink: {{ends: [c0, s1]}}}}\n")
 }
 
 /// What the tables show as an example is accepted by both that are made of them.

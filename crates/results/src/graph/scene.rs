@@ -248,7 +248,7 @@ fn shape(node: &NodePlan) -> Shape {
         NodeKind::Router => Shape::Router,
         NodeKind::Transit => Shape::Transit,
         NodeKind::Switch if node.is_lan => Shape::Lan,
-        NodeKind::Switch => Shape::Switch,
+        NodeKind::Switch | NodeKind::OpenFlow => Shape::Switch,
         NodeKind::Hub => Shape::Hub,
     }
 }

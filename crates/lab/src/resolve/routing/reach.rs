@@ -34,7 +34,9 @@ pub(super) fn warn(
         return;
     }
     for (node, kind) in spec.nodes.iter().zip(kinds).enumerate().filter_map(|(index, (node, kind))| {
-        let links = joined.iter().filter(|nodes| nodes.contains(&index)).count();
+        // OpenFlow switches do not mind that their controller forwards nothing.
+        let leads_on = |nodes: &&Vec<usize>| nodes.iter().any(|other| *other != index && kinds[*other].has_addresses());
+        let links = joined.iter().filter(|nodes| nodes.contains(&index)).filter(leads_on).count();
         (links > 1).then_some((node, kind))
     }) {
         if *kind == NodeKind::Host {
@@ -47,6 +49,9 @@ pub(super) fn warn(
 
 /// The pairs of nodes that no path joins, of those that have addresses.
 pub(super) fn unreached(kinds: &[NodeKind], joined: &[Vec<usize>]) -> Unreached {
+    // What has addresses only where it is controlled is nobody's partner.
+    let partners = |nodes: &Vec<usize>| nodes.iter().copied().filter(|node| kinds[*node].has_addresses()).collect();
+    let joined: &[Vec<usize>] = &joined.iter().map(partners).collect::<Vec<_>>();
     let touching = Touching::new(kinds, joined);
     let joined: BTreeSet<(usize, usize)> = joined.iter().flat_map(|nodes| neighbors(nodes)).collect();
     let apart = |(one, other): &(usize, usize)| touching.of_node(*one).is_disjoint(touching.of_node(*other));

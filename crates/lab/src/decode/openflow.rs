@@ -1,0 +1,47 @@
+//! What only OpenFlow switches have.
+
+use crate::diagnostics::Diagnostic;
+use crate::errors::Errors;
+use crate::fields::Fields;
+use crate::plan::{FilePlan, NodeKind};
+use crate::scalar::{filled, word};
+use crate::spec::{ControllerSpec, OpenFlowSpec};
+use crate::yaml::Node;
+
+/// Where controllers listen (IANA).
+const PORT: u16 = 6653;
+
+/// The folders that belong to Open vSwitch.
+const FOLDERS: [&str; 2] = ["/etc/openvswitch", "/run/openvswitch"];
+
+/// The settings of an OpenFlow switch among the keys of a node with these files.
+pub(super) fn openflow(kind: NodeKind, fields: &Fields<'_>, files: &[FilePlan], errors: &mut Errors) -> OpenFlowSpec {
+    if kind != NodeKind::OpenFlow {
+        // What is said of it all the same is noted with all that is misplaced.
+        return OpenFlowSpec::default();
+    }
+    let is_own = |file: &&FilePlan| FOLDERS.iter().any(|own| file.target.starts_with(own));
+    if let Some((file, said)) = files.iter().find(is_own).zip(fields.get("files")) {
+        errors.push(said.error(format!("{} belongs to Open vSwitch: leave it out", file.target.display())));
+    }
+    let modes = [("standalone", false), ("secure", true)];
+    OpenFlowSpec {
+        controller: fields.read("controller", controller, errors),
+        is_secure: fields.read("fail_mode", |value| word(value, &modes), errors).unwrap_or_default(),
+    }
+}
+
+fn controller(node: &Node) -> Result<ControllerSpec, Diagnostic> {
+    let text = filled(node)?;
+    let wrong =
+        || node.error(format!("\"{text}\" is not a controller: write tcp:NODE:PORT with the node that runs it"));
+    let target = text.strip_prefix("tcp:").ok_or_else(wrong)?;
+    let (name, port) = match target.split_once(':') {
+        Some((name, port)) => (name, port.parse().ok().filter(|port| *port > 0).ok_or_else(wrong)?),
+        None => (target, PORT),
+    };
+    if name.is_empty() {
+        return Err(wrong());
+    }
+    Ok(ControllerSpec { node: node.spanned(name.to_owned()), port })
+}

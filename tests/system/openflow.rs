@@ -1,0 +1,95 @@
+//! OpenFlow switches.
+
+use crate::bed::{Bed, Finished, User, is_root};
+use std::fs;
+use std::path::Path;
+
+/// Three hosts at a switch without a controller; no bound depends on the machine's load.
+const ALONE: &str = "
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
+nodes: {h1: , h2: , h3: , s1: {kind: openflow}}
+links:
+  a: {ends: [h1, s1], rate: 100 Mbit/s}
+  b: {ends: [h2, s1], rate: 100 Mbit/s}
+  c: {ends: [h3, s1], rate: 100 Mbit/s}
+timeline:
+  - {on: h2, run: iperf3 -s, as: server, ready: {tcp: 5201}}
+  - {on: h1, run: ping -c 3 -i 0.2 -W 5 h3, as: ping}
+  - {at: 1 s, on: h1, run: iperf3 -c h2 -n 3M, as: transfer}
+";
+
+/// Fails with what is to be done if Open vSwitch or os-ken is not there.
+fn ran(finished: Finished) -> Finished {
+    assert!(
+        !finished.stderr.contains("not on this machine"),
+        "`scripts/install-deps services` installs it: {finished:#?}"
+    );
+    finished
+}
+
+#[test]
+fn a_switch_alone_joins_hosts_and_leaves_nothing_behind() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("alone.yaml", ALONE);
+        let run = ran(bed.netloom(&["run", "alone.yaml"])).expect_code(0);
+        assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+        bed.assert_nothing_is_left("alone");
+    }
+}
+
+#[test]
+fn a_switch_goes_with_a_guard_that_is_killed() {
+    let bed = Bed::new(if is_root() { User::Nobody } else { User::Own });
+    bed.write("alone.yaml", ALONE);
+    ran(bed.netloom(&["up", "alone.yaml"])).expect_code(0);
+    let shown = bed.netloom(&["exec", "alone", "s1", "--", "ovs-vsctl", "list-ports", "br0"]).expect_code(0).stdout;
+    assert_eq!(shown, "eth0\neth1\neth2\n");
+    for pid in bed.processes() {
+        // Who dies with another one is gone already.
+        let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+    }
+    bed.assert_nothing_is_left("alone");
+}
+
+#[test]
+fn a_secure_switch_without_its_controller_forwards_nothing() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let text = "
+clock: virtual
+nodes: {h1: , h2: , s1: {kind: openflow, controller: 'tcp:c0', fail_mode: secure}, c0: }
+links: {a: {ends: [h1, s1]}, b: {ends: [h2, s1]}, up: {ends: [s1, c0]}}
+timeline:
+  - {on: h1, run: ping -4 -c 3 -i 0.2 -W 1 h2, as: before, may_fail: true}
+  - {at: 3 s, on: s1, run: ovs-ofctl add-flow br0 action=normal, as: told}
+  - {at: 4 s, on: h1, run: ping -4 -c 3 -i 0.2 -W 1 h2, as: ping}
+expect: [before.exit == 1, ping.exit == 0]
+";
+    bed.write("secure.yaml", text);
+    let run = ran(bed.netloom(&["run", "secure.yaml", "--wall-limit", "50s"])).expect_code(0);
+    assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+}
+
+#[test]
+fn the_example_learns_from_its_controller_and_prints_the_same_twice() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    bed.write("openflow.yaml", &fs::read_to_string(examples.join("openflow.yaml")).unwrap());
+    fs::create_dir(bed.work().join("openflow")).unwrap();
+    let app = fs::read_to_string(examples.join("openflow/learning_switch.py")).unwrap();
+    bed.write("openflow/learning_switch.py", &app);
+    let runs = [(), ()].map(|()| {
+        let arguments = ["run", "openflow.yaml", "--clock", "virtual", "--wall-limit", "55s"];
+        let run = ran(bed.netloom(&arguments)).expect_code(0);
+        assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+        let logs = fs::read_dir(bed.latest("openflow").join("logs")).unwrap().flatten();
+        let mut logs: Vec<_> = logs.map(|log| (log.file_name(), fs::read_to_string(log.path()).unwrap())).collect();
+        logs.sort();
+        logs
+    });
+    assert_eq!(runs[0], runs[1]);
+    let ping = runs[0].iter().find(|(name, _)| name.to_string_lossy().ends_with("-ping.stdout")).unwrap();
+    // Both switches ask on the way there, 10 ms each, and on the way back.
+    assert!(ping.1.contains("icmp_seq=1 ttl=64 time=42.") && ping.1.contains("icmp_seq=5 ttl=64 time=2.0"), "{ping:?}");
+    bed.assert_nothing_is_left("openflow");
+}
