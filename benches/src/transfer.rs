@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-/// Where the server listens.
-pub(crate) const START_SERVER: &str = "iperf3 --server --daemon --json";
+/// Starts the server, and waits until it listens (port 5201): the program goes to the background before.
+pub(crate) const START_SERVER: &str = "iperf3 --server --daemon --json; for try in $(seq 100); do \
+     grep -qs ':1451 .* 0A ' /proc/net/tcp /proc/net/tcp6 && exit; sleep 0.05; done; exit 1";
 
 /// A TCP segment of 1,448 bytes with timestamps is 1,500 bytes of IP.
 pub(crate) const TCP_SHARE: f64 = 1_448.0 / 1_500.0;
