@@ -24,6 +24,7 @@ mod kills;
 mod logs;
 mod media;
 mod names;
+mod nat;
 mod openflow;
 mod order;
 mod paths;

@@ -10,6 +10,7 @@ mod lans;
 mod layout;
 mod link;
 mod multicast;
+mod nat;
 mod node;
 mod openflow;
 mod switch;

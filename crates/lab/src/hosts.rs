@@ -1,6 +1,7 @@
 //! The names of nodes inside nodes.
 
-use crate::plan::{InterfacePlan, NamePlan, Plan};
+use crate::plan::{InterfacePlan, NamePlan, NodePlan, Plan};
+use ipnet::IpNet;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -8,6 +9,15 @@ impl Plan {
     /// The text of `/etc/hosts` in nodes that see these [names](crate::NodePlan::names): each node's name leads to the addresses
     /// of the interface that it means, and `<node>-<interface>` to those of each interface.
     pub fn hosts(&self, seen: &[NamePlan]) -> String {
+        self.hosts_without(seen, &[])
+    }
+
+    /// The text of `/etc/hosts` in a node: without the addresses that are [hidden](NodePlan::hidden) from it.
+    pub fn hosts_of(&self, node: &NodePlan) -> String {
+        self.hosts_without(&node.names, &node.hidden)
+    }
+
+    fn hosts_without(&self, seen: &[NamePlan], hidden: &[IpNet]) -> String {
         let nodes: BTreeSet<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
         let mut text = String::from("127.0.0.1 localhost\n::1 localhost\n");
         for (place, other) in self.nodes.iter().enumerate() {
@@ -18,7 +28,8 @@ impl Plan {
                 // A node may be called as another's interface: it is the node that is meant then.
                 let alias = Some(alias.as_str()).filter(|alias| !nodes.contains(alias));
                 let words: Vec<&str> = own.into_iter().chain(alias).collect();
-                for net in interface.addresses.iter().filter(|_| !words.is_empty()) {
+                let is_seen = |net: &&IpNet| !words.is_empty() && !hidden.contains(&net.trunc());
+                for net in interface.addresses.iter().filter(is_seen) {
                     writeln!(text, "{} {}", net.addr(), words.join(" ")).expect("writing to a text cannot fail");
                 }
             }
@@ -36,4 +47,11 @@ impl Plan {
 fn named(seen: &[NamePlan], of: usize) -> usize {
     let known = seen.binary_search_by_key(&of, |name| name.node);
     known.map_or(0, |place| seen[place].interface)
+}
+
+impl NodePlan {
+    /// Whether names mean something else in it than in the lab.
+    pub fn has_own_names(&self) -> bool {
+        !self.names.is_empty() || !self.hidden.is_empty()
+    }
 }

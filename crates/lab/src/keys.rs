@@ -16,7 +16,7 @@ pub(crate) use kinds::{DURATION, DURATION_OR_ZERO, SHARE_OR_ZERO};
 pub(crate) use multicast::MULTICAST;
 pub(crate) use network::{ADDRESSING, DIRECTION, END, LINK, SETTINGS, TREATMENT, VLANS};
 pub(crate) use node::{CPU, NODE, STP};
-pub(crate) use services::IPTABLES;
+pub(crate) use services::{FORWARD, IPTABLES, NAT};
 pub(crate) use timeline::{CUT, DOWN, HEAL, PARTITION, READY, RUN, SET, SETUP, UP};
 pub(crate) use top::{BOUNDS, CLOCK, TOP};
 

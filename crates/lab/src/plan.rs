@@ -240,6 +240,8 @@ pub struct NodePlan {
     pub groups: Vec<GroupPlan>,
     /// The names that mean, seen from here, another interface of their node than the first, in the order of nodes.
     pub names: Arc<[NamePlan]>,
+    /// The subnets behind routers that translate addresses, which it does not reach.
+    pub hidden: Arc<[IpNet]>,
 }
 
 /// What a node is.

@@ -9,6 +9,7 @@ mod ends;
 mod expose;
 mod firewall;
 mod names;
+mod nat;
 mod openflow;
 mod order;
 mod partitions;
@@ -99,18 +100,20 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let addresses = assign(&segments, segments::ends(&spec.links).count(), &spec.addressing, found);
     // With an end that leads nowhere there is no network to route in; the errors are noted.
     if let Some(interfaces) = interfaces {
-        let routing = routing::settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);
+        let mut routing = routing::settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);
         let groups = routing::trees(&spec, &node_index, &segments, &interfaces, &addresses, &mut found.errors);
         add_links(&mut plan, &spec, &interfaces, &stacks, &mut found.errors);
         plan.unreached = routing.unreached;
         found.errors.extend(crowded(&segments));
         let known = neighbors_of(&segments, &interfaces, &addresses, &kinds, spec.arp);
         let around = daemons::neighborhoods(&segments, &interfaces);
-        let (speaking, flowing) = (daemons::take(&mut spec), openflow::take(&mut spec));
+        let (speaking, nats) = (daemons::take(&mut spec), nat::take(&mut spec));
+        let flowing = openflow::take(&mut spec);
         let ways = routing.routes.into_iter().zip(routing.names);
         plan.nodes = node_plans(spec.nodes, &spec.inherit, &stacks, switches, ways).collect();
         complete(&mut plan.nodes, positions.into_iter().zip(routing.ecmp).zip(groups));
         add_interfaces(&mut plan, interfaces, addresses, known);
+        nat::configure(&mut plan, &nats, (&around, &spec.links), &mut routing.learned, (left_out, &mut found.errors));
         daemons::configure(&mut plan, &speaking, &around, &spec.links, &routing.learned);
         openflow::configure(&mut plan, &flowing, &around, &mut found.errors);
     }
@@ -269,6 +272,7 @@ fn node_plans(
         ecmp: false,
         groups: Vec::new(),
         names,
+        hidden: Arc::default(),
     })
 }
 

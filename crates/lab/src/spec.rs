@@ -124,6 +124,7 @@ pub(crate) struct NodeSpec {
     pub(crate) expose: Vec<Spanned<ExposePlan>>,
     pub(crate) routing: RoutingSpec,
     pub(crate) firewall: Vec<RulesSpec>,
+    pub(crate) nat: Option<NatSpec>,
     pub(crate) switch: SwitchSpec,
     pub(crate) openflow: OpenFlowSpec,
 }
@@ -166,6 +167,34 @@ pub(crate) enum RulesSource {
     /// In this file of the machine.
     File(PathBuf),
     Text(String),
+}
+
+/// The address translation of a router.
+#[derive(Debug)]
+pub(crate) struct NatSpec {
+    pub(crate) place: Spanned<()>,
+    /// The links that lead outside.
+    pub(crate) outside: Vec<Spanned<String>>,
+    pub(crate) mapping: Dependence,
+    pub(crate) filtering: Dependence,
+    pub(crate) forward: Vec<ForwardSpec>,
+}
+
+/// On what of a destination a behaviour of RFC 4787 depends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dependence {
+    Nothing,
+    Address,
+    AddressAndPort,
+}
+
+/// A port that leads to a node behind a router.
+#[derive(Debug)]
+pub(crate) struct ForwardSpec {
+    pub(crate) port: Spanned<u16>,
+    pub(crate) to: Spanned<String>,
+    pub(crate) to_port: u16,
+    pub(crate) is_udp: bool,
 }
 
 /// What only switches have.

@@ -31,9 +31,9 @@ impl HostsFiles {
         let mut made = Self::default();
         let mut known = BTreeMap::new();
         for node in &job.plan.nodes {
-            let needs_file = node.stack == Stack::Namespace && !node.names.is_empty();
+            let needs_file = node.stack == Stack::Namespace && node.has_own_names();
             let next = made.files.len();
-            let number = needs_file.then(|| *known.entry(&node.names).or_insert(next));
+            let number = needs_file.then(|| *known.entry((&node.names, &node.hidden)).or_insert(next));
             if number == Some(made.files.len()) {
                 let path = job.hosts_file.with_extension(format!("of-{}", node.name));
                 let file = File::create(&path).map_err(RunError::results(&path))?;
@@ -55,12 +55,10 @@ impl HostsFiles {
 
     /// What the node at this place has to be told.
     pub(crate) fn of(&self, plan: &Plan, node: usize) -> Option<Hosts> {
-        let names = &plan.nodes[node].names;
+        let own = &plan.nodes[node];
         match self.of_nodes.get(node).copied().flatten() {
             Some(number) => Some(Hosts::File(self.files[number].clone())),
-            None if plan.nodes[node].stack == Stack::Kernel && !names.is_empty() => {
-                Some(Hosts::Text(plan.hosts(names)))
-            }
+            None if own.stack == Stack::Kernel && own.has_own_names() => Some(Hosts::Text(plan.hosts_of(own))),
             None => None,
         }
     }
@@ -78,7 +76,7 @@ impl HostsFiles {
         let Some(number) = self.of_nodes.get(node).copied().flatten() else { return Ok(()) };
         if !self.written[number] {
             let path = &self.files[number];
-            std::fs::write(path, plan.hosts(&plan.nodes[node].names)).map_err(|error| (path.clone(), error))?;
+            std::fs::write(path, plan.hosts_of(&plan.nodes[node])).map_err(|error| (path.clone(), error))?;
             self.written[number] = true;
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use super::expose::expose;
 use super::firewall::firewall;
+use super::nat::nat;
 use super::switch::{misplaced, switch};
 use super::variables::{settings, variables};
 use super::{daemons, files, list, openflow};
@@ -79,6 +80,8 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.routing = daemons::routing(&fields, spec.kind, errors);
     errors.extend(daemons::hidden(&spec.routing, &spec.files, fields.get("files")));
     spec.firewall = fields.get("firewall").map_or_else(Vec::new, |value| firewall(value, spec.kind, errors));
+    let has_daemons = !spec.routing.daemons.is_empty();
+    spec.nat = fields.get("nat").and_then(|value| nat(value, spec.kind, has_daemons, errors));
     spec.switch = switch(&fields, errors);
     spec.openflow = openflow::openflow(spec.kind, &fields, &spec.files, errors);
     errors.extend(misplaced(spec.kind, &fields));

@@ -3,7 +3,7 @@
 use super::daemons::{CONFIGURATION, DAEMONS};
 use super::files::{COLLECT, FILES};
 use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARIABLE_NAMES};
-use super::services::FIREWALL;
+use super::services::{FIREWALL, NAT};
 use super::timeline::COMMAND;
 use super::{CONGESTION_NAME, Key, Kind, MAC, PORT, Quantity, SYSCTL_NAME, Section};
 
@@ -88,6 +88,12 @@ pub(crate) const NODE: Section = Section {
             "\"table inet filter {\\n}\\n\"",
             "Rules that are in force before its setup and services start: nftables, as a path or as several lines, or \
              {iptables: ..., ip6tables: ...} in the format of iptables-restore.",
+        ),
+        Key::new(
+            "nat",
+            Kind::Section(&NAT),
+            "{outside: access}",
+            "How a router translates addresses of IPv4 of what is behind it.",
         ),
         Key::new(
             "ageing",

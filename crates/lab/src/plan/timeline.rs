@@ -113,6 +113,8 @@ pub enum NodeKey {
     Daemons,
     /// The rules of a firewall.
     Firewall,
+    /// Address translation.
+    Nat,
     /// What it is, as OpenFlow switches.
     Kind,
 }
@@ -123,6 +125,7 @@ impl NodeKey {
         match self {
             Self::Daemons => "daemons",
             Self::Firewall => "firewall",
+            Self::Nat => "nat",
             Self::Kind => "kind",
         }
     }

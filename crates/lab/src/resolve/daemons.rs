@@ -23,7 +23,7 @@ const MOST_LABELS: &str = "1048575";
 /// The ends of a segment, by their places in the plan.
 pub(super) struct Neighborhood {
     cost: u32,
-    ends: Vec<EndPlan>,
+    pub(super) ends: Vec<EndPlan>,
 }
 
 impl Neighborhood {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::keys::{
-    ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DIRECTION, DOWN, END, FILE, HEAL, LINK, MULTICAST, NODE,
-    PARTITION, READY, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
+    ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DIRECTION, DOWN, END, FILE, FORWARD, HEAL, IPTABLES, LINK,
+    MULTICAST, NAT, NODE, PARTITION, READY, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -39,7 +39,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
             format!("nodes: {{r1: {}}}\n", beside(&[("kind", "router"), ("daemons", "[ospf]")]))
         }
         "stp" => format!("nodes: {{s1: {{kind: switch, stp: {{{pair}}}}}}}\n"),
-        "configuration" => format!("nodes: {{r1: {{kind: router, daemons: [ospf], frr: {{{pair}}}}}}}\n"),
+        "node" if key.name == "nat" => lab_with_service(section, key),
         "node" => format!("nodes: {{client: {{{pair}}}}}\n"),
         "file" => format!("nodes: {{client: {{files: {{/etc/frr: {{{pair}}}}}}}}}\n"),
         "cpu" if key.name == "count" => {
@@ -82,7 +82,27 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "ready" if key.name == "timeout" => entry(&format!("{{on: client, run: nc, ready: {{{pair}, tcp: 80}}}}")),
         "ready" => entry(&format!("{{on: client, run: nc, ready: {{{pair}}}}}")),
         "capture" => format!("{network}capture: [{}]\n", beside(&[("link", "backbone")])),
-        other => panic!("no lab is known for a key of {other}"),
+        _ => lab_with_service(section, key),
+    }
+}
+
+/// The same of the services of networks.
+fn lab_with_service(section: &Section, key: &Key) -> String {
+    let pair = format!("{}: {}", key.name, key.example);
+    let lan = |text: &str| {
+        let links = "{lan: {ends: [server, r1]}, access: {ends: [r1, isp]}}";
+        format!("nodes: {{server: {{}}, r1: {{kind: router, {text}}}, isp: {{}}}}\nlinks: {links}\n")
+    };
+    match (section.name, key.name) {
+        ("node", _) => lan(&pair),
+        ("nat", "outside") => lan(&format!("nat: {{{pair}}}")),
+        ("nat", _) => lan(&format!("nat: {{outside: access, {pair}}}")),
+        ("forward", "port") => lan(&format!("nat: {{outside: access, forward: [{{{pair}, to: server}}]}}")),
+        ("forward", "to") => lan(&format!("nat: {{outside: access, forward: [{{{pair}, port: 1}}]}}")),
+        ("forward", _) => lan(&format!("nat: {{outside: access, forward: [{{{pair}, port: 1, to: server}}]}}")),
+        ("configuration", _) => format!("nodes: {{r1: {{kind: router, daemons: [ospf], frr: {{{pair}}}}}}}\n"),
+        ("iptables", _) => format!("nodes: {{client: {{firewall: {{{pair}}}}}}}\n"),
+        (other, _) => panic!("no lab is known for a key of {other}"),
     }
 }
 
@@ -130,7 +150,7 @@ fn every_example_is_decoded_and_valid() {
         &MULTICAST,
         &crate::capture::SECTION,
     ];
-    let machine = [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED];
+    let machine = [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED, &IPTABLES, &NAT, &FORWARD];
     let timeline = [&SETUP, &RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &READY];
     for section in network.into_iter().chain(machine).chain(timeline) {
         for key in section.keys() {
