@@ -17,6 +17,7 @@ mod events;
 mod faults;
 mod files;
 mod firewall;
+mod formats;
 mod generated;
 mod interactive;
 mod kernels;
