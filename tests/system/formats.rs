@@ -226,8 +226,8 @@ fn wrong_files_of_other_tools_are_refused_at_their_place() {
     bed.write("notes.txt", "nothing that anybody reads");
     let unknown = bed.netloom(&["convert", "notes.txt"]).expect_code(3);
     assert!(unknown.stderr.contains("no known format: name it with --from, one of graphml, gml"), "{unknown:#?}");
-    let unknown = bed.netloom(&["convert", "notes.txt", "--from", "visio"]).expect_code(2);
-    assert!(unknown.stderr.contains("rattan"), "{unknown:#?}");
+    let unnamed = bed.netloom(&["convert", "notes.txt", "--from", "visio"]).expect_code(2);
+    assert!(unnamed.stderr.contains("rattan"), "{unnamed:#?}");
     let unread = bed.netloom(&["convert", "notes.txt", "--from", "core"]).expect_code(3);
     assert!(unread.stderr.contains("notes.txt:1"), "{unread:#?}");
     bed.netloom(&["convert", "missing.xml"]).expect_code(3);
