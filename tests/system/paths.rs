@@ -158,3 +158,60 @@ fn packets_for_a_group_reach_kernel_nodes_in_virtual_time() {
     bed.write("groups.yaml", &multicast("clock: virtual"));
     bed.netloom(&["run", "groups.yaml"]).expect_code(0);
 }
+
+/// A host with two links sends by the second what has that link's address, and by rules what they say.
+#[test]
+fn a_multihomed_host_leaves_by_the_link_of_its_address() {
+    for (user, clock) in User::all().into_iter().map(|user| (user, "real")).chain([(User::all()[0], "virtual")]) {
+        let bed = if clock == "real" { Bed::new(user) } else { Bed::with_kernel(user) };
+        bed.write(
+            "homes.yaml",
+            &format!(
+                "name: homes
+clock: {clock}
+bounds: {{lateness: 100 s, events: 100 s, starts: 100 s, starvation: 100 %}}
+nodes:
+  h: {{multihomed: true, rules: [{{to: 10.9.0.0/30, link: two}}, {{fwmark: 7, link: three}}]}}
+  r: {{kind: transit}}
+  s:
+  t:
+links:
+  one: {{ends: [h, r]}}
+  two: {{ends: [h, r]}}
+  three: {{ends: [h, r]}}
+  back: {{ends: [r, s]}}
+  far: {{ends: [{{node: r, address: 10.9.0.1/30}}, {{node: t, address: 10.9.0.2/30}}]}}
+timeline:
+  - {{on: h, run: ping -4 -c 20 -i 0.01 s, as: plain}}
+  - {{on: h, run: ping -4 -c 30 -i 0.01 -I 10.0.0.5 s, as: second}}
+  - {{on: h, run: 'ping -6 -c 30 -i 0.01 -I fd00:6e6c:0:1::1 s', as: second6}}
+  - {{on: h, run: ping -4 -c 10 -i 0.01 t, as: ruled}}
+  - {{on: h, run: ping -4 -m 7 -c 40 -i 0.01 s, as: marked}}
+expect:
+  - one.forward.packets >= 20
+  - one.forward.packets < 30
+  - two.forward.packets >= 70
+  - two.forward.packets < 80
+  - three.forward.packets >= 40
+  - three.forward.packets < 50
+"
+            ),
+        );
+        bed.netloom(&["run", "homes.yaml"]).expect_code(0);
+        bed.assert_nothing_is_left("homes");
+    }
+}
+
+/// The example: one connection over two links.
+#[test]
+fn a_connection_of_multipath_tcp_takes_two_links() {
+    let loose =
+        "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}\n";
+    let example = include_str!("../../examples/mptcp.yaml");
+    let runs = User::all().into_iter().map(|user| (user, "real")).chain([(User::all()[0], "virtual")]);
+    for (user, clock) in runs {
+        let bed = if clock == "real" { Bed::new(user) } else { Bed::with_kernel(user) };
+        bed.write("mptcp.yaml", &format!("{example}{loose}"));
+        bed.netloom(&["run", "mptcp.yaml", "--clock", clock]).expect_code(0);
+    }
+}

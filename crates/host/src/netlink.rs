@@ -7,6 +7,7 @@ mod events;
 #[cfg(test)]
 mod fuzz;
 mod link;
+mod rule;
 mod socket;
 mod veth;
 
@@ -17,4 +18,5 @@ pub use veth::{Veth, VethEnd};
 pub(crate) use address::{Gateway, add_address, add_group, add_neighbor, add_route, say_congestion};
 pub(crate) use events::{Events, Seen};
 pub(crate) use link::set_up;
+pub(crate) use rule::{Rule, add_rule, add_table_route};
 pub(crate) use socket::Request;

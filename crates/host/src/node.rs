@@ -16,7 +16,7 @@ mod socket;
 pub(crate) mod watch;
 
 pub use crate::files::{Contents, FileConfig, FilesConfig};
-pub use config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig};
+pub use config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
 pub use handle::{Node, NodeError, NodeEvent, Spawn, SpawnError};
 pub use protocol::{CpuWait, ProcessId};
 pub use socket::{SocketConfig, SocketFamily, SocketKind};

@@ -13,6 +13,7 @@ mod multicast;
 mod nat;
 mod node;
 mod openflow;
+mod rules;
 mod switch;
 mod timeline;
 mod treatments;

@@ -48,8 +48,9 @@ pub use names::check_name;
 pub use plan::{
     Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, Cpus, Daemon, Direction, End, EndPlan, Event,
     ExposePlan, FileContents, FilePlan, GroupPlan, InterfacePlan, LinkPart, LinkPlan, NamePlan, NodeKey, NodeKind,
-    NodePlan, OnSpin, PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan, RunCommand, Sends, Shards, Stack,
-    SwitchPlan, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, Unreached, VlansPlan, WindowConfig,
+    NodePlan, OnSpin, PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, Sends, Shards,
+    Stack, SwitchPlan, TableRoutePlan, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, Unreached,
+    VlansPlan, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

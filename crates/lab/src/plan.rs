@@ -13,6 +13,7 @@ mod expose;
 mod files;
 mod multicast;
 mod pipes;
+mod rules;
 mod switch;
 mod timeline;
 mod traffic;
@@ -28,6 +29,7 @@ pub use expose::ExposePlan;
 pub use files::{FileContents, FilePlan};
 pub use multicast::GroupPlan;
 pub use pipes::{PipePlan, Treatment};
+pub use rules::{RulePlan, TableRoutePlan};
 pub use switch::{SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan};
 pub use timeline::{Action, Argv, Event, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand};
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
@@ -236,6 +238,10 @@ pub struct NodePlan {
     pub routes: Vec<RoutePlan>,
     /// Whether its routes are all those of the least cost.
     pub ecmp: bool,
+    /// Its policy routes: the first that fits holds.
+    pub rules: Vec<RulePlan>,
+    /// The routes of the tables that these lead to.
+    pub tables: Vec<TableRoutePlan>,
     /// Its parts in trees of multicast, in the order of the lab file.
     pub groups: Vec<GroupPlan>,
     /// The names that mean, seen from here, another interface of their node than the first, in the order of nodes.

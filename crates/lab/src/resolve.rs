@@ -14,6 +14,7 @@ mod openflow;
 mod order;
 mod partitions;
 mod routing;
+mod rules;
 mod switches;
 mod timeline;
 mod traffic;
@@ -54,6 +55,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let stacks = clock::stacks(&mut spec, found);
     found.errors.extend(expose::check(&spec));
     let timeline = entries(&mut spec, &mut found.errors);
+    let policies = rules::take(&mut spec.nodes);
     let node_index = Index::new("node", spec.nodes.iter().map(|node| &node.name), left_out.nodes);
     let positions = positions(&spec, &node_index, &mut found.errors);
     let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
@@ -113,6 +115,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         plan.nodes = node_plans(spec.nodes, &spec.inherit, &stacks, switches, ways).collect();
         complete(&mut plan.nodes, positions.into_iter().zip(routing.ecmp).zip(groups));
         add_interfaces(&mut plan, interfaces, addresses, known);
+        rules::settle(&mut plan, &policies, &around, &mut found.errors);
         nat::configure(&mut plan, &nats, (&around, &spec.links), &mut routing.learned, (left_out, &mut found.errors));
         daemons::configure(&mut plan, &speaking, &around, &spec.links, &routing.learned);
         openflow::configure(&mut plan, &flowing, &around, &mut found.errors);
@@ -271,6 +274,8 @@ fn node_plans(
         routes,
         ecmp: false,
         groups: Vec::new(),
+        rules: Vec::new(),
+        tables: Vec::new(),
         names,
         hidden: Arc::default(),
     })

@@ -113,6 +113,9 @@ pub(crate) struct NodeSpec {
     pub(crate) cpu: Option<Spanned<CpuCost>>,
     pub(crate) congestion: Option<Spanned<String>>,
     pub(crate) routes: Option<RoutesSpec>,
+    pub(crate) rules: Vec<RuleSpec>,
+    /// Whether what has the address of a link leaves by that link.
+    pub(crate) multihomed: Option<Spanned<()>>,
     pub(crate) sysctls: Vec<(String, String)>,
     pub(crate) env: Vec<(String, String)>,
     /// Each with its line.
@@ -127,6 +130,29 @@ pub(crate) struct NodeSpec {
     pub(crate) nat: Option<NatSpec>,
     pub(crate) switch: SwitchSpec,
     pub(crate) openflow: OpenFlowSpec,
+}
+
+/// A policy route.
+#[derive(Debug)]
+pub(crate) struct RuleSpec {
+    pub(crate) place: Spanned<()>,
+    pub(crate) from: Option<IpNet>,
+    pub(crate) to: Option<IpNet>,
+    /// The link by which packets come.
+    pub(crate) iif: Option<Spanned<String>>,
+    pub(crate) mark: Option<u32>,
+    /// Which family it is of; none: both.
+    pub(crate) is_v6: Option<bool>,
+    pub(crate) way: WaySpec,
+}
+
+/// Where the packets of a policy route go.
+#[derive(Debug)]
+pub(crate) enum WaySpec {
+    Via(Spanned<IpAddr>),
+    /// To the router on this link.
+    Link(Spanned<String>),
+    Table(u32),
 }
 
 /// The routing daemons of a router.

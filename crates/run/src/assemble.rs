@@ -18,7 +18,7 @@ use netloom_fabric::{PortId, TapId};
 use netloom_guest::node::{KernelNode, Pump};
 use netloom_host::expose::Exposed;
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
-use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig};
+use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
 use netloom_host::processors::{self, Claim};
 use netloom_host::runtime::RuntimeDir;
 use netloom_host::signals::Signals;
@@ -26,7 +26,7 @@ use netloom_judge::losses::PortCounters;
 use netloom_judge::quantity::counted;
 use netloom_judge::{ExitCode, LinkName, PipePlace, RunError};
 use netloom_lab::fabric::port_id;
-use netloom_lab::{Clock, Cpus, EndPlan, LinkPlan, NodePlan, Plan, Precision, Stack};
+use netloom_lab::{Clock, Cpus, EndPlan, LinkPlan, NodePlan, Plan, Precision, RulePlan, Stack, TableRoutePlan};
 use netloom_results::EventLog;
 use netloom_results::capture::{Captures, Pace};
 use netloom_units::Seed;
@@ -279,12 +279,24 @@ fn node_config(job: &Job, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl
         sysctls: node.sysctls.clone(),
         interfaces: node.interfaces.iter().enumerate().map(interface).collect(),
         routes: node.routes.iter().map(route).collect(),
+        rules: node.rules.iter().map(rule).collect(),
+        tables: node.tables.iter().map(table_route).collect(),
         groups: node.groups.iter().filter_map(|part| Some((part.group, part.interface()?))).collect(),
         multipath: node.ecmp.then(|| kernel_seed(job.plan.ecmp_seed(node))),
         cgroup,
         hosts: None,
         files: files::of_node(job, node),
     }
+}
+
+fn rule(rule: &RulePlan) -> RuleConfig {
+    let RulePlan { is_v6, from, to, iif, mark, table } = *rule;
+    RuleConfig { is_v6, from, to, iif, mark, table }
+}
+
+fn table_route(route: &TableRoutePlan) -> TableRouteConfig {
+    let TableRoutePlan { table, destination, via, interface } = *route;
+    TableRouteConfig { table, destination, via, interface }
 }
 
 /// A seed as kernels take it, where zero would mean one of their own.

@@ -155,7 +155,7 @@ fn with_congestion(name: &str) -> RouteAttribute {
     RouteAttribute::Metrics(vec![RouteMetric::CcAlgo(name.to_owned())])
 }
 
-fn route(destination: IpNet, protocol: RouteProtocol, scope: RouteScope) -> RouteMessage {
+pub(super) fn route(destination: IpNet, protocol: RouteProtocol, scope: RouteScope) -> RouteMessage {
     let mut message = RouteMessage::default();
     message.header = RouteHeader {
         address_family: family(destination.addr()),

@@ -24,6 +24,10 @@ pub struct NodeConfig {
     /// Its routes beyond the directly connected networks. Those with the same destination that follow one another are one route with
     /// several next hops.
     pub routes: Vec<RouteConfig>,
+    /// Policy routes, in order: they come before [`NodeConfig::routes`].
+    pub rules: Vec<RuleConfig>,
+    /// The routes of the tables that these lead to.
+    pub tables: Vec<TableRouteConfig>,
     /// Groups of multicast, each with the interface, as an index of [`NodeConfig::interfaces`], by which its programs send to it and
     /// receive from it.
     pub groups: Vec<(IpAddr, usize)>,
@@ -61,6 +65,36 @@ pub struct InterfaceConfig {
     pub neighbors: Vec<(IpAddr, [u8; 6])>,
     /// Whether a packet engine takes what it sends from a packet socket, which cannot be told of tunnels in super-packets.
     pub engine: bool,
+}
+
+/// Which packets look into which table of routes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleConfig {
+    /// Whether it is of IPv6.
+    pub is_v6: bool,
+    /// Their source.
+    pub from: Option<IpNet>,
+    /// Their destination.
+    pub to: Option<IpNet>,
+    /// The interface by which they come, as an index of [`NodeConfig::interfaces`].
+    pub iif: Option<usize>,
+    /// Their mark.
+    pub mark: Option<u32>,
+    /// The table's number.
+    pub table: u32,
+}
+
+/// A route of another table than the main one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableRouteConfig {
+    /// The table's number.
+    pub table: u32,
+    /// Where to.
+    pub destination: IpNet,
+    /// The next router; none: it is a subnet of the interface.
+    pub via: Option<IpAddr>,
+    /// The interface, as an index of [`NodeConfig::interfaces`].
+    pub interface: usize,
 }
 
 /// A route of a node.

@@ -7,13 +7,17 @@ use std::num::NonZeroU32;
 
 use ipnet::IpNet;
 
-use super::config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig};
+use super::config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
 use super::{congestion, offloads};
 use crate::error::{Attempted, KernelError};
 use crate::netlink::{
-    Gateway, Netlink, Request, add_address, add_group, add_neighbor, add_route, say_congestion, set_up,
+    Gateway, Netlink, Request, Rule, add_address, add_group, add_neighbor, add_route, add_rule, add_table_route,
+    say_congestion, set_up,
 };
 use crate::{files, mount, sysctl};
+
+/// The priority of the first rule: behind the table of the node's own addresses (0), before that of its routes (32766).
+const FIRST_PRIORITY: u32 = 1_000;
 
 /// The number of the loopback interface in every network namespace.
 pub(crate) const LOOPBACK: u32 = 1;
@@ -92,7 +96,16 @@ pub(crate) fn configure(config: &NodeConfig) -> Result<(), KernelError> {
         .groups
         .iter()
         .map(|(group, interface)| add_group(indexes[*interface], &config.interfaces[*interface].name, *group));
-    netlink.transact(interfaces.chain(routes).chain(groups))
+    let name = |interface: usize| config.interfaces[interface].name.as_str();
+    let tables = config.tables.iter().map(|route| {
+        let TableRouteConfig { table, destination, via, interface } = *route;
+        add_table_route(table, indexes[interface], name(interface), destination, via)
+    });
+    let rules = config.rules.iter().zip(FIRST_PRIORITY..).map(|(rule, priority)| {
+        let RuleConfig { is_v6, from, to, mark, table, .. } = *rule;
+        add_rule(&Rule { is_v6, priority, from, to, iif: rule.iif.map(name), mark, table })
+    });
+    netlink.transact(interfaces.chain(routes).chain(groups).chain(tables).chain(rules))
 }
 
 /// Whether packets for its addresses are taken. Those of IPv6 the kernel makes its own in the background, one after the other

@@ -5,14 +5,14 @@ use super::firewall::firewall;
 use super::nat::nat;
 use super::switch::{misplaced, switch};
 use super::variables::{settings, variables};
-use super::{daemons, files, list, openflow};
+use super::{daemons, files, list, openflow, rules};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
 use crate::keys::{CPU, NODE};
 use crate::names::{variable_name, wrong_node_name};
 use crate::plan::{NodeKind, Stack};
-use crate::scalar::{command, cpus, duration_or_zero, filled, quantity, text, word};
+use crate::scalar::{command, cpus, duration_or_zero, filled, flag, quantity, text, word};
 use crate::spec::{NodeSpec, RoutesSpec};
 use crate::yaml::{Content, Node};
 use netloom_units::{BranchCount, Bytes, Computing, CpuCost, Duration, TimePerBranch, TimePerByte};
@@ -63,6 +63,9 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.cpu = fields.get("cpu").and_then(|value| cost(value, errors));
     spec.sysctls = fields.get("sysctl").map_or_else(Vec::new, |value| settings(value, sysctl_name, errors));
     spec.routes = fields.read("routes", routes, errors);
+    spec.rules = fields.get("rules").map_or_else(Vec::new, |value| rules::rules(value, errors));
+    spec.multihomed =
+        fields.read("multihomed", |value| flag(value).map(|is| is.then(|| value.spanned(()))), errors).flatten();
     spec.congestion = fields.read("congestion", congestion, errors);
     if let Some(said) = &spec.congestion {
         errors.extend(said_twice(&fields, &spec.sysctls));

@@ -98,7 +98,7 @@ fn fixed(node: &Node, errors: &mut Errors) -> Vec<([u8; 6], Spanned<String>)> {
 
 /// Errors about settings that nodes of other kinds have.
 pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> {
-    const OF_MACHINES: [&str; 12] = [
+    const OF_MACHINES: [&str; 14] = [
         "stack",
         "memory",
         "cpus",
@@ -111,6 +111,8 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
         "files",
         "collect",
         "expose",
+        "rules",
+        "multihomed",
     ];
     const OF_SWITCHES: [&str; 4] = ["ageing", "table", "static", "stp"];
     const OF_OPENFLOW: [&str; 2] = ["controller", "fail_mode"];

@@ -3,7 +3,7 @@
 use crate::models;
 use crate::plan::{
     Action, CapturePlan, Clock, Direction, LinkPart, NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand, Shards, Stack,
-    TrafficPlan, Treatment,
+    TableRoutePlan, TrafficPlan, Treatment,
 };
 use crate::{capture, traffic};
 use netloom_link::{PipeChange, PipeConfig};
@@ -29,6 +29,7 @@ impl fmt::Display for Text<'_> {
         part(f, "Links", &table(&plan.link_rows()))?;
         part(f, "Not joined in the kernel", &table(&plan.hindrance_rows()))?;
         plan.write_routes(f)?;
+        part(f, "Policy routes", &table(&plan.rule_rows()))?;
         part(f, "Multicast", &table(&plan.group_rows()))?;
         part(f, "Names that mean another interface than the first", &table(&plan.name_rows()))?;
         part(f, "No route between", &table(&plan.unreached_rows()))?;
@@ -182,6 +183,31 @@ impl Plan {
             writeln!(f, "  and {more} more, of {} nodes: see --json", all().count() - shown)?;
         }
         Ok(())
+    }
+
+    fn rule_rows(&self) -> Vec<Vec<String>> {
+        let mut rows = Vec::new();
+        for node in &self.nodes {
+            let mut name = node.name.clone();
+            let interface = |place: usize| node.interfaces[place].name.as_str();
+            for rule in &node.rules {
+                let said = [
+                    rule.from.map(|net| format!("from {net}")),
+                    rule.to.map(|net| format!("to {net}")),
+                    rule.iif.map(|place| format!("in by {}", interface(place))),
+                    rule.mark.map(|mark| format!("mark {mark}")),
+                ];
+                let said = said.into_iter().flatten().collect::<Vec<_>>().join(", ");
+                let is_way = |route: &&TableRoutePlan| {
+                    route.table == rule.table && route.destination.addr().is_ipv6() == rule.is_v6
+                };
+                let way = node.tables.iter().filter(is_way).find_map(|route| Some((route.via?, route.interface)));
+                let way = way.map_or_else(String::new, |(via, place)| format!(" via {via} ({})", interface(place)));
+                let family = if rule.is_v6 { "IPv6" } else { "IPv4" };
+                rows.push(vec![std::mem::take(&mut name), family.into(), said, format!("table {}{way}", rule.table)]);
+            }
+        }
+        rows
     }
 
     fn group_rows(&self) -> Vec<Vec<String>> {

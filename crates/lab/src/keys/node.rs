@@ -3,6 +3,7 @@
 use super::daemons::{CONFIGURATION, DAEMONS};
 use super::files::{COLLECT, FILES};
 use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARIABLE_NAMES};
+use super::rules::RULES;
 use super::services::{FIREWALL, NAT};
 use super::timeline::COMMAND;
 use super::{CONGESTION_NAME, Key, Kind, MAC, PORT, Quantity, SYSCTL_NAME, Section};
@@ -56,6 +57,19 @@ pub(crate) const NODE: Section = Section {
             "What routes it gets beside those of its own subnets: those of the shortest paths, one to each destination; ecmp, \
              all of the least cost, among which flows are spread; or none, for a routing daemon or its user to make them. \
              Default: as the lab's `routes`.",
+        ),
+        Key::new(
+            "rules",
+            RULES,
+            "[{from: 10.0.0.1, link: uplink}]",
+            "Policy routes: which packets take which way, whatever its other routes say. The first rule that fits holds.",
+        ),
+        Key::new(
+            "multihomed",
+            Kind::Flag,
+            "true",
+            "What has the address of one of its links leaves by that link, to the router there; behind its `rules`. Default: false: all \
+             leaves by the shortest path.",
         ),
         Key::new(
             "daemons",

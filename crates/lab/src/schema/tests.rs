@@ -1,7 +1,7 @@
 use super::*;
 use crate::keys::{
     ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DIRECTION, DOWN, END, FILE, FORWARD, HEAL, IPTABLES, LINK,
-    MULTICAST, NAT, NODE, PARTITION, READY, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
+    MULTICAST, NAT, NODE, PARTITION, READY, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -35,12 +35,15 @@ fn lab_with(section: &Section, key: &Key) -> String {
         }
         "convergence" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\nready: {{{pair}}}\n"),
         "node" if SWITCH_KEYS.contains(&key.name) => switch(key.name, &pair),
-        "node" if ["daemons", "as", "frr", "bird"].contains(&key.name) => {
-            format!("nodes: {{r1: {}}}\n", beside(&[("kind", "router"), ("daemons", "[ospf]")]))
+        "node" if key.name == "nat" => lab_with_service(section, key),
+        "node" => node_lab(key.name, &pair),
+        "rule" => {
+            let rule = beside(&[("from", "10.0.0.1")]);
+            let way = if ["via", "link", "table"].contains(&key.name) { "" } else { ", link: uplink" };
+            node_lab("rules", &format!("rules: [{}{way}}}]", rule.trim_end_matches('}')))
         }
         "stp" => format!("nodes: {{s1: {{kind: switch, stp: {{{pair}}}}}}}\n"),
-        "node" if key.name == "nat" => lab_with_service(section, key),
-        "node" => format!("nodes: {{client: {{{pair}}}}}\n"),
+        "configuration" => format!("nodes: {{r1: {{kind: router, daemons: [ospf], frr: {{{pair}}}}}}}\n"),
         "file" => format!("nodes: {{client: {{files: {{/etc/frr: {{{pair}}}}}}}}}\n"),
         "cpu" if key.name == "count" => {
             format!("clock: virtual\nnodes: {{client: {{cpu: {{branch: 1 ns, {pair}}}}}}}\n")
@@ -108,6 +111,18 @@ fn lab_with_service(section: &Section, key: &Key) -> String {
 
 const LAN: &str = "nodes: [server, a, b]\nlinks: {lan: {ends: [server, a, b]}}\n";
 
+/// A lab in which a key of a node stands.
+fn node_lab(key: &str, pair: &str) -> String {
+    match key {
+        "daemons" => format!("nodes: {{r1: {{kind: router, {pair}}}}}\n"),
+        "as" | "frr" | "bird" => format!("nodes: {{r1: {{kind: router, daemons: [ospf], {pair}}}}}\n"),
+        "rules" | "multihomed" => format!(
+            "nodes: {{client: {{{pair}}}, r1: {{kind: router}}}}\nlinks: {{uplink: {{ends: [client, r1]}}, lan: {{ends: [client, r1]}}}}\n"
+        ),
+        _ => format!("nodes: {{client: {{{pair}}}}}\n"),
+    }
+}
+
 /// A lab in which a key of the whole file stands.
 fn whole_lab(key: &str, pair: &str, network: &str) -> String {
     match key {
@@ -148,6 +163,7 @@ fn every_example_is_decoded_and_valid() {
         &STP,
         &BOUNDS,
         &MULTICAST,
+        &RULE,
         &crate::capture::SECTION,
     ];
     let machine = [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED, &IPTABLES, &NAT, &FORWARD];
