@@ -37,6 +37,7 @@ use ipnet::IpNet;
 use names::{Index, Places, index_of};
 use netloom_units::{Duration, Seed};
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Each link has two ports, and a lab's ports are numbered in 16 bits: more links wait for labs on several machines.
@@ -78,26 +79,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     );
     let expect = expectations(&spec, &timeline, left_out, &mut found.errors);
     check_windows(&spec.expect, &expect, spec.duration, &mut found.errors);
-    let mut plan = Plan {
-        name,
-        seed: spec.seed.unwrap_or(Seed::new(1)),
-        clock: spec.clock,
-        start: spec.start.as_ref().map(|start| start.value),
-        shards: spec.shards.as_ref().map(|shards| shards.value).unwrap_or_default(),
-        on_spin: spec.on_spin,
-        precision: spec.precision.as_ref().map(|precision| precision.value).unwrap_or_default(),
-        duration: spec.duration,
-        stop: spec.stop.unwrap_or(Plan::STOP),
-        nodes: Vec::new(),
-        links: Vec::new(),
-        unreached: Unreached::default(),
-        timeline,
-        traffic,
-        capture,
-        expect,
-        bounds: spec.bounds,
-        files: found.errors.files().to_vec(),
-    };
+    let mut plan = Plan { timeline, traffic, capture, expect, ..outline(name, &spec, found.errors.files().to_vec()) };
     let segments = segments(&spec.links, &spec.nodes);
     let addresses = assign(&segments, segments::ends(&spec.links).count(), &spec.addressing, found);
     // With an end that leads nowhere there is no network to route in; the errors are noted.
@@ -121,6 +103,30 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         openflow::configure(&mut plan, &flowing, &around, &mut found.errors);
     }
     plan
+}
+
+/// A plan with the settings of the whole lab, and nothing in it.
+fn outline(name: String, spec: &Spec, files: Vec<PathBuf>) -> Plan {
+    Plan {
+        name,
+        seed: spec.seed.unwrap_or(Seed::new(1)),
+        clock: spec.clock,
+        start: spec.start.as_ref().map(|start| start.value),
+        shards: spec.shards.as_ref().map(|shards| shards.value).unwrap_or_default(),
+        on_spin: spec.on_spin,
+        precision: spec.precision.as_ref().map(|precision| precision.value).unwrap_or_default(),
+        duration: spec.duration,
+        stop: spec.stop.unwrap_or(Plan::STOP),
+        nodes: Vec::new(),
+        links: Vec::new(),
+        unreached: Unreached::default(),
+        timeline: Vec::new(),
+        traffic: Vec::new(),
+        capture: Vec::new(),
+        expect: Vec::new(),
+        bounds: spec.bounds,
+        files,
+    }
 }
 
 /// The timeline as the file has it, and what follows from nodes.
