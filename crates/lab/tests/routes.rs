@@ -333,3 +333,17 @@ fn of_very_many_routes_the_first_are_shown() {
     let listed = whole["nodes"].as_array().unwrap().iter().map(|node| node["routes"].as_array().unwrap().len());
     assert_eq!(listed.sum::<usize>(), routes);
 }
+
+/// A LAN gives a node more neighbours than the lab has links.
+#[test]
+fn a_router_of_two_large_lans_has_a_route_to_neither() {
+    let hosts = |lan: &str| (0..40).map(|host| format!("{lan}{host}")).collect::<Vec<_>>().join(", ");
+    let (a, b) = (hosts("a"), hosts("b"));
+    let text = format!("nodes: {{r: {{kind: router}}}}\nlinks: {{one: {{ends: [r, {a}]}}, two: {{ends: [r, {b}]}}}}\n");
+    let nodes: String = a.split(", ").chain(b.split(", ")).map(|name| format!(", {name}: {{}}")).collect();
+    let plan = netloom_lab::parse(&text.replace("kind: router}", &format!("kind: router}}{nodes}")), "lans.yaml")
+        .expect("a lab")
+        .plan;
+    let routes = |name: &str| plan.nodes.iter().find(|node| node.name == name).unwrap().routes.len();
+    assert_eq!((routes("r"), routes("a7"), routes("b39")), (0, 2, 2));
+}

@@ -287,7 +287,7 @@ impl<'a> Network<'a> {
         };
         let whole = self.tree.as_ref().filter(|_| reach.is_whole);
         if let Some(tree) = whole.filter(|_| reach.is_spread && paths.equal == Equal::All)
-            && aggregate::is_worth_it(self.edges.len() - around.len(), around.len())
+            && aggregate::is_worth_it(self.edges.len().saturating_sub(around.len()), around.len())
         {
             routes.extend(tree.table(hops).into_iter().map(|(net, place)| self.route(source, place, net)));
             return true;
