@@ -1,6 +1,9 @@
 //! A small Tcl: enough for the scripts by which ns-2 and Emulab describe networks. It reads no files, starts no programs, and
 //! ends after a bounded number of steps.
 //!
+//! It is not a library's: the Tcl that there is for Rust (`molt`) had its last release in May 2020, and its forks are personal ones. A
+//! binding to the Tcl of C would let a script read files and start programs.
+//!
 //! Values are texts, as in Tcl. What the language does not have, objects and their methods above all, goes to a [`Host`].
 
 mod builtins;
