@@ -24,6 +24,7 @@ mod kernels;
 mod kills;
 mod logs;
 mod media;
+mod moves;
 mod names;
 mod nat;
 mod openflow;

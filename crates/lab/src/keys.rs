@@ -19,7 +19,7 @@ pub(crate) use network::{ADDRESSING, DIRECTION, END, LINK, SETTINGS, TREATMENT, 
 pub(crate) use node::{CPU, NODE, STP};
 pub(crate) use rules::RULE;
 pub(crate) use services::{FORWARD, IPTABLES, NAT};
-pub(crate) use timeline::{CUT, DOWN, HEAL, PARTITION, READY, RUN, SET, SETUP, UP};
+pub(crate) use timeline::{CUT, DOWN, HEAL, MOVE, PARTITION, READY, RUN, SET, SETUP, UP};
 pub(crate) use top::{BOUNDS, CLOCK, TOP};
 
 /// A group of keys that stand together.

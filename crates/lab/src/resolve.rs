@@ -2,12 +2,14 @@
 
 mod bypass;
 mod capture;
+mod carrier;
 mod clock;
 mod daemons;
 mod downs;
 mod ends;
 mod expose;
 mod firewall;
+mod moves;
 mod names;
 mod nat;
 mod openflow;

@@ -334,6 +334,17 @@ pub(crate) enum ActionSpec {
     Heal {
         place: Spanned<()>,
     },
+    Move(Box<MoveSpec>),
+}
+
+/// A node that leaves one of its links for another.
+#[derive(Debug)]
+pub(crate) struct MoveSpec {
+    pub(crate) node: Spanned<String>,
+    pub(crate) from: Spanned<String>,
+    pub(crate) to: Spanned<String>,
+    /// Where it says that its interfaces lose and get their carrier.
+    pub(crate) carrier: Option<Spanned<()>>,
 }
 
 /// A link, or a part of it.

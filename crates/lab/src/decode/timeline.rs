@@ -5,12 +5,12 @@ use super::variables::settings;
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{CUT, DOWN, HEAL, PARTITION, READY, RUN, SET, SETUP, UP};
+use crate::keys::{CUT, DOWN, HEAL, MOVE, PARTITION, READY, RUN, SET, SETUP, UP};
 use crate::models::changes;
 use crate::names::{command_name, file_name, name_of, user_name, variable_name};
 use crate::plan::{Direction, Ready, ReadyWhen};
 use crate::scalar::{command, duration, duration_or_zero, filled, flag, integer, positive_duration, word};
-use crate::spec::{ActionSpec, EntrySpec, PartSpec, RunSpec};
+use crate::spec::{ActionSpec, EntrySpec, MoveSpec, PartSpec, RunSpec};
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub(super) fn entries(node: &Node, errors: &mut Errors, left_out: &mut bool) -> 
 }
 
 /// What an entry can be, by the key that says so.
-const KINDS: [&str; 6] = ["run", "set", "down", "up", "partition", "heal"];
+const KINDS: [&str; 7] = ["run", "set", "down", "up", "partition", "heal", "move"];
 
 fn entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
     let Content::Map(keys) = &node.content else {
@@ -49,6 +49,7 @@ fn entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
         ["up"] => up(node, errors)?,
         ["partition"] => partition(node, errors)?,
         ["heal"] => heal(node, errors)?,
+        ["move"] => moved(node, errors)?,
         [] => {
             errors.push(node.error(format!("the entry has no action: write one of {}", one_of(&KINDS))));
             return None;
@@ -218,6 +219,17 @@ fn heal(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpe
     let place = fields.get("heal")?;
     keep(is_true(place), errors)?;
     Some((at, ActionSpec::Heal { place: place.spanned(()) }))
+}
+
+fn moved(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
+    let fields = Fields::open(node, &MOVE, errors)?;
+    let at = fields.read("at", duration_or_zero, errors);
+    let is_seen = fields.read("carrier", flag, errors).unwrap_or(false);
+    let carrier = fields.get("carrier").filter(|_| is_seen).map(|place| place.spanned(()));
+    let from = fields.read("from", name_of("a link"), errors);
+    let to = fields.read("to", name_of("a link"), errors);
+    let who = fields.read("move", name_of("a node"), errors)?;
+    Some((at, ActionSpec::Move(Box::new(MoveSpec { node: who, from: from?, to: to?, carrier }))))
 }
 
 fn ready(node: &Node, errors: &mut Errors) -> Option<Ready> {

@@ -177,6 +177,30 @@ pub(crate) const PARTITION: Section = Section {
     ]],
 };
 
+/// An entry of the timeline that moves a node.
+pub(crate) const MOVE: Section = Section {
+    name: "move",
+    doc: "Moves a node from one of its links to another.",
+    groups: &[&[
+        AT_KEY,
+        Key::new(
+            "move",
+            NODE_REFERENCE,
+            "mobile",
+            "The node. It has an end at each link that it visits, and is at one of them at a time.",
+        )
+        .required(),
+        Key::new("from", LINK_REFERENCE, "lan1", "The link that it leaves, which is cut at its end.").required(),
+        Key::new("to", LINK_REFERENCE, "lan2", "The link that it gets to.").required(),
+        Key::new(
+            "carrier",
+            Kind::Flag,
+            "true",
+            "Whether its interfaces lose and get their carrier, so that programs see the move. Default: false.",
+        ),
+    ]],
+};
+
 /// An entry of the timeline that ends partitions.
 pub(crate) const HEAL: Section = Section {
     name: "heal",

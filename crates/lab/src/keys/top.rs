@@ -5,7 +5,7 @@ use super::kinds::{DURATION, NODE_REFERENCE, SHARE, VARIABLE_NAMES};
 use super::multicast::MULTICAST_LIST;
 use super::network::{ADDRESSES, ADDRESSING, LINK};
 use super::node::{NODE, ROUTES};
-use super::timeline::{DOWN, HEAL, PARTITION, RUN, SET, SETUP, UP};
+use super::timeline::{DOWN, HEAL, MOVE, PARTITION, RUN, SET, SETUP, UP};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
 use crate::plan::Shards;
 use crate::{capture, generate, traffic};
@@ -161,6 +161,7 @@ pub(crate) const TOP: Section = Section {
                     Kind::Section(&UP),
                     Kind::Section(&PARTITION),
                     Kind::Section(&HEAL),
+                    Kind::Section(&MOVE),
                 ]),
                 least: 0,
                 most: None,

@@ -1,12 +1,14 @@
 //! The timeline: names become places, and every command gets a name of its own.
 
-use super::names::{Index, Places, index_of};
+use super::carrier::without_carrier;
+use super::moves::Moves;
+use super::names::{Index, Places};
 use super::partitions::{healed, partitions};
 use super::switches::may_limit_loop;
 use super::{downs, order, place};
 use crate::diagnostics::{Diagnostic, Span, Spanned, nearest};
 use crate::errors::{Errors, Findings, keep};
-use crate::plan::{Action, Argv, Direction, Event, LinkPart, NodeKind, Plan, RunCommand, Stack, Treatment};
+use crate::plan::{Action, Argv, Direction, Event, LinkPart, NodeKind, Plan, RunCommand, Treatment};
 use crate::plan::{LIMITS_LOOP, lifts_rate};
 use crate::spec::{ActionSpec, EntrySpec, LinkSpec, PartSpec, RunSpec, Spec};
 use netloom_link::{PipeChange, PipeConfig};
@@ -19,8 +21,9 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
     check_unique(&entries, links, &mut found.errors);
     let partitions = partitions(&entries, places, found);
     let errors = &mut found.errors;
+    let moves = Moves::of(&entries, places, errors);
     let mut taken: BTreeSet<String> = entries.iter().filter_map(given_name).map(str::to_owned).collect();
-    let mut events = Vec::new();
+    let mut events = moves.at_first();
     let (mut waits, mut of_node) = (Vec::new(), BTreeSet::new());
     for (number, EntrySpec { line, at, action }) in entries.into_iter().enumerate() {
         let actions = match action {
@@ -66,6 +69,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 let joined = keep(healed(number, at.unwrap_or_default(), &place, &partitions), errors);
                 joined.into_iter().flatten().map(|link| Action::Up { part: LinkPart::whole(link) }).collect()
             }
+            ActionSpec::Move(_) => moves.actions(number),
         };
         events.extend(actions.into_iter().map(|one| Event { line, at, action: one }));
     }
@@ -85,23 +89,6 @@ fn part_of(part: PartSpec, places: &Places<'_>, errors: &mut Errors) -> Option<L
         pipe.as_ref().and_then(|pipe| wrong_change(&places.spec.links[meant], &link, direction, Some(pipe), &change));
     errors.extend(wrong);
     Some(LinkPart { link: meant, direction, pipe: pipe.map(|name| name.value) })
-}
-
-/// The error of a carrier that cannot go.
-fn without_carrier(part: &LinkPart, carrier: &Spanned<()>, places: &Places<'_>) -> Option<Diagnostic> {
-    if part.direction.is_some() || part.pipe.is_some() {
-        return Some(carrier.error("an interface has one carrier for all: leave out `direction` and `pipe`"));
-    }
-    let mut ends = places.spec.links[part.link].ends.iter().map(|end| &end.node);
-    let is_kernel = |name: &&Spanned<String>| {
-        let node = index_of(places.nodes, name).ok().flatten();
-        node.and_then(|node| places.stacks.get(node)) == Some(&Stack::Kernel)
-    };
-    let node = &ends.find(is_kernel)?.value;
-    Some(carrier.error(format!(
-        "node `{node}` has a kernel of its own, whose interfaces always have a carrier: write `down: true` or a time, or \
-         give the node `stack: namespace` in real time"
-    )))
 }
 
 /// The error of something that is to run on a transit router.

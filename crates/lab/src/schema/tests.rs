@@ -1,7 +1,7 @@
 use super::*;
 use crate::keys::{
     ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DIRECTION, DOWN, END, FILE, FORWARD, HEAL, IPTABLES, LINK,
-    MULTICAST, NAT, NODE, PARTITION, READY, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
+    MOVE, MULTICAST, NAT, NODE, PARTITION, READY, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -89,7 +89,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
     }
 }
 
-/// The same of the services of networks.
+/// The same of the services of networks, and of moves between them.
 fn lab_with_service(section: &Section, key: &Key) -> String {
     let pair = format!("{}: {}", key.name, key.example);
     let lan = |text: &str| {
@@ -97,6 +97,16 @@ fn lab_with_service(section: &Section, key: &Key) -> String {
         format!("nodes: {{server: {{}}, r1: {{kind: router, {text}}}, isp: {{}}}}\nlinks: {links}\n")
     };
     match (section.name, key.name) {
+        ("move", name) => {
+            let all = [("move", "mobile"), ("from", "lan1"), ("to", "lan2")];
+            let others: Vec<String> = all
+                .iter()
+                .filter(|(other, _)| *other != name)
+                .map(|(other, what)| format!("{other}: {what}"))
+                .collect();
+            let links = "{lan1: {ends: [mobile, a]}, lan2: {ends: [mobile, b]}}";
+            format!("nodes: [mobile, a, b]\nlinks: {links}\ntimeline: [{{{pair}, {}}}]\n", others.join(", "))
+        }
         ("node", _) => lan(&pair),
         ("nat", "outside") => lan(&format!("nat: {{{pair}}}")),
         ("nat", _) => lan(&format!("nat: {{outside: access, {pair}}}")),
@@ -167,7 +177,7 @@ fn every_example_is_decoded_and_valid() {
         &crate::capture::SECTION,
     ];
     let machine = [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED, &IPTABLES, &NAT, &FORWARD];
-    let timeline = [&SETUP, &RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &READY];
+    let timeline = [&SETUP, &RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &MOVE, &READY];
     for section in network.into_iter().chain(machine).chain(timeline) {
         for key in section.keys() {
             let text = lab_with(section, key);
