@@ -19,6 +19,7 @@ mod growth;
 mod lab;
 mod machine;
 mod many;
+mod measured;
 mod page;
 mod peers;
 mod picture;
@@ -51,8 +52,10 @@ const QUICKER: u32 = 7;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(ended) =
-        probe::main(&arguments).or_else(|| bare::main(&arguments)).or_else(|| batches::main(&arguments))
+    if let Some(ended) = probe::main(&arguments)
+        .or_else(|| bare::main(&arguments))
+        .or_else(|| batches::main(&arguments))
+        .or_else(|| measured::main(&arguments))
     {
         return ended;
     }

@@ -3,12 +3,13 @@
 use crate::batches::{BATCHES, messages};
 use crate::lab::{Lab, output};
 use crate::many::settled_memory;
+use crate::measured::measure;
 use crate::row::{Goal, Row};
 use crate::settings::Settings;
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 /// Nodes of the graphs whose growth is looked at.
@@ -150,19 +151,7 @@ fn up_and_down(settings: &Settings, yaml: &str) -> Result<(f64, f64), String> {
 
 /// Seconds and megabytes of `netloom check`.
 fn check(settings: &Settings, file: &Path, more: &[&str]) -> Result<(f64, f64), String> {
-    let begin = Instant::now();
-    let mut command = Command::new(&settings.netloom);
-    command.arg("check").args(more).arg(file).stdout(Stdio::null()).stderr(Stdio::null());
-    let child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
-    let mut status = 0;
-    // SAFETY: all fields of the structure may be zero.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: both are written to, and outlive the call; nobody else waits for this child.
-    let ended = unsafe { libc::wait4(child.id().cast_signed(), &raw mut status, 0, &raw mut usage) };
-    if ended < 0 || status != 0 {
-        return Err(format!("{command:?} failed with status {status}"));
-    }
-    Ok((begin.elapsed().as_secs_f64(), usage.ru_maxrss as f64 * 1024.0 / 1e6))
+    measure(Command::new(&settings.netloom).arg("check").args(more).arg(file))
 }
 
 /// How many routes there are, and the file of requests to the kernel.
