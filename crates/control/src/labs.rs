@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 /// How long a lab may take to end; its programs have a second to do so, and everything else is a matter of
 /// milliseconds.
 const LONGEST_END: Duration = Duration::from_secs(10);
+/// How much longer for each node: the kernel removes namespaces one after the other.
+const NODE_ENDS_WITHIN: Duration = Duration::from_millis(50);
 /// How long a lab that was killed may take: the kernel ends its programs.
 const KILLED_WITHIN: Duration = Duration::from_secs(5);
 /// How often to look whether it is gone.
@@ -94,7 +96,9 @@ fn end(lab: &str, guard: Option<Pid>) -> Result<bool, RunError> {
         let mut client = Client::connect(lab)?;
         client.answer_within(PATIENCE)?;
         // Its programs may need longer than others, and so may its files.
-        patience += Duration::from_nanos(client.info()?.longest_stop_ns);
+        let info = client.info()?;
+        patience += Duration::from_nanos(info.longest_stop_ns)
+            + NODE_ENDS_WITHIN * u32::try_from(info.nodes.len()).unwrap_or(u32::MAX);
         client.down()
     };
     let is_silent = match (ask(), guard) {

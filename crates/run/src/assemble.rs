@@ -389,11 +389,13 @@ fn configure<'a, N: LabNode + ?Sized + 'a>(nodes: impl Iterator<Item = &'a mut N
     nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(refusal::of_node))
 }
 
-/// Waits until all nodes take packets for their addresses. All are asked at once, and those again that do not yet.
+/// Waits until all nodes take packets for their addresses. All are asked at once, and those again that do not yet. In a large lab the
+/// kernel is at it for minutes: it is given up when for some time no node more is ready.
 fn settle(nodes: &mut [Option<Box<dyn LabNode>>]) -> Result<(), RunError> {
     let mut waiting: Vec<_> = nodes.iter_mut().flatten().collect();
-    let until = Instant::now() + RUNNING_WITHIN;
+    let mut until = Instant::now() + RUNNING_WITHIN;
     loop {
+        let before = waiting.len();
         waiting.iter_mut().try_for_each(|node| node.begin_settle().map_err(refusal::of_node))?;
         let mut late = Vec::new();
         for node in waiting {
@@ -402,9 +404,14 @@ fn settle(nodes: &mut [Option<Box<dyn LabNode>>]) -> Result<(), RunError> {
             }
         }
         let Some(first) = late.first() else { return Ok(()) };
-        if Instant::now() > until {
-            let (name, seconds) = (first.name(), RUNNING_WITHIN.as_secs());
-            let message = format!("node {name}: its kernel takes no packets for its addresses after {seconds} s");
+        if late.len() < before {
+            until = Instant::now() + RUNNING_WITHIN;
+        } else if Instant::now() > until {
+            let (name, count, seconds) = (first.name(), late.len(), RUNNING_WITHIN.as_secs());
+            let others = if count > 1 { format!(" (and {} others)", count - 1) } else { String::new() };
+            let message = format!(
+                "node {name}{others}: its kernel takes no packets for its addresses, and nothing has changed for {seconds} s"
+            );
             return Err(RunError::Machine(message));
         }
         std::thread::sleep(RealDuration::from_millis(1));
