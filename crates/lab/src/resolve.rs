@@ -84,13 +84,16 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let mut plan = Plan { timeline, traffic, capture, expect, ..outline(name, &spec, found.errors.files().to_vec()) };
     let segments = segments(&spec.links, &spec.nodes);
     let addresses = assign(&segments, segments::ends(&spec.links).count(), &spec.addressing, found);
-    // With an end that leads nowhere there is no network to route in; the errors are noted.
+    let crowded = crowded(&segments);
+    // With an end that leads nowhere there is no network to route in, and the ways across a segment are the square of its ends; the
+    // errors are noted.
+    let interfaces = interfaces.filter(|_| crowded.is_empty());
+    found.errors.extend(crowded);
     if let Some(interfaces) = interfaces {
         let mut routing = routing::settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);
         let groups = routing::trees(&spec, &node_index, &segments, &interfaces, &addresses, &mut found.errors);
         add_links(&mut plan, &spec, &interfaces, &stacks, &mut found.errors);
         plan.unreached = routing.unreached;
-        found.errors.extend(crowded(&segments));
         let known = neighbors_of(&segments, &interfaces, &addresses, &kinds, spec.arp);
         let around = daemons::neighborhoods(&segments, &interfaces);
         let (speaking, nats) = (daemons::take(&mut spec), nat::take(&mut spec));

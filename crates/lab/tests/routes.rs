@@ -347,3 +347,11 @@ fn a_router_of_two_large_lans_has_a_route_to_neither() {
     let routes = |name: &str| plan.nodes.iter().find(|node| node.name == name).unwrap().routes.len();
     assert_eq!((routes("r"), routes("a7"), routes("b39")), (0, 2, 2));
 }
+
+/// What is known of paths grows with the square of a LAN's ends: one that is too large is refused before.
+#[test]
+fn a_lan_with_too_many_ends_is_refused_at_once() {
+    let found = netloom_lab::parse("generate: {kind: star, n: 20000}\n", "star.yaml").unwrap_err().to_string();
+    assert!(found.contains("20000 ends with addresses, and at most 1024 are possible"), "{found}");
+    assert_eq!(found.matches("error:").count(), 1, "{found}");
+}
