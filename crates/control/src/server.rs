@@ -11,6 +11,7 @@ use netloom_host::jsonl::{Lines, to_line};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use outbox::Outbox;
 use std::collections::{BTreeMap, VecDeque};
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -84,10 +85,13 @@ pub enum Incoming {
 }
 
 impl Server {
-    /// Listens at `path`.
+    /// Listens at `path`. A socket that is seen there already takes connections: it is made beside it, as
+    /// `path` with the extension `new`, and moved when it listens.
     pub fn listen(path: &Path) -> io::Result<Self> {
-        let listener = UnixListener::bind(path)?;
+        let unfinished = path.with_extension("new");
+        let listener = UnixListener::bind(&unfinished)?;
         listener.set_nonblocking(true)?;
+        fs::rename(&unfinished, path)?;
         Ok(Self { listener, connections: BTreeMap::new(), next: 0, paused_until: None })
     }
 

@@ -33,6 +33,27 @@ fn read(server: &mut Server, id: ClientId) -> Vec<Incoming> {
     }
 }
 
+/// A program that waits for the socket's file connects the moment it sees it.
+#[test]
+fn a_socket_that_can_be_seen_takes_connections() {
+    let folder = tempfile::tempdir().unwrap();
+    for turn in 0..200 {
+        let path = folder.path().join(format!("{turn}.sock"));
+        let client = std::thread::spawn({
+            let path = path.clone();
+            move || {
+                while !path.exists() {
+                    std::hint::spin_loop();
+                }
+                UnixStream::connect(&path).map(drop)
+            }
+        });
+        let _server = Server::listen(&path).unwrap();
+        client.join().unwrap().unwrap();
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 200);
+}
+
 #[test]
 fn requests_and_the_end_come_in_order_and_what_is_wrong_is_refused_between() {
     let (mut server, mut client, id) = connected();
