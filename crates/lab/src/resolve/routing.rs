@@ -16,6 +16,7 @@ mod multicast;
 mod names;
 mod paths;
 mod reach;
+mod together;
 
 pub(super) use multicast::trees;
 
@@ -113,6 +114,38 @@ pub(super) struct Routing {
     pub(super) learned: Vec<Learned>,
 }
 
+/// What all nodes' routes follow from.
+struct Settling<'a> {
+    spec: &'a Spec,
+    kinds: &'a [NodeKind],
+    networks: [Network<'a>; 2],
+    /// Whether the paths of both families are the same. Mostly, all segments have both IPv4 and IPv6.
+    are_alike: bool,
+    /// Devices without addresses have no routes, and lack none.
+    routed: Vec<bool>,
+    speakers: Speakers,
+}
+
+/// Room for the work for one node, used for one after the other.
+#[derive(Default)]
+struct Room {
+    paths: Paths,
+    reach: Reach,
+    /// Each node's routes take just the room that they need.
+    found: Vec<RoutePlan>,
+    names: names::Shared,
+}
+
+/// What is settled for one node.
+struct Settled {
+    routes: Vec<RoutePlan>,
+    learned: Learned,
+    /// What it sees; none: what its only neighbour sees.
+    names: Option<Arc<[NamePlan]>>,
+    /// Whether all addresses are reached.
+    is_complete: bool,
+}
+
 /// The routes and names of every node, and warnings about what cannot be reached.
 pub(super) fn settle(
     spec: &Spec,
@@ -122,64 +155,79 @@ pub(super) fn settle(
     addresses: &[Vec<IpNet>],
     warnings: &mut Vec<Diagnostic>,
 ) -> Routing {
-    let mut routes: Vec<Vec<RoutePlan>> = vec![Vec::new(); kinds.len()];
-    let mut is_complete = true;
     let networks = [Family::V4, Family::V6].map(|family| Network::new(kinds, segments, interfaces, addresses, family));
-    // Mostly, all segments have both IPv4 and IPv6: then the paths are the same.
     let are_alike = networks[0].is_along(&networks[1]);
-    let equal = |node: usize| if is_ecmp(spec, &spec.nodes[node]) { Equal::Cost } else { Equal::All };
-    let has_ecmp = (0..kinds.len()).any(|node| equal(node) == Equal::Cost);
-    let mut names = names::Names::new(&networks[0], if has_ecmp { Equal::Cost } else { Equal::All });
-    let (mut paths, mut reach) = (Paths::default(), Reach::default());
-    // Each node's routes take just the room that they need.
-    let mut found: Vec<RoutePlan> = Vec::new();
-    // Devices without addresses have no routes, and lack none.
     let has_routes = |node: &NodeSpec| routes_spec(spec, node) != RoutesSpec::None || !node.kind.has_addresses();
     let routed: Vec<bool> = spec.nodes.iter().map(has_routes).collect();
-    let speakers = Speakers::of(spec);
-    let mut learned: Vec<Learned> = vec![Learned::default(); kinds.len()];
-    for (node, own) in routes.iter_mut().enumerate() {
-        let is_dynamic = speakers.is_dynamic(node);
-        if is_dynamic {
-            for (place, network) in networks.iter().enumerate() {
-                paths.find(network, node, equal(node));
-                is_complete &= network.learn(node, &paths, &speakers, own, &mut learned[node]);
-                if place == 0 && routed[node] {
-                    names.look_from(node, &paths.labels);
-                }
-            }
-            if !routed[node] {
-                (*own, learned[node].keeps) = (Vec::new(), [false; 2]);
-                names.look_from(node, &[]);
-            }
-            continue;
-        }
-        if !routed[node] || !kinds[node].has_addresses() {
-            // It knows its own subnets alone, until a program in it makes routes.
-            names.look_from(node, &[]);
-            continue;
-        }
-        for (place, network) in networks.iter().enumerate() {
-            // A node with one link sends everything there: no paths need to be found.
-            if (place == 0 || !are_alike) && network.around[node].len() > 1 {
-                paths.find(network, node, equal(node));
-                network.look(node, &paths, &mut reach);
-            }
-            is_complete &= network.routes_of(node, &paths, &reach, &mut found);
-            if place == 0 {
-                names.look_from(node, &paths.labels);
-            }
-        }
-        own.append(&mut found);
-    }
+    let all = Settling { spec, kinds, networks, are_alike, routed, speakers: Speakers::of(spec) };
+    let has_ecmp = (0..kinds.len()).any(|node| all.equal(node) == Equal::Cost);
+    let names = names::Names::new(&all.networks[0], if has_ecmp { Equal::Cost } else { Equal::All });
+    let nothing = || Settled { routes: Vec::new(), learned: Learned::default(), names: None, is_complete: true };
+    let mut settled: Vec<Settled> = std::iter::repeat_with(nothing).take(kinds.len()).collect();
+    together::each(&mut settled, |node, own, room| all.settle(node, own, &names, room));
+
     // Where others make routes, they may make ways, too.
-    let is_ours = routed.iter().all(|routed| *routed);
+    let is_ours = all.routed.iter().all(|routed| *routed);
+    let is_complete = settled.iter().all(|own| own.is_complete);
     let joined = |segment: &Segment<'_>| segment.ends.iter().map(|own| interfaces[own.end.index()].at.node).collect();
     let joined: Vec<Vec<usize>> = segments.iter().map(joined).collect();
     reach::warn(spec, kinds, interfaces, &joined, is_complete || !is_ours, warnings);
     let unreached = if is_ours { reach::unreached(kinds, &joined) } else { Unreached::default() };
     let ecmp = spec.nodes.iter().map(|node| is_ecmp(spec, node)).collect();
-    Routing { routes, names: names.finish(), unreached, ecmp, learned }
+    let (mut routes, mut learned, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+    for own in settled {
+        routes.push(own.routes);
+        learned.push(own.learned);
+        seen.push(own.names);
+    }
+    Routing { routes, names: names.finish(seen), unreached, ecmp, learned }
+}
+
+impl Settling<'_> {
+    fn equal(&self, node: usize) -> Equal {
+        if is_ecmp(self.spec, &self.spec.nodes[node]) { Equal::Cost } else { Equal::All }
+    }
+
+    /// Settles one node.
+    fn settle(&self, node: usize, own: &mut Settled, names: &names::Names<'_>, room: &mut Room) {
+        if self.speakers.is_dynamic(node) {
+            return self.settle_dynamic(node, own, names, room);
+        }
+        let Room { paths, reach, found, names: shared } = room;
+        if !self.routed[node] || !self.kinds[node].has_addresses() {
+            // It knows its own subnets alone, until a program in it makes routes.
+            own.names = names.look_from(node, &[], shared);
+            return;
+        }
+        for (place, network) in self.networks.iter().enumerate() {
+            // A node with one link sends everything there: no paths need to be found.
+            if (place == 0 || !self.are_alike) && network.around[node].len() > 1 {
+                paths.find(network, node, self.equal(node));
+                network.look(node, paths, reach);
+            }
+            own.is_complete &= network.routes_of(node, paths, reach, found);
+            if place == 0 {
+                own.names = names.look_from(node, &paths.labels, shared);
+            }
+        }
+        own.routes.append(found);
+    }
+
+    /// Settles a node with routing daemons.
+    fn settle_dynamic(&self, node: usize, own: &mut Settled, names: &names::Names<'_>, room: &mut Room) {
+        let Room { paths, names: shared, .. } = room;
+        for (place, network) in self.networks.iter().enumerate() {
+            paths.find(network, node, self.equal(node));
+            own.is_complete &= network.learn(node, paths, &self.speakers, &mut own.routes, &mut own.learned);
+            if place == 0 && self.routed[node] {
+                own.names = names.look_from(node, &paths.labels, shared);
+            }
+        }
+        if !self.routed[node] {
+            (own.routes, own.learned.keeps) = (Vec::new(), [false; 2]);
+            own.names = names.look_from(node, &[], shared);
+        }
+    }
 }
 
 fn routes_spec(spec: &Spec, node: &NodeSpec) -> RoutesSpec {

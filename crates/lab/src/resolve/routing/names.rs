@@ -7,7 +7,10 @@ use crate::plan::NamePlan;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Names as they are found, node by node.
+/// All that has been seen: most nodes of most labs see the same.
+pub(super) type Shared = BTreeSet<Arc<[NamePlan]>>;
+
+/// What names may mean.
 pub(super) struct Names<'a> {
     network: &'a Network<'a>,
     /// Which ways packets may take.
@@ -16,10 +19,6 @@ pub(super) struct Names<'a> {
     several: Vec<usize>,
     /// Which nodes ask for names: those that run programs, and those that such a node sees names as.
     asked: Vec<bool>,
-    /// What each node sees; none: what its only neighbour sees.
-    seen: Vec<Option<Arc<[NamePlan]>>>,
-    /// All that has been seen: most nodes of most labs see the same.
-    shared: BTreeSet<Arc<[NamePlan]>>,
 }
 
 impl<'a> Names<'a> {
@@ -32,18 +31,17 @@ impl<'a> Names<'a> {
                 asked[gateway] = true;
             }
         }
-        Self { network, equal, several, asked, seen: Vec::new(), shared: BTreeSet::new() }
+        Self { network, equal, several, asked }
     }
 
-    /// Settles what the next node, `source`, sees; `labels` is how it reaches the others.
-    pub(super) fn look_from(&mut self, source: usize, labels: &[Label]) {
+    /// What `source` sees, which reaches the others by `labels`; none: what its only neighbour sees.
+    pub(super) fn look_from(&self, source: usize, labels: &[Label], shared: &mut Shared) -> Option<Arc<[NamePlan]>> {
         let network = self.network;
         let seen = match network.around[source][..] {
             [Hop { node: gateway, .. }] => {
                 if network.kinds[gateway].forwards() {
                     // The way to all others leads through it, so that it sees them as this node does.
-                    self.seen.push(None);
-                    return;
+                    return None;
                 }
                 let near = self.several.binary_search(&gateway).is_ok();
                 near.then(|| self.name(source, gateway, &[])).flatten().into_iter().collect()
@@ -55,17 +53,7 @@ impl<'a> Names<'a> {
                 others.filter_map(|node| self.name(source, *node, labels)).collect::<Vec<_>>()
             }
         };
-        let seen = self.shared_of(seen);
-        self.seen.push(Some(seen));
-    }
-
-    fn shared_of(&mut self, seen: Vec<NamePlan>) -> Arc<[NamePlan]> {
-        if let Some(known) = self.shared.get(&seen[..]) {
-            return Arc::clone(known);
-        }
-        let seen: Arc<[NamePlan]> = seen.into();
-        self.shared.insert(Arc::clone(&seen));
-        seen
+        Some(once(shared, seen.into()))
     }
 
     /// What the name of `node` means to `source`, if it is not the first interface.
@@ -97,11 +85,22 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// What each node sees.
-    pub(super) fn finish(self) -> Vec<Arc<[NamePlan]>> {
+    /// What each node sees, as they were found to.
+    pub(super) fn finish(&self, seen: Vec<Option<Arc<[NamePlan]>>>) -> Vec<Arc<[NamePlan]>> {
+        let mut shared = Shared::new();
+        let seen: Vec<_> = seen.into_iter().map(|seen| seen.map(|seen| once(&mut shared, seen))).collect();
         let gateway = |node: usize| self.network.around[node][0].node;
         let none: Arc<[NamePlan]> = Arc::new([]);
-        let of = |node: usize| self.seen[node].clone().or_else(|| self.seen[gateway(node)].clone());
-        (0..self.seen.len()).map(|node| of(node).unwrap_or_else(|| Arc::clone(&none))).collect()
+        let of = |node: usize| seen[node].clone().or_else(|| seen[gateway(node)].clone());
+        (0..seen.len()).map(|node| of(node).unwrap_or_else(|| Arc::clone(&none))).collect()
     }
+}
+
+/// The first of its like.
+fn once(shared: &mut Shared, seen: Arc<[NamePlan]>) -> Arc<[NamePlan]> {
+    if let Some(known) = shared.get(&seen) {
+        return Arc::clone(known);
+    }
+    shared.insert(Arc::clone(&seen));
+    seen
 }
