@@ -51,7 +51,7 @@ fn a_socket_that_can_be_seen_takes_connections() {
         let _server = Server::listen(&path).unwrap();
         client.join().unwrap().unwrap();
     }
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 200);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 200);
 }
 
 #[test]

@@ -158,7 +158,7 @@ pub(super) fn settle(
     let networks = [Family::V4, Family::V6].map(|family| Network::new(kinds, segments, interfaces, addresses, family));
     let are_alike = networks[0].is_along(&networks[1]);
     let has_routes = |node: &NodeSpec| routes_spec(spec, node) != RoutesSpec::None || !node.kind.has_addresses();
-    let routed: Vec<bool> = spec.nodes.iter().map(has_routes).collect();
+    let routed = spec.nodes.iter().map(has_routes).collect();
     let all = Settling { spec, kinds, networks, are_alike, routed, speakers: Speakers::of(spec) };
     let has_ecmp = (0..kinds.len()).any(|node| all.equal(node) == Equal::Cost);
     let names = names::Names::new(&all.networks[0], if has_ecmp { Equal::Cost } else { Equal::All });
@@ -167,7 +167,7 @@ pub(super) fn settle(
     together::each(&mut settled, |node, own, room| all.settle(node, own, &names, room));
 
     // Where others make routes, they may make ways, too.
-    let is_ours = all.routed.iter().all(|routed| *routed);
+    let is_ours = !all.routed.contains(&false);
     let is_complete = settled.iter().all(|own| own.is_complete);
     let joined = |segment: &Segment<'_>| segment.ends.iter().map(|own| interfaces[own.end.index()].at.node).collect();
     let joined: Vec<Vec<usize>> = segments.iter().map(joined).collect();

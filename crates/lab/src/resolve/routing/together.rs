@@ -17,8 +17,8 @@ pub(super) fn each<T: Send, R: Default>(items: &mut [T], work: impl Fn(usize, &m
     let take = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
     let labour = || {
         let mut room = R::default();
-        while let Some((part, items)) = take() {
-            for (place, item) in (part * AT_ONCE..).zip(items) {
+        while let Some((part, own)) = take() {
+            for (place, item) in (part * AT_ONCE..).zip(own) {
                 work(place, item, &mut room);
             }
         }
