@@ -201,6 +201,10 @@ fn what_cannot_be_reached_is_warned_about() {
           one another: is `kind: router` meant?"
         ]
     );
+    let many = "generate: {kind: chain, n: 9, inner: host}\n";
+    let of_many = warnings(many);
+    assert_eq!(of_many.len(), 1, "{of_many:#?}");
+    assert!(of_many[0].contains("`n1` and 8 others (`n2`, `n3`, `n4`, `n5`, `n6`, ...) have several"), "{of_many:#?}");
     let parts = "nodes: [a, b, c]\nlinks: {x: {ends: [a, b]}}\n";
     assert_eq!(
         warnings(parts),

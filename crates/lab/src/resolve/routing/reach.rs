@@ -33,18 +33,41 @@ pub(super) fn warn(
     if is_complete || apart.is_some() {
         return;
     }
-    for (node, kind) in spec.nodes.iter().zip(kinds).enumerate().filter_map(|(index, (node, kind))| {
-        // OpenFlow switches do not mind that their controller forwards nothing.
-        let leads_on = |nodes: &&Vec<usize>| nodes.iter().any(|other| *other != index && kinds[*other].has_addresses());
-        let links = joined.iter().filter(|nodes| nodes.contains(&index)).filter(leads_on).count();
-        (links > 1).then_some((node, kind))
-    }) {
-        if *kind == NodeKind::Host {
-            let message = "this host has several links and forwards nothing, so that some nodes cannot reach one another: \
-                           is `kind: router` meant?";
-            warnings.push(node.name.error(message));
+    // How many segments lead each node on, and the last that did. OpenFlow switches do not mind that their controller forwards
+    // nothing.
+    let mut links = vec![(0_usize, None); kinds.len()];
+    for (place, nodes) in joined.iter().enumerate() {
+        let addressed = || nodes.iter().filter(|node| kinds[**node].has_addresses());
+        let Some(first) = addressed().next() else { continue };
+        let is_alone = addressed().all(|node| node == first);
+        for node in nodes.iter().filter(|node| !is_alone || *node != first) {
+            if links[*node].1.replace(place) != Some(place) {
+                links[*node].0 += 1;
+            }
         }
     }
+    let hosts: Vec<usize> =
+        (0..kinds.len()).filter(|node| kinds[*node] == NodeKind::Host && links[*node].0 > 1).collect();
+    if let [first, others @ ..] = &hosts[..] {
+        warnings.push(spec.nodes[*first].name.error(forward_nothing(spec, *first, others)));
+    }
+}
+
+/// That a host, and others beside it, may be meant as routers.
+fn forward_nothing(spec: &Spec, first: usize, others: &[usize]) -> String {
+    const SHOWN: usize = 5;
+    let name = |node: &usize| format!("`{}`", spec.nodes[*node].name.value);
+    let names: Vec<String> = others.iter().take(SHOWN).map(name).collect();
+    let who = match others.len() {
+        0 => "this host has several links and forwards nothing".to_owned(),
+        1 => format!("{} and {} have several links and forward nothing", name(&first), names[0]),
+        count => {
+            let more = if count > SHOWN { ", ..." } else { "" };
+            let (one, listed) = (name(&first), names.join(", "));
+            format!("{one} and {count} others ({listed}{more}) have several links and forward nothing")
+        }
+    };
+    format!("{who}, so that some nodes cannot reach one another: is `kind: router` meant?")
 }
 
 /// The pairs of nodes that no path joins, of those that have addresses.
