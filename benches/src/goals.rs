@@ -3,7 +3,7 @@
 use crate::case::{Case, case};
 use crate::{accuracy, capacity, chains, exactness, many, peers, random, routing, scale, streams, switches};
 
-pub(crate) const CASES: [Case; 17] = [
+pub(crate) const CASES: [Case; 18] = [
     case("streams", "TCP through one link, with and without limits", 140, streams::run),
     case("packets-per-second", "The most small packets per second that one link carries", 70, exactness::packets),
     case("exactness", "How far the delay of each packet is off", 80, exactness::delays),
@@ -12,6 +12,7 @@ pub(crate) const CASES: [Case; 17] = [
     case("chain", "vimage figure 6: a chain of routers, against plain veth pairs", 55, chains::kernels),
     case("transit", "GINE figures 11 and 12: a chain of transit routers", 75, chains::transit),
     case("switches", "A chain of ten switches, beside one link", 55, switches::chain),
+    case("bridge", "A switch in the kernel, beside a bridge made by ip", 75, switches::bridge),
     case("pipes", "A thousand pipes at once", 35, many::pipes),
     case("idle", "What a lab takes while nobody uses it", 25, many::idle),
     case("nodes", "A thousand routers and two thousand links", 25, many::nodes),

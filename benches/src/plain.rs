@@ -13,6 +13,7 @@ pub(crate) const LAST: &str = "10.79.255.2";
 
 /// What a path without Netloom is called beside one with it.
 pub(crate) const VETH: &str = "plain veth";
+pub(crate) const BRIDGE: &str = "a bridge made by ip";
 pub(crate) const BARE: &str = "the bare loop";
 pub(crate) const HOLDING: &str = "the bare loop that holds frames";
 /// Room for as much on its way as a lab's nodes have it that are to carry much: a script's first command.
@@ -24,6 +25,11 @@ pub(crate) const OTHER: &str = "ip netns exec n1";
 /// Runs a shell command on one end of a plain veth pair.
 pub(crate) fn shell(settings: &Settings, script: &str) -> Result<String, String> {
     output(Command::new(&settings.plain_veth).arg(script))
+}
+
+/// The same where a bridge is between the two, made by iproute2.
+pub(crate) fn bridged(settings: &Settings, script: &str) -> Result<String, String> {
+    output(Command::new(&settings.plain_veth).args([script, "bridge"]))
 }
 
 /// Runs a shell command on the first node of a chain of routers joined by plain veth pairs.

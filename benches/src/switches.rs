@@ -3,7 +3,8 @@
 use crate::chains;
 use crate::lab::{Lab, output};
 use crate::peers;
-use crate::row::{Goal, Row};
+use crate::plain;
+use crate::row::{Goal, Row, median, number};
 use crate::settings::Settings;
 use crate::streams::gbit;
 use crate::transfer;
@@ -14,6 +15,9 @@ use std::time::Instant;
 const SWITCHES: u32 = 10;
 /// Of one link: a packet enters the engine and leaves it once in both.
 const OF_ONE_LINK: f64 = 0.9;
+
+/// Of a bridge that is made by iproute2: it is the same.
+const OF_BRIDGE: f64 = 0.9;
 
 /// Mininet's `--topo tree,3,8`: 73 switches and 512 hosts.
 const TREE: Tree = Tree { depth: 3, fanout: 8 };
@@ -42,6 +46,24 @@ pub(crate) fn chain(settings: &Settings) -> Result<Vec<Row>, String> {
     }
     let row = Row::number(format!("{SWITCHES} switches, one TCP stream"), "Gbit/s", ours)?;
     Ok(vec![row.against("one link", direct).goal(Goal::AtLeast(OF_ONE_LINK))])
+}
+
+/// A switch that is a bridge of the kernel, beside one made by iproute2; the engine's stands beside.
+pub(crate) fn bridge(settings: &Settings) -> Result<Vec<Row>, String> {
+    let seconds = if settings.quick { 1 } else { 4 };
+    let yaml = chains::chain(1, "switch");
+    let (mut plain, mut kernel, mut engine) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..settings.rounds(5) {
+        plain.push(gbit(&plain::bridged(settings, &transfer::tcp(plain::SERVER, seconds))?)?);
+        for (bypass, rates) in [("auto", &mut kernel), ("off", &mut engine)] {
+            let lab = Lab::up(settings, "bridge", &format!("bypass: {bypass}\n{yaml}"))?;
+            lab.shell("b", transfer::START_SERVER)?;
+            rates.push(gbit(&lab.shell("a", &transfer::tcp("b", seconds))?)?);
+        }
+    }
+    let engine = format!("the engine's switch in the same run: {} Gbit/s", number(median(&engine)?));
+    let row = Row::number("one switch, bypass: auto, one TCP stream", "Gbit/s", kernel)?.against(plain::BRIDGE, plain);
+    Ok(vec![row.goal(Goal::AtLeast(OF_BRIDGE)).remark(engine)])
 }
 
 /// A tree set up and removed, here and by Mininet with bridges of Linux.

@@ -215,7 +215,7 @@ impl Bed {
     }
 
     /// Fails if anything is left of the lab `lab` after a while: processes, mounts, interfaces, cgroups. A namespace
-    /// stays for as long as a process is in it or a mount shows it, and has no other way to.
+    /// stays for as long as a process is in it or holds it or a mount shows it, and has no other way to.
     pub(crate) fn assert_nothing_is_left(&self, lab: &str) {
         let begun = Instant::now();
         loop {

@@ -5,6 +5,7 @@
 //! would, so that a busy machine does not fail them. Precision is measured by the benchmarks.
 
 mod bed;
+mod bridges;
 mod bypass;
 mod captures;
 mod carrier;

@@ -5,6 +5,7 @@
 //! Whatever works as root works as an ordinary user, too, where the kernel allows user namespaces.
 
 pub mod archive;
+pub mod bridges;
 pub mod cgroup;
 pub mod expose;
 pub mod facts;

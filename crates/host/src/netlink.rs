@@ -2,6 +2,7 @@
 //! process. Blocking; many requests travel in one system call.
 
 mod address;
+pub(crate) mod bridge;
 pub(crate) mod change;
 mod events;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod rule;
 mod socket;
 mod veth;
 
+pub use bridge::Bridge;
 pub use link::{InterfaceCounters, Link};
 pub use socket::Netlink;
 pub use veth::{Veth, VethEnd};

@@ -30,7 +30,7 @@ impl FromIterator<(PortId, PortCount)> for PortCounters {
     }
 }
 
-/// The ports that lost something, the worst first. `before`: what the kernel had counted when the engine began to listen.
+/// The ports of the engine that lost something, the worst first. `before`: what the kernel had counted when the engine began to listen.
 ///
 /// If the ring was full, the kernel tells how many packets that cost in all, and not whose they were. But it counts what comes in
 /// at every interface, and the engine what it saw of that: the difference says how to divide the sum. Packets that are on
@@ -58,6 +58,24 @@ pub fn port_losses(
     };
     let mut losses: Vec<PortLoss> = engine.ports.iter().zip(overflows).map(told).collect();
     losses.retain(|loss| loss.packets() > 0);
+    worst_first(losses)
+}
+
+/// What bridges of the kernel could not hand over at the other ends of their ports' links. `counted`: of their ports.
+pub fn bridge_losses(names: &[LinkName], counted: &PortCounters) -> Vec<PortLoss> {
+    // Ports are numbered as the ends of links, and links that are joined in the kernel have two.
+    let ends = names.iter().flat_map(|link| (0..link.ends.len()).map(move |place| (link, place)));
+    let loss = |(port, (link, place)): (u32, (&LinkName, usize))| PortLoss {
+        link: link.name.clone(),
+        node: link.ends[usize::from(place == 0)].clone(),
+        lost_arriving_packets: 0,
+        lost_leaving_packets: counted.of(PortId(port)).refused,
+    };
+    (0..).zip(ends).map(loss).filter(|loss| loss.packets() > 0).collect()
+}
+
+/// The same ports, those that lost most first.
+pub fn worst_first(mut losses: Vec<PortLoss>) -> Vec<PortLoss> {
     losses.sort_by_key(|loss| std::cmp::Reverse(loss.packets()));
     losses
 }
@@ -126,6 +144,14 @@ mod tests {
         let losses = port_losses(&names(), &engine, &counters(&[]), &counters(&[(3, 0, 9), (0, 0, 0)]));
         assert_eq!(losses.len(), 1);
         assert_eq!((losses[0].node.as_str(), losses[0].lost_leaving_packets), ("b", 9));
+    }
+
+    #[test]
+    fn what_a_bridge_drops_is_lost_to_the_node_behind_its_port() {
+        let losses = bridge_losses(&names(), &counters(&[(1, 7, 2), (2, 0, 1), (3, 8, 0)]));
+        let told: Vec<_> = losses.iter().map(|loss| (&*loss.link, &*loss.node, loss.lost_leaving_packets)).collect();
+        assert_eq!(told, [("first", "a", 2), ("second", "b", 1)]);
+        assert_eq!(worst_first(losses.into_iter().rev().collect())[0].link, "first");
     }
 
     #[test]

@@ -92,7 +92,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     if let Some(interfaces) = interfaces {
         let mut routing = routing::settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);
         let groups = routing::trees(&spec, &node_index, &segments, &interfaces, &addresses, &mut found.errors);
-        add_links(&mut plan, &spec, &interfaces, &stacks, &mut found.errors);
+        add_links(&mut plan, &spec, &interfaces, (&stacks, &switches), &mut found.errors);
         plan.unreached = routing.unreached;
         let known = neighbors_of(&segments, &interfaces, &addresses, &kinds, spec.arp);
         let around = daemons::neighborhoods(&segments, &interfaces);
@@ -233,9 +233,15 @@ fn check_windows(
 }
 
 /// The links, and whether they are joined in the kernel.
-fn add_links(plan: &mut Plan, spec: &Spec, interfaces: &[Interface], stacks: &[Stack], errors: &mut Errors) {
+fn add_links(
+    plan: &mut Plan,
+    spec: &Spec,
+    interfaces: &[Interface],
+    (stacks, switches): (&[Stack], &[Option<SwitchPlan>]),
+    errors: &mut Errors,
+) {
     plan.links = link_plans(spec, interfaces);
-    let bypass = bypass::settle(spec, stacks, plan, errors);
+    let bypass = bypass::settle(spec, stacks, switches, plan, errors);
     plan.links.iter_mut().zip(bypass).for_each(|(link, bypass)| link.bypass = bypass);
 }
 

@@ -128,3 +128,115 @@ links:
     assert_eq!(of(1), (false.into(), "it has `delay`".into()));
     assert_eq!(of(2), (false.into(), serde_json::Value::Null));
 }
+
+/// Hosts at two switches in a row, of which the first is said this; the settings of the first host's link, and the rest.
+fn row(first: &str, link: &str, rest: &str) -> String {
+    format!(
+        "bypass: auto
+nodes: {{a: {{}}, b: {{}}, s: {{kind: switch{first}}}, t: {{kind: switch}}, far: {{}}}}
+links:
+  la: {{ends: [a, s]{link}}}
+  riser: {{ends: [s, t]}}
+  lb: {{ends: [b, t]}}
+  direct: {{ends: [b, far]}}
+{rest}
+"
+    )
+}
+
+/// Whether each link is joined, and which switches are bridges.
+fn joined(plan: &Plan) -> (Vec<bool>, Vec<&str>) {
+    let bridges = plan.nodes.iter().filter(|node| plan.is_bridge(node)).map(|node| node.name.as_str());
+    (plan.links.iter().map(|link| link.bypass.is_joined()).collect(), bridges.collect())
+}
+
+#[test]
+fn switches_without_models_around_are_bridges_of_the_kernel() {
+    for (first, link, rest) in [
+        ("", "", ""),
+        (", ageing: 10 s", "", ""),
+        (", table: 8192", ", rate: unlimited", ""),
+        ("", ", bypass: true", "arp: true"),
+    ] {
+        let plan = plan(&row(first, link, rest));
+        assert_eq!(joined(&plan), (vec![true; 4], vec!["s", "t"]), "{first} {link} {rest}");
+    }
+    let lan = plan("nodes: [a, b, c]\nlinks: {lan: {ends: [a, b, c], bypass: true}}\n");
+    assert_eq!(joined(&lan), (vec![true; 3], vec!["lan"]));
+    let kernel = lan.describe()["nodes"][3]["switch"]["in_kernel"].clone();
+    assert_eq!(kernel, serde_json::Value::Bool(true));
+    let shown = lan.text().to_string();
+    assert!(shown.lines().any(|line| line.starts_with("  lan") && line.contains("switch  in the kernel")), "{shown}");
+    // Nobody asks.
+    assert_eq!(joined(&plan(&row("", "", "").replace("bypass: auto", "bypass: off"))), (vec![false; 4], vec![]));
+}
+
+#[test]
+fn a_switch_and_all_around_it_stay_in_the_engine_together() {
+    let cases = [
+        (row(", stp: true", "", ""), "it has `stp`"),
+        (row(", static: {\"02:00:00:00:00:01\": la}", "", ""), "it has `static` addresses"),
+        (row(", table: 100", "", ""), "it has a `table` of its own size"),
+        (row(", ageing: 1 ms", "", ""), "its `ageing` is no multiple of 10 ms, in which the kernel measures it"),
+        (row("", ", vlans: 10", ""), "it keeps VLANs apart"),
+        (row("", ", mtu: 9000", ""), "the MTUs of its links differ"),
+        (row("", ", delay: 1 ms", ""), "its link `la` is not joined in the kernel, because it has `delay`"),
+        (row("", ", bypass: false", ""), "`bypass` of its link `la` does not ask for it"),
+        (
+            row("", "", "capture: [la]"),
+            "its link `la` is not joined in the kernel, because `capture` wants its packets, which no engine sees in the \
+             kernel",
+        ),
+    ];
+    for (text, why) in cases {
+        let plan = plan(&text);
+        // What is not at these switches is none of their business.
+        assert_eq!(joined(&plan), (vec![false, false, false, true], vec![]), "{text}");
+        let first = format!("switch `s` is inside the packet engine: {why}");
+        // Of the switches at a link that have reasons of their own, the first is told.
+        assert_eq!(plan.links[1].bypass.hindrance(), Some(&*first), "{text}");
+        let other = plan.links[2].bypass.hindrance().unwrap_or_default();
+        assert!(other.starts_with("switch `t` is inside the packet engine: "), "{other}");
+    }
+    let spread = plan(&row("", ", delay: 1 ms", ""));
+    let beyond = "switch `t` is inside the packet engine: its link `riser` leads to switch `s`, which is there, too";
+    assert_eq!(spread.links[2].bypass.hindrance(), Some(beyond));
+}
+
+#[test]
+fn switches_that_do_not_touch_are_apart() {
+    let text = "bypass: auto
+nodes: {a: {}, b: {}, r: {kind: router}, c: {}, h: {kind: hub}, d: {}, e: {}}
+links:
+  near: {ends: [a, b, r]}
+  far: {ends: [r, c, d], rate: 1 Mbit/s}
+  stub: {ends: [far, h]}
+  old: {ends: [h, e]}
+";
+    let plan = plan(text);
+    let (links, bridges) = joined(&plan);
+    let names: Vec<&str> =
+        plan.links.iter().zip(links).filter_map(|(link, joined)| joined.then_some(link.name.as_str())).collect();
+    assert_eq!((names, bridges), (vec!["near-a", "near-b", "near-r"], vec!["near"]));
+}
+
+#[test]
+fn a_link_to_a_switch_that_must_be_in_the_engine_cannot_be_joined() {
+    let text = row(", stp: true", ", bypass: true", "");
+    let wrong = netloom_lab::parse(&text, "test.yaml").expect_err("it cannot be").to_string();
+    let wanted = "test.yaml:4: links.la.bypass: this link cannot be joined in the kernel, because switch `s` is inside the \
+                  packet engine: it has `stp`: write";
+    assert!(wrong.starts_with(wanted), "{wrong}");
+}
+
+#[test]
+fn a_bridge_has_no_more_ports_than_the_kernel_can_number() {
+    let lan = |ends: usize| {
+        let names: Vec<String> = (0..ends).map(|number| format!("n{number}")).collect();
+        let nodes = names.join(", ");
+        plan(&format!("bypass: auto\nnodes: [{nodes}]\nlinks: {{lan: {{ends: [{nodes}]}}}}\n"))
+    };
+    assert_eq!(joined(&lan(1_023)).1, ["lan"]);
+    let why = "switch `lan` is inside the packet engine: it has 1024 links, and bridges of the kernel at most 1023";
+    assert_eq!(lan(1_024).links[5].bypass.hindrance(), Some(why));
+}

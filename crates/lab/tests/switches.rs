@@ -112,7 +112,7 @@ links: {one: {ends: [a, s]}, two: {ends: [s, b]}}
 ";
     let plan = plan(text);
     let described = &plan.describe()["nodes"][2]["switch"];
-    let wanted = serde_json::json!({"ageing_ns": 10_000_000_000_u64, "table": 7, "vlans": [], "tree": null, "static": {"02:00:00:00:00:01": "eth1"}});
+    let wanted = serde_json::json!({"in_kernel": false, "ageing_ns": 10_000_000_000_u64, "table": 7, "vlans": [], "tree": null, "static": {"02:00:00:00:00:01": "eth1"}});
     assert_eq!(*described, wanted);
     assert_eq!(plan.describe()["nodes"][0]["switch"], serde_json::Value::Null);
 }

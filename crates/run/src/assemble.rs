@@ -11,7 +11,7 @@ use crate::node::{LabNode, Transit};
 use crate::port_name::interface_of;
 use crate::session::{Parts, Session};
 use crate::shards::Sharing;
-use crate::{Event, files, memory, refusal, virtual_time};
+use crate::{Event, bridges, files, memory, refusal, virtual_time};
 use netloom_control::Server;
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
 use netloom_fabric::{PortId, TapId};
@@ -98,12 +98,14 @@ fn assemble(job: &Job, guard: &mut GuardLink, exposed: Vec<(usize, Exposed)>) ->
     let kernels = Kernels::prepare(job)?;
     guard.step(joining(plan));
     let ports = make_links(plan, &sharing, &nodes, kernels.as_ref())?;
+    let mut bridges = bridges::make(plan, |end| in_node(plan, &nodes, end))?;
     configure(nodes.iter_mut().flatten().map(Box::as_mut))?;
     await_joined(plan, &mut nodes)?;
     settle(&mut nodes)?;
+    bridges.as_mut().map_or(Ok(()), |bridges| bridges::connect(bridges, RUNNING_WITHIN))?;
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
     let own = claims.iter().map(|claim| claim.processor).collect();
-    let mut links = start_engine(plan, &sharing, ports, own, epoch)?;
+    let mut links = start_engine(plan, &sharing, ports, own, epoch)?.with(bridges);
     let captures = start_captures(job, &mut links)?;
     let pump = match kernels {
         Some(kernels) => {
@@ -306,7 +308,8 @@ fn kernel_seed(seed: Seed) -> NonZeroU32 {
 }
 
 /// A veth pair for every end of a link at a namespace node: one interface in the node, the other here, where the engine
-/// finds it. A socket for every end at a kernel node. One pair for a link that is joined in the kernel.
+/// finds it. A socket for every end at a kernel node. One pair for a link that is joined in the kernel; those to bridges of the
+/// kernel are made with these.
 ///
 /// The interfaces of a shard are made one after the other, so that the kernel can tell by their numbers whose they are.
 fn make_links(
@@ -318,6 +321,9 @@ fn make_links(
     let mut made = Vec::new();
     let mut ports = Vec::new();
     for link in &plan.links {
+        if bridges::is_at_bridge(plan, link) {
+            continue;
+        }
         if link.bypass.is_joined() {
             let pair = Veth { ends: [0, 1].map(|place| in_node(plan, nodes, &link.ends[place])), mtu: link.mtu };
             made.push((0, None, pair));
@@ -363,7 +369,8 @@ const RUNNING_WITHIN: RealDuration = RealDuration::from_secs(10);
 /// Waits until the nodes whose links are joined in the kernel can send: what they sent before would be dropped.
 fn await_joined(plan: &Plan, nodes: &mut [Option<Box<dyn LabNode>>]) -> Result<(), RunError> {
     let joined = plan.links.iter().filter(|link| link.bypass.is_joined());
-    let concerned: BTreeSet<usize> = joined.flat_map(|link| &link.ends).map(|end| end.node).collect();
+    let ends = joined.flat_map(|link| &link.ends).filter(|end| plan.nodes[end.node].stack == Stack::Namespace);
+    let concerned: BTreeSet<usize> = ends.map(|end| end.node).collect();
     let until = Instant::now() + RUNNING_WITHIN;
     for place in concerned {
         let Some(node) = &mut nodes[place] else { continue };

@@ -8,6 +8,7 @@
 
 mod accounts;
 mod assemble;
+mod bridges;
 mod commands;
 mod driver;
 mod environment;

@@ -5,8 +5,10 @@ use crate::port_name::port_of;
 use netloom_control::{LabStats, PipeStats};
 use netloom_dataplane::{Act, Appointment, Kept, Snapshot};
 use netloom_fabric::{PipeId, Tap, TapId};
-use netloom_host::netlink::{InterfaceCounters, Netlink};
-use netloom_judge::losses::{PortCount, PortCounters, port_losses};
+use netloom_host::KernelError;
+use netloom_host::bridges::Bridges;
+use netloom_host::netlink::{InterfaceCounters, Link, Netlink};
+use netloom_judge::losses::{PortCount, PortCounters, bridge_losses, port_losses, worst_first};
 use netloom_judge::{Effects, LinkName, PipePlace, PipeState, PortLoss, RunError, SwitchRow};
 use netloom_lab::fabric::pipe_id;
 use netloom_lab::{Direction, NodeKind, Plan};
@@ -21,6 +23,8 @@ pub(crate) struct Links {
     pipes: Vec<PipeState>,
     /// What the kernel had counted of the ports before the driver listened.
     before: PortCounters,
+    /// The switches that are bridges of the kernel: they last as long as this.
+    bridges: Option<Bridges>,
     /// Appointments that the driver has kept, until the session asks for them.
     kept: BTreeMap<u64, Kept>,
 }
@@ -35,7 +39,12 @@ impl Links {
     ) -> Self {
         let state = |(place, config)| PipeState { place, config, up: true, delay_changed: false };
         let pipes = pipes.into_iter().map(state).collect();
-        Self { driver, names, pipes, before, kept: BTreeMap::new() }
+        Self { driver, names, pipes, before, bridges: None, kept: BTreeMap::new() }
+    }
+
+    /// The same with the bridges of the kernel that some links lead to.
+    pub(crate) fn with(self, bridges: Option<Bridges>) -> Self {
+        Self { bridges, ..self }
     }
 
     /// Lab time.
@@ -271,7 +280,11 @@ impl Links {
             let ports = engine.ports.iter_mut().zip(&now.engine.ports);
             ports.for_each(|(port, latest)| port.received = latest.received);
         }
-        Ok(port_losses(&self.names, &engine, &self.before, &read_port_counters()?))
+        let mut losses = port_losses(&self.names, &engine, &self.before, &read_port_counters()?);
+        if let Some(bridges) = &mut self.bridges {
+            losses.extend(bridge_losses(&self.names, &counters_of(bridges.links())?));
+        }
+        Ok(worst_first(losses))
     }
 
     /// What every pipe and every port of a switch of this plan has counted, for a client.
@@ -315,7 +328,10 @@ impl Links {
 
 /// What the kernel has counted of the ports so far. The current network namespace must be the lab's own.
 pub(crate) fn read_port_counters() -> Result<PortCounters, RunError> {
-    let interfaces = Netlink::open().and_then(|mut netlink| netlink.links());
+    counters_of(Netlink::open().and_then(|mut netlink| netlink.links()))
+}
+
+fn counters_of(interfaces: Result<Vec<Link>, KernelError>) -> Result<PortCounters, RunError> {
     let interfaces = interfaces.map_err(|error| RunError::Died(error.to_string()))?;
     let count = |InterfaceCounters { rx_packets, tx_dropped, tx_errors, .. }: InterfaceCounters| PortCount {
         came: rx_packets,

@@ -42,6 +42,7 @@ const CASES: &[(&str, fn())] = &[
     ("networks::names_resolve_and_unknown_ones_fail_at_once", networks::names_resolve_and_unknown_ones_fail_at_once),
     ("networks::a_router_forwards_both_families", networks::a_router_forwards_both_families),
     ("networks::the_lab_side_of_a_link_is_silent", networks::the_lab_side_of_a_link_is_silent),
+    ("networks::bridges_pass_frames_on_and_say_nothing", networks::bridges_pass_frames_on_and_say_nothing),
     ("networks::the_other_end_sees_its_carrier_go", networks::the_other_end_sees_its_carrier_go),
     ("networks::addresses_of_settled_nodes_are_their_own", networks::addresses_of_settled_nodes_are_their_own),
     ("networks::a_listener_is_seen", networks::a_listener_is_seen),

@@ -1,8 +1,9 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use netloom_host::bridges::{BridgePort, Bridges};
 use netloom_host::lab::LabOptions;
-use netloom_host::netlink::{Netlink, Veth, VethEnd};
+use netloom_host::netlink::{Bridge, Netlink, Veth, VethEnd};
 use netloom_host::node::{Node, NodeConfig};
 
 use crate::fixture::{connected, host, in_lab, in_lab_with, ok, quiet, route, sh, within};
@@ -89,6 +90,49 @@ pub(crate) fn the_lab_side_of_a_link_is_silent() {
         let p0 = links.iter().find(|link| link.name == "p0").unwrap();
         assert_eq!(p0.counters.tx_packets, 0);
         assert!(p0.counters.rx_packets > 0, "what the node sends arrives");
+    });
+}
+
+/// Two nodes at two bridges in a row, and one alone at a third.
+pub(crate) fn bridges_pass_frames_on_and_say_nothing() {
+    in_lab(|_| {
+        let configs = ["a", "b", "c"].iter().zip(1..).map(|(name, number)| {
+            let addresses = [format!("10.0.0.{number}/24"), format!("fd00::{number}/64")];
+            host(name, &[&addresses.each_ref().map(String::as_str)])
+        });
+        let configs: Vec<NodeConfig> = configs.collect();
+        let mut nodes = Node::create_all(&configs).unwrap();
+        let bridge = |name: &str| Bridge { name: name.to_owned(), ageing: 30_000, table: 8_192 };
+        let mut bridges = Bridges::create(&["b0", "b1", "b2"].map(bridge)).unwrap();
+        let here = |name: &str| VethEnd { name: name.to_owned(), mac: None, namespace: None, up: false };
+        let there = |node: usize| VethEnd {
+            mac: Some(configs[node].interfaces[0].mac),
+            namespace: Some(nodes[node].pid()),
+            ..here("eth0")
+        };
+        let pairs = [[here("p0"), there(0)], [here("p1"), here("p2")], [here("p3"), there(1)], [here("p4"), there(2)]];
+        let pairs = pairs.map(|ends| Veth { ends, mtu: 1500 });
+        let port = |(name, place): (&str, usize)| BridgePort { name: name.to_owned(), bridge: place };
+        let ports = [("p0", 0), ("p1", 0), ("p2", 1), ("p3", 1), ("p4", 2)].map(port);
+        bridges.add(&pairs, ports.into()).unwrap();
+        nodes.iter_mut().for_each(|node| node.begin_configure().unwrap());
+        nodes.iter_mut().for_each(|node| node.finish_configure().unwrap());
+        bridges.connect().unwrap();
+        within(Duration::from_secs(60), "ports that pass frames on", || {
+            bridges.forwarding().unwrap() == bridges.ports()
+        });
+        // The first frame gets through: neighbours are asked for by ARP and neighbour discovery.
+        ok(&mut nodes[0], "ping -n -c 1 -W 10 10.0.0.2");
+        ok(&mut nodes[1], "ping -6 -n -c 1 -W 10 fd00::1");
+        // Long enough for whatever a kernel says by itself.
+        assert_eq!(sh(&mut nodes[2], "ping -n -c 2 -i 0.2 -W 1 10.0.0.2").0.code(), Some(1), "nobody is there");
+        let links = bridges.links().unwrap();
+        let counted = |name: &str| links.iter().find(|link| link.name == name).unwrap().counters;
+        assert_eq!(counted("p4").tx_packets, 0);
+        assert!(counted("p4").rx_packets > 0, "what the node sends arrives");
+        assert!(counted("p3").tx_packets >= 4, "{:?}", counted("p3"));
+        let lab = Netlink::open().unwrap().links().unwrap();
+        assert!(!lab.iter().any(|link| link.name.starts_with(['p', 'b'])), "{lab:?}");
     });
 }
 

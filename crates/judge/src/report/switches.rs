@@ -78,9 +78,10 @@ impl From<PortTree> for TreeRow {
 }
 
 impl SwitchRow {
-    /// What every port of every switch of a plan has counted, as the engine tells it.
+    /// What every port of every switch of a plan has counted, as the engine tells it. Of a bridge of the kernel it knows nothing.
     pub fn of_plan(plan: &Plan, counted: &[Vec<SwitchCounters>]) -> Vec<Self> {
         let switches = plan.nodes.iter().filter(|node| node.kind == NodeKind::Switch).zip(counted);
+        let switches = switches.filter(|(node, _)| !plan.is_bridge(node));
         let ports = switches.flat_map(|(node, own)| node.interfaces.iter().zip(own).map(move |port| (node, port)));
         let row = |(node, (port, own)): (&NodePlan, (&InterfacePlan, &SwitchCounters))| {
             Self::new(node.name.clone(), port.name.clone(), plan.links[port.end.link()].name.clone(), own)

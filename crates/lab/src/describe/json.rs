@@ -216,6 +216,7 @@ impl Plan {
             "expose": node.expose.iter().map(|exposed| json!({ "port": exposed.port, "to": exposed.to })).collect::<Vec<_>>(),
             "daemons": node.daemons.iter().map(|daemon| daemon.name()).collect::<Vec<_>>(),
             "switch": node.switch.as_ref().map(|switch| json!({
+                "in_kernel": self.is_bridge(node),
                 "ageing_ns": switch.ageing.as_nanos(),
                 "table": switch.table,
                 "vlans": switch.vlans.iter().zip(&node.interfaces).map(|(vlans, port)| json!({

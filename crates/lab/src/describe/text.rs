@@ -80,7 +80,8 @@ impl Plan {
     fn node_rows(&self) -> Vec<Vec<String>> {
         let mut rows = Vec::new();
         for node in &self.nodes {
-            let mut head = vec![node.name.clone(), node.kind.name().to_owned(), machine(node)];
+            let machine = if self.is_bridge(node) { "in the kernel".to_owned() } else { machine(node) };
+            let mut head = vec![node.name.clone(), node.kind.name().to_owned(), machine];
             for (place, interface) in node.interfaces.iter().enumerate() {
                 let of_family = |v6: bool| {
                     let nets = interface.addresses.iter().filter(|net| net.addr().is_ipv6() == v6);

@@ -1,6 +1,9 @@
-//! Which links are joined in the kernel.
+//! Which links are joined in the kernel, and which switches are bridges of the kernel.
 
-/// Whether a link is joined in the kernel: by one veth pair whose ends are in its two nodes, past the packet engine.
+use super::{NodeKind, NodePlan, Plan};
+
+/// Whether a link is joined in the kernel: by one veth pair whose ends are in its two nodes, past the packet engine. A switch there is a
+/// bridge of the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Bypass {
     /// It was not asked for.
@@ -24,5 +27,13 @@ impl Bypass {
             Self::Hindered(why) => Some(why),
             Self::Off | Self::Joined => None,
         }
+    }
+}
+
+impl Plan {
+    /// Whether a node is a switch that is a bridge of the kernel. All its links are joined there then, and otherwise none is.
+    pub fn is_bridge(&self, node: &NodePlan) -> bool {
+        let mut links = node.interfaces.iter().map(|port| &self.links[port.end.link()]);
+        node.kind == NodeKind::Switch && links.next().is_some_and(|link| link.bypass.is_joined())
     }
 }

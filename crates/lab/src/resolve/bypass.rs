@@ -1,46 +1,60 @@
 //! Which links are joined in the kernel, and why others are not.
 
+mod bridges;
+
 use crate::diagnostics::one_of;
 use crate::errors::Errors;
 use crate::expect::Subject;
 use crate::models;
-use crate::plan::{Action, Bypass, Clock, EndPlan, LinkPart, Plan, Stack};
+use crate::plan::{Action, Bypass, Clock, EndPlan, LinkPart, NodeKind, Plan, Stack, SwitchPlan};
 use crate::spec::{BypassSpec, LinkSpec, Spec};
+use bridges::Bridges;
 
 /// What every link comes to, in the order of the lab file. That one must be joined and cannot is noted. Of `plan`, the
 /// ends of links, the timeline, captures and expectations are known.
-pub(super) fn settle(spec: &Spec, stacks: &[Stack], plan: &Plan, errors: &mut Errors) -> Vec<Bypass> {
-    let mut settled = Vec::new();
-    for (number, link) in spec.links.iter().enumerate() {
-        let wanted = link.bypass.as_ref().map_or(spec.bypass, |said| said.value);
-        let hindrance = || {
-            on_clock(spec.clock)
-                .or_else(|| link.shared.as_ref().map(|_| "it is one medium for all its ends".into()))
-                .or_else(|| on_nodes(spec, stacks, &plan.links[number].ends))
-                .or_else(|| on_models(link))
-                .or_else(|| on_timeline(plan, number))
-                .or_else(|| on_captures(plan, number))
-                .or_else(|| on_expectations(plan, number))
-        };
-        settled.push(match wanted {
+pub(super) fn settle(
+    spec: &Spec,
+    stacks: &[Stack],
+    switches: &[Option<SwitchPlan>],
+    plan: &Plan,
+    errors: &mut Errors,
+) -> Vec<Bypass> {
+    let wanted = |link: &LinkSpec| link.bypass.as_ref().map_or(spec.bypass, |said| said.value);
+    let alone = spec.links.iter().enumerate().map(|(number, link)| {
+        let on_itself = || hindrance(spec, stacks, plan, number);
+        match wanted(link) {
             BypassSpec::Never => Bypass::Off,
-            BypassSpec::Possible => hindrance().or_else(|| on_bounds(spec)).map_or(Bypass::Joined, Bypass::Hindered),
-            BypassSpec::Always => {
-                if let (Some(why), Some(said)) = (hindrance(), &link.bypass) {
-                    let message = format!(
-                        "this link cannot be joined in the kernel, because {why}: write `bypass: auto` to join it \
-                         where that is possible, or leave it out"
-                    );
-                    errors.push(said.error(message));
-                }
-                Bypass::Joined
-            }
-        });
+            BypassSpec::Possible => on_itself().or_else(|| on_bounds(spec)).map_or(Bypass::Joined, Bypass::Hindered),
+            BypassSpec::Always => on_itself().map_or(Bypass::Joined, Bypass::Hindered),
+        }
+    });
+    let settled = Bridges::new(spec, switches, &plan.links, alone.collect()).settle();
+    for (link, bypass) in spec.links.iter().zip(&settled) {
+        let (Some(why), Some(said)) = (bypass.hindrance(), &link.bypass) else { continue };
+        if said.value == BypassSpec::Always {
+            let message = format!(
+                "this link cannot be joined in the kernel, because {why}: write `bypass: auto` to join it where that is \
+                 possible, or leave it out"
+            );
+            errors.push(said.error(message));
+        }
     }
     settled
 }
 
-/// A kernel's veth pair knows no other time than the machine's.
+/// Why a link cannot be joined in the kernel, whatever the switches at its ends are.
+fn hindrance(spec: &Spec, stacks: &[Stack], plan: &Plan, number: usize) -> Option<String> {
+    let link = &spec.links[number];
+    on_clock(spec.clock)
+        .or_else(|| link.shared.as_ref().map(|_| "it is one medium for all its ends".into()))
+        .or_else(|| on_nodes(spec, stacks, &plan.links[number].ends))
+        .or_else(|| on_models(link))
+        .or_else(|| on_timeline(plan, number))
+        .or_else(|| on_captures(plan, number))
+        .or_else(|| on_expectations(plan, number))
+}
+
+/// The kernel's veth pairs and bridges know no other time than the machine's.
 fn on_clock(clock: Clock) -> Option<String> {
     match clock {
         Clock::Real => None,
@@ -51,7 +65,8 @@ fn on_clock(clock: Clock) -> Option<String> {
 
 fn on_nodes(spec: &Spec, stacks: &[Stack], ends: &[EndPlan]) -> Option<String> {
     let mut nodes = ends.iter().map(|end| end.node);
-    let other = nodes.find(|node| stacks[*node] != Stack::Namespace)?;
+    let is_in_kernel = |node: usize| stacks[node] == Stack::Namespace || spec.nodes[node].kind == NodeKind::Switch;
+    let other = nodes.find(|node| !is_in_kernel(*node))?;
     let name = &spec.nodes[other].name.value;
     Some(match stacks[other] {
         Stack::Engine => format!("{} `{name}` is inside the packet engine", spec.nodes[other].kind.title()),

@@ -192,7 +192,15 @@ impl Session<'_> {
         let (count, named) = (joined.len(), joined.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "));
         let more = if count > NAMED { format!(" and {} more", count - NAMED) } else { String::new() };
         let of_all = counted(self.context.links.names().len(), "link");
-        (count > 0).then(|| format!("{count} of {of_all}, joined in the kernel and not measured: {named}{more}"))
+        let plan = &self.context.job.plan;
+        let bridges = plan.nodes.iter().filter(|node| plan.is_bridge(node)).count();
+        let at_bridges = match bridges {
+            0 => String::new(),
+            1 => "; a switch, which is a bridge of the kernel".into(),
+            _ => format!("; {bridges} switches, which are bridges of the kernel"),
+        };
+        (count > 0)
+            .then(|| format!("{count} of {of_all}, joined in the kernel and not measured: {named}{more}{at_bridges}"))
     }
 
     /// What the nodes' interfaces dropped is lost outside all models.
