@@ -1,8 +1,8 @@
 //! Names and their places.
 
 use crate::diagnostics::{Diagnostic, Spanned, nearest};
-use crate::plan::Stack;
-use crate::spec::Spec;
+use crate::plan::{Plan, Stack};
+use crate::spec::{LinkSpec, Spec};
 use std::collections::BTreeMap;
 
 /// The names of all nodes, or of all links.
@@ -34,6 +34,15 @@ pub(super) fn index_of(index: &Index<'_>, name: &Spanned<String>) -> Result<Opti
         None if index.has_gaps => Ok(None),
         None => Err(name.error(unknown(index, &name.value))),
     }
+}
+
+/// The link at an interface of a node, as the lab file calls it: one with more than two ends is a switch, and links to it.
+pub(super) fn link_at(plan: &Plan, links: &[LinkSpec], node: usize, interface: usize) -> String {
+    let own = &plan.nodes[node];
+    let name = &links[own.interfaces[interface].end.link()].name.value;
+    let lan = name.strip_suffix(&format!("-{}", own.name));
+    let lan = lan.filter(|lan| plan.nodes.iter().any(|other| other.is_lan && other.name == *lan));
+    lan.unwrap_or(name).to_owned()
 }
 
 /// What the timeline refers to.

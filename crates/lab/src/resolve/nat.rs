@@ -6,6 +6,7 @@
 mod rules;
 
 use super::daemons::{Learned, Neighborhood};
+use super::names::link_at;
 use crate::diagnostics::{Diagnostic, Spanned, nearest};
 use crate::errors::{Errors, LeftOut};
 use crate::plan::{Action, Argv, NamePlan, NodeKey, Plan};
@@ -117,16 +118,7 @@ fn outside(
     errors: &mut Errors,
 ) -> Option<BTreeSet<usize>> {
     let own = &plan.nodes[node];
-    // A link with more than two ends is a switch, and a link to it.
-    let lan = |name: &str| {
-        let lan = name.strip_suffix(&format!("-{}", own.name))?;
-        plan.nodes.iter().any(|other| other.is_lan && other.name == lan).then(|| lan.to_owned())
-    };
-    let name = |link: usize| {
-        let name = &links[link].name.value;
-        lan(name).unwrap_or_else(|| name.clone())
-    };
-    let known: Vec<String> = own.interfaces.iter().map(|interface| name(interface.end.link())).collect();
+    let known: Vec<String> = (0..own.interfaces.len()).map(|place| link_at(plan, links, node, place)).collect();
     let mut found = BTreeSet::new();
     for wanted in &nat.outside {
         let Some(place) = known.iter().position(|link| *link == wanted.value) else {
