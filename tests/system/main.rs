@@ -11,6 +11,7 @@ mod captures;
 mod carrier;
 mod changes;
 mod client;
+mod dhcp;
 mod dilations;
 mod doctor;
 mod endings;

@@ -59,6 +59,7 @@ impl Lab {
                 mac: [2, 0, 0, 0, 0, host],
                 mtu: MTU,
                 addresses: vec![format!("10.0.0.{host}/24").parse().expect("an address")],
+                leased: Vec::new(),
                 neighbors: vec![(
                     format!("10.0.0.{}", 3 - host).parse().expect("an address"),
                     [2, 0, 0, 0, 0, 3 - host],

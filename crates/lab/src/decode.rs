@@ -3,6 +3,7 @@
 mod addressing;
 mod clock;
 mod daemons;
+mod dhcp;
 mod expose;
 mod files;
 mod firewall;

@@ -345,11 +345,20 @@ pub struct InterfacePlan {
     pub mtu: u32,
     /// Its addresses, each with the length of its subnet's prefix; IPv4 before IPv6.
     pub addresses: Vec<IpNet>,
+    /// The subnets in which it gets its addresses, and the routes that lead there, from a server while the lab is up.
+    pub leased: Vec<IpNet>,
     /// The addresses of the other ends that it reaches without a router, link-local ones included, each with the hardware
     /// address there; none where they are learned by ARP and neighbour discovery.
     pub neighbors: Vec<(IpAddr, [u8; 6])>,
     /// The end of a link that it is at.
     pub end: End,
+}
+
+impl InterfacePlan {
+    /// Whether an address is one of those that it gets from a server.
+    pub fn is_leased(&self, address: IpAddr) -> bool {
+        self.leased.iter().any(|subnet| subnet.contains(&address))
+    }
 }
 
 /// A route of a node.

@@ -11,6 +11,8 @@ pub struct Program {
     pub node: usize,
     /// The program: a name to be found in `PATH`, or a path.
     pub name: String,
+    /// Others that do as well.
+    pub others: &'static [&'static str],
     /// The key of the node from which its command follows, if the lab file does not say it itself.
     pub key: Option<NodeKey>,
 }
@@ -27,11 +29,20 @@ impl Plan {
                 _ => None,
             });
             let names = [Some(&run.command), probe].into_iter().flatten().filter_map(first_program);
-            programs.extend(names.map(|name| Program { line: event.line, node: run.node, name, key: run.key }));
+            let program = |name, others| Program { line: event.line, node: run.node, name, others, key: run.key };
+            if run.key == Some(NodeKey::Addresses) {
+                let [first, others @ ..] = DHCP_CLIENTS;
+                programs.push(program((*first).to_owned(), others));
+                continue;
+            }
+            programs.extend(names.map(|name| program(name, &[])));
         }
         programs
     }
 }
+
+/// What asks for addresses, the first that is there: `resolve/dhcp/client.sh`.
+const DHCP_CLIENTS: &[&str; 4] = &["udhcpc", "busybox", "dhclient", "dhcpcd"];
 
 fn first_program(command: &Argv) -> Option<String> {
     match command {

@@ -5,6 +5,7 @@ mod capture;
 mod carrier;
 mod clock;
 mod daemons;
+mod dhcp;
 mod downs;
 mod ends;
 mod expose;
@@ -97,14 +98,16 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         let known = neighbors_of(&segments, &interfaces, &addresses, &kinds, spec.arp);
         let around = daemons::neighborhoods(&segments, &interfaces);
         let (speaking, nats) = (daemons::take(&mut spec), nat::take(&mut spec));
-        let flowing = openflow::take(&mut spec);
+        let (flowing, lent) = (openflow::take(&mut spec), dhcp::take(&mut spec));
         let ways = routing.routes.into_iter().zip(routing.names);
         plan.nodes = node_plans(spec.nodes, &spec.inherit, &stacks, switches, ways).collect();
         complete(&mut plan.nodes, positions.into_iter().zip(routing.ecmp).zip(groups));
         add_interfaces(&mut plan, interfaces, addresses, known);
         rules::settle(&mut plan, &policies, &around, &mut found.errors);
+        let lent = dhcp::settle(&mut plan, lent, (&around, &spec.links), left_out, &mut found.errors);
         nat::configure(&mut plan, &nats, (&around, &spec.links), &mut routing.learned, (left_out, &mut found.errors));
         daemons::configure(&mut plan, &speaking, &around, &spec.links, &routing.learned);
+        dhcp::configure(&mut plan, &lent, &mut found.errors);
         openflow::configure(&mut plan, &flowing, &around, &mut found.errors);
     }
     plan
@@ -140,6 +143,7 @@ fn entries(spec: &mut Spec, errors: &mut Errors) -> Vec<EntrySpec> {
     timeline.extend(order::setups(spec));
     timeline.extend(daemons::entries(spec, errors));
     timeline.extend(openflow::entries(spec));
+    timeline.extend(dhcp::entries(spec));
     timeline
 }
 
@@ -351,7 +355,15 @@ fn add_interfaces(
     for ((Interface { at, name, mac }, own), neighbors) in interfaces.into_iter().zip(addresses).zip(known) {
         let EndPlan { end, node, .. } = at;
         let mtu = plan.links[end.link()].mtu;
-        plan.nodes[node].interfaces.push(InterfacePlan { name, mac, mtu, addresses: own, neighbors, end });
+        plan.nodes[node].interfaces.push(InterfacePlan {
+            name,
+            mac,
+            mtu,
+            addresses: own,
+            leased: Vec::new(),
+            neighbors,
+            end,
+        });
     }
 }
 

@@ -147,6 +147,7 @@ pub(crate) mod tests {
             node: spanned(node),
             interface: None,
             addresses: given(address).into_iter().collect(),
+            asks: None,
             mac: None,
         };
         LinkSpec {

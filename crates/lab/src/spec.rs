@@ -9,7 +9,7 @@ use crate::plan::{
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, CpuCost, Date, Duration, Seed};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 /// The whole file.
@@ -128,6 +128,9 @@ pub(crate) struct NodeSpec {
     pub(crate) routing: RoutingSpec,
     pub(crate) firewall: Vec<RulesSpec>,
     pub(crate) nat: Option<NatSpec>,
+    pub(crate) dhcp: Option<DhcpSpec>,
+    /// Whether its addresses of IPv4 come from DHCP servers.
+    pub(crate) asks: Option<Spanned<()>>,
     pub(crate) switch: SwitchSpec,
     pub(crate) openflow: OpenFlowSpec,
 }
@@ -223,6 +226,32 @@ pub(crate) struct ForwardSpec {
     pub(crate) is_udp: bool,
 }
 
+/// The DHCP server of a node.
+#[derive(Debug)]
+pub(crate) struct DhcpSpec {
+    pub(crate) place: Spanned<()>,
+    /// The links that it serves; none: those where somebody asks.
+    pub(crate) links: Vec<Spanned<String>>,
+    /// Whether nodes of the lab get the addresses of the plan.
+    pub(crate) reserve: bool,
+    /// The first and the last address for all others.
+    pub(crate) range: Option<Spanned<[Ipv4Addr; 2]>>,
+    pub(crate) lease: Duration,
+    /// The router that clients are told of; none: as the plan has it for each.
+    pub(crate) router: Option<Spanned<TargetSpec>>,
+    /// The name server that clients are told of; none: the node itself.
+    pub(crate) dns: Option<Spanned<TargetSpec>>,
+    pub(crate) domain: Option<String>,
+}
+
+/// Whom a DHCP server names to its clients.
+#[derive(Debug)]
+pub(crate) enum TargetSpec {
+    Nobody,
+    Address(Ipv4Addr),
+    Node(String),
+}
+
 /// What only switches have.
 #[derive(Debug, Default)]
 pub(crate) struct SwitchSpec {
@@ -299,6 +328,8 @@ pub(crate) struct EndSpec {
     pub(crate) node: Spanned<String>,
     pub(crate) interface: Option<Spanned<String>>,
     pub(crate) addresses: Vec<Spanned<IpNet>>,
+    /// Whether its address of IPv4 comes from a DHCP server.
+    pub(crate) asks: Option<Spanned<()>>,
     pub(crate) mac: Option<Spanned<[u8; 6]>>,
 }
 

@@ -266,7 +266,8 @@ fn node_config(job: &Job, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl
         name: interface.name.clone(),
         mac: interface.mac,
         mtu: interface.mtu,
-        addresses: interface.addresses.clone(),
+        addresses: interface.addresses.iter().filter(|net| !interface.is_leased(net.addr())).copied().collect(),
+        leased: interface.leased.clone(),
         neighbors: interface.neighbors.clone(),
     };
     let route = |route: &netloom_lab::RoutePlan| RouteConfig {
@@ -274,13 +275,14 @@ fn node_config(job: &Job, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl
         via: route.via,
         interface: route.interface,
     };
+    let is_ours = |route: &&netloom_lab::RoutePlan| !node.interfaces[route.interface].is_leased(route.via);
     NodeConfig {
         lab: job.plan.name.clone(),
         name: node.name.clone(),
         forwarding: node.kind.forwards(),
         sysctls: node.sysctls.clone(),
         interfaces: node.interfaces.iter().enumerate().map(interface).collect(),
-        routes: node.routes.iter().map(route).collect(),
+        routes: node.routes.iter().filter(is_ours).map(route).collect(),
         rules: node.rules.iter().map(rule).collect(),
         tables: node.tables.iter().map(table_route).collect(),
         groups: node.groups.iter().filter_map(|part| Some((part.group, part.interface()?))).collect(),

@@ -20,7 +20,11 @@ pub(crate) fn programs_exist(plan: &Plan, lab_file: &Path) -> Result<(), RunErro
 
 /// The programs of the timeline that are not on this machine, as far as that is known before the run.
 pub fn missing_programs(plan: &Plan, lab_file: &Path) -> Vec<MissingProgram> {
-    let absent = plan.programs().into_iter().filter(|program| !exists(&program.name, &path_of(plan, program)));
+    let is_absent = |program: &Program| {
+        let path = path_of(plan, program);
+        !exists(&program.name, &path) && !program.others.iter().any(|other| exists(other, &path))
+    };
+    let absent = plan.programs().into_iter().filter(is_absent);
     let missing = |Program { line, name, key, .. }: Program| {
         let package = key.and_then(|_| package(&name));
         MissingProgram {
@@ -44,6 +48,8 @@ fn package(program: &str) -> Option<&'static str> {
         "bird" => Some("bird2"),
         "ovsdb-tool" | "ovs-vsctl" => Some("openvswitch-switch"),
         "nft" => Some("nftables"),
+        "dnsmasq" => Some("dnsmasq-base"),
+        "udhcpc" => Some("udhcpc"),
         "iptables-restore" | "ip6tables-restore" => Some("iptables"),
         _ => program.starts_with("/usr/lib/frr/").then_some("frr"),
     }

@@ -161,6 +161,7 @@ fn busy(node: u8) -> NodeConfig {
         mac: mac(network, node),
         mtu: MTU,
         addresses: vec![format!("{}/24", address(network, node)).parse().expect("an address and its prefix")],
+        leased: Vec::new(),
         neighbors: vec![(address(network, 1 - node).into(), mac(network, 1 - node))],
         engine: false,
     };

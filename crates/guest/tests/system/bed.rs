@@ -111,6 +111,7 @@ pub(crate) fn interface(name: &str, number: u8, addresses: &[&str]) -> Interface
         mac: [2, 0, 0, 0, 0, number],
         mtu: 1500,
         addresses: addresses.iter().map(|address| address.parse().unwrap()).collect(),
+        leased: Vec::new(),
         neighbors: Vec::new(),
         engine: false,
     }

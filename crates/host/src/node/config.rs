@@ -61,6 +61,8 @@ pub struct InterfaceConfig {
     pub mtu: u32,
     /// Its addresses with the lengths of their prefixes.
     pub addresses: Vec<IpNet>,
+    /// Subnets of which its programs may give it addresses, as a DHCP client does.
+    pub leased: Vec<IpNet>,
     /// Neighbors known for good.
     pub neighbors: Vec<(IpAddr, [u8; 6])>,
     /// Whether a packet engine takes what it sends from a packet socket, which cannot be told of tunnels in super-packets.

@@ -88,6 +88,10 @@ fn judge(config: &NodeConfig, known: &[(u32, Option<usize>)], seen: &Seen) -> Op
         Seen::Address { index, address, is_new } => {
             let interface = described(index)?;
             let is_described = interface.addresses.iter().any(|own| own.addr() == *address);
+            // They come and go, which is what leases do.
+            if interface.leased.iter().any(|own| own.contains(address)) {
+                return None;
+            }
             let name = &interface.name;
             match (is_described, *is_new) {
                 (false, true) => note(format!("{name} was given the address {address}")),
@@ -127,6 +131,7 @@ mod tests {
             mac: [2; 6],
             mtu: 1_500,
             addresses: vec!["10.0.0.1/24".parse().unwrap()],
+            leased: vec!["10.1.0.0/24".parse().unwrap()],
             neighbors: Vec::new(),
             engine: true,
         };
@@ -165,6 +170,7 @@ mod tests {
         let at = |address: &str, is_new| Seen::Address { index: 2, address: address.parse().unwrap(), is_new };
         assert_eq!(said(&at("10.0.0.1", true)), None);
         assert_eq!(said(&at("10.0.0.1", false)), Some((false, "eth0 lost its address 10.0.0.1".into())));
+        assert_eq!((said(&at("10.1.0.7", true)), said(&at("10.1.0.7", false))), (None, None));
         assert_eq!(said(&at("10.9.9.9", true)), Some((false, "eth0 was given the address 10.9.9.9".into())));
     }
 }

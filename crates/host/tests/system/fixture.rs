@@ -42,6 +42,7 @@ pub(crate) fn host(name: &str, interfaces: &[&[&str]]) -> NodeConfig {
         mac: [2, 0, name.as_bytes()[0], name.as_bytes()[name.len() - 1], 0, u8::try_from(number).unwrap()],
         mtu: 1500,
         addresses: addresses.iter().map(|address| address.parse().unwrap()).collect(),
+        leased: Vec::new(),
         neighbors: Vec::new(),
         engine: false,
     });

@@ -76,6 +76,6 @@ impl Names {
 }
 
 fn port(link: &LinkSpec, end: &EndSpec, name: String) -> LinkSpec {
-    let there = EndSpec { node: link.name.clone(), interface: None, addresses: Vec::new(), mac: None };
+    let there = EndSpec { node: link.name.clone(), interface: None, addresses: Vec::new(), asks: None, mac: None };
     LinkSpec { name: Spanned { value: name, ..link.name.clone() }, ends: vec![end.clone(), there], ..link.clone() }
 }

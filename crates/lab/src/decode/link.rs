@@ -155,14 +155,14 @@ fn ends(node: &Node, errors: &mut Errors) -> Option<Vec<EndSpec>> {
 fn end(node: &Node, errors: &mut Errors) -> Option<EndSpec> {
     if !matches!(node.content, Content::Map(_)) {
         let name = keep(filled(node), errors)?;
-        return Some(EndSpec { node: node.spanned(name), interface: None, addresses: vec![], mac: None });
+        return Some(EndSpec { node: node.spanned(name), interface: None, addresses: vec![], asks: None, mac: None });
     }
     let fields = Fields::open(node, &END, errors)?;
     let interface = fields.read("interface", |value| interface(value).map(|name| value.spanned(name)), errors);
-    let addresses = fields.get("address").map_or_else(Vec::new, |value| addresses(value, errors));
+    let (addresses, asks) = fields.get("address").map_or_else(Default::default, |value| addresses(value, errors));
     let mac = fields.read("mac", |value| mac(value).map(|mac| value.spanned(mac)), errors);
     let name = fields.get("node")?;
-    Some(EndSpec { node: name.spanned(keep(filled(name), errors)?), interface, addresses, mac })
+    Some(EndSpec { node: name.spanned(keep(filled(name), errors)?), interface, addresses, asks, mac })
 }
 
 fn interface(node: &Node) -> Result<String, Diagnostic> {
@@ -178,10 +178,13 @@ fn interface(node: &Node) -> Result<String, Diagnostic> {
     )))
 }
 
-fn addresses(node: &Node, errors: &mut Errors) -> Vec<Spanned<IpNet>> {
+/// The addresses of an end, and where it says that a DHCP server gives it one.
+fn addresses(node: &Node, errors: &mut Errors) -> (Vec<Spanned<IpNet>>, Option<Spanned<()>>) {
     let items = match &node.content {
         Content::List(items) => items,
         _ => std::slice::from_ref(node),
     };
-    items.iter().filter_map(|item| keep(address(item).map(|net| item.spanned(net)), errors)).collect()
+    let (asking, given): (Vec<&Node>, Vec<&Node>) = items.iter().partition(|item| item.text() == Some("dhcp"));
+    let given = given.into_iter().filter_map(|item| keep(address(item).map(|net| item.spanned(net)), errors)).collect();
+    (given, asking.first().map(|item| item.spanned(())))
 }

@@ -1,5 +1,6 @@
 //! Nodes.
 
+use super::dhcp::{asks, dhcp};
 use super::expose::expose;
 use super::firewall::firewall;
 use super::nat::nat;
@@ -85,6 +86,8 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.firewall = fields.get("firewall").map_or_else(Vec::new, |value| firewall(value, spec.kind, errors));
     let has_daemons = !spec.routing.daemons.is_empty();
     spec.nat = fields.get("nat").and_then(|value| nat(value, spec.kind, has_daemons, errors));
+    spec.dhcp = fields.get("dhcp").and_then(|value| dhcp(value, errors));
+    spec.asks = fields.read("addresses", asks, errors);
     spec.switch = switch(&fields, errors);
     spec.openflow = openflow::openflow(spec.kind, &fields, &spec.files, errors);
     errors.extend(misplaced(spec.kind, &fields));

@@ -98,7 +98,7 @@ fn fixed(node: &Node, errors: &mut Errors) -> Vec<([u8; 6], Spanned<String>)> {
 
 /// Errors about settings that nodes of other kinds have.
 pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> {
-    const OF_MACHINES: [&str; 14] = [
+    const OF_MACHINES: [&str; 16] = [
         "stack",
         "memory",
         "cpus",
@@ -113,6 +113,8 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
         "expose",
         "rules",
         "multihomed",
+        "dhcp",
+        "addresses",
     ];
     const OF_SWITCHES: [&str; 4] = ["ageing", "table", "static", "stp"];
     const OF_OPENFLOW: [&str; 2] = ["controller", "fail_mode"];

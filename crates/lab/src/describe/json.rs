@@ -253,6 +253,7 @@ impl Plan {
             "mac": mac(interface.mac),
             "mtu_bytes": interface.mtu,
             "addresses": interface.addresses.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "leased": interface.leased.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "neighbors": interface.neighbors.iter().map(|(address, at)| json!({
                 "address": address.to_string(),
                 "mac": mac(*at),
@@ -321,6 +322,7 @@ impl Plan {
                 ReadyWhen::File(path) => json!({ "file": path, "timeout_ns": ready.timeout.as_nanos() }),
                 ReadyWhen::Command(command) => json!({ "command": argv(command), "timeout_ns": ready.timeout.as_nanos() }),
                 ReadyWhen::Pause(span) => json!({ "pause_ns": span.as_nanos() }),
+                ReadyWhen::Lease(path) => json!({ "lease": path, "timeout_ns": ready.timeout.as_nanos() }),
                 ReadyWhen::Routes(prefixes) => json!({
                     "routes": prefixes.iter().map(ToString::to_string).collect::<Vec<_>>(),
                     "timeout_ns": ready.timeout.as_nanos(),

@@ -84,8 +84,14 @@ impl Plan {
             let mut head = vec![node.name.clone(), node.kind.name().to_owned(), machine];
             for (place, interface) in node.interfaces.iter().enumerate() {
                 let of_family = |v6: bool| {
-                    let nets = interface.addresses.iter().filter(|net| net.addr().is_ipv6() == v6);
-                    nets.map(ToString::to_string).collect::<Vec<_>>().join(" ")
+                    let nets = || interface.addresses.iter().filter(|net| net.addr().is_ipv6() == v6);
+                    let subnets = interface.leased.iter().filter(|net| net.addr().is_ipv6() == v6);
+                    let leased = subnets.map(|net| match nets().find(|own| net.contains(&own.addr())) {
+                        Some(own) => format!("{own} (leased)"),
+                        None => format!("one of {net}"),
+                    });
+                    let fixed = nets().filter(|net| !interface.is_leased(net.addr())).map(ToString::to_string);
+                    fixed.chain(leased).collect::<Vec<_>>().join(" ")
                 };
                 let mut row = std::mem::replace(&mut head, vec![String::new(); 3]);
                 let link = self.links[interface.end.link()].name.clone();
@@ -350,6 +356,7 @@ fn run_text(plan: &Plan, run: &RunCommand) -> String {
         ReadyWhen::File(path) => format!("ready when {path} exists"),
         ReadyWhen::Command(probe) => format!("ready when `{probe}` succeeds"),
         ReadyWhen::Pause(span) => format!("ready after {span}"),
+        ReadyWhen::Lease(_) => "ready when it has an address".to_owned(),
         ReadyWhen::Routes(prefixes) => format!("ready when its table has {} prefixes", prefixes.len()),
     });
     let after: Vec<&str> = run.after.iter().filter_map(|other| plan.command_name(*other)).collect();

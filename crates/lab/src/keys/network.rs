@@ -172,6 +172,8 @@ pub(crate) const TREATMENT: Section = Section {
     ],
 };
 
+const END_ADDRESS: Kind = Kind::OneOf(&[Kind::Text(ADDRESS), Kind::Word(&["dhcp"])]);
+
 /// An end of a link.
 pub(crate) const END: Section = Section {
     name: "end",
@@ -186,9 +188,10 @@ pub(crate) const END: Section = Section {
         ),
         Key::new(
             "address",
-            Kind::OneOf(&[Kind::Text(ADDRESS), Kind::List { items: &Kind::Text(ADDRESS), least: 1, most: None }]),
+            Kind::OneOf(&[END_ADDRESS, Kind::List { items: &END_ADDRESS, least: 1, most: None }]),
             "[10.0.0.1/24, \"fd00::1/64\"]",
-            "Its address with the prefix length, or several. Replaces the automatic address of that family.",
+            "Its address with the prefix length, or several; dhcp, if it comes from a server. Replaces the automatic address of that \
+             family.",
         ),
         Key::new("mac", Kind::Text(MAC), "\"02:00:00:00:00:01\"", "Its hardware address."),
     ]],

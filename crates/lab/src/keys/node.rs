@@ -4,7 +4,7 @@ use super::daemons::{CONFIGURATION, DAEMONS};
 use super::files::{COLLECT, FILES};
 use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARIABLE_NAMES};
 use super::rules::RULES;
-use super::services::{FIREWALL, NAT};
+use super::services::{DHCP, FIREWALL, NAT};
 use super::timeline::COMMAND;
 use super::{CONGESTION_NAME, Key, Kind, MAC, PORT, Quantity, SYSCTL_NAME, Section};
 
@@ -108,6 +108,19 @@ pub(crate) const NODE: Section = Section {
             Kind::Section(&NAT),
             "{outside: access}",
             "How a router translates addresses of IPv4 of what is behind it.",
+        ),
+        Key::new(
+            "dhcp",
+            Kind::OneOf(&[Kind::Flag, Kind::Section(&DHCP)]),
+            "{lease: 10 min}",
+            "Whether dnsmasq runs on it, lends addresses of IPv4 to the nodes on its links that ask, and answers their questions \
+             for names; or how it does. Default: false.",
+        ),
+        Key::new(
+            "addresses",
+            Kind::Word(&["dhcp"]),
+            "dhcp",
+            "Where its addresses come from: dhcp is a DHCP client on each of its links, for IPv4. Default: Netloom sets them.",
         ),
         Key::new(
             "ageing",

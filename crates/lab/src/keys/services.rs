@@ -1,6 +1,6 @@
 //! The tables of the services of networks.
 
-use super::kinds::LINK_REFERENCE;
+use super::kinds::{DURATION, LINK_REFERENCE};
 use super::{Key, Kind, Section};
 
 /// Rules of a firewall: a file, or the rules themselves.
@@ -71,5 +71,57 @@ pub(crate) const FORWARD: Section = Section {
         Key::new("to", Kind::Text("^[^:]+(:[1-9][0-9]*)?$"), "server:80", "The node, and its port if that is another.")
             .required(),
         Key::new("protocol", Kind::Word(&["tcp", "udp"]), "udp", "The protocol. Default: tcp."),
+    ]],
+};
+
+/// An IPv4 address.
+const V4: Kind = Kind::Text("^[0-9]{1,3}(\\.[0-9]{1,3}){3}$");
+/// A node, an address, or nobody.
+const TARGET: Kind = Kind::Text("^[a-zA-Z0-9.-]{1,31}$");
+
+/// The DHCP server of a node.
+pub(crate) const DHCP: Section = Section {
+    name: "dhcp",
+    doc: "A node's DHCP server, which answers questions for names, too.",
+    groups: &[&[
+        Key::new(
+            "links",
+            Kind::OneOf(&[LINK_REFERENCE, Kind::List { items: &LINK_REFERENCE, least: 1, most: None }]),
+            "lan",
+            "The link, or those, that it serves. Default: those of its links where somebody asks.",
+        ),
+        Key::new(
+            "reserve",
+            Kind::Flag,
+            "false",
+            "Whether each node of the lab that asks gets the address that the plan has for it. Default: true; else it gets any \
+             of the range, and has no name in /etc/hosts.",
+        ),
+        Key::new(
+            "range",
+            Kind::List { items: &V4, least: 2, most: Some(2) },
+            "[10.0.0.4, 10.0.0.6]",
+            "The first and the last address for those who have none reserved. Default: none; without `reserve` all addresses \
+             of the subnet that no other node has.",
+        ),
+        Key::new("lease", DURATION, "10 min", "For how long an address is lent: 2 min or more. Default: 1 h."),
+        Key::new(
+            "router",
+            TARGET,
+            "r1",
+            "The router that clients are told of: a node, an address, or none. Default: the routes that the plan has for each.",
+        ),
+        Key::new(
+            "dns",
+            TARGET,
+            "none",
+            "The name server that clients are told of: a node, an address, or none. Default: this node.",
+        ),
+        Key::new(
+            "domain",
+            Kind::Text("^[a-zA-Z0-9][a-zA-Z0-9.-]{0,62}$"),
+            "home",
+            "The domain of the lab's names, in which clients look for names without a dot. Default: none.",
+        ),
     ]],
 };

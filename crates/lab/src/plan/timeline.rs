@@ -115,6 +115,10 @@ pub enum NodeKey {
     Firewall,
     /// Address translation.
     Nat,
+    /// A DHCP server.
+    Dhcp,
+    /// Where addresses come from: a DHCP client.
+    Addresses,
     /// What it is, as OpenFlow switches.
     Kind,
 }
@@ -126,6 +130,8 @@ impl NodeKey {
             Self::Daemons => "daemons",
             Self::Firewall => "firewall",
             Self::Nat => "nat",
+            Self::Dhcp => "dhcp",
+            Self::Addresses => "addresses",
             Self::Kind => "kind",
         }
     }
@@ -197,6 +203,8 @@ pub enum ReadyWhen {
     Command(Argv),
     /// This time has passed.
     Pause(Duration),
+    /// A DHCP client has noted in this file that it has an address.
+    Lease(String),
     /// The node has routes to all of these prefixes.
     Routes(Vec<IpNet>),
 }

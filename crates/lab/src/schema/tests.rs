@@ -1,7 +1,7 @@
 use super::*;
 use crate::keys::{
-    ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DIRECTION, DOWN, END, FILE, FORWARD, HEAL, IPTABLES, LINK,
-    MOVE, MULTICAST, NAT, NODE, PARTITION, READY, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
+    ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DHCP, DIRECTION, DOWN, END, FILE, FORWARD, HEAL, IPTABLES,
+    LINK, MOVE, MULTICAST, NAT, NODE, PARTITION, READY, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -35,7 +35,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
         }
         "convergence" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\nready: {{{pair}}}\n"),
         "node" if SWITCH_KEYS.contains(&key.name) => switch(key.name, &pair),
-        "node" if key.name == "nat" => lab_with_service(section, key),
+        "node" if ["nat", "dhcp", "addresses"].contains(&key.name) => lab_with_service(section, key),
         "node" => node_lab(key.name, &pair),
         "rule" => {
             let rule = beside(&[("from", "10.0.0.1")]);
@@ -96,6 +96,7 @@ fn lab_with_service(section: &Section, key: &Key) -> String {
         let links = "{lan: {ends: [server, r1]}, access: {ends: [r1, isp]}}";
         format!("nodes: {{server: {{}}, r1: {{kind: router, {text}}}, isp: {{}}}}\nlinks: {links}\n")
     };
+    let dhcp = "links: {lan: {ends: [client, r1]}}\n";
     match (section.name, key.name) {
         ("move", name) => {
             let all = [("move", "mobile"), ("from", "lan1"), ("to", "lan2")];
@@ -107,6 +108,13 @@ fn lab_with_service(section: &Section, key: &Key) -> String {
             let links = "{lan1: {ends: [mobile, a]}, lan2: {ends: [mobile, b]}}";
             format!("nodes: [mobile, a, b]\nlinks: {links}\ntimeline: [{{{pair}, {}}}]\n", others.join(", "))
         }
+        ("node", "addresses") => format!("nodes: {{client: {{{pair}}}, r1: {{dhcp: true}}}}\n{dhcp}"),
+        ("node", "dhcp") => format!("nodes: {{client: {{addresses: dhcp}}, r1: {{{pair}}}}}\n{dhcp}"),
+        ("dhcp", "range") => {
+            format!("nodes: {{client: {{}}, r1: {{dhcp: {{{pair}}}}}}}\nlinks: {{lan: {{ends: [client, r1, x]}}}}\n")
+                .replace("r1:", "x: {}, r1:")
+        }
+        ("dhcp", _) => format!("nodes: {{client: {{addresses: dhcp}}, r1: {{dhcp: {{{pair}}}}}}}\n{dhcp}"),
         ("node", _) => lan(&pair),
         ("nat", "outside") => lan(&format!("nat: {{{pair}}}")),
         ("nat", _) => lan(&format!("nat: {{outside: access, {pair}}}")),
@@ -176,7 +184,7 @@ fn every_example_is_decoded_and_valid() {
         &RULE,
         &crate::capture::SECTION,
     ];
-    let machine = [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED, &IPTABLES, &NAT, &FORWARD];
+    let machine = [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED, &IPTABLES, &NAT, &FORWARD, &DHCP];
     let timeline = [&SETUP, &RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &MOVE, &READY];
     for section in network.into_iter().chain(machine).chain(timeline) {
         for key in section.keys() {

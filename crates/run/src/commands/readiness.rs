@@ -5,8 +5,9 @@ use netloom_units::{Duration, Instant};
 
 /// How often a service is asked whether it is ready. Asking costs some 50 us; services take milliseconds to start.
 const INTERVAL: Duration = Duration::from_millis(10);
-/// How often a node is asked for its routes: daemons take seconds to find them.
-const ROUTES_INTERVAL: Duration = Duration::from_millis(100);
+/// How often a node is asked for its routes, and for its address: daemons take seconds to find routes, and a client without a server asks
+/// for long.
+const NETWORK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What is known about a service that was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +48,8 @@ impl Readiness {
                 Self::Awaited { next: now + *span, deadline: None, interval: INTERVAL }
             }
             Some(Ready { when, timeout }) => {
-                let interval = if matches!(when, ReadyWhen::Routes(_)) { ROUTES_INTERVAL } else { INTERVAL };
+                let is_slow = matches!(when, ReadyWhen::Routes(_) | ReadyWhen::Lease(_));
+                let interval = if is_slow { NETWORK_INTERVAL } else { INTERVAL };
                 Self::Awaited { next: now, deadline: Some(now + *timeout), interval }
             }
         }
@@ -86,6 +88,7 @@ pub(crate) fn condition(ready: &Ready) -> String {
         ReadyWhen::File(path) => format!("the file {path} does not exist"),
         ReadyWhen::Command(command) => format!("`{command}` does not succeed"),
         ReadyWhen::Pause(span) => format!("the pause of {span} is not over"),
+        ReadyWhen::Lease(_) => "no DHCP server gave it an address".to_owned(),
         ReadyWhen::Routes(_) => "it has not all routes".to_owned(),
     }
 }

@@ -39,7 +39,7 @@ impl Programs {
         let node = described.node;
         match when {
             ReadyWhen::Pause(_) => Ok(true),
-            ReadyWhen::File(path) => {
+            ReadyWhen::File(path) | ReadyWhen::Lease(path) => {
                 let path = context.job.cwd.join(path);
                 self.nodes[node].has_file(path).map_err(|error| RunError::Died(error.to_string()))
             }

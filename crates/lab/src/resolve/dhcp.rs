@@ -1,0 +1,230 @@
+//! DHCP: who asks whom for addresses, and what servers and clients read.
+//!
+//! A node that asks has an address in the plan as all others have: that is what routes, names and neighbours are made of, and
+//! what its server reserves for its hardware address. What the plan says of it in its kernel is left to its client.
+
+mod configuration;
+mod programs;
+mod scene;
+#[cfg(test)]
+mod tests;
+
+pub(super) use programs::entries;
+
+use super::daemons::Neighborhood;
+use crate::diagnostics::{Diagnostic, Spanned};
+use crate::errors::{Errors, LeftOut};
+use crate::plan::{Action, Argv, End, EndPlan, FileContents, FilePlan, NodeKey, Plan, ReadyWhen};
+use crate::spec::{DhcpSpec, LinkSpec, Spec};
+use ipnet::Ipv4Net;
+use programs::{ASK, CLIENT, CONFIGURATION, DHCLIENT, LEASE, STATE};
+use scene::Scene;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+/// The name servers of a node.
+const RESOLVER: &str = "/etc/resolv.conf";
+
+/// What the lab file says of DHCP.
+pub(super) struct Dhcp {
+    /// By node.
+    servers: Vec<Option<DhcpSpec>>,
+    clients: BTreeMap<End, Spanned<()>>,
+}
+
+/// What a server does on one of its links.
+struct Served {
+    /// Its own end.
+    at: EndPlan,
+    /// Its own address.
+    net: Ipv4Net,
+    /// From the first to the last address for those who have none reserved.
+    pools: Vec<[Ipv4Addr; 2]>,
+    clients: Vec<Client>,
+    router: Option<Option<Ipv4Addr>>,
+    dns: Option<Ipv4Addr>,
+}
+
+/// Somebody who asks.
+struct Client {
+    at: EndPlan,
+    /// The address that is reserved.
+    address: Option<Ipv4Addr>,
+}
+
+/// What servers do.
+pub(super) struct Lending {
+    dhcp: Dhcp,
+    /// By server, in the order of its links.
+    served: BTreeMap<usize, Vec<Served>>,
+}
+
+/// What the lab file says, taken from it.
+pub(super) fn take(spec: &mut Spec) -> Dhcp {
+    let clients = programs::asking(spec);
+    Dhcp { clients, servers: spec.nodes.iter_mut().map(|node| node.dhcp.take()).collect() }
+}
+
+/// Finds who serves whom in a plan with interfaces and routes. Addresses that servers choose are in the plan no more.
+pub(super) fn settle(
+    plan: &mut Plan,
+    dhcp: Dhcp,
+    (around, links): (&[Neighborhood], &[LinkSpec]),
+    left_out: &LeftOut,
+    errors: &mut Errors,
+) -> Lending {
+    let mut served: BTreeMap<usize, Vec<Served>> = BTreeMap::new();
+    let mut found = Vec::new();
+    let mut known = BTreeSet::new();
+    for hood in around {
+        let scene = Scene { plan, dhcp: &dhcp, links, hood, left_out };
+        let own = scene.look(&mut known, &mut found);
+        if let Some(own) = own {
+            served.entry(own.at.node).or_default().push(own);
+        }
+    }
+    if found.is_empty() && errors.is_empty() {
+        found.extend(idle(plan, &dhcp, &known));
+    }
+    errors.extend(found);
+    for (own, client) in served.values().flatten().flat_map(|own| own.clients.iter().map(move |client| (own, client))) {
+        plan.nodes[client.at.node].interfaces[client.at.interface].leased.push(own.net.trunc().into());
+    }
+    for own in served.values().flatten().filter(|own| !is_reserving(&dhcp, own)) {
+        let hood = around.iter().find(|hood| hood.ends().any(|end| end.end == own.at.end));
+        forget(plan, own, hood.into_iter().flat_map(Neighborhood::ends));
+    }
+    Lending { dhcp, served }
+}
+
+fn is_reserving(dhcp: &Dhcp, served: &Served) -> bool {
+    dhcp.servers[served.at.node].as_ref().is_none_or(|server| server.reserve)
+}
+
+/// What is wrong, in a lab in which nothing else is, with servers of nobody, and with links that they are to serve and do not have.
+fn idle(plan: &Plan, dhcp: &Dhcp, known: &BTreeSet<(usize, String)>) -> Vec<Diagnostic> {
+    let mut wrong = Vec::new();
+    for (node, spec) in dhcp.servers.iter().enumerate().filter_map(|(node, spec)| Some((node, spec.as_ref()?))) {
+        let name = &plan.nodes[node].name;
+        for link in spec.links.iter().filter(|link| !known.contains(&(node, link.value.clone()))) {
+            wrong.push(link.error(format!("`{name}` has no link `{}` on which it could serve", link.value)));
+        }
+        if spec.links.is_empty() && !known.iter().any(|(own, _)| *own == node) {
+            wrong.push(spec.place.error(format!(
+                "nobody asks `{name}` for an address: write `addresses: dhcp` at a node on one of its links, or name `links`"
+            )));
+        }
+    }
+    wrong
+}
+
+/// Takes the addresses that a server chooses from the plan.
+fn forget<'a>(plan: &mut Plan, served: &Served, ends: impl Iterator<Item = &'a EndPlan>) {
+    let mut gone = BTreeSet::new();
+    for client in &served.clients {
+        let own = &mut plan.nodes[client.at.node].interfaces[client.at.interface];
+        gone.extend(own.addresses.extract_if(.., |net| net.addr().is_ipv4()).map(|net| net.addr()));
+    }
+    for end in ends {
+        let own = &mut plan.nodes[end.node].interfaces[end.interface];
+        own.neighbors.retain(|(address, _)| !gone.contains(address));
+    }
+}
+
+/// Gives servers and clients their files, and clients their interfaces.
+pub(super) fn configure(plan: &mut Plan, lending: &Lending, errors: &mut Errors) {
+    for (node, served) in &lending.served {
+        let Some(spec) = &lending.dhcp.servers[*node] else { continue };
+        if plan.nodes[*node]
+            .files
+            .iter()
+            .any(|file| file.target == Path::new(CONFIGURATION) || file.target.starts_with(STATE))
+        {
+            errors.push(spec.place.error(format!(
+                "`files` has {CONFIGURATION} or {STATE}, which belong to `dhcp`: leave them out there"
+            )));
+        }
+        let text = configuration::text(plan, *node, spec, served);
+        let file = |target, contents| file(spec.place.span.line, target, contents);
+        add(plan, *node, [file(STATE, FileContents::Empty), file(CONFIGURATION, FileContents::Text(text))]);
+    }
+    // By node, in the order of their interfaces.
+    let mut asking: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+    let clients = lending.served.iter().flat_map(|(server, own)| own.iter().map(move |own| (*server, own)));
+    for (server, client) in clients.flat_map(|(server, own)| own.clients.iter().map(move |client| (server, client))) {
+        asking.entry(client.at.node).or_default().push((client.at.interface, server));
+    }
+    asking.values_mut().for_each(|own| own.sort_unstable());
+    for (node, interfaces) in &asking {
+        let place = interfaces.first().map(|(interface, _)| plan.nodes[*node].interfaces[*interface].end);
+        let line = place.and_then(|end| lending.dhcp.clients.get(&end)).map_or(0, |place| place.span.line);
+        let text = |target: &str, text: &str| file(line, target, FileContents::Text(text.to_owned()));
+        let mut own = vec![
+            file(line, CLIENT, FileContents::Empty),
+            text(&format!("{CLIENT}/ask"), ASK),
+            FilePlan { mode: Some(0o755), ..text(&format!("{CLIENT}/lease"), LEASE) },
+            text(&format!("{CLIENT}/dhclient.conf"), DHCLIENT),
+        ];
+        if !plan.nodes[*node].files.iter().any(|file| file.target == Path::new(RESOLVER)) {
+            own.push(text(RESOLVER, ""));
+        }
+        add(plan, *node, own);
+    }
+    start(plan, &asking);
+}
+
+fn file(line: usize, target: &str, contents: FileContents) -> FilePlan {
+    FilePlan { line, target: PathBuf::from(target), contents, keep: false, mode: None, owner: None }
+}
+
+fn add(plan: &mut Plan, node: usize, files: impl IntoIterator<Item = FilePlan>) {
+    let node = &mut plan.nodes[node];
+    node.overlay = true;
+    node.files.extend(files);
+    node.files.sort_by(|one, other| one.target.cmp(&other.target));
+}
+
+/// Says for which interface each client asks, and after which server. Other services of its node wait for it.
+fn start(plan: &mut Plan, asking: &BTreeMap<usize, Vec<(usize, usize)>>) {
+    let down: BTreeSet<usize> = plan
+        .timeline
+        .iter()
+        .filter(|event| event.at.is_none())
+        .filter_map(|event| match &event.action {
+            Action::Down { part, .. } if part.direction.is_none() && part.pipe.is_none() => Some(part.link),
+            _ => None,
+        })
+        .collect();
+    let mut servers = BTreeMap::new();
+    let mut waiting: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, event) in plan.timeline.iter().enumerate() {
+        let Action::Run(run) = &event.action else { continue };
+        match run.key {
+            Some(NodeKey::Dhcp) => drop(servers.insert(run.node, place)),
+            Some(NodeKey::Addresses) => waiting.entry(run.node).or_default().push(place),
+            _ => {}
+        }
+    }
+    for (place, event) in plan.timeline.iter_mut().enumerate() {
+        let Action::Run(run) = &mut event.action else { continue };
+        let Some(own) = waiting.get(&run.node) else { continue };
+        if run.key == Some(NodeKey::Addresses) {
+            let number = own.iter().position(|other| *other == place);
+            let found = number.and_then(|number| asking.get(&run.node)?.get(number));
+            let Some((interface, server)) = found else { continue };
+            let interface = &plan.nodes[run.node].interfaces[*interface];
+            let path = format!("{CLIENT}/ask");
+            run.command = Argv::Exec(["sh", &path, &interface.name].map(str::to_owned).to_vec());
+            run.after.extend(servers.get(server));
+            match &mut run.ready {
+                // It asks until it is joined.
+                _ if down.contains(&interface.end.link()) => run.ready = None,
+                Some(ready) => ready.when = ReadyWhen::Lease(format!("{CLIENT}/{}.lease", interface.name)),
+                None => {}
+            }
+        } else if run.service && run.key != Some(NodeKey::Dhcp) {
+            run.after.extend(own);
+        }
+    }
+}

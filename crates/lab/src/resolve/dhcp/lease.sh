@@ -1,0 +1,80 @@
+#!/bin/sh
+# Netloom made this from the lab file: udhcpc, dhclient and dhcpcd call it when something happens to a lease.
+# udhcpc says what as an argument, the others in $reason.
+state=/run/dhcp/$interface.lease
+names=/run/dhcp/$interface.names
+tool=ip
+command -v ip >/dev/null || tool="busybox ip"
+
+# Pairs of a destination and a router.
+add_routes() {
+    while [ $# -gt 1 ]; do
+        $tool -4 route replace "$1" via "$2" dev "$interface"
+        shift 2
+    done
+}
+
+# The same as bytes: the length of a prefix, as many bytes of it as that needs, and a router (RFC 3442).
+add_byte_routes() {
+    while [ $# -gt 4 ]; do
+        length=$1 destination="" count=0
+        shift
+        while [ $count -lt 4 ]; do
+            byte=0
+            if [ $((count * 8)) -lt "$length" ]; then
+                byte=$1
+                shift
+            fi
+            destination=$destination${destination:+.}$byte
+            count=$((count + 1))
+        done
+        add_routes "$destination/$length" "$1.$2.$3.$4"
+        shift 4
+    done
+}
+
+take() {
+    # dhcpcd, which alone says it, has set the address and the routes.
+    if [ -z "${new_subnet_cidr:-}" ]; then
+        $tool -4 addr flush dev "$interface"
+        $tool -4 addr add "$address/$prefix" dev "$interface"
+        if [ -n "${staticroutes:-}" ]; then
+            # shellcheck disable=SC2086 # A list of words.
+            add_routes $staticroutes
+        elif [ -n "${new_rfc3442_classless_static_routes:-}" ]; then
+            # shellcheck disable=SC2086
+            add_byte_routes $new_rfc3442_classless_static_routes
+        else
+            for via in $routers; do
+                add_routes default "$via"
+                break
+            done
+        fi
+    fi
+    {
+        for server in $servers; do echo "nameserver $server"; done
+        if [ -n "$search" ]; then echo "search $search"; fi
+    } >"$names"
+    cat /run/dhcp/*.names >/etc/resolv.conf
+    echo "$lease" >"$state"
+}
+
+case ${1:-$reason} in
+bound | renew | BOUND | RENEW | REBIND | REBOOT)
+    address=${ip:-$new_ip_address} prefix=${mask:-$new_subnet_mask}
+    routers=${router:-${new_routers:-}} servers=${dns:-${new_domain_name_servers:-}} search=${domain:-${new_domain_name:-}}
+    lease="$address/$prefix $routers ${staticroutes:-} ${new_rfc3442_classless_static_routes:-} $servers $search"
+    echo "$interface has the address $address"
+    # A lease that is only longer changes nothing.
+    if [ "$(cat "$state" 2>/dev/null)" != "$lease" ]; then take; fi
+    ;;
+deconfig | EXPIRE | FAIL | RELEASE | STOP | NAK)
+    if [ -e "$state" ]; then
+        echo "$interface has lost its lease" >&2
+        $tool -4 addr flush dev "$interface"
+        rm -f "$state" "$names"
+        cat /run/dhcp/*.names >/etc/resolv.conf 2>/dev/null
+    fi
+    ;;
+esac
+exit 0

@@ -1,0 +1,168 @@
+use super::scene::gaps;
+use crate::plan::{Action, Argv, FileContents, NodePlan, Plan, ReadyWhen, RunCommand};
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+const HOME: &str = "
+nodes:
+  gw: {kind: router, dhcp: {domain: home, lease: 10 min}}
+  laptop: {addresses: dhcp}
+  tv: {}
+  server: {}
+links:
+  lan: {ends: [{node: gw, address: 192.168.1.1/24}, {node: laptop, address: 192.168.1.50/24}, tv]}
+  wan: {ends: [gw, server]}
+timeline: [{on: laptop, run: serve, service: true}]
+";
+
+fn plan(text: &str) -> Plan {
+    let lab = crate::parse(text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}"));
+    assert!(lab.warnings.is_empty(), "{}", lab.warnings);
+    lab.plan
+}
+
+fn node<'a>(plan: &'a Plan, name: &str) -> &'a NodePlan {
+    plan.nodes.iter().find(|node| node.name == name).unwrap()
+}
+
+fn text<'a>(plan: &'a Plan, name: &str, path: &str) -> &'a str {
+    let file = node(plan, name).files.iter().find(|file| file.target == Path::new(path));
+    match &file.unwrap_or_else(|| panic!("{name} has no {path}")).contents {
+        FileContents::Text(text) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The lines about hosts, ranges and options.
+fn lent(plan: &Plan, name: &str) -> Vec<String> {
+    text(plan, name, "/etc/dnsmasq.conf")
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix("dhcp-")?.to_owned()))
+        .filter(|line| !line.starts_with("leasefile"))
+        .collect()
+}
+
+fn command<'a>(plan: &'a Plan, name: &str) -> &'a RunCommand {
+    let mut runs =
+        plan.timeline.iter().filter_map(|event| if let Action::Run(run) = &event.action { Some(run) } else { None });
+    runs.find(|run| run.name == name).unwrap()
+}
+
+#[test]
+fn nodes_that_ask_get_the_addresses_and_routes_of_the_plan() {
+    let plan = plan(HOME);
+    let wanted = [
+        "authoritative",
+        "lease-max=1001",
+        "range=192.168.1.0,static,255.255.255.0,600",
+        "option=tag:eth0,option:dns-server,192.168.1.1",
+        "option=tag:!known,tag:eth0,option:router,192.168.1.1",
+        "host=02:00:00:00:00:02,set:client1,192.168.1.50,laptop",
+        "option=tag:client1,option:router,192.168.1.1",
+    ];
+    let lent = lent(&plan, "gw");
+    let mac = node(&plan, "laptop").interfaces[0].mac.map(|byte| format!("{byte:02x}")).join(":");
+    assert_eq!(lent, wanted.map(|line| line.replace("02:00:00:00:00:02", &mac)));
+    let conf = text(&plan, "gw", "/etc/dnsmasq.conf");
+    for line in ["interface=eth0", "no-resolv", "domain=home"] {
+        assert!(conf.lines().any(|own| own == line), "{line}\n{conf}");
+    }
+    assert!(!conf.contains("interface=eth1"), "{conf}");
+    let laptop = &node(&plan, "laptop").interfaces[0];
+    assert_eq!(laptop.addresses[0].to_string(), "192.168.1.50/24");
+    assert!(laptop.is_leased("192.168.1.50".parse().unwrap()) && !laptop.is_leased(laptop.addresses[1].addr()));
+    assert!(node(&plan, "tv").interfaces[0].leased.is_empty() && node(&plan, "tv").files.is_empty());
+    let names = plan.hosts_of(node(&plan, "server"));
+    assert!(names.contains("192.168.1.50 laptop"), "{names}");
+}
+
+#[test]
+fn a_client_waits_for_its_server_and_services_of_its_node_for_it() {
+    let plan = plan(HOME);
+    let name = |place: &usize| plan.command_name(*place).unwrap();
+    let client = command(&plan, "dhcp-laptop");
+    assert_eq!(client.command, Argv::Exec(["sh", "/run/dhcp/ask", "eth0"].map(str::to_owned).to_vec()));
+    assert_eq!(client.ready.as_ref().unwrap().when, ReadyWhen::Lease("/run/dhcp/eth0.lease".into()));
+    assert_eq!(client.after.iter().map(name).collect::<Vec<_>>(), ["dnsmasq-gw"]);
+    assert_eq!(command(&plan, "serve").after.iter().map(name).collect::<Vec<_>>(), ["dhcp-laptop"]);
+    assert!((0..plan.timeline.len()).all(|event| plan.starts_before_zero(event)));
+    assert_eq!(plan.programs().iter().filter(|program| program.others == ["busybox", "dhclient", "dhcpcd"]).count(), 1);
+}
+
+#[test]
+fn several_ways_out_of_a_node_are_told_as_routes() {
+    let plan = plan(
+        "
+nodes: {a: {addresses: dhcp}, r: {kind: router, dhcp: true}, s: {kind: router}, x: , y: }
+links: {lan: {ends: [r, s, a]}, to-x: {ends: [r, x]}, to-y: {ends: [s, y]}}
+",
+    );
+    let lent = lent(&plan, "r");
+    assert!(lent.contains(&"option=tag:client1,121,10.0.0.8/30,10.0.0.1,10.0.0.12/30,10.0.0.2".to_owned()), "{lent:?}");
+}
+
+#[test]
+fn what_is_not_reserved_is_in_no_plan() {
+    let plan = plan(
+        "
+nodes: {gw: {kind: router, dhcp: {reserve: false, router: none, dns: x}}, a: , b: {}, c: {}, x: }
+links: {lan: {ends: [gw, {node: a, address: dhcp}, b, {node: c, address: dhcp}]}, wan: {ends: [gw, x]}}
+",
+    );
+    let wanted = [
+        "range=10.0.0.2,10.0.0.2,255.255.255.248,3600",
+        "range=10.0.0.4,10.0.0.6,255.255.255.248,3600",
+        "option=tag:eth0,option:dns-server,10.0.0.10",
+        "option=tag:eth0,option:router",
+    ];
+    let lent = lent(&plan, "gw");
+    assert_eq!(lent[2..6], wanted);
+    assert!(lent[6].ends_with(",set:client1,a") && lent[7].ends_with(",set:client2,c"), "{lent:?}");
+    assert!(node(&plan, "a").interfaces[0].addresses.iter().all(|net| net.addr().is_ipv6()));
+    let known: Vec<String> = node(&plan, "b").interfaces[0]
+        .neighbors
+        .iter()
+        .filter(|(address, _)| address.is_ipv4())
+        .map(|(address, _)| address.to_string())
+        .collect();
+    assert_eq!(known, ["10.0.0.1"]);
+    assert!(!plan.hosts(&[]).contains("10.0.0.2 "), "{}", plan.hosts(&[]));
+}
+
+#[test]
+fn a_router_may_ask_on_one_link_and_serve_on_another() {
+    let plan = plan(
+        "
+nodes:
+  pc: {addresses: dhcp}
+  gw: {kind: router, dhcp: true, nat: {outside: access}}
+  isp: {kind: router, dhcp: true}
+  web: {}
+links: {lan: {ends: [pc, gw]}, access: {ends: [{node: gw, address: dhcp}, isp]}, net: {ends: [isp, web]}}
+",
+    );
+    assert_eq!(node(&plan, "gw").interfaces.iter().map(|own| own.leased.len()).collect::<Vec<_>>(), [0, 1]);
+    assert!(
+        lent(&plan, "isp").contains(&"option=tag:client1,option:router,10.0.0.6".to_owned()),
+        "{:?}",
+        lent(&plan, "isp")
+    );
+    // It asks the provider's server for names that it does not know.
+    assert!(!text(&plan, "gw", "/etc/dnsmasq.conf").contains("no-resolv"));
+    assert!(text(&plan, "isp", "/etc/dnsmasq.conf").contains("no-resolv"));
+}
+
+#[test]
+fn gaps_are_what_nobody_has() {
+    let address = |last: u8| Ipv4Addr::new(10, 0, 0, last);
+    let of = |taken: &[u8]| {
+        let taken: Vec<Ipv4Addr> = taken.iter().map(|last| address(*last)).collect();
+        gaps([address(1), address(6)], taken.iter())
+            .into_iter()
+            .map(|ends| ends.map(|end| end.octets()[3]))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of(&[]), [[1, 6]]);
+    assert_eq!(of(&[0, 1, 4, 6, 9]), [[2, 3], [5, 5]]);
+    assert_eq!(of(&[1, 2, 3, 4, 5, 6]), Vec::<[u8; 2]>::new());
+}

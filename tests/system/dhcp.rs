@@ -1,0 +1,157 @@
+//! DHCP servers and their clients.
+
+use crate::bed::{Bed, Finished, User, is_root};
+use std::fs;
+
+/// Fails with what is to be done if a program is not there.
+fn ran(finished: Finished) -> Finished {
+    assert!(
+        !finished.stderr.contains("not on this machine"),
+        "`scripts/install-deps services` installs it: {finished:#?}"
+    );
+    finished
+}
+
+const BOUNDS: &str =
+    "bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 10 s, starts: 60 s}";
+
+/// What the commands of this name have printed.
+fn printed(bed: &Bed, lab: &str, command: &str, stream: &str) -> String {
+    let end = format!("-{command}.{stream}");
+    let mut logs = fs::read_dir(bed.latest(lab).join("logs")).unwrap().flatten();
+    let log =
+        logs.find(|log| log.path().to_string_lossy().ends_with(&end)).unwrap_or_else(|| panic!("{command}: no log"));
+    fs::read_to_string(log.path()).unwrap()
+}
+
+/// A client behind a router, one with several routes, one that gets any address, and a server outside.
+fn network() -> String {
+    let show = "ip -4 -o addr show dev eth0 | sed 's/.*inet //; s/ .*//'; ip -4 route; cat /etc/resolv.conf";
+    format!(
+        "
+nodes:
+  gw: {{kind: router, dhcp: {{domain: home, links: lan}}}}
+  other: {{kind: router, dhcp: {{links: cell, reserve: false, range: [10.0.0.21, 10.0.0.21]}}}}
+  a: {{addresses: dhcp}}
+  b: {{}}
+  guest: {{addresses: dhcp}}
+  far: {{}}
+  near: {{}}
+links:
+  lan: {{ends: [gw, other, a, {{node: b, address: dhcp}}], delay: 1 ms}}
+  net: {{ends: [gw, far]}}
+  cell: {{ends: [{{node: other, address: 10.0.0.20/29}}, guest, near]}}
+timeline:
+  - {{on: a, run: \"{show}\", as: show-a}}
+  - {{on: guest, run: \"{show}\", as: show-guest}}
+  - {{on: b, run: python3 ask.py, as: names}}
+  - {{on: a, run: ping -4 -c 1 -W 5 far, as: ping-far}}
+  - {{on: b, run: ping -4 -c 1 -W 5 a, as: ping-a}}
+  - {{on: guest, run: ping -4 -c 1 -W 5 far, as: ping-guest}}
+expect:
+  - ping-far.exit == 0
+  - ping-a.exit == 0
+  - ping-guest.exit == 0
+"
+    )
+}
+
+/// Asks the name server of /etc/resolv.conf itself, since /etc/hosts knows the names, too.
+const ASK: &str = r#"
+import socket, struct
+server = [line.split()[1] for line in open("/etc/resolv.conf") if line.startswith("nameserver")][0]
+asking = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+asking.settimeout(5)
+for name in ["far", "a.home", "nobody", "nobody.home", "nobody.example"]:
+    labels = b"".join(bytes([len(part)]) + part.encode() for part in name.split("."))
+    asking.sendto(struct.pack("!6H", 7, 0x100, 1, 0, 0, 0) + labels + b"\0\0\1\0\1", (server, 53))
+    answer = asking.recv(512)
+    found = struct.unpack("!H", answer[6:8])[0]
+    print(name, ".".join(map(str, answer[-4:])) if found else answer[3] & 15)
+"#;
+
+const SHOWN: [&str; 2] = [
+    "10.0.0.3/29\n10.0.0.0/29 dev eth0 proto kernel scope link src 10.0.0.3 \n10.0.0.8/30 via 10.0.0.1 dev eth0 \n10.0.0.16/29 via 10.0.0.2 dev eth0 \nnameserver 10.0.0.1\nsearch home\n",
+    "10.0.0.21/29\ndefault via 10.0.0.20 dev eth0 \n10.0.0.16/29 dev eth0 proto kernel scope link src 10.0.0.21 \nnameserver 10.0.0.20\n",
+];
+/// No such name: response code 3 (RFC 1035, section 4.1.1).
+const NAMES: &str = "far 10.0.0.10\na.home 10.0.0.3\nnobody 3\nnobody.home 3\nnobody.example 3\n";
+
+fn check(bed: &Bed, lab: &str) {
+    assert_eq!([printed(bed, lab, "show-a", "stdout"), printed(bed, lab, "show-guest", "stdout")], SHOWN);
+    assert_eq!(printed(bed, lab, "names", "stdout"), NAMES);
+    assert!(printed(bed, lab, "dhcp-a", "stderr").contains("asks for an address of eth0"));
+}
+
+#[test]
+fn clients_get_addresses_routes_and_names_from_their_servers() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("ask.py", ASK);
+        bed.write("lent.yaml", &format!("{BOUNDS}{}", network()));
+        let before = fs::read("/etc/resolv.conf").ok();
+        let run = ran(bed.netloom(&["run", "lent.yaml"])).expect_code(0);
+        assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+        assert!(!run.stdout.contains("did to its network"), "{run:#?}");
+        check(&bed, "lent");
+        assert_eq!(fs::read("/etc/resolv.conf").ok(), before);
+        bed.assert_nothing_is_left("lent");
+    }
+}
+
+#[test]
+fn in_virtual_time_leases_are_the_same_in_each_run() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    bed.write("ask.py", ASK);
+    bed.write("lent.yaml", &network());
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        let run = ran(bed.netloom(&["run", "lent.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+        assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+        check(&bed, "lent");
+        let logs = ["dnsmasq-gw", "dhcp-a", "dhcp-guest"].map(|command| printed(&bed, "lent", command, "stderr"));
+        seen.push(logs);
+    }
+    assert_eq!(seen[0], seen[1]);
+    bed.assert_nothing_is_left("lent");
+}
+
+#[test]
+fn a_client_without_a_server_fails_and_is_named() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let text = "
+nodes: {gw: {kind: router, dhcp: true, firewall: \"table inet f { chain i { type filter hook input priority 0; policy drop;\\n}\\n}\\n\"}, a: {addresses: dhcp}}
+links: {lan: {ends: [gw, a]}}
+timeline: [{on: a, run: sleep 1}]
+";
+    bed.write("none.yaml", text);
+    let run = ran(bed.netloom(&["run", "none.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(1);
+    let wanted = "service `dhcp-a` did not become ready in time: no DHCP server gave it an address";
+    assert!(run.stderr.contains(wanted), "{run:#?}");
+    assert!(run.stderr.contains("broadcasting discover"), "its last words: {run:#?}");
+    bed.assert_nothing_is_left("none");
+}
+
+/// A lease of two minutes is renewed after one; who cannot renew it is without an address until the link is there again.
+#[test]
+fn a_lease_that_is_not_renewed_is_lost_and_got_again() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let text = "
+nodes: {gw: {kind: router, dhcp: {lease: 2 min}}, a: {addresses: dhcp}, b: {addresses: dhcp}}
+links: {lan: {ends: [gw, a, b], delay: 1 ms}}
+timeline:
+  - {at: 30 s, link: lan-b, down: true}
+  - {at: 240 s, link: lan-b, up: true}
+  - {at: 200 s, on: a, run: ip -4 -o addr show dev eth0, as: kept}
+  - {at: 200 s, on: b, run: ip -4 -o addr show dev eth0; cat /etc/resolv.conf, as: lost}
+  - {at: 250 s, on: b, run: ping -4 -c 1 gw, as: again}
+expect: [again.exit == 0]
+";
+    bed.write("lease.yaml", text);
+    let run = ran(bed.netloom(&["run", "lease.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+    assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+    assert!(printed(&bed, "lease", "kept", "stdout").contains(" 10.0.0.2/29 "));
+    assert_eq!(printed(&bed, "lease", "lost", "stdout"), "");
+    assert!(printed(&bed, "lease", "dhcp-b", "stderr").contains("eth0 has lost its lease"));
+    bed.assert_nothing_is_left("lease");
+}
