@@ -62,3 +62,61 @@ fn programs_see_a_carrier_go_and_come_back() {
         bed.assert_nothing_is_left("carrier");
     }
 }
+
+/// What a command in node `a` of the lab prints.
+fn in_a(bed: &Bed, command: &str) -> String {
+    bed.netloom(&["exec", "hand", "a", "--", "sh", "-c", command]).stdout
+}
+
+#[test]
+fn a_carrier_goes_and_comes_back_by_hand() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write(
+            "hand.yaml",
+            "name: hand\nnodes: {a: {}, b: {}}\nlinks: {l: {ends: [a, b]}}\n\
+             bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}\n",
+        );
+        bed.netloom(&["up", "hand.yaml", "-q"]).expect_code(0);
+        let ping = "ping -q -c 1 -W 5 b";
+        assert!(in_a(&bed, ping).contains(" 1 received"));
+        for (change, why) in [
+            ("down=500 ms", "until up=true"),
+            ("down={carrier: true, for: 1 s}", "until up=true"),
+            ("up=false", "write up=true"),
+        ] {
+            let refused = bed.netloom(&["set", "hand", "l", change]).expect_code(2);
+            assert!(refused.stderr.contains(why), "{refused:#?}");
+        }
+        let refused = bed.netloom(&["set", "hand", "l.forward", "down={carrier: true}"]).expect_code(2);
+        assert!(refused.stderr.contains("one carrier for all"), "{refused:#?}");
+        assert_eq!(in_a(&bed, "cat /sys/class/net/eth0/carrier"), "1\n", "nothing was done");
+        bed.netloom(&["set", "hand", "l", "down={carrier: true}"]).expect_code(0);
+        assert_eq!(in_a(&bed, "cat /sys/class/net/eth0/carrier"), "0\n");
+        // The node's kernel drops them, for want of a carrier.
+        assert!(in_a(&bed, "ping -q -c 3 -i 0.1 -W 0.2 b").contains(" 0 received"));
+        bed.netloom(&["set", "hand", "l", "up=true"]).expect_code(0);
+        assert_eq!(in_a(&bed, "cat /sys/class/net/eth0/carrier"), "1\n");
+        // Until it has noticed, it goes on dropping.
+        assert!(in_a(&bed, &format!("until {ping}; do sleep 0.05; done")).contains(" 1 received"));
+        bed.netloom(&["down", "hand"]).expect_code(0);
+        let verdict = bed.json("hand", "verdict.json");
+        assert_eq!(verdict["findings"].as_array().map(Vec::len), Some(0), "{verdict:#}");
+        let events = fs::read_to_string(bed.latest("hand").join("events.jsonl")).unwrap();
+        let count = |what: &str| events.lines().filter(|line| line.contains(what)).count();
+        assert_eq!((count("\"carrier off\""), count("\"carrier on\"")), (1, 1), "{events}");
+        bed.assert_nothing_is_left("hand");
+    }
+}
+
+#[test]
+fn a_kernel_of_a_nodes_own_keeps_its_carrier() {
+    let bed = Bed::with_kernel(User::Own);
+    bed.write("hand.yaml", "name: hand\nnodes: {a: {stack: kernel}, b: {}}\nlinks: {l: {ends: [a, b]}}\n");
+    bed.netloom(&["up", "hand.yaml", "-q"]).expect_code(0);
+    let refused = bed.netloom(&["set", "hand", "l", "down={carrier: true}"]).expect_code(2);
+    assert!(refused.stderr.contains("node `a` has a kernel of its own"), "{refused:#?}");
+    bed.netloom(&["set", "hand", "l", "down=true"]).expect_code(0);
+    bed.netloom(&["down", "hand"]);
+    bed.assert_nothing_is_left("hand");
+}

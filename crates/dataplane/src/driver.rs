@@ -214,6 +214,7 @@ impl Driver {
         match command {
             Command::Change(pipe, change) => self.edge.fabric.change(now, pipe, &change),
             Command::SetUp(pipe, up) => self.edge.fabric.set_up(now, pipe, up),
+            Command::Unplug(pipe) => self.edge.fabric.unplug(now, pipe),
             Command::Plan(appointments) => self.agenda.add(appointments),
             Command::AddTap(id, tap) => {
                 self.edge.taps.push((id, tap));

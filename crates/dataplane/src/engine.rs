@@ -167,6 +167,19 @@ impl Engine {
         self.alive()
     }
 
+    /// Cuts a pipe, and what is on the wire is lost, too.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn unplug(&mut self, pipe: PipeId) -> Result<(), EngineError> {
+        if let Some((shard, inlet)) = self.places.inlet(pipe) {
+            self.workers[shard].send(Command::SetUp(inlet, false));
+        }
+        let (shard, own) = self.places.find(pipe);
+        self.workers[shard].send(Command::Unplug(own));
+        self.alive()
+    }
+
     /// Makes appointments, which the engine's threads keep by themselves: each thread those that concern its pipes. One whose
     /// instant has passed is kept at once.
     ///

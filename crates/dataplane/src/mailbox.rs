@@ -11,6 +11,7 @@ use std::sync::mpsc::Sender as Outbox;
 pub(crate) enum Command {
     Change(PipeId, Box<PipeChange>),
     SetUp(PipeId, bool),
+    Unplug(PipeId),
     Plan(Vec<Appointment>),
     AddTap(TapId, Box<dyn Tap + Send>),
     RemoveTap(TapId),

@@ -21,6 +21,8 @@ mod treatments;
 mod variables;
 mod vlans;
 
+pub use timeline::{Cut, parse_cut};
+
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, LeftOut, Nodes, keep};
 use crate::fields::Fields;

@@ -35,6 +35,7 @@ mod traffic;
 mod wires;
 pub mod yaml;
 
+pub use decode::{Cut, parse_cut};
 pub use describe::{change as describe_change, mac as mac_text, settings_of};
 pub use diagnostics::{Diagnostic, Diagnostics, Span};
 pub use expect::{

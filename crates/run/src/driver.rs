@@ -47,6 +47,14 @@ impl Driver {
         }
     }
 
+    /// Cuts a pipe whose interfaces lose their carrier.
+    pub(crate) fn unplug(&mut self, pipe: PipeId) -> Result<(), RunError> {
+        match self {
+            Self::Engine(engine) => engine.unplug(pipe).map_err(died),
+            Self::Virtual(_) => unreachable!("carriers go in real time only"),
+        }
+    }
+
     /// Makes appointments, which are kept at their instants whatever else is done then.
     pub(crate) fn plan(&mut self, appointments: Vec<Appointment>) -> Result<(), RunError> {
         match self {

@@ -169,6 +169,15 @@ impl Links {
         Ok(())
     }
 
+    /// Cuts all pipes of a link whose interfaces lose their carrier.
+    pub(crate) fn unplug(&mut self, link: usize) -> Result<(), RunError> {
+        for pipe in self.switched(link, None, None) {
+            self.driver.unplug(pipe_id(pipe))?;
+        }
+        self.note_state(link, None, None, false);
+        Ok(())
+    }
+
     /// What [`Links::set_up`] would do to which pipes.
     pub(crate) fn states(
         &self,

@@ -86,7 +86,7 @@ pub(crate) struct SetArgs {
     /// The link, or one direction of it, LINK.forward or LINK.backward, or a further pipe of either
     #[arg(value_name = "LINK[.DIRECTION][.PIPE]")]
     pub(crate) link: String,
-    /// What to change: any key of a direction as in a lab file, or state=up|down
+    /// What to change: any key of a direction as in a lab file; or up=true, down=true or 'down={carrier: true}'
     #[arg(required = true, value_name = "KEY=VALUE")]
     pub(crate) changes: Vec<String>,
 }

@@ -6,12 +6,12 @@ use crate::diagnostics::{Diagnostic, Spanned, one_of};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
 use crate::keys::{CUT, DOWN, HEAL, MOVE, PARTITION, READY, RUN, SET, SETUP, UP};
-use crate::models::changes;
+use crate::models::{ChangeError, changes};
 use crate::names::{command_name, file_name, name_of, user_name, variable_name};
 use crate::plan::{Direction, Ready, ReadyWhen};
 use crate::scalar::{command, duration, duration_or_zero, filled, flag, integer, positive_duration, word};
 use crate::spec::{ActionSpec, EntrySpec, MoveSpec, PartSpec, RunSpec};
-use crate::yaml::{Content, Node};
+use crate::yaml::{self, Content, Node};
 use netloom_units::Duration;
 use std::path::PathBuf;
 
@@ -151,6 +151,36 @@ fn down(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpe
     let part = part(&fields, errors);
     let (duration, carrier) = cut?;
     Some((at, ActionSpec::Down { part: part?, duration, carrier }))
+}
+
+/// How a link is cut by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// For how long, if not until it is restored.
+    pub duration: Option<Duration>,
+    /// Whether the interfaces at its ends lose their carrier.
+    pub carrier: bool,
+}
+
+/// The cut that the value of `down` describes, as a lab file would have it.
+///
+/// # Errors
+/// What is wrong with the value.
+///
+/// ```
+/// let cut = netloom_lab::parse_cut("{carrier: true}")?;
+/// assert!(cut.carrier && cut.duration.is_none());
+/// # Ok::<(), netloom_lab::ChangeError>(())
+/// ```
+pub fn parse_cut(value: &str) -> Result<Cut, ChangeError> {
+    let wrong = |why: &str| ChangeError::new(format!("down: {why}"));
+    let parsed = if value.trim().is_empty() { Ok(Node::empty()) } else { yaml::parse(value) };
+    let node = parsed.map_err(|errors| wrong(errors.first().map_or("it is not YAML", Diagnostic::message)))?;
+    let mut errors = Errors::default();
+    match (cut(&node, &mut errors), errors.into_entries().first()) {
+        (Some((duration, carrier)), None) => Ok(Cut { duration, carrier: carrier.is_some() }),
+        (_, error) => Err(wrong(error.map_or("it is no cut", Diagnostic::message))),
+    }
 }
 
 /// For how long a link is cut, if not until `up`; and where it says that its carrier goes, too.

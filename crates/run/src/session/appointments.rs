@@ -2,6 +2,7 @@
 //! appointments by itself, and the session, which may be busy with programs, only takes note of them.
 
 use super::Session;
+use super::carriers::takes_carrier;
 use super::requests::Place;
 use super::stage::{Play, Stage};
 use super::timeline::{Due, Item};
@@ -68,7 +69,7 @@ impl Session<'_> {
             }
             Item::Cut(event) | Item::Restore(event) => {
                 let LinkPart { link, direction, pipe } = self.switched(event);
-                if matches!(item, Item::Cut(_)) && self.takes_carrier(event) {
+                if matches!(item, Item::Cut(_)) && takes_carrier(&self.context.job.plan, event) {
                     return self.context.links.unplugged(*link);
                 }
                 self.context.links.states(*link, *direction, pipe.as_deref(), matches!(item, Item::Restore(_)))
@@ -94,7 +95,7 @@ impl Session<'_> {
         self.awaited.push(due);
         self.context.links.look_for_kept()?;
         self.note_kept()?;
-        self.carriers_follow(due)
+        self.carriers.follow(&mut self.context, &mut self.programs, due)
     }
 
     /// Notes the changes that the driver has come to.

@@ -1,9 +1,10 @@
 //! Carriers that go with a cut: a node's interface has none while the other end of its pair, the lab's own, is down.
 //!
 //! The driver has cut the pipes at the instant of the cut, by itself; the carrier follows as soon as the session can, and how
-//! late that was is judged as with any other event. Meanwhile the node's kernel drops what is sent, which is as described.
+//! late that was is judged as with any other event of the timeline. Meanwhile the node's kernel drops what is sent, which is as described.
 
-use super::Session;
+use super::context::Context;
+use super::programs::Programs;
 use super::timeline::{Due, Item};
 use crate::port_name::interface_of;
 use netloom_host::KernelError;
@@ -11,8 +12,8 @@ use netloom_host::netlink::{InterfaceCounters, Netlink};
 use netloom_host::node::NodeError;
 use netloom_judge::{Kind, RunError};
 use netloom_lab::fabric::port_id;
-use netloom_lab::{Action, End, EndPlan, LinkPart, Stack};
-use netloom_units::Duration;
+use netloom_lab::{Action, End, EndPlan, LinkPart, Plan, Stack};
+use netloom_units::{Duration, Instant};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -23,7 +24,12 @@ pub(super) struct Carriers {
     gone: BTreeMap<End, Gone>,
     /// What interfaces that have their carrier again dropped while they had none, by node.
     dropped: BTreeMap<usize, u64>,
+    /// See [`Carriers::next_look`].
+    next_look: Option<Instant>,
 }
+
+/// A node's kernel notices within some milliseconds, or, if its interfaces change often, within a second.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// An interface that has lost its carrier.
 #[derive(Clone, Debug)]
@@ -57,61 +63,79 @@ pub(super) fn dropped_by(counters: &[(String, InterfaceCounters)], is_meant: imp
     meant.map(|(_, counted)| counted.tx_dropped + counted.tx_errors).sum()
 }
 
-impl Session<'_> {
-    /// Whether this entry of the timeline takes the carrier of interfaces that there are.
-    pub(super) fn takes_carrier(&self, event: usize) -> bool {
-        let Action::Down { part, carrier: true, .. } = &self.context.job.plan.timeline[event].action else {
-            return false;
-        };
-        let ends = &self.context.job.plan.links[part.link].ends;
-        ends.iter().any(|end| self.context.job.plan.nodes[end.node].stack == Stack::Namespace)
-    }
+/// Whether this entry of the timeline takes the carrier of interfaces that there are.
+pub(super) fn takes_carrier(plan: &Plan, event: usize) -> bool {
+    matches!(&plan.timeline[event].action, Action::Down { part, carrier: true, .. } if has_carriers(plan, part.link))
+}
 
+/// Whether interfaces of this link can lose their carrier.
+pub(super) fn has_carriers(plan: &Plan, link: usize) -> bool {
+    plan.links[link].ends.iter().any(|end| plan.nodes[end.node].stack == Stack::Namespace)
+}
+
+impl Carriers {
     /// The timeline has cut a link, or restored some of it: a cable is plugged in as a whole.
-    pub(super) fn carriers_follow(&mut self, Due { at, item, .. }: Due) -> Result<(), RunError> {
+    pub(super) fn follow(
+        &mut self,
+        context: &mut Context<'_>,
+        programs: &mut Programs,
+        Due { at, item, .. }: Due,
+    ) -> Result<(), RunError> {
         let (event, on) = match item {
-            Item::Cut(event) if self.takes_carrier(event) => (event, false),
+            Item::Cut(event) if takes_carrier(&context.job.plan, event) => (event, false),
             Item::Restore(event) => (event, true),
             _ => return Ok(()),
         };
-        let Some(&LinkPart { link, .. }) = self.context.job.plan.switched(event) else { return Ok(()) };
-        let changed = if on { self.give_carrier(link)? } else { self.take_carrier(link)? };
-        if changed { self.note_carrier(link, on, at) } else { Ok(()) }
+        let Some(&LinkPart { link, .. }) = context.job.plan.switched(event) else { return Ok(()) };
+        self.switch(context, programs, link, on, Some(at))
+    }
+
+    /// Takes the carrier of a link's interfaces, or gives it back if it was taken. `planned`: when that was to be.
+    pub(super) fn switch(
+        &mut self,
+        context: &mut Context<'_>,
+        programs: &mut Programs,
+        link: usize,
+        on: bool,
+        planned: Option<Duration>,
+    ) -> Result<(), RunError> {
+        let changed = if on { self.give(context, programs, link)? } else { self.take(context, programs, link)? };
+        if changed { note(context, link, on, planned) } else { Ok(()) }
     }
 
     /// Whether there was one to be taken.
-    fn take_carrier(&mut self, link: usize) -> Result<bool, RunError> {
+    fn take(&mut self, context: &Context<'_>, programs: &mut Programs, link: usize) -> Result<bool, RunError> {
         let mut is_new = false;
-        for &EndPlan { end, node, interface } in &self.context.job.plan.links[link].ends {
-            if self.programs.nodes[node].namespaces().is_none() || self.programs.gone.contains(&node) {
+        for &EndPlan { end, node, interface } in &context.job.plan.links[link].ends {
+            if programs.nodes[node].namespaces().is_none() || programs.gone.contains(&node) {
                 continue;
             }
-            if let Some(gone) = self.carriers.gone.get_mut(&end) {
+            if let Some(gone) = self.gone.get_mut(&end) {
                 is_new |= std::mem::take(&mut gone.returns);
                 continue;
             }
-            let interface = self.context.job.plan.nodes[node].interfaces[interface].name.clone();
-            let counters = self.programs.nodes[node].interface_counters().map_err(died)?;
+            let interface = context.job.plan.nodes[node].interfaces[interface].name.clone();
+            let counters = programs.nodes[node].interface_counters().map_err(died)?;
             let before = dropped_by(&counters, |name| name == interface);
-            self.carriers.gone.insert(end, Gone { node, interface, before, returns: false });
+            self.gone.insert(end, Gone { node, interface, before, returns: false });
             is_new = true;
         }
         self.switch_ends(link, false).map(|()| is_new)
     }
 
     /// Whether there was one that had been taken.
-    fn give_carrier(&mut self, link: usize) -> Result<bool, RunError> {
-        let of_link = self.carriers.gone.iter_mut().filter(|(end, gone)| end.link() == link && !gone.returns);
+    fn give(&mut self, context: &Context<'_>, programs: &mut Programs, link: usize) -> Result<bool, RunError> {
+        let of_link = self.gone.iter_mut().filter(|(end, gone)| end.link() == link && !gone.returns);
         if of_link.map(|(_, gone)| gone.returns = true).count() == 0 {
             return Ok(false);
         }
         self.switch_ends(link, true)?;
-        self.look_for_carriers().map(|()| true)
+        self.look(context, programs).map(|()| true)
     }
 
     /// Brings the lab's own ends of a link's pairs up or down.
     fn switch_ends(&self, link: usize, up: bool) -> Result<(), RunError> {
-        let ends = self.carriers.gone.keys().filter(|end| end.link() == link);
+        let ends = self.gone.keys().filter(|end| end.link() == link);
         let failed = |error: KernelError| RunError::Died(error.to_string());
         let mut netlink = Netlink::open().map_err(failed)?;
         for end in ends {
@@ -124,32 +148,44 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Looks whether nodes whose carriers are there again have noticed that. Until then their kernels drop what is sent.
-    pub(super) fn look_for_carriers(&mut self) -> Result<(), RunError> {
-        let returning = self.carriers.gone.iter().filter(|(_, gone)| gone.returns);
-        for (place, gone) in returning.map(|(place, gone)| (*place, gone.clone())).collect::<Vec<_>>() {
-            if self.programs.gone.contains(&gone.node) {
-                continue;
-            }
-            let node = &mut self.programs.nodes[gone.node];
-            if node.running().map_err(died)?.contains(&gone.interface) {
-                let counters = node.interface_counters().map_err(died)?;
-                *self.carriers.dropped.entry(gone.node).or_default() += gone.since(&counters);
-                self.carriers.gone.remove(&place);
-            }
-        }
-        Ok(())
+    /// When to look again whether a node has noticed that a carrier is there again, if one has not.
+    pub(super) fn next_look(&self) -> Option<Instant> {
+        self.next_look
     }
 
-    fn note_carrier(&mut self, link: usize, on: bool, at: Duration) -> Result<(), RunError> {
-        let Some(zero) = self.context.zero() else { return Ok(()) };
-        let now = self.context.links.now();
-        let late = now.since(zero + at);
-        let (name, state) = (self.context.links.names()[link].name.clone(), if on { "on" } else { "off" });
-        self.context.record(Kind::LinkChange, late, true, || format!("carrier of {name} {state} at {at}"));
-        let details = json!({ "link": name, "planned_ns": at.as_nanos(), "lateness_ns": late.as_nanos() });
-        self.context.events.add(now, Some(zero), &format!("carrier {state}"), details)
+    /// Looks whether nodes whose carriers are there again have noticed that. Until then their kernels drop what is sent.
+    pub(super) fn look(&mut self, context: &Context<'_>, programs: &mut Programs) -> Result<(), RunError> {
+        let returning = self.gone.iter().filter(|(_, gone)| gone.returns);
+        for (place, gone) in returning.map(|(place, gone)| (*place, gone.clone())).collect::<Vec<_>>() {
+            if programs.gone.contains(&gone.node) {
+                continue;
+            }
+            let node = &mut programs.nodes[gone.node];
+            if node.running().map_err(died)?.contains(&gone.interface) {
+                let counters = node.interface_counters().map_err(died)?;
+                *self.dropped.entry(gone.node).or_default() += gone.since(&counters);
+                self.gone.remove(&place);
+            }
+        }
+        let is_awaited = |gone: &Gone| gone.returns && !programs.gone.contains(&gone.node);
+        let again = self.gone.values().any(is_awaited).then(|| context.links.now() + LOOK_AGAIN);
+        self.next_look = again;
+        Ok(())
     }
+}
+
+fn note(context: &mut Context<'_>, link: usize, on: bool, planned: Option<Duration>) -> Result<(), RunError> {
+    let Some(zero) = context.zero() else { return Ok(()) };
+    let now = context.links.now();
+    let (name, state) = (context.links.names()[link].name.clone(), if on { "on" } else { "off" });
+    let mut details = json!({ "link": name });
+    if let Some(at) = planned {
+        let late = now.since(zero + at);
+        context.record(Kind::LinkChange, late, true, || format!("carrier of {name} {state} at {at}"));
+        details["planned_ns"] = at.as_nanos().into();
+        details["lateness_ns"] = late.as_nanos().into();
+    }
+    context.events.add(now, Some(zero), &format!("carrier {state}"), details)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]

@@ -215,6 +215,9 @@ impl<'a> Session<'a> {
         }
         self.play_timeline()?;
         self.sample()?;
+        if self.carriers.next_look().is_some_and(|at| at <= self.context.links.now()) {
+            self.carriers.look(&self.context, &mut self.programs)?;
+        }
         self.look_after_engine()?;
         self.programs.send_due_signals(&mut self.context)?;
         for client in self.requests.tell(&mut self.context, &self.programs) {
@@ -242,7 +245,8 @@ impl<'a> Session<'a> {
             Stage::Playing(play) => play.sampler.as_ref().map(Sampler::due),
             Stage::Starting | Stage::Stopping(_) => None,
         };
-        [sample, self.requests.next_sample(), self.next_appointment()].into_iter().flatten().min()
+        let carrier = self.carriers.next_look();
+        [sample, carrier, self.requests.next_sample(), self.next_appointment()].into_iter().flatten().min()
     }
 
     /// When the lab itself does something next that may make a difference to its nodes.
@@ -347,7 +351,6 @@ impl<'a> Session<'a> {
             let busiest = sampler.busiest().cloned();
             self.context.guard.mention(&Event::Progress { at_ns: elapsed.as_nanos(), busiest });
         }
-        self.look_for_carriers()?;
         self.look_for_life(at, packets)
     }
 
@@ -451,7 +454,7 @@ impl<'a> Session<'a> {
     fn serve_client(&mut self, id: ClientId) -> Result<(), RunError> {
         self.requests.serve(id);
         while let Some(incoming) = self.requests.next(id) {
-            match self.requests.answer(id, incoming, &mut self.context, &mut self.programs)? {
+            match self.requests.answer(id, incoming, &mut self.context, &mut self.programs, &mut self.carriers)? {
                 Outcome::GoesOn => {}
                 Outcome::Ends => self.end_on_request()?,
             }

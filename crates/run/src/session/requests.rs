@@ -6,6 +6,7 @@ mod time;
 mod topology;
 mod watch;
 
+use super::carriers::{Carriers, has_carriers};
 use super::context::Context;
 use super::programs::{Launch, Programs, Purpose, longest_packing};
 use crate::driver::Driver;
@@ -18,7 +19,7 @@ use netloom_control::{
 };
 use netloom_fabric::TapId;
 use netloom_judge::{ExitCode, RunError};
-use netloom_lab::{Direction, Plan, parse_change};
+use netloom_lab::{Direction, Plan, Stack, parse_change, parse_cut};
 use netloom_link::PipeChange;
 use netloom_results::capture::LiveCapture;
 use netloom_units::Bytes;
@@ -89,6 +90,7 @@ impl Requests {
         incoming: Incoming,
         context: &mut Context<'_>,
         programs: &mut Programs,
+        carriers: &mut Carriers,
     ) -> Result<Outcome, RunError> {
         let (request, fds) = match incoming {
             Incoming::Request(request, fds) => (request, fds),
@@ -116,7 +118,7 @@ impl Requests {
             Request::Resume => self.pause(false, context).map_or_else(Reply::Refused, Reply::Now),
             Request::Stats => Reply::Stats(context.links.stats(&context.job.plan)?),
             Request::Exec(exec) => execute(id, exec, fds, context, programs).map_or_else(refused, |()| Reply::Started),
-            Request::Set(set) => change(&set, context)?.map_or_else(refused, |()| Reply::Done),
+            Request::Set(set) => change(&set, context, programs, carriers)?.map_or_else(refused, |()| Reply::Done),
             Request::Capture(wanted) => {
                 self.watch(id, &wanted, fds, context)?.map_or_else(refused, |()| Reply::Started)
             }
@@ -256,7 +258,12 @@ fn find_place(links: &Links, set: &Set) -> Result<Place, Refusal> {
 }
 
 /// All changes are understood before the first is made.
-fn change(set: &Set, context: &mut Context<'_>) -> Result<Result<(), Refusal>, RunError> {
+fn change(
+    set: &Set,
+    context: &mut Context<'_>,
+    programs: &mut Programs,
+    carriers: &mut Carriers,
+) -> Result<Result<(), Refusal>, RunError> {
     let understood = find_place(&context.links, set).and_then(|place| Ok((place, understand(&set.changes)?)));
     let (place, wanted) = match understood {
         Ok(all) => all,
@@ -270,11 +277,20 @@ fn change(set: &Set, context: &mut Context<'_>) -> Result<Result<(), Refusal>, R
     if let Err(wrong) = context.links.check(place.link, place.direction, place.pipe.as_deref(), &wanted.change, mtu) {
         return Ok(Err((ExitCode::Usage, wrong.to_string())));
     }
+    if let Some(why) =
+        wanted.state.filter(|state| *state == State::Unplugged).and_then(|_| stays_plugged(context, &place))
+    {
+        return Ok(Err((ExitCode::Usage, why)));
+    }
     if !wanted.change.is_empty() {
         change_link(context, &place, &wanted.change)?;
     }
-    if let Some(up) = wanted.up {
-        set_link_up(context, &place, up)?;
+    if let Some(state) = wanted.state {
+        set_link_state(context, &place, state)?;
+        // A cable is plugged in as a whole.
+        if state != State::Down && has_carriers(&context.job.plan, place.link) {
+            carriers.switch(context, programs, place.link, state == State::Up, None)?;
+        }
     }
     Ok(Ok(()))
 }
@@ -286,11 +302,28 @@ fn change_link(context: &mut Context<'_>, place: &Place, change: &PipeChange) ->
     context.note("link changed", place.details(&link, json!({ "set": netloom_lab::describe_change(change) })))
 }
 
+/// Why the interfaces of a link cannot lose their carrier, if so.
+fn stays_plugged(context: &Context<'_>, place: &Place) -> Option<String> {
+    let plan = &context.job.plan;
+    if place.direction.is_some() || place.pipe.is_some() {
+        return Some("down: an interface has one carrier for all: name the link without direction and pipe".into());
+    }
+    let mut nodes = plan.links[place.link].ends.iter().map(|end| &plan.nodes[end.node]);
+    let node = &nodes.find(|node| node.stack == Stack::Kernel)?.name;
+    Some(format!(
+        "down: node `{node}` has a kernel of its own, whose interfaces always have a carrier: write down=true, or give \
+         the node `stack: namespace` in real time"
+    ))
+}
+
 /// Cuts a link, or a part of it, or restores it.
-fn set_link_up(context: &mut Context<'_>, place: &Place, up: bool) -> Result<(), RunError> {
-    context.links.set_up(place.link, place.direction, place.pipe.as_deref(), up)?;
+fn set_link_state(context: &mut Context<'_>, place: &Place, state: State) -> Result<(), RunError> {
+    match state {
+        State::Unplugged if has_carriers(&context.job.plan, place.link) => context.links.unplug(place.link)?,
+        _ => context.links.set_up(place.link, place.direction, place.pipe.as_deref(), state == State::Up)?,
+    }
     let link = context.links.names()[place.link].name.clone();
-    let state = if up { "up" } else { "down" };
+    let state = if state == State::Up { "up" } else { "down" };
     context.tell(format!("{} {state}", place.text(&link)));
     context.note(&format!("link {state}"), place.details(&link, json!({})))
 }
@@ -332,15 +365,26 @@ const NAMES_LISTED: usize = 20;
 #[derive(Default)]
 struct Wanted {
     change: PipeChange,
-    up: Option<bool>,
+    state: Option<State>,
+}
+
+/// What a link or a part of it is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Up,
+    Down,
+    /// Down, and its interfaces without carrier.
+    Unplugged,
 }
 
 fn understand(changes: &[(String, String)]) -> Result<Wanted, Refusal> {
     let mut wanted = Wanted::default();
     for (key, value) in changes {
         match (key.as_str(), value.as_str()) {
-            ("state", "up") => wanted.up = Some(true),
-            ("state", "down") => wanted.up = Some(false),
+            ("state", "up") | ("up", "true") => wanted.state = Some(State::Up),
+            ("state", "down") => wanted.state = Some(State::Down),
+            ("up", _) => return Err((ExitCode::Usage, "up: write up=true; down=true cuts a link".into())),
+            ("down", cut) => wanted.state = Some(cut_by_hand(cut)?),
             // A map or `none` is what a lab file can have there.
             ("state", other) if other != "none" && other.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
                 return Err((
@@ -355,6 +399,17 @@ fn understand(changes: &[(String, String)]) -> Result<Wanted, Refusal> {
         }
     }
     Ok(wanted)
+}
+
+/// What the timeline calls `down`, but for its time.
+fn cut_by_hand(value: &str) -> Result<State, Refusal> {
+    let cut = parse_cut(value).map_err(|error| (ExitCode::Usage, error.to_string()))?;
+    if cut.duration.is_some() {
+        let message =
+            "down: a link that is cut by hand is down until up=true: write down=true or 'down={carrier: true}'";
+        return Err((ExitCode::Usage, message.into()));
+    }
+    Ok(if cut.carrier { State::Unplugged } else { State::Down })
 }
 
 fn direction(links: &Links, link: usize, name: &str) -> Result<Direction, Refusal> {
@@ -388,7 +443,7 @@ mod tests {
     fn changes_are_understood_together_and_written_as_in_a_lab_file() {
         let asked = pairs(&[("rate", "unlimited"), ("delay", "80 ms"), ("loss", "1 %"), ("state", "down")]);
         let wanted = understand(&asked).unwrap();
-        assert_eq!(wanted.up, Some(false));
+        assert_eq!(wanted.state, Some(State::Down));
         assert_eq!(
             netloom_lab::describe_change(&wanted.change),
             json!({ "rate": "unlimited", "delay": "80 ms", "loss": "1 %" })
@@ -400,11 +455,28 @@ mod tests {
     fn a_state_is_a_word_or_a_map() {
         let flap = "{on_cut: lost, flap: {up: 10 s, down: 1 s}}";
         let wanted = understand(&pairs(&[("state", "down"), ("state", flap)])).unwrap();
-        assert_eq!(wanted.up, Some(false));
+        assert_eq!(wanted.state, Some(State::Down));
         assert!(wanted.change.state.as_ref().is_some_and(|state| state.flap.is_some()));
         let none = understand(&pairs(&[("state", "none")])).unwrap();
         assert_eq!(none.change.state, Some(netloom_link::StateConfig::default()));
         assert_eq!(understand(&pairs(&[("state", "{flap: 1 s}")])).err().unwrap().0, ExitCode::Usage);
+    }
+
+    /// The words of the timeline.
+    #[test]
+    fn a_link_is_cut_and_restored_as_on_the_timeline() {
+        let state = |key, value| understand(&pairs(&[(key, value)])).map(|wanted| wanted.state);
+        assert_eq!(state("down", "true"), Ok(Some(State::Down)));
+        assert_eq!(state("down", "{carrier: true}"), Ok(Some(State::Unplugged)));
+        assert_eq!(state("down", "{carrier: false}"), Ok(Some(State::Down)));
+        assert_eq!(state("up", "true"), Ok(Some(State::Up)));
+        let wrong = |key, value| state(key, value).unwrap_err().1;
+        for timed in ["500 ms", "{carrier: true, for: 1 s}"] {
+            assert!(wrong("down", timed).contains("until up=true"), "{timed}");
+        }
+        assert_eq!(wrong("down", "false"), "down: write `up: true` to restore a link");
+        assert!(wrong("down", "{carier: true}").contains("carrier"));
+        assert_eq!(wrong("up", "false"), "up: write up=true; down=true cuts a link");
     }
 
     #[test]
