@@ -241,3 +241,26 @@ fn a_bridge_has_no_more_ports_than_the_kernel_can_number() {
     let why = "switch `lan` is inside the packet engine: it has 1024 links, and bridges of the kernel at most 1023";
     assert_eq!(lan(1_024).links[5].bypass.hindrance(), Some(why));
 }
+
+/// Joined or not, a node has all next hops of the least cost.
+#[test]
+fn joined_links_carry_routes_of_equal_cost() {
+    let text = |bypass: &str| {
+        format!(
+            "bypass: {bypass}\nroutes: ecmp\nnodes: {{a: {{}}, r: &r {{kind: router}}, s: *r, t: *r, b: {{}}}}\n\
+             links: {{ar: {{ends: [a, r]}}, as: {{ends: [a, s]}}, rt: {{ends: [r, t]}}, st: {{ends: [s, t]}}, \
+             tb: {{ends: [t, b], delay: 1 ms}}}}\n"
+        )
+    };
+    let (joined, apart) = (plan(&text("auto")), plan(&text("off")));
+    let is_joined: Vec<bool> = joined.links.iter().map(|link| link.bypass.is_joined()).collect();
+    assert_eq!(is_joined, [true, true, true, true, false]);
+    for (node, other) in joined.nodes.iter().zip(&apart.nodes) {
+        assert_eq!(node.routes, other.routes, "{}", node.name);
+    }
+    let mut hops = std::collections::BTreeMap::new();
+    for route in &joined.nodes[0].routes {
+        hops.entry(route.destination.to_string()).or_insert_with(Vec::new).push(route.interface);
+    }
+    assert!(hops.values().any(|interfaces| *interfaces == [0, 1]), "{hops:?}");
+}

@@ -51,6 +51,36 @@ fn a_multihomed_host_leaves_by_the_link_of_its_address() {
 }
 
 #[test]
+fn tools_see_rules_and_their_tables() {
+    let described = plan("multihomed: true, rules: [{fwmark: 7, link: two}]").describe();
+    let node = &described["nodes"][0];
+    assert_eq!(
+        node["rules"][0],
+        serde_json::json!({ "ipv6": false, "from": null, "to": null, "iif": null, "mark": 7, "table": 10_001 })
+    );
+    let of_address = node["rules"].as_array().expect("a list").iter().find(|rule| rule["from"] == "10.0.0.1/32");
+    assert_eq!(of_address.expect("a rule")["table"], 10_000);
+    let wanted =
+        serde_json::json!({ "table": 10_000, "destination": "0.0.0.0/0", "interface": "eth0", "via": "10.0.0.2" });
+    assert!(node["tables"].as_array().expect("a list").contains(&wanted), "{node:#}");
+    assert_eq!(described["nodes"][4]["rules"], serde_json::json!([]));
+}
+
+#[test]
+fn tools_see_trees_of_multicast() {
+    let text = "nodes: {s: {}, r: {kind: transit}, a: {}, b: {}}
+links: {one: {ends: [s, r]}, two: {ends: [r, a]}, three: {ends: [r, b]}}
+multicast: [{group: 239.1.2.3, from: s, to: [a, b]}]
+";
+    let described = netloom_lab::parse(text, "tree.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan.describe();
+    let part = |from: Option<&str>, to: &[&str]| serde_json::json!([{ "group": "239.1.2.3", "source": "s", "from": from, "to": to }]);
+    let groups = |node: usize| described["nodes"][node]["groups"].clone();
+    assert_eq!(groups(0), part(None, &["eth0"]));
+    assert_eq!(groups(1), part(Some("eth0"), &["eth1", "eth2"]));
+    assert_eq!(groups(2), part(Some("eth0"), &[]));
+}
+
+#[test]
 fn rules_come_in_their_order_and_before_those_that_are_made() {
     let plan = plan(
         "multihomed: true, rules: [{fwmark: 7, link: two}, {from: 10.0.0.1, iif: one, via: 10.0.0.11}, {to: 'fd09::/16', table: 55}]",

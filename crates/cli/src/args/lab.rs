@@ -79,7 +79,8 @@ pub(crate) struct ShellArgs {
 #[command(after_help = "Examples:
   netloom set dumbbell backbone 'delay=80 ms' 'loss=1 %'
   netloom set dumbbell backbone.forward 'rate=10 Mbit/s'
-  netloom set dumbbell backbone state=down")]
+  netloom set dumbbell backbone down=true
+  netloom set dumbbell backbone 'down={carrier: true}'")]
 pub(crate) struct SetArgs {
     /// The lab
     pub(crate) lab: String,

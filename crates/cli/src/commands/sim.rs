@@ -32,6 +32,14 @@ fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
     if !plan.capture.is_empty() {
         warnings.push("`capture` is for `netloom run`: packets of a simulation have no contents".into());
     }
+    if plan.nodes.iter().any(|node| !node.rules.is_empty()) {
+        warnings.push(
+            "`rules` and `multihomed` are for `netloom run`: packets of a simulation follow the routes alone".into(),
+        );
+    }
+    if plan.nodes.iter().any(|node| !node.groups.is_empty()) {
+        warnings.push("`multicast` is for `netloom run`: each source of a simulation sends to one node".into());
+    }
     if let Some(seed) = args.seed {
         plan.seed = Seed::new(seed);
     }

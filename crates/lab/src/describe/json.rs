@@ -2,8 +2,9 @@
 
 use crate::models;
 use crate::plan::{
-    Action, Argv, CapturePlan, Clock, Cpus, Direction, EndPlan, Event, FileContents, FilePlan, InterfacePlan, LinkPlan,
-    NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand, Shards, TrafficPlan,
+    Action, Argv, CapturePlan, Clock, Cpus, Direction, EndPlan, Event, FileContents, FilePlan, GroupPlan,
+    InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen, RoutePlan, RulePlan, RunCommand, Shards, TableRoutePlan,
+    TrafficPlan,
 };
 use crate::traffic;
 use crate::yaml::{yaml_value, yaml_value_with_list};
@@ -191,6 +192,17 @@ impl Plan {
         })
     }
 
+    /// A node's part in a tree of multicast.
+    fn group(&self, node: &NodePlan, group: &GroupPlan) -> Value {
+        let name = |place: &usize| node.interfaces[*place].name.as_str();
+        json!({
+            "group": group.group,
+            "source": self.nodes[group.source].name,
+            "from": group.from.as_ref().map(name),
+            "to": group.to.iter().map(name).collect::<Vec<_>>(),
+        })
+    }
+
     /// All but the routes and names.
     fn node_head(&self, node: &NodePlan) -> Value {
         json!({
@@ -214,6 +226,9 @@ impl Plan {
             "files": node.files.iter().map(file).collect::<Vec<_>>(),
             "collect": node.collect,
             "expose": node.expose.iter().map(|exposed| json!({ "port": exposed.port, "to": exposed.to })).collect::<Vec<_>>(),
+            "rules": node.rules.iter().map(|rule| rule_json(node, rule)).collect::<Vec<_>>(),
+            "tables": node.tables.iter().map(|route| table_route(node, route)).collect::<Vec<_>>(),
+            "groups": node.groups.iter().map(|group| self.group(node, group)).collect::<Vec<_>>(),
             "daemons": node.daemons.iter().map(|daemon| daemon.name()).collect::<Vec<_>>(),
             "switch": node.switch.as_ref().map(|switch| json!({
                 "in_kernel": self.is_bridge(node),
@@ -336,6 +351,27 @@ impl Plan {
             "folder": run.folder,
         })
     }
+}
+
+/// A policy route. What it does not say is null: any.
+fn rule_json(node: &NodePlan, rule: &RulePlan) -> Value {
+    json!({
+        "ipv6": rule.is_v6,
+        "from": rule.from.map(|net| net.to_string()),
+        "to": rule.to.map(|net| net.to_string()),
+        "iif": rule.iif.map(|place| &node.interfaces[place].name),
+        "mark": rule.mark,
+        "table": rule.table,
+    })
+}
+
+fn table_route(node: &NodePlan, route: &TableRoutePlan) -> Value {
+    json!({
+        "table": route.table,
+        "destination": route.destination.to_string(),
+        "interface": node.interfaces[route.interface].name,
+        "via": route.via.map(|via| via.to_string()),
+    })
 }
 
 fn shards(shards: Shards) -> Value {
