@@ -90,7 +90,7 @@ fn the_topology_tells_what_is_there_and_what_is_in_force_now() {
         (&"10 Mbit/s".into(), &"2 ms".into(), &true.into())
     );
     assert_eq!((&backward["settings"]["delay"], &backward["up"]), (&"80 ms".into(), &false.into()));
-    assert_eq!(topology["exposed"], serde_json::json!([{ "port": 38471, "node": "a", "to": 80 }]));
+    assert_eq!(topology["exposed"], serde_json::json!([{ "port": 38471, "udp": false, "node": "a", "to": 80 }]));
     assert_eq!(
         (&topology["services"][0]["name"], &topology["services"][0]["state"]),
         (&"server".into(), &"ready".into())

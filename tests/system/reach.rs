@@ -3,7 +3,7 @@
 use crate::bed::{Bed, User, is_root, lab_of};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
 /// A megabyte, in which no part is like another.
@@ -125,6 +125,110 @@ fn a_port_of_this_machine_leads_into_a_namespace_node() {
 #[test]
 fn a_port_of_this_machine_leads_into_a_kernel_node() {
     play(&Bed::with_kernel(if is_root() { User::Nobody } else { User::Own }), "kernel", 40);
+}
+
+/// Answers each datagram with its text in reverse, and first says who has sent it.
+const MIRROR: &str = "import socket, sys\n\
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\ns.bind((HOST, 53))\nopen('mirror.ready', 'w')\n\
+while True:\n    data, client = s.recvfrom(65535)\n    s.sendto(data[::-1], client)\n";
+
+/// A port of UDP that is free just now, of both families.
+fn free_udp_port() -> u16 {
+    loop {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = socket.local_addr().unwrap().port();
+        if UdpSocket::bind((Ipv6Addr::LOCALHOST, port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+/// A client on this machine.
+struct Client {
+    socket: UdpSocket,
+    /// All answers that it may get.
+    expected: Vec<Vec<u8>>,
+}
+
+impl Client {
+    fn of(to: IpAddr, port: u16) -> Self {
+        let from: IpAddr = if to.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
+        let socket = UdpSocket::bind((from, 0)).unwrap();
+        socket.connect((to, port)).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        Self { socket, expected: Vec::new() }
+    }
+
+    /// Sends a datagram until it comes back in reverse: where a machine is busy, some are lost, or answered late. But none is
+    /// changed, and none is another's.
+    fn mirrors(&mut self, sent: &[u8]) {
+        let expected: Vec<u8> = sent.iter().rev().copied().collect();
+        self.expected.push(expected.clone());
+        let mut buffer = vec![0; 65_535];
+        for _ in 0..10 {
+            self.socket.send(sent).unwrap();
+            loop {
+                match self.socket.recv(&mut buffer) {
+                    Ok(length) if buffer[..length] == expected => return,
+                    Ok(length) => assert!(self.expected.iter().any(|one| *one == buffer[..length]), "{length} bytes"),
+                    Err(error) => {
+                        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                        break;
+                    }
+                }
+            }
+        }
+        panic!("no answer to {} bytes", sent.len());
+    }
+}
+
+/// Clients each have their own answers, datagrams of all lengths arrive whole, and the ports go with the lab.
+fn mirror(bed: &Bed, stack: &str, clock: &str, clients: u32) {
+    let (port, nobody) = (free_udp_port(), free_udp_port());
+    // Not at the loopback, which is tried first.
+    bed.write("mirror.py", &MIRROR.replace("HOST", "'10.0.0.1'"));
+    bed.write(
+        "mirror.yaml",
+        &format!(
+            "name: mirror\nclock: {clock}\n\
+             bounds: {{lateness: 100 s, rate: 100 %, delay: 100 %, starts: 100 s, events: 100 s, starvation: 100 %}}\n\
+             nodes:\n  a: {{stack: {stack}, expose: {{{port}/udp: 53, {nobody}/udp: 54}}}}\n  b: {{stack: {stack}}}\n\
+             links: {{l: {{ends: [{{node: a, address: 10.0.0.1/24}}, {{node: b, address: 10.0.0.2/24}}]}}}}\n\
+             timeline: [{{on: a, run: python3 mirror.py, ready: {{file: mirror.ready}}}}]\n"
+        ),
+    );
+    let up = bed.netloom(&["up", "mirror.yaml"]).expect_code(0);
+    assert!(up.stderr.contains(&format!("localhost:{port}/udp leads to port 53 of a")), "{up:#?}");
+    let localhost = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()];
+    let mut own = Client::of(localhost[0], port);
+    for length in [1, 0, 1_472, 9_000, 65_507] {
+        own.mirrors(&megabyte()[..length]);
+    }
+    Client::of(localhost[1], port).mirrors(b"over IPv6");
+    let mut all: Vec<Client> = (0..clients).map(|_| Client::of(localhost[0], port)).collect();
+    for (number, client) in all.iter_mut().enumerate() {
+        client.mirrors(format!("this is client {number}").as_bytes());
+    }
+    // Where there are more clients than places, the first had to make way, and comes back.
+    all[0].mirrors(b"once more");
+    Client::of(localhost[0], nobody).socket.send(b"nobody listens").unwrap();
+    own.mirrors(b"and that harms nobody");
+    let down = bed.netloom(&["down", "mirror"]);
+    assert!(matches!(down.code, Some(0 | 5)), "{down:#?}");
+    bed.assert_nothing_is_left("mirror");
+    UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+}
+
+#[test]
+fn datagrams_from_this_machine_reach_a_namespace_node_and_answers_come_back() {
+    for (user, clock) in User::all().into_iter().zip(["real", "{dilation: 5}"]) {
+        mirror(&Bed::new(user), "namespace", clock, 300);
+    }
+}
+
+#[test]
+fn datagrams_from_this_machine_reach_a_kernel_node_and_answers_come_back() {
+    mirror(&Bed::with_kernel(if is_root() { User::Nobody } else { User::Own }), "kernel", "real", 5);
 }
 
 #[test]

@@ -4,20 +4,26 @@ use crate::node::LabNode;
 use crate::refusal;
 use ipnet::IpNet;
 use netloom_host::KernelError;
-use netloom_host::expose::{Asked, Exposed, Relay, Way};
+use netloom_host::expose::{Asked, Exposed, Protocol, Relay, Way};
 use netloom_judge::RunError;
 use netloom_lab::{ExposePlan, NodePlan, Plan};
+use netloom_units::Duration;
 use std::ffi::OsString;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
+
+/// After how long without a datagram, in lab time, a client is forgotten. RFC 4787, section 4.3, asks translators of addresses for
+/// two minutes at least.
+const IDLE: Duration = Duration::from_secs(120);
 
 /// Opens the ports of a plan, each with its node's place. They belong to the machine, so it is done outside of the lab.
 pub(crate) fn listen(plan: &Plan, lab_file: &Path) -> Result<Vec<(usize, Exposed)>, RunError> {
     let each = plan.nodes.iter().enumerate().flat_map(|(place, node)| node.expose.iter().map(move |one| (place, one)));
     let open = |(place, one): (usize, &ExposePlan)| {
         let refused = |error| RunError::Machine(cannot_listen(one, lab_file, &error));
-        Ok((place, Exposed::listen(one.port, one.to).map_err(refused)?))
+        let protocol = if one.udp { Protocol::Udp } else { Protocol::Tcp };
+        Ok((place, Exposed::open(one.port, protocol, one.to).map_err(refused)?))
     };
     each.map(open).collect()
 }
@@ -49,6 +55,7 @@ impl Ways {
         exposed: Vec<(usize, Exposed)>,
     ) -> Result<Self, RunError> {
         let mut ways = Self::default();
+        let idle = plan.clock.dilation().unwrap_or_default().to_real(IDLE);
         let mut of_nodes: Vec<Vec<Exposed>> = plan.nodes.iter().map(|_| Vec::new()).collect();
         exposed.into_iter().for_each(|(place, port)| of_nodes[place].push(port));
         for (place, ports) in of_nodes.into_iter().enumerate().filter(|(_, ports)| !ports.is_empty()) {
@@ -60,7 +67,7 @@ impl Ways {
                     Way::Programs(theirs)
                 }
             };
-            ways.relays.push(Relay::start(ports, way).map_err(|error| refusal::in_set_up(&error))?);
+            ways.relays.push(Relay::start(ports, way, idle).map_err(|error| refusal::in_set_up(&error))?);
         }
         Ok(ways)
     }
@@ -78,11 +85,15 @@ impl Ways {
 }
 
 /// The command that joins its standard streams to a port of its node.
-pub(crate) fn program(node: &NodePlan, port: u16) -> Vec<OsString> {
+pub(crate) fn program(node: &NodePlan, asked: &Asked) -> Vec<OsString> {
     let addresses = addresses(node).map(|address| address.to_string());
     // Whatever the node's file system has: the agent is this very program.
-    let words = ["/proc/self/exe".to_owned(), "node-connect".to_owned(), port.to_string()];
-    words.into_iter().chain(addresses).map(OsString::from).collect()
+    let protocol = match asked.protocol {
+        Protocol::Tcp => "tcp",
+        Protocol::Udp => "udp",
+    };
+    let words = ["/proc/self/exe", "node-connect", protocol].map(str::to_owned).into_iter();
+    words.chain([asked.port.to_string()]).chain(addresses).map(OsString::from).collect()
 }
 
 fn addresses(node: &NodePlan) -> impl Iterator<Item = IpAddr> {
@@ -92,5 +103,5 @@ fn addresses(node: &NodePlan) -> impl Iterator<Item = IpAddr> {
 /// All ways into the nodes of a plan, for people.
 pub fn ways_into(plan: &Plan) -> Vec<String> {
     let each = plan.nodes.iter().flat_map(|node| node.expose.iter().map(move |one| (node, one)));
-    each.map(|(node, one)| format!("localhost:{} leads to port {} of {}", one.port, one.to, node.name)).collect()
+    each.map(|(node, one)| format!("localhost:{} leads to port {} of {}", one.name(), one.to, node.name)).collect()
 }

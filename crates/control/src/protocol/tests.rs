@@ -258,7 +258,7 @@ fn topology(service: ServiceInfo) -> Topology {
     let node = Node { name: "a".into(), kind: "host".into(), stack: "namespace".into(), interfaces: vec![interface] };
     let ends = vec![End { node: "a".into(), interface: "eth0".into() }];
     let link = Link { name: "l".into(), ends, mtu_bytes: 1_500, joined_in_kernel: false, pipes: vec![pipe] };
-    let exposed = vec![ExposedPort { port: 8_080, node: "a".into(), to: 80 }];
+    let exposed = vec![ExposedPort { port: 8_080, udp: false, node: "a".into(), to: 80 }];
     Topology { nodes: vec![node], links: vec![link], exposed, services: vec![service] }
 }
 

@@ -87,6 +87,9 @@ pub struct Pipe {
 pub struct ExposedPort {
     /// The port on this machine's loopback.
     pub port: u16,
+    /// Whether it is one of UDP.
+    #[serde(default)]
+    pub udp: bool,
     /// The node.
     pub node: String,
     /// The port in the node.

@@ -1,37 +1,61 @@
-//! The machine's side: sockets that listen.
+//! The machine's side: sockets that connections and datagrams come to.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket};
 
+use super::way::Protocol;
 use crate::error::{Attempted, KernelError};
 
 /// The sockets of a port of this machine that leads to a port of a node.
 #[derive(Debug)]
 pub struct Exposed {
-    pub(super) listeners: Vec<TcpListener>,
+    pub(super) sockets: Sockets,
     /// The node's port.
     pub(super) to: u16,
 }
 
+#[derive(Debug)]
+pub(super) enum Sockets {
+    Tcp(Vec<TcpListener>),
+    Udp(Vec<UdpSocket>),
+}
+
 impl Exposed {
-    /// Opens `port` on 127.0.0.1, and on ::1 where this machine has it. Connections that come from now on wait until a
-    /// [`Relay`](super::Relay) takes them.
+    /// Opens `port` on 127.0.0.1, and on ::1 where this machine has it. What comes from now on waits until a
+    /// [`Relay`](super::Relay) takes it.
     ///
     /// # Errors
     /// The kernel's refusal: mostly that another program has the port.
-    pub fn listen(port: u16, to: u16) -> Result<Self, KernelError> {
-        let listen = |address: IpAddr| TcpListener::bind((address, port));
-        let attempted = |address: IpAddr| move || format!("open port {port} of {address} on this machine");
-        let (v4, v6) = (IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST));
-        let mut listeners = vec![listen(v4).attempted(attempted(v4))?];
-        match listen(v6) {
-            Err(error) if is_without_ipv6(&error) => {}
-            listener => listeners.push(listener.attempted(attempted(v6))?),
-        }
-        let unblocked = listeners.iter().try_for_each(|listener| listener.set_nonblocking(true));
-        unblocked.attempted(|| format!("keep port {port} from waiting"))?;
-        Ok(Self { listeners, to })
+    pub fn open(port: u16, protocol: Protocol, to: u16) -> Result<Self, KernelError> {
+        let sockets = match protocol {
+            Protocol::Tcp => {
+                let bind = |address| TcpListener::bind((address, port));
+                Sockets::Tcp(on_loopback(&format!("port {port}"), bind, TcpListener::set_nonblocking)?)
+            }
+            Protocol::Udp => {
+                let bind = |address| UdpSocket::bind((address, port));
+                Sockets::Udp(on_loopback(&format!("UDP port {port}"), bind, UdpSocket::set_nonblocking)?)
+            }
+        };
+        Ok(Self { sockets, to })
     }
+}
+
+fn on_loopback<S>(
+    port: &str,
+    bind: impl Fn(IpAddr) -> io::Result<S>,
+    set_nonblocking: impl Fn(&S, bool) -> io::Result<()>,
+) -> Result<Vec<S>, KernelError> {
+    let attempted = |address: IpAddr| move || format!("open {port} of {address} on this machine");
+    let (v4, v6) = (IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST));
+    let mut sockets = vec![bind(v4).attempted(attempted(v4))?];
+    match bind(v6) {
+        Err(error) if is_without_ipv6(&error) => {}
+        socket => sockets.push(socket.attempted(attempted(v6))?),
+    }
+    let unblocked = sockets.iter().try_for_each(|socket| set_nonblocking(socket, true));
+    unblocked.attempted(|| format!("keep {port} from waiting"))?;
+    Ok(sockets)
 }
 
 fn is_without_ipv6(error: &io::Error) -> bool {
@@ -46,10 +70,21 @@ mod tests {
     fn a_port_that_is_taken_is_named() {
         let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();
-        let error = Exposed::listen(port, 80).unwrap_err();
+        let error = Exposed::open(port, Protocol::Tcp, 80).unwrap_err();
         assert_eq!(error.errno(), libc::EADDRINUSE);
         assert_eq!(error.to_string(), format!("open port {port} of 127.0.0.1 on this machine: Address already in use"));
         drop(taken);
-        Exposed::listen(port, 80).unwrap();
+        Exposed::open(port, Protocol::Tcp, 80).unwrap();
+    }
+
+    #[test]
+    fn a_udp_port_that_is_taken_is_named() {
+        let taken = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let error = Exposed::open(port, Protocol::Udp, 53).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("open UDP port {port} of 127.0.0.1 on this machine: Address already in use")
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The thread that joins connections from this machine to a node.
+//! The thread that joins connections from this machine to a node, and passes datagrams on.
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::net::TcpListener;
@@ -12,7 +12,8 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::SigSet;
 
 use super::connection::Connection;
-use super::listen::Exposed;
+use super::datagrams::{Datagrams, Ready};
+use super::listen::{Exposed, Sockets};
 use super::way::{Entered, Way};
 use crate::error::{Attempted, KernelError};
 
@@ -27,15 +28,22 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Passes connections to these ports on.
+    /// Passes connections and datagrams to these ports on. A client that sends datagrams is forgotten when there was none for
+    /// the time `idle`, nor an answer.
     ///
     /// # Errors
     /// The kernel's refusal.
-    pub fn start(ports: Vec<Exposed>, way: Way) -> Result<Self, KernelError> {
+    pub fn start(ports: Vec<Exposed>, way: Way, idle: Duration) -> Result<Self, KernelError> {
         let (stopped, stop) = io::pipe().attempted(|| "make a pipe")?;
         let (told, entered) = mpsc::channel();
-        let listeners = ports.into_iter().flat_map(|port| port.listeners.into_iter().map(move |one| (one, port.to)));
-        let listeners = listeners.collect();
+        let (mut listeners, mut sockets) = (Vec::new(), Vec::new());
+        for Exposed { sockets: of_port, to } in ports {
+            match of_port {
+                Sockets::Tcp(all) => listeners.extend(all.into_iter().map(|one| (one, to))),
+                Sockets::Udp(all) => sockets.extend(all.into_iter().map(|one| (one, to))),
+            }
+        }
+        let datagrams = Datagrams::new(sockets, idle);
         let body = move || {
             // Writing to a closed connection returns an error.
             let _ = SigSet::all().thread_set_mask();
@@ -43,7 +51,7 @@ impl Relay {
                 Ok(way) => {
                     let _ = told.send(Ok(()));
                     drop(told);
-                    Switch { stopped, listeners, way, connections: Vec::new(), pauses: false }.run();
+                    Switch { stopped, listeners, way, connections: Vec::new(), datagrams, pauses: false }.run();
                 }
                 Err(error) => drop(told.send(Err(error))),
             }
@@ -73,6 +81,7 @@ struct Switch {
     listeners: Vec<(TcpListener, u16)>,
     way: Entered,
     connections: Vec<Connection>,
+    datagrams: Datagrams,
     /// Whether the machine has refused another connection just now.
     pauses: bool,
 }
@@ -83,6 +92,7 @@ enum Source {
     Stop,
     Listener(usize),
     Connection(usize),
+    Datagrams(Ready),
 }
 
 impl Switch {
@@ -105,6 +115,11 @@ impl Switch {
             }
             let mut over = over.into_iter();
             self.connections.retain(|_| over.next() != Some(true));
+            let datagrams = ready.iter().filter_map(|source| match source {
+                Source::Datagrams(one) => Some(*one),
+                _ => None,
+            });
+            self.datagrams.serve(&datagrams.collect::<Vec<_>>(), &self.way);
             for source in ready {
                 if let Source::Listener(number) = source {
                     self.accept(number);
@@ -127,8 +142,12 @@ impl Switch {
             let listeners = self.listeners.iter().enumerate();
             listeners.for_each(|(number, (one, _))| add(Source::Listener(number), one.as_fd(), PollFlags::POLLIN));
         }
-        let timeout =
-            if self.pauses { PollTimeout::try_from(PAUSE).unwrap_or(PollTimeout::MAX) } else { PollTimeout::NONE };
+        self.datagrams.awaited().for_each(|(ready, fd, flags)| add(Source::Datagrams(ready), fd, flags));
+        // Rounded up, so that there is something to do then.
+        let end = self.datagrams.next_end().map(|end| end + Duration::from_millis(1));
+        let pause = self.pauses.then_some(PAUSE);
+        let timeout = end.into_iter().chain(pause).min();
+        let timeout = timeout.map_or(PollTimeout::NONE, |span| span.try_into().unwrap_or(PollTimeout::MAX));
         match poll(&mut fds, timeout) {
             Ok(_) | Err(Errno::EINTR) => {}
             Err(error) => return Err(error.into()),

@@ -14,6 +14,15 @@ use nix::unistd::Pid;
 use crate::error::{Attempted, KernelError};
 use crate::fds::{send_with_fds, try_receive_with_fds};
 
+/// What a port is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// TCP: connections lead to it.
+    Tcp,
+    /// UDP: datagrams do.
+    Udp,
+}
+
 /// How connections get into a node.
 #[derive(Debug)]
 pub enum Way {
@@ -24,8 +33,8 @@ pub enum Way {
         /// Its addresses, beside those of its loopback.
         addresses: Vec<IpAddr>,
     },
-    /// By programs that the session starts there: each gets the connection as standard input and output. See
-    /// [`Asked::receive`].
+    /// By programs that the session starts there: each gets the connection, or the datagrams of a client, as standard input
+    /// and output. See [`Asked::receive`].
     Programs(OwnedFd),
 }
 
@@ -34,6 +43,8 @@ pub enum Way {
 pub struct Asked {
     /// The port.
     pub port: u16,
+    /// What it is a port of.
+    pub protocol: Protocol,
     /// The program's standard input.
     pub input: OwnedFd,
     /// The program's standard output.
@@ -53,11 +64,13 @@ impl Asked {
 
     /// The next that is asked for, without waiting; none if nothing is.
     pub fn receive(channel: impl AsFd) -> Option<Self> {
-        let mut port = [0; 2];
+        let mut asked = [0; 3];
         let received =
-            try_receive_with_fds(channel, &mut port).ok().filter(|received| received.length == port.len())?;
+            try_receive_with_fds(channel, &mut asked).ok().filter(|received| received.length == asked.len())?;
         let [input, output] = <[OwnedFd; 2]>::try_from(received.fds).ok()?;
-        Some(Self { port: u16::from_be_bytes(port), input, output })
+        let [high, low, udp] = asked;
+        let protocol = if udp == 0 { Protocol::Tcp } else { Protocol::Udp };
+        Some(Self { port: u16::from_be_bytes([high, low]), protocol, input, output })
     }
 }
 
@@ -79,8 +92,8 @@ impl Way {
 }
 
 impl Entered {
-    /// How many connections a node has at once; further ones wait in the kernel until one of these ends. Each program takes
-    /// memory of the node's.
+    /// How many connections a node has at once; further ones wait in the kernel until one of these ends. And how many clients
+    /// that send datagrams. Each program takes memory of the node's.
     pub(super) fn most(&self) -> usize {
         match self {
             Self::Namespace(_) => 256,
@@ -176,7 +189,11 @@ impl Dialling {
     pub(super) fn go_on(&mut self, way: &Entered) -> io::Result<Dialled> {
         let addresses = match way {
             Entered::Namespace(addresses) => addresses,
-            Entered::Programs(channel) => return ask(channel, self.port),
+            Entered::Programs(channel) => {
+                let pipes = ask(channel, self.port, Protocol::Tcp)?;
+                let done = |(reader, writer)| Dialled::Done(Inside::Pipes(reader, Some(writer)));
+                return Ok(pipes.map_or(Dialled::Refused, done));
+            }
         };
         if let Some(socket) = self.socket.take()
             && socket::getsockopt(&socket, sockopt::SocketError)? == 0
@@ -215,17 +232,20 @@ fn connect(socket: &OwnedFd, address: IpAddr, port: u16) -> nix::Result<()> {
     }
 }
 
-/// Asks for a program that continues the connection. If none is started, its ends of the pipes are closed.
-fn ask(channel: &OwnedFd, port: u16) -> io::Result<Dialled> {
+/// Asks for a program that goes on in the node: what it prints, and what it reads. If none is started, its ends of the pipes
+/// are closed. None if too many are asked for already.
+pub(super) fn ask(channel: &OwnedFd, port: u16, protocol: Protocol) -> io::Result<Option<(PipeReader, PipeWriter)>> {
     let (input, to_program) = io::pipe()?;
     let (from_program, output) = io::pipe()?;
     for ours in [to_program.as_fd(), from_program.as_fd()] {
         fcntl(ours, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
     }
-    match send_with_fds(channel, &port.to_be_bytes(), &[input.as_fd(), output.as_fd()]) {
-        Ok(_) => Ok(Dialled::Done(Inside::Pipes(from_program, Some(to_program)))),
+    let [high, low] = port.to_be_bytes();
+    let asked = [high, low, u8::from(protocol == Protocol::Udp)];
+    match send_with_fds(channel, &asked, &[input.as_fd(), output.as_fd()]) {
+        Ok(_) => Ok(Some((from_program, to_program))),
         // The queue of requests is full.
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Dialled::Refused),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -225,7 +225,7 @@ impl Plan {
             "root": if node.overlay { "overlay" } else { "machine" },
             "files": node.files.iter().map(file).collect::<Vec<_>>(),
             "collect": node.collect,
-            "expose": node.expose.iter().map(|exposed| json!({ "port": exposed.port, "to": exposed.to })).collect::<Vec<_>>(),
+            "expose": node.expose.iter().map(|exposed| json!({ "port": exposed.port, "udp": exposed.udp, "to": exposed.to })).collect::<Vec<_>>(),
             "rules": node.rules.iter().map(|rule| rule_json(node, rule)).collect::<Vec<_>>(),
             "tables": node.tables.iter().map(|route| table_route(node, route)).collect::<Vec<_>>(),
             "groups": node.groups.iter().map(|group| self.group(node, group)).collect::<Vec<_>>(),

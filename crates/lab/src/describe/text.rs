@@ -108,7 +108,7 @@ impl Plan {
 
     fn exposed_rows(&self) -> Vec<Vec<String>> {
         let each = self.nodes.iter().flat_map(|node| node.expose.iter().map(move |exposed| (node, exposed)));
-        each.map(|(node, exposed)| vec![format!("localhost:{}", exposed.port), exposed.way_to(&node.name)]).collect()
+        each.map(|(node, exposed)| vec![format!("localhost:{}", exposed.name()), exposed.way_to(&node.name)]).collect()
     }
 
     fn traffic_rows(&self) -> Vec<Vec<String>> {

@@ -211,9 +211,9 @@ pub(crate) const NODE: Section = Section {
         Key::new(
             "expose",
             Kind::Map { names: PORT, values: &Kind::Integer { least: 1, most: 65535 } },
-            "{8080: 80}",
-            "TCP ports of this machine's loopback, each with the port of the node to which it leads, past all links; not in \
-             virtual time.",
+            "{8080: 80, 5353/udp: 53}",
+            "Ports of this machine's loopback, TCP or with /udp, each with the port of the node to which it leads, past all \
+             links; not in virtual time.",
         ),
     ]],
 };

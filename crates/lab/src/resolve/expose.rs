@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 /// Errors about ports that lead to two places, and about those that cannot lead anywhere.
 pub(super) fn check(spec: &Spec) -> Vec<Diagnostic> {
     let mut errors = Vec::new();
-    let mut seen: BTreeMap<u16, Span> = BTreeMap::new();
+    let mut seen: BTreeMap<String, Span> = BTreeMap::new();
     for exposed in spec.nodes.iter().flat_map(|node| &node.expose) {
-        let port = exposed.value.port;
-        if let Some(first) = seen.insert(port, exposed.span) {
+        let port = exposed.value.name();
+        if let Some(first) = seen.insert(port.clone(), exposed.span) {
             let what = format!(
                 "port {port} of this machine can lead to one node only: choose another port for one of the two"
             );

@@ -18,7 +18,7 @@ impl Programs {
             if matches!(context.stage, Stage::Stopping(_)) || self.gone.contains(&node) {
                 continue;
             }
-            let argv = exposed::program(&context.job.plan.nodes[node], asked.port);
+            let argv = exposed::program(&context.job.plan.nodes[node], &asked);
             let stdio = [asked.input, asked.output, null()?];
             let launch = Launch { node, argv, env: Vec::new(), cwd: "/".into(), stdio, terminal: false, user: None };
             match self.launch(context, launch) {

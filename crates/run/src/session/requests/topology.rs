@@ -21,7 +21,12 @@ pub(super) fn topology(context: &Context<'_>, programs: &Programs) -> Topology {
         });
     }
     let exposed = |node: &NodePlan| -> Vec<ExposedPort> {
-        let port = |one: &netloom_lab::ExposePlan| ExposedPort { port: one.port, node: node.name.clone(), to: one.to };
+        let port = |one: &netloom_lab::ExposePlan| ExposedPort {
+            port: one.port,
+            udp: one.udp,
+            node: node.name.clone(),
+            to: one.to,
+        };
         node.expose.iter().map(port).collect()
     };
     Topology {
