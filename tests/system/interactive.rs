@@ -2,11 +2,15 @@
 
 use crate::bed::{Bed, Finished, User};
 use netloom_host::terminal::{Pty, WindowSize, open_pty, set_window_size};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
+use std::time::Duration;
 
 const DAY: &str = "
 bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
@@ -139,7 +143,7 @@ fn a_shell_has_a_terminal_of_its_own_and_its_exit_code_comes_back() {
         read_until(&mut terminal, "size 33 111");
         // Control-C goes to what runs in the shell, and to nothing else.
         terminal.write_all(b"sleep 1000\r").unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        std::thread::sleep(Duration::from_millis(300));
         terminal.write_all(b"\x03").unwrap();
         terminal.write_all(b"echo still $((40 + 2)) there\r").unwrap();
         read_until(&mut terminal, "still 42 there");
@@ -178,6 +182,100 @@ fn a_long_paste_into_a_terminal_comes_back() {
     bed.assert_nothing_is_left("day");
 }
 
+/// The pid of a lab's process, once there is one, and whether it is to be waited for.
+fn lab_pid(bed: &Bed, lab: &str) -> Pid {
+    let path = bed.path().join(format!("runtime/netloom/{lab}/lab.json"));
+    for _ in 0..100_000 {
+        let state = std::fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str(&text).ok());
+        if let Some(pid) = state.and_then(|state: serde_json::Value| state["lab_pid"].as_i64()) {
+            return Pid::from_raw(i32::try_from(pid).unwrap());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("lab {lab} has no process");
+}
+
+/// What `netloom ps` prints when that contains `text`.
+fn listed_as(bed: &Bed, text: &str) {
+    let mut listed = bed.netloom(&["ps"]).expect_code(0);
+    for _ in 0..100 {
+        if listed.stdout.contains(text) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(500));
+        listed = bed.netloom(&["ps"]).expect_code(0);
+    }
+    panic!("{text}: {listed:#?}");
+}
+
+#[test]
+fn a_lab_whose_up_is_killed_while_it_is_made_says_so_and_goes() {
+    let bed = Bed::new(User::Own);
+    let nodes: Vec<String> = (0..150).map(|node| format!("n{node}")).collect();
+    bed.write("slow.yaml", &format!("name: slow\nnodes: [{}]\nlinks: {{l: {{ends: [n0, n1]}}}}\n", nodes.join(", ")));
+    let mut up = bed.command(&["up", "slow.yaml", "-q"]).stderr(Stdio::null()).spawn().unwrap();
+    let lab = lab_pid(&bed, "slow");
+    kill(lab, Signal::SIGSTOP).unwrap();
+    listed_as(&bed, "slow  is starting");
+    let refused = bed.netloom(&["exec", "slow", "n0", "--", "true"]);
+    assert!(refused.stderr.contains("still starting"), "{refused:#?}");
+    up.kill().unwrap();
+    up.wait().unwrap();
+    listed_as(&bed, "slow  is ending");
+    let json = bed.netloom(&["ps", "--json"]).expect_code(0);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((&json[0]["answers"], &json[0]["state"]), (&false.into(), &"ending".into()));
+    kill(lab, Signal::SIGCONT).unwrap();
+    bed.assert_nothing_is_left("slow");
+}
+
+#[test]
+fn what_a_killed_lab_left_is_removed_and_told() {
+    let bed = Bed::new(User::Own);
+    bed.write("day.yaml", DAY);
+    bed.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
+    let lab = lab_pid(&bed, "day");
+    // Stopped, it cannot clean up behind its guard.
+    kill(lab, Signal::SIGSTOP).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&bed.netloom(&["ps", "--json"]).stdout).unwrap();
+    kill(Pid::from_raw(i32::try_from(json[0]["pid"].as_i64().unwrap()).unwrap()), Signal::SIGKILL).unwrap();
+    kill(lab, Signal::SIGKILL).unwrap();
+    let gone = (0..1_000).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        bed.netloom(&["ps"])
+            .expect_code(0)
+            .stderr
+            .contains("lab `day` was killed; what it had left behind is removed now")
+    });
+    assert!(gone);
+    bed.assert_nothing_is_left("day");
+}
+
+#[test]
+fn a_client_that_is_killed_lets_go_of_its_streams_while_time_is_paused() {
+    let bed = Bed::with_kernel(User::Own);
+    bed.write("held.yaml", "name: held\nclock: virtual\nnodes: [a, b]\nlinks: {l: {ends: [a, b]}}\n");
+    bed.netloom(&["up", "held.yaml", "-q"]).expect_code(0);
+    let mut command = bed.command(&["exec", "held", "a", "--", "sleep", "1000"]);
+    let mut client = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut output = client.stdout.take().unwrap();
+    let pipe = std::fs::read_link(format!("/proc/self/fd/{}", output.as_raw_fd())).unwrap();
+    let of_lab = format!("/proc/{}/fd", lab_pid(&bed, "held"));
+    let is_held = || {
+        std::fs::read_dir(&of_lab).unwrap().flatten().any(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == pipe))
+    };
+    while !is_held() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    client.kill().unwrap();
+    client.wait().unwrap();
+    let (told, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || told.send(output.read_to_end(&mut Vec::new()).is_ok()));
+    assert_eq!(ended.recv_timeout(Duration::from_secs(50)), Ok(true), "the lab holds the client's output");
+    bed.netloom(&["down", "held"]).expect_code(0);
+    bed.assert_nothing_is_left("held");
+}
+
 #[test]
 fn a_lab_that_does_not_answer_is_seen_and_ended() {
     let bed = Bed::new(User::Own);
@@ -186,7 +284,7 @@ fn a_lab_that_does_not_answer_is_seen_and_ended() {
     let state = std::fs::read_to_string(bed.path().join("runtime/netloom/day/lab.json")).unwrap();
     let state: serde_json::Value = serde_json::from_str(&state).unwrap();
     let lab = i32::try_from(state["lab_pid"].as_i64().unwrap()).unwrap();
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(lab), nix::sys::signal::Signal::SIGSTOP).unwrap();
+    kill(Pid::from_raw(lab), Signal::SIGSTOP).unwrap();
     let listed = bed.netloom(&["ps"]).expect_code(0);
     assert!(listed.stdout.contains("day  does not answer"), "{listed:#?}");
     let json = bed.netloom(&["ps", "--json"]).expect_code(0);
@@ -211,7 +309,7 @@ fn a_program_is_stopped_when_its_caller_is_killed() {
     caller.wait().unwrap();
     let begun = std::time::Instant::now();
     while runs() {
-        assert!(begun.elapsed() < std::time::Duration::from_secs(100), "it still runs");
+        assert!(begun.elapsed() < Duration::from_secs(100), "it still runs");
     }
     bed.netloom(&["down"]).expect_code(0);
 }

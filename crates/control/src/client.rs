@@ -4,7 +4,7 @@ use crate::protocol::{Advance, Capture, Exec, LabInfo, LabStats, Now, Refused, R
 use crate::running::find;
 use netloom_host::fds::send_with_fds;
 use netloom_host::jsonl::{Lines, to_line};
-use netloom_host::runtime::control_socket;
+use netloom_host::runtime::{control_socket, is_ending};
 use netloom_judge::{ExitCode, RunError};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use std::io::{self, Read, Write};
@@ -30,9 +30,11 @@ impl Client {
     /// # Errors
     /// [`RunError::Lab`] if no such lab is up.
     pub fn connect(lab: &str) -> Result<Self, RunError> {
-        let path = control_socket(&find(lab)?.path);
+        let folder = find(lab)?.path;
+        let path = control_socket(&folder);
         let stream = open(&path).map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => RunError::Silent { lab: lab.to_owned() },
+            _ if is_ending(&folder) => RunError::Lab(format!("lab `{lab}` is ending")),
             _ => RunError::Lab(format!("lab `{lab}` is still starting (connecting to {}: {error})", path.display())),
         })?;
         Ok(Self { lab: lab.to_owned(), stream, lines: Lines::default() })

@@ -3,7 +3,7 @@
 use crate::client::{Client, PATIENCE};
 use crate::protocol::LabInfo;
 use crate::running::{find, refused, running};
-use netloom_host::runtime::{self, RunningLab};
+use netloom_host::runtime::{self, RunningLab, control_socket};
 use netloom_judge::{Report, RunError};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -28,8 +28,10 @@ const LOOK: Duration = Duration::from_millis(5);
 pub enum Look {
     /// It says so itself.
     Answers(LabInfo),
-    /// It does not answer: its process was stopped, or this machine is too busy.
+    /// It does not answer.
     Silent {
+        /// Why, as far as others can tell.
+        why: Silence,
         /// Its name.
         name: String,
         /// The process id of its supervisor, if it had come so far that this was written down.
@@ -37,6 +39,17 @@ pub enum Look {
         /// The lab file, likewise.
         file: Option<PathBuf>,
     },
+}
+
+/// Why a lab does not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// It is being made.
+    Starting,
+    /// It was asked to end, or the command that waited for it was killed.
+    Ending,
+    /// Its process was stopped, or this machine is too busy.
+    Stuck,
 }
 
 /// How a lab ended that was taken down.
@@ -48,7 +61,7 @@ pub struct TakenDown {
     pub report: Option<Report>,
 }
 
-/// Asks all labs of this user what they are. A lab that is just starting or ending is left out.
+/// Asks all labs of this user what they are. A lab that is gone before it answers is left out.
 ///
 /// # Errors
 /// [`RunError::Machine`] if the runtime folder cannot be read.
@@ -60,13 +73,29 @@ pub fn look_at_labs() -> Result<Vec<Look>, RunError> {
     };
     let look = |lab: RunningLab| match ask(&lab.name) {
         Ok(info) => Some(Look::Answers(info)),
-        Err(RunError::Silent { .. }) => {
-            let (pid, file) = lab.state.map(|state| (state.guard_pid, state.lab_file)).unzip();
-            Some(Look::Silent { name: lab.name, pid, file })
+        Err(error) => {
+            let is_stuck = matches!(error, RunError::Silent { .. });
+            let there = runtime::find(&lab.name).ok().flatten()?;
+            let why = match () {
+                () if runtime::is_ending(&there.path) => Silence::Ending,
+                () if is_stuck => Silence::Stuck,
+                // It has opened its socket by now.
+                () if control_socket(&there.path).exists() => return ask(&lab.name).ok().map(Look::Answers),
+                () => Silence::Starting,
+            };
+            let (pid, file) = there.state.map(|state| (state.guard_pid, state.lab_file)).unzip();
+            Some(Look::Silent { name: lab.name, why, pid, file })
         }
-        Err(_) => None,
     };
     Ok(running()?.into_iter().filter_map(look).collect())
+}
+
+/// Removes what killed labs of this user have left, and tells their names.
+///
+/// # Errors
+/// [`RunError::Machine`] if the runtime folder cannot be read, or something cannot be removed.
+pub fn sweep() -> Result<Vec<String>, RunError> {
+    runtime::sweep_stale().map_err(refused)
 }
 
 /// Stops a lab, and returns when everything it made is gone but its results.

@@ -17,7 +17,7 @@ mod watch;
 
 pub use attach::{Stdio, attach};
 pub use client::Client;
-pub use labs::{Look, TakenDown, look_at_labs, take_down};
+pub use labs::{Look, Silence, TakenDown, look_at_labs, sweep, take_down};
 pub use protocol::{
     Advance, Capture, End, Event, Exec, ExposedPort, Family, Greeting, Happened, Hello, Id, Interface, LabInfo,
     LabStats, Link, Message, Node, NodeInfo, Now, OpenSocket, Output, Pipe, PipeStats, Refused, Reply, Request, Sample,

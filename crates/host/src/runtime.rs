@@ -238,6 +238,17 @@ pub fn control_socket(lab: &Path) -> PathBuf {
     lab.join("control.sock")
 }
 
+/// Notes down that the lab with this folder begins to end.
+pub fn note_ending(lab: &Path) {
+    // It only tells others why the lab does not answer; the folder may be gone already.
+    let _ = fs::write(lab.join(ENDING), "");
+}
+
+/// Whether the lab with this folder has begun to end.
+pub fn is_ending(lab: &Path) -> bool {
+    lab.join(ENDING).exists()
+}
+
 /// Removes what killed labs have left, and tells their names.
 ///
 /// # Errors
@@ -263,6 +274,7 @@ fn sweep_in(root: &Path) -> Result<Vec<String>, RuntimeError> {
 }
 
 const LOCK: &str = "lock";
+const ENDING: &str = "ending";
 const STATE: &str = "lab.json";
 
 /// The folder that holds the labs' folders. It must be this user's alone: what is in it is trusted.

@@ -71,6 +71,9 @@ pub(crate) trait LabNode: Debug {
 
     fn signal(&mut self, process: ProcessId, signal: i32) -> Result<(), NodeError>;
 
+    /// Nobody reads or writes a program's streams any more. A program that has them itself finds out.
+    fn forsake(&mut self, _process: ProcessId) {}
+
     /// Whether a program listens at this TCP port.
     fn listening(&mut self, port: u16) -> Result<bool, NodeError>;
 

@@ -3,12 +3,15 @@
 use super::{DONE, Outcome, print};
 use crate::args::PsArgs;
 use crate::talk;
-use netloom_control::{LabInfo, Look, ServiceInfo, ServiceState};
+use netloom_control::{LabInfo, Look, ServiceInfo, ServiceState, Silence};
 use netloom_results::render::{Align, Table};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 pub(super) fn ps(args: &PsArgs) -> Outcome {
+    for lab in netloom_control::sweep()? {
+        talk::say(&format!("lab `{lab}` was killed; what it had left behind is removed now"));
+    }
     let labs = netloom_control::look_at_labs()?;
     if args.json {
         let labs: Vec<Value> = labs.iter().map(json).collect();
@@ -43,8 +46,33 @@ pub(super) fn ps(args: &PsArgs) -> Outcome {
             .then(|| format!("{0}: its time is paused; netloom advance {0} 1s, netloom resume {0}", info.name));
         ways.chain(stalled).chain(paused).chain(dead(info).map(|service| obituary(&info.name, service)))
     });
-    let lines: Vec<String> = std::iter::once(table.to_string().trim_end().to_owned()).chain(notes).collect();
+    let silent = labs.iter().filter_map(|lab| match lab {
+        Look::Answers(_) => None,
+        Look::Silent { name, why, .. } => Some(advice(name, *why)),
+    });
+    let lines: Vec<String> =
+        std::iter::once(table.to_string().trim_end().to_owned()).chain(notes).chain(silent).collect();
     print(&lines.join("\n"))
+}
+
+/// The state of a lab that does not answer: for programs, and for people.
+fn state(why: Silence) -> (&'static str, &'static str) {
+    match why {
+        Silence::Starting => ("starting", "is starting"),
+        Silence::Ending => ("ending", "is ending"),
+        Silence::Stuck => ("stuck", "does not answer"),
+    }
+}
+
+/// What to do about a lab that does not answer.
+fn advice(lab: &str, why: Silence) -> String {
+    match why {
+        Silence::Starting => format!("{lab}: is being made and answers when it is; netloom down {lab} ends it"),
+        Silence::Ending => format!("{lab}: is ending; netloom down {lab} waits for that"),
+        Silence::Stuck => format!(
+            "{lab}: its process is stopped, or this machine has no time for it; netloom down {lab} ends it, by force if need be"
+        ),
+    }
 }
 
 fn dead(lab: &LabInfo) -> impl Iterator<Item = &ServiceInfo> {
@@ -77,18 +105,20 @@ fn json(lab: &Look) -> Value {
             value["answers"] = true.into();
             value
         }
-        Look::Silent { name, pid, file } => json!({ "name": name, "answers": false, "pid": pid, "file": file }),
+        Look::Silent { name, why, pid, file } => {
+            json!({ "name": name, "answers": false, "state": state(*why).0, "pid": pid, "file": file })
+        }
     }
 }
 
 fn cells(lab: &Look) -> Vec<String> {
     let lab = match lab {
         Look::Answers(info) => info,
-        Look::Silent { name, pid, file } => {
+        Look::Silent { name, why, pid, file } => {
             let dash = || "-".to_owned();
             let pid = pid.map_or_else(dash, |pid| pid.to_string());
             let file = file.as_ref().map_or_else(dash, |file| file.display().to_string());
-            return vec![name.clone(), "does not answer".into(), dash(), dash(), dash(), dash(), pid, file];
+            return vec![name.clone(), state(*why).1.into(), dash(), dash(), dash(), dash(), pid, file];
         }
     };
     let age = Duration::from_secs(lab.age_ns / 1_000_000_000);

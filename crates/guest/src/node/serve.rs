@@ -190,6 +190,27 @@ impl KernelNode {
         self.ring();
     }
 
+    /// Lets go of a program's input and outputs: nobody writes the one or reads the others any more. That need not wait for
+    /// the program, whose time may stand still.
+    pub fn forsake(&mut self, process: ProcessId) {
+        self.drop_input(process);
+        let mut unwanted = vec![ToGuest::InputEnds { process }];
+        if let Some(joined) = self.joined.get_mut(&process) {
+            joined.terminal = None;
+            for (stream, sink) in std::mem::take(&mut joined.outputs) {
+                if sink.watched {
+                    self.watch.remove(sink.fd());
+                }
+                unwanted.push(ToGuest::Unwanted { process, stream });
+            }
+        }
+        if let Err(error) = unwanted.iter().try_for_each(|message| self.mail.send(message)) {
+            self.give_up(&error);
+        }
+        self.tell_end(process);
+        self.ring();
+    }
+
     fn read_input(&mut self, process: ProcessId) -> io::Result<()> {
         self.tell_window(process)?;
         loop {

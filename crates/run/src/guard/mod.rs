@@ -151,7 +151,8 @@ fn live(
         return Err(error);
     }
     sink(&Event::Results { folder: job.folder.path().to_owned() });
-    Relay { process, channel, signals, watcher, sink }.until_exit()
+    let folder = job.control_socket.parent().unwrap_or(Path::new("/"));
+    Relay { process, channel, signals, watcher, sink, folder }.until_exit()
 }
 
 /// What others may know of the lab. Its cgroups are noted down before they are made.

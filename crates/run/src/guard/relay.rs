@@ -4,6 +4,7 @@ use crate::Event;
 use crate::message::Order;
 use netloom_host::jsonl::{Lines, to_line};
 use netloom_host::lab::LabProcess;
+use netloom_host::runtime::note_ending;
 use netloom_host::signals::Signals;
 use netloom_judge::{ExitCode, Report, RunError};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -11,6 +12,7 @@ use nix::sys::signal::Signal;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 /// The guard's ends of everything.
 pub(crate) struct Relay<'a> {
@@ -20,6 +22,8 @@ pub(crate) struct Relay<'a> {
     /// The command that waits for the lab to be up; if it goes away before that, the lab ends.
     pub(crate) watcher: Option<OwnedFd>,
     pub(crate) sink: &'a mut dyn FnMut(&Event),
+    /// The lab's runtime folder.
+    pub(crate) folder: &'a Path,
 }
 
 /// What the lab said before it exited.
@@ -96,6 +100,8 @@ impl Relay<'_> {
     /// their sender may send them twice.
     fn interrupt(&mut self, outcome: &mut Outcome, insists: bool) {
         self.watcher = None;
+        // Whoever asks is told so, even while the lab is still being made.
+        note_ending(self.folder);
         let (next, order) = match (outcome.asked, insists) {
             (Asked::Nothing, _) => (Asked::ToStop, Some(Order::Stop)),
             (Asked::ToStop, true) => (Asked::ToHurry, Some(Order::Hurry)),

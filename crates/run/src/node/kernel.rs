@@ -46,6 +46,10 @@ impl LabNode for KernelNode {
         Self::signal(self, process, signal)
     }
 
+    fn forsake(&mut self, process: ProcessId) {
+        Self::forsake(self, process);
+    }
+
     fn listening(&mut self, port: u16) -> Result<bool, NodeError> {
         Self::listening(self, port)
     }

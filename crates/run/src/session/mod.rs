@@ -32,6 +32,7 @@ use netloom_dataplane::Snapshot;
 use netloom_fabric::TapId;
 use netloom_guest::node::Pump;
 use netloom_host::processors::Claim;
+use netloom_host::runtime::note_ending;
 use netloom_host::signals::Signals;
 use netloom_judge::expectations::QueueWatches;
 use netloom_judge::measure::{Mark, marks};
@@ -394,6 +395,9 @@ impl<'a> Session<'a> {
     /// Ends the run with what was measured `last`.
     fn stop_at(&mut self, why: Why, snapshot: Result<Snapshot, RunError>) -> Result<(), RunError> {
         self.note_missed()?;
+        if let Some(folder) = self.context.job.control_socket.parent() {
+            note_ending(folder);
+        }
         if matches!(why, Why::Interrupted) {
             self.programs.commands.iter_mut().for_each(Command::interrupt);
         }

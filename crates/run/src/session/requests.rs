@@ -95,6 +95,9 @@ impl Requests {
         let (request, fds) = match incoming {
             Incoming::Request(request, fds) => (request, fds),
             Incoming::Gone => {
+                if let Some(key) = programs.processes.key_of(Purpose::Client(id)) {
+                    programs.nodes[key.node].forsake(key.process);
+                }
                 programs.processes.stop(context.links.now(), |purpose| purpose == Purpose::Client(id));
                 self.unwatch(id, context)?;
                 self.forget_subscriptions(id);
