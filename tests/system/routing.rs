@@ -172,6 +172,32 @@ fn the_example_of_a_tunnel_joins_two_sites() {
     play_of("", "wireguard");
 }
 
+/// Whether this machine's kernel has WireGuard.
+fn has_wireguard() -> bool {
+    let link = ["-Urn", "ip", "link", "add", "t", "type", "wireguard"];
+    std::process::Command::new("unshare").args(link).output().unwrap().status.success()
+}
+
+/// In real time, where only what arrives is certain, and not when.
+#[test]
+fn the_example_of_a_tunnel_works_with_this_machines_kernel() {
+    if !has_wireguard() {
+        return not_run("the example of WireGuard in namespaces: this machine's kernel has no WireGuard");
+    }
+    for user in User::all() {
+        let bed = Bed::new(user);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/wireguard.yaml");
+        let example = fs::read_to_string(path).unwrap().replace("stack: kernel", "stack: namespace");
+        let timed = |line: &&str| line.contains("time=20") || line.contains("bits_per_second");
+        let untimed: Vec<&str> = example.lines().filter(|line| !timed(line)).collect();
+        let bounds =
+            "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}";
+        bed.write("wireguard.yaml", &format!("{bounds}\n{}\n", untimed.join("\n")));
+        ran(bed.netloom(&["run", "wireguard.yaml"])).expect_code(0);
+        bed.assert_nothing_is_left("wireguard");
+    }
+}
+
 #[test]
 fn the_shell_of_frr_works_in_kernels_in_virtual_time() {
     for user in User::all() {
