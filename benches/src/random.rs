@@ -154,8 +154,8 @@ fn check(settings: &Settings, file: &Path, more: &[&str]) -> Result<(f64, f64), 
     measure(Command::new(&settings.netloom).arg("check").args(more).arg(file))
 }
 
-/// How many routes there are, and the file of requests to the kernel.
-fn requests(settings: &Settings, file: &Path) -> Result<(f64, PathBuf), String> {
+/// How many routes there are, and the file of requests to the kernel for the nodes that are not in the engine.
+pub(crate) fn requests(settings: &Settings, file: &Path) -> Result<(f64, PathBuf), String> {
     let json = output(Command::new(&settings.netloom).args(["check", "--json"]).arg(file))?;
     let mut plan: Value = serde_json::from_str(&json).map_err(|error| format!("netloom check --json: {error}"))?;
     if let Some(nodes) = plan["nodes"].as_array_mut() {
@@ -168,13 +168,14 @@ fn requests(settings: &Settings, file: &Path) -> Result<(f64, PathBuf), String> 
 }
 
 /// Seconds that the kernel alone needs.
-fn batches(requests: &Path) -> Result<f64, String> {
+pub(crate) fn batches(requests: &Path) -> Result<f64, String> {
     let program = std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
     let seconds = output(Command::new(program).arg(BATCHES).arg(requests))?;
     seconds.trim().parse().map_err(|error| format!("{BATCHES}: {error}: {seconds}"))
 }
 
-fn written(settings: &Settings, name: &str, bytes: &[u8]) -> Result<PathBuf, String> {
+/// Writes a file into the folder of the benchmarks.
+pub(crate) fn written(settings: &Settings, name: &str, bytes: &[u8]) -> Result<PathBuf, String> {
     let path = settings.output.join(name);
     let done = std::fs::create_dir_all(&settings.output).and_then(|()| std::fs::write(&path, bytes));
     done.map(|()| path.clone()).map_err(|error| format!("writing {}: {error}", path.display()))

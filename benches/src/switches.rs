@@ -2,8 +2,10 @@
 
 use crate::chains;
 use crate::lab::{Lab, output};
+use crate::many::settled_memory;
 use crate::peers;
 use crate::plain;
+use crate::random;
 use crate::row::{Goal, Row, median, number};
 use crate::settings::Settings;
 use crate::streams::gbit;
@@ -24,6 +26,9 @@ const TREE: Tree = Tree { depth: 3, fanout: 8 };
 const QUICK_TREE: Tree = Tree { depth: 2, fanout: 4 };
 /// Of what Mininet needs.
 const OF_MININET: f64 = 1.0 / 15.0;
+
+/// Of what the kernel alone needs.
+const OF_BATCHES: f64 = 1.5;
 
 /// A tree of switches with hosts for leaves.
 #[derive(Clone, Copy)]
@@ -66,28 +71,38 @@ pub(crate) fn bridge(settings: &Settings) -> Result<Vec<Row>, String> {
     Ok(vec![row.goal(Goal::AtLeast(OF_BRIDGE)).remark(engine)])
 }
 
-/// A tree set up and removed, here and by Mininet with bridges of Linux.
+/// A tree set up and removed, here and by Mininet with bridges of Linux; and what the kernel alone needs for its hosts.
 pub(crate) fn tree(settings: &Settings) -> Result<Vec<Row>, String> {
     let tree = if settings.quick { QUICK_TREE } else { TREE };
     let yaml = tree.yaml();
-    let (mut up, mut down) = (Vec::new(), Vec::new());
+    let file = random::written(settings, "tree.yaml", format!("name: bench-tree\n{yaml}").as_bytes())?;
+    let (_, requests) = random::requests(settings, &file)?;
+    let (mut up, mut down, mut bare) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..settings.rounds(3) {
         let begin = Instant::now();
         let lab = Lab::up(settings, "tree", &yaml)?;
         up.push(begin.elapsed().as_secs_f64());
         lab.shell("h1", &format!("for try in 1 2 3; do ping -4 -c 1 -W 5 h{} && exit; done; exit 1", tree.hosts()))?;
         down.push(lab.down()?.as_secs_f64());
+        settled_memory()?;
+        bare.push(random::batches(&requests)?);
+        settled_memory()?;
     }
     let what = |what: &str| format!("{} switches and {} hosts, {what}", tree.switches(), tree.hosts());
+    let alone = Row::number(what("up, beside the kernel alone"), "s", up.clone())?
+        .against("netlink batches for its hosts", bare)
+        .goal(Goal::AtMost(OF_BATCHES));
     let rows = [Row::number(what("up"), "s", up)?, Row::number(what("down"), "s", down)?];
-    Ok(match mininet(settings, tree) {
+    let mut rows: Vec<Row> = match mininet(settings, tree) {
         // One round: it takes a minute.
         Ok(theirs) => {
             let beside = |(row, their): (Row, f64)| row.against("Mininet", vec![their]).goal(Goal::AtMost(OF_MININET));
             rows.into_iter().zip(theirs).map(beside).collect()
         }
         Err(reason) => rows.map(|row| row.remark(format!("no Mininet: {reason}"))).into(),
-    })
+    };
+    rows.push(alone);
+    Ok(rows)
 }
 
 /// Seconds that Mininet needs to set the tree up and to remove it; an error says why it could not be asked.
