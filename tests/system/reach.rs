@@ -221,8 +221,8 @@ fn mirror(bed: &Bed, stack: &str, clock: &str, clients: u32) {
 
 #[test]
 fn datagrams_from_this_machine_reach_a_namespace_node_and_answers_come_back() {
-    for (user, clock) in User::all().into_iter().zip(["real", "{dilation: 5}"]) {
-        mirror(&Bed::new(user), "namespace", clock, 300);
+    for user in User::all() {
+        mirror(&Bed::new(user), "namespace", "real", 300);
     }
 }
 
