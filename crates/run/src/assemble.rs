@@ -275,7 +275,7 @@ fn node_config(job: &Job, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl
         via: route.via,
         interface: route.interface,
     };
-    let is_ours = |route: &&netloom_lab::RoutePlan| !node.interfaces[route.interface].is_leased(route.via);
+    let is_ours = |own: &&netloom_lab::RoutePlan| !node.interfaces[own.interface].is_leased(own.via);
     NodeConfig {
         lab: job.plan.name.clone(),
         name: node.name.clone(),
