@@ -127,9 +127,9 @@ impl Format {
         match self {
             Self::GraphMl => graph::topology(graphml::read(input.text())?, &input.stem, options.role),
             Self::Gml => graph::topology(gml::read(input.text())?, &input.stem, options.role),
-            Self::Containerlab => containerlab::read(input.text(), &input.stem, options),
+            Self::Containerlab => containerlab::read(input, options),
             Self::Kathara => kathara::read(input),
-            Self::Ns2 => ns2::read(input.text(), &input.stem),
+            Self::Ns2 => ns2::read(input),
             Self::Imunes => imunes::read(input.text(), &input.stem),
             Self::Core => core_xml::read(input.text(), &input.stem),
             Self::MiniEdit => miniedit::read(input.text(), &input.stem),

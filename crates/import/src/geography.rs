@@ -27,6 +27,11 @@ impl Position {
         Some(Self { latitude: degrees(latitude, 90.0)?, longitude: degrees(longitude, 360.0)? })
     }
 
+    /// Where it is on a map: degrees to the right and down, which are equally long at the latitude `middle`.
+    pub(crate) fn on_map(self, middle: f64) -> [f64; 2] {
+        [self.longitude * libm::cos(middle.to_radians()), -self.latitude]
+    }
+
     /// The great-circle distance in kilometres (haversine formula).
     pub(crate) fn distance(self, other: Self) -> f64 {
         let half_angle = |a: f64, b: f64| libm::sin((b - a).to_radians() / 2.0);
@@ -35,6 +40,13 @@ impl Position {
         let square = (north * north + cosines * east * east).clamp(0.0, 1.0);
         2.0 * RADIUS * libm::asin(libm::sqrt(square))
     }
+}
+
+/// The latitude in the middle of these places.
+pub(crate) fn middle<'a>(places: impl Iterator<Item = &'a Position>) -> f64 {
+    let (least, most) = places
+        .fold((90.0_f64, -90.0_f64), |(least, most), place| (least.min(place.latitude), most.max(place.latitude)));
+    f64::midpoint(least, most)
 }
 
 /// The delay over so many kilometres, to the microsecond.

@@ -6,6 +6,7 @@ mod edges;
 use crate::Role;
 use crate::geography::{self, Position};
 use crate::notes::Notes;
+use crate::places;
 use crate::source::{Place, Read};
 use crate::topology::Topology;
 use crate::value::{Value, entry};
@@ -57,11 +58,22 @@ pub(crate) fn topology(mut graph: Graph, label: &str, role: Role) -> Read<Topolo
         positions.push(add_node(node, role, &mut topology, &mut used)?);
     }
     if positions.iter().any(Option::is_some) {
+        draw(&positions, &mut topology);
         topology.remarks.push(geography::STATED.to_owned());
     }
     edges::add(&graph.edges, &positions, &mut topology, &mut used)?;
     used.tell(&mut topology.notes);
     Ok(topology)
+}
+
+/// Draws a map, unless the file draws the nodes itself.
+fn draw(positions: &[Option<Position>], topology: &mut Topology) {
+    if topology.nodes.iter().all(|node| node.position.is_none()) {
+        let middle = geography::middle(positions.iter().flatten());
+        for (node, position) in topology.nodes.iter_mut().zip(positions) {
+            node.position = position.map(|position| position.on_map(middle));
+        }
+    }
 }
 
 /// Adds a node, and returns where it is.
@@ -86,7 +98,10 @@ fn add_node(node: &Vertex, role: Role, topology: &mut Topology, used: &mut Used)
     }
     let latitude = known.first(&["latitude", "lat"]);
     let longitude = known.first(&["longitude", "lon", "lng", "long"]);
+    let [right, down] = [["x", "graphics.x"], ["y", "graphics.y"]].map(|names| known.first(&names));
     known.settle();
+    topology.nodes[number].position =
+        places::place(right.map(|one| one.value.as_str()), down.map(|one| one.value.as_str()));
     let (Some(latitude), Some(longitude)) = (latitude, longitude) else { return Ok(None) };
     let position = Position::new(&latitude.value, &longitude.value);
     if position.is_none() {

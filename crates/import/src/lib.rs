@@ -8,6 +8,7 @@
 //! system. What it reads may be anything: sizes, depths and steps are bounded.
 #![forbid(unsafe_code)]
 
+mod daemons;
 mod files;
 mod formats;
 mod geography;
@@ -15,6 +16,8 @@ mod graph;
 mod machine;
 mod names;
 mod notes;
+mod overlaps;
+mod places;
 mod quantity;
 mod shell;
 mod source;

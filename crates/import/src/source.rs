@@ -77,6 +77,11 @@ impl Lines {
 }
 
 impl Lines {
+    /// The number of the file, and how many lines it has.
+    pub(crate) fn extent(&self) -> (usize, usize) {
+        (self.file, self.starts.len())
+    }
+
     /// The place of a whole line, from 1.
     pub(crate) fn line(&self, line: usize) -> Place {
         let line = line.clamp(1, self.starts.len());

@@ -1,5 +1,5 @@
-//! A small Tcl: enough for the scripts by which ns-2 and Emulab describe networks. It reads no files, starts no programs, and
-//! ends after a bounded number of steps.
+//! A small Tcl: enough for the scripts by which ns-2 and Emulab describe networks. It reads no files but scripts that its host
+//! gives it, starts no programs, and ends after a bounded number of steps.
 //!
 //! It is not a library's: the Tcl that there is for Rust (`molt`) had its last release in May 2020, and its forks are personal ones. A
 //! binding to the Tcl of C would let a script read files and start programs.
@@ -13,7 +13,7 @@ mod lists;
 mod strings;
 mod words;
 
-pub(crate) use lists::{list, split_list};
+pub(crate) use lists::{list, placed_list, split_list};
 
 use crate::source::{Lines, Place, Wrong};
 use std::collections::BTreeMap;
@@ -31,6 +31,8 @@ pub(crate) trait Host {
     fn call(&mut self, words: &[String], place: Place) -> Option<Result<String, String>>;
     /// A variable of this name got a value.
     fn named(&mut self, variable: &str, value: &str);
+    /// The script of this name, which is asked for at this place, and the number of its file; none if it is not read.
+    fn script(&mut self, name: &str, place: Place) -> Option<(usize, String)>;
     /// Something that is not done.
     fn note(&mut self, place: Place, message: String);
 }
@@ -67,7 +69,8 @@ struct Procedure {
 
 /// A script that runs.
 pub(crate) struct Interpreter {
-    lines: Lines,
+    /// The scripts, each with the number of lines in those before it: lines are numbered through all of them.
+    files: Vec<(usize, Lines)>,
     /// The variables: of the script, and of the procedures that run.
     scopes: Vec<BTreeMap<String, Variable>>,
     procedures: BTreeMap<String, Procedure>,
@@ -89,7 +92,7 @@ impl Interpreter {
     /// For the script whose lines these are.
     pub(crate) fn new(lines: Lines) -> Self {
         Self {
-            lines,
+            files: vec![(0, lines)],
             scopes: vec![BTreeMap::new()],
             procedures: BTreeMap::new(),
             steps: 0,
@@ -115,9 +118,42 @@ impl Interpreter {
         self.scopes[0].insert(name.to_owned(), Variable::Text(value.to_owned()));
     }
 
+    /// The number, through all scripts, of the line where a place is.
+    pub(crate) fn line(&self, place: Place) -> usize {
+        let file = self.files.iter().find(|(_, lines)| lines.extent().0 == place.file);
+        file.map_or(0, |(before, _)| before + place.span.line)
+    }
+
+    /// Whether the script defined procedures.
+    pub(crate) fn has_procedures(&self) -> bool {
+        !self.procedures.is_empty()
+    }
+
+    /// Runs another script.
+    fn source(&mut self, name: &str, line: usize, host: &mut dyn Host) -> Result_ {
+        let Some((file, script)) = host.script(name, self.place(line)) else {
+            let said = format!("`source {}`: only scripts beside this one are read", shortened(name));
+            host.note(self.place(line), said);
+            return Ok(String::new());
+        };
+        self.step(line, script.len())?;
+        let known = self.files.iter().find(|(_, lines)| lines.extent().0 == file).map(|(before, _)| *before);
+        let before = known.unwrap_or_else(|| {
+            let before = self.files.last().map_or(0, |(before, lines)| before + lines.extent().1);
+            self.files.push((before, Lines::of(&script, file)));
+            before
+        });
+        match self.run(&script, before + 1, host) {
+            Err(Leave::Return(value)) => Ok(value),
+            other => other,
+        }
+    }
+
     /// The place of a line.
     pub(crate) fn place(&self, line: usize) -> Place {
-        self.lines.line(line)
+        let behind = self.files.partition_point(|(before, _)| *before < line);
+        let (before, lines) = &self.files[behind.max(1) - 1];
+        lines.line(line - before)
     }
 
     fn fail<T>(&self, line: usize, message: impl Into<String>) -> Result<T, Leave> {

@@ -36,6 +36,8 @@ pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) origin: Origin,
     pub(crate) settings: Map,
+    /// Where it is in the file's own picture: to the right and down, in any unit.
+    pub(crate) position: Option<[f64; 2]>,
 }
 
 /// A link with two ends.
@@ -90,7 +92,7 @@ impl Topology {
         }
         let name = self.node_names.make(label, otherwise);
         let words = if name == label || label.trim().is_empty() { String::new() } else { format!("{label:?}") };
-        self.nodes.push(Node { name, origin: Origin::said(place, words), settings: Map::new() });
+        self.nodes.push(Node { name, origin: Origin::said(place, words), settings: Map::new(), position: None });
         Ok(self.nodes.len() - 1)
     }
 

@@ -1,5 +1,6 @@
 //! A topology as the text of a lab file, with comments that say where each value comes from.
 
+use crate::places;
 use crate::source::{Place, Source};
 use crate::topology::{Link, Node, Topology};
 use crate::value::{Content, Map, Origin, Value, entry};
@@ -46,6 +47,7 @@ fn document(topology: &Topology) -> Map {
     if !topology.links.is_empty() {
         all.push(entry("links", Value::map(topology.links.iter().map(|it| link(topology, it)).collect())));
     }
+    all.extend(places::layout(topology).map(|layout| entry("layout", layout)));
     if !topology.timeline.is_empty() {
         all.push(entry("timeline", Value::list(topology.timeline.iter().cloned())));
     }

@@ -12,8 +12,13 @@ links:
   core: {ends: [r, t], delay: {kind: uniform, from: 1 ms, to: 2 ms}, mtu: 9000}
   lan:  {ends: [t, s], queue: {kind: red, limit: 100 packets}}
   desk: {ends: [s, b]}
+layout: {a: [0, 0.5], r: [1.25, -0.5], t: [2, 0], b: [3.5, 1]}
 timeline: [{at: 1 s, link: up, down: 1 s}]
 ";
+
+fn places(of: &netloom_lab::Plan) -> Vec<Option<[f64; 2]>> {
+    of.nodes.iter().map(|node| node.position).collect()
+}
 
 #[test]
 fn graphml_comes_back() {
@@ -23,6 +28,7 @@ fn graphml_comes_back() {
     let back = again.parse(None).expect("a lab").plan;
     let kinds = |of: &netloom_lab::Plan| of.nodes.iter().map(|node| (node.name.clone(), node.kind)).collect::<Vec<_>>();
     assert_eq!(kinds(&back), kinds(&plan));
+    assert_eq!(places(&back), places(&plan), "{text}");
     assert_eq!(back.links.len(), plan.links.len());
     for (one, other) in back.links.iter().zip(&plan.links) {
         assert_eq!((&one.pipes, one.mtu), (&other.pipes, other.mtu), "{}\n{text}", other.name);
@@ -35,7 +41,7 @@ fn graphml_comes_back() {
 fn graphviz_has_nodes_and_links() {
     let plan = netloom_lab::parse(LAB, "small.yaml").expect("a lab").plan;
     let (text, _) = Target::Dot.write(&plan);
-    assert!(text.starts_with("graph \"small\" {\n  \"a\" [shape=box];\n"), "{text}");
+    assert!(text.starts_with("graph \"small\" {\n  \"a\" [shape=box, pos=\"0.000,-1.000!\"];\n"), "{text}");
     assert!(text.contains("  \"s\" -- \"b\" [label=\"desk\"];\n}\n"), "{text}");
     assert!(text.contains("backward.rate: 1 Mbit/s"), "{text}");
 }
@@ -110,6 +116,11 @@ fn containerlab_comes_back() {
         all.collect()
     };
     assert_eq!(addresses(&back), addresses(&plan), "{text}");
+    // In its pictures a link has 100 pixels; it comes back in lengths of the middle link, from the corner.
+    let [a, r] = [0, 1].map(|node| places(&back)[node].expect("a place"));
+    let slope = |from: [f64; 2], to: [f64; 2]| (to[1] - from[1]) / (to[0] - from[0]);
+    assert!((slope(a, r) + 0.8).abs() < 0.02, "{a:?} {r:?}\n{text}");
+    assert_eq!(places(&back)[3], None);
     let up = &back.links[0];
     let wanted = netloom_lab::parse(
         "nodes: [a, b]\nlinks: {l: {ends: [a, b], netem: delay 5000us rate 10000000bit}}\n",

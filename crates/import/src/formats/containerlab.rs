@@ -4,13 +4,19 @@ mod links;
 mod variables;
 
 use crate::Options;
+use crate::daemons::Routing;
+use crate::files::Input;
 use crate::machine;
+use crate::overlaps;
+use crate::places;
 use crate::source::{Place, Read};
 use crate::topology::Topology;
 use crate::tree::{self, Tree};
-use crate::value::{Map, Origin, Value, entry, put};
-use netloom_lab::yaml::{Content, Node};
+use crate::value::{Content, Map, Origin, Value, entry, put};
+use netloom_lab::Span;
+use netloom_lab::yaml::{self, Node};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use variables::Variables;
 
 /// Kinds of nodes that are bridges.
@@ -20,10 +26,13 @@ const READ: [&str; 8] = ["kind", "group", "image", "exec", "env", "binds", "cpu"
 /// Where nothing of a node can be.
 const WINDOWS: [&str; 3] = ["/proc", "/sys", "/dev"];
 
-/// Reads the topology in `text`.
-pub(crate) fn read(text: &str, stem: &str, options: &Options) -> Read<Topology> {
-    let root = tree::parse(text)?;
-    let label = root.word("name").unwrap_or(stem);
+/// Where FRR's files are in a container.
+const FRR: &str = "/etc/frr";
+
+/// Reads the topology that is the input.
+pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
+    let root = tree::parse(input.text())?;
+    let label = root.word("name").unwrap_or(&input.stem);
     let mut topology = Topology::called(label.trim_end_matches(".clab"));
     let inner = root.required("topology", "a containerlab file has its nodes and links under `topology:`")?;
     for key in root.entries().iter().filter(|key| !["name", "topology", "prefix", "mgmt"].contains(&key.name.as_str()))
@@ -51,7 +60,7 @@ pub(crate) fn read(text: &str, stem: &str, options: &Options) -> Read<Topology> 
         is_addressed |= reader.link(link)?;
     }
     for node in nodes.entries() {
-        is_addressed |= reader.settle(&node.name, &node.value);
+        is_addressed |= reader.settle(&node.name, &node.value, input);
     }
     if is_addressed {
         put(&mut reader.topology.top, "addresses", Value::plain("none"));
@@ -61,8 +70,40 @@ pub(crate) fn read(text: &str, stem: &str, options: &Options) -> Read<Topology> 
             .remarks
             .push("The file gives addresses, so nodes have those and no others, and no routes.".into());
     }
+    overlaps::to_commands(&mut reader.topology);
     reader.topology.notes.extend(reader.variables.into_notes());
     Ok(reader.topology)
+}
+
+/// The routing daemons that files bound into a container are for. They need these files no more.
+fn routing(files: &mut Map, input: &mut Input<'_>, topology: &mut Topology) -> Option<(Routing, Place)> {
+    let find = |name: &str| {
+        files.iter().find_map(|(to, from)| {
+            let Content::Text(from) = &from.content else { return None };
+            let below = Path::new(FRR).join(name).strip_prefix(to).ok()?.to_owned();
+            let path = if below.as_os_str().is_empty() { PathBuf::from(from) } else { Path::new(from).join(below) };
+            Some(path.to_string_lossy().into_owned())
+        })
+    };
+    let whole = |from: &mut Input<'_>, name: &str| {
+        let file = from.open(&find(name)?)?;
+        Some((from.source(file).to_owned(), Place { file, span: Span { start: 0, end: 0, line: 1 } }))
+    };
+    let list = whole(input, "daemons");
+    let configuration = whole(input, "frr.conf");
+    let place = list.as_ref().or(configuration.as_ref())?.1;
+    let mut routing = Routing::default();
+    if let Some((text, begin)) = &list {
+        routing.start(text, *begin, &mut topology.notes);
+    }
+    if let Some((text, begin)) = &configuration {
+        for word in Routing::spoken(text).iter().filter(|_| list.is_none()) {
+            routing.add(word);
+        }
+        routing.configure(text, false, *begin, &mut topology.notes);
+    }
+    files.retain(|(to, _)| !Path::new(to).starts_with(FRR));
+    Some((routing, place))
 }
 
 struct Reader<'a> {
@@ -100,6 +141,8 @@ impl<'a> Reader<'a> {
         self.numbers.insert(name.to_owned(), number);
         let kind = self.inherited(node, "kind").and_then(Node::text).unwrap_or("linux").to_owned();
         self.interfaces.push(machine::Interfaces::new());
+        let label = |key: &str| node.get("labels").and_then(|labels| labels.word(key));
+        self.topology.nodes[number].position = places::place(label("graph-posX"), label("graph-posY"));
         let bridge = BRIDGES.contains(&kind.as_str());
         if bridge {
             self.topology.nodes[number].settings.push(entry("kind", Value::plain("switch")));
@@ -126,7 +169,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Sets a node up, when its interfaces are known.
-    fn settle(&mut self, name: &str, node: &'a Node) -> bool {
+    fn settle(&mut self, name: &str, node: &'a Node, input: &mut Input<'_>) -> bool {
         let Some(number) = self.numbers.get(name).copied() else { return false };
         let interfaces = std::mem::take(&mut self.interfaces[number]);
         if let Some(role) = Self::role(&self.kinds[number], interfaces.len()) {
@@ -136,7 +179,12 @@ impl<'a> Reader<'a> {
         if BRIDGES.contains(&self.kinds[number].as_str()) {
             return false;
         }
+        let mut files = self.files(node);
+        let routing = routing(&mut files, input, &mut self.topology);
         let mut settings = self.settings(node);
+        if !files.is_empty() {
+            settings.push(entry("files", Value::map(files)));
+        }
         self.topology.nodes[number].settings.append(&mut settings);
         // Commands of all layers run: those of the defaults first.
         let mut commands = Vec::new();
@@ -145,7 +193,9 @@ impl<'a> Reader<'a> {
                 commands.extend(command.text().map(|line| (self.variables.expand(line, command), command.place())));
             }
         }
-        machine::set_up(&mut self.topology, number, &interfaces, commands)
+        let is_addressed = machine::set_up(&mut self.topology, number, &interfaces, commands);
+        let settled = routing.map(|(routing, place)| routing.settle(&mut self.topology, number, &interfaces, place));
+        is_addressed || settled == Some(true)
     }
 
     /// Environment, files and processors of a node.
@@ -174,10 +224,6 @@ impl<'a> Reader<'a> {
         });
         if !sysctls.is_empty() {
             settings.push(entry("sysctl", Value::map(sysctls)));
-        }
-        let files = self.files(node);
-        if !files.is_empty() {
-            settings.push(entry("files", Value::map(files)));
         }
         settings
     }
@@ -221,7 +267,9 @@ impl<'a> Reader<'a> {
                 let place = Place { file: 0, span: key.span };
                 match key.name.as_str() {
                     "image" => self.topology.notes.add(place, "images are not run: nodes have this machine's files"),
-                    name if READ.contains(&name) || key.value.content == Content::Empty => {}
+                    // Where it is drawn, and how.
+                    "labels" if key.value.entries().iter().all(|label| label.name.starts_with("graph-")) => {}
+                    name if READ.contains(&name) || key.value.content == yaml::Content::Empty => {}
                     name => self.topology.notes.add(place, format!("`{name}` of nodes is not read")),
                 }
             }

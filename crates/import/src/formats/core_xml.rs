@@ -1,6 +1,9 @@
 //! CORE's scenarios (coreemu.github.io/core; `corexml.py` writes them).
 
+use crate::daemons::Routing;
 use crate::machine;
+use crate::overlaps;
+use crate::places;
 use crate::quantity;
 use crate::shell;
 use crate::source::{Lines, Place, Read};
@@ -16,7 +19,6 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
     let document = xml::parse(text, &lines)?;
     let root = document.root_element();
     let mut topology = Topology::called(stem);
-    topology.remarks.push("Routes are those of the shortest paths: services of nodes are not run.".to_owned());
     // By its identifier: the number of the node, and whether it is a machine.
     let mut nodes: BTreeMap<String, Option<(usize, bool)>> = BTreeMap::new();
     for element in root.descendants().filter(Node::is_element) {
@@ -29,6 +31,11 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
         let Some(id) = element.attribute("id") else { return Err(place.wrong("this node has no `id`")) };
         let number =
             if is_device { device(&element, place, &mut topology)? } else { network(&element, place, &mut topology)? };
+        if let Some(number) = number {
+            let position = element.children().find(|child| child.has_tag_name("position"));
+            let axis = |name: &str| position.and_then(|position| position.attribute(name));
+            topology.nodes[number].position = places::place(axis("x"), axis("y"));
+        }
         nodes.insert(id.to_owned(), number.map(|number| (number, is_device)));
     }
     if topology.nodes.is_empty() {
@@ -36,9 +43,15 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
             xml::place(&root, &lines).wrong("there is no <device> in this file: a network has at least one node")
         );
     }
+    // Links whose way back may come, by their ends.
+    let mut one_way = BTreeMap::new();
     for element in root.descendants().filter(|element| element.has_tag_name("link")) {
-        link(&element, xml::place(&element, &lines), &nodes, &mut topology)?;
+        link(&element, xml::place(&element, &lines), &nodes, &mut topology, &mut one_way)?;
     }
+    let is_routed = topology.nodes.iter().any(|node| node.settings.iter().any(|(key, _)| key == "daemons"));
+    let others = if is_routed { " where no routing daemon brings them" } else { "" };
+    topology.remarks.push(format!("Routes are those of the shortest paths{others}."));
+    overlaps::to_commands(&mut topology);
     for (tag, what) in [
         ("emane_global_configuration", "settings of EMANE"),
         ("mobility_configurations", "mobility"),
@@ -58,21 +71,53 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
 fn device(element: &Node<'_, '_>, place: Place, topology: &mut Topology) -> Read<Option<usize>> {
     let attribute = |name: &str| element.attribute(name).unwrap_or_default();
     let number = topology.add_node(attribute("name"), &format!("n{}", attribute("id")), place)?;
+    let mut routing = Routing::default();
     let mut forwards = ["router", "mdr", "prouter"].contains(&attribute("type"));
     for service in element.descendants().filter(|inner| inner.has_tag_name("service")) {
         match service.attribute("name").unwrap_or_default() {
             "IPForward" => forwards = true,
-            "DefaultRoute" | "StaticRoute" | "zebra" | "" => {}
-            other => topology.notes.add(place, format!("the service `{other}` is not run")),
+            "DefaultRoute" | "StaticRoute" | "zebra" | "FRRzebra" | "" => {}
+            other => {
+                if !daemon(&mut routing, other, attribute("id"), place, topology) {
+                    topology.notes.add(place, format!("the service `{other}` is not run"));
+                }
+            }
         }
     }
+    routing.settle(topology, number, &machine::Interfaces::new(), place);
     if !attribute("image").is_empty() {
         topology.notes.add(place, "images are not run: nodes have this machine's files");
     }
     if forwards {
-        topology.nodes[number].settings.push(entry("kind", Value::plain("router")));
+        put(&mut topology.nodes[number].settings, "kind", Value::plain("router"));
     }
     Ok(Some(number))
+}
+
+/// Adds the routing daemon that a service is; false if it is none.
+fn daemon(routing: &mut Routing, service: &str, id: &str, place: Place, topology: &mut Topology) -> bool {
+    let word = match service.strip_prefix("FRR").unwrap_or(service) {
+        "OSPFv2" => "ospf",
+        "OSPFv3" => "ospf6",
+        "OSPFv3MDR" => {
+            topology.notes.add(place, "`OSPFv3MDR` is plain OSPFv3: FRR has no extension for radio networks");
+            "ospf6"
+        }
+        "RIP" => "rip",
+        "RIPNG" => "ripng",
+        "ISIS" => "isis",
+        "Xpimd" | "pimd" => "pim",
+        "BGP" => {
+            // CORE gives each router a system of its own, with its identifier as the number.
+            routing.number = id.parse().ok().filter(|number| *number > 0 && *number < u32::MAX).or(Some(65_000));
+            topology
+                .notes
+                .add(place, "BGP has sessions with all its neighbours: without a configuration, CORE gives it none");
+            "bgp"
+        }
+        _ => return false,
+    };
+    routing.add(word)
 }
 
 fn network(element: &Node<'_, '_>, place: Place, topology: &mut Topology) -> Read<Option<usize>> {
@@ -99,6 +144,7 @@ fn link(
     place: Place,
     nodes: &BTreeMap<String, Option<(usize, bool)>>,
     topology: &mut Topology,
+    one_way: &mut BTreeMap<(usize, usize), usize>,
 ) -> Read<()> {
     let mut ends = Vec::new();
     for key in ["node1", "node2"] {
@@ -121,17 +167,14 @@ fn link(
     let settings = options.map(|options| settings(&options, place, topology)).unwrap_or_default();
     let is_one_way = options.and_then(|options| options.attribute("unidirectional")) == Some("1");
     // The second of two elements in one direction each is the way back.
-    if is_one_way
-        && let Some(first) =
-            topology.links.iter_mut().find(|link| link.ends[0].node == other && link.ends[1].node == one)
-        && first.backward.is_empty()
-    {
-        first.backward = settings;
+    if is_one_way && let Some(first) = one_way.remove(&(other, one)) {
+        topology.links[first].backward = settings;
         return Ok(());
     }
     let number = topology.add_link("", Origin::at(place), [End::at(one), End::at(other)])?;
     if is_one_way {
         topology.links[number].forward = settings;
+        one_way.insert((one, other), number);
     } else {
         topology.links[number].settings = settings;
     }

@@ -158,6 +158,7 @@ impl Reader {
             given.push(id);
             let name = self.keys.get(id).map_or(id, |key| key.name.as_str());
             attributes.extend(self.attribute(&data, name));
+            attributes.extend(self.geometry(&data, name));
         }
         // An element of the graph has thousands of siblings: a file with thousands of defaults is not worth them all.
         let is_of = |key: &Key| key.of == of || key.of == "all";
@@ -168,6 +169,17 @@ impl Reader {
             }
         }
         attributes
+    }
+
+    /// Where yEd draws a node.
+    fn geometry(&self, data: &Node<'_, '_>, name: &str) -> Vec<Attribute> {
+        let drawn =
+            data.descendants().filter(|_| name == "nodegraphics").find(|inner| inner.has_tag_name_of("Geometry"));
+        let Some(drawn) = drawn else { return Vec::new() };
+        let place = self.place(&drawn);
+        let said =
+            |axis: &str| Some(Attribute { name: axis.to_owned(), value: drawn.attribute(axis)?.to_owned(), place });
+        ["x", "y"].into_iter().filter_map(said).collect()
     }
 
     fn attribute(&self, data: &Node<'_, '_>, name: &str) -> Option<Attribute> {

@@ -1,15 +1,20 @@
 //! IMUNES: JSON since version 3, a Tcl list before (imunes.net; `runtime/cfgparse.tcl` reads both).
 
+mod routing;
+
+use crate::daemons::Routing;
 use crate::machine;
+use crate::overlaps;
+use crate::places;
 use crate::quantity;
 use crate::shell;
 use crate::source::{Lines, Place, Read};
-use crate::tcl::split_list;
+use crate::tcl::{placed_list, split_list};
 use crate::topology::{End, Topology};
 use crate::tree::{self, Tree};
 use crate::value::{Origin, Value, entry, put};
 use netloom_lab::yaml::Node;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// An interface: its name, and what it is given.
 #[derive(Debug, Default)]
@@ -26,6 +31,8 @@ struct Machine {
     kind: String,
     name: String,
     place: Place,
+    position: Option<[f64; 2]>,
+    routing: Option<Routing>,
     /// By the key under which links name them.
     interfaces: BTreeMap<String, Interface>,
 }
@@ -48,7 +55,9 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
         return Err(Place::default()
             .wrong("there is no node in this file: IMUNES has them under `nodes`, or as `node n0 { ... }`"));
     }
-    topology.remarks.push("Routes are those of the shortest paths: routing daemons are not run.".to_owned());
+    let is_routed = machines.iter().any(|machine| machine.routing.is_some());
+    let others = if is_routed { " where no routing daemon brings them" } else { "" };
+    topology.remarks.push(format!("Routes are those of the shortest paths{others}."));
     let mut numbers = BTreeMap::new();
     for machine in &machines {
         let kind = match machine.kind.as_str() {
@@ -62,6 +71,7 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
             }
         };
         let number = topology.add_node(&machine.name, &machine.id, machine.place)?;
+        topology.nodes[number].position = machine.position;
         if kind != "host" {
             topology.nodes[number].settings.push(entry("kind", Value::plain(kind)));
         }
@@ -70,6 +80,13 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
     for cable in &cables {
         link(cable, &numbers, &mut topology)?;
     }
+    for (number, machine) in numbers.values() {
+        if let Some(routing) = machine.routing.clone().filter(|_| ["router", "nat64"].contains(&machine.kind.as_str()))
+        {
+            routing.settle(&mut topology, *number, &machine::Interfaces::new(), machine.place);
+        }
+    }
+    overlaps::to_commands(&mut topology);
     Ok(topology)
 }
 
@@ -150,15 +167,16 @@ fn new(text: &str, topology: &mut Topology) -> Read<(Vec<Machine>, Vec<Cable>)> 
             interfaces
                 .insert(interface.clone(), Interface { name, mac: about.word("mac").map(str::to_owned), addresses });
         }
-        for key in ["services", "custom_configs", "custom_enabled", "docker_image", "ipsec", "packgen", "vlan", "nat64"]
-        {
+        let routing = routing::new(node, place, topology);
+        for key in ["services", "docker_image", "ipsec", "packgen", "vlan", "nat64"] {
             if let Some(said) = node.get(key) {
                 topology.notes.add(said.place(), format!("`{key}` of nodes is not read"));
             }
         }
         let kind = node.required_word("type", "a node has a type, for example router")?.to_owned();
         let name = node.word("name").unwrap_or_default().to_owned();
-        machines.push(Machine { id: one.name.clone(), kind, name, place, interfaces });
+        let position = position(node.word("iconcoords"));
+        machines.push(Machine { id: one.name.clone(), kind, name, place, position, routing, interfaces });
     }
     let mut cables = Vec::new();
     for one in root.get("links").map_or(&[][..], Tree::entries) {
@@ -179,31 +197,32 @@ fn new(text: &str, topology: &mut Topology) -> Read<(Vec<Machine>, Vec<Cable>)> 
 fn old(text: &str, topology: &mut Topology) -> (Vec<Machine>, Vec<Cable>) {
     let lines = Lines::of(text, 0);
     let (mut machines, mut cables) = (Vec::new(), Vec::new());
-    let mut peers: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
-    let mut from = 0;
-    for object in split_list(text).chunks_exact(3) {
-        let [class, id, body] = object else { continue };
-        let head = format!("{class} {id} ");
-        // Objects stand in the file in the order of the list.
-        let at = text[from..].find(&head).map_or(from, |at| from + at);
-        from = at;
-        let place = lines.place(at, at + head.trim_end().len());
+    // The interfaces that lead from one node to another, in their order.
+    let mut peers: BTreeMap<(String, String), VecDeque<String>> = BTreeMap::new();
+    for object in placed_list(text).chunks_exact(3) {
+        let [(at, class), (behind, id), (_, body)] = object else { continue };
+        let place = lines.place(*at, behind + id.len());
         let pairs = split_list(body);
         let pairs = || pairs.chunks_exact(2).map(|pair| (pair[0].as_str(), pair[1].as_str()));
         let value = |key: &str| pairs().find(|(name, _)| *name == key).map(|(_, value)| value);
         match class.as_str() {
             "node" => {
-                let (name, interfaces) = configuration(value("network-config").unwrap_or_default(), place, topology);
-                let joined = pairs().filter(|(key, _)| *key == "interface-peer").map(|(_, peer)| split_list(peer));
-                let joined = joined.filter_map(|pair| Some((pair.first()?.clone(), pair.get(1)?.clone()))).collect();
-                peers.insert(id.clone(), joined);
+                let configured = value("network-config").unwrap_or_default();
+                let (name, interfaces) = configuration(configured, place, topology);
+                let routing = routing::old(configured, value("model"), place, topology);
+                for pair in pairs().filter(|(key, _)| *key == "interface-peer").map(|(_, peer)| split_list(peer)) {
+                    if let [interface, peer, ..] = &pair[..] {
+                        peers.entry((id.clone(), peer.clone())).or_default().push_back(interface.clone());
+                    }
+                }
                 for key in ["services", "custom-config", "custom-configs", "cpu", "docker-image"] {
                     if value(key).is_some() {
                         topology.notes.add(place, format!("`{key}` of nodes is not read"));
                     }
                 }
                 let kind = value("type").unwrap_or_default().to_owned();
-                machines.push(Machine { id: id.clone(), kind, name, place, interfaces });
+                let position = position(value("iconcoords"));
+                machines.push(Machine { id: id.clone(), kind, name, place, position, routing, interfaces });
             }
             "link" => {
                 let nodes = split_list(value("nodes").unwrap_or_default());
@@ -222,16 +241,17 @@ fn old(text: &str, topology: &mut Topology) -> (Vec<Machine>, Vec<Cable>) {
     // A node says which of its interfaces leads to which node.
     for cable in &mut cables {
         for end in 0..2 {
-            let other = cable.ends[1 - end].0.clone();
-            let of_node = peers.get_mut(&cable.ends[end].0);
-            if let Some(found) =
-                of_node.and_then(|all| Some(all.remove(all.iter().position(|(_, peer)| *peer == other)?)))
-            {
-                cable.ends[end].1 = Some(found.0);
-            }
+            let ends = (cable.ends[end].0.clone(), cable.ends[1 - end].0.clone());
+            cable.ends[end].1 = peers.get_mut(&ends).and_then(VecDeque::pop_front);
         }
     }
     (machines, cables)
+}
+
+/// Where a node is drawn: its coordinates are a list of two numbers.
+fn position(coordinates: Option<&str>) -> Option<[f64; 2]> {
+    let all = split_list(coordinates?);
+    places::place(all.first().map(String::as_str), all.get(1).map(String::as_str))
 }
 
 /// The name and the interfaces in a configuration in the style of routers.
@@ -253,7 +273,8 @@ fn configuration(text: &str, place: Place, topology: &mut Topology) -> (String, 
             }
             (["ip" | "ipv6", "address", address], Some(interface)) => interface.addresses.push((*address).to_owned()),
             (["mac", "address", mac], Some(interface)) => interface.mac = Some(mac.to_lowercase()),
-            ([first, ..], None) => {
+            (["router", ..], _) => current = None,
+            ([first, ..], None) if !line.starts_with(' ') => {
                 topology.notes.add(place, format!("`{first} ...` of a node's configuration is not read"));
             }
             _ => {}

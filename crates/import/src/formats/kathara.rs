@@ -1,8 +1,10 @@
 //! Kathará's labs: `lab.conf` with devices and collision domains, a script `DEVICE.startup` for each device, a folder `DEVICE`
 //! with its files, and `lab.dep` (kathara-lab.conf(5), kathara-lab-dirs(7), kathara-lab.dep(5)).
 
+use crate::daemons::{self, Routing};
 use crate::files::Input;
 use crate::machine::{self, Interfaces};
+use crate::overlaps;
 use crate::shell;
 use crate::source::{Lines, Place, Read};
 use crate::topology::{End, Topology};
@@ -24,20 +26,28 @@ struct Device {
     exec: Vec<(String, Place)>,
 }
 
+/// The devices in their order, and their numbers by their names.
+#[derive(Debug, Default)]
+struct Devices {
+    numbers: BTreeMap<String, usize>,
+    devices: Vec<(String, Device)>,
+}
+
 /// Reads the lab whose `lab.conf` is the input.
 pub(crate) fn read(input: &mut Input<'_>) -> Read<Topology> {
     let mut topology = Topology::called(&input.stem);
-    let mut devices: Vec<(String, Device)> = Vec::new();
+    let mut devices = Devices::default();
     let text = input.text().to_owned();
     let places = Lines::of(&text, 0);
     for (number, line) in (1..).zip(text.split('\n')) {
         read_line(line.trim(), places.line(number), &mut topology, &mut devices)?;
     }
+    let Devices { numbers, devices } = devices;
     if devices.is_empty() {
         return Err(Place::default().wrong("there is no device in this file: write for example `pc1[0]=\"A\"`"));
     }
     let joined = connect(&mut topology, &devices)?;
-    dependencies(input, &mut topology, &devices);
+    dependencies(input, &mut topology, &numbers);
     put(&mut topology.top, "addresses", Value::plain("none"));
     put(&mut topology.top, "routes", Value::plain("none"));
     topology.remarks.push(
@@ -52,20 +62,30 @@ pub(crate) fn read(input: &mut Input<'_>) -> Read<Topology> {
                 settings.push(entry(key, Value::map(map)));
             }
         }
-        let files = files(input, &name, topology.nodes[device.node].origin.place.unwrap_or_default(), &mut topology);
+        let own = script(input, &format!("{name}.startup"));
+        let scripts: Vec<_> = [shared.clone(), own].into_iter().flatten().collect();
+        let is_routing = scripts.iter().any(|(script, _)| script.lines().any(daemons::is_start));
+        let routing = if is_routing { routing(input, &name, &mut topology) } else { None };
+        let mut files =
+            files(input, &name, topology.nodes[device.node].origin.place.unwrap_or_default(), &mut topology);
+        if routing.is_some() {
+            files.retain(|(path, _)| !daemons::FOLDERS.iter().any(|folder| path.starts_with(folder)));
+        }
         if !files.is_empty() {
             topology.nodes[device.node].settings.push(entry("files", Value::map(files)));
         }
-        let own = script(input, &format!("{name}.startup"));
-        for (script, place) in [shared.clone(), own].into_iter().flatten() {
-            machine::set_up(&mut topology, device.node, interfaces, commands(&script, place));
+        let commands = scripts.iter().flat_map(|(script, place)| commands(script, *place)).chain(device.exec);
+        let is_left = |(line, _): &(String, Place)| routing.is_none() || !daemons::is_start(line);
+        machine::set_up(&mut topology, device.node, interfaces, commands.filter(is_left));
+        if let Some((routing, place)) = routing {
+            routing.settle(&mut topology, device.node, interfaces, place);
         }
-        machine::set_up(&mut topology, device.node, interfaces, device.exec);
     }
+    overlaps::to_commands(&mut topology);
     Ok(topology)
 }
 
-fn read_line(line: &str, place: Place, topology: &mut Topology, devices: &mut Vec<(String, Device)>) -> Read<()> {
+fn read_line(line: &str, place: Place, topology: &mut Topology, devices: &mut Devices) -> Read<()> {
     if line.is_empty() || line.starts_with('#') {
         return Ok(());
     }
@@ -91,15 +111,17 @@ fn read_line(line: &str, place: Place, topology: &mut Topology, devices: &mut Ve
     if name.is_empty() {
         return Err(place.wrong("a device without a name: write for example `pc1[0]=\"A\"`"));
     }
-    let index = match devices.iter().position(|(known, _)| known == name) {
-        Some(index) => index,
+    let index = match devices.numbers.get(name) {
+        Some(index) => *index,
         None => {
             let node = topology.add_node(name, "device", place)?;
-            devices.push((name.to_owned(), Device { node, ..Device::default() }));
-            devices.len() - 1
+            let index = devices.devices.len();
+            devices.numbers.insert(name.to_owned(), index);
+            devices.devices.push((name.to_owned(), Device { node, ..Device::default() }));
+            index
         }
     };
-    let device = &mut devices[index].1;
+    let device = &mut devices.devices[index].1;
     if !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit()) {
         return port(device, name, key, &value, place);
     }
@@ -199,10 +221,30 @@ fn connect(topology: &mut Topology, devices: &[(String, Device)]) -> Read<Vec<In
     Ok(interfaces)
 }
 
+/// The routing daemons of a device, by the files of its folder.
+fn routing(input: &mut Input<'_>, name: &str, topology: &mut Topology) -> Option<(Routing, Place)> {
+    let in_folder = |folder: &'static str| Some((folder, script(input, &format!("{name}{folder}/daemons"))?));
+    let (folder, (list, place)) = daemons::FOLDERS.into_iter().find_map(in_folder)?;
+    let mut routing = Routing::default();
+    routing.start(&list, place, &mut topology.notes);
+    // One file for all, or else one for each.
+    let whole = ["frr.conf", "Quagga.conf"].map(|file| script(input, &format!("{name}{folder}/{file}")));
+    let mut parts: Vec<_> = whole.into_iter().flatten().take(1).collect();
+    if parts.is_empty() {
+        let programs = ["ospfd", "ospf6d", "ripd", "ripngd", "bgpd", "isisd", "pimd", "ldpd", "bfdd"];
+        let run = ["zebra", "staticd"].into_iter().chain(programs.into_iter().filter(|program| routing.runs(program)));
+        parts.extend(run.filter_map(|program| script(input, &format!("{name}{folder}/{program}.conf"))));
+    }
+    for (text, begin) in parts {
+        routing.configure(&text, folder != "/etc/frr", begin, &mut topology.notes);
+    }
+    Some((routing, place))
+}
+
 /// Notes in which order devices are to start: here their commands have an order of their own.
-fn dependencies(input: &mut Input<'_>, topology: &mut Topology, devices: &[(String, Device)]) {
+fn dependencies(input: &mut Input<'_>, topology: &mut Topology, devices: &BTreeMap<String, usize>) {
     let Some((text, place)) = script(input, "lab.dep") else { return };
-    let known = |name: &str| devices.iter().any(|(device, _)| device == name);
+    let known = |name: &str| devices.contains_key(name);
     for (line, there) in lines(&text, place) {
         let Some((device, after)) = line.split_once(':') else {
             topology.notes.add(there, "no dependency: write `DEVICE: OTHER OTHER`");

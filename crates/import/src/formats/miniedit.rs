@@ -1,6 +1,7 @@
 //! MiniEdit: the networks that Mininet's editor saves (`examples/miniedit.py`, version 2).
 
 use crate::machine;
+use crate::places;
 use crate::quantity::{self, spelled_duration};
 use crate::shell;
 use crate::source::Read;
@@ -29,6 +30,7 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
                 return Err(node.place().wrong(format!("there are two of {group} with the number {id}")));
             }
             numbers.entry(name).or_insert(number);
+            topology.nodes[number].position = places::place(node.word("x"), node.word("y"));
             let kind = match (group, option("switchType")) {
                 ("hosts", _) => None,
                 (_, Some("legacyRouter")) => Some("router"),

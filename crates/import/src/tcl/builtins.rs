@@ -5,7 +5,7 @@ use super::strings::{self, index};
 use super::{Host, Interpreter, Leave, Result_, Variable, expr, list, split_list};
 
 /// What a script would do to the system, and does not do here.
-const OUTSIDE: [&str; 16] = [
+const OUTSIDE: [&str; 15] = [
     "open",
     "close",
     "gets",
@@ -13,7 +13,6 @@ const OUTSIDE: [&str; 16] = [
     "eof",
     "flush",
     "exec",
-    "file",
     "cd",
     "socket",
     "after",
@@ -68,16 +67,18 @@ pub(super) fn call(
         "exit" => return Some(Err(Leave::Exit)),
         "error" => return Some(interpreter.fail(line, format!("the script gives up: {}", super::shortened(text(1))))),
         "puts" | "update" => Some(String::new()),
-        "source" => {
-            host.note(
-                interpreter.place(line),
-                format!("`source {}`: no other script is read", super::shortened(text(1))),
-            );
-            Some(String::new())
-        }
+        "source" => return Some(interpreter.source(text(1), line, host)),
         "clock" => Some("0".to_owned()),
         "string" => strings::string(words),
         "format" => strings::format(words),
+        "file" => Some(file(host, interpreter.place(line), text(1), text(2))),
+        "regexp" => {
+            host.note(
+                interpreter.place(line),
+                "`regexp` finds nothing here: regular expressions are not known".to_owned(),
+            );
+            Some("0".to_owned())
+        }
         _ if OUTSIDE.contains(&name) => {
             host.note(
                 interpreter.place(line),
@@ -114,6 +115,22 @@ fn set(interpreter: &mut Interpreter, words: &[String], line: usize, host: &mut 
             Ok(value.clone())
         }
         _ => interpreter.fail(line, "write `set NAME VALUE`; a value with spaces is in braces or quotation marks"),
+    }
+}
+
+/// What `file` says of a path: what it is made of, and that there is no such file.
+fn file(host: &mut dyn Host, place: crate::source::Place, what: &str, path: &str) -> String {
+    let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
+    let end = name.rfind('.').unwrap_or(name.len());
+    match what {
+        "dirname" => folder.to_owned(),
+        "tail" => name.to_owned(),
+        "extension" => name[end..].to_owned(),
+        "rootname" => path[..path.len() - (name.len() - end)].to_owned(),
+        _ => {
+            host.note(place, "`file` finds no files here: scripts have no way to the system".to_owned());
+            "0".to_owned()
+        }
     }
 }
 

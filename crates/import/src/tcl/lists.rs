@@ -37,10 +37,17 @@ pub(super) fn quoted(item: &str) -> String {
 
 /// The items of a list. Braces that do not match end with the text.
 pub(crate) fn split_list(text: &str) -> Vec<String> {
+    placed_list(text).into_iter().map(|(_, item)| item).collect()
+}
+
+/// The items of a list, each with the byte at which it begins.
+pub(crate) fn placed_list(text: &str) -> Vec<(usize, String)> {
     let mut items = Vec::new();
-    let mut letters = text.chars().peekable();
+    let mut letters = text.chars();
     loop {
-        while letters.next_if(|letter| letter.is_whitespace()).is_some() {}
+        let rest = letters.as_str().trim_start();
+        letters = rest.chars();
+        let at = text.len() - rest.len();
         let Some(first) = letters.next() else { return items };
         let mut item = String::new();
         let mut depth = 1;
@@ -70,7 +77,7 @@ pub(crate) fn split_list(text: &str) -> Vec<String> {
                 }
             }
         }
-        items.push(item);
+        items.push((at, item));
     }
 }
 

@@ -18,6 +18,10 @@ impl Host for Recorder {
 
     fn named(&mut self, _: &str, _: &str) {}
 
+    fn script(&mut self, name: &str, _: Place) -> Option<(usize, String)> {
+        (name == "other.tcl").then(|| (7, "proc fail {} {\n  error here\n}\nset y 3\nreturn 4".to_owned()))
+    }
+
     fn note(&mut self, place: Place, message: String) {
         self.notes.push(format!("{}: {message}", place.span.line));
     }
@@ -48,6 +52,31 @@ fn words_are_those_of_tcl() {
     assert_eq!(value("set a 1; set ${a}b 5; set 1b"), "5");
     assert_eq!(value("set l [list a {b c} {}]; llength $l"), "3");
     assert_eq!(value("list {*}{a b} c"), "a b c");
+}
+
+#[test]
+fn other_scripts_run_and_keep_their_places() {
+    assert_eq!(value("source other.tcl"), "4");
+    assert_eq!(value("source other.tcl; source other.tcl; set y"), "3");
+    let script = "source other.tcl\n\nfail";
+    let Err(Leave::Error(wrong)) = Interpreter::new(Lines::of(script, 0)).run(script, 1, &mut Recorder::default())
+    else {
+        panic!("the script fails")
+    };
+    assert_eq!((wrong.place.file, wrong.place.span.line), (7, 2));
+    let (result, host) = run("source missing.tcl\nset x 1");
+    assert_eq!(result.as_deref(), Ok("1"));
+    assert_eq!(host.notes, ["1: `source missing.tcl`: only scripts beside this one are read"]);
+}
+
+#[test]
+fn paths_are_taken_apart() {
+    assert_eq!(
+        value("list [file tail a/b.tcl] [file dirname a/b.tcl] [file extension b.tcl] [file rootname a/b.tcl]"),
+        "b.tcl a .tcl a/b"
+    );
+    assert_eq!(value("if [file exists x] { set y 1 } else { set y 2 }"), "2");
+    assert_eq!(value("expr {![regexp a b line]}"), "1");
 }
 
 #[test]

@@ -8,6 +8,9 @@ use std::fmt::Write;
 /// An image with `ip` and `tc`, which containerlab's own examples use.
 const IMAGE: &str = "ghcr.io/srl-labs/network-multitool";
 
+/// The length of a link in its pictures.
+const PIXELS: f64 = 100.0;
+
 /// The text of `plan`, and what is not in it.
 pub(super) fn write(plan: &Plan) -> (String, Vec<String>) {
     let mut left = BTreeSet::new();
@@ -49,6 +52,9 @@ pub(super) fn write(plan: &Plan) -> (String, Vec<String>) {
     let mut text = format!("name: {}\ntopology:\n  nodes:\n", plan.name);
     for (node, shapes) in plan.nodes.iter().zip(directions) {
         let _ = writeln!(text, "    {}:", node.name);
+        if let Some([x, y]) = node.position.map(|at| at.map(|value| value * PIXELS)) {
+            let _ = writeln!(text, "      labels: {{graph-posX: \"{x:.0}\", graph-posY: \"{y:.0}\"}}");
+        }
         if device(node) == Device::Switch {
             let _ = writeln!(text, "      kind: bridge");
             continue;

@@ -3,6 +3,9 @@
 use netloom_lab::{NodeKind, Plan};
 use std::fmt::Write;
 
+/// The length of a link in a picture.
+const INCHES: f64 = 2.0;
+
 /// The text of `plan`.
 pub(super) fn write(plan: &Plan) -> String {
     let mut text = format!("graph {} {{\n", quoted(&plan.name));
@@ -12,8 +15,10 @@ pub(super) fn write(plan: &Plan) -> String {
             NodeKind::Router | NodeKind::Transit => "ellipse",
             _ => "diamond",
         };
+        // In inches, and up; `neato` keeps it.
+        let place = node.position.map(|[x, y]| format!(", pos=\"{:.3},{:.3}!\"", x * INCHES, 0.0 - y * INCHES));
         // Writing into a text cannot fail.
-        let _ = writeln!(text, "  {} [shape={shape}];", quoted(&node.name));
+        let _ = writeln!(text, "  {} [shape={shape}{}];", quoted(&node.name), place.unwrap_or_default());
     }
     for link in &plan.links {
         let [one, other] = [0, 1].map(|end| quoted(&plan.nodes[link.ends[end].node].name));

@@ -14,16 +14,19 @@ pub(super) fn write(plan: &Plan) -> String {
         // Writing into a text cannot fail.
         let _ = writeln!(text, "  {written}");
     };
-    for name in ["label", "kind"] {
-        line(format_args!("<key id=\"node-{name}\" for=\"node\" attr.name=\"{name}\" attr.type=\"string\"/>"));
+    for (name, kind) in [("label", "string"), ("kind", "string"), ("x", "double"), ("y", "double")] {
+        line(format_args!("<key id=\"node-{name}\" for=\"node\" attr.name=\"{name}\" attr.type=\"{kind}\"/>"));
     }
     for name in ["name", "mtu"].into_iter().chain(keys) {
         line(format_args!("<key id=\"edge-{name}\" for=\"edge\" attr.name=\"{name}\" attr.type=\"string\"/>"));
     }
     line(format_args!("<graph id=\"{}\" edgedefault=\"undirected\">", plan.name));
     for (number, node) in plan.nodes.iter().enumerate() {
-        let (label, kind) = (data("node-label", &node.name), data("node-kind", node.kind.name()));
-        line(format_args!("  <node id=\"n{number}\">{label}{kind}</node>"));
+        let mut inner = data("node-label", &node.name) + &data("node-kind", node.kind.name());
+        for (axis, value) in ["x", "y"].into_iter().zip(node.position.into_iter().flatten()) {
+            inner.push_str(&data(&format!("node-{axis}"), &value.to_string()));
+        }
+        line(format_args!("  <node id=\"n{number}\">{inner}</node>"));
     }
     for (link, own) in plan.links.iter().zip(&settings) {
         let (source, target) = (link.ends[0].node, link.ends[1].node);

@@ -7,7 +7,7 @@ use crate::shell;
 use crate::source::Place;
 use crate::value::Value;
 
-impl Network {
+impl Network<'_, '_> {
     /// A command that begins with `tb-`.
     pub(super) fn testbed(&mut self, words: &[String], place: Place) -> Result<String, String> {
         let text = |at: usize| words.get(at).map_or("", String::as_str);

@@ -10,14 +10,15 @@ use std::collections::BTreeMap;
 
 /// ns-2's and Emulab's length of a queue.
 const QUEUE: &str = "50 packets";
+/// Other scripts that a script reads.
+const MOST_SCRIPTS: usize = 100;
 /// Methods that only draw, trace or seed.
-const SILENT: [&str; 30] = [
+const SILENT: [&str; 29] = [
     "color",
     "trace-all",
     "namtrace-all",
     "namtrace-all-wireless",
     "flush-trace",
-    "duplex-link-op",
     "simplex-link-op",
     "trace-queue",
     "namtrace-queue",
@@ -44,9 +45,13 @@ const SILENT: [&str; 30] = [
     "multicast",
 ];
 
-impl Host for Network {
+impl Host for Network<'_, '_> {
     fn call(&mut self, words: &[String], place: Place) -> Option<Result<String, String>> {
         let name = words[0].as_str();
+        let is_class = name == "Class" || words.get(1).is_some_and(|word| word == "instproc");
+        if is_class {
+            self.class = self.class.or(Some(place));
+        }
         match self.objects.get(name).cloned() {
             Some(object) => Some(self.method(name, &object, words, place)),
             None if name == "new" => Some(self.make(words, place)),
@@ -54,7 +59,10 @@ impl Host for Network {
             None if name == "delete" => Some(Ok(String::new())),
             None if name == "defaultRNG" => Some(Ok("0".to_owned())),
             // Defaults of a class.
-            None if name.contains('/') || ["Simulator", "Queue", "Agent", "Class", "ErrorModel"].contains(&name) => {
+            None if is_class
+                || name.contains('/')
+                || ["Simulator", "Queue", "Agent", "Class", "ErrorModel"].contains(&name) =>
+            {
                 self.notes.add(place, format!("`{name} ...`: classes and their defaults are not read"));
                 Some(Ok(String::new()))
             }
@@ -77,12 +85,27 @@ impl Host for Network {
         }
     }
 
+    fn script(&mut self, name: &str, place: Place) -> Option<(usize, String)> {
+        if !self.scripts.contains_key(name) && self.scripts.len() < MOST_SCRIPTS {
+            let file = self.input.as_mut().and_then(|input| input.open(name));
+            self.scripts.insert(name.to_owned(), file);
+        }
+        let Some(file) = self.scripts.get(name).copied().flatten() else {
+            // What Emulab's has is known here.
+            if name != "tb_compat.tcl" {
+                self.not_read.get_or_insert_with(|| (name.chars().take(60).collect(), place));
+            }
+            return None;
+        };
+        Some((file, self.input.as_ref()?.source(file).to_owned()))
+    }
+
     fn note(&mut self, place: Place, message: String) {
         self.notes.add(place, message);
     }
 }
 
-impl Network {
+impl Network<'_, '_> {
     /// A handle for an object.
     pub(super) fn handle(&mut self, object: Object) -> Result<String, String> {
         if self.made >= 5 * MOST {
@@ -99,7 +122,16 @@ impl Network {
         if class == "Simulator" {
             return self.handle(Object::Simulator);
         }
-        let other = Other { class, variables: BTreeMap::new(), node: None, peer: None, start: None, stop: None, place };
+        let other = Other {
+            class,
+            drawn: 0,
+            variables: BTreeMap::new(),
+            node: None,
+            peer: None,
+            start: None,
+            stop: None,
+            place,
+        };
         self.handle(Object::Other(Box::new(other)))
     }
 
@@ -148,6 +180,12 @@ impl Network {
                 self.nodes.push(NodeOf { label: None, place, is_lan: false, addresses: Vec::new() });
                 self.handle(Object::Node(self.nodes.len() - 1))
             }
+            "DelayBox" | "Tmix_DelayBox" => {
+                self.notes.add(place, format!("`$ns {method}` is a node that delays nothing"));
+                self.simulator("node", words, place)
+            }
+            "delay_parse" | "bw_parse" => Ok(parsed(method, words.get(2).map_or("", String::as_str))),
+            "duplex-intserv-link" => self.link(words, false, place),
             "duplex-link" | "simplex-link" => self.link(words, method == "simplex-link", place),
             "make-lan" | "newLan" | "multihome-lan" => self.lan(words, place),
             "queue-limit" => {
@@ -164,8 +202,12 @@ impl Network {
                 };
                 if self.now.is_none_or(|now| at >= now) && self.scheduled.len() < MOST {
                     self.turns += 1;
-                    self.scheduled.insert((at, self.turns), (script.clone(), place.span.line));
+                    self.scheduled.insert((at, self.turns), (script.clone(), place));
                 }
+                Ok(String::new())
+            }
+            "duplex-link-op" => {
+                self.orient(words);
                 Ok(String::new())
             }
             "rtmodel-at" => self.outage(words, place),
@@ -177,15 +219,7 @@ impl Network {
                 }
                 Ok(String::new())
             }
-            "connect" => {
-                for (one, other) in [(2, 3), (3, 2)] {
-                    let peer = words.get(other).cloned();
-                    if let Some(Object::Other(agent)) = words.get(one).and_then(|agent| self.objects.get_mut(agent)) {
-                        agent.peer = peer;
-                    }
-                }
-                Ok(words.get(2).cloned().unwrap_or_default())
-            }
+            "connect" => Ok(self.connect(words)),
             "link" => {
                 let (from, to) = (self.node(words.get(2))?, self.node(words.get(3))?);
                 let (link, direction) = self.between(from, to).ok_or("there is no link between these nodes")?;
@@ -203,6 +237,17 @@ impl Network {
         }
     }
 
+    /// `$ns connect AGENT AGENT`
+    fn connect(&mut self, words: &[String]) -> String {
+        for (one, other) in [(2, 3), (3, 2)] {
+            let peer = words.get(other).cloned();
+            if let Some(Object::Other(agent)) = words.get(one).and_then(|agent| self.objects.get_mut(agent)) {
+                agent.peer = peer;
+            }
+        }
+        words.get(2).cloned().unwrap_or_default()
+    }
+
     /// `$ns duplex-link A B BANDWIDTH DELAY QUEUE`
     fn link(&mut self, words: &[String], is_simplex: bool, place: Place) -> Result<String, String> {
         let (from, to) = (self.node(words.get(2))?, self.node(words.get(3))?);
@@ -210,8 +255,9 @@ impl Network {
         if from == to {
             return Err("a link joins two different nodes".to_owned());
         }
-        if is_simplex && let Some(back) = self.links.iter().position(|link| link.is_simplex && link.ends == [to, from])
-        {
+        let back = self.between(to, from).map(|(link, _)| link);
+        let is_back = |link: &usize| self.links[*link].is_simplex && self.links[*link].ends == [to, from];
+        if is_simplex && let Some(back) = back.filter(is_back) {
             self.links[back].settings[1] = settings;
             self.links[back].is_simplex = false;
             return self.handle(Object::Link(back, Some(1)));
@@ -339,7 +385,7 @@ impl Network {
                 let other = self.node(words.get(5))?;
                 vec![self.between(node, other).ok_or("there is no link between these nodes")?.0]
             }
-            None => (0..self.links.len()).filter(|link| self.links[*link].ends.contains(&node)).collect(),
+            None => self.at_node.get(&node).cloned().unwrap_or_default(),
         };
         for link in links {
             self.add_event(link, vec![entry("at", at), entry(&what, Value::plain("true"))], place);
@@ -400,15 +446,16 @@ impl Network {
         let Some(Object::Other(other)) = self.objects.get_mut(handle) else { return Ok(String::new()) };
         match (method, words) {
             ("set", [_, _, name, value]) => {
-                put_variable(other, name, value);
+                other.put(name, value);
                 return Ok(value.clone());
             }
             ("set", [_, _, name]) => return Ok(other.variables.get(name).cloned().unwrap_or_else(|| "0".to_owned())),
             ("attach-agent" | "attach", [_, _, agent]) => other.peer = Some(agent.clone()),
             ("attach-app" | "attach-source", [_, _, kind, ..]) => other.class = format!("Application/{kind}"),
-            ("unit", [_, _, unit]) => put_variable(other, "unit_", unit),
+            ("unit", [_, _, unit]) => other.put("unit_", unit),
             ("start" | "produce", _) => other.start = other.start.or(Some(now.unwrap_or(Duration::ZERO))),
             ("stop", _) => other.stop = now,
+            ("value", _) if other.class.starts_with("RandomVariable/") => return Ok(other.random()),
             // What is asked for a number, a random variable above all, gets one.
             _ => return Ok("0".to_owned()),
         }
@@ -416,14 +463,16 @@ impl Network {
     }
 }
 
-fn put_variable(other: &mut Other, name: &str, value: &str) {
-    if other.variables.len() < 1_000 {
-        other.variables.insert(name.to_owned(), value.to_owned());
+/// A delay in seconds, or a bandwidth in bits per second; nothing of what is neither.
+fn parsed(method: &str, text: &str) -> String {
+    match method {
+        "delay_parse" => time(text).map_or(String::new(), |span| format!("{:?}", span.as_secs_f64())),
+        _ => bandwidth(text).map_or(String::new(), |rate| rate.as_bits_per_second().to_string()),
     }
 }
 
 /// Settings that Emulab's events change.
-impl Network {
+impl Network<'_, '_> {
     /// `modify BANDWIDTH=500 DELAY=10ms PLR=0.1`: kilobits per second, milliseconds, a share.
     fn modify(&mut self, link: usize, direction: Option<usize>, words: &[String], place: Place) {
         for word in words.iter().flat_map(|word| word.split_whitespace()) {

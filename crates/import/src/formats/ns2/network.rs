@@ -1,6 +1,7 @@
 //! What a script has built so far, and what becomes of it.
 
 use super::objects::Object;
+use crate::files::Input;
 use crate::notes::Notes;
 use crate::quantity;
 use crate::source::{Place, Read};
@@ -58,9 +59,21 @@ pub(super) struct CommandOf {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Network {
+pub(super) struct Network<'a, 'b> {
+    /// The way to other scripts.
+    pub(super) input: Option<&'a mut Input<'b>>,
+    /// The numbers of other scripts by their names.
+    pub(super) scripts: BTreeMap<String, Option<usize>>,
+    /// The first script that was not read.
+    pub(super) not_read: Option<(String, Place)>,
+    /// Where a class is defined first.
+    pub(super) class: Option<Place>,
     pub(super) nodes: Vec<NodeOf>,
     pub(super) links: Vec<LinkOf>,
+    /// The last link between two nodes, the smaller number first.
+    pub(super) joined: BTreeMap<(usize, usize), usize>,
+    /// The links of each node.
+    pub(super) at_node: BTreeMap<usize, Vec<usize>>,
     pub(super) events: Vec<EventOf>,
     pub(super) commands: Vec<CommandOf>,
     pub(super) objects: BTreeMap<String, Object>,
@@ -70,18 +83,20 @@ pub(super) struct Network {
     pub(super) now: Option<Duration>,
     pub(super) end: Option<Duration>,
     /// Scripts by their instants, in the order in which they were scheduled.
-    pub(super) scheduled: BTreeMap<(Duration, usize), (String, usize)>,
+    pub(super) scheduled: BTreeMap<(Duration, usize), (String, Place)>,
     pub(super) turns: usize,
+    /// Directions in which links are drawn, from one node to another.
+    pub(super) drawn: Vec<(usize, usize, [f64; 2])>,
 }
 
-impl Network {
+impl Network<'_, '_> {
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    pub(super) fn next_event(&mut self) -> Option<(Duration, String, usize)> {
-        let ((at, _), (script, line)) = self.scheduled.pop_first()?;
-        Some((at, script, line))
+    pub(super) fn next_event(&mut self) -> Option<(Duration, String, Place)> {
+        let ((at, _), (script, place)) = self.scheduled.pop_first()?;
+        Some((at, script, place))
     }
 
     /// Adds a link between nodes.
@@ -90,13 +105,16 @@ impl Network {
             return Err(format!("more than {MOST} links: no lab is so large"));
         }
         let both = [settings.clone(), settings];
+        let number = self.links.len();
+        self.joined.insert((ends[0].min(ends[1]), ends[0].max(ends[1])), number);
+        ends.iter().for_each(|end| self.at_node.entry(*end).or_default().push(number));
         self.links.push(LinkOf { label: None, place, ends, settings: both, prefix: 24, cost: None, is_simplex: false });
         Ok(self.links.len() - 1)
     }
 
     /// The link between two nodes, and the direction that leads from the first to the second: the last one, if several.
     pub(super) fn between(&self, from: usize, to: usize) -> Option<(usize, usize)> {
-        let found = self.links.iter().rposition(|link| link.ends == [from, to] || link.ends == [to, from])?;
+        let found = *self.joined.get(&(from.min(to), from.max(to)))?;
         Some((found, usize::from(self.links[found].ends != [from, to])))
     }
 
@@ -132,10 +150,12 @@ impl Network {
         for end in self.links.iter().flat_map(|link| link.ends) {
             degrees[end] += 1;
         }
+        let places = self.places();
         for (number, node) in self.nodes.iter().enumerate() {
             let label = node.label.clone().unwrap_or_default();
             let made =
                 topology.add_node(&label, &format!("{}{number}", if node.is_lan { "lan" } else { "n" }), node.place)?;
+            topology.nodes[made].position = places[number];
             let kind = match (node.is_lan, degrees[number]) {
                 (true, _) => "switch",
                 (false, 0 | 1) => continue,
@@ -173,7 +193,7 @@ impl Network {
     fn addresses(&mut self, topology: &mut Topology) {
         for number in 0..self.nodes.len() {
             for (link, address, place) in std::mem::take(&mut self.nodes[number].addresses) {
-                let own = self.links.iter().position(|one| one.ends.contains(&number));
+                let own = self.at_node.get(&number).and_then(|all| all.first().copied());
                 let Some(link) = link.or(own) else {
                     topology.notes.add(place, format!("the address {address} belongs to no link"));
                     continue;
@@ -232,8 +252,11 @@ pub(super) fn bandwidth(text: &str) -> Option<Rate> {
     quantity::rate(number, exponent).map(|rate| rate.value)
 }
 
-/// A time: seconds, with `m`, `u`, `n` and perhaps `s`.
+/// A time: seconds, with `m`, `u`, `n` and perhaps `s`. As ns-2 does, a number ends before its second point: `300.0.01`.
 pub(super) fn time(text: &str) -> Option<Duration> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let second = text.match_indices('.').nth(1).filter(|_| is_number);
+    let text = second.map_or(text, |(at, _)| &text[..at]);
     let (number, unit) = quantity::split(text);
     let exponent = match unit {
         "" | "s" | "sec" => 0,

@@ -6,7 +6,7 @@ use crate::topology::Topology;
 use crate::value::{Origin, Value, entry};
 use netloom_units::{Bytes, Duration, Rate};
 
-impl Network {
+impl Network<'_, '_> {
     /// What comes from the applications that were started.
     pub(super) fn traffic(&mut self, topology: &mut Topology) -> Vec<Value> {
         let applications: Vec<Other> = self.objects.values().filter_map(started).cloned().collect();

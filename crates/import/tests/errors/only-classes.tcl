@@ -1,0 +1,5 @@
+Class Test -superclass Suite
+Test instproc init {} {
+    $self instvar ns
+    set n [$ns node]
+}

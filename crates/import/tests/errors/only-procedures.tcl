@@ -1,0 +1,1 @@
+proc make {ns} { return [$ns node] }
