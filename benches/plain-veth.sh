@@ -16,11 +16,11 @@ ip netns add a
 ip netns add b
 if [ "${2:-}" = bridge ]; then
     ip netns add s
-    ip -n s link add br type bridge mcast_snooping 0
-    ip -n s link set br up
+    ip -n s link add name bridge0 type bridge mcast_snooping 0
+    ip -n s link set bridge0 up
     for node in a b; do
-        ip link add eth0 netns "$node" type veth peer name "$node" netns s
-        ip -n s link set "$node" master br up
+        ip link add eth0 netns "$node" type veth peer name "to-$node" netns s
+        ip -n s link set "to-$node" master bridge0 up
     done
 else
     ip link add eth0 netns a type veth peer name eth0 netns b
