@@ -155,3 +155,54 @@ expect: [again.exit == 0]
     assert!(printed(&bed, "lease", "dhcp-b", "stderr").contains("eth0 has lost its lease"));
     bed.assert_nothing_is_left("lease");
 }
+
+/// What clients of an advertising router have of IPv6.
+fn check_advertised(bed: &Bed) {
+    let shown = printed(bed, "told", "show", "stdout");
+    assert!(shown.contains("inet6 fd00:6e6c::ff:fe00:7/64 scope global dynamic"), "{shown}");
+    assert!(shown.contains("default via fe80::ff:fe00:1 dev eth0 proto ra"), "{shown}");
+}
+
+const ADVERTISED: &str = "
+nodes: {gw: {kind: router, dhcp: {advertise: true}}, a: {addresses: dhcp}, b: {}, far: {}}
+links:
+  lan: {ends: [{node: gw, mac: '02:00:00:00:00:01'}, {node: a, mac: '02:00:00:00:00:07'}, b]}
+  net: {ends: [gw, far]}
+timeline:
+  - {on: a, run: ip -6 addr show dev eth0; ip -6 route, as: show}
+  - {on: a, run: ping -6 -c 1 -W 5 far, as: out}
+  - {on: far, run: ping -6 -c 1 -W 5 a, as: in}
+  - {on: b, run: ping -6 -c 1 -W 5 a, as: beside}
+expect: [out.exit == 0, in.exit == 0, beside.exit == 0]
+";
+
+#[test]
+fn addresses_of_ipv6_come_from_router_advertisements() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("told.yaml", &format!("{BOUNDS}{ADVERTISED}"));
+        let run = ran(bed.netloom(&["run", "told.yaml"])).expect_code(0);
+        assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+        assert!(!run.stdout.contains("did to its network"), "{run:#?}");
+        check_advertised(&bed);
+        bed.assert_nothing_is_left("told");
+    }
+}
+
+#[test]
+fn in_virtual_time_router_advertisements_are_the_same_in_each_run() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    bed.write("told.yaml", ADVERTISED);
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        let run = ran(bed.netloom(&["run", "told.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+        assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+        check_advertised(&bed);
+        seen.push(
+            ["show", "out", "dnsmasq-gw"]
+                .map(|command| ["stdout", "stderr"].map(|stream| printed(&bed, "told", command, stream))),
+        );
+    }
+    assert_eq!(seen[0], seen[1]);
+    bed.assert_nothing_is_left("told");
+}

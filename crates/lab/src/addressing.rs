@@ -8,8 +8,10 @@
 
 mod family;
 mod order;
+mod slaac;
 
 pub(crate) use family::{Family, first, net};
+pub(crate) use slaac::made_of;
 
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings};
@@ -32,8 +34,7 @@ pub(crate) fn neighbors(nets: &[IpNet], mac: [u8; 6]) -> impl Iterator<Item = (I
 
 /// The address that Linux derives from a hardware address (RFC 4291, appendix A).
 fn link_local(mac: [u8; 6]) -> Ipv6Addr {
-    let [a, b, c, d, e, f] = mac.map(u16::from);
-    Ipv6Addr::new(0xfe80, 0, 0, 0, ((a ^ 2) << 8) | b, (c << 8) | 0xff, 0xfe00 | d, (e << 8) | f)
+    slaac::address(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), mac)
 }
 
 /// The addresses at the ends of these links, each with the name of its node.
@@ -87,6 +88,7 @@ pub(crate) fn assign(
             }
         }
     }
+    slaac::settle(segments, &mut addresses);
     addresses
 }
 

@@ -9,7 +9,7 @@ use crate::plan::End;
 use crate::sets::Sets;
 use crate::spec::{EndSpec, LinkSpec, NodeSpec};
 use crate::wires::Wires;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// See the module.
@@ -35,6 +35,51 @@ pub(crate) struct Station<'a> {
     pub(crate) spec: &'a EndSpec,
     /// Whether it gets addresses that it is not given.
     pub(crate) is_addressed: bool,
+    pub(crate) part: Part,
+}
+
+/// What an end does about advertisements of routers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Part {
+    #[default]
+    Nothing,
+    /// A router advertises itself there.
+    Advertises,
+    /// It takes its address and its default route from an advertisement, if there is one.
+    Listens,
+}
+
+/// What the nodes do at their ends.
+struct Parts<'a> {
+    /// Only those of which there is something to say.
+    nodes: BTreeMap<&'a str, &'a NodeSpec>,
+    lans: BTreeSet<&'a str>,
+}
+
+impl<'a> Parts<'a> {
+    fn new(nodes: &'a [NodeSpec]) -> Self {
+        let speaks = |node: &&NodeSpec| node.asks.is_some() || node.dhcp.is_some();
+        Self {
+            nodes: nodes.iter().filter(speaks).map(|node| (node.name.value.as_str(), node)).collect(),
+            lans: nodes.iter().filter(|node| node.is_lan).map(|node| node.name.value.as_str()).collect(),
+        }
+    }
+
+    fn of(&self, link: &LinkSpec, end: &EndSpec) -> Part {
+        let name = &end.node.value;
+        let node = self.nodes.get(name.as_str());
+        if end.asks.is_some() || node.is_some_and(|node| node.asks.is_some()) {
+            return Part::Listens;
+        }
+        let Some(dhcp) = node.and_then(|node| node.dhcp.as_ref()).filter(|dhcp| dhcp.advertise.is_some()) else {
+            return Part::Nothing;
+        };
+        let whole = link.name.value.as_str();
+        let lan = whole.strip_suffix(name.as_str()).and_then(|lan| lan.strip_suffix('-'));
+        let own = lan.filter(|lan| self.lans.contains(lan)).unwrap_or(whole);
+        let is_meant = dhcp.links.is_empty() || dhcp.links.iter().any(|said| said.value == own);
+        if is_meant { Part::Advertises } else { Part::Nothing }
+    }
 }
 
 impl fmt::Display for Segment<'_> {
@@ -73,11 +118,12 @@ pub(crate) fn segments<'a>(links: &'a [LinkSpec], nodes: &'a [NodeSpec]) -> Vec<
             (segment.mtu, segment.cost) = (segment.mtu.min(link.mtu), segment.cost.max(link.cost));
         }
     }
+    let parts = Parts::new(nodes);
     for (end, spec) in ends(links).filter(|(end, spec)| wires.device(&links[end.link()], &spec.node.value).is_none()) {
         let is_addressed = links[end.link()].addresses != Some(false);
         // The first class is that of frames without tags.
         let segment = &mut found[places[&joined.set(end.link(), 0)]];
-        segment.ends.push(Station { end, spec, is_addressed });
+        segment.ends.push(Station { end, spec, is_addressed, part: parts.of(&links[end.link()], spec) });
     }
     found.retain(|segment| !segment.ends.is_empty());
     found.sort_by_key(|segment| segment.ends[0].end);

@@ -3,7 +3,7 @@
 use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::plan::{
-    Argv, Bounds, Clock, Cpus, Daemon, Direction, ExposePlan, FileContents, FilePlan, NodeKey, NodeKind, OnSpin,
+    Argv, Bounds, Clock, Cpus, Daemon, Direction, End, ExposePlan, FileContents, FilePlan, NodeKey, NodeKind, OnSpin,
     Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings,
 };
 use ipnet::IpNet;
@@ -237,6 +237,8 @@ pub(crate) struct DhcpSpec {
     /// The first and the last address for all others.
     pub(crate) range: Option<Spanned<[Ipv4Addr; 2]>>,
     pub(crate) lease: Duration,
+    /// Where it says that it advertises its prefix of IPv6.
+    pub(crate) advertise: Option<Spanned<()>>,
     /// The router that clients are told of; none: as the plan has it for each.
     pub(crate) router: Option<Spanned<TargetSpec>>,
     /// The name server that clients are told of; none: the node itself.
@@ -331,6 +333,15 @@ pub(crate) struct EndSpec {
     /// Whether its address of IPv4 comes from a DHCP server.
     pub(crate) asks: Option<Spanned<()>>,
     pub(crate) mac: Option<Spanned<[u8; 6]>>,
+}
+
+impl EndSpec {
+    /// Its hardware address. Automatic ones are locally administered, then `nl` as letters, then the number of the end.
+    pub(crate) fn mac_at(&self, end: End) -> [u8; 6] {
+        let number = end.number().to_be_bytes();
+        let automatic = [0x02, 0x6e, 0x6c, number[1], number[2], number[3]];
+        self.mac.as_ref().map_or(automatic, |mac| mac.value)
+    }
 }
 
 #[derive(Debug)]

@@ -30,6 +30,7 @@ pub(super) fn dhcp(node: &Node, errors: &mut Errors) -> Option<DhcpSpec> {
         reserve: true,
         range: None,
         lease: USUAL_LEASE,
+        advertise: None,
         router: None,
         dns: None,
         domain: None,
@@ -47,6 +48,9 @@ pub(super) fn dhcp(node: &Node, errors: &mut Errors) -> Option<DhcpSpec> {
         reserve: fields.read("reserve", flag, errors).unwrap_or(true),
         range: fields.get("range").and_then(|value| range(value, errors)),
         lease: fields.read("lease", lease, errors).unwrap_or(USUAL_LEASE),
+        advertise: fields
+            .read("advertise", |value| flag(value).map(|is| is.then(|| value.spanned(()))), errors)
+            .flatten(),
         router: fields.read("router", target, errors),
         dns: fields.read("dns", target, errors),
         domain: fields.read("domain", domain, errors),

@@ -106,6 +106,13 @@ pub(crate) const DHCP: Section = Section {
         ),
         Key::new("lease", DURATION, "10 min", "For how long an address is lent: 2 min or more. Default: 1 h."),
         Key::new(
+            "advertise",
+            Kind::Flag,
+            "true",
+            "Whether a router advertises itself and its prefix of IPv6, too, so that its clients get their addresses and their default \
+             route of IPv6 from that (SLAAC, RFC 4862). Default: false.",
+        ),
+        Key::new(
             "router",
             TARGET,
             "r1",

@@ -12,15 +12,18 @@ mod tests;
 pub(super) use programs::entries;
 
 use super::daemons::Neighborhood;
+use crate::addressing::made_of;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, LeftOut};
-use crate::plan::{Action, Argv, End, EndPlan, FileContents, FilePlan, NodeKey, Plan, ReadyWhen};
+use crate::plan::{
+    Action, Argv, End, EndPlan, FileContents, FilePlan, InterfacePlan, NodeKey, NodePlan, Plan, ReadyWhen,
+};
 use crate::spec::{DhcpSpec, LinkSpec, Spec};
-use ipnet::Ipv4Net;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use programs::{ASK, CLIENT, CONFIGURATION, DHCLIENT, LEASE, STATE};
 use scene::Scene;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 /// The name servers of a node.
@@ -39,6 +42,8 @@ struct Served {
     at: EndPlan,
     /// Its own address.
     net: Ipv4Net,
+    /// What of IPv6 it advertises.
+    prefix: Option<Ipv6Net>,
     /// From the first to the last address for those who have none reserved.
     pools: Vec<[Ipv4Addr; 2]>,
     clients: Vec<Client>,
@@ -89,13 +94,22 @@ pub(super) fn settle(
     }
     errors.extend(found);
     for (own, client) in served.values().flatten().flat_map(|own| own.clients.iter().map(move |client| (own, client))) {
-        plan.nodes[client.at.node].interfaces[client.at.interface].leased.push(own.net.trunc().into());
+        let prefix = own.prefix.filter(|prefix| makes_address(plan, client, *prefix));
+        let leased = &mut plan.nodes[client.at.node].interfaces[client.at.interface].leased;
+        leased.push(own.net.trunc().into());
+        leased.extend(prefix.map(IpNet::from));
     }
     for own in served.values().flatten().filter(|own| !is_reserving(&dhcp, own)) {
         let hood = around.iter().find(|hood| hood.ends().any(|end| end.end == own.at.end));
         forget(plan, own, hood.into_iter().flat_map(Neighborhood::ends));
     }
     Lending { dhcp, served }
+}
+
+/// Whether a client makes its address of this prefix: one that the file gives is set as everywhere.
+fn makes_address(plan: &Plan, client: &Client, prefix: Ipv6Net) -> bool {
+    let own = &plan.nodes[client.at.node].interfaces[client.at.interface];
+    own.addresses.iter().any(|net| net.addr() == made_of(prefix, own.mac))
 }
 
 fn is_reserving(dhcp: &Dhcp, served: &Served) -> bool {
@@ -166,12 +180,51 @@ pub(super) fn configure(plan: &mut Plan, lending: &Lending, errors: &mut Errors)
             FilePlan { mode: Some(0o755), ..text(&format!("{CLIENT}/lease"), LEASE) },
             text(&format!("{CLIENT}/dhclient.conf"), DHCLIENT),
         ];
+        let (made, settings) = listening(&plan.nodes[*node]);
+        own.extend(made.into_iter().map(|(target, contents)| text(&target, &contents)));
+        plan.nodes[*node].sysctls.extend(settings);
         if !plan.nodes[*node].files.iter().any(|file| file.target == Path::new(RESOLVER)) {
             own.push(text(RESOLVER, ""));
         }
         add(plan, *node, own);
     }
     start(plan, &asking);
+}
+
+/// Names with what they stand for.
+type Pairs = Vec<(String, String)>;
+
+/// What a node has to know to make addresses of IPv6: for each interface that does, a file with the address as /proc/net/if_inet6
+/// has it, and kernel settings as far as the lab file does not say otherwise. It asks for an advertisement each second until one comes.
+fn listening(node: &NodePlan) -> (Pairs, Pairs) {
+    let made = |own: &InterfacePlan| {
+        let mut leased = own.addresses.iter().filter(|net| own.is_leased(net.addr()));
+        leased.find_map(|net| if let IpAddr::V6(address) = net.addr() { Some(address) } else { None })
+    };
+    let listening: Vec<(&InterfacePlan, Ipv6Addr)> =
+        node.interfaces.iter().filter_map(|own| Some((own, made(own)?))).collect();
+    let file = |(own, address): &(&InterfacePlan, Ipv6Addr)| {
+        (format!("{CLIENT}/{}.made", own.name), format!("{:032x}\n", address.to_bits()))
+    };
+    // A router listens only if it is told so twice.
+    let accept = if node.kind.forwards() { "2" } else { "1" };
+    let values = [
+        ("accept_ra", accept),
+        ("autoconf", "1"),
+        ("addr_gen_mode", "0"),
+        ("use_tempaddr", "0"),
+        ("router_solicitations", "-1"),
+        ("router_solicitation_interval", "1"),
+        ("router_solicitation_max_interval", "1"),
+    ];
+    let setting = |(own, _): &(&InterfacePlan, Ipv6Addr)| {
+        // In the names of settings a slash stands for a dot.
+        let name = own.name.replace('.', "/");
+        values.map(|(key, value)| (format!("net.ipv6.conf.{name}.{key}"), value.to_owned()))
+    };
+    let is_said = |key: &String| node.sysctls.iter().any(|(said, _)| said == key);
+    let settings = listening.iter().flat_map(setting).filter(|(key, _)| !is_said(key)).collect();
+    (listening.iter().map(file).collect(), settings)
 }
 
 fn file(line: usize, target: &str, contents: FileContents) -> FilePlan {

@@ -39,7 +39,7 @@ pub(super) fn resolve(links: &[LinkSpec], nodes: &Index<'_>, errors: &mut Errors
         let at = EndPlan { end, node, interface: own.count };
         own.count += 1;
         let name = spec.interface.as_ref().map_or_else(|| own.next_name(node, &explicit), |name| name.value.clone());
-        let mac = spec.mac.as_ref().map_or_else(|| automatic_mac(end), |mac| mac.value);
+        let mac = spec.mac_at(end);
         Interface { at, name, mac }
     };
     Some(ends(links).zip(found.into_iter().flatten()).map(interface).collect())
@@ -85,12 +85,6 @@ fn explicit_names(
     names
 }
 
-/// Locally administered, then `nl` as letters, then the number of the end.
-fn automatic_mac(end: End) -> [u8; 6] {
-    let number = end.number().to_be_bytes();
-    [0x02, 0x6e, 0x6c, number[1], number[2], number[3]]
-}
-
 fn check_macs(links: &[LinkSpec], errors: &mut Errors) {
     let mut seen: BTreeMap<[u8; 6], Span> = BTreeMap::new();
     let is_explicit = |end: &EndSpec| end.mac.is_some();
@@ -98,7 +92,7 @@ fn check_macs(links: &[LinkSpec], errors: &mut Errors) {
         return;
     }
     for (end, spec) in ends(links).filter(|(_, spec)| !is_explicit(spec)) {
-        seen.insert(automatic_mac(end), spec.node.span);
+        seen.insert(spec.mac_at(end), spec.node.span);
     }
     for mac in links.iter().flat_map(|link| &link.ends).filter_map(|end| end.mac.as_ref()) {
         if let Some(first) = seen.insert(mac.value, mac.span) {

@@ -114,7 +114,9 @@ fn lab_with_service(section: &Section, key: &Key) -> String {
             format!("nodes: {{client: {{}}, r1: {{dhcp: {{{pair}}}}}}}\nlinks: {{lan: {{ends: [client, r1, x]}}}}\n")
                 .replace("r1:", "x: {}, r1:")
         }
-        ("dhcp", _) => format!("nodes: {{client: {{addresses: dhcp}}, r1: {{dhcp: {{{pair}}}}}}}\n{dhcp}"),
+        ("dhcp", _) => {
+            format!("nodes: {{client: {{addresses: dhcp}}, r1: {{kind: router, dhcp: {{{pair}}}}}}}\n{dhcp}")
+        }
         ("node", _) => lan(&pair),
         ("nat", "outside") => lan(&format!("nat: {{{pair}}}")),
         ("nat", _) => lan(&format!("nat: {{outside: access, {pair}}}")),

@@ -35,6 +35,9 @@ pub(super) fn text(plan: &Plan, node: usize, spec: &DhcpSpec, served: &[Served])
         lines.push(format!("domain={domain}\nlocal=/{domain}/\nexpand-hosts"));
     }
     // A server that knows that it is the only one answers at once, and asks nobody else who has an address.
+    if served.iter().any(|served| served.prefix.is_some()) {
+        lines.push("enable-ra".to_owned());
+    }
     lines.push("dhcp-authoritative\nno-ping".to_owned());
     let clients: usize = served.iter().map(|served| served.clients.len()).sum();
     lines.push(format!("dhcp-lease-max={}", clients + OTHER_LEASES));
@@ -53,6 +56,9 @@ fn of_link(plan: &Plan, spec: &DhcpSpec, served: &Served, number: &mut usize, li
         lines.push(format!("dhcp-range={},static,{mask},{lease}", served.net.network()));
     }
     lines.extend(served.pools.iter().map(|[first, last]| format!("dhcp-range={first},{last},{mask},{lease}")));
+    lines.extend(
+        served.prefix.map(|prefix| format!("dhcp-range={},ra-only,{},{lease}", prefix.network(), prefix.prefix_len())),
+    );
     let told = |code: &str, address: Option<_>| {
         let value = address.map_or_else(String::new, |address: std::net::Ipv4Addr| format!(",{address}"));
         format!("dhcp-option=tag:{},option:{code}{value}", at.name)

@@ -56,7 +56,17 @@ take() {
         if [ -n "$search" ]; then echo "search $search"; fi
     } >"$names"
     cat /run/dhcp/*.names >/etc/resolv.conf
-    echo "$lease" >"$state"
+    # An address of IPv6 that it is to make of a router's advertisement is awaited, too.
+    made=$(cat "/run/dhcp/$interface.made" 2>/dev/null)
+    if [ -n "$made" ]; then
+        (
+            until grep -q "^$made " /proc/net/if_inet6; do sleep 0.1; done
+            echo "$interface has an address of an advertised prefix"
+            echo "$lease" >"$state"
+        ) &
+    else
+        echo "$lease" >"$state"
+    fi
 }
 
 case ${1:-$reason} in

@@ -8,7 +8,7 @@ use crate::plan::{EndPlan, FilePlan, NodeKind, Plan};
 use crate::resolve::daemons::Neighborhood;
 use crate::resolve::names::link_at;
 use crate::spec::{DhcpSpec, LinkSpec, TargetSpec};
-use ipnet::Ipv4Net;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -42,6 +42,7 @@ impl Scene<'_> {
             }
         };
         wrong.extend(asking.iter().filter_map(|(end, place)| self.unfit(end, place, net, spec)));
+        let prefix = self.prefix(at, spec, wrong);
         let pools = self.pools(at, spec, net, asking.len(), wrong);
         let mut target = |said: &Option<Spanned<TargetSpec>>| self.target(at, said.as_ref(), wrong);
         let (router, dns) = (target(&spec.router), target(&spec.dns));
@@ -51,7 +52,7 @@ impl Scene<'_> {
         };
         let clients = asking.iter().map(client).collect();
         let dns = dns.unwrap_or(Some(net.addr()));
-        (wrong.len() == before).then_some(Served { at: **at, net, pools, clients, router, dns })
+        (wrong.len() == before).then_some(Served { at: **at, net, prefix, pools, clients, router, dns })
     }
 
     /// Those who serve here.
@@ -138,6 +139,32 @@ impl Scene<'_> {
             Some(first) => error.and(first.place.span, "the other one"),
             None => error,
         }
+    }
+
+    /// The prefix of IPv6 that the server advertises, if it does.
+    fn prefix(&self, at: &EndPlan, spec: &DhcpSpec, wrong: &mut Vec<Diagnostic>) -> Option<Ipv6Net> {
+        let place = spec.advertise.as_ref()?;
+        let node = &self.plan.nodes[at.node];
+        let (name, link) = (&node.name, self.link(at));
+        if !node.kind.forwards() {
+            let what = node.kind.titled();
+            wrong.push(
+                place.error(format!("only routers advertise themselves, and `{name}` is {what}: write `kind: router`")),
+            );
+            return None;
+        }
+        let mut addresses = node.interfaces[at.interface].addresses.iter();
+        let first = addresses.find_map(|net| if let IpNet::V6(net) = net { Some(net) } else { None });
+        let message = match first {
+            Some(net) if net.prefix_len() == 64 => return Some(net.trunc()),
+            Some(net) => format!(
+                "addresses are made of a /64, and `{link}` has {}: give `{name}` an address there in a /64",
+                net.trunc()
+            ),
+            None => format!("`{name}` has no IPv6 on `{link}` that it could advertise: leave this out"),
+        };
+        wrong.push(place.error(message));
+        None
     }
 
     /// Why somebody who asks cannot get an address of this subnet.
@@ -282,7 +309,7 @@ impl Scene<'_> {
 /// The address of IPv4 of an interface.
 fn v4(plan: &Plan, node: usize, interface: usize) -> Option<Ipv4Net> {
     let addresses = &plan.nodes[node].interfaces[interface].addresses;
-    addresses.iter().find_map(|net| if let ipnet::IpNet::V4(net) = net { Some(*net) } else { None })
+    addresses.iter().find_map(|net| if let IpNet::V4(net) = net { Some(*net) } else { None })
 }
 
 /// What is left from `first` to `last`.

@@ -153,6 +153,27 @@ links: {lan: {ends: [pc, gw]}, access: {ends: [{node: gw, address: dhcp}, isp]},
 }
 
 #[test]
+fn addresses_of_ipv6_are_made_of_the_advertised_prefix() {
+    let plan = plan(
+        "
+nodes: {gw: {kind: router, dhcp: {advertise: true}}, a: {addresses: dhcp}, b: {addresses: dhcp}, c: , x: }
+links:
+  lan: {ends: [gw, {node: a, mac: '02:00:00:00:00:07'}, {node: b, address: 'fd00:6e6c::99/64'}, c]}
+  wan: {ends: [gw, x]}
+",
+    );
+    let v6 = |name: &str| node(&plan, name).interfaces[0].addresses.last().unwrap().to_string();
+    assert_eq!([v6("a"), v6("b")], ["fd00:6e6c::ff:fe00:7/64", "fd00:6e6c::99/64"]);
+    assert_eq!(["a", "b", "c"].map(|name| node(&plan, name).interfaces[0].leased.len()), [2, 1, 0]);
+    assert!(lent(&plan, "gw").contains(&"range=fd00:6e6c::,ra-only,64,3600".to_owned()), "{:?}", lent(&plan, "gw"));
+    assert_eq!(text(&plan, "a", "/run/dhcp/eth0.made"), "fd006e6c00000000000000fffe000007\n");
+    let is_set = |name: &str| node(&plan, name).sysctls.iter().any(|(key, _)| key == "net.ipv6.conf.eth0.accept_ra");
+    assert_eq!(["a", "b"].map(is_set), [true, false]);
+    let names = plan.hosts_of(node(&plan, "x"));
+    assert!(names.contains("fd00:6e6c::ff:fe00:7 a "), "{names}");
+}
+
+#[test]
 fn gaps_are_what_nobody_has() {
     let address = |last: u8| Ipv4Addr::new(10, 0, 0, last);
     let of = |taken: &[u8]| {
