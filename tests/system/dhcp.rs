@@ -118,14 +118,14 @@ fn in_virtual_time_leases_are_the_same_in_each_run() {
 
 #[test]
 fn a_client_without_a_server_fails_and_is_named() {
-    let bed = Bed::new(User::Own);
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let text = "
 nodes: {gw: {kind: router, dhcp: true, firewall: \"table inet f { chain i { type filter hook input priority 0; policy drop;\\n}\\n}\\n\"}, a: {addresses: dhcp}}
 links: {lan: {ends: [gw, a]}}
 timeline: [{on: a, run: sleep 1}]
 ";
     bed.write("none.yaml", text);
-    let run = ran(bed.netloom(&["run", "none.yaml"])).expect_code(1);
+    let run = ran(bed.netloom(&["run", "none.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(1);
     let wanted = "service `dhcp-a` did not become ready in time: no DHCP server gave it an address";
     assert!(run.stderr.contains(wanted), "{run:#?}");
     assert!(run.stderr.contains("broadcasting discover"), "its last words: {run:#?}");

@@ -252,7 +252,10 @@ impl<'a> Session<'a> {
 
     /// When the lab itself does something next that may make a difference to its nodes.
     fn next_appointment(&self) -> Option<Instant> {
-        let services = self.programs.commands.iter().filter_map(|command| command.readiness.as_ref()?.due());
+        // Nobody asks services any more when the lab ends: an instant that passed would hold virtual time.
+        let asks = !matches!(self.context.stage, Stage::Stopping(_));
+        let services = self.programs.commands.iter().filter(|_| asks);
+        let services = services.filter_map(|command| command.readiness.as_ref()?.due());
         let next = match &self.context.stage {
             Stage::Playing(play) => self.timeline.next().map(|after| play.zero + after),
             Stage::Starting | Stage::Stopping(_) => None,
