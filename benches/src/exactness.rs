@@ -86,9 +86,13 @@ pub(crate) fn packets(settings: &Settings) -> Result<Vec<Row>, String> {
         })?);
     }
     settings.draw("packets-per-second", &[losses(points, bare_points)])?;
-    let kpps = |rungs: Vec<u32>| rungs.into_iter().map(|rung| rate_of(rung) / 1e3).collect::<Vec<_>>();
     let row = Row::number("64-byte packets, lost less than 0.1 %", "kpps", kpps(ours))?;
     Ok(vec![row.against(BARE, kpps(bare)).goal(Goal::AtLeast(RATE_OF_BARE))])
+}
+
+/// The rates of these rungs in thousands.
+pub(crate) fn kpps(rungs: Vec<u32>) -> Vec<f64> {
+    rungs.into_iter().map(|rung| rate_of(rung) / 1e3).collect()
 }
 
 fn rate_of(rung: u32) -> f64 {
@@ -96,7 +100,7 @@ fn rate_of(rung: u32) -> f64 {
 }
 
 /// The highest rung that is carried, looked for around that of the round before.
-fn highest(
+pub(crate) fn highest(
     settings: &Settings,
     before: &[u32],
     points: &mut Vec<(f64, f64)>,
@@ -261,10 +265,10 @@ pub(crate) fn received(lab: &Lab, load: Load, receiver: &[&str]) -> Result<Strin
 }
 
 /// What became of a load: what the receiver wrote, and how long the sender took.
-struct Sent {
-    load: Load,
-    told: String,
-    seconds: f64,
+pub(crate) struct Sent {
+    pub(crate) load: Load,
+    pub(crate) told: String,
+    pub(crate) seconds: f64,
 }
 
 fn through_lab(lab: &Lab, load: Load, receiver: &[&str]) -> Result<Sent, String> {
@@ -294,7 +298,7 @@ fn through_bare(settings: &Settings, hold: Option<Hold>, load: Load) -> Result<S
 }
 
 /// How long sending took, as the sender tells it.
-fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     text.trim().parse().map_err(|_| format!("the sender told {text:?}"))
 }
 

@@ -12,6 +12,7 @@ mod capacity;
 mod case;
 mod chains;
 mod clocks;
+mod diverted;
 mod docs;
 mod exactness;
 mod goals;

@@ -8,6 +8,8 @@ use std::process::Command;
 
 /// The other node's address on a plain veth pair.
 pub(crate) const SERVER: &str = "10.78.0.2";
+/// Its namespace.
+pub(crate) const OTHER_OF_PAIR: &str = "ip netns exec b";
 /// The address of the last node of a chain.
 pub(crate) const LAST: &str = "10.79.255.2";
 

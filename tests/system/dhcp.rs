@@ -126,7 +126,7 @@ timeline: [{on: a, run: sleep 1}]
 ";
     bed.write("none.yaml", text);
     let run = ran(bed.netloom(&["run", "none.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(1);
-    let wanted = "service `dhcp-a` did not become ready in time: no DHCP server gave it an address";
+    let wanted = "service `dhcp-a` did not become ready in time: no DHCP server or router gave it an address";
     assert!(run.stderr.contains(wanted), "{run:#?}");
     assert!(run.stderr.contains("broadcasting discover"), "its last words: {run:#?}");
     bed.assert_nothing_is_left("none");
@@ -153,6 +153,8 @@ expect: [again.exit == 0]
     assert!(printed(&bed, "lease", "kept", "stdout").contains(" 10.0.0.2/29 "));
     assert_eq!(printed(&bed, "lease", "lost", "stdout"), "");
     assert!(printed(&bed, "lease", "dhcp-b", "stderr").contains("eth0 has lost its lease"));
+    let told = "the programs of node b did to its network: eth0 lost its address 10.0.0.3, and got 10.0.0.3 later";
+    assert!(run.stdout.contains(told), "{run:#?}");
     bed.assert_nothing_is_left("lease");
 }
 
@@ -205,4 +207,136 @@ fn in_virtual_time_router_advertisements_are_the_same_in_each_run() {
     }
     assert_eq!(seen[0], seen[1]);
     bed.assert_nothing_is_left("told");
+}
+
+/// Asks the first name server for addresses of both families and for the name of an address (RFC 1035, section 4.1).
+const LOOK_UP: &str = r#"
+import ipaddress, socket, struct
+server = [line.split()[1] for line in open("/etc/resolv.conf") if line.startswith("nameserver")][0]
+asking = socket.socket(socket.AF_INET6 if ":" in server else socket.AF_INET, socket.SOCK_DGRAM)
+asking.settimeout(5)
+def ask(name, kind):
+    labels = b"".join(bytes([len(part)]) + part.encode() for part in name.split("."))
+    asking.sendto(struct.pack("!6H", 7, 0x100, 1, 0, 0, 0) + labels + struct.pack("!BHH", 0, kind, 1), (server, 53))
+    answer = asking.recv(512)
+    found, start = struct.unpack("!H", answer[6:8])[0], 12 + len(labels) + 5 + 2 + 8
+    return answer[start + 2:] if found else None
+def told(data):
+    return ipaddress.ip_address(data) if data else None
+for name in ["far", "a.lab", "nobody"]:
+    print(name, told(ask(name, 1)), told(ask(name, 28)))
+for address in ["10.0.0.10", "fd00:6e6c:0:1::2"]:
+    data, parts = ask(ipaddress.ip_address(address).reverse_pointer, 12), []
+    while data and data[0] and data[0] < 64:
+        parts.append(data[1:1 + data[0]].decode())
+        data = data[1 + data[0]:]
+    print(address, ".".join(parts))
+"#;
+
+const NAMED: &str = "
+nodes: {ns: {dns: {domain: lab}}, a: {}, r: {kind: router}, far: {}}
+links: {lan: {ends: [ns, r, a], delay: 1 ms}, net: {ends: [r, far]}}
+timeline:
+  - {on: a, run: python3 ask.py, as: near}
+  - {on: far, run: python3 ask.py, as: away}
+  - {on: ns, run: python3 ask.py, as: own}
+";
+
+const ANSWERS: &str = "far 10.0.0.10 fd00:6e6c:0:1::2\na.lab 10.0.0.3 fd00:6e6c::3\nnobody None None\n10.0.0.10 far.lab\nfd00:6e6c:0:1::2 far.lab\n";
+
+#[test]
+fn a_name_server_of_the_lab_knows_all_names_without_dhcp() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("ask.py", LOOK_UP);
+        bed.write("named.yaml", &format!("{BOUNDS}{NAMED}"));
+        let run = ran(bed.netloom(&["run", "named.yaml"])).expect_code(0);
+        assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+        for command in ["near", "away", "own"] {
+            assert_eq!(printed(&bed, "named", command, "stdout"), ANSWERS, "{command}");
+        }
+        bed.assert_nothing_is_left("named");
+    }
+}
+
+#[test]
+fn kernel_nodes_ask_a_name_server_of_the_lab_in_virtual_time() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    bed.write("ask.py", LOOK_UP);
+    bed.write("named.yaml", NAMED);
+    let run = ran(bed.netloom(&["run", "named.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+    assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+    for command in ["near", "away", "own"] {
+        assert_eq!(printed(&bed, "named", command, "stdout"), ANSWERS, "{command}");
+    }
+    bed.assert_nothing_is_left("named");
+}
+
+/// With IPv6 alone there is no DHCP: the kernel makes the address, and the name server is the one that the router says.
+const IPV6_ONLY: &str = "
+addresses: {ipv4: none}
+nodes: {gw: {kind: router, dhcp: {advertise: true, lease: 2 min, domain: lab}}, a: {addresses: dhcp}, far: {}}
+links:
+  lan: {ends: [{node: gw, mac: '02:00:00:00:00:01'}, {node: a, mac: '02:00:00:00:00:07'}], delay: 1 ms}
+  net: {ends: [gw, far]}
+timeline:
+  - {on: a, run: ip -6 addr show dev eth0; ip -6 route; cat /etc/resolv.conf, as: show}
+  - {on: a, run: ping -6 -c 1 -W 5 far, as: out}
+expect: [out.exit == 0]
+";
+
+fn check_ipv6_only(bed: &Bed) {
+    let shown = printed(bed, "six", "show", "stdout");
+    for wanted in [
+        "inet6 fd00:6e6c::ff:fe00:7/64 scope global dynamic",
+        "default via fe80::ff:fe00:1 dev eth0 proto ra",
+        "nameserver fd00:6e6c::1\nsearch lab\n",
+    ] {
+        assert!(shown.contains(wanted), "{wanted}\n{shown}");
+    }
+}
+
+#[test]
+fn routers_advertise_themselves_where_there_is_only_ipv6() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("six.yaml", &format!("{BOUNDS}{IPV6_ONLY}"));
+        let run = ran(bed.netloom(&["run", "six.yaml"])).expect_code(0);
+        assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+        assert!(!run.stdout.contains("did to its network"), "{run:#?}");
+        check_ipv6_only(&bed);
+        bed.assert_nothing_is_left("six");
+    }
+}
+
+/// A prefix that is to be believed for two minutes is advertised often enough to stay.
+#[test]
+fn an_advertised_prefix_stays_in_virtual_time() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    bed.write("six.yaml", &format!("{IPV6_ONLY}duration: 700 s\n"));
+    let run = ran(bed.netloom(&["run", "six.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+    assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+    assert!(!run.stdout.contains("lost its address"), "{run:#?}");
+    check_ipv6_only(&bed);
+    bed.assert_nothing_is_left("six");
+}
+
+/// A server that does not answer any more, though it is still there: the link is up, and nothing of this is in the lab file.
+#[test]
+fn a_lease_that_is_lost_for_good_is_not_what_was_described() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let text = "
+nodes: {gw: {kind: router, dhcp: {lease: 2 min, advertise: true}}, a: {addresses: dhcp}}
+links: {lan: {ends: [gw, a], delay: 1 ms}}
+timeline:
+  - {at: 10 s, on: gw, run: kill -STOP $(cat /run/dnsmasq/dnsmasq.pid)}
+  - {at: 300 s, on: a, run: ip -o addr show dev eth0 scope global, as: left}
+";
+    bed.write("lost.yaml", text);
+    let run = ran(bed.netloom(&["run", "lost.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(5);
+    for wanted in ["eth0 lost its address 10.0.0.2 and got no other", "eth0 lost its address fd00:6e6c::"] {
+        assert!(run.stdout.contains(wanted), "{run:#?}");
+    }
+    assert_eq!(printed(&bed, "lost", "left", "stdout"), "");
+    bed.assert_nothing_is_left("lost");
 }

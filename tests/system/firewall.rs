@@ -73,13 +73,14 @@ nodes:
   b:
     firewall: |
       table inet own {
-        chain in { type filter hook input priority filter; policy drop; icmp type echo-request limit rate 1/second burst 1 packets accept; }
+        chain in { type filter hook input priority filter; policy drop; icmp type echo-request limit rate 1/hour burst 1 packets accept; }
         chain out { type filter hook output priority filter; udp dport 9 drop; }
       }
 links: {l: {ends: [a, b], delay: 1 ms}}
 timeline:
   - {on: a, run: 'ping -4 -q -i 0.1 -c 5 b', as: ping, may_fail: true}
 expect: [ping.stdout contains \"1 received\"]
+bounds: {lateness: 100 s, delay: 100 %, starts: 100 s, events: 100 s}
 ";
     bed.write("silent.yaml", text);
     for clock in ["real", "virtual"] {

@@ -215,6 +215,20 @@ fn labs_are_written_in_every_format() {
     }
 }
 
+/// What a lab file names by a relative path is not found from everywhere.
+#[test]
+fn who_writes_a_lab_far_from_its_files_is_told() {
+    let bed = Bed::new(User::Own);
+    fs::create_dir_all(bed.work().join("lab/pc1/etc")).unwrap();
+    bed.write("lab/lab.conf", "pc1[0]=A\n");
+    bed.write("lab/pc1/etc/motd", "hello\n");
+    let far = bed.netloom(&["convert", "lab", "-o", "far.yaml"]).expect_code(0);
+    assert!(far.stderr.contains("note: the lab file names files by paths that count from "), "{far:#?}");
+    let near = bed.netloom(&["convert", "lab", "-o", "lab/near.yaml"]).expect_code(0);
+    assert!(!near.stderr.contains("paths that count from"), "{near:#?}");
+    bed.netloom(&["check", "lab/near.yaml"]).expect_code(0);
+}
+
 #[test]
 fn wrong_files_of_other_tools_are_refused_at_their_place() {
     let bed = Bed::new(User::Own);

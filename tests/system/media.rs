@@ -85,7 +85,9 @@ fn a_medium_is_changed_and_cut_as_one() {
     let bed = Bed::new(User::all().remove(0));
     bed.write(
         "bus.yaml",
-        "name: bus\nnodes: [a, b, c]\nlinks: {bus: {ends: [a, b, c], medium: shared, delay: 1 ms}}\n",
+        &format!(
+            "name: bus\n{TOLERANT}nodes: [a, b, c]\nlinks: {{bus: {{ends: [a, b, c], medium: shared, delay: 1 ms}}}}\n"
+        ),
     );
     bed.netloom(&["up", "bus.yaml"]).expect_code(0);
     bed.netloom(&["set", "bus", "bus", "delay=20 ms"]).expect_code(0);

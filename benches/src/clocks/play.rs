@@ -148,7 +148,14 @@ impl Played {
         nodes.filter_map(|node| node["ran_share"].as_f64()).sum()
     }
 
-    /// For how long they did, all in all.
+    /// The same of the scheduler of virtual time.
+    pub(super) fn scheduler(&self) -> f64 {
+        let effort = &self.report["effort"];
+        let ran = effort["scheduler"]["ran_ns"].as_f64().unwrap_or_default();
+        ran / effort["wall_ns"].as_f64().unwrap_or(1.0).max(1.0)
+    }
+
+    /// For how long nodes did, all in all.
     pub(super) fn busy_seconds(&self) -> f64 {
         self.processors() * self.report["effort"]["wall_ns"].as_f64().unwrap_or_default() / 1e9
     }

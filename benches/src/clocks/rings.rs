@@ -73,12 +73,13 @@ fn ring(settings: &Settings, nodes: u32, limit: f64, call: f64) -> Result<Vec<Ro
     }
     let played = play::play_text(settings, "blocks", &in_blocks, Clock::Virtual, 1)?;
     let row = |what: String, run: &Played| Row::number(what, "s of wall time", vec![run.wall_seconds()]);
-    let busy = Row::number("processors at work, from time zero on", "", vec![played.processors()])?;
+    let (kernels, scheduler) = (played.processors(), played.scheduler());
+    let busy = Row::number("processors at work, from time zero on", "", vec![kernels + scheduler])?;
     Ok(vec![
         row(format!("{nodes} kernels on a ring, a TCP stream per pair"), &played)?
             .goal(Goal::AtMost(limit))
             .remark(remark(&played)),
-        busy.goal(Goal::AtLeast(AT_WORK)).remark("of two, kernels' alone"),
+        busy.goal(Goal::AtLeast(AT_WORK)).remark(format!("kernels {kernels:.2}, scheduler {scheduler:.2}")),
         row("the same by iperf3".to_owned(), &carried)?.remark(remark(&carried)),
         Row::number("kernels' boot, and iperf3's system calls alone", "s of wall time", vec![alone])?
             .remark("for comparison: what they take on two processors"),

@@ -2,14 +2,17 @@
 
 mod capture;
 mod convert;
+mod direction;
 mod doctor;
 mod generate;
 mod graph;
 pub(crate) mod kernel;
 mod lab;
 mod link;
+pub(crate) mod mm;
 mod results;
 mod run;
+mod shape;
 
 pub(crate) use capture::{CaptureArgs, PacketsArgs};
 use clap::{Parser, Subcommand};
@@ -21,9 +24,11 @@ pub(crate) use graph::{GraphArgs, GraphFormat};
 pub(crate) use lab::{
     AdvanceArgs, DownArgs, ExecArgs, LogsArgs, PauseArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg, UpArgs,
 };
-pub(crate) use link::{LinkArgs, LinkCommand, PlotArgs};
+pub(crate) use link::{LinkArgs, LinkCommand, LinkShellArgs, PlotArgs};
+pub(crate) use mm::{MmArgs, MmCommand, Way};
 pub(crate) use results::{PruneArgs, ResultsArgs, ResultsCommand, ResultsPlotArgs};
 pub(crate) use run::{CheckArgs, Overrides, PrecisionArg, RunArgs, SimArgs};
+pub(crate) use shape::{ShapeAddArgs, ShapeCommand, ShapeSetArgs};
 use std::ffi::OsString;
 
 /// A network emulator: real programs over the network that you describe, judged after every run.
@@ -66,8 +71,10 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
     /// Draw a lab: its nodes and links as SVG
     Graph(GraphArgs),
-    /// Translate a string for netem, dummynet or tbf into keys of a lab file, or plot models
+    /// Run a command behind a link, translate a string for netem, dummynet or tbf into keys, or plot models
     Link(LinkArgs),
+    /// Understand the command lines of mahimahi's mm-delay, mm-loss and mm-link
+    Mm(MmArgs),
     /// Bring a lab up and leave it running
     Up(UpArgs),
     /// List the labs that are up
@@ -88,6 +95,12 @@ pub(crate) enum Command {
     /// Let the time of a lab in virtual time go on
     #[command(after_help = "Examples:\n  netloom resume\n  netloom resume star")]
     Resume(PauseArgs),
+    /// Send traffic of this machine itself through pipes, without a lab
+    Shape {
+        /// What to do
+        #[command(subcommand)]
+        command: ShapeCommand,
+    },
     /// Show what the links of a running lab carry, every second
     Stats(StatsArgs),
     /// Show the output of a lab's commands and services

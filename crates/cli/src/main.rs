@@ -16,7 +16,7 @@ use std::process;
 
 fn main() -> process::ExitCode {
     netloom_host::signals::survive_file_limits();
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(args::mm::called_by(std::env::args_os()));
     match commands::dispatch(cli.command) {
         Ok(code) => process::ExitCode::from(code),
         Err(failure) => {

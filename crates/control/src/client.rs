@@ -1,6 +1,8 @@
 //! The user's side of the control socket.
 
-use crate::protocol::{Advance, Capture, Exec, LabInfo, LabStats, Now, Refused, Reply, Request, Set, SignalProgram};
+use crate::protocol::{
+    Advance, Capture, Exec, LabInfo, LabStats, Now, Refused, Reply, Request, Set, SignalProgram, Topology,
+};
 use crate::running::find;
 use netloom_host::fds::send_with_fds;
 use netloom_host::jsonl::{Lines, to_line};
@@ -66,6 +68,17 @@ impl Client {
     pub fn stats(&mut self) -> Result<LabStats, RunError> {
         match self.ask(&Request::Stats, &[])? {
             Reply::Stats(stats) => Ok(stats),
+            other => Err(self.unexpected(&other)),
+        }
+    }
+
+    /// What is connected, and which settings are in force.
+    ///
+    /// # Errors
+    /// [`RunError::Died`] if the lab goes away before it answers.
+    pub fn topology(&mut self) -> Result<Topology, RunError> {
+        match self.ask(&Request::Topology, &[])? {
+            Reply::Topology(topology) => Ok(topology),
             other => Err(self.unexpected(&other)),
         }
     }

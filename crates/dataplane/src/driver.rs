@@ -9,6 +9,7 @@ use crate::ports::{PortSet, Window};
 use crate::report::{EngineReport, Snapshot, ThreadReport};
 use crate::wait::{Sleeper, Waiter};
 use netloom_fabric::PipeId;
+use netloom_link::PipeChange;
 use netloom_units::{Duration, Instant};
 use rustix::process::setpriority_process;
 use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
@@ -120,7 +121,7 @@ impl Driver {
         self.ports.wake_sometimes(real)?;
         self.go_on(received.has_more);
         self.memory.watch(real, received.is_lively, &mut self.edge.handover.pool);
-        self.edge.settle();
+        self.settle();
         Ok(received.count)
     }
 
@@ -176,6 +177,16 @@ impl Driver {
         self.ports.flush(&mut self.edge.handover);
     }
 
+    /// Gives buffers back, and tells the ports of packets that were dropped.
+    fn settle(&mut self) {
+        let Self { edge, ports, .. } = self;
+        if ports.hears_of_drops() {
+            edge.fabric.dropped().for_each(|packet| ports.dropped(packet));
+            ports.flush(&mut edge.handover);
+        }
+        edge.settle();
+    }
+
     /// Does what was to be done at this instant, until which everything has happened.
     fn keep(&mut self, Appointment { number, at, task }: Appointment) {
         let late = self.clock.now().since(at);
@@ -194,10 +205,15 @@ impl Driver {
 
     fn act(&mut self, now: Instant, pipe: PipeId, act: &Act) {
         match act {
-            Act::Change(change) => self.edge.fabric.change(now, pipe, change),
+            Act::Change(change) => self.change(now, pipe, change),
             Act::SetUp(up) => self.edge.fabric.set_up(now, pipe, *up),
             Act::Unplug => self.edge.fabric.unplug(now, pipe),
         }
+    }
+
+    fn change(&mut self, now: Instant, pipe: PipeId, change: &PipeChange) {
+        self.edge.fabric.change(now, pipe, change);
+        self.ports.changed(pipe, change);
     }
 
     /// Carries out a command; false ends the thread.
@@ -212,7 +228,7 @@ impl Driver {
         }
         let now = self.behind.unwrap_or_else(|| self.agenda.limit(self.clock.now()));
         match command {
-            Command::Change(pipe, change) => self.edge.fabric.change(now, pipe, &change),
+            Command::Change(pipe, change) => self.change(now, pipe, &change),
             Command::SetUp(pipe, up) => self.edge.fabric.set_up(now, pipe, up),
             Command::Unplug(pipe) => self.edge.fabric.unplug(now, pipe),
             Command::Plan(appointments) => self.agenda.add(appointments),

@@ -6,6 +6,7 @@
 
 mod backlog;
 mod borders;
+mod diverted;
 mod guests;
 mod interfaces;
 mod set;
@@ -15,7 +16,10 @@ use crate::bell::Bell;
 use crate::clock::Clock;
 use crate::edge::{Edge, Handover};
 use crate::report::EngineReport;
-use netloom_fabric::{Delivery, Fabric, PortId, Shard};
+pub use diverted::{Diverted, NetfilterQueue, RawSockets};
+use netloom_fabric::{Delivery, Fabric, PipeId, PortId, Shard};
+use netloom_link::PipeChange;
+use netloom_packet::Packet;
 use netloom_units::Instant;
 use netloom_vhost::Listener;
 pub(crate) use set::PortSet;
@@ -25,10 +29,11 @@ use std::sync::Arc;
 use std::time::Duration as RealDuration;
 
 /// Every kind of ports: what to say when they cannot be opened, and how they are. They are served in this order.
-const KINDS: [(&str, Open); 4] = [
+const KINDS: [(&str, Open); 5] = [
     ("opening the packet sockets", interfaces::open),
     ("preparing the ports of kernels", guests::open),
     ("preparing the sockets of programs", sockets::open),
+    ("preparing the queue of diverted traffic", diverted::open),
     ("joining the shards of the packet engine", borders::open),
 ];
 
@@ -64,13 +69,18 @@ pub enum PortConfig {
         /// A Unix socket with messages (`SOCK_DGRAM` or `SOCK_SEQPACKET`) that is connected to the program's.
         socket: OwnedFd,
     },
+    /// Traffic of this machine that was diverted, for two ports.
+    Diverted(Box<Diverted>),
 }
 
 impl PortConfig {
     /// The fabric's port.
     pub(crate) fn port(&self) -> PortId {
-        let (Self::Interface { port, .. } | Self::Guest { port, .. } | Self::Socket { port, .. }) = self;
-        *port
+        match self {
+            Self::Interface { port, .. } | Self::Guest { port, .. } | Self::Socket { port, .. } => *port,
+            // Both are in one shard.
+            Self::Diverted(diverted) => diverted.ports[0],
+        }
     }
 }
 
@@ -113,6 +123,17 @@ pub(crate) trait PortGroup: Send {
     /// Called while the thread waits and has time, in wall time since the epoch: the next lone packet is to find the way
     /// out of here in the processor's caches.
     fn keep_warm(&mut self, _real: RealDuration) {}
+
+    /// Whether it wants to hear of packets that are dropped in the fabric.
+    fn hears_of_drops(&self) -> bool {
+        false
+    }
+
+    /// A packet was dropped in the fabric, wherever it came from. What follows goes on its way with [`PortGroup::flush`].
+    fn dropped(&mut self, _packet: &Packet) {}
+
+    /// A pipe was changed.
+    fn changed(&mut self, _pipe: PipeId, _change: &PipeChange) {}
 }
 
 /// Until when arrivals count now.

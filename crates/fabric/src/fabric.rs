@@ -153,6 +153,11 @@ impl Fabric {
         self.pipes.iter().map(Pipe::counters)
     }
 
+    /// The packets that were dropped since [`Fabric::recycle`] was called.
+    pub fn dropped(&self) -> impl Iterator<Item = &Packet> {
+        self.drop_log.iter().map(|dropped| &dropped.packet)
+    }
+
     /// Gives the buffers of dropped packets back.
     pub fn recycle(&mut self, pool: &mut Pool) {
         for dropped in self.drop_log.drain(..) {

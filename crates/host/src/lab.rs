@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use rustix::process::{Signal, WaitOptions, pidfd_send_signal, waitpid};
 
 pub use ids::Subordinate;
+pub(crate) use setup::quiet_network;
 
 use crate::clone::{Cloned, OWN_NAMESPACES, PANICKED, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};

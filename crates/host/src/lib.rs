@@ -10,6 +10,7 @@ pub mod cgroup;
 pub mod expose;
 pub mod facts;
 pub mod fds;
+pub mod firewall;
 pub mod guest;
 pub mod jsonl;
 pub mod lab;
@@ -23,6 +24,7 @@ pub mod sealed;
 pub mod signals;
 pub mod sysctl;
 pub mod terminal;
+pub mod uplink;
 pub mod users;
 
 mod clone;

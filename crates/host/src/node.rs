@@ -6,7 +6,7 @@ pub(crate) mod configure;
 mod congestion;
 mod handle;
 pub(crate) mod inspect;
-mod offloads;
+pub(crate) mod offloads;
 mod outbox;
 pub(crate) mod program;
 pub(crate) mod programs;
@@ -20,4 +20,4 @@ pub use config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig, RuleConfig, Ta
 pub use handle::{Node, NodeError, NodeEvent, Spawn, SpawnError};
 pub use protocol::{CpuWait, ProcessId};
 pub use socket::{SocketConfig, SocketFamily, SocketKind};
-pub use watch::NetworkChange;
+pub use watch::{Effect, NetworkChange};

@@ -2,7 +2,7 @@
 //!
 //! `<root>/<lab>/lock` is held locked by all processes of a lab that clean up: the lock goes with the last of them,
 //! however they end. A folder whose lock is free is stale, and the next netloom command removes it together with the
-//! cgroups that its `lab.json` names.
+//! cgroups that its `lab.json` names, and the rules of the firewall that it tells of.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, TryLockError};
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cgroup;
 use crate::error::{Attempted, KernelError};
+use crate::firewall::Firewall;
 
 /// What is known about a running lab, in `lab.json` of its folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +37,9 @@ pub struct LabState {
     /// Whether it stays until a user takes it down.
     #[serde(default)]
     pub stays_up: bool,
+    /// Whether rules of the firewall divert traffic to it, which bear its name and are removed with it.
+    #[serde(default)]
+    pub diverts: bool,
 }
 
 /// The folder of a lab that this process has locked.
@@ -169,7 +173,8 @@ impl RuntimeDir {
         fs::rename(&fresh, &file).attempted(attempted)
     }
 
-    /// Removes the lab's control groups, killing what runs in them, and its folder.
+    /// Removes the lab's control groups, killing what runs in them, its rules in this process's network namespace, and its
+    /// folder.
     ///
     /// # Errors
     /// The first refusal; everything else is still removed.
@@ -185,7 +190,12 @@ impl RuntimeDir {
     /// Removes everything but the lock.
     fn clear(&self) -> Result<(), KernelError> {
         let mut outcome = Ok(());
-        for group in read_state(&self.path).map(|state| state.cgroups).unwrap_or_default() {
+        let state = read_state(&self.path);
+        if state.as_ref().is_some_and(|state| state.diverts) {
+            let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+            outcome = Firewall::here(&name).and_then(|firewall| firewall.remove());
+        }
+        for group in state.map(|state| state.cgroups).unwrap_or_default() {
             outcome = outcome.and(cgroup::remove(&group));
         }
         let entries = fs::read_dir(&self.path).attempted(|| format!("list {}", self.path.display()))?;
@@ -278,7 +288,7 @@ const ENDING: &str = "ending";
 const STATE: &str = "lab.json";
 
 /// The folder that holds the labs' folders. It must be this user's alone: what is in it is trusted.
-fn root() -> Result<PathBuf, RuntimeError> {
+pub(crate) fn root() -> Result<PathBuf, RuntimeError> {
     let user = geteuid();
     let given = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     // Under sudo the variable may still name the folder of the user who called it.

@@ -32,8 +32,15 @@ impl Signals {
 
     /// The next signal that came.
     pub fn next(&self) -> Option<Signal> {
+        self.next_with_origin().map(|(signal, _)| signal)
+    }
+
+    /// The next signal that came, and whether the kernel sent it, as it does for keys at a terminal, to all that is in the
+    /// foreground there.
+    pub fn next_with_origin(&self) -> Option<(Signal, bool)> {
         let info = self.fd.read_signal().ok().flatten()?;
-        Signal::try_from(i32::try_from(info.ssi_signo).ok()?).ok()
+        let signal = Signal::try_from(i32::try_from(info.ssi_signo).ok()?).ok()?;
+        Some((signal, info.ssi_code == libc::SI_KERNEL))
     }
 }
 

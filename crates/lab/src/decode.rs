@@ -31,9 +31,10 @@ use crate::keys::{BOUNDS, TOP};
 use crate::names::check_name;
 use crate::plan::{Bounds, OnSpin, Precision, Shards};
 use crate::scalar::{self, duration, flag, probability, seed, text, word};
-use crate::spec::{AddressingSpec, BypassSpec, NodeSpec, Spec};
+use crate::segments::{Station, segments};
+use crate::spec::{AddressingSpec, BypassSpec, LinkSpec, NodeSpec, Spec};
 use crate::yaml::{Content, Node};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 /// The lab that `root` describes, as far as it can be read.
@@ -112,7 +113,13 @@ fn uses_filters(node: &Node) -> bool {
 fn addresses(nodes: &[NodeSpec], links: Option<&Node>, given: &AddressingSpec, nodes_left_out: bool) -> Nodes {
     let links = links.map_or_else(Vec::new, link::bare_links);
     let has_gaps = nodes_left_out || links.iter().any(Option::is_none);
-    let bare = |node: &NodeSpec| NodeSpec { name: node.name.clone(), kind: node.kind, ..NodeSpec::default() };
+    let bare = |node: &NodeSpec| NodeSpec {
+        name: node.name.clone(),
+        kind: node.kind,
+        asks: node.asks.clone(),
+        dhcp: node.dhcp.clone(),
+        ..NodeSpec::default()
+    };
     let mut bare: Vec<NodeSpec> = nodes.iter().map(bare).collect();
     // What is wrong is noted when the links are read in earnest.
     let mut links = lans::expand(&mut bare, links.into_iter().flatten().collect(), &mut Errors::default());
@@ -122,7 +129,15 @@ fn addresses(nodes: &[NodeSpec], links: Option<&Node>, given: &AddressingSpec, n
     for (node, net) in crate::addressing::addresses(&links, &bare, given) {
         addresses.entry(node).or_default().push(net);
     }
-    Nodes { addresses, has_gaps }
+    Nodes { addresses, lent: lent(&links, &bare), has_gaps }
+}
+
+/// The nodes whose addresses a DHCP server chooses while the lab is up.
+fn lent(links: &[LinkSpec], nodes: &[NodeSpec]) -> BTreeSet<String> {
+    let chooses = |own: &Station<'_>| own.server.is_some_and(|server| !server.reserve);
+    let segments = segments(links, nodes);
+    let chosen = segments.iter().filter(|segment| segment.ends.iter().any(chooses)).flat_map(|segment| &segment.ends);
+    chosen.filter(|own| own.asks).map(|own| own.spec.node.value.clone()).collect()
 }
 
 /// The items of a list; none after an error was noted.

@@ -4,7 +4,7 @@ use crate::bounded::{self, LONGEST_FILE, MOST_READ};
 use crate::diagnostics::Diagnostic;
 use crate::scalar;
 use crate::yaml::Node;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub(crate) struct Nodes {
     pub(crate) addresses: BTreeMap<String, Vec<IpAddr>>,
+    /// Those whose addresses of IPv4 a DHCP server chooses.
+    pub(crate) lent: BTreeSet<String>,
     /// Whether parts of the network could not be read, so that nothing can be said about what is missing.
     pub(crate) has_gaps: bool,
 }

@@ -18,7 +18,7 @@ pub(crate) use multicast::MULTICAST;
 pub(crate) use network::{ADDRESSING, DIRECTION, END, LINK, SETTINGS, TREATMENT, VLANS};
 pub(crate) use node::{CPU, NODE, STP};
 pub(crate) use rules::RULE;
-pub(crate) use services::{DHCP, FORWARD, IPTABLES, NAT};
+pub(crate) use services::{DHCP, DNS, FORWARD, IPTABLES, NAT};
 pub(crate) use timeline::{CUT, DOWN, HEAL, MOVE, PARTITION, READY, RUN, SET, SETUP, UP};
 pub(crate) use top::{BOUNDS, CLOCK, TOP};
 

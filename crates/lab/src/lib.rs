@@ -30,6 +30,7 @@ mod scalar;
 mod schema;
 mod segments;
 mod sets;
+mod shape;
 mod spec;
 mod traffic;
 mod wires;
@@ -44,17 +45,18 @@ pub use expect::{
 };
 pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use generate::{GeneratorKey, generate, generator_keys, generator_kinds};
-pub use models::{ChangeError, EXAMPLES, parse_change, parse_pipe};
+pub use models::{ChangeError, EXAMPLES, direction_keys, parse_change, parse_pipe};
 pub use names::check_name;
 pub use plan::{
-    Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, Cpus, Daemon, Direction, End, EndPlan, Event,
-    ExposePlan, FileContents, FilePlan, GroupPlan, InterfacePlan, LinkPart, LinkPlan, NamePlan, NodeKey, NodeKind,
-    NodePlan, OnSpin, PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, Sends, Shards,
-    Stack, SwitchPlan, TableRoutePlan, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, Unreached,
-    VlansPlan, WindowConfig,
+    Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, Cpus, Daemon, Direction, DiversionPlan, End,
+    EndPlan, Event, ExposePlan, FileContents, FilePlan, GroupPlan, InterfacePlan, LinkPart, LinkPlan, NamePlan,
+    NodeKey, NodeKind, NodePlan, OnSpin, PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand,
+    Sends, Shards, Stack, SwitchPlan, TableRoutePlan, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings,
+    Unreached, VlansPlan, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;
+pub use shape::{SHAPE_LINK, Shape, parse_match, write_match};
 pub use traffic::parse_traffic;
 
 use diagnostics::Severity;

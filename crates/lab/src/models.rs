@@ -47,6 +47,11 @@ pub(crate) const KEYS: &[Key] = &[
     foreign::TBF,
 ];
 
+/// The keys of a direction, each with an example and what it is for.
+pub fn direction_keys() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    KEYS.iter().map(|key| (key.name, key.example, key.doc))
+}
+
 /// Keys of a direction with values in every form that they can take, for tests and tools that make up lab files. Files
 /// that they name are found from the folder of this crate; a key comes once for each group of its models.
 pub const EXAMPLES: &[(&str, &[&str])] = &[

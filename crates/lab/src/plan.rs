@@ -8,9 +8,11 @@ mod capture;
 mod clock;
 mod daemons;
 mod direction;
+mod diversion;
 mod ends;
 mod expose;
 mod files;
+mod kind;
 mod multicast;
 mod pipes;
 mod rules;
@@ -24,9 +26,11 @@ pub use capture::{CapturePlan, CapturePoint};
 pub use clock::{Clock, Stack};
 pub use daemons::Daemon;
 pub use direction::Direction;
+pub use diversion::DiversionPlan;
 pub use ends::{End, EndPlan};
 pub use expose::ExposePlan;
 pub use files::{FileContents, FilePlan};
+pub use kind::NodeKind;
 pub use multicast::GroupPlan;
 pub use pipes::{PipePlan, Treatment};
 pub use rules::{RulePlan, TableRoutePlan};
@@ -80,6 +84,8 @@ pub struct Plan {
     pub expect: Vec<Expectation>,
     /// How far the network may stray from its description.
     pub bounds: Bounds,
+    /// That its links carry traffic of this machine, and which; none: that of nodes.
+    pub diversion: Option<DiversionPlan>,
     /// The traces, tables and captures that the lab file names, each once, as it names them: relative to its folder.
     pub files: Vec<PathBuf>,
 }
@@ -250,68 +256,6 @@ pub struct NodePlan {
     pub hidden: Arc<[IpNet]>,
 }
 
-/// What a node is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NodeKind {
-    /// Runs programs and forwards nothing.
-    #[default]
-    Host,
-    /// Runs programs and forwards packets of both families.
-    Router,
-    /// Forwards packets of both families inside the packet engine, and runs nothing.
-    Transit,
-    /// Forwards frames by Ethernet addresses inside the packet engine, and has no addresses of its own.
-    Switch,
-    /// Repeats frames at all other ports inside the packet engine, and has no addresses of its own.
-    Hub,
-    /// Runs Open vSwitch, which forwards frames as its controller says; its ports have no addresses.
-    OpenFlow,
-}
-
-impl NodeKind {
-    /// As the lab file has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Router => "router",
-            Self::Transit => "transit",
-            Self::Switch => "switch",
-            Self::Hub => "hub",
-            Self::OpenFlow => "openflow",
-        }
-    }
-
-    /// As messages call it.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Transit => "transit router",
-            Self::OpenFlow => "OpenFlow switch",
-            _ => self.name(),
-        }
-    }
-
-    /// The same with its article.
-    pub fn titled(self) -> String {
-        format!("{} {}", if self == Self::OpenFlow { "an" } else { "a" }, self.title())
-    }
-
-    /// Whether it is a router, which passes packets on that are for others.
-    pub fn forwards(self) -> bool {
-        matches!(self, Self::Router | Self::Transit)
-    }
-
-    /// Whether it has addresses. A device that has none joins its links to one segment; at an OpenFlow switch that is so
-    /// for all but the links that lead to its controller.
-    pub fn has_addresses(self) -> bool {
-        !matches!(self, Self::Switch | Self::Hub | Self::OpenFlow)
-    }
-
-    /// Whether it is a machine, on which programs run.
-    pub fn runs_programs(self) -> bool {
-        matches!(self, Self::Host | Self::Router | Self::OpenFlow)
-    }
-}
-
 /// A share of processor time, in thousandths of one core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cpus(pub u32);
@@ -347,6 +291,8 @@ pub struct InterfacePlan {
     pub addresses: Vec<IpNet>,
     /// The subnets in which it gets its addresses, and the routes that lead there, from a server while the lab is up.
     pub leased: Vec<IpNet>,
+    /// The end at which that server is.
+    pub lender: Option<End>,
     /// The addresses of the other ends that it reaches without a router, link-local ones included, each with the hardware
     /// address there; none where they are learned by ARP and neighbour discovery.
     pub neighbors: Vec<(IpAddr, [u8; 6])>,

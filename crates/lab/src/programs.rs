@@ -31,6 +31,10 @@ impl Plan {
             let names = [Some(&run.command), probe].into_iter().flatten().filter_map(first_program);
             let program = |name, others| Program { line: event.line, node: run.node, name, others, key: run.key };
             if run.key == Some(NodeKey::Addresses) {
+                // Of IPv6 alone, the kernel asks.
+                if self.nodes[run.node].interfaces.iter().all(|own| own.leased.iter().all(|net| net.addr().is_ipv6())) {
+                    continue;
+                }
                 let [first, others @ ..] = DHCP_CLIENTS;
                 programs.push(program((*first).to_owned(), others));
                 continue;

@@ -133,6 +133,7 @@ fn outline(name: String, spec: &Spec, files: Vec<PathBuf>) -> Plan {
         capture: Vec::new(),
         expect: Vec::new(),
         bounds: spec.bounds,
+        diversion: None,
         files,
     }
 }
@@ -361,6 +362,7 @@ fn add_interfaces(
             mtu,
             addresses: own,
             leased: Vec::new(),
+            lender: None,
             neighbors,
             end,
         });

@@ -7,7 +7,7 @@
 use crate::diagnostics::Spanned;
 use crate::plan::End;
 use crate::sets::Sets;
-use crate::spec::{EndSpec, LinkSpec, NodeSpec};
+use crate::spec::{DhcpSpec, EndSpec, LinkSpec, NodeSpec};
 use crate::wires::Wires;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -35,18 +35,10 @@ pub(crate) struct Station<'a> {
     pub(crate) spec: &'a EndSpec,
     /// Whether it gets addresses that it is not given.
     pub(crate) is_addressed: bool,
-    pub(crate) part: Part,
-}
-
-/// What an end does about advertisements of routers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Part {
-    #[default]
-    Nothing,
-    /// A router advertises itself there.
-    Advertises,
-    /// It takes its address and its default route from an advertisement, if there is one.
-    Listens,
+    /// Whether it asks for its address by DHCP.
+    pub(crate) asks: bool,
+    /// The DHCP server there.
+    pub(crate) server: Option<&'a DhcpSpec>,
 }
 
 /// What the nodes do at their ends.
@@ -65,20 +57,19 @@ impl<'a> Parts<'a> {
         }
     }
 
-    fn of(&self, link: &LinkSpec, end: &EndSpec) -> Part {
+    fn asks(&self, end: &EndSpec) -> bool {
+        let node = self.nodes.get(end.node.value.as_str());
+        end.asks.is_some() || node.is_some_and(|node| node.asks.is_some())
+    }
+
+    fn server(&self, link: &LinkSpec, end: &EndSpec) -> Option<&'a DhcpSpec> {
         let name = &end.node.value;
-        let node = self.nodes.get(name.as_str());
-        if end.asks.is_some() || node.is_some_and(|node| node.asks.is_some()) {
-            return Part::Listens;
-        }
-        let Some(dhcp) = node.and_then(|node| node.dhcp.as_ref()).filter(|dhcp| dhcp.advertise.is_some()) else {
-            return Part::Nothing;
-        };
+        let dhcp = self.nodes.get(name.as_str())?.dhcp.as_ref().filter(|_| !self.asks(end))?;
         let whole = link.name.value.as_str();
         let lan = whole.strip_suffix(name.as_str()).and_then(|lan| lan.strip_suffix('-'));
         let own = lan.filter(|lan| self.lans.contains(lan)).unwrap_or(whole);
         let is_meant = dhcp.links.is_empty() || dhcp.links.iter().any(|said| said.value == own);
-        if is_meant { Part::Advertises } else { Part::Nothing }
+        is_meant.then_some(dhcp)
     }
 }
 
@@ -123,7 +114,8 @@ pub(crate) fn segments<'a>(links: &'a [LinkSpec], nodes: &'a [NodeSpec]) -> Vec<
         let is_addressed = links[end.link()].addresses != Some(false);
         // The first class is that of frames without tags.
         let segment = &mut found[places[&joined.set(end.link(), 0)]];
-        segment.ends.push(Station { end, spec, is_addressed, part: parts.of(&links[end.link()], spec) });
+        let server = parts.server(&links[end.link()], spec);
+        segment.ends.push(Station { end, spec, is_addressed, asks: parts.asks(spec), server });
     }
     found.retain(|segment| !segment.ends.is_empty());
     found.sort_by_key(|segment| segment.ends[0].end);

@@ -129,6 +129,7 @@ pub(crate) struct NodeSpec {
     pub(crate) firewall: Vec<RulesSpec>,
     pub(crate) nat: Option<NatSpec>,
     pub(crate) dhcp: Option<DhcpSpec>,
+    pub(crate) dns: Option<DnsSpec>,
     /// Whether its addresses of IPv4 come from DHCP servers.
     pub(crate) asks: Option<Spanned<()>>,
     pub(crate) switch: SwitchSpec,
@@ -226,8 +227,15 @@ pub(crate) struct ForwardSpec {
     pub(crate) is_udp: bool,
 }
 
-/// The DHCP server of a node.
+/// The name server of a node.
 #[derive(Debug)]
+pub(crate) struct DnsSpec {
+    pub(crate) place: Spanned<()>,
+    pub(crate) domain: Option<String>,
+}
+
+/// The DHCP server of a node.
+#[derive(Clone, Debug)]
 pub(crate) struct DhcpSpec {
     pub(crate) place: Spanned<()>,
     /// The links that it serves; none: those where somebody asks.
@@ -247,7 +255,7 @@ pub(crate) struct DhcpSpec {
 }
 
 /// Whom a DHCP server names to its clients.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum TargetSpec {
     Nobody,
     Address(Ipv4Addr),

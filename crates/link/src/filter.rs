@@ -61,6 +61,13 @@ const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 const MOST_DSCP: u8 = 63;
 
 impl Filter {
+    /// The filter of the opposite direction: of the answers to what this one matches.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let Self { from, to, from_port, to_port, .. } = self.clone();
+        Self { from: to, to: from, from_port: to_port, to_port: from_port, ..self.clone() }
+    }
+
     /// Whether a packet of this flow is meant; none is a packet that is not IP.
     pub fn matches(&self, flow: Option<&Flow>) -> bool {
         let Some(flow) = flow else { return *self == Self::default() };

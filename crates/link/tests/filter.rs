@@ -122,6 +122,22 @@ proptest! {
         prop_assert_eq!(filter.matches(None), filter == Filter::default());
     }
 
+    /// The answer to what matches is what the reversed filter matches.
+    #[test]
+    fn answers_match_the_reversed_filter(filter in filters(), flows in vec(flows(), 40)) {
+        for flow in &flows {
+            let answer = Flow {
+                source: flow.destination,
+                destination: flow.source,
+                source_port: flow.destination_port,
+                destination_port: flow.source_port,
+                ..*flow
+            };
+            prop_assert_eq!(filter.reversed().matches(Some(&answer)), filter.matches(Some(flow)), "{:?}", flow);
+        }
+        prop_assert_eq!(filter.reversed().reversed(), filter);
+    }
+
     /// What is refused matches nothing.
     #[test]
     fn a_refused_filter_never_matches(filter in filters(), flows in vec(flows(), 40)) {

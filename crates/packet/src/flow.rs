@@ -81,20 +81,31 @@ pub(crate) fn ecn(frame: &[u8]) -> Option<Ecn> {
 
 /// The flow; none for what is not an IP packet.
 pub(crate) fn flow(frame: &[u8]) -> Option<Flow> {
-    let (at, version) = network(frame)?;
-    let header = &frame[at..];
-    let (source, destination, protocol, transport) = if version == 4 { v4(header)? } else { v6(header)? };
-    let has_ports = matches!(protocol, TCP | UDP | DCCP | SCTP | UDP_LITE);
-    let ports = transport.filter(|_| has_ports).and_then(|bytes| bytes.get(..4));
-    let port = |from: usize| ports.map_or(0, |bytes| word(bytes, from));
-    Some(Flow {
-        source,
-        destination,
-        protocol,
-        source_port: port(0),
-        destination_port: port(2),
-        dscp: traffic_class(frame, at, version) >> 2,
-    })
+    let (at, _) = network(frame)?;
+    Flow::of_ip(&frame[at..])
+}
+
+impl Flow {
+    /// Whose packet it is that begins so, with its IP header; none if this is not one.
+    pub fn of_ip(packet: &[u8]) -> Option<Self> {
+        let version = packet.first()? >> 4;
+        let (source, destination, protocol, transport) = match version {
+            4 if packet.len() >= 20 => v4(packet)?,
+            6 if packet.len() >= 40 => v6(packet)?,
+            _ => return None,
+        };
+        let has_ports = matches!(protocol, TCP | UDP | DCCP | SCTP | UDP_LITE);
+        let ports = transport.filter(|_| has_ports).and_then(|bytes| bytes.get(..4));
+        let port = |from: usize| ports.map_or(0, |bytes| word(bytes, from));
+        Some(Self {
+            source,
+            destination,
+            protocol,
+            source_port: port(0),
+            destination_port: port(2),
+            dscp: traffic_class(packet, 0, version) >> 2,
+        })
+    }
 }
 
 type Parts<'a> = (IpAddr, IpAddr, u8, Option<&'a [u8]>);

@@ -11,6 +11,8 @@ pub struct Frame {
     buffer: Box<[u8]>,
     /// How many bytes it counts as, from the Ethernet header on.
     len: usize,
+    /// How many of them are in the buffer.
+    here: usize,
     virtio: VirtioHeader,
     /// How to cut; none when the frame is one packet.
     layout: Option<Layout>,
@@ -28,7 +30,16 @@ impl Frame {
         for byte in buffer.iter_mut().step_by(4096) {
             *byte = core::hint::black_box(1);
         }
-        Self { buffer, len: 0, virtio: VirtioHeader::COMPLETE, layout: None, segments: 1, phantom: false, origin: 0 }
+        Self {
+            buffer,
+            len: 0,
+            here: 0,
+            virtio: VirtioHeader::COMPLETE,
+            layout: None,
+            segments: 1,
+            phantom: false,
+            origin: 0,
+        }
     }
 
     /// A frame that is complete as it stands.
@@ -37,6 +48,7 @@ impl Frame {
         Self {
             buffer: bytes,
             len,
+            here: len,
             virtio: VirtioHeader::COMPLETE,
             layout: None,
             segments: 1,
@@ -47,7 +59,8 @@ impl Frame {
 
     /// A frame of which only the headers exist; it counts as `len` bytes.
     pub(crate) fn phantom(headers: Box<[u8]>, len: usize) -> Self {
-        Self { len, phantom: true, ..Self::complete(headers) }
+        let here = len.min(headers.len());
+        Self { len, here, phantom: true, ..Self::complete(headers) }
     }
 
     /// Whether it takes room and time like any other, but is never delivered.
@@ -76,6 +89,7 @@ impl Frame {
     #[inline(always)]
     pub(crate) fn assign(&mut self, len: usize, virtio: VirtioHeader) {
         self.len = len.min(self.buffer.len());
+        self.here = self.len;
         self.virtio = virtio;
         self.phantom = false;
         self.layout = match virtio.segmentation {
@@ -85,9 +99,15 @@ impl Frame {
         self.segments = self.layout.as_ref().map_or(1, |layout| layout.segments(self.len));
     }
 
-    /// All bytes, from the Ethernet header on; of a phantom only its headers.
+    /// Takes the first `here` bytes of the buffer as those of a packet of `len` bytes.
+    pub(crate) fn assign_head(&mut self, here: usize, len: usize) {
+        self.assign(here, VirtioHeader::COMPLETE);
+        self.len = len.max(self.here);
+    }
+
+    /// All bytes, from the Ethernet header on; of a phantom, and of a packet that is elsewhere, only its headers.
     pub fn bytes(&self) -> &[u8] {
-        &self.buffer[..self.len.min(self.buffer.len())]
+        &self.buffer[..self.here]
     }
 
     /// What the sender's kernel left undone.

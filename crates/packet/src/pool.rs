@@ -63,6 +63,23 @@ impl Pool {
         Some(Packet::whole(frame))
     }
 
+    /// A packet of which only the first `room` bytes are here, which `fill` writes, and that counts as `len` bytes from the Ethernet header
+    /// on. Its other bytes are elsewhere: whoever delivers it knows where. None if there is no free buffer and the pool may
+    /// not grow.
+    ///
+    /// # Panics
+    /// If `len` is 4 MiB or more.
+    pub fn fill_head(&mut self, room: usize, len: usize, fill: impl FnOnce(&mut [u8])) -> Option<Packet> {
+        if self.is_short_of(room) {
+            return None;
+        }
+        let mut frame = self.take(room);
+        let inner = Arc::get_mut(&mut frame).expect("free frames have one owner");
+        fill(inner.buffer_mut());
+        inner.assign_head(room, len);
+        Some(Packet::whole(frame))
+    }
+
     /// A packet with these bytes, whether or not the pool may grow.
     pub fn packet(&mut self, virtio: VirtioHeader, bytes: &[u8]) -> Packet {
         let mut frame = self.take(bytes.len());

@@ -5,6 +5,7 @@ use netloom_guest::node::ProcessorUse;
 use netloom_guest::schedule::Statistics;
 use netloom_judge::verdict::ProcessorShare;
 use netloom_judge::{SchedulerEffort, Spent, ThreadSpent};
+use nix::time::ClockId;
 use std::time;
 
 /// All accounts at one moment.
@@ -16,12 +17,15 @@ pub(crate) struct Accounts {
     pub(crate) nodes: Vec<Option<ProcessorUse>>,
     /// In virtual time.
     pub(crate) scheduler: Option<Statistics>,
+    /// By this thread, in which the scheduler of virtual time runs.
+    pub(crate) here: time::Duration,
 }
 
 impl Accounts {
     /// The accounts now, when the engine said this of itself.
     pub(crate) fn now(engine: &EngineReport, nodes: Vec<Option<ProcessorUse>>, scheduler: Option<Statistics>) -> Self {
-        Self { at: time::Instant::now(), engine: engine.threads.clone(), nodes, scheduler }
+        let here = ClockId::CLOCK_THREAD_CPUTIME_ID.now().map_or(time::Duration::ZERO, time::Duration::from);
+        Self { at: time::Instant::now(), engine: engine.threads.clone(), nodes, scheduler, here }
     }
 
     /// What was added to `earlier`.
@@ -47,7 +51,10 @@ impl Accounts {
             elapsed_ns,
             engine: self.engine.iter().zip(&earlier.engine).map(thread).collect(),
             nodes: self.nodes.iter().zip(&earlier.nodes).map(node).collect(),
-            scheduler: self.scheduler.zip(earlier.scheduler).map(|(now, before)| scheduler(&now, &before, wall)),
+            scheduler: self.scheduler.zip(earlier.scheduler).map(|(now, before)| SchedulerEffort {
+                ran_ns: nanos(self.here.saturating_sub(earlier.here)),
+                ..scheduler(&now, &before, wall)
+            }),
         }
     }
 }
@@ -62,6 +69,7 @@ fn scheduler(now: &Statistics, before: &Statistics, wall: time::Duration) -> Sch
         rounds: now.rounds - before.rounds,
         grants: now.grants - before.grants,
         waited_ns: nanos(now.waited.saturating_sub(before.waited)),
+        ran_ns: 0,
     }
 }
 
@@ -86,6 +94,7 @@ mod tests {
             }],
             nodes: vec![None, Some(used)],
             scheduler: Some(Statistics { packets: ran_ms * 2, ..Statistics::default() }),
+            here: time::Duration::from_millis(ran_ms),
         }
     }
 
@@ -103,6 +112,7 @@ mod tests {
         assert_eq!(effort.nodes, [NodeEffort { node: "b".into(), ran_share: 0.5, waited_share: 0.0 }]);
         let scheduler = effort.scheduler.unwrap();
         assert_eq!((scheduler.packets, scheduler.packets_per_wall_second), (20_000, 1_000.0));
+        assert_eq!(scheduler.ran_ns, 10_000_000_000);
     }
 
     #[test]

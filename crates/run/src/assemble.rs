@@ -1,5 +1,6 @@
 //! From the plan to a network that works: nodes, interfaces, addresses, routes, and the engine. Runs in the lab process.
 
+use crate::diversion::{self, Catch};
 use crate::driver::Driver;
 use crate::exposed::Ways;
 use crate::guard_link::GuardLink;
@@ -36,20 +37,28 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration as RealDuration, Instant};
 
+/// What was opened outside of the lab, for the lab.
+#[derive(Debug, Default)]
+pub(crate) struct Outside {
+    /// The ports of the machine that lead into nodes, each with its node's place.
+    pub(crate) exposed: Vec<(usize, Exposed)>,
+    /// What catches traffic of the machine.
+    pub(crate) catch: Option<Catch>,
+}
+
 /// The lab process, from its beginning to its exit code.
 ///
 /// Whatever outlives processes is removed twice: by the lab, since its guard may be killed at any moment, and by the
 /// guard, since the lab may. The runtime folder is left to the guard while there is one: its lock says that the lab is
 /// up, and the last of the lab's processes ends with this one.
 ///
-/// `exposed` are the ports of the machine that lead into nodes.
-pub(crate) fn lab_main(
-    channel: UnixStream,
-    job: &Job,
-    exposed: Vec<(usize, Exposed)>,
-    runtime: Option<RuntimeDir>,
-) -> i32 {
-    let (code, guard_is_alive) = live(channel, job, exposed);
+/// `outside` is what it has of the machine outside of the lab's namespaces.
+pub(crate) fn lab_main(channel: UnixStream, job: &Job, outside: Outside, runtime: Option<RuntimeDir>) -> i32 {
+    let (code, guard_is_alive) = live(channel, job, outside);
+    if let (false, Some(firewall)) = (guard_is_alive, &job.firewall) {
+        // There is nobody left to tell that this failed; packets pass rules without a queue as if there were none.
+        let _ = firewall.remove();
+    }
     if let Some(Ok(group)) = &job.cpu_group {
         // The guard tries it again.
         let _ = group.remove();
@@ -62,13 +71,13 @@ pub(crate) fn lab_main(
 }
 
 /// The lab's life: the exit code, and whether the guard was there to the end.
-fn live(channel: UnixStream, job: &Job, exposed: Vec<(usize, Exposed)>) -> (i32, bool) {
+fn live(channel: UnixStream, job: &Job, outside: Outside) -> (i32, bool) {
     let mut guard = match GuardLink::new(channel) {
         Ok(guard) => guard,
         // Without the channel there is nobody to tell; the guard reports that the lab died.
         Err(_) => return (i32::from(ExitCode::Died.number()), true),
     };
-    let assembled = assemble(job, &mut guard, exposed).and_then(|parts| Ok((parts, EventLog::create(&job.folder)?)));
+    let assembled = assemble(job, &mut guard, outside).and_then(|parts| Ok((parts, EventLog::create(&job.folder)?)));
     match assembled {
         Ok((parts, events)) => Session::new(job, guard, parts, events).live(),
         Err(error) => {
@@ -81,8 +90,9 @@ fn live(channel: UnixStream, job: &Job, exposed: Vec<(usize, Exposed)>) -> (i32,
 
 /// Builds everything, in the order in which one thing needs the other. All nodes are forked before the engine starts
 /// its thread.
-fn assemble(job: &Job, guard: &mut GuardLink, exposed: Vec<(usize, Exposed)>) -> Result<Parts, RunError> {
+fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside) -> Result<Parts, RunError> {
     let plan = &job.plan;
+    let Outside { exposed, catch: caught } = outside;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
     if plan.clock == Clock::Virtual {
         return assemble_in_virtual_time(job, signals, guard);
@@ -97,7 +107,10 @@ fn assemble(job: &Job, guard: &mut GuardLink, exposed: Vec<(usize, Exposed)>) ->
     let mut nodes = make_nodes(job, &cgroups, &hosts)?;
     let kernels = Kernels::prepare(job)?;
     guard.step(joining(plan));
-    let ports = make_links(plan, &sharing, &nodes, kernels.as_ref())?;
+    let mut ports = make_links(plan, &sharing, &nodes, kernels.as_ref())?;
+    let diverted = caught.zip(plan.diversion.as_ref());
+    let rules = diverted.as_ref().map(|(catch, described)| catch.rules(described));
+    ports.extend(diverted.map(|(catch, described)| catch.port(plan, described)));
     let mut bridges = bridges::make(plan, |end| in_node(plan, &nodes, end))?;
     configure(nodes.iter_mut().flatten().map(Box::as_mut))?;
     await_joined(plan, &mut nodes)?;
@@ -106,6 +119,9 @@ fn assemble(job: &Job, guard: &mut GuardLink, exposed: Vec<(usize, Exposed)>) ->
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
     let own = claims.iter().map(|claim| claim.processor).collect();
     let mut links = start_engine(plan, &sharing, ports, own, epoch)?.with(bridges);
+    if let (Some(firewall), Some(rules)) = (&job.firewall, rules) {
+        diversion::divert(firewall, &rules)?;
+    }
     let captures = start_captures(job, &mut links)?;
     let pump = match kernels {
         Some(kernels) => {
@@ -180,7 +196,7 @@ fn listen(job: &Job) -> Result<Server, RunError> {
 /// An engine that stays is near the programs that it wakes, and finds its caches warm. One that the kernel moves follows
 /// the sender from processor to processor: it then has to wake the receiver on the other one, which costs more than to
 /// hand over 64 KiB. Beside kernels that stay on processors themselves, the engine fits in where there is room.
-fn own_processors(plan: &Plan, threads: usize, notes: &mut Vec<String>) -> Result<Vec<Claim>, RunError> {
+pub(crate) fn own_processors(plan: &Plan, threads: usize, notes: &mut Vec<String>) -> Result<Vec<Claim>, RunError> {
     let is_exact = plan.precision == Precision::Exact;
     if plan.precision == Precision::Eco || (plan.clock != Clock::Real && !is_exact) {
         return Ok(Vec::new());
@@ -428,7 +444,7 @@ fn settle(nodes: &mut [Option<Box<dyn LabNode>>]) -> Result<(), RunError> {
     }
 }
 
-fn start_engine(
+pub(crate) fn start_engine(
     plan: &Plan,
     sharing: &Sharing,
     ports: Vec<PortConfig>,

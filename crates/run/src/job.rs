@@ -3,6 +3,7 @@
 use netloom_guest::counter::Counter;
 use netloom_guest::kernel::Kernel;
 use netloom_host::cgroup::{LabGroup, Unavailable};
+use netloom_host::firewall::Firewall;
 use netloom_judge::examination::Examination;
 use netloom_lab::Plan;
 use netloom_results::Folder;
@@ -60,6 +61,8 @@ pub(crate) struct Job {
     pub(crate) examination: Option<Examination>,
     /// When the run is to end, however far it is.
     pub(crate) wall_end: Option<Instant>,
+    /// Where rules divert traffic to the lab; none if none is.
+    pub(crate) firewall: Option<Rc<Firewall>>,
     /// The guard's process id, as seen from outside.
     pub(crate) guard_pid: i32,
 }

@@ -160,9 +160,13 @@ impl VirtualTime {
             if !world.inboxes[node].is_empty() {
                 return Ok(());
             }
-            let left = patience.saturating_sub(begin.elapsed());
+            let waited = begin.elapsed();
+            if waited >= LOOK_AROUND {
+                world.look_for_alarms()?;
+            }
             let limit = world.scheduler.now() + step;
-            match world.play(limit, left.min(LOOK_AROUND))? {
+            // Who computes is looked at, even if it was waited for long enough.
+            match world.play(limit, LOOK_AROUND)? {
                 Played::Limit | Played::Agents => step = (step + step).min(LONGEST_STEP),
                 Played::Idle => {
                     let name = &world.names[node];
@@ -171,7 +175,7 @@ impl VirtualTime {
                     )));
                 }
                 // A kernel that computes is waited for, however long that takes.
-                Played::Pause if !left.is_zero() || world.scheduler.awaited().is_some() => {}
+                Played::Pause if waited < patience || world.scheduler.awaited().is_some() => {}
                 Played::Pause => return Ok(()),
             }
         }
@@ -309,6 +313,14 @@ impl World {
         }
     }
 
+    /// Whether the run is to end, while programs keep an agent from answering.
+    fn look_for_alarms(&mut self) -> Result<(), RunError> {
+        if self.watchdog.has_fired() {
+            return Err(RunError::from(self.end.insert(EndOfTime::Interrupted) as &EndOfTime));
+        }
+        Ok(())
+    }
+
     /// Keeps the appointments of the instant that is reached: nothing else has happened at it.
     fn keep_appointments(&mut self) {
         let now = self.scheduler.now();
@@ -374,7 +386,56 @@ impl From<&EndOfTime> for RunError {
 
 #[cfg(test)]
 mod tests {
-    use super::spread;
+    use super::{VirtualTime, spread};
+    use crate::teller::Teller;
+    use netloom_fabric::Fabric;
+    use netloom_guest::deputy::{Deputy, DeputyEnds, Vitals, Watchdog};
+    use netloom_guest::schedule::Paced;
+    use netloom_units::{Instant, Seed};
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    /// What ends the wait for the agent of a kernel that never reports, when it was waited for long enough.
+    fn end_of_wait(prepare: impl FnOnce(DeputyEnds, UnixStream) -> Option<DeputyEnds> + Send + 'static) -> String {
+        let (send, receive) = channel();
+        std::thread::spawn(move || {
+            let (deputy, ends) = Deputy::create(1, Instant::ZERO, 0).unwrap();
+            let (alarm, alarming) = UnixStream::pair().unwrap();
+            let (told, _listener) = UnixStream::pair().unwrap();
+            let time = VirtualTime::new(
+                Fabric::new(Seed::new(1), &[]),
+                vec![Paced::new(deputy, Default::default())],
+                &[],
+                vec!["a".into()],
+                Watchdog::new(vec![alarm.into()]),
+                Teller::new(told).unwrap(),
+            );
+            let time = time.unwrap();
+            let _bell = time.bell().unwrap();
+            time.watch(0, Vitals::default());
+            let alarming_too = alarming.try_clone().unwrap();
+            let _ends = prepare(ends, alarming_too);
+            let error = time.play_until_heard(0, Duration::ZERO).unwrap_err();
+            send.send(error.to_string()).unwrap();
+        });
+        receive.recv_timeout(Duration::from_secs(100)).expect("an end")
+    }
+
+    #[test]
+    fn an_agent_is_waited_for_until_its_kernel_goes_or_the_run_is_to_end() {
+        let gone = end_of_wait(|ends, _| {
+            drop(ends);
+            None
+        });
+        assert!(gone.contains("node `a`"), "{gone}");
+        let interrupted = end_of_wait(|ends, mut alarming| {
+            alarming.write_all(b"stop").unwrap();
+            Some(ends)
+        });
+        assert_eq!(interrupted, "interrupted while kernels computed");
+    }
 
     #[test]
     fn groups_stay_together_and_share_the_processors() {

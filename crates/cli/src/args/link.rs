@@ -1,6 +1,9 @@
 //! The command line of `netloom link`.
 
+use super::PrecisionArg;
+use super::direction::LinkKeys;
 use clap::{Args, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// `netloom link`
@@ -40,6 +43,38 @@ pub(crate) struct LinkArgs {
 pub(crate) enum LinkCommand {
     /// Draw the distribution or the trace of models as SVG
     Plot(PlotArgs),
+    /// Run a command, or a shell, behind a link to this machine's network
+    Shell(LinkShellArgs),
+}
+
+/// `netloom link shell`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom link shell --delay 40ms --rate 12Mbit/s -- curl -O http://example.org/file
+  netloom link shell --uplink-rate 1Mbit/s --downlink-rate 16Mbit/s --queue '50 packets'
+  netloom link shell --delay 20ms -- netloom link shell --loss 1% -- ping -c 10 192.0.2.1
+  netloom link shell --uplink-trace cell.up --downlink-trace cell.down -v -- ./upload
+
+The command has this terminal, folder and user, and a network of its own with a way out through the link. Its exit code
+is that of netloom. Values are those of a lab file. Uplink is the way out.")]
+pub(crate) struct LinkShellArgs {
+    #[command(flatten)]
+    pub(crate) keys: LinkKeys,
+    /// The seed of all random numbers
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// How precisely packets are released
+    #[arg(long, value_enum, default_value = "balanced")]
+    pub(crate) precision: PrecisionArg,
+    /// Print what was measured on the link, and the verdict, on standard error
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Write what was measured, and the verdict, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// The program and its arguments; default: $SHELL
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) argv: Vec<OsString>,
 }
 
 /// `netloom link plot`

@@ -4,9 +4,10 @@ use super::{DONE, Failure, Outcome, lab_file, print};
 use crate::args::{ConvertArgs, To};
 use netloom_import::Format;
 use netloom_judge::ExitCode;
-use std::fs::OpenOptions;
+use netloom_lab::{FileContents, FilePlan, Plan};
+use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn convert(args: &ConvertArgs) -> Outcome {
     if let To::Other(target) = args.to {
@@ -23,9 +24,27 @@ pub(super) fn convert(args: &ConvertArgs) -> Outcome {
     };
     let imported = lab_file::import(&args.file, format, text, &args.foreign)?;
     // A lab file that is refused would be of no use, and here the place in the other file can be told.
-    imported.parse(None).map_err(|found| lab_file::refused(&found))?;
-    lab_file::tell_notes(&imported.notes().collect::<Vec<_>>());
+    let lab = imported.parse(None).map_err(|found| lab_file::refused(&found))?;
+    let notes: Vec<String> = imported.notes().chain(misplaced(args, &lab.plan)).collect();
+    lab_file::tell_notes(&notes);
     hand_out(args, imported.yaml())
+}
+
+/// That the lab file names other files, which are not found from where it is written to.
+fn misplaced(args: &ConvertArgs, plan: &Plan) -> Option<String> {
+    let from = if args.file.is_dir() { Some(args.file.as_path()) } else { args.file.parent() };
+    let is_below = |path: &Path| path.is_relative() || from.is_some_and(|from| path.starts_with(from));
+    let copied = |file: &FilePlan| matches!(&file.contents, FileContents::Copy(path) if is_below(path));
+    let is_named =
+        plan.files.iter().any(|path| path.is_relative()) || plan.nodes.iter().flat_map(|node| &node.files).any(copied);
+    let (from, to) = (folder(from)?, folder(args.out.as_ref()?.parent())?);
+    (is_named && from != to)
+        .then(|| format!("the lab file names files by paths that count from {}: write it there", from.display()))
+}
+
+fn folder(path: Option<&Path>) -> Option<PathBuf> {
+    let path = path.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::canonicalize(path).ok()
 }
 
 /// Writes to where the arguments say.

@@ -134,11 +134,7 @@ pub(super) fn request_with(
         plan.seed = Seed::new(seed);
     }
     if let Some(precision) = overrides.precision {
-        plan.precision = match precision {
-            PrecisionArg::Eco => Precision::Eco,
-            PrecisionArg::Balanced => Precision::Balanced,
-            PrecisionArg::Exact => Precision::Exact,
-        };
+        plan.precision = precision_of(precision);
     }
     if let Some(shards) = overrides.shards {
         plan.shards = shards;
@@ -147,6 +143,15 @@ pub(super) fn request_with(
     let kernel = overrides.kernel.clone();
     let (plan, lab_file, plots, wall_limit) = (plan.into(), path.to_owned(), true, None);
     Ok(RunRequest { plan, lab_file, lab_text, warnings, results, command_line, plots, wall_limit, kernel })
+}
+
+/// A precision from the command line.
+pub(super) fn precision_of(precision: PrecisionArg) -> Precision {
+    match precision {
+        PrecisionArg::Eco => Precision::Eco,
+        PrecisionArg::Balanced => Precision::Balanced,
+        PrecisionArg::Exact => Precision::Exact,
+    }
 }
 
 /// Checks a name from the command line by the rules for names in lab files.

@@ -1,7 +1,7 @@
 //! `netloom link`
 
 use super::set::split_change;
-use super::{Failure, Outcome, print};
+use super::{Failure, Outcome, link_shell, print};
 use crate::args::{LinkArgs, LinkCommand, PlotArgs};
 use netloom_judge::ExitCode;
 use netloom_lab::{Dialect, Translation, parse_pipe, translate};
@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 pub(super) fn link(args: &LinkArgs) -> Outcome {
     match &args.command {
         Some(LinkCommand::Plot(plot_args)) => plot(plot_args),
+        Some(LinkCommand::Shell(shell_args)) => link_shell::link_shell(shell_args),
         None => say(args),
     }
 }

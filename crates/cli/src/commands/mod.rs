@@ -12,12 +12,16 @@ mod graph;
 mod kernel;
 mod lab_file;
 mod link;
+mod link_shell;
 mod logs;
+mod mm;
+mod mm_link;
 mod packets;
 mod ps;
 mod results;
 mod run;
 mod set;
+mod shape;
 mod shell;
 mod sim;
 mod stats;
@@ -81,6 +85,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Generate(args) => generate::generate(&args),
         Command::Graph(args) => graph::graph(&args),
         Command::Link(args) => link::link(&args),
+        Command::Mm(args) => mm::mm(args.command),
         Command::Up(args) => up::up(&args),
         Command::Ps(args) => ps::ps(&args),
         Command::Exec(args) => exec::exec(args),
@@ -89,6 +94,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Advance(args) => time::advance(&args),
         Command::Pause(args) => time::pause(&args),
         Command::Resume(args) => time::resume(&args),
+        Command::Shape { command } => shape::shape(&command),
         Command::Stats(args) => stats::stats(&args),
         Command::Logs(args) => logs::logs(&args),
         Command::Capture(args) => capture::capture(&args),

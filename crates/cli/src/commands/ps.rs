@@ -124,7 +124,7 @@ fn cells(lab: &Look) -> Vec<String> {
     let age = Duration::from_secs(lab.age_ns / 1_000_000_000);
     vec![
         lab.name.clone(),
-        lab.mode.clone(),
+        if lab.diverted.is_some() { "shape".to_owned() } else { lab.mode.clone() },
         lab.nodes.len().to_string(),
         lab.links.to_string(),
         services(lab),
@@ -135,7 +135,7 @@ fn cells(lab: &Look) -> Vec<String> {
 }
 
 /// In the two largest units that are not zero.
-fn age_text(age: Duration) -> String {
+pub(super) fn age_text(age: Duration) -> String {
     let seconds = age.as_secs();
     match seconds {
         0..60 => format!("{seconds} s"),

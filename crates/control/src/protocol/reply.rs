@@ -103,6 +103,9 @@ pub struct LabInfo {
     /// The ports of this machine that lead into nodes, in words.
     #[serde(default)]
     pub exposed: Vec<String>,
+    /// The traffic of this machine that goes through its link, as `match` has it; none: that of its nodes does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diverted: Option<String>,
     /// Its services, in the order of the lab file.
     #[serde(default)]
     pub services: Vec<ServiceInfo>,
@@ -122,7 +125,7 @@ pub struct LabInfo {
 pub struct NodeInfo {
     /// Its name.
     pub name: String,
-    /// `host`, `router`, `transit`, `switch` or `hub`.
+    /// `host`, `router`, `transit`, `switch`, `hub`, `openflow`, or `outside` for what is none of the lab's.
     pub kind: String,
     /// Its addresses, interface by interface.
     pub addresses: Vec<String>,

@@ -239,6 +239,7 @@ fn info(service: ServiceInfo) -> LabInfo {
         nodes: vec![NodeInfo { name: "a".into(), kind: "host".into(), addresses: vec!["10.0.0.1/24".into()] }],
         links: 1,
         exposed: vec!["localhost:80".into()],
+        diverted: Some("{to: 10.1.0.0/16}".into()),
         services: vec![service],
         longest_stop_ns: 3,
         stalled: None,

@@ -6,7 +6,9 @@ mod tests;
 use super::{BATCH, BATCH_BYTES, Opened, PortGroup, Received, Window};
 use crate::edge::{Edge, Handover};
 use crate::report::EngineReport;
-use netloom_fabric::{Delivery, Fabric};
+use netloom_fabric::{Delivery, Fabric, PipeId};
+use netloom_link::PipeChange;
+use netloom_packet::Packet;
 use netloom_units::Instant;
 use std::io;
 use std::os::fd::RawFd;
@@ -26,6 +28,8 @@ pub(crate) struct PortSet {
     woken: RealDuration,
     /// Packets (segments) for ports to which nothing is joined.
     unheard: u64,
+    /// Whether a group wants to hear of packets that are dropped.
+    hears_of_drops: bool,
 }
 
 /// A group, and what is to be pushed to it.
@@ -43,7 +47,9 @@ impl PortSet {
             opened.ports.iter().for_each(|port| places[port.0 as usize] = place);
         }
         let slot = |opened: Opened| Slot { group: opened.group, batch: Vec::with_capacity(BATCH), bytes: 0 };
-        Self { slots: groups.into_iter().map(slot).collect(), places, woken: RealDuration::ZERO, unheard: 0 }
+        let hears_of_drops = groups.iter().any(|opened| opened.group.hears_of_drops());
+        let slots = groups.into_iter().map(slot).collect();
+        Self { slots, places, woken: RealDuration::ZERO, unheard: 0, hears_of_drops }
     }
 
     /// The descriptors that tell of arrivals.
@@ -120,6 +126,21 @@ impl PortSet {
     #[inline]
     pub(crate) fn wake_sometimes(&mut self, real: RealDuration) -> io::Result<()> {
         if real.saturating_sub(self.woken) > WAKE_AFTER { self.wake(real, true) } else { Ok(()) }
+    }
+
+    /// Whether [`PortSet::dropped`] is to be told of packets.
+    pub(crate) fn hears_of_drops(&self) -> bool {
+        self.hears_of_drops
+    }
+
+    /// A packet was dropped in the fabric.
+    pub(crate) fn dropped(&mut self, packet: &Packet) {
+        self.groups_mut().for_each(|group| group.dropped(packet));
+    }
+
+    /// A pipe was changed.
+    pub(crate) fn changed(&mut self, pipe: PipeId, change: &PipeChange) {
+        self.groups_mut().for_each(|group| group.changed(pipe, change));
     }
 
     /// See [`PortGroup::keep_warm`].

@@ -41,6 +41,18 @@ impl Exposed {
     }
 }
 
+impl Exposed {
+    /// A socket that is open already, and does not wait.
+    pub(crate) fn connections(listener: TcpListener, to: u16) -> Self {
+        Self { sockets: Sockets::Tcp(vec![listener]), to }
+    }
+
+    /// A socket that is open already, and does not wait.
+    pub(crate) fn datagrams(socket: UdpSocket, to: u16) -> Self {
+        Self { sockets: Sockets::Udp(vec![socket]), to }
+    }
+}
+
 fn on_loopback<S>(
     port: &str,
     bind: impl Fn(IpAddr) -> io::Result<S>,

@@ -33,6 +33,13 @@ pub enum Way {
         /// Its addresses, beside those of its loopback.
         addresses: Vec<IpAddr>,
     },
+    /// By sockets of a network namespace, to these addresses alone.
+    Network {
+        /// The namespace; none: that of this process.
+        namespace: Option<std::fs::File>,
+        /// The addresses, in the order in which they are tried.
+        addresses: Vec<IpAddr>,
+    },
     /// By programs that the session starts there: each gets the connection, or the datagrams of a client, as standard input
     /// and output. See [`Asked::receive`].
     Programs(OwnedFd),
@@ -85,6 +92,12 @@ impl Way {
                 setns(namespace, CloneFlags::CLONE_NEWNET).attempted(attempted)?;
                 let loopback = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)];
                 Ok(Entered::Namespace(loopback.into_iter().chain(addresses).collect()))
+            }
+            Self::Network { namespace, addresses } => {
+                if let Some(namespace) = namespace {
+                    setns(namespace, CloneFlags::CLONE_NEWNET).attempted(|| "enter a network namespace")?;
+                }
+                Ok(Entered::Namespace(addresses))
             }
             Self::Programs(channel) => Ok(Entered::Programs(channel)),
         }

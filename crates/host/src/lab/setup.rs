@@ -28,7 +28,7 @@ pub(super) fn set_up(options: &LabOptions) -> Result<(), KernelError> {
 }
 
 /// The lab's own network namespace only holds the far ends of the nodes' interfaces: it must send nothing of itself.
-fn quiet_network() -> Result<(), KernelError> {
+pub(crate) fn quiet_network() -> Result<(), KernelError> {
     for scope in ["all", "default"] {
         sysctl::set_if_present(&format!("net.ipv6.conf.{scope}.disable_ipv6"), "1")?;
     }

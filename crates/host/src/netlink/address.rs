@@ -111,6 +111,28 @@ fn next_hop(gateway: &Gateway<'_>) -> RouteNextHop {
 }
 
 impl Netlink {
+    /// The addresses of all interfaces of the namespace, each with the length of its subnet's prefix.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub(crate) fn addresses(&mut self) -> Result<Vec<IpNet>, KernelError> {
+        let mut addresses = Vec::new();
+        self.dump(RouteNetlinkMessage::GetAddress(AddressMessage::default()), "list the addresses", |entry| {
+            let RouteNetlinkMessage::NewAddress(message) = entry else { return };
+            let own = message.attributes.iter().find_map(|attribute| match attribute {
+                AddressAttribute::Local(address) => Some(*address),
+                _ => None,
+            });
+            // An interface of IPv6 has no other end, and its address no second place.
+            let any = message.attributes.iter().find_map(|attribute| match attribute {
+                AddressAttribute::Address(address) => Some(*address),
+                _ => None,
+            });
+            addresses.extend(own.or(any).and_then(|address| IpNet::new(address, message.header.prefix_len).ok()));
+        })?;
+        Ok(addresses)
+    }
+
     /// Whether this namespace accepts packets for `address`. An address that was added may not be usable yet.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ pub(crate) enum Seen {
     Link { index: u32, name: String, mac: Vec<u8>, mtu: u32, up: bool },
     /// An interface was removed, or moved to another namespace.
     LinkGone { index: u32 },
-    /// An interface was given a queueing discipline, or lost one.
+    /// An interface was given a queueing discipline.
     Discipline { index: u32, kind: String },
     /// An interface was given an address, or lost one (`is_new`), beyond its own link.
     Address { index: u32, address: IpAddr, is_new: bool },
@@ -98,7 +98,8 @@ pub(super) fn read(mut rest: &[u8], each: &mut impl FnMut(Seen)) {
 fn message_of(kind: u16, body: &[u8]) -> Option<Seen> {
     match kind {
         libc::RTM_NEWLINK | libc::RTM_DELLINK => link(kind == libc::RTM_NEWLINK, body),
-        libc::RTM_NEWQDISC | libc::RTM_DELQDISC => {
+        // What is removed is the default, or was told of when it came.
+        libc::RTM_NEWQDISC => {
             let (_, name) = attributes(body.get(TC..)?).find(|(attribute, _)| *attribute == TCA_KIND)?;
             Some(Seen::Discipline { index: number(body, 4), kind: text(&name) })
         }
@@ -192,7 +193,8 @@ mod tests {
         let mut tc = [0; TC];
         tc[4..8].copy_from_slice(&7_u32.to_ne_bytes());
         let queue = message(libc::RTM_NEWQDISC, &tc, &[(TCA_KIND, b"tbf\0")]);
-        let all = seen(&[up, gone, bridged, queue].concat());
+        let before = message(libc::RTM_DELQDISC, &tc, &[(TCA_KIND, b"noqueue\0")]);
+        let all = seen(&[up, gone, bridged, before, queue].concat());
         let (name, kind) = ("eth0".to_owned(), "tbf".to_owned());
         assert_eq!(all[0], Seen::Link { index: 7, name, mac: Vec::new(), mtu: 1_400, up: true });
         assert_eq!(all[1..], [Seen::LinkGone { index: 7 }, Seen::Discipline { index: 7, kind }]);

@@ -91,7 +91,8 @@ pub(crate) fn configure(config: &NodeConfig) -> Result<(), KernelError> {
         let gateways: Vec<Gateway<'_>> = ways.iter().map(gateway).collect();
         add_route(ways[0].destination, &gateways, congestion)
     });
-    offloads::keep_what_the_engine_cannot_be_told(&config.interfaces)?;
+    let led = config.interfaces.iter().filter(|interface| interface.engine).map(|interface| interface.name.as_str());
+    offloads::keep_what_the_engine_cannot_be_told(led)?;
     let groups = config
         .groups
         .iter()

@@ -9,7 +9,6 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixDatagram;
 
-use super::config::InterfaceConfig;
 use crate::error::{Attempted, KernelError};
 
 /// Names of the kernel's features (net/ethtool/common.c); one that a kernel does not have need not be turned off.
@@ -34,9 +33,10 @@ const NAME: usize = 32;
 /// Features per word of a set.
 const WORD: usize = 32;
 
-/// Has the kernel do that for all interfaces at whose other end the packet engine is.
-pub(super) fn keep_what_the_engine_cannot_be_told(interfaces: &[InterfaceConfig]) -> Result<(), KernelError> {
-    let mut led = interfaces.iter().filter(|interface| interface.engine).map(|interface| interface.name.as_str());
+/// Has the kernel do that for these interfaces, at whose other end the packet engine is.
+pub(crate) fn keep_what_the_engine_cannot_be_told<'a>(
+    mut led: impl Iterator<Item = &'a str>,
+) -> Result<(), KernelError> {
     let Some(first) = led.next() else { return Ok(()) };
     let socket = UnixDatagram::unbound().attempted(|| "open a socket for ethtool requests")?;
     let names = match names(&socket, first) {

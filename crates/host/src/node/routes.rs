@@ -9,6 +9,13 @@ use crate::error::KernelError;
 
 /// Those of `prefixes` that no route leads to: none to the prefix, nor to one that contains it.
 pub(crate) fn lacking(mut prefixes: Vec<IpNet>) -> Result<Vec<IpNet>, KernelError> {
+    let routes = here()?;
+    prefixes.retain(|prefix| !routes.iter().any(|route| route.contains(prefix)));
+    Ok(prefixes)
+}
+
+/// The prefixes to which this process's network namespace has routes in its main table.
+pub(crate) fn here() -> Result<Vec<IpNet>, KernelError> {
     let mut routes = Vec::new();
     for (table, read) in [("/proc/net/route", v4 as fn(&str) -> Option<IpNet>), ("/proc/net/ipv6_route", v6)] {
         match fs::read_to_string(table) {
@@ -18,8 +25,7 @@ pub(crate) fn lacking(mut prefixes: Vec<IpNet>) -> Result<Vec<IpNet>, KernelErro
             Err(error) => return Err(KernelError::from_io(format!("read {table}"), &error)),
         }
     }
-    prefixes.retain(|prefix| !routes.iter().any(|route| route.contains(prefix)));
-    Ok(prefixes)
+    Ok(routes)
 }
 
 /// RTF_UP and RTF_REJECT of linux/route.h.

@@ -3,7 +3,8 @@
 //! A program in a node may change its network as a program on a machine may. But if it sets a queueing discipline or another
 //! MTU on the interface of a described link, or takes that down, the link is no longer as described.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,10 +21,21 @@ const WITHOUT_QUEUE: [&str; 2] = ["ingress", "clsact"];
 /// Something that a node's programs did to its network.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NetworkChange {
-    /// Whether packets of a described link met it: a queue, another MTU, an interface that was down or gone.
-    pub alters_link: bool,
+    /// What it is about.
+    pub effect: Effect,
     /// What, in words.
     pub what: String,
+}
+
+/// What something that happened to a node's network is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Effect {
+    /// Packets of a described link met it: a queue, another MTU, an interface that was down or gone.
+    Link,
+    /// The interface at this place of the node's list had an address from a server, and has none any more.
+    Lease(usize),
+    /// The node alone.
+    Node,
 }
 
 /// See the module.
@@ -33,6 +45,8 @@ pub(crate) struct Watch {
     /// The numbers of the interfaces at the beginning, and which described interface each of them is.
     known: Vec<(u32, Option<usize>)>,
     changes: BTreeSet<NetworkChange>,
+    /// What addresses from servers were lost, and no others came: by interface, and whether they are of IPv6.
+    lost: BTreeMap<(usize, bool), IpAddr>,
     /// Whether there were more.
     more: bool,
 }
@@ -44,23 +58,58 @@ impl Watch {
         let place = |name: &str| config.interfaces.iter().position(|interface| interface.name == name);
         let links = Netlink::open()?.links()?;
         let known = links.iter().map(|link| (link.index, place(&link.name))).collect();
-        Ok(Self { events, known, changes: BTreeSet::new(), more: false })
+        Ok(Self { events, known, changes: BTreeSet::new(), lost: BTreeMap::new(), more: false })
     }
 
     /// Everything that was changed so far, even if it was changed back.
     pub(crate) fn changes(&mut self, config: &NodeConfig) -> Result<Vec<NetworkChange>, KernelError> {
-        let Self { events, known, changes, more } = self;
+        let Self { events, known, changes, lost, more } = self;
         events.take(|seen| {
-            let Some(change) = judge(config, known, &seen) else { return };
+            let lent = lease(config, known, &seen).and_then(|lease| note_lease(lost, lease));
+            let Some(change) = lent.or_else(|| judge(config, known, &seen)) else { return };
             if changes.len() < MOST {
                 changes.insert(change);
             } else {
                 *more |= !changes.contains(&change);
             }
         })?;
-        let rest = NetworkChange { alters_link: false, what: "and more".into() };
-        Ok(changes.iter().cloned().chain(more.then_some(rest)).collect())
+        let gone = lost.iter().map(|((place, _), address)| NetworkChange {
+            effect: Effect::Lease(*place),
+            what: format!("{} lost its address {address} and got no other", config.interfaces[*place].name),
+        });
+        let rest = NetworkChange { effect: Effect::Node, what: "and more".into() };
+        Ok(changes.iter().cloned().chain(more.then_some(rest)).chain(gone).collect())
     }
+}
+
+/// An address from a server that came or went.
+#[derive(Clone, Copy)]
+struct Lease<'a> {
+    place: usize,
+    name: &'a str,
+    address: IpAddr,
+    is_new: bool,
+}
+
+fn lease<'a>(config: &'a NodeConfig, known: &[(u32, Option<usize>)], seen: &Seen) -> Option<Lease<'a>> {
+    let Seen::Address { index, address, is_new } = seen else { return None };
+    let place = known.iter().find(|(known, _)| known == index)?.1?;
+    let InterfaceConfig { name, leased, .. } = &config.interfaces[place];
+    let is_leased = leased.iter().any(|own| own.contains(address));
+    is_leased.then_some(Lease { place, name, address: *address, is_new: *is_new })
+}
+
+/// Keeps what was lost until another comes, and tells of that.
+fn note_lease(lost: &mut BTreeMap<(usize, bool), IpAddr>, lease: Lease<'_>) -> Option<NetworkChange> {
+    let Lease { place, name, address, is_new } = lease;
+    let key = (place, address.is_ipv6());
+    if !is_new {
+        lost.insert(key, address);
+        return None;
+    }
+    let before = lost.remove(&key)?;
+    let what = format!("{name} lost its address {before}, and got {address} later");
+    Some(NetworkChange { effect: Effect::Node, what })
 }
 
 /// What to report of an event; nothing if it leads to what the lab file describes.
@@ -69,7 +118,7 @@ fn judge(config: &NodeConfig, known: &[(u32, Option<usize>)], seen: &Seen) -> Op
         let (_, place) = known.iter().find(|(known, _)| known == index)?;
         Some(&config.interfaces[(*place)?])
     };
-    let note = |what: String| Some(NetworkChange { alters_link: false, what });
+    let note = |what: String| Some(NetworkChange { effect: Effect::Node, what });
     match seen {
         Seen::Link { index, name, mac, mtu, up } => match described(index) {
             Some(interface) => altered(interface, name, mac, *mtu, *up),
@@ -79,16 +128,17 @@ fn judge(config: &NodeConfig, known: &[(u32, Option<usize>)], seen: &Seen) -> Op
         },
         Seen::LinkGone { index } => {
             let name = &described(index)?.name;
-            Some(NetworkChange { alters_link: true, what: format!("{name} was removed or moved away") })
+            Some(NetworkChange { effect: Effect::Link, what: format!("{name} was removed or moved away") })
         }
         Seen::Discipline { index, kind } => {
             let what = format!("{} was given the queueing discipline {kind}", described(index)?.name);
-            Some(NetworkChange { alters_link: !WITHOUT_QUEUE.contains(&kind.as_str()), what })
+            let effect = if WITHOUT_QUEUE.contains(&kind.as_str()) { Effect::Node } else { Effect::Link };
+            Some(NetworkChange { effect, what })
         }
         Seen::Address { index, address, is_new } => {
             let interface = described(index)?;
             let is_described = interface.addresses.iter().any(|own| own.addr() == *address);
-            // They come and go, which is what leases do.
+            // They come and go, which `lease` tells of.
             if interface.leased.iter().any(|own| own.contains(address)) {
                 return None;
             }
@@ -106,8 +156,8 @@ fn judge(config: &NodeConfig, known: &[(u32, Option<usize>)], seen: &Seen) -> Op
 /// The most important of several changes in one event.
 fn altered(interface: &InterfaceConfig, name: &str, mac: &[u8], mtu: u32, up: bool) -> Option<NetworkChange> {
     let InterfaceConfig { name: own, mac: own_mac, mtu: own_mtu, .. } = interface;
-    let altered = |what: String| Some(NetworkChange { alters_link: true, what });
-    let note = |what: String| Some(NetworkChange { alters_link: false, what });
+    let altered = |what: String| Some(NetworkChange { effect: Effect::Link, what });
+    let note = |what: String| Some(NetworkChange { effect: Effect::Node, what });
     if !up {
         altered(format!("{own} was down"))
     } else if mtu != *own_mtu {
@@ -142,7 +192,7 @@ mod tests {
     /// a new one.
     fn said(seen: &Seen) -> Option<(bool, String)> {
         let change = judge(&config(), &[(1, None), (2, Some(0))], seen)?;
-        Some((change.alters_link, change.what))
+        Some((change.effect == Effect::Link, change.what))
     }
 
     fn link(index: u32, mtu: u32, up: bool) -> Seen {
@@ -172,5 +222,19 @@ mod tests {
         assert_eq!(said(&at("10.0.0.1", false)), Some((false, "eth0 lost its address 10.0.0.1".into())));
         assert_eq!((said(&at("10.1.0.7", true)), said(&at("10.1.0.7", false))), (None, None));
         assert_eq!(said(&at("10.9.9.9", true)), Some((false, "eth0 was given the address 10.9.9.9".into())));
+    }
+
+    #[test]
+    fn an_address_from_a_server_that_is_lost_is_told() {
+        let (config, mut lost) = (config(), BTreeMap::new());
+        let mut told = |address: &str, is_new| {
+            let seen = Seen::Address { index: 2, address: address.parse().unwrap(), is_new };
+            let came_or_went = lease(&config, &[(2, Some(0))], &seen)?;
+            note_lease(&mut lost, came_or_went).map(|change| change.what)
+        };
+        assert_eq!((told("10.1.0.7", true), told("10.1.0.7", false)), (None, None));
+        assert_eq!(told("10.1.0.8", true).as_deref(), Some("eth0 lost its address 10.1.0.7, and got 10.1.0.8 later"));
+        assert_eq!((told("10.1.0.8", true), told("10.0.0.1", false), told("10.1.0.8", false)), (None, None, None));
+        assert_eq!(lost, BTreeMap::from([((0, false), "10.1.0.8".parse().unwrap())]));
     }
 }

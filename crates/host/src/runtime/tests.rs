@@ -9,6 +9,7 @@ fn state(cgroups: Vec<PathBuf>) -> LabState {
         cgroups,
         results: None,
         stays_up: false,
+        diverts: false,
     }
 }
 

@@ -66,6 +66,7 @@ pub(crate) fn the_groups_of_a_killed_lab_are_swept() {
         cgroups: vec![path.clone()],
         results: None,
         stays_up: false,
+        diverts: false,
     };
     dir.write_state(&state).unwrap();
     let (mut lab, mut channel) = spawn_lab(&options(), move |mut side| {

@@ -17,7 +17,7 @@ pub(super) enum Device {
 /// The device that a node is.
 pub(super) fn device(node: &NodePlan) -> Device {
     match node.kind {
-        NodeKind::Host => Device::Host,
+        NodeKind::Host | NodeKind::Outside => Device::Host,
         NodeKind::Router | NodeKind::Transit => Device::Router,
         NodeKind::Switch | NodeKind::Hub | NodeKind::OpenFlow => Device::Switch,
     }

@@ -51,4 +51,7 @@ pub struct SchedulerEffort {
     pub grants: u64,
     /// The wall time in which the scheduler waited for kernels.
     pub waited_ns: u64,
+    /// The processor time of the thread that it runs in, which also carries out the timeline.
+    #[serde(default)]
+    pub ran_ns: u64,
 }

@@ -137,6 +137,8 @@ pub struct NodeEvidence {
     pub unenforced_share: Option<String>,
     /// What its programs did to its network.
     pub changes: Vec<NetworkChange>,
+    /// The addresses that its DHCP clients, or advertisements of routers, had given it, and that it had no more at the end.
+    pub lost_leases: Vec<String>,
     /// What its kernel had of its processor, if the description leaves open how fast that is; none of nodes without a
     /// kernel of their own.
     pub processor: Option<ProcessorShare>,
@@ -180,6 +182,7 @@ pub fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     findings.extend(starved);
     findings.extend(evidence.nodes.iter().filter_map(unenforced_share));
     findings.extend(evidence.nodes.iter().filter_map(|node| altered_links(allowed, node)));
+    findings.extend(evidence.nodes.iter().filter_map(lost_leases));
     for node in &evidence.nodes {
         findings.extend(node.processor.as_ref().and_then(|processor| node_processor(allowed, &node.name, processor)));
     }
@@ -327,6 +330,16 @@ fn altered_links(allowed: &Allowed, node: &NodeEvidence) -> Option<Finding> {
         text: format!(
             "its programs changed what packets of described links meet: {altered} (`changes` in `bounds` allows that)"
         ),
+        slowing: None,
+    })
+}
+
+/// It has not the addresses that are described.
+fn lost_leases(node: &NodeEvidence) -> Option<Finding> {
+    let lost = node.lost_leases.join(", ");
+    (!lost.is_empty()).then(|| Finding {
+        subject: format!("node {}", node.name),
+        text: format!("{lost}: the server was gone, or did not hear it (the log of `dhcp-{}` says more)", node.name),
         slowing: None,
     })
 }

@@ -252,6 +252,16 @@ fn an_address_is_the_nodes_own_business_and_told() {
     assert_eq!(verdict.notes, [note]);
 }
 
+#[test]
+fn an_address_that_was_lost_is_not_what_was_described() {
+    let lost_leases = vec!["eth0 lost its address 10.0.0.3 and got no other".to_owned()];
+    let node = NodeEvidence { name: "a".into(), lost_leases, ..NodeEvidence::default() };
+    let verdict = judge(&ALLOWED, &Evidence { nodes: vec![node], engine: engine(), ..Evidence::default() });
+    let start = "NOT as described: node a: eth0 lost its address 10.0.0.3 and got no other: the server was gone";
+    assert!(verdict.headline().starts_with(start), "{}", verdict.headline());
+    assert_eq!(verdict.dilation, None);
+}
+
 fn dilated(factor: u64) -> Clock {
     Clock::Dilated(netloom_units::Dilation::from_whole(factor).unwrap())
 }

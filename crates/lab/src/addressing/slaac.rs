@@ -2,7 +2,7 @@
 
 use super::family::Family;
 use crate::plan::End;
-use crate::segments::{Part, Segment, Station};
+use crate::segments::{Segment, Station};
 use ipnet::{IpNet, Ipv6Net};
 use std::net::Ipv6Addr;
 
@@ -24,10 +24,10 @@ pub(crate) fn made_of(prefix: Ipv6Net, mac: [u8; 6]) -> Ipv6Addr {
 /// Puts these addresses in the place of automatic ones. Those that the file gives stay.
 pub(super) fn settle(segments: &[Segment<'_>], addresses: &mut [Vec<IpNet>]) {
     for segment in segments {
-        let router = segment.ends.iter().find(|own| own.part == Part::Advertises);
+        let router = segment.ends.iter().find(|own| own.server.is_some_and(|server| server.advertise.is_some()));
         let Some(prefix) = router.and_then(|own| prefix(addresses, own.end)) else { continue };
         let is_given = |own: &&Station<'_>| own.spec.addresses.iter().any(|net| Family::of(&net.value) == Family::V6);
-        for own in segment.ends.iter().filter(|own| own.part == Part::Listens && !is_given(own)) {
+        for own in segment.ends.iter().filter(|own| own.asks && !is_given(own)) {
             let made = made_of(prefix, own.spec.mac_at(own.end));
             let nets = &mut addresses[own.end.index()];
             nets.retain(|net| Family::of(net) != Family::V6);

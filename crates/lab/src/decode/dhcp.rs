@@ -1,12 +1,12 @@
-//! DHCP servers, and who asks them.
+//! DHCP servers and who asks them, and name servers.
 
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::DHCP;
+use crate::keys::{DHCP, DNS};
 use crate::names::{link_name, wrong_node_name};
 use crate::scalar::{duration, filled, flag, word};
-use crate::spec::{DhcpSpec, TargetSpec};
+use crate::spec::{DhcpSpec, DnsSpec, TargetSpec};
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
 use std::net::Ipv4Addr;
@@ -20,6 +20,16 @@ const MOST_LEASE: Duration = Duration::from_secs(u32::MAX as u64 - 1);
 /// Where a node's addresses come from.
 pub(super) fn asks(node: &Node) -> Result<Spanned<()>, Diagnostic> {
     word(node, &[("dhcp", ())]).map(|()| node.spanned(()))
+}
+
+/// The name server of a node; none if it has none, or after an error was noted.
+pub(super) fn dns(node: &Node, errors: &mut Errors) -> Option<DnsSpec> {
+    let place = node.spanned(());
+    if !matches!(node.content, Content::Map(_)) {
+        return keep(flag(node), errors)?.then_some(DnsSpec { place, domain: None });
+    }
+    let fields = Fields::open(node, &DNS, errors)?;
+    Some(DnsSpec { place, domain: fields.read("domain", domain, errors) })
 }
 
 /// The DHCP server of a node; none if it has none, or after an error was noted.

@@ -1,6 +1,6 @@
 //! Nodes.
 
-use super::dhcp::{asks, dhcp};
+use super::dhcp::{asks, dhcp, dns};
 use super::expose::expose;
 use super::firewall::firewall;
 use super::nat::nat;
@@ -87,6 +87,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     let has_daemons = !spec.routing.daemons.is_empty();
     spec.nat = fields.get("nat").and_then(|value| nat(value, spec.kind, has_daemons, errors));
     spec.dhcp = fields.get("dhcp").and_then(|value| dhcp(value, errors));
+    spec.dns = fields.get("dns").and_then(|value| dns(value, errors));
     spec.asks = fields.read("addresses", asks, errors);
     spec.switch = switch(&fields, errors);
     spec.openflow = openflow::openflow(spec.kind, &fields, &spec.files, errors);

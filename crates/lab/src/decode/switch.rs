@@ -98,7 +98,7 @@ fn fixed(node: &Node, errors: &mut Errors) -> Vec<([u8; 6], Spanned<String>)> {
 
 /// Errors about settings that nodes of other kinds have.
 pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> {
-    const OF_MACHINES: [&str; 16] = [
+    const OF_MACHINES: [&str; 17] = [
         "stack",
         "memory",
         "cpus",
@@ -114,6 +114,7 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
         "rules",
         "multihomed",
         "dhcp",
+        "dns",
         "addresses",
     ];
     const OF_SWITCHES: [&str; 4] = ["ageing", "table", "static", "stp"];

@@ -4,7 +4,7 @@ use super::daemons::{CONFIGURATION, DAEMONS};
 use super::files::{COLLECT, FILES};
 use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARIABLE_NAMES};
 use super::rules::RULES;
-use super::services::{DHCP, FIREWALL, NAT};
+use super::services::{DHCP, DNS, FIREWALL, NAT};
 use super::timeline::COMMAND;
 use super::{CONGESTION_NAME, Key, Kind, MAC, PORT, Quantity, SYSCTL_NAME, Section};
 
@@ -115,6 +115,13 @@ pub(crate) const NODE: Section = Section {
             "{lease: 10 min}",
             "Whether dnsmasq runs on it, lends addresses of IPv4 to the nodes on its links that ask, and answers their questions \
              for names; or how it does. Default: false.",
+        ),
+        Key::new(
+            "dns",
+            Kind::OneOf(&[Kind::Flag, Kind::Section(&DNS)]),
+            "{domain: home}",
+            "Whether dnsmasq runs on it and answers questions for the names of the lab, which all other nodes then ask; or how it does. \
+             Default: false.",
         ),
         Key::new(
             "addresses",

@@ -79,6 +79,18 @@ const V4: Kind = Kind::Text("^[0-9]{1,3}(\\.[0-9]{1,3}){3}$");
 /// A node, an address, or nobody.
 const TARGET: Kind = Kind::Text("^[a-zA-Z0-9.-]{1,31}$");
 
+/// In which names are looked for.
+const DOMAIN: Key = Key::new(
+    "domain",
+    Kind::Text("^[a-zA-Z0-9][a-zA-Z0-9.-]{0,62}$"),
+    "home",
+    "The domain of the lab's names, in which those who ask look for names without a dot. Default: none.",
+);
+
+/// The name server of a node.
+pub(crate) const DNS: Section =
+    Section { name: "dns", doc: "A node's name server, which knows the names of the lab.", groups: &[&[DOMAIN]] };
+
 /// The DHCP server of a node.
 pub(crate) const DHCP: Section = Section {
     name: "dhcp",
@@ -124,11 +136,6 @@ pub(crate) const DHCP: Section = Section {
             "none",
             "The name server that clients are told of: a node, an address, or none. Default: this node.",
         ),
-        Key::new(
-            "domain",
-            Kind::Text("^[a-zA-Z0-9][a-zA-Z0-9.-]{0,62}$"),
-            "home",
-            "The domain of the lab's names, in which clients look for names without a dot. Default: none.",
-        ),
+        DOMAIN,
     ]],
 };

@@ -158,6 +158,11 @@ fn place(node: &Node, errors: &mut Errors) -> Option<Vec<Prefix>> {
     };
     let known = || nodes.addresses.keys().map(String::as_str);
     let wrong = match nodes.addresses.get(name) {
+        Some(_) if nodes.lent.contains(name) => {
+            format!(
+                "node `{name}` gets any address of its DHCP server (`reserve: false`): write an address or a prefix"
+            )
+        }
         Some(addresses) if !addresses.is_empty() => return Some(addresses.iter().copied().map(Prefix::host).collect()),
         _ if nodes.has_gaps => return None,
         Some(_) => format!("node `{name}` has no address: no link leads to it"),

@@ -117,6 +117,8 @@ pub enum NodeKey {
     Nat,
     /// A DHCP server.
     Dhcp,
+    /// A name server.
+    Dns,
     /// Where addresses come from: a DHCP client.
     Addresses,
     /// What it is, as OpenFlow switches.
@@ -131,6 +133,7 @@ impl NodeKey {
             Self::Firewall => "firewall",
             Self::Nat => "nat",
             Self::Dhcp => "dhcp",
+            Self::Dns => "dns",
             Self::Addresses => "addresses",
             Self::Kind => "kind",
         }

@@ -1,9 +1,10 @@
-//! DHCP: who asks whom for addresses, and what servers and clients read.
+//! DHCP and DNS: who asks whom for addresses and for names, and what servers and clients read.
 //!
 //! A node that asks has an address in the plan as all others have: that is what routes, names and neighbours are made of, and
 //! what its server reserves for its hardware address. What the plan says of it in its kernel is left to its client.
 
 mod configuration;
+mod names;
 mod programs;
 mod scene;
 #[cfg(test)]
@@ -18,7 +19,7 @@ use crate::errors::{Errors, LeftOut};
 use crate::plan::{
     Action, Argv, End, EndPlan, FileContents, FilePlan, InterfacePlan, NodeKey, NodePlan, Plan, ReadyWhen,
 };
-use crate::spec::{DhcpSpec, LinkSpec, Spec};
+use crate::spec::{DhcpSpec, DnsSpec, LinkSpec, Spec};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use programs::{ASK, CLIENT, CONFIGURATION, DHCLIENT, LEASE, STATE};
 use scene::Scene;
@@ -33,6 +34,8 @@ const RESOLVER: &str = "/etc/resolv.conf";
 pub(super) struct Dhcp {
     /// By node.
     servers: Vec<Option<DhcpSpec>>,
+    /// Name servers, by node.
+    names: Vec<Option<DnsSpec>>,
     clients: BTreeMap<End, Spanned<()>>,
 }
 
@@ -40,15 +43,15 @@ pub(super) struct Dhcp {
 struct Served {
     /// Its own end.
     at: EndPlan,
-    /// Its own address.
-    net: Ipv4Net,
+    /// Its own address of IPv4, from whose subnet it lends others; without one it only advertises.
+    net: Option<Ipv4Net>,
     /// What of IPv6 it advertises.
     prefix: Option<Ipv6Net>,
     /// From the first to the last address for those who have none reserved.
     pools: Vec<[Ipv4Addr; 2]>,
     clients: Vec<Client>,
     router: Option<Option<Ipv4Addr>>,
-    dns: Option<Ipv4Addr>,
+    dns: Option<IpAddr>,
 }
 
 /// Somebody who asks.
@@ -68,7 +71,8 @@ pub(super) struct Lending {
 /// What the lab file says, taken from it.
 pub(super) fn take(spec: &mut Spec) -> Dhcp {
     let clients = programs::asking(spec);
-    Dhcp { clients, servers: spec.nodes.iter_mut().map(|node| node.dhcp.take()).collect() }
+    let (servers, names) = spec.nodes.iter_mut().map(|node| (node.dhcp.take(), node.dns.take())).unzip();
+    Dhcp { servers, names, clients }
 }
 
 /// Finds who serves whom in a plan with interfaces and routes. Addresses that servers choose are in the plan no more.
@@ -92,11 +96,13 @@ pub(super) fn settle(
     if found.is_empty() && errors.is_empty() {
         found.extend(idle(plan, &dhcp, &known));
     }
+    found.extend(served.iter().filter_map(|(server, own)| about_nothing(plan, &dhcp, *server, own)));
     errors.extend(found);
     for (own, client) in served.values().flatten().flat_map(|own| own.clients.iter().map(move |client| (own, client))) {
         let prefix = own.prefix.filter(|prefix| makes_address(plan, client, *prefix));
-        let leased = &mut plan.nodes[client.at.node].interfaces[client.at.interface].leased;
-        leased.push(own.net.trunc().into());
+        let InterfacePlan { leased, lender, .. } = &mut plan.nodes[client.at.node].interfaces[client.at.interface];
+        *lender = Some(own.at.end);
+        leased.extend(own.net.map(|net| IpNet::from(net.trunc())));
         leased.extend(prefix.map(IpNet::from));
     }
     for own in served.values().flatten().filter(|own| !is_reserving(&dhcp, own)) {
@@ -133,6 +139,17 @@ fn idle(plan: &Plan, dhcp: &Dhcp, known: &BTreeSet<(usize, String)>) -> Vec<Diag
     wrong
 }
 
+/// What is wrong with a server that has only IPv6 where it serves, and settings of IPv4.
+fn about_nothing(plan: &Plan, dhcp: &Dhcp, server: usize, served: &[Served]) -> Option<Diagnostic> {
+    let spec = dhcp.servers[server].as_ref().filter(|_| served.iter().all(|own| own.net.is_none()))?;
+    let is_said = !spec.reserve || spec.range.is_some() || spec.router.is_some();
+    let message = format!(
+        "`reserve`, `range` and `router` are about IPv4, which `{}` does not have where it serves: leave them out",
+        plan.nodes[server].name
+    );
+    is_said.then(|| spec.place.error(message))
+}
+
 /// Takes the addresses that a server chooses from the plan.
 fn forget<'a>(plan: &mut Plan, served: &Served, ends: impl Iterator<Item = &'a EndPlan>) {
     let mut gone = BTreeSet::new();
@@ -148,23 +165,28 @@ fn forget<'a>(plan: &mut Plan, served: &Served, ends: impl Iterator<Item = &'a E
 
 /// Gives servers and clients their files, and clients their interfaces.
 pub(super) fn configure(plan: &mut Plan, lending: &Lending, errors: &mut Errors) {
-    for (node, served) in &lending.served {
-        let Some(spec) = &lending.dhcp.servers[*node] else { continue };
-        if plan.nodes[*node]
+    for node in 0..plan.nodes.len() {
+        let served = lending.served.get(&node).map_or(&[][..], Vec::as_slice);
+        let spec = lending.dhcp.servers[node].as_ref().filter(|_| !served.is_empty());
+        let names = lending.dhcp.names[node].as_ref();
+        let places = [spec.map(|spec| ("dhcp", &spec.place)), names.map(|names| ("dns", &names.place))];
+        let Some((key, place)) = places.into_iter().flatten().next() else { continue };
+        if plan.nodes[node]
             .files
             .iter()
             .any(|file| file.target == Path::new(CONFIGURATION) || file.target.starts_with(STATE))
         {
-            errors.push(spec.place.error(format!(
-                "`files` has {CONFIGURATION} or {STATE}, which belong to `dhcp`: leave them out there"
+            errors.push(place.error(format!(
+                "`files` has {CONFIGURATION} or {STATE}, which belong to `{key}`: leave them out there"
             )));
         }
-        let text = configuration::text(plan, *node, spec, served);
-        let file = |target, contents| file(spec.place.span.line, target, contents);
-        add(plan, *node, [file(STATE, FileContents::Empty), file(CONFIGURATION, FileContents::Text(text))]);
+        let text = configuration::text(plan, node, (spec, served), names);
+        let file = |target, contents| file(place.span.line, target, contents);
+        add(plan, node, [file(STATE, FileContents::Empty), file(CONFIGURATION, FileContents::Text(text))]);
     }
     // By node, in the order of their interfaces.
     let mut asking: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+    names::tell(plan, &lending.dhcp);
     let clients = lending.served.iter().flat_map(|(server, own)| own.iter().map(move |own| (*server, own)));
     for (server, client) in clients.flat_map(|(server, own)| own.clients.iter().map(move |client| (server, client))) {
         asking.entry(client.at.node).or_default().push((client.at.interface, server));
@@ -182,13 +204,31 @@ pub(super) fn configure(plan: &mut Plan, lending: &Lending, errors: &mut Errors)
         ];
         let (made, settings) = listening(&plan.nodes[*node]);
         own.extend(made.into_iter().map(|(target, contents)| text(&target, &contents)));
+        own.extend(advised(plan, lending, *node).into_iter().map(|(target, contents)| text(&target, &contents)));
         plan.nodes[*node].sysctls.extend(settings);
         if !plan.nodes[*node].files.iter().any(|file| file.target == Path::new(RESOLVER)) {
-            own.push(text(RESOLVER, ""));
+            own.extend([text(RESOLVER, ""), text(&format!("{CLIENT}/resolver"), "")]);
         }
         add(plan, *node, own);
     }
     start(plan, &asking);
+}
+
+/// The name servers of interfaces that have only IPv6, as resolv.conf has them: no lease tells them.
+fn advised(plan: &Plan, lending: &Lending, node: usize) -> Pairs {
+    let served = lending.served.iter().flat_map(|(server, own)| own.iter().map(move |own| (*server, own)));
+    let of_node = served.filter(|(_, own)| own.net.is_none()).flat_map(|(server, own)| {
+        own.clients
+            .iter()
+            .filter(move |client| client.at.node == node)
+            .map(move |client| (server, own, client.at.interface))
+    });
+    let file = |(server, own, interface): (usize, &Served, usize)| {
+        let domain = lending.dhcp.servers[server].as_ref().and_then(|spec| spec.domain.as_deref());
+        let name = &plan.nodes[node].interfaces[interface].name;
+        (format!("{CLIENT}/{name}.names"), names::resolver(own.dns, domain))
+    };
+    of_node.map(file).collect()
 }
 
 /// Names with what they stand for.
@@ -268,7 +308,9 @@ fn start(plan: &mut Plan, asking: &BTreeMap<usize, Vec<(usize, usize)>>) {
             let Some((interface, server)) = found else { continue };
             let interface = &plan.nodes[run.node].interfaces[*interface];
             let path = format!("{CLIENT}/ask");
-            run.command = Argv::Exec(["sh", &path, &interface.name].map(str::to_owned).to_vec());
+            let mut words = ["sh", &path, &interface.name].map(str::to_owned).to_vec();
+            words.extend(interface.leased.iter().all(|net| net.addr().is_ipv6()).then(|| "advertised".to_owned()));
+            run.command = Argv::Exec(words);
             run.after.extend(servers.get(server));
             match &mut run.ready {
                 // It asks until it is joined.

@@ -3,7 +3,7 @@
 use crate::diagnostics::{Diagnostic, Spanned, nearest};
 use crate::plan::{Plan, Stack};
 use crate::spec::{LinkSpec, Spec};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The names of all nodes, or of all links.
 pub(super) struct Index<'a> {
@@ -45,6 +45,41 @@ pub(super) fn link_at(plan: &Plan, links: &[LinkSpec], node: usize, interface: u
     lan.unwrap_or(name).to_owned()
 }
 
+/// Names that are given, and a free one for whoever has none.
+#[derive(Default)]
+pub(super) struct FreeNames {
+    taken: BTreeSet<String>,
+    /// The least number behind each name that was not found to be taken; 1 stands for the name alone.
+    next: BTreeMap<String, usize>,
+}
+
+impl FreeNames {
+    /// Those that are given.
+    pub(super) fn without(taken: impl Iterator<Item = String>) -> Self {
+        Self { taken: taken.collect(), next: BTreeMap::new() }
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.taken.contains(name)
+    }
+
+    pub(super) fn take(&mut self, name: &str) {
+        self.taken.insert(name.to_owned());
+    }
+
+    /// `base`, or with a number behind it if that is taken here or not free elsewhere. It is not taken by that.
+    pub(super) fn find(&mut self, base: &str, is_free: impl Fn(&str) -> bool) -> String {
+        let next = self.next.entry(base.to_owned()).or_insert(1);
+        loop {
+            let name = if *next == 1 { base.to_owned() } else { format!("{base}-{next}") };
+            if !self.taken.contains(&name) && is_free(&name) {
+                return name;
+            }
+            *next += 1;
+        }
+    }
+}
+
 /// What the timeline refers to.
 pub(super) struct Places<'a> {
     pub(super) nodes: &'a Index<'a>,
@@ -62,9 +97,11 @@ fn unknown(index: &Index<'_>, name: &str) -> String {
     let what = index.what;
     // A link with more than two ends is several.
     let prefix = format!("{name}-");
-    let parts: Vec<&str> = index.names.iter().copied().filter(|other| other.starts_with(&prefix)).collect();
+    let behind = index.places.range(prefix.as_str()..).take_while(|(other, _)| other.starts_with(&prefix));
+    let mut parts: Vec<(usize, &str)> = behind.map(|(other, place)| (*place, *other)).collect();
+    parts.sort_unstable();
     if parts.len() > 2 {
-        let parts = parts.iter().take(MOST_LISTED).map(|part| format!("`{part}`")).collect::<Vec<_>>().join(", ");
+        let parts = parts.iter().take(MOST_LISTED).map(|(_, part)| format!("`{part}`")).collect::<Vec<_>>().join(", ");
         return format!("there is no {what} `{name}` but its parts: write one of {parts}");
     }
     if let Some(near) = nearest(name, index.names.iter().copied()) {

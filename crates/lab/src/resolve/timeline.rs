@@ -2,7 +2,7 @@
 
 use super::carrier::without_carrier;
 use super::moves::Moves;
-use super::names::{Index, Places};
+use super::names::{FreeNames, Index, Places};
 use super::partitions::{healed, partitions};
 use super::switches::may_limit_loop;
 use super::{downs, order, place};
@@ -22,16 +22,18 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
     let partitions = partitions(&entries, places, found);
     let errors = &mut found.errors;
     let moves = Moves::of(&entries, places, errors);
-    let mut taken: BTreeSet<String> = entries.iter().filter_map(given_name).map(str::to_owned).collect();
+    let mut names = FreeNames::without(entries.iter().filter_map(given_name).map(str::to_owned));
     let mut events = moves.at_first();
     let (mut waits, mut of_node) = (Vec::new(), BTreeSet::new());
     for (number, EntrySpec { line, at, action }) in entries.into_iter().enumerate() {
         let actions = match action {
             ActionSpec::Run(run) => {
                 // Named before its node is looked up, so that an expectation on it is not wrong as well.
-                let name =
-                    run.name.as_ref().map_or_else(|| free_name(&run.command, links, &taken), |name| name.value.clone());
-                taken.insert(name.clone());
+                let name = match &run.name {
+                    Some(name) => name.value.clone(),
+                    None => names.find(&program(&run.command), |name| !links.has(name)),
+                };
+                names.take(&name);
                 let node = place(nodes, &run.on, errors).unwrap_or(usize::MAX);
                 let kind = spec.nodes.get(node).map(|node| node.kind);
                 errors.extend(kind.and_then(|kind| runs_nothing(&run.on, kind)));
@@ -193,8 +195,8 @@ fn check_unique(entries: &[EntrySpec], links: &Index<'_>, errors: &mut Errors) {
     }
 }
 
-/// The program's name, with a number behind it if that is taken.
-fn free_name(command: &Argv, links: &Index<'_>, taken: &BTreeSet<String>) -> String {
+/// The program's name, as far as a command can be called so.
+fn program(command: &Argv) -> String {
     let word = match command {
         Argv::Shell(text) => text.split_whitespace().next(),
         Argv::Exec(words) => words.first().map(String::as_str),
@@ -203,8 +205,5 @@ fn free_name(command: &Argv, links: &Index<'_>, taken: &BTreeSet<String>) -> Str
     let safe: String =
         program.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).take(40).collect();
     let trimmed = safe.trim_matches('-');
-    let base = if trimmed.starts_with(|c: char| c.is_ascii_alphabetic()) { trimmed } else { "command" };
-    let is_free = |name: &String| !taken.contains(name) && !links.has(name);
-    let numbered = (2..).map(|number| format!("{base}-{number}"));
-    [base.to_owned()].into_iter().chain(numbered).find(is_free).expect("numbers do not end")
+    if trimmed.starts_with(|c: char| c.is_ascii_alphabetic()) { trimmed } else { "command" }.to_owned()
 }

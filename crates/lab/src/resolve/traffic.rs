@@ -1,13 +1,12 @@
 //! The sources of a simulation: names become places, and every source gets a name of its own.
 
-use super::names::Index;
+use super::names::{FreeNames, Index};
 use super::place;
 use super::timeline::runs_nothing;
 use crate::diagnostics::{Span, Spanned};
 use crate::errors::Errors;
 use crate::plan::{NodeKind, Plan, TrafficPlan};
 use crate::spec::TrafficSpec;
-use std::collections::BTreeSet;
 
 /// The sources; those that refer to what does not exist are noted and left out.
 pub(super) fn resolve(
@@ -17,15 +16,15 @@ pub(super) fn resolve(
     errors: &mut Errors,
 ) -> Vec<TrafficPlan> {
     // Given names go first, so that a made one never takes one of them.
-    let mut taken = BTreeSet::new();
+    let mut taken = FreeNames::default();
     for name in specs.iter().filter_map(|spec| spec.name.as_ref()) {
         check_unique(name, &taken, errors);
-        taken.insert(name.value.clone());
+        taken.take(&name.value);
     }
     let mut sources = Vec::new();
     for spec in specs {
-        if let Some(source) = source(spec, (nodes, kinds), &taken, errors) {
-            taken.insert(source.name.clone());
+        if let Some(source) = source(spec, (nodes, kinds), &mut taken, errors) {
+            taken.take(&source.name);
             sources.push(source);
         }
     }
@@ -36,16 +35,16 @@ pub(super) fn resolve(
 pub(crate) fn resolve_for(plan: &Plan, spec: TrafficSpec, errors: &mut Errors) -> Option<TrafficPlan> {
     let spanned = |value: &String| Spanned { value: value.clone(), span: Span::default(), key: String::new() };
     let names: Vec<Spanned<String>> = plan.nodes.iter().map(|node| spanned(&node.name)).collect();
-    let taken: BTreeSet<String> = plan.traffic.iter().map(|source| source.name.clone()).collect();
+    let mut taken = FreeNames::without(plan.traffic.iter().map(|source| source.name.clone()));
     if let Some(name) = &spec.name {
         check_unique(name, &taken, errors);
     }
     let kinds: Vec<NodeKind> = plan.nodes.iter().map(|node| node.kind).collect();
-    source(spec, (&Index::new("node", names.iter(), false), &kinds), &taken, errors)
+    source(spec, (&Index::new("node", names.iter(), false), &kinds), &mut taken, errors)
 }
 
-fn check_unique(name: &Spanned<String>, taken: &BTreeSet<String>, errors: &mut Errors) {
-    if taken.contains(&name.value) {
+fn check_unique(name: &Spanned<String>, taken: &FreeNames, errors: &mut Errors) {
+    if taken.has(&name.value) {
         errors.push(name.error(format!("there are two sources `{}`: each has a name of its own", name.value)));
     }
 }
@@ -53,10 +52,11 @@ fn check_unique(name: &Spanned<String>, taken: &BTreeSet<String>, errors: &mut E
 fn source(
     spec: TrafficSpec,
     (nodes, kinds): (&Index<'_>, &[NodeKind]),
-    taken: &BTreeSet<String>,
+    taken: &mut FreeNames,
     errors: &mut Errors,
 ) -> Option<TrafficPlan> {
-    let name = spec.name.map_or_else(|| free_name(&spec.from.value, &spec.to.value, taken), |name| name.value);
+    let made = || taken.find(&format!("{}-{}", spec.from.value, spec.to.value), |_| true);
+    let name = spec.name.map_or_else(made, |name| name.value);
     let (from, to) = (place(nodes, &spec.from, errors), place(nodes, &spec.to, errors));
     for (node, place) in [(&spec.from, from), (&spec.to, to)] {
         let kind = place.and_then(|place| kinds.get(place));
@@ -67,10 +67,4 @@ fn source(
         return None;
     }
     Some(TrafficPlan { line: spec.line, name, from: from?, to: to?, sends: spec.sends })
-}
-
-fn free_name(from: &str, to: &str, taken: &BTreeSet<String>) -> String {
-    let base = format!("{from}-{to}");
-    let numbered = (2..).map(|number| format!("{base}-{number}"));
-    [base.clone()].into_iter().chain(numbered).find(|name| !taken.contains(name)).expect("numbers do not end")
 }

@@ -117,6 +117,7 @@ fn lab_with_service(section: &Section, key: &Key) -> String {
         ("dhcp", _) => {
             format!("nodes: {{client: {{addresses: dhcp}}, r1: {{kind: router, dhcp: {{{pair}}}}}}}\n{dhcp}")
         }
+        ("dns", _) => format!("nodes: {{client: {{dns: {{{pair}}}}}}}\n"),
         ("node", _) => lan(&pair),
         ("nat", "outside") => lan(&format!("nat: {{{pair}}}")),
         ("nat", _) => lan(&format!("nat: {{outside: access, {pair}}}")),

@@ -244,7 +244,7 @@ fn drawn(plan: &Plan) -> (Vec<Vertex>, Vec<Join>) {
 
 fn shape(node: &NodePlan) -> Shape {
     match node.kind {
-        NodeKind::Host => Shape::Host,
+        NodeKind::Host | NodeKind::Outside => Shape::Host,
         NodeKind::Router => Shape::Router,
         NodeKind::Transit => Shape::Transit,
         NodeKind::Switch if node.is_lan => Shape::Lan,

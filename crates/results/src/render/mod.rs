@@ -74,6 +74,11 @@ pub fn report(report: &Report) -> String {
     text
 }
 
+/// What was measured on a link without a lab, and the verdict.
+pub fn link(report: &Report) -> String {
+    format!("{}{}", pipes(&report.pipes), verdict(&report.verdict))
+}
+
 /// The verdict, what was not met, and where the results are: what a script wants to have in its log.
 pub fn conclusion(report: &Report) -> String {
     let mut text = String::new();

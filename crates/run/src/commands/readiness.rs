@@ -88,7 +88,7 @@ pub(crate) fn condition(ready: &Ready) -> String {
         ReadyWhen::File(path) => format!("the file {path} does not exist"),
         ReadyWhen::Command(command) => format!("`{command}` does not succeed"),
         ReadyWhen::Pause(span) => format!("the pause of {span} is not over"),
-        ReadyWhen::Lease(_) => "no DHCP server gave it an address".to_owned(),
+        ReadyWhen::Lease(_) => "no DHCP server or router gave it an address".to_owned(),
         ReadyWhen::Routes(_) => "it has not all routes".to_owned(),
     }
 }

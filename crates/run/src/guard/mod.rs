@@ -4,13 +4,13 @@
 mod daemon;
 mod relay;
 
+use crate::assemble::{self, Outside};
 use crate::commands::planned_commands;
 use crate::job::{Job, Mode};
 use crate::results_folder::{absolute, results_folder};
-use crate::{Event, RunRequest, assemble, exposed, kernels, preflight, refusal};
+use crate::{Event, RunRequest, diversion, exposed, kernels, preflight, refusal};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
-use netloom_host::expose::Exposed;
 use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
 use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
 use netloom_host::signals::Signals;
@@ -86,8 +86,9 @@ fn guarded(
 ) -> Result<Report, RunError> {
     let held = runtime.as_ref().expect("the guard holds it");
     let exposed = exposed::listen(&request.plan, &request.lab_file)?;
-    let job = prepare(request, mode, held)?;
-    let outcome = live(request, &job, users, exposed, watcher, sink, runtime);
+    let (catch, firewall) = diversion::prepare(&request.plan)?.unzip();
+    let job = Job { firewall: firewall.map(Rc::new), ..prepare(request, mode, held)? };
+    let outcome = live(request, &job, users, Outside { exposed, catch }, watcher, sink, runtime);
     Ok(outcome.unwrap_or_else(|error| report_of_failure(&job, &error)))
 }
 
@@ -115,7 +116,7 @@ fn live(
     request: &RunRequest,
     job: &Job,
     users: Option<Subordinate>,
-    exposed: Vec<(usize, Exposed)>,
+    outside: Outside,
     watcher: Option<OwnedFd>,
     sink: &mut dyn FnMut(&Event),
     runtime: &mut Option<RuntimeDir>,
@@ -131,12 +132,12 @@ fn live(
         users,
     };
     // The lab has a copy of everything here, the runtime folder's lock included, and removes it if this process dies.
-    let mut exposed = Some(exposed);
+    let mut outside = Some(outside);
     let body =
-        |side: LabSide| assemble::lab_main(side.channel, job, exposed.take().unwrap_or_default(), runtime.take());
+        |side: LabSide| assemble::lab_main(side.channel, job, outside.take().unwrap_or_default(), runtime.take());
     let (mut process, channel) = spawn_lab(&options, body).map_err(|error| refusal::of_lab(&error))?;
     // The lab has them, and they are to end with it.
-    drop(exposed);
+    drop(outside);
     state.lab_pid = Some(process.pid().as_raw());
     if let Some(folder) = runtime {
         folder.write_state(&state).map_err(refused)?;
@@ -167,6 +168,7 @@ fn first_state(request: &RunRequest, job: &Job) -> LabState {
         cgroups: group.map(|group| group.path().to_owned()).into_iter().collect(),
         results: Some(job.folder.path().to_owned()),
         stays_up: job.mode == Mode::Up,
+        diverts: job.firewall.is_some(),
     }
 }
 
@@ -215,6 +217,7 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         cpu_group: cpu_group(&request.plan),
         examination: netloom_doctor::of_this_machine(),
         wall_end: request.wall_limit.map(|limit| Instant::now() + limit),
+        firewall: None,
         guard_pid: std::process::id().cast_signed(),
     })
 }

@@ -12,7 +12,7 @@ use crate::guard_link::GuardLink;
 use crate::job::{Job, Mode};
 use netloom_dataplane::Snapshot;
 use netloom_guest::deputy::SLICE;
-use netloom_host::node::NetworkChange;
+use netloom_host::node::{Effect, NetworkChange};
 use netloom_judge::expectations::{self, Measurements};
 use netloom_judge::measure::{Mark, engine_evidence, marks, pipe_evidence, pipe_rows};
 use netloom_judge::quantity::{counted, span};
@@ -20,7 +20,7 @@ use netloom_judge::verdict::{self, Evidence, NodeEvidence, ProcessorShare, judge
 use netloom_judge::{
     Advance, CommandRow, ExitCode, ExpectationRow, PipeRow, Report, RouterRow, RunError, Spent, SwitchRow,
 };
-use netloom_lab::{Clock, CommandMetric, NodeKind};
+use netloom_lab::{Clock, CommandMetric, End, NodeKind};
 use netloom_results::{INTERVAL, plots};
 use netloom_units::Instant;
 use std::collections::BTreeMap;
@@ -110,6 +110,10 @@ impl Session<'_> {
         report.losses = self.context.links.port_losses(last)?;
         report.advanced = self.advanced();
         report.verdict = judge(&self.context.job.plan.bounds.into(), &self.evidence(last, &play.spent, report)?);
+        if self.context.job.plan.diversion.is_some() {
+            // The time of the world outside cannot be slowed.
+            report.verdict.dilation = None;
+        }
         Ok(())
     }
 
@@ -208,6 +212,15 @@ impl Session<'_> {
         let unenforced = self.unenforced_shares();
         let processors = self.judged_processors(spent);
         let carriers = &self.carriers;
+        let (plan, pipes) = (&self.context.job.plan, self.context.links.pipes());
+        // A node whose link is cut cannot have kept what it has from a server: that is described.
+        let is_cut = |node: usize, interface: usize| {
+            let own = &plan.nodes[node].interfaces[interface];
+            let mut links = std::iter::once(own.end).chain(own.lender).map(End::link);
+            let is_down =
+                |link| pipes.iter().any(|pipe| pipe.place.is_of(link, None) && pipe.place.pipe.is_none() && !pipe.up);
+            links.any(is_down)
+        };
         let alive = self.programs.nodes.iter_mut().enumerate().filter(|(index, _)| !self.programs.gone.contains(index));
         let each = alive.map(|(index, node)| {
             let counters = node.interface_counters().map_err(|error| RunError::Died(error.to_string()))?;
@@ -215,10 +228,14 @@ impl Session<'_> {
             // send is lost to the models.
             let dropped = dropped_by(&counters, |_| true).saturating_sub(carriers.excused(index, &counters));
             let changes = node.network_changes().map_err(|error| RunError::Died(error.to_string()))?;
-            let change = |NetworkChange { alters_link, what }| verdict::NetworkChange { alters_link, what };
+            let is_lost = |change: &NetworkChange| matches!(change.effect, Effect::Lease(at) if !is_cut(index, at));
+            let (lost, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(is_lost);
+            let change =
+                |NetworkChange { effect, what }| verdict::NetworkChange { alters_link: effect == Effect::Link, what };
             Ok(NodeEvidence {
                 name: node.name().to_owned(),
-                changes: changes.into_iter().map(change).collect(),
+                changes: others.into_iter().map(change).collect(),
+                lost_leases: lost.into_iter().map(|lease| lease.what).collect(),
                 dropped,
                 unenforced_share: unenforced.get(&index).cloned(),
                 processor: processors[index],

@@ -33,6 +33,11 @@ add_byte_routes() {
     done
 }
 
+# Those of all interfaces, unless the lab file brings a file of its own.
+name_servers() {
+    if [ -e /run/dhcp/resolver ]; then cat /run/dhcp/*.names >/etc/resolv.conf; fi
+}
+
 take() {
     # dhcpcd, which alone says it, has set the address and the routes.
     if [ -z "${new_subnet_cidr:-}" ]; then
@@ -55,7 +60,7 @@ take() {
         for server in $servers; do echo "nameserver $server"; done
         if [ -n "$search" ]; then echo "search $search"; fi
     } >"$names"
-    cat /run/dhcp/*.names >/etc/resolv.conf
+    name_servers
     # An address of IPv6 that it is to make of a router's advertisement is awaited, too.
     made=$(cat "/run/dhcp/$interface.made" 2>/dev/null)
     if [ -n "$made" ]; then
@@ -78,12 +83,12 @@ bound | renew | BOUND | RENEW | REBIND | REBOOT)
     # A lease that is only longer changes nothing.
     if [ "$(cat "$state" 2>/dev/null)" != "$lease" ]; then take; fi
     ;;
-deconfig | EXPIRE | FAIL | RELEASE | STOP | NAK)
+deconfig | EXPIRE | FAIL | NAK)
     if [ -e "$state" ]; then
         echo "$interface has lost its lease" >&2
         $tool -4 addr flush dev "$interface"
         rm -f "$state" "$names"
-        cat /run/dhcp/*.names >/etc/resolv.conf 2>/dev/null
+        name_servers 2>/dev/null
     fi
     ;;
 esac

@@ -42,7 +42,11 @@ pub(super) fn asking(spec: &Spec) -> BTreeMap<End, Spanned<()>> {
 
 /// The programs of all servers, and those of all clients, one for each interface.
 pub(in crate::resolve) fn entries(spec: &Spec) -> Vec<EntrySpec> {
-    let servers = spec.nodes.iter().filter_map(|node| Some(server(node, &node.dhcp.as_ref()?.place)));
+    let servers = spec.nodes.iter().filter_map(|node| {
+        let dhcp = node.dhcp.as_ref().map(|dhcp| (NodeKey::Dhcp, &dhcp.place));
+        let (key, place) = dhcp.or_else(|| Some((NodeKey::Dns, &node.dns.as_ref()?.place)))?;
+        Some(server(node, key, place))
+    });
     let asking = asking(spec);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let clients = ends(&spec.links).filter_map(|(end, own)| {
@@ -55,13 +59,13 @@ pub(in crate::resolve) fn entries(spec: &Spec) -> Vec<EntrySpec> {
     servers.chain(clients).collect()
 }
 
-fn server(node: &NodeSpec, place: &Spanned<()>) -> EntrySpec {
+fn server(node: &NodeSpec, key: NodeKey, place: &Spanned<()>) -> EntrySpec {
     let pid = format!("{STATE}/dnsmasq.pid");
     let words = ["dnsmasq", "--keep-in-foreground", "--conf-file=/etc/dnsmasq.conf"].map(str::to_owned).to_vec();
     let run = RunSpec {
         command: Argv::Exec(words),
         ready: Some(Ready { when: ReadyWhen::File(pid), timeout: STARTS_WITHIN }),
-        ..service(&node.name, "dnsmasq", &node.name.value, place, NodeKey::Dhcp)
+        ..service(&node.name, "dnsmasq", &node.name.value, place, key)
     };
     entry(place, run)
 }

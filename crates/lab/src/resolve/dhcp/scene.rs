@@ -2,6 +2,7 @@
 
 use super::programs::CLIENT;
 use super::{Client, Dhcp, Served};
+use crate::addressing::Family;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::LeftOut;
 use crate::plan::{EndPlan, FilePlan, NodeKind, Plan};
@@ -44,14 +45,17 @@ impl Scene<'_> {
         wrong.extend(asking.iter().filter_map(|(end, place)| self.unfit(end, place, net, spec)));
         let prefix = self.prefix(at, spec, wrong);
         let pools = self.pools(at, spec, net, asking.len(), wrong);
-        let mut target = |said: &Option<Spanned<TargetSpec>>| self.target(at, said.as_ref(), wrong);
-        let (router, dns) = (target(&spec.router), target(&spec.dns));
+        let router = self.target(at, spec.router.as_ref(), Family::V4, wrong);
+        let family = if net.is_some() { Family::V4 } else { Family::V6 };
+        let dns = self.target(at, spec.dns.as_ref(), family, wrong);
         let client = |(end, _): &(&EndPlan, &Spanned<()>)| {
             let address = self.v4(end).filter(|_| spec.reserve).map(|own| own.addr());
             Client { at: **end, address }
         };
         let clients = asking.iter().map(client).collect();
-        let dns = dns.unwrap_or(Some(net.addr()));
+        let router =
+            router.map(|told| told.and_then(|told| if let IpAddr::V4(told) = told { Some(told) } else { None }));
+        let dns = dns.unwrap_or_else(|| address(self.plan, at.node, at.interface, family).map(|own| own.addr()));
         (wrong.len() == before).then_some(Served { at: **at, net, prefix, pools, clients, router, dns })
     }
 
@@ -71,8 +75,8 @@ impl Scene<'_> {
         ends.filter(|(end, spec)| is_meant(end, spec)).collect()
     }
 
-    /// The subnet whose addresses a server lends, with its own address.
-    fn subnet(&self, at: &EndPlan, spec: &DhcpSpec) -> Result<Ipv4Net, Diagnostic> {
+    /// The subnet whose addresses a server lends, with its own address; none if it only advertises its prefix of IPv6.
+    fn subnet(&self, at: &EndPlan, spec: &DhcpSpec) -> Result<Option<Ipv4Net>, Diagnostic> {
         let (name, link) = (&self.plan.nodes[at.node].name, self.link(at));
         if let Some(place) = self.dhcp.clients.get(&at.end) {
             return Err(
@@ -80,14 +84,18 @@ impl Scene<'_> {
             );
         }
         let Some(net) = self.v4(at) else {
-            let message = format!("`{name}` has no IPv4 address on `{link}` from whose subnet it could serve");
+            if spec.advertise.is_some() && address(self.plan, at.node, at.interface, Family::V6).is_some() {
+                return Ok(None);
+            }
+            let more = if spec.advertise.is_some() { "" } else { "; of IPv6 alone, `advertise: true` serves a prefix" };
+            let message = format!("`{name}` has no IPv4 address on `{link}` from whose subnet it could serve{more}");
             return Err(spec.place.error(message));
         };
         if net.prefix_len() > 30 {
             let message = format!("{} has no room for DHCP: it needs a subnet of four addresses or more", net.trunc());
             return Err(spec.place.error(message));
         }
-        Ok(net)
+        Ok(Some(net))
     }
 
     fn link(&self, end: &EndPlan) -> String {
@@ -168,7 +176,7 @@ impl Scene<'_> {
     }
 
     /// Why somebody who asks cannot get an address of this subnet.
-    fn unfit(&self, end: &EndPlan, place: &Spanned<()>, net: Ipv4Net, spec: &DhcpSpec) -> Option<Diagnostic> {
+    fn unfit(&self, end: &EndPlan, place: &Spanned<()>, net: Option<Ipv4Net>, spec: &DhcpSpec) -> Option<Diagnostic> {
         let node = &self.plan.nodes[end.node];
         let (name, link) = (&node.name, self.link(end));
         if !(node.kind.has_addresses() && node.kind.runs_programs()) {
@@ -186,6 +194,14 @@ impl Scene<'_> {
                     .error(format!("`files` of `{name}` has {CLIENT}, which belongs to its DHCP client: leave it out")),
             );
         }
+        let Some(net) = net else {
+            let message = |own| {
+                format!(
+                    "{own} of `{name}` is of IPv4, which is not served on `{link}`: give its server an address of IPv4 there"
+                )
+            };
+            return self.v4(end).map(|own| place.error(message(own)));
+        };
         match self.v4(end) {
             None => {
                 Some(place.error(format!(
@@ -215,10 +231,11 @@ impl Scene<'_> {
         &self,
         at: &EndPlan,
         spec: &DhcpSpec,
-        net: Ipv4Net,
+        net: Option<Ipv4Net>,
         clients: usize,
         wrong: &mut Vec<Diagnostic>,
     ) -> Vec<[Ipv4Addr; 2]> {
+        let Some(net) = net else { return Vec::new() };
         let is_free = |end: &&EndPlan| self.dhcp.clients.contains_key(&end.end) && !spec.reserve;
         let taken: BTreeMap<Ipv4Addr, &EndPlan> =
             self.hood.ends().filter(|end| !is_free(end)).filter_map(|end| Some((self.v4(end)?.addr(), end))).collect();
@@ -278,26 +295,29 @@ impl Scene<'_> {
         &self,
         at: &EndPlan,
         said: Option<&Spanned<TargetSpec>>,
+        family: Family,
         wrong: &mut Vec<Diagnostic>,
-    ) -> Option<Option<Ipv4Addr>> {
+    ) -> Option<Option<IpAddr>> {
         let said = said?;
         match &said.value {
             TargetSpec::Nobody => Some(None),
-            TargetSpec::Address(address) => Some(Some(*address)),
+            TargetSpec::Address(address) => Some(Some((*address).into())),
             TargetSpec::Node(name) => {
                 let is_meant = |end: &&EndPlan| self.plan.nodes[end.node].name == *name;
-                let near = self.hood.ends().find(is_meant).and_then(|end| self.v4(end));
+                let near =
+                    self.hood.ends().find(is_meant).and_then(|end| address(self.plan, end.node, end.interface, family));
                 let place = self.plan.nodes.iter().position(|node| node.name == *name);
                 let far = || {
                     let interface = self.plan.named(at.node, place?)?;
-                    interface
-                        .addresses
-                        .iter()
-                        .find_map(|net| if let IpAddr::V4(address) = net.addr() { Some(address) } else { None })
+                    interface.addresses.iter().find(|net| Family::of(net) == family).copied()
                 };
-                let found = near.map(|net| net.addr()).or_else(far);
+                let found = near.or_else(far).map(|net| net.addr());
                 if found.is_none() && !self.left_out.nodes {
-                    let what = if place.is_some() { "has no IPv4 address" } else { "is no node of this lab" };
+                    let what = match family {
+                        _ if place.is_none() => "is no node of this lab",
+                        Family::V4 => "has no IPv4 address",
+                        Family::V6 => "has no IPv6 address",
+                    };
                     wrong.push(said.error(format!("`{name}` {what}")));
                 }
                 found.map(Some)
@@ -306,10 +326,15 @@ impl Scene<'_> {
     }
 }
 
-/// The address of IPv4 of an interface.
-fn v4(plan: &Plan, node: usize, interface: usize) -> Option<Ipv4Net> {
+/// The first address of a family of an interface.
+fn address(plan: &Plan, node: usize, interface: usize, family: Family) -> Option<IpNet> {
     let addresses = &plan.nodes[node].interfaces[interface].addresses;
-    addresses.iter().find_map(|net| if let IpNet::V4(net) = net { Some(*net) } else { None })
+    addresses.iter().find(|net| Family::of(net) == family).copied()
+}
+
+fn v4(plan: &Plan, node: usize, interface: usize) -> Option<Ipv4Net> {
+    let net = address(plan, node, interface, Family::V4)?;
+    if let IpNet::V4(net) = net { Some(net) } else { None }
 }
 
 /// What is left from `first` to `last`.

@@ -174,6 +174,82 @@ links:
 }
 
 #[test]
+fn where_there_is_only_ipv6_a_router_advertises_itself() {
+    let plan = plan(
+        "
+addresses: {ipv4: none}
+nodes: {gw: {kind: router, dhcp: {advertise: true, domain: home}}, a: {addresses: dhcp}, x: }
+links: {lan: {ends: [gw, {node: a, mac: '02:00:00:00:00:07'}]}, wan: {ends: [gw, x]}}
+",
+    );
+    let wanted = [
+        "authoritative",
+        "lease-max=1001",
+        "range=fd00:6e6c::,ra-only,64,3600",
+        "option=tag:eth0,option6:dns-server,[fd00:6e6c::1]",
+    ];
+    assert_eq!(lent(&plan, "gw"), wanted);
+    let a = &node(&plan, "a").interfaces[0];
+    assert_eq!((a.addresses[0].to_string(), a.leased.len()), ("fd00:6e6c::ff:fe00:7/64".to_owned(), 1));
+    assert_eq!(text(&plan, "a", "/run/dhcp/eth0.names"), "nameserver fd00:6e6c::1\nsearch home\n");
+    let client = command(&plan, "dhcp-a");
+    assert_eq!(client.command, Argv::Exec(["sh", "/run/dhcp/ask", "eth0", "advertised"].map(str::to_owned).to_vec()));
+    assert_eq!(plan.programs().iter().map(|program| &*program.name).collect::<Vec<_>>(), ["dnsmasq"]);
+}
+
+#[test]
+fn all_nodes_ask_the_name_servers_of_the_lab() {
+    let plan = plan(
+        "
+nodes:
+  ns: {dns: {domain: lab}}
+  r: {kind: router, dns: true}
+  own: {files: {/etc/resolv.conf: {text: nameserver 10.9.9.9}}}
+  far: {}
+  gw: {kind: router, dhcp: true}
+  pc: {addresses: dhcp}
+links: {lan: {ends: [ns, r, own]}, net: {ends: [r, far]}, home: {ends: [gw, pc]}, up: {ends: [gw, r]}}
+timeline: [{on: far, run: serve, service: true}]
+",
+    );
+    let asked = |name: &str| text(&plan, name, "/etc/resolv.conf");
+    assert_eq!(asked("far"), "nameserver 10.0.0.1\nnameserver 10.0.0.2\nsearch lab\n");
+    assert_eq!(asked("ns"), "nameserver 127.0.0.1\nnameserver 10.0.0.2\nsearch lab\n");
+    assert_eq!(asked("r"), "nameserver 127.0.0.1\nnameserver 10.0.0.1\n");
+    assert_eq!((asked("own"), asked("pc")), ("nameserver 10.9.9.9", ""));
+    let conf = text(&plan, "ns", "/etc/dnsmasq.conf");
+    assert!(!conf.contains("dhcp-") && !conf.contains("interface="), "{conf}");
+    assert!(conf.contains("no-resolv\nlocal=/#/\ndomain=lab\nlocal=/lab/\nexpand-hosts\n"), "{conf}");
+    let name = |place: &usize| plan.command_name(*place).unwrap();
+    assert_eq!(command(&plan, "serve").after.iter().map(name).collect::<Vec<_>>(), ["dnsmasq-ns", "dnsmasq-r"]);
+}
+
+#[test]
+fn a_name_server_that_lends_addresses_answers_everywhere() {
+    let plan = plan(
+        "
+nodes: {gw: {kind: router, dhcp: {domain: home}, dns: true}, pc: {addresses: dhcp}, x: }
+links: {lan: {ends: [gw, pc]}, net: {ends: [gw, x]}}
+",
+    );
+    let conf = text(&plan, "gw", "/etc/dnsmasq.conf");
+    assert!(conf.contains("dhcp-range=") && conf.contains("domain=home") && !conf.contains("\ninterface="), "{conf}");
+    assert_eq!(text(&plan, "x", "/etc/resolv.conf"), "nameserver 10.0.0.1\n");
+}
+
+#[test]
+fn filters_know_the_addresses_that_clients_make() {
+    let plan = plan(
+        "
+nodes: {gw: {kind: router, dhcp: {advertise: true}}, a: {addresses: dhcp}}
+links: {lan: {ends: [gw, {node: a, mac: '02:00:00:00:00:07'}], pipes: {p: {match: {to: a}}}}}
+",
+    );
+    let to = plan.links[0].treatments[0][0].filter.to.as_ref().unwrap();
+    assert_eq!(to.iter().map(ToString::to_string).collect::<Vec<_>>(), ["10.0.0.2/32", "fd00:6e6c::ff:fe00:7/128"]);
+}
+
+#[test]
 fn gaps_are_what_nobody_has() {
     let address = |last: u8| Ipv4Addr::new(10, 0, 0, last);
     let of = |taken: &[u8]| {

@@ -1,0 +1,301 @@
+//! Rules of a network namespace's firewall that divert traffic into a queue of netfilter, and their removal, from whichever network
+//! namespace this process is in by then.
+//!
+//! With iptables the rules of a name are in a chain of their own in the table `mangle`, and bear its name in a comment; with nftables,
+//! which is asked where no iptables can write them, they are in a table of their own. A packet that this machine makes
+//! meets them in `OUTPUT`, one that it receives in `PREROUTING`, unless it comes from the loopback interface: so each packet
+//! meets them once. Those that bear the mark have been diverted before.
+
+mod nft;
+
+use crate::error::KernelError;
+use crate::programs::{PATH, exists};
+use nix::sched::{CloneFlags, setns};
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Output, Stdio};
+
+/// The programs that write rules, in the order in which they are tried: what the machine's administrator has chosen, and what there
+/// is beside it. A kernel may have only one of the two kinds.
+const VARIANTS: [&str; 3] = ["", "-nft", "-legacy"];
+const FAMILIES: [&str; 2] = ["iptables", "ip6tables"];
+const NFT: &str = "nft";
+/// Chains have names of 28 bytes at most (`XT_EXTENSION_MAXNAMELEN`).
+const CHAIN: &str = "netloom-";
+/// How long the name of rules may be.
+pub const LONGEST_NAME: usize = 20;
+/// For how many seconds they wait for others of their kind.
+const PATIENCE: &str = "30";
+/// What legacy programs lock, which an ordinary user's cannot.
+const LOCK: &str = "/run/xtables.lock";
+
+/// The firewall of a network namespace, and the name of rules in it.
+#[derive(Debug)]
+pub struct Firewall {
+    home: File,
+    name: String,
+}
+
+/// What the rules of a name are to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diversion {
+    /// The number of the queue.
+    pub queue: u16,
+    /// What packets bear that are not diverted.
+    pub mark: u32,
+    /// The conditions of each rule, as `iptables` takes them: for IPv4, and for IPv6.
+    pub tables: [Vec<String>; 2],
+    /// The same as `nft` takes them, for both.
+    pub nft: Vec<String>,
+}
+
+impl Firewall {
+    /// That of this process's network namespace, for rules of this name.
+    ///
+    /// # Errors
+    /// The kernel's refusal, or that the name is too long.
+    pub fn here(name: &str) -> Result<Self, KernelError> {
+        if name.len() > LONGEST_NAME {
+            let message = format!("\"{name}\" is too long: rules have names of {LONGEST_NAME} characters at most");
+            return Err(KernelError::new("name rules of the firewall", 0).with_detail(message));
+        }
+        let home = File::open("/proc/self/ns/net")
+            .map_err(|error| KernelError::from_io("open this process's network namespace", &error))?;
+        Ok(Self { home, name: name.to_owned() })
+    }
+
+    /// Writes the rules, after removing those that the name has.
+    ///
+    /// # Errors
+    /// What the firewall's program said, and what may be missing. Nothing is left of the rules then.
+    pub fn divert(&self, diversion: &Diversion) -> Result<(), KernelError> {
+        self.remove()?;
+        let by_tables = FAMILIES.iter().zip(&diversion.tables).try_for_each(|(family, conditions)| {
+            if conditions.is_empty() { Ok(()) } else { self.write(family, &self.text(diversion, conditions)) }
+        });
+        let Err(tables) = by_tables else { return Ok(()) };
+        // One family may have been written. The error that is reported is the first.
+        let _ = self.remove();
+        if !exists(NFT, &path()) {
+            return Err(self.refused("write", &tables));
+        }
+        let by_nft = self.told(NFT, &["-f", "-"], &nft::table(&self.chain(), diversion));
+        by_nft.map_err(|nft| self.refused("write", &format!("{tables}; {nft}")))
+    }
+
+    /// Removes the rules of the name, if there are any.
+    ///
+    /// # Errors
+    /// What the firewall's program said.
+    pub fn remove(&self) -> Result<(), KernelError> {
+        for program in FAMILIES.iter().flat_map(|family| variants(family)) {
+            let Some(listed) = self.listed(&program, &["-w", PATIENCE, "-t", "mangle", "-S"]) else { continue };
+            let text = removal(&listed, &self.chain());
+            if !text.is_empty() {
+                self.restore(&program, &text).map_err(|why| self.refused("remove", &why))?;
+            }
+        }
+        let removal = self.listed(NFT, &["list", "tables"]).and_then(|listed| nft::removal(&listed, &self.chain()));
+        removal.map_or(Ok(()), |text| self.told(NFT, &["-f", "-"], &text).map_err(|why| self.refused("remove", &why)))
+    }
+
+    /// The numbers of the queues that rules name, whoever's they are, in the tables where such rules usually are.
+    pub fn queues_of_rules(&self) -> Vec<std::ops::RangeInclusive<u16>> {
+        let programs = FAMILIES.iter().flat_map(|family| variants(family));
+        let listings = programs.flat_map(|program| ["mangle", "filter"].map(|table| (program.clone(), table)));
+        let listed =
+            listings.filter_map(|(program, table)| self.listed(&program, &["-w", PATIENCE, "-t", table, "-S"]));
+        let by_nft = self.listed(NFT, &["list", "ruleset"]).map(|ruleset| nft::queues(&ruleset));
+        listed.flat_map(|rules| queues(&rules)).chain(by_nft.into_iter().flatten()).collect()
+    }
+
+    fn chain(&self) -> String {
+        format!("{CHAIN}{}", self.name)
+    }
+
+    fn text(&self, diversion: &Diversion, conditions: &[String]) -> String {
+        let (chain, comment) = (self.chain(), format!("-m comment --comment netloom:{}", self.name));
+        let Diversion { queue, mark, .. } = diversion;
+        let mut lines = vec!["*mangle".to_owned(), format!(":{chain} - [0:0]")];
+        lines.push(format!("-A {chain} -m mark --mark {mark:#x} -j RETURN"));
+        for condition in conditions {
+            let space = if condition.is_empty() { "" } else { " " };
+            lines.push(format!("-A {chain}{space}{condition} {comment} -j NFQUEUE --queue-num {queue} --queue-bypass"));
+        }
+        lines.push(format!("-A OUTPUT {comment} -j {chain}"));
+        lines.push(format!("-A PREROUTING ! -i lo {comment} -j {chain}"));
+        lines.push("COMMIT\n".to_owned());
+        lines.join("\n")
+    }
+
+    /// Has the first program write the rules that the kernel takes them from.
+    fn write(&self, family: &str, text: &str) -> Result<(), String> {
+        let mut first = None;
+        for program in variants(family) {
+            match self.restore(&program, text) {
+                Ok(()) => return Ok(()),
+                Err(why) => drop(first.get_or_insert(why)),
+            }
+        }
+        let missing = || format!("the program `{family}` is not installed: install the package iptables, or nftables");
+        Err(first.unwrap_or_else(missing))
+    }
+
+    fn refused(&self, what: &str, why: &str) -> KernelError {
+        KernelError::new(format!("{what} the firewall's rules for {}", self.name), 0).with_detail(with_advice(why))
+    }
+
+    fn restore(&self, program: &str, text: &str) -> Result<(), String> {
+        self.told(&format!("{program}-restore"), &["-w", PATIENCE, "--noflush"], text)
+    }
+
+    /// What a program lists; none if there is no such program.
+    fn listed(&self, program: &str, arguments: &[&str]) -> Option<String> {
+        let output = self.run(program, arguments, "").ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Has a program carry out a text; the first line of what it says against it.
+    fn told(&self, program: &str, arguments: &[&str], text: &str) -> Result<(), String> {
+        let output = self.run(program, arguments, text).map_err(|error| format!("{program}: {error}"))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        Err(format!("{program}: {}", said.first().copied().unwrap_or("it failed, and did not say why")))
+    }
+
+    /// Runs a program in the namespace of the rules.
+    fn run(&self, program: &str, arguments: &[&str], input: &str) -> io::Result<Output> {
+        let home = self.home.as_raw_fd();
+        let mut command = Command::new(program);
+        command.args(arguments).env("PATH", path()).env("LC_ALL", "C");
+        let lock = File::options().write(true).create(true).truncate(false).open(LOCK);
+        if lock.is_err() {
+            command.env(
+                "XTABLES_LOCKFILE",
+                env::temp_dir().join(format!("netloom-xtables-{}.lock", nix::unistd::geteuid())),
+            );
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let enter = move || {
+            // SAFETY: the parent keeps the descriptor open while it waits for this process.
+            setns(unsafe { BorrowedFd::borrow_raw(home) }, CloneFlags::CLONE_NEWNET).map_err(io::Error::from)
+        };
+        // SAFETY: between fork and exec this makes one system call, and allocates nothing.
+        let mut child = unsafe { command.pre_exec(enter) }.spawn()?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // A program that does not read its input says why by itself.
+            let _ = stdin.write_all(input.as_bytes());
+        }
+        child.wait_with_output()
+    }
+}
+
+/// The programs of a family that this machine has.
+fn variants(family: &str) -> Vec<String> {
+    let path = path();
+    VARIANTS.iter().map(|variant| format!("{family}{variant}")).filter(|program| exists(program, &path)).collect()
+}
+
+/// Where to look for them: they are root's programs, which an ordinary user's path lacks.
+fn path() -> OsString {
+    let mut path = env::var_os("PATH").unwrap_or_default();
+    path.push(if path.is_empty() { "" } else { ":" });
+    path.push(OsStr::new(PATH));
+    path
+}
+
+/// What removes all that `listed` has of a chain; nothing if it has nothing.
+fn removal(listed: &str, chain: &str) -> String {
+    let declared = format!("-N {chain}");
+    let jump = format!("-j {chain}");
+    let is_there = listed.lines().any(|line| line == declared);
+    let jumps = listed.lines().filter(|line| line.ends_with(&jump)).filter_map(|line| line.strip_prefix("-A "));
+    let mut lines: Vec<String> = jumps.map(|rule| format!("-D {rule}")).collect();
+    if is_there {
+        lines.extend([format!("-F {chain}"), format!("-X {chain}")]);
+    }
+    if lines.is_empty() { String::new() } else { format!("*mangle\n{}\nCOMMIT\n", lines.join("\n")) }
+}
+
+/// The queues that rules name.
+fn queues(listed: &str) -> Vec<std::ops::RangeInclusive<u16>> {
+    let mut found = Vec::new();
+    for line in listed.lines() {
+        let mut words = line.split_ascii_whitespace();
+        while let Some(word) = words.next() {
+            let value = match word {
+                "--queue-num" | "--queue-balance" => words.next().unwrap_or_default(),
+                _ => continue,
+            };
+            let (first, last) = value.split_once(':').unwrap_or((value, value));
+            if let (Ok(first), Ok(last)) = (first.parse(), last.parse()) {
+                found.push(first..=last);
+            }
+        }
+    }
+    found
+}
+
+fn with_advice(why: &str) -> String {
+    let advice = if why.contains("NFQUEUE") || why.contains("No such file") || why.contains("No chain/target/match") {
+        ": this kernel lacks a part: try `modprobe -a nfnetlink_queue nft_queue xt_NFQUEUE xt_mark xt_comment xt_multiport xt_dscp`"
+    } else if why.contains("Permission denied") || why.contains("Operation not permitted") {
+        ": this takes the right to administer the network (CAP_NET_ADMIN): run it as root, or in a network namespace of your own"
+    } else {
+        ""
+    };
+    format!("{why}{advice}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_divert_each_packet_once() {
+        let firewall = Firewall::here("web").expect("a namespace");
+        let conditions = vec!["-d 10.0.0.0/8 -p 6".to_owned(), String::new()];
+        let diversion = Diversion { queue: 7, mark: 0x4e4c, tables: [Vec::new(), Vec::new()], nft: Vec::new() };
+        assert_eq!(
+            firewall.text(&diversion, &conditions),
+            "*mangle\n:netloom-web - [0:0]\n-A netloom-web -m mark --mark 0x4e4c -j RETURN\n\
+             -A netloom-web -d 10.0.0.0/8 -p 6 -m comment --comment netloom:web -j NFQUEUE --queue-num 7 --queue-bypass\n\
+             -A netloom-web -m comment --comment netloom:web -j NFQUEUE --queue-num 7 --queue-bypass\n\
+             -A OUTPUT -m comment --comment netloom:web -j netloom-web\n\
+             -A PREROUTING ! -i lo -m comment --comment netloom:web -j netloom-web\nCOMMIT\n"
+        );
+        let wrong = Firewall::here("a-name-of-more-than-twenty").expect_err("it is too long").to_string();
+        assert!(wrong.ends_with("rules have names of 20 characters at most"), "{wrong}");
+    }
+
+    #[test]
+    fn removal_takes_what_is_there_and_nothing_else() {
+        let listed = "-P OUTPUT ACCEPT\n-N netloom-web\n-N netloom-web2\n-A OUTPUT -m comment --comment \"netloom:web\" -j netloom-web\n\
+                      -A OUTPUT -j netloom-web2\n-A netloom-web -j NFQUEUE --queue-num 7 --queue-bypass\n";
+        assert_eq!(
+            removal(listed, "netloom-web"),
+            "*mangle\n-D OUTPUT -m comment --comment \"netloom:web\" -j netloom-web\n-F netloom-web\n-X netloom-web\nCOMMIT\n"
+        );
+        assert_eq!(removal("-P OUTPUT ACCEPT\n-N netloom-web2\n", "netloom-web"), "");
+    }
+
+    #[test]
+    fn queues_of_others_are_seen() {
+        let listed = "-A OUTPUT -j NFQUEUE --queue-num 5 --queue-bypass\n-A INPUT -j NFQUEUE --queue-balance 7:9\n-A x --queue-num y\n";
+        assert_eq!(queues(listed), [5..=5, 7..=9]);
+    }
+
+    #[test]
+    fn what_may_be_missing_is_named() {
+        assert!(with_advice("iptables-restore: Couldn't load target `NFQUEUE'").contains("modprobe"));
+        assert!(with_advice("Fatal: can't open lock file: Permission denied").contains("CAP_NET_ADMIN"));
+        assert_eq!(with_advice("else"), "else");
+    }
+}

@@ -1,0 +1,66 @@
+//! What nodes are.
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Runs programs and forwards nothing.
+    #[default]
+    Host,
+    /// Runs programs and forwards packets of both families.
+    Router,
+    /// Forwards packets of both families inside the packet engine, and runs nothing.
+    Transit,
+    /// Forwards frames by Ethernet addresses inside the packet engine, and has no addresses of its own.
+    Switch,
+    /// Repeats frames at all other ports inside the packet engine, and has no addresses of its own.
+    Hub,
+    /// Runs Open vSwitch, which forwards frames as its controller says; its ports have no addresses.
+    OpenFlow,
+    /// What is outside of the lab; no lab file says it.
+    Outside,
+}
+
+impl NodeKind {
+    /// As the lab file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Router => "router",
+            Self::Transit => "transit",
+            Self::Switch => "switch",
+            Self::Hub => "hub",
+            Self::OpenFlow => "openflow",
+            Self::Outside => "outside",
+        }
+    }
+
+    /// As messages call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Transit => "transit router",
+            Self::OpenFlow => "OpenFlow switch",
+            _ => self.name(),
+        }
+    }
+
+    /// The same with its article.
+    pub fn titled(self) -> String {
+        format!("{} {}", if self == Self::OpenFlow { "an" } else { "a" }, self.title())
+    }
+
+    /// Whether it is a router, which passes packets on that are for others.
+    pub fn forwards(self) -> bool {
+        matches!(self, Self::Router | Self::Transit)
+    }
+
+    /// Whether it has addresses. A device that has none joins its links to one segment; at an OpenFlow switch that is so
+    /// for all but the links that lead to its controller.
+    pub fn has_addresses(self) -> bool {
+        !matches!(self, Self::Switch | Self::Hub | Self::OpenFlow | Self::Outside)
+    }
+
+    /// Whether it is a machine, on which programs run.
+    pub fn runs_programs(self) -> bool {
+        matches!(self, Self::Host | Self::Router | Self::OpenFlow)
+    }
+}

@@ -1,0 +1,196 @@
+//! Shapes: pipes for traffic of the machine itself, without nodes.
+
+use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
+use crate::errors::Errors;
+use crate::fields::Fields;
+use crate::keys::{DIRECTION, Key, Kind, Section};
+use crate::models::{self, ChangeError, KEYS, filter};
+use crate::plan::{DiversionPlan, NodeKind};
+use crate::scalar::word;
+use crate::{Plan, Span, bounded, names, parse, yaml};
+use netloom_link::{Filter, PipeConfig};
+use netloom_units::Bytes;
+use std::path::Path;
+
+/// Which traffic of this machine goes through which pipes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// Which packets go forward; those with source and destination exchanged go backward.
+    pub filter: Filter,
+    /// Whether nothing goes backward: the answers stay as they are.
+    pub is_one_way: bool,
+    /// The pipes forward and backward.
+    pub pipes: [PipeConfig; 2],
+}
+
+/// The file of a shape.
+const SHAPE: Section = Section {
+    name: "shape",
+    doc: "Traffic of this machine, and the pipes that it goes through.",
+    groups: &[
+        &[
+            Key::new("match", Kind::Section(&filter::SECTION), "{to: 10.1.0.0/16}", "Which packets go forward.")
+                .required(),
+            Key::new(
+                "one_way",
+                Kind::Word(&["true", "false"]),
+                "true",
+                "Whether the answers stay as they are. Default: they go backward.",
+            ),
+            Key::new("forward", Kind::Section(&DIRECTION), "{rate: 16 Mbit/s}", "What differs for what matches."),
+            Key::new("backward", Kind::Section(&DIRECTION), "{rate: 1 Mbit/s}", "What differs for the answers."),
+        ],
+        KEYS,
+    ],
+};
+
+/// The name of the link whose pipes they are, and its ends.
+pub const SHAPE_LINK: &str = "pipe";
+/// Chains of the firewall have names of 28 bytes at most, and theirs say whose they are.
+const LONGEST_NAME: usize = 20;
+const NODES: [&str; 2] = ["from", "to"];
+
+impl Shape {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// All errors in it, or why it could not be read.
+    pub fn load(path: &Path) -> Result<Self, Diagnostics> {
+        let file = path.display().to_string();
+        let failed = |text: &str, errors| Diagnostics::new(&file, text, Severity::Error, errors);
+        let text =
+            bounded::read_lab(path).map_err(|why| failed("", vec![Diagnostic::new(Span::default(), "", why)]))?;
+        let root = yaml::parse(&text).map_err(|errors| failed(&text, errors))?;
+        let mut errors = Errors::in_folder(path.parent().unwrap_or(Path::new("")));
+        match decode(&root, &mut errors) {
+            Some(shape) if errors.is_empty() => Ok(shape),
+            _ => Err(failed(&text, errors.into_entries())),
+        }
+    }
+
+    /// The file that says the same.
+    pub fn text(&self) -> String {
+        let direction = |config: &PipeConfig| {
+            let keys: Vec<String> =
+                models::written(config).into_iter().map(|(key, value)| format!("{key}: {value}")).collect();
+            format!("{{{}}}", keys.join(", "))
+        };
+        let [forward, backward] = self.pipes.each_ref().map(direction);
+        let filter = write_match(&self.filter);
+        let one_way = if self.is_one_way { "one_way: true\n" } else { "" };
+        format!("match: {filter}\n{one_way}forward: {forward}\nbackward: {backward}\n")
+    }
+
+    /// The plan of a lab that has nothing but these pipes.
+    ///
+    /// # Errors
+    /// A name that no lab can have, or a pipe whose models do not fit together: the key, and why.
+    pub fn plan(&self, name: &str) -> Result<Plan, ChangeError> {
+        names::check_name(name).map_err(ChangeError::new)?;
+        if name.len() > LONGEST_NAME {
+            let message = format!("\"{name}\" is too long: shapes have names of {LONGEST_NAME} characters at most");
+            return Err(ChangeError::new(message));
+        }
+        let [from, to] = NODES;
+        let text = format!(
+            "name: \"{name}\"\nshards: 1\nnodes: {{{from}: {{kind: hub}}, {to}: {{kind: hub}}}}\nlinks: {{{SHAPE_LINK}: {{ends: [{from}, {to}]}}}}\n"
+        );
+        let lab = parse(&text, name).map_err(|wrong| ChangeError::new(wrong.to_string()))?;
+        let mut plan = lab.plan;
+        for node in &mut plan.nodes {
+            node.kind = NodeKind::Outside;
+        }
+        for link in &mut plan.links {
+            let mtu = Bytes::new(u64::from(link.mtu));
+            let misfit = self.pipes.iter().find_map(|pipe| pipe.check(mtu).err());
+            misfit.map_or(Ok(()), |wrong| Err(ChangeError::new(wrong.to_string())))?;
+            link.pipes.clone_from(&self.pipes);
+        }
+        plan.diversion = Some(DiversionPlan { filter: self.filter.clone(), is_one_way: self.is_one_way, queue: None });
+        Ok(plan)
+    }
+}
+
+fn decode(root: &yaml::Node, errors: &mut Errors) -> Option<Shape> {
+    let fields = Fields::open(root, &SHAPE, errors)?;
+    let both = models::decode(&fields, errors).applied_to(&PipeConfig::default());
+    let pipes = ["forward", "backward"].map(|direction| {
+        let own = fields.get(direction).and_then(|inner| Fields::open(inner, &DIRECTION, errors));
+        if let Some(further) = own.as_ref().and_then(|own| own.get("pipes")) {
+            errors.push(further.error("a shape has one pipe in each direction: add another shape for other traffic"));
+        }
+        own.map(|own| models::decode(&own, errors)).unwrap_or_default().applied_to(&both)
+    });
+    let filter = fields.get("match").and_then(|inner| filter::decode(inner, errors))?;
+    let is_one_way = fields.read("one_way", |value| word(value, &[("true", true), ("false", false)]), errors);
+    Some(Shape { filter, is_one_way: is_one_way.unwrap_or(false), pipes })
+}
+
+/// The filter that words describe as people say it, `to 10.1.0.0/16 tcp port 443`, or as a lab file has it, in braces.
+///
+/// # Errors
+/// A word that is not known, or a value that is not one of its kind.
+///
+/// ```
+/// use netloom_lab::{parse_match, write_match};
+/// let filter = parse_match("to 10.1.0.0/16 tcp port 80,443")?;
+/// assert_eq!(write_match(&filter), "{to: 10.1.0.0/16, protocol: tcp, port: [80, 443]}");
+/// # Ok::<(), netloom_lab::ChangeError>(())
+/// ```
+pub fn parse_match(text: &str) -> Result<Filter, ChangeError> {
+    let yaml = if text.trim_start().starts_with('{') { text.to_owned() } else { in_braces(text)? };
+    let failed = |errors: Vec<Diagnostic>| {
+        let why = errors.first().map_or("it cannot be read", Diagnostic::message);
+        ChangeError::new(format!("match: {why}"))
+    };
+    let node = yaml::parse(&yaml).map_err(failed)?;
+    let mut errors = Errors::default();
+    let filter = filter::decode(&node, &mut errors);
+    filter.ok_or_else(|| failed(errors.into_entries()))
+}
+
+/// The filter as a lab file has it.
+pub fn write_match(filter: &Filter) -> String {
+    filter::write(filter)
+}
+
+const WORDS: &str = "write for example \"to 10.1.0.0/16 tcp port 443\": from, to, port, from-port, to-port and dscp with a value \
+                     each, or several with commas, and a protocol";
+
+fn in_braces(text: &str) -> Result<String, ChangeError> {
+    let wrong = |what: String| ChangeError::new(format!("match: {what}: {WORDS}"));
+    let mut keys: Vec<String> = Vec::new();
+    let mut words = text.split_whitespace();
+    while let Some(word) = words.next() {
+        let key = match word {
+            "from" | "to" | "port" | "dscp" | "protocol" => word,
+            "from-port" | "src-port" => "from_port",
+            "to-port" | "dst-port" => "to_port",
+            "proto" => "protocol",
+            _ if word.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+                keys.push(format!("protocol: {}", list(word)));
+                continue;
+            }
+            _ => return Err(wrong(format!("`{word}` stands where a word should"))),
+        };
+        let value = words.next().ok_or_else(|| wrong(format!("nothing stands behind `{word}`")))?;
+        keys.push(format!("{key}: {}", list(value)));
+    }
+    if keys.is_empty() {
+        return Err(wrong("it says nothing".into()));
+    }
+    Ok(format!("{{{}}}", keys.join(", ")))
+}
+
+/// As a list of YAML; what would mean something else there is in quotes.
+fn list(value: &str) -> String {
+    let quoted = |one: &str| {
+        let is_plain = one.bytes().all(|b| b.is_ascii_alphanumeric() || b"./-".contains(&b));
+        if is_plain { one.to_owned() } else { format!("{one:?}") }
+    };
+    let all: Vec<String> = value.split(',').map(quoted).collect();
+    if let [one] = &all[..] { one.clone() } else { format!("[{}]", all.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! Traffic of this machine that goes through a lab's links: what catches it, before the lab is made, and the rules that divert it.
+
+mod conditions;
+mod session;
+
+use netloom_dataplane::{Diverted, NetfilterQueue, PortConfig, RawSockets};
+use netloom_host::KernelError;
+use netloom_host::firewall::{self, Firewall};
+use netloom_judge::RunError;
+use netloom_lab::fabric::{pipe_id, port_id};
+use netloom_lab::{DiversionPlan, Plan};
+use std::io;
+
+pub use session::{SshSession, ssh_session};
+
+/// The first queue that is tried; programs that use queues take small numbers.
+const FIRST_QUEUE: u16 = 19_968;
+/// The last that is tried.
+const LAST_QUEUE: u16 = 20_223;
+/// What packets bear that have been diverted: "netl".
+const MARK: u32 = 0x6e65_746c;
+
+/// What catches diverted traffic. It belongs to the network namespace in which it was made.
+#[derive(Debug)]
+pub(crate) struct Catch {
+    queue: NetfilterQueue,
+    sockets: RawSockets,
+}
+
+/// Takes a queue, if the plan needs one, and what its rules will be.
+pub(crate) fn prepare(plan: &Plan) -> Result<Option<(Catch, Firewall)>, RunError> {
+    let Some(diversion) = &plan.diversion else { return Ok(None) };
+    let firewall = Firewall::here(&plan.name).map_err(|error| refused(&error))?;
+    let queue = take_queue(&firewall, diversion.queue)?;
+    let sockets = RawSockets::open(MARK).map_err(|error| {
+        RunError::Machine(format!("open a raw socket for diverted traffic: {error}{}", advice(&error)))
+    })?;
+    Ok(Some((Catch { queue, sockets }, firewall)))
+}
+
+/// A queue that neither a program nor a rule has: this one, or any.
+fn take_queue(firewall: &Firewall, wanted: Option<u16>) -> Result<NetfilterQueue, RunError> {
+    let taken = firewall.queues_of_rules();
+    let is_free = |number: &u16| !taken.iter().any(|range| range.contains(number));
+    let numbers = wanted.map_or(FIRST_QUEUE..=LAST_QUEUE, |number| number..=number);
+    for number in numbers.filter(is_free) {
+        match NetfilterQueue::open(number) {
+            Ok(queue) => return Ok(queue),
+            // Another program has it.
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
+            Err(error) => {
+                let message = format!("take queue {number} of netfilter: {error}{}", advice(&error));
+                return Err(RunError::Machine(message));
+            }
+        }
+    }
+    Err(RunError::Machine(match wanted {
+        Some(number) => {
+            format!(
+                "queue {number} of netfilter belongs to another program or rule: leave --queue-number out, or say another"
+            )
+        }
+        None => format!("the queues {FIRST_QUEUE} to {LAST_QUEUE} of netfilter all belong to other programs or rules"),
+    }))
+}
+
+fn advice(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => {
+            ": this takes the right to administer the network (CAP_NET_ADMIN): run it as root, or in a network namespace of your own"
+        }
+        Some(libc::EPROTONOSUPPORT | libc::EAFNOSUPPORT | libc::EINVAL | libc::EOPNOTSUPP) => {
+            ": this kernel lacks a part (CONFIG_NETFILTER_NETLINK_QUEUE): try `modprobe nfnetlink_queue`"
+        }
+        _ => "",
+    }
+}
+
+fn refused(error: &KernelError) -> RunError {
+    RunError::Machine(error.to_string())
+}
+
+impl Catch {
+    /// The rules that lead here.
+    pub(crate) fn rules(&self, plan: &DiversionPlan) -> firewall::Diversion {
+        firewall::Diversion {
+            queue: self.queue.number(),
+            mark: MARK,
+            tables: [false, true].map(|is_v6| conditions::tables(&plan.filter, plan.is_one_way, is_v6)),
+            nft: conditions::nft(&plan.filter, plan.is_one_way),
+        }
+    }
+
+    /// The ports of the engine that it is, at the ends of the plan's first link.
+    pub(crate) fn port(self, plan: &Plan, diversion: &DiversionPlan) -> PortConfig {
+        let pipes = plan.pipes().enumerate().map(|(place, pipe)| (pipe_id(place), pipe.config.clone()));
+        let ends = &plan.links[0].ends;
+        PortConfig::Diverted(Box::new(Diverted {
+            ports: [port_id(ends[0].end), port_id(ends[1].end)],
+            filter: diversion.filter.clone(),
+            is_one_way: diversion.is_one_way,
+            pipes: pipes.collect(),
+            queue: self.queue,
+            sockets: self.sockets,
+        }))
+    }
+}
+
+/// Diverts the traffic.
+pub(crate) fn divert(firewall: &Firewall, rules: &firewall::Diversion) -> Result<(), RunError> {
+    firewall.divert(rules).map_err(|error| refused(&error))
+}
