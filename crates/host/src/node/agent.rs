@@ -13,11 +13,13 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::io::fcntl_dupfd_cloexec;
 
 use super::config::NodeConfig;
+use super::fresh::Fresh;
 use super::outbox::Outbox;
 use super::programs::Programs;
 use super::protocol::{Event, Program, Reply, Request, receive, send};
 use super::watch::{NetworkChange, Watch};
 use super::{configure, inspect, program, routes, socket};
+use crate::clone::leave_other_namespaces;
 use crate::error::{Attempted, KernelError};
 use crate::memory;
 
@@ -25,12 +27,13 @@ use crate::memory;
 pub(crate) const KILLED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Serves the lab process until that is gone. Its sockets are the only open descriptors that the node keeps.
-pub(super) fn run(config: &NodeConfig, control: OwnedFd, events: OwnedFd) -> i32 {
+pub(super) fn run(config: &NodeConfig, fresh: &Fresh, control: OwnedFd, events: OwnedFd) -> i32 {
     let Ok((control, events)) = keep_only(control, events) else { return 1 };
     // Only the name that `ps` shows depends on it.
     let _ = nix::sys::prctl::set_name(c"netloom-node");
     let Ok(signals) = watch_children() else { return 1 };
-    let prepared = configure::prepare(config);
+    let namespaces = leave_other_namespaces().attempted(|| "make the namespaces");
+    let prepared = namespaces.and_then(|()| configure::prepare(config, fresh));
     let failed = prepared.is_err();
     let reply = prepared.map_or_else(Reply::Refused, |notes| Reply::Prepared { notes });
     if send(&control, &reply, &[]).is_err() || failed {

@@ -8,6 +8,8 @@ use std::num::NonZeroU32;
 use ipnet::IpNet;
 
 use super::config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
+use super::fresh::Fresh;
+use super::parameters::{SCOPES, keys_of_ipv4, keys_of_ipv6};
 use super::{congestion, offloads};
 use crate::error::{Attempted, KernelError};
 use crate::netlink::{
@@ -24,7 +26,7 @@ pub(crate) const LOOPBACK: u32 = 1;
 
 /// Everything that can be done before the interfaces exist. They then take their parameters from `default`. Returns
 /// what could not be had but is not needed.
-pub(crate) fn prepare(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
+pub(crate) fn prepare(config: &NodeConfig, fresh: &Fresh) -> Result<Vec<String>, KernelError> {
     nix::unistd::sethostname(&config.name).attempted(|| "set the host name")?;
     mount::only_proc()?;
     if let Some(Hosts::File(file)) = &config.hosts {
@@ -32,7 +34,7 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
     }
     files::enter(&config.files, &config.name)?;
     config.sysctls.iter().try_for_each(|(key, _)| refuse_shared(key))?;
-    let mut notes = prepare_network(config)?;
+    let mut notes = prepare_network(config, fresh)?;
     // A machine that hides parts of its /sys, as containers do, lets no process mount a fresh one. Programs then see
     // the machine's interfaces there instead of the node's, which few of them ever look at.
     match mount::only_sys() {
@@ -44,8 +46,8 @@ pub(crate) fn prepare(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
 }
 
 /// The parameters that belong to no interface, and the loopback interface. Returns what is to be known of them.
-fn prepare_network(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
-    base_sysctls(config.forwarding)?;
+fn prepare_network(config: &NodeConfig, fresh: &Fresh) -> Result<Vec<String>, KernelError> {
+    base_sysctls(config.forwarding, fresh)?;
     config.multipath.map_or(Ok(()), spread_flows)?;
     let mut notes = Vec::new();
     for (key, value) in &config.sysctls {
@@ -67,7 +69,7 @@ pub(crate) fn prepare_guest(config: &NodeConfig) -> Result<Vec<String>, KernelEr
     if let Some(Hosts::Text(text)) = config.hosts.as_ref().filter(|_| !is_own) {
         std::fs::write("/etc/hosts", text).attempted(|| "write /etc/hosts")?;
     }
-    prepare_network(config)
+    prepare_network(config, &Fresh::default())
 }
 
 /// Interfaces, addresses, neighbors and routes.
@@ -123,13 +125,13 @@ pub(crate) fn is_settled(config: &NodeConfig) -> Result<bool, KernelError> {
 }
 
 /// Parameters that must not depend on the machine's own: a new namespace inherits the IPv4 ones from it.
-fn base_sysctls(forwarding: bool) -> Result<(), KernelError> {
+fn base_sysctls(forwarding: bool, fresh: &Fresh) -> Result<(), KernelError> {
     // First, since the kernel resets other parameters when it changes.
     let forward = if forwarding { "1" } else { "0" };
-    sysctl::set("net.ipv4.ip_forward", forward)?;
-    ["all", "default"].into_iter().try_for_each(scoped_sysctls)?;
-    for scope in ["all", "default"] {
-        sysctl::set_if_present(&format!("net.ipv6.conf.{scope}.forwarding"), forward)?;
+    fresh.set("net.ipv4.ip_forward", forward)?;
+    SCOPES.into_iter().try_for_each(|scope| scoped_sysctls(scope, fresh))?;
+    for scope in SCOPES {
+        fresh.set_if_present(&format!("net.ipv6.conf.{scope}.forwarding"), forward)?;
     }
     unprivileged_pings()
 }
@@ -153,22 +155,16 @@ fn unprivileged_pings() -> Result<(), KernelError> {
 }
 
 /// The parameters of all interfaces, of those to come, or of one.
-fn scoped_sysctls(scope: &str) -> Result<(), KernelError> {
+fn scoped_sysctls(scope: &str, fresh: &Fresh) -> Result<(), KernelError> {
     // In the names of parameters a slash stands for a dot.
     let scope = scope.replace('.', "/");
-    // Replies may take another way than requests did: links are asymmetric on purpose.
-    for key in ["rp_filter", "arp_filter", "arp_ignore", "arp_announce", "proxy_arp", "log_martians"] {
-        sysctl::set(&format!("net.ipv4.conf.{scope}.{key}"), "0")?;
-    }
-    for key in ["disable_ipv6", "accept_dad", "accept_ra", "router_solicitations"] {
-        sysctl::set_if_present(&format!("net.ipv6.conf.{scope}.{key}"), "0")?;
-    }
-    Ok(())
+    keys_of_ipv4(&scope).try_for_each(|key| fresh.set(&key, "0"))?;
+    keys_of_ipv6(&scope).try_for_each(|key| fresh.set_if_present(&key, "0"))
 }
 
 /// The parameters of interfaces that were there before those of all to come were set.
 pub(crate) fn settle_interfaces(config: &NodeConfig) -> Result<(), KernelError> {
-    config.interfaces.iter().try_for_each(|interface| scoped_sysctls(&interface.name))
+    config.interfaces.iter().try_for_each(|interface| scoped_sysctls(&interface.name, &Fresh::default()))
 }
 
 fn refuse_shared(key: &str) -> Result<(), KernelError> {

@@ -18,10 +18,11 @@ use nix::unistd::Pid;
 
 use super::agent;
 use super::config::NodeConfig;
+use super::fresh::Fresh;
 use super::protocol::{CpuWait, Event, ProcessId, Program, Reply, Request, receive, send};
 use super::socket::SocketConfig;
 use super::watch::NetworkChange;
-use crate::clone::{Cloned, OWN_NAMESPACES, assert_one_thread, clone_process};
+use crate::clone::{Cloned, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
 use crate::fds::try_receive_with_fds;
 use crate::memory;
@@ -170,8 +171,10 @@ impl Node {
         assert_one_thread("nodes are");
         // Freed memory and the configurations of other nodes would be copied into the page tables of every node.
         memory::give_back();
-        let make = |config: C| Ok((Self::fork(config.borrow())?, config.borrow().cgroup.clone()));
-        let made: Vec<(Self, Option<PathBuf>)> = configs.into_iter().map(make).collect::<Result<_, NodeError>>()?;
+        let configs = configs.into_iter();
+        let fresh = Fresh::for_nodes(configs.size_hint().1);
+        let make = |config: C| Ok((Self::fork(config.borrow(), &fresh)?, config.borrow().cgroup.clone()));
+        let made: Vec<(Self, Option<PathBuf>)> = configs.map(make).collect::<Result<_, NodeError>>()?;
         // One right after the other: the first change to a control group waits some 10 ms for the whole kernel to
         // take note, and those that follow at once need not.
         for (node, group) in &made {
@@ -199,7 +202,7 @@ impl Node {
         Ok(Self::create_all([config])?.remove(0))
     }
 
-    fn fork(config: &NodeConfig) -> Result<Self, NodeError> {
+    fn fork(config: &NodeConfig, fresh: &Fresh) -> Result<Self, NodeError> {
         let refused = |error| NodeError::Refused { node: config.name.clone(), error };
         let pair = || {
             socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
@@ -207,9 +210,10 @@ impl Node {
         };
         let (control, agent_control) = pair().map_err(refused)?;
         let (events, agent_events) = pair().map_err(refused)?;
-        let Cloned { pid, .. } = clone_process(OWN_NAMESPACES, move || agent::run(config, agent_control, agent_events))
-            .attempted(|| "make the namespaces")
-            .map_err(refused)?;
+        let Cloned { pid, .. } =
+            clone_process(libc::CLONE_NEWPID, move || agent::run(config, fresh, agent_control, agent_events))
+                .attempted(|| "make a process")
+                .map_err(refused)?;
         Ok(Self { name: config.name.clone(), pid, control, events, notes: Vec::new(), gone: false })
     }
 
