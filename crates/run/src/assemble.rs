@@ -1,5 +1,7 @@
 //! From the plan to a network that works: nodes, interfaces, addresses, routes, and the engine. Runs in the lab process.
 
+mod ends;
+
 use crate::diversion::{self, Catch};
 use crate::driver::Driver;
 use crate::exposed::Ways;
@@ -9,16 +11,15 @@ use crate::job::Job;
 use crate::kernels::Kernels;
 use crate::links::{Links, read_port_counters};
 use crate::node::{LabNode, Transit};
-use crate::port_name::interface_of;
 use crate::session::{Parts, Session};
 use crate::shards::Sharing;
 use crate::{Event, bridges, files, memory, refusal, virtual_time};
+use ends::{await_joined, in_node, make_links};
 use netloom_control::Server;
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
-use netloom_fabric::{PortId, TapId};
+use netloom_fabric::TapId;
 use netloom_guest::node::{KernelNode, Pump};
 use netloom_host::expose::Exposed;
-use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
 use netloom_host::processors::{self, Claim};
 use netloom_host::runtime::RuntimeDir;
@@ -26,8 +27,7 @@ use netloom_host::signals::Signals;
 use netloom_judge::losses::PortCounters;
 use netloom_judge::quantity::counted;
 use netloom_judge::{ExitCode, LinkName, PipePlace, RunError};
-use netloom_lab::fabric::port_id;
-use netloom_lab::{Clock, Cpus, EndPlan, LinkPlan, NodePlan, Plan, Precision, RulePlan, Stack, TableRoutePlan};
+use netloom_lab::{Clock, Cpus, LinkPlan, NodePlan, Plan, Precision, RulePlan, Stack, TableRoutePlan};
 use netloom_results::EventLog;
 use netloom_results::capture::{Captures, Pace};
 use netloom_units::Seed;
@@ -325,87 +325,8 @@ fn kernel_seed(seed: Seed) -> NonZeroU32 {
     NonZeroU32::new(u32::from_be_bytes([bytes[4], bytes[5], bytes[6], bytes[7]])).unwrap_or(NonZeroU32::MIN)
 }
 
-/// A veth pair for every end of a link at a namespace node: one interface in the node, the other here, where the engine
-/// finds it. A socket for every end at a kernel node. One pair for a link that is joined in the kernel; those to bridges of the
-/// kernel are made with these.
-///
-/// The interfaces of a shard are made one after the other, so that the kernel can tell by their numbers whose they are.
-fn make_links(
-    plan: &Plan,
-    sharing: &Sharing,
-    nodes: &[Option<Box<dyn LabNode>>],
-    kernels: Option<&Kernels>,
-) -> Result<Vec<PortConfig>, RunError> {
-    let mut made = Vec::new();
-    let mut ports = Vec::new();
-    for link in &plan.links {
-        if bridges::is_at_bridge(plan, link) {
-            continue;
-        }
-        if link.bypass.is_joined() {
-            let pair = Veth { ends: [0, 1].map(|place| in_node(plan, nodes, &link.ends[place])), mtu: link.mtu };
-            made.push((0, None, pair));
-            continue;
-        }
-        for place in &link.ends {
-            let port = port_id(place.end);
-            let listener = kernels.map_or(Ok(None), |kernels| kernels.listen(place.node, place.interface))?;
-            if let Some(listener) = listener {
-                ports.push(PortConfig::Guest { port, listener });
-                continue;
-            }
-            if plan.nodes[place.node].stack == Stack::Engine {
-                // A transit device is inside the engine, and needs no interface.
-                continue;
-            }
-            let here = VethEnd { name: interface_of(port), mac: None, namespace: None, up: true };
-            let pair = Veth { ends: [here, in_node(plan, nodes, place)], mtu: link.mtu };
-            made.push((sharing.of_end(place.end), Some(port), pair));
-        }
-    }
-    made.sort_by_key(|(shard, ..)| *shard);
-    let (places, pairs): (Vec<Option<PortId>>, Vec<Veth>) =
-        made.into_iter().map(|(_, port, pair)| (port, pair)).unzip();
-    let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs));
-    let indexes = indexes.map_err(|error| refusal::in_set_up(&error))?;
-    let interface = |(port, ifindex): (Option<PortId>, u32)| Some(PortConfig::Interface { port: port?, ifindex });
-    ports.extend(places.into_iter().zip(indexes).filter_map(interface));
-    Ok(ports)
-}
-
-/// The interface at this end of a link between namespace nodes.
-fn in_node(plan: &Plan, nodes: &[Option<Box<dyn LabNode>>], place: &EndPlan) -> VethEnd {
-    let interface = &plan.nodes[place.node].interfaces[place.interface];
-    let namespace = nodes[place.node].as_ref().and_then(|node| node.namespaces());
-    assert!(namespace.is_some(), "an interface pair ends at a node with namespaces");
-    VethEnd { name: interface.name.clone(), mac: Some(interface.mac), namespace, up: false }
-}
-
 /// How long the kernel may take to notice that both ends of its pairs are up; it takes some milliseconds.
 const RUNNING_WITHIN: RealDuration = RealDuration::from_secs(10);
-
-/// Waits until the nodes whose links are joined in the kernel can send: what they sent before would be dropped.
-fn await_joined(plan: &Plan, nodes: &mut [Option<Box<dyn LabNode>>]) -> Result<(), RunError> {
-    let joined = plan.links.iter().filter(|link| link.bypass.is_joined());
-    let ends = joined.flat_map(|link| &link.ends).filter(|end| plan.nodes[end.node].stack == Stack::Namespace);
-    let concerned: BTreeSet<usize> = ends.map(|end| end.node).collect();
-    let until = Instant::now() + RUNNING_WITHIN;
-    for place in concerned {
-        let Some(node) = &mut nodes[place] else { continue };
-        while node.running().map_err(refusal::of_node)?.len() < plan.nodes[place].interfaces.len() {
-            if Instant::now() > until {
-                return Err(RunError::Machine(format!(
-                    "node {}: its interfaces are not running after {} s, although they and those that they are joined \
-                     to were brought up",
-                    node.name(),
-                    RUNNING_WITHIN.as_secs()
-                )));
-            }
-            std::thread::sleep(RealDuration::from_millis(1));
-        }
-    }
-    Ok(())
-}
 
 /// All nodes configure themselves at the same time.
 fn configure<'a, N: LabNode + ?Sized + 'a>(nodes: impl Iterator<Item = &'a mut N>) -> Result<(), RunError> {
