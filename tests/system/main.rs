@@ -16,6 +16,7 @@ mod dilations;
 mod doctor;
 mod endings;
 mod events;
+mod external;
 mod faults;
 mod files;
 mod firewall;

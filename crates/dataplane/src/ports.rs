@@ -7,6 +7,7 @@
 mod backlog;
 mod borders;
 mod diverted;
+mod external;
 mod guests;
 mod interfaces;
 mod set;
@@ -17,6 +18,7 @@ use crate::clock::Clock;
 use crate::edge::{Edge, Handover};
 use crate::report::EngineReport;
 pub use diverted::{Diverted, NetfilterQueue, RawSockets};
+pub use external::{External, WireSockets};
 use netloom_fabric::{Delivery, Fabric, PipeId, PortId, Shard};
 use netloom_link::PipeChange;
 use netloom_packet::Packet;
@@ -29,11 +31,12 @@ use std::sync::Arc;
 use std::time::Duration as RealDuration;
 
 /// Every kind of ports: what to say when they cannot be opened, and how they are. They are served in this order.
-const KINDS: [(&str, Open); 5] = [
+const KINDS: [(&str, Open); 6] = [
     ("opening the packet sockets", interfaces::open),
     ("preparing the ports of kernels", guests::open),
     ("preparing the sockets of programs", sockets::open),
     ("preparing the queue of diverted traffic", diverted::open),
+    ("opening the interfaces of this machine", external::open),
     ("joining the shards of the packet engine", borders::open),
 ];
 
@@ -69,6 +72,8 @@ pub enum PortConfig {
         /// A Unix socket with messages (`SOCK_DGRAM` or `SOCK_SEQPACKET`) that is connected to the program's.
         socket: OwnedFd,
     },
+    /// The wire of an interface of this machine.
+    External(Box<External>),
     /// Traffic of this machine that was diverted, for two ports.
     Diverted(Box<Diverted>),
 }
@@ -78,6 +83,7 @@ impl PortConfig {
     pub(crate) fn port(&self) -> PortId {
         match self {
             Self::Interface { port, .. } | Self::Guest { port, .. } | Self::Socket { port, .. } => *port,
+            Self::External(external) => external.port,
             // Both are in one shard.
             Self::Diverted(diverted) => diverted.ports[0],
         }

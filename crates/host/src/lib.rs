@@ -26,6 +26,7 @@ pub mod sysctl;
 pub mod terminal;
 pub mod uplink;
 pub mod users;
+pub mod wires;
 
 mod clone;
 mod error;

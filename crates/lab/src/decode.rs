@@ -5,6 +5,7 @@ mod clock;
 mod daemons;
 mod dhcp;
 mod expose;
+mod external;
 mod files;
 mod firewall;
 mod lans;

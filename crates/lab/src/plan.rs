@@ -11,6 +11,7 @@ mod direction;
 mod diversion;
 mod ends;
 mod expose;
+mod external;
 mod files;
 mod kind;
 mod multicast;
@@ -29,6 +30,7 @@ pub use direction::Direction;
 pub use diversion::DiversionPlan;
 pub use ends::{End, EndPlan};
 pub use expose::ExposePlan;
+pub use external::ExternalPlan;
 pub use files::{FileContents, FilePlan};
 pub use kind::NodeKind;
 pub use multicast::GroupPlan;
@@ -231,6 +233,8 @@ pub struct NodePlan {
     pub expose: Vec<ExposePlan>,
     /// The routing protocols that it speaks, each once, in the order of [`Daemon::ALL`].
     pub daemons: Vec<Daemon>,
+    /// The interface whose wire it is; none of other kinds.
+    pub external: Option<ExternalPlan>,
     /// What it does as a switch; none of other kinds.
     pub switch: Option<SwitchPlan>,
     /// Whether it is a switch that the lab file has as a link with more than two ends.

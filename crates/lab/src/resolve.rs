@@ -9,6 +9,7 @@ mod dhcp;
 mod downs;
 mod ends;
 mod expose;
+mod external;
 mod firewall;
 mod moves;
 mod names;
@@ -30,8 +31,8 @@ use crate::errors::{Errors, Findings, LeftOut};
 use crate::expect::{self, ExpectError, Expectation, Names, Subject};
 use crate::names::check_name;
 use crate::plan::{
-    Action, Bypass, EndPlan, Event, GroupPlan, InterfacePlan, LinkPlan, NamePlan, NodeKind, NodePlan, Plan, RoutePlan,
-    Stack, SwitchPlan, Treatment, Unreached,
+    Action, Bypass, EndPlan, Event, ExternalPlan, GroupPlan, InterfacePlan, LinkPlan, NamePlan, NodeKind, NodePlan,
+    Plan, RoutePlan, Stack, SwitchPlan, Treatment, Unreached,
 };
 use crate::segments::{self, Segment, segments};
 use crate::spec::{EntrySpec, LinkSpec, NodeSpec, Spec};
@@ -84,6 +85,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     check_windows(&spec.expect, &expect, spec.duration, &mut found.errors);
     let mut plan = Plan { timeline, traffic, capture, expect, ..outline(name, &spec, found.errors.files().to_vec()) };
     let segments = segments(&spec.links, &spec.nodes);
+    found.errors.extend(external::check(&spec, &segments));
     let addresses = assign(&segments, segments::ends(&spec.links).count(), &spec.addressing, found);
     let crowded = crowded(&segments);
     // With an end that leads nowhere there is no network to route in, and the ways across a segment are the square of its ends; the
@@ -100,7 +102,8 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         let (speaking, nats) = (daemons::take(&mut spec), nat::take(&mut spec));
         let (flowing, lent) = (openflow::take(&mut spec), dhcp::take(&mut spec));
         let ways = routing.routes.into_iter().zip(routing.names);
-        plan.nodes = node_plans(spec.nodes, &spec.inherit, &stacks, switches, ways).collect();
+        let devices = switches.into_iter().zip(external::settle(&spec, &interfaces));
+        plan.nodes = node_plans(spec.nodes, &spec.inherit, &stacks, devices, ways).collect();
         complete(&mut plan.nodes, positions.into_iter().zip(routing.ecmp).zip(groups));
         add_interfaces(&mut plan, interfaces, addresses, known);
         rules::settle(&mut plan, &policies, &around, &mut found.errors);
@@ -271,10 +274,10 @@ fn node_plans(
     nodes: Vec<NodeSpec>,
     inherit: &[String],
     stacks: &[Stack],
-    switches: Vec<Option<SwitchPlan>>,
+    devices: impl Iterator<Item = (Option<SwitchPlan>, Option<ExternalPlan>)>,
     ways: impl Iterator<Item = (Vec<RoutePlan>, Arc<[NamePlan]>)>,
 ) -> impl Iterator<Item = NodePlan> {
-    nodes.into_iter().zip(stacks).zip(switches).zip(ways).map(|(((node, stack), switch), (routes, names))| NodePlan {
+    nodes.into_iter().zip(stacks).zip(devices).zip(ways).map(|(((node, stack), device), (routes, names))| NodePlan {
         name: node.name.value,
         kind: node.kind,
         stack: *stack,
@@ -289,7 +292,8 @@ fn node_plans(
         collect: node.collect,
         expose: node.expose.into_iter().map(|exposed| exposed.value).collect(),
         daemons: Vec::new(),
-        switch,
+        switch: device.0,
+        external: device.1,
         is_lan: node.is_lan,
         position: None,
         interfaces: Vec::new(),
@@ -337,7 +341,7 @@ fn neighbors_of(
     let mut known: Vec<Vec<_>> = vec![Vec::new(); interfaces.len()];
     for segment in segments {
         let ends = || segment.ends.iter().map(|own| own.end.index());
-        let are_learned = arp.unwrap_or(segment.ends.len() > MOST_KNOWN);
+        let are_learned = arp.unwrap_or(segment.is_open || segment.ends.len() > MOST_KNOWN);
         for own in ends().filter(|own| !are_learned || kinds[interfaces[*own].at.node] == NodeKind::Transit) {
             let others = ends().filter(|other| *other != own);
             known[own] = others.flat_map(|other| neighbors(&addresses[other], interfaces[other].mac)).collect();

@@ -5,7 +5,7 @@
 //! for each VLAN.
 
 use crate::diagnostics::Spanned;
-use crate::plan::End;
+use crate::plan::{End, NodeKind};
 use crate::sets::Sets;
 use crate::spec::{DhcpSpec, EndSpec, LinkSpec, NodeSpec};
 use crate::wires::Wires;
@@ -18,6 +18,8 @@ pub(crate) struct Segment<'a> {
     pub(crate) name: &'a Spanned<String>,
     /// Whether it has switches or hubs.
     pub(crate) is_lan: bool,
+    /// Whether an external interface is in it: who else is there is not known.
+    pub(crate) is_open: bool,
     /// Which VLAN it is, if its first switch looks at tags.
     pub(crate) vlan: Option<u16>,
     /// The ends that have a network stack, in the order of their numbers.
@@ -102,7 +104,8 @@ pub(crate) fn segments<'a>(links: &'a [LinkSpec], nodes: &'a [NodeSpec]) -> Vec<
                 let first = joined.first_of.get(&set);
                 let name = first.map_or(&link.name, |(device, _)| &device.name);
                 let vlan = first.and_then(|(_, vlan)| *vlan);
-                found.push(Segment { name, is_lan: first.is_some(), vlan, ends: Vec::new(), mtu: u32::MAX, cost: 0 });
+                let (is_lan, is_open) = (first.is_some(), joined.open.contains(&set));
+                found.push(Segment { name, is_lan, is_open, vlan, ends: Vec::new(), mtu: u32::MAX, cost: 0 });
                 found.len() - 1
             });
             let segment = &mut found[own];
@@ -111,9 +114,10 @@ pub(crate) fn segments<'a>(links: &'a [LinkSpec], nodes: &'a [NodeSpec]) -> Vec<
     }
     let parts = Parts::new(nodes);
     for (end, spec) in ends(links).filter(|(end, spec)| wires.device(&links[end.link()], &spec.node.value).is_none()) {
-        let is_addressed = links[end.link()].addresses != Some(false);
         // The first class is that of frames without tags.
         let segment = &mut found[places[&joined.set(end.link(), 0)]];
+        // The subnets of a network that is not ours are not ours to choose.
+        let is_addressed = links[end.link()].addresses != Some(false) && !segment.is_open;
         let server = parts.server(&links[end.link()], spec);
         segment.ends.push(Station { end, spec, is_addressed, asks: parts.asks(spec), server });
     }
@@ -131,6 +135,8 @@ struct Joined<'a> {
     sets: Sets,
     /// By set: the first device of those that join it, and the VLAN that it is there, if that looks at tags.
     first_of: BTreeMap<usize, (&'a NodeSpec, Option<u16>)>,
+    /// The sets with an external interface.
+    open: BTreeSet<usize>,
 }
 
 impl<'a> Joined<'a> {
@@ -142,7 +148,8 @@ impl<'a> Joined<'a> {
             firsts.push(count);
             count += own.len();
         }
-        let mut this = Self { classes, firsts, sets: Sets::of(count), first_of: BTreeMap::new() };
+        let mut this =
+            Self { classes, firsts, sets: Sets::of(count), first_of: BTreeMap::new(), open: BTreeSet::new() };
         let mut first_at: BTreeMap<(&str, u16), usize> = BTreeMap::new();
         let mut joints = Vec::new();
         for (number, link) in links.iter().enumerate() {
@@ -158,6 +165,11 @@ impl<'a> Joined<'a> {
             }
         }
         for (own, device, vlan) in joints {
+            if device.kind == NodeKind::External {
+                // The end of a wire joins nothing.
+                this.open.insert(this.sets.root(own));
+                continue;
+            }
             this.first_of.entry(this.sets.root(own)).or_insert((device, vlan));
         }
         this

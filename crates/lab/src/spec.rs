@@ -134,6 +134,17 @@ pub(crate) struct NodeSpec {
     pub(crate) asks: Option<Spanned<()>>,
     pub(crate) switch: SwitchSpec,
     pub(crate) openflow: OpenFlowSpec,
+    pub(crate) external: Option<ExternalSpec>,
+}
+
+/// What only external interfaces have.
+#[derive(Debug)]
+pub(crate) struct ExternalSpec {
+    pub(crate) interface: Spanned<String>,
+    pub(crate) vlan: Option<Spanned<u16>>,
+    /// Whether frames for others than the other end of its link enter the lab, where that is said.
+    pub(crate) promiscuous: Option<Spanned<bool>>,
+    pub(crate) force: bool,
 }
 
 /// A policy route.

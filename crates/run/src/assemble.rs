@@ -13,7 +13,7 @@ use crate::links::{Links, read_port_counters};
 use crate::node::{LabNode, Transit};
 use crate::session::{Parts, Session};
 use crate::shards::Sharing;
-use crate::{Event, bridges, files, memory, refusal, virtual_time};
+use crate::{Event, bridges, external, files, memory, refusal, virtual_time};
 use ends::{await_joined, in_node, make_links};
 use netloom_control::Server;
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
@@ -44,6 +44,8 @@ pub(crate) struct Outside {
     pub(crate) exposed: Vec<(usize, Exposed)>,
     /// What catches traffic of the machine.
     pub(crate) catch: Option<Catch>,
+    /// The interfaces of the machine whose wires end here.
+    pub(crate) wires: Vec<external::Opened>,
 }
 
 /// The lab process, from its beginning to its exit code.
@@ -92,7 +94,7 @@ fn live(channel: UnixStream, job: &Job, outside: Outside) -> (i32, bool) {
 /// its thread.
 fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside) -> Result<Parts, RunError> {
     let plan = &job.plan;
-    let Outside { exposed, catch: caught } = outside;
+    let Outside { exposed, catch: caught, wires } = outside;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
     if plan.clock == Clock::Virtual {
         return assemble_in_virtual_time(job, signals, guard);
@@ -108,6 +110,7 @@ fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside) -> Result<Parts,
     let kernels = Kernels::prepare(job)?;
     guard.step(joining(plan));
     let mut ports = make_links(plan, &sharing, &nodes, kernels.as_ref())?;
+    ports.extend(external::ports(plan, wires));
     let diverted = caught.zip(plan.diversion.as_ref());
     let rules = diverted.as_ref().map(|(catch, described)| catch.rules(described));
     ports.extend(diverted.map(|(catch, described)| catch.port(plan, described)));

@@ -14,6 +14,7 @@ mod diversion;
 mod driver;
 mod environment;
 mod exposed;
+mod external;
 mod files;
 mod guard;
 mod guard_link;
@@ -40,6 +41,7 @@ mod virtual_time;
 
 pub use diversion::{SshSession, ssh_session};
 pub use exposed::ways_into;
+pub use external::external_problems;
 pub use guard::{run, up};
 pub use link_shell::{LinkLog, LinkShellEnd, LinkShellRequest, link_shell};
 pub use logs::logs_of;

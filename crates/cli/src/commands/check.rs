@@ -10,6 +10,7 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
     lab_file::short_memory(&lab);
     netloom_run::user_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     netloom_run::label_problem(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
+    netloom_run::external_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     for missing in netloom_run::missing_programs(&lab.plan, &args.file) {
         let MissingProgram { file, line, program, package, .. } = missing;
         let how = package.map_or_else(String::new, |package| format!(" (`apt install {package}`)"));

@@ -1,9 +1,10 @@
 //! Interfaces of the lab's own network namespace: one packet socket receives from all of them, another sends to all.
 
-mod fanout;
-mod receive;
-mod ring;
-mod send;
+pub(super) mod fanout;
+pub(super) mod receive;
+pub(super) mod ring;
+pub(super) mod send;
+mod tagging;
 
 use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
 use crate::edge::{Edge, Handover};

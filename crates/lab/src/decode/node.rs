@@ -2,6 +2,7 @@
 
 use super::dhcp::{asks, dhcp, dns};
 use super::expose::expose;
+use super::external::external;
 use super::firewall::firewall;
 use super::nat::nat;
 use super::switch::{misplaced, switch};
@@ -91,13 +92,14 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.asks = fields.read("addresses", asks, errors);
     spec.switch = switch(&fields, errors);
     spec.openflow = openflow::openflow(spec.kind, &fields, &spec.files, errors);
+    spec.external = external(spec.kind, node, &fields, errors);
     errors.extend(misplaced(spec.kind, &fields));
     spec
 }
 
 fn kind(node: &Node) -> Result<NodeKind, Diagnostic> {
-    use NodeKind::{Host, Hub, OpenFlow, Router, Switch, Transit};
-    word(node, &[Host, Router, Transit, Switch, Hub, OpenFlow].map(|kind| (kind.name(), kind)))
+    use NodeKind::{External, Host, Hub, OpenFlow, Router, Switch, Transit};
+    word(node, &[Host, Router, Transit, Switch, Hub, OpenFlow, External].map(|kind| (kind.name(), kind)))
 }
 
 /// What routes nodes get.

@@ -1,5 +1,6 @@
 //! What only switches have.
 
+use super::external;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
@@ -138,7 +139,13 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
             format!("only OpenFlow switches have `{key}`, and this is {what}: leave it out, or write `kind: openflow`");
         fields.get(key).filter(|_| kind != NodeKind::OpenFlow).map(|value| value.error(message))
     };
-    let of_openflow = OF_OPENFLOW.iter().filter_map(openflow);
+    let external = |key: &&str| {
+        let message = format!(
+            "only external interfaces have `{key}`, and this is {what}: leave it out, or write `kind: external`"
+        );
+        fields.get(key).filter(|_| kind != NodeKind::External).map(|value| value.error(message))
+    };
+    let of_openflow = OF_OPENFLOW.iter().filter_map(openflow).chain(external::KEYS.iter().filter_map(external));
     let of_switches = OF_SWITCHES.iter().filter_map(switch);
     OF_MACHINES.iter().filter_map(machine).chain(routes()).chain(of_switches).chain(of_openflow).collect()
 }

@@ -230,6 +230,11 @@ impl Plan {
             "tables": node.tables.iter().map(|route| table_route(node, route)).collect::<Vec<_>>(),
             "groups": node.groups.iter().map(|group| self.group(node, group)).collect::<Vec<_>>(),
             "daemons": node.daemons.iter().map(|daemon| daemon.name()).collect::<Vec<_>>(),
+            "external": node.external.as_ref().map(|external| json!({
+                "interface": external.interface,
+                "vlan": external.vlan,
+                "only": external.only.map(mac),
+            })),
             "switch": node.switch.as_ref().map(|switch| json!({
                 "in_kernel": self.is_bridge(node),
                 "ageing_ns": switch.ageing.as_nanos(),

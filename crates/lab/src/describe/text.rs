@@ -314,6 +314,10 @@ fn write_destination(text: &mut String, route: &RoutePlan) -> fmt::Result {
 fn machine(node: &NodePlan) -> String {
     let cost = node.cpu.unwrap_or_default();
     let parts = [
+        node.external.as_ref().map(|external| match external.vlan {
+            Some(vlan) => format!("VLAN {vlan} of {}", external.interface),
+            None => format!("wire of {}", external.interface),
+        }),
         (node.stack == Stack::Kernel).then(|| node.stack.name().to_owned()),
         node.memory.map(|memory| memory.to_string()),
         node.cpus.map(|cpus| format!("{cpus} cores")),

@@ -19,7 +19,8 @@ pub fn device_specs(plan: &Plan) -> Vec<DeviceSpec> {
         (NodeKind::Transit, _) => Some(DeviceSpec::Router(router_spec(plan, node))),
         (_, Some(switch)) => Some(DeviceSpec::Switch(switch_spec(node, switch))),
         (NodeKind::Hub, None) => Some(DeviceSpec::Hub(hub_spec(node))),
-        (NodeKind::Host | NodeKind::Router | NodeKind::Switch | NodeKind::OpenFlow | NodeKind::Outside, None) => None,
+        // What is there is behind a port, or behind none.
+        (_, None) => None,
     };
     plan.nodes.iter().filter_map(device).collect()
 }

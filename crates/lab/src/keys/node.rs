@@ -15,12 +15,12 @@ pub(crate) const NODE: Section = Section {
     groups: &[&[
         Key::new(
             "kind",
-            Kind::Word(&["host", "router", "transit", "switch", "hub", "openflow"]),
+            Kind::Word(&["host", "router", "transit", "switch", "hub", "openflow", "external"]),
             "router",
             "host runs programs and forwards nothing, router forwards IPv4 and IPv6 as well, openflow is Open vSwitch in a node of \
              its own. The others run no programs, and are inside the packet engine, fast and in no time: transit forwards \
              IPv4 and IPv6, switch forwards frames by the Ethernet addresses that it learns, hub repeats them at all other \
-             ports. Default: host.",
+             ports, external is the wire of an interface of this machine. Default: host.",
         ),
         Key::new(
             "stack",
@@ -167,6 +167,32 @@ pub(crate) const NODE: Section = Section {
             "secure",
             "What an OpenFlow switch does without its controller: standalone learns addresses as an ordinary switch does, \
              secure forwards only what its flows say. Default: standalone.",
+        ),
+        Key::new(
+            "interface",
+            Kind::Text("^[!-.0-9;-~]{1,15}$"),
+            "eth1",
+            "The interface of this machine whose wire an external node is, as `ip link` shows it.",
+        ),
+        Key::new(
+            "vlan",
+            Kind::Integer { least: 1, most: 4_094 },
+            "100",
+            "The VLAN of that interface that an external node is: its frames bear the tag there, and none in the lab. Default: all \
+             frames that no other node takes.",
+        ),
+        Key::new(
+            "promiscuous",
+            Kind::Flag,
+            "true",
+            "Whether frames enter the lab that are neither for the other end of the link nor for several. Default: true if a \
+             switch, a hub or another external node is there, else false.",
+        ),
+        Key::new(
+            "force",
+            Kind::Flag,
+            "true",
+            "Whether an external node may take an interface that is the machine's only way out. Default: false.",
         ),
         Key::new(
             "congestion",

@@ -16,6 +16,8 @@ pub enum NodeKind {
     Hub,
     /// Runs Open vSwitch, which forwards frames as its controller says; its ports have no addresses.
     OpenFlow,
+    /// The wire of an interface of this machine.
+    External,
     /// What is outside of the lab; no lab file says it.
     Outside,
 }
@@ -30,6 +32,7 @@ impl NodeKind {
             Self::Switch => "switch",
             Self::Hub => "hub",
             Self::OpenFlow => "openflow",
+            Self::External => "external",
             Self::Outside => "outside",
         }
     }
@@ -39,13 +42,15 @@ impl NodeKind {
         match self {
             Self::Transit => "transit router",
             Self::OpenFlow => "OpenFlow switch",
+            Self::External => "external interface",
             _ => self.name(),
         }
     }
 
     /// The same with its article.
     pub fn titled(self) -> String {
-        format!("{} {}", if self == Self::OpenFlow { "an" } else { "a" }, self.title())
+        let article = if matches!(self, Self::OpenFlow | Self::External) { "an" } else { "a" };
+        format!("{article} {}", self.title())
     }
 
     /// Whether it is a router, which passes packets on that are for others.
@@ -56,7 +61,7 @@ impl NodeKind {
     /// Whether it has addresses. A device that has none joins its links to one segment; at an OpenFlow switch that is so
     /// for all but the links that lead to its controller.
     pub fn has_addresses(self) -> bool {
-        !matches!(self, Self::Switch | Self::Hub | Self::OpenFlow | Self::Outside)
+        !matches!(self, Self::Switch | Self::Hub | Self::OpenFlow | Self::External | Self::Outside)
     }
 
     /// Whether it is a machine, on which programs run.

@@ -119,8 +119,12 @@ fn too_many(wires: &Wires<'_>) -> Option<Diagnostic> {
 fn addresses(spec: &Spec, wires: &Wires<'_>) -> Vec<Diagnostic> {
     let ends = spec.links.iter().flat_map(|link| link.ends.iter().map(move |end| (link, end)));
     let error = |(link, end): (&LinkSpec, &EndSpec)| {
-        let kind = wires.device(link, &end.node.value)?.kind.titled();
-        let message = format!("{kind} has no address: leave it out, or write `kind: router` for `{}`", end.node.value);
+        let kind = wires.device(link, &end.node.value)?.kind;
+        let (titled, name) = (kind.titled(), &end.node.value);
+        let message = match kind {
+            NodeKind::External => format!("{titled} has no address in the lab: give it to the other end of the link"),
+            _ => format!("{titled} has no address: leave it out, or write `kind: router` for `{name}`"),
+        };
         end.addresses.first().map(|address| address.error(message))
     };
     ends.filter_map(error).collect()

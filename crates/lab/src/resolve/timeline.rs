@@ -95,9 +95,9 @@ fn part_of(part: PartSpec, places: &Places<'_>, errors: &mut Errors) -> Option<L
 
 /// The error of something that is to run on a transit router.
 pub(super) fn runs_nothing(node: &Spanned<String>, kind: NodeKind) -> Option<Diagnostic> {
-    let (name, what) = (&node.value, kind.title());
+    let (name, what) = (&node.value, kind.titled());
     let instead = if kind.has_addresses() { format!(", or write `{name}: {{kind: router}}`") } else { String::new() };
-    let message = format!("`{name}` is a {what} and runs no programs: choose another node{instead}");
+    let message = format!("`{name}` is {what} and runs no programs: choose another node{instead}");
     (!kind.runs_programs()).then(|| node.error(message))
 }
 

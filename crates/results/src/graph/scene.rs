@@ -16,6 +16,7 @@ pub(super) enum Shape {
     Transit,
     Switch,
     Hub,
+    External,
     /// A link with more than two ends.
     Lan,
 }
@@ -250,6 +251,7 @@ fn shape(node: &NodePlan) -> Shape {
         NodeKind::Switch if node.is_lan => Shape::Lan,
         NodeKind::Switch | NodeKind::OpenFlow => Shape::Switch,
         NodeKind::Hub => Shape::Hub,
+        NodeKind::External => Shape::External,
     }
 }
 

@@ -10,6 +10,7 @@ pub(super) fn name(shape: Shape) -> &'static str {
         Shape::Transit => "transit router",
         Shape::Switch => "switch",
         Shape::Hub => "hub",
+        Shape::External => "external interface",
         Shape::Lan => "LAN",
     }
 }
@@ -22,12 +23,14 @@ pub(super) fn id(shape: Shape) -> &'static str {
         Shape::Transit => "transit",
         Shape::Switch => "switch",
         Shape::Hub => "hub",
+        Shape::External => "external",
         Shape::Lan => "lan",
     }
 }
 
 /// Drawn around the origin, with a radius of 10. A host is a screen on its foot; routers are round, with arrows to all sides;
-/// switches are boxes with arrows to and fro; a transit router is hollow, as it has no system of its own.
+/// switches are boxes with arrows to and fro; a transit router is hollow, as it has no system of its own;
+/// an external interface is the socket of a plug.
 pub(super) fn drawing(shape: Shape) -> &'static str {
     macro_rules! arrows {
         ($around:literal, $class:literal) => {
@@ -54,6 +57,10 @@ pub(super) fn drawing(shape: Shape) -> &'static str {
         Shape::Hub => {
             "<rect class=\"hollow switch\" x=\"-10\" y=\"-7.5\" width=\"20\" height=\"15\" rx=\"2.5\"/>\
              <path class=\"mark switch\" d=\"M-6.6 0H6.4M4 -2.4L6.6 0L4 2.4M-4 -2.4L-6.6 0L-4 2.4\"/>"
+        }
+        Shape::External => {
+            "<rect class=\"hollow router\" x=\"-9.5\" y=\"-9\" width=\"19\" height=\"18\" rx=\"2.5\"/>\
+             <path class=\"mark router\" d=\"M-5.5 5V-1.5H-3V-4.5H3V-1.5H5.5V5ZM-2.8 5V2.2M0 5V2.2M2.8 5V2.2\"/>"
         }
         Shape::Lan => "<rect class=\"full lan\" x=\"-16\" y=\"-3.5\" width=\"32\" height=\"7\" rx=\"3.5\"/>",
     }

@@ -8,7 +8,7 @@ use crate::assemble::{self, Outside};
 use crate::commands::planned_commands;
 use crate::job::{Job, Mode};
 use crate::results_folder::{absolute, results_folder};
-use crate::{Event, RunRequest, diversion, exposed, kernels, preflight, refusal};
+use crate::{Event, RunRequest, diversion, exposed, external, kernels, preflight, refusal};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
@@ -86,9 +86,10 @@ fn guarded(
 ) -> Result<Report, RunError> {
     let held = runtime.as_ref().expect("the guard holds it");
     let exposed = exposed::listen(&request.plan, &request.lab_file)?;
+    let wires = external::open(&request.plan, &request.lab_file)?;
     let (catch, firewall) = diversion::prepare(&request.plan)?.unzip();
     let job = Job { firewall: firewall.map(Rc::new), ..prepare(request, mode, held)? };
-    let outcome = live(request, &job, users, Outside { exposed, catch }, watcher, sink, runtime);
+    let outcome = live(request, &job, users, Outside { exposed, catch, wires }, watcher, sink, runtime);
     Ok(outcome.unwrap_or_else(|error| report_of_failure(&job, &error)))
 }
 

@@ -8,6 +8,7 @@ use super::stage::{Play, Stage, Stop, Why};
 use crate::Event;
 use crate::commands::Command;
 use crate::driver::Driver;
+use crate::external;
 use crate::guard_link::GuardLink;
 use crate::job::{Job, Mode};
 use netloom_dataplane::Snapshot;
@@ -166,6 +167,7 @@ impl Session<'_> {
                 .cloned()
                 .chain(self.joined_links())
                 .chain(cut_short)
+                .chain(external::note(&self.context.job.plan))
                 .chain(idle_links(&report.pipes))
                 .chain(self.not_repeatable())
                 .collect(),

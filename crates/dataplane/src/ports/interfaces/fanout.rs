@@ -15,24 +15,24 @@ const PACKET_FANOUT_CBPF: u32 = 6;
 const GROUP: u32 = 1;
 
 // linux/bpf_common.h and linux/filter.h: what programs are made of.
-const LOAD_WORD: u16 = 0x20;
-const JUMP: u16 = 0x05;
-const JUMP_IF_EQUAL: u16 = 0x15;
+pub(in crate::ports) const LOAD_WORD: u16 = 0x20;
+pub(in crate::ports) const JUMP: u16 = 0x05;
+pub(in crate::ports) const JUMP_IF_EQUAL: u16 = 0x15;
 const JUMP_IF_AT_LEAST: u16 = 0x35;
-const RETURN: u16 = 0x06;
-const MOST_INSTRUCTIONS: usize = 4_096;
+pub(in crate::ports) const RETURN: u16 = 0x06;
+pub(in crate::ports) const MOST_INSTRUCTIONS: usize = 4_096;
 /// Where a program finds what is not in the packet: its kind, and the index of its interface.
 const PACKET_TYPE: u32 = 0xffff_f004;
 const INTERFACE_INDEX: u32 = 0xffff_f008;
 /// The whole packet, or nothing of it.
-const ALL: u32 = u32::MAX;
-const NOTHING: u32 = 0;
+pub(in crate::ports) const ALL: u32 = u32::MAX;
+pub(in crate::ports) const NOTHING: u32 = 0;
 /// A packet that leaves.
 const OUTGOING: u32 = 4;
 /// The loopback interface is the first of every network namespace.
 const LOOPBACK: u32 = 1;
 
-type Instruction = libc::sock_filter;
+pub(in crate::ports) type Instruction = libc::sock_filter;
 
 /// Lets a socket receive nothing.
 pub(crate) fn mute(socket: BorrowedFd<'_>) -> io::Result<()> {
@@ -107,8 +107,13 @@ fn choose(turns: &[(u32, u32)], program: &mut Vec<Instruction>) {
     }
 }
 
-fn instruction(code: u16, jt: u8, jf: u8, k: u32) -> Instruction {
+pub(in crate::ports) fn instruction(code: u16, jt: u8, jf: u8, k: u32) -> Instruction {
     Instruction { code, jt, jf, k }
+}
+
+/// Has the socket receive only what this program returns anything for.
+pub(in crate::ports) fn filter(socket: BorrowedFd<'_>, program: &mut [Instruction]) -> io::Result<()> {
+    give(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, program)
 }
 
 /// Gives a program to a socket.

@@ -151,7 +151,7 @@ impl AsFd for Receiver {
 }
 
 /// Copies a packet out of the ring at once: holding slots would keep the kernel from using them.
-fn read(socket: BorrowedFd<'_>, slot: &Slot<'_>, pool: &mut Pool) -> Option<Packet> {
+pub(in crate::ports) fn read(socket: BorrowedFd<'_>, slot: &Slot<'_>, pool: &mut Pool) -> Option<Packet> {
     match slot.body {
         Body::Lost => None,
         Body::OnSocket => {

@@ -103,6 +103,12 @@ impl Ring {
         if is_muted {
             fanout::mute(socket.as_fd())?;
         }
+        Self::of(socket, 0)
+    }
+
+    /// A ring of this socket, which is not bound yet; it receives from the interface with this index in the socket's network
+    /// namespace, or from all if that is zero.
+    pub(crate) fn of(socket: OwnedFd, interface: i32) -> io::Result<Self> {
         set_option(&socket, libc::SOL_PACKET, PACKET_VERSION, &TPACKET_V2)?;
         set_option(&socket, libc::SOL_PACKET, PACKET_VNET_HDR, &1_i32)?;
         set_option(&socket, libc::SOL_PACKET, PACKET_COPY_THRESH, &1_i32)?;
@@ -121,15 +127,16 @@ impl Ring {
         set_option(&socket, libc::SOL_PACKET, PACKET_RX_RING, &request)?;
         let memory = map(&socket)?;
         let ring = Self { socket, memory, next: 0 };
-        ring.bind()?;
+        ring.bind(interface)?;
         Ok(ring)
     }
 
     /// From here on packets arrive; everything must be set before.
-    fn bind(&self) -> io::Result<()> {
-        // SAFETY: all-zero is a valid address: any interface.
+    fn bind(&self, interface: i32) -> io::Result<()> {
+        // SAFETY: all-zero is a valid address: integers.
         let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
         address.sll_family = u16::try_from(libc::AF_PACKET).expect("a small constant");
+        address.sll_ifindex = interface;
         address.sll_protocol = u16::try_from(libc::ETH_P_ALL).expect("a small constant").to_be();
         let len = libc::socklen_t::try_from(size_of_val(&address)).expect("a small structure");
         // SAFETY: the pointer and the length describe `address`.

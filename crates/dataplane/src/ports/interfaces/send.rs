@@ -1,6 +1,7 @@
 //! From the fabric to the kernel, in batches.
 
 use super::BATCH;
+use super::tagging::{self, TAG};
 use crate::clock::Clock;
 use crate::edge::Handover;
 use crate::report::PortReport;
@@ -40,6 +41,10 @@ pub(crate) struct Sender {
     /// The interface index of each port, 0 where there is none.
     ifindexes: Vec<u32>,
     ethernet: Ethernet,
+    /// The VLAN of each port whose frames get a tag, 0 of others; shorter if those behind have none.
+    vlans: Vec<u16>,
+    /// Whether the interfaces are the lab's own, which nobody but the lab brings down.
+    is_ours: bool,
     scratch: Box<Scratch>,
     /// When something was sent last, packet or frame to keep warm. Wall time since the epoch.
     last_sent: RealDuration,
@@ -58,7 +63,7 @@ pub(crate) struct Sender {
 /// What `sendmmsg` reads, made once and filled for every batch.
 struct Scratch {
     virtio: [[u8; VIRTIO_HEADER_LEN]; BATCH],
-    heads: [[u8; MAX_HEAD]; BATCH],
+    heads: [[u8; MAX_HEAD + TAG]; BATCH],
     addresses: [libc::sockaddr_ll; BATCH],
     parts: [[libc::iovec; PARTS]; BATCH],
     messages: [libc::mmsghdr; BATCH],
@@ -70,22 +75,47 @@ unsafe impl Send for Scratch {}
 impl Sender {
     pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>, ethernet: Ethernet) -> io::Result<Self> {
         let socket = packet_socket()?;
-        set_option(&socket, libc::SOL_PACKET, PACKET_VNET_HDR, &1_i32)?;
+        // Interfaces of pairs take super-packets as they are, and nobody gives them a queue.
         set_option(&socket, libc::SOL_PACKET, PACKET_QDISC_BYPASS, &1_i32)?;
-        // Beyond the system's maximum where the privileges allow it, else up to the maximum.
-        set_socket_send_buffer_size_force(&socket, SEND_BUFFER)
-            .or_else(|_| set_socket_send_buffer_size(&socket, SEND_BUFFER))?;
         let last = ports.values().map(|port| port.0).max().unwrap_or(0);
         let mut ifindexes = vec![0; last as usize + 1];
-        let refused = vec![0; ifindexes.len()];
         for (&ifindex, port) in ports {
             ifindexes[port.0 as usize] = ifindex;
         }
+        Self::of(socket, clock, ifindexes, ethernet)
+    }
+
+    /// Sends by this socket to the interface of this index, for these ports, each with the VLAN of its frames. The interface's
+    /// queue is not passed by: the kernel cuts super-packets and makes checksums there if the network card cannot.
+    pub(crate) fn to_wire(
+        socket: OwnedFd,
+        clock: Clock,
+        ifindex: u32,
+        ports: &[(PortId, Option<u16>)],
+        ethernet: Ethernet,
+    ) -> io::Result<Self> {
+        let last = ports.iter().map(|(port, _)| port.0).max().unwrap_or(0);
+        let (mut ifindexes, mut vlans) = (vec![0; last as usize + 1], vec![0; last as usize + 1]);
+        for (port, vlan) in ports {
+            ifindexes[port.0 as usize] = ifindex;
+            vlans[port.0 as usize] = vlan.unwrap_or_default();
+        }
+        Ok(Self { vlans, is_ours: false, ..Self::of(socket, clock, ifindexes, ethernet)? })
+    }
+
+    fn of(socket: OwnedFd, clock: Clock, ifindexes: Vec<u32>, ethernet: Ethernet) -> io::Result<Self> {
+        set_option(&socket, libc::SOL_PACKET, PACKET_VNET_HDR, &1_i32)?;
+        // Beyond the system's maximum where the privileges allow it, else up to the maximum.
+        set_socket_send_buffer_size_force(&socket, SEND_BUFFER)
+            .or_else(|_| set_socket_send_buffer_size(&socket, SEND_BUFFER))?;
+        let refused = vec![0; ifindexes.len()];
         Ok(Self {
             socket,
             clock,
             ifindexes,
             ethernet,
+            vlans: Vec::new(),
+            is_ours: true,
             scratch: Scratch::new(),
             last_sent: RealDuration::ZERO,
             unheard: 0,
@@ -152,9 +182,13 @@ impl Sender {
         let Scratch { virtio, heads, addresses, parts, messages } = &mut *self.scratch;
         for (index, delivery) in batch.iter().enumerate() {
             let packet = &delivery.departure.packet;
-            let head = packet.write_head(&mut heads[index]);
+            let mut head = packet.write_head(heads[index].first_chunk_mut().expect("there is room for more"));
             if let Some(ethernet) = self.ethernet.of(delivery.port, packet) {
                 heads[index][..ethernet.len()].copy_from_slice(&ethernet);
+            }
+            let vlan = self.vlans.get(delivery.port.0 as usize).copied().unwrap_or_default();
+            if vlan != 0 {
+                tagging::insert(vlan, &mut heads[index], &mut head, packet.bytes());
             }
             virtio[index] = head.virtio.bytes();
             let payload = &packet.bytes()[head.payload];
@@ -177,7 +211,7 @@ impl Sender {
                 Ok(count) => sent += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    if error.raw_os_error() == Some(libc::ENETDOWN) {
+                    if self.is_ours && error.raw_os_error() == Some(libc::ENETDOWN) {
                         self.unheard_now |= 1 << sent;
                     } else {
                         self.refused_now |= 1 << sent;

@@ -1,0 +1,43 @@
+//! What only external interfaces have.
+
+use crate::diagnostics::Diagnostic;
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
+use crate::plan::NodeKind;
+use crate::scalar::{filled, flag, integer};
+use crate::spec::ExternalSpec;
+use crate::yaml::Node;
+
+/// What only external interfaces have.
+pub(super) const KEYS: [&str; 4] = ["interface", "vlan", "promiscuous", "force"];
+
+/// The longest name that an interface has (`IFNAMSIZ`), in bytes.
+const LONGEST: usize = 15;
+
+/// The settings of an external interface among the keys of a node; none of other kinds, or if it does not say which it is.
+pub(super) fn external(kind: NodeKind, node: &Node, fields: &Fields<'_>, errors: &mut Errors) -> Option<ExternalSpec> {
+    if kind != NodeKind::External {
+        // What is said of it all the same is noted with all that is misplaced.
+        return None;
+    }
+    let number = |value: &Node| integer(value, 1, 4_094).map(|number| u16::try_from(number).unwrap_or(u16::MAX));
+    let vlan = fields.read("vlan", |value| number(value).map(|number| value.spanned(number)), errors);
+    let promiscuous = fields.read("promiscuous", |value| flag(value).map(|is| value.spanned(is)), errors);
+    let force = fields.read("force", flag, errors).unwrap_or_default();
+    let Some(said) = fields.get("interface") else {
+        errors.push(node.lacks("interface", "eth1"));
+        return None;
+    };
+    let interface = said.spanned(keep(name(said), errors)?);
+    Some(ExternalSpec { interface, vlan, promiscuous, force })
+}
+
+/// What the kernel takes as the name of an interface (`dev_valid_name`).
+fn name(node: &Node) -> Result<String, Diagnostic> {
+    let name = filled(node)?;
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/' && byte != b':');
+    if name.len() <= LONGEST && is_plain && name != "." && name != ".." {
+        return Ok(name);
+    }
+    Err(node.error(format!("\"{name}\" is no interface's name: write one that `ip link` shows, for example eth1")))
+}

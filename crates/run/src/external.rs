@@ -1,0 +1,182 @@
+//! Interfaces of this machine whose wires end in a lab.
+
+use netloom_dataplane::{External, PortConfig, WireSockets};
+use netloom_host::wires::{Wire, wires};
+use netloom_judge::RunError;
+use netloom_judge::quantity::counted;
+use netloom_lab::fabric::port_id;
+use netloom_lab::{ExternalPlan, NodePlan, Plan};
+use std::io;
+use std::path::Path;
+
+/// The wire of a node, opened.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// The place of its node.
+    node: usize,
+    interface: u32,
+    sockets: WireSockets,
+}
+
+/// Opens the interfaces of a plan. They belong to the machine, so it is done outside of the lab, whose processes inherit the
+/// sockets.
+pub(crate) fn open(plan: &Plan, lab_file: &Path) -> Result<Vec<Opened>, RunError> {
+    let wanted: Vec<_> = wanted(plan).collect();
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let machine = wires().map_err(|error| RunError::Machine(error.to_string()))?;
+    let problems = problems(plan, lab_file, &machine);
+    if !problems.is_empty() {
+        return Err(RunError::Machine(problems.join("\n")));
+    }
+    let one = |(place, _, own): (usize, &NodePlan, &ExternalPlan)| {
+        let refused = |error: io::Error| RunError::Machine(at(lab_file, own, &cannot_open(own, &error)));
+        let index = machine.iter().find(|wire| wire.name == own.interface).map(|wire| wire.index);
+        let interface = index.expect("what there is not is a problem");
+        Ok(Opened { node: place, interface, sockets: WireSockets::open().map_err(refused)? })
+    };
+    wanted.into_iter().map(one).collect()
+}
+
+/// The ports of the engine that they are. A node without a link has none.
+pub(crate) fn ports(plan: &Plan, opened: Vec<Opened>) -> Vec<PortConfig> {
+    let port = |Opened { node, interface, sockets }: Opened| {
+        let own = plan.nodes[node].external.as_ref().expect("it was opened for this node");
+        let end = plan.nodes[node].interfaces.first()?.end;
+        let port = port_id(end);
+        Some(PortConfig::External(Box::new(External { port, interface, vlan: own.vlan, only: own.only, sockets })))
+    };
+    opened.into_iter().filter_map(port).collect()
+}
+
+/// What is wrong on this machine with the external interfaces of a plan: each with file, line and key.
+pub fn external_problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
+    if wanted(plan).next().is_none() {
+        return Vec::new();
+    }
+    // Starting the lab will report what cannot be read.
+    wires().map_or_else(|_| Vec::new(), |machine| problems(plan, lab_file, &machine))
+}
+
+/// What the verdict says of them: it is about what is inside.
+pub(crate) fn note(plan: &Plan) -> Option<String> {
+    const NAMED: usize = 5;
+    let all: Vec<&str> = wanted(plan).map(|(_, node, _)| node.name.as_str()).collect();
+    let more = if all.len() > NAMED { format!(" and {} more", all.len() - NAMED) } else { String::new() };
+    let named = all.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    (!all.is_empty()).then(|| {
+        format!(
+            "what lies behind {}, which is not under the lab's clock: {named}{more}",
+            counted(all.len(), "external interface")
+        )
+    })
+}
+
+fn wanted(plan: &Plan) -> impl Iterator<Item = (usize, &NodePlan, &ExternalPlan)> {
+    plan.nodes.iter().enumerate().filter_map(|(place, node)| Some((place, node, node.external.as_ref()?)))
+}
+
+fn problems(plan: &Plan, lab_file: &Path, machine: &[Wire]) -> Vec<String> {
+    let mtu = |node: &NodePlan| node.interfaces.first().map(|interface| interface.mtu);
+    let wrong = |(_, node, own): (usize, &NodePlan, &ExternalPlan)| {
+        let problem = match machine.iter().find(|wire| wire.name == own.interface) {
+            Some(wire) => problem(wire, own, mtu(node)),
+            None => Some(missing(own, machine)),
+        };
+        problem.map(|problem| at(lab_file, own, &problem))
+    };
+    wanted(plan).filter_map(wrong).collect()
+}
+
+fn at(lab_file: &Path, own: &ExternalPlan, problem: &str) -> String {
+    format!("{}:{}: key `interface`: {problem}", lab_file.display(), own.line)
+}
+
+fn missing(own: &ExternalPlan, machine: &[Wire]) -> String {
+    let usable: Vec<&str> =
+        machine.iter().filter(|wire| wire.is_ethernet).map(|wire| wire.name.as_str()).take(20).collect();
+    let there = if usable.is_empty() {
+        "there is none with a wire".into()
+    } else {
+        format!("there are: {}", usable.join(", "))
+    };
+    format!("this machine has no interface `{}`; {there}", own.interface)
+}
+
+/// Why this interface cannot be the wire of a node whose link has this MTU.
+fn problem(wire: &Wire, own: &ExternalPlan, mtu: Option<u32>) -> Option<String> {
+    let name = &own.interface;
+    if !wire.is_ethernet {
+        return Some(format!(
+            "`{name}` has no wire that carries Ethernet frames: name a network card, or the end of a pair"
+        ));
+    }
+    if let Some(master) = &wire.master {
+        return Some(format!(
+            "`{name}` is busy: it is a part of `{master}`. Name that, or take it out (ip link set {name} nomaster)"
+        ));
+    }
+    if !wire.up {
+        return Some(format!("`{name}` is down: bring it up (ip link set {name} up)"));
+    }
+    if wire.is_way_out && !own.force {
+        return Some(format!(
+            "`{name}` is this machine's only way out, on which other programs depend: name another, or write `force: true` here"
+        ));
+    }
+    let mtu = mtu.filter(|mtu| *mtu > wire.mtu)?;
+    Some(format!(
+        "`{name}` carries packets of {} bytes at most, and the link there has an `mtu` of {mtu}: write `mtu: {}` at the link",
+        wire.mtu, wire.mtu
+    ))
+}
+
+fn cannot_open(own: &ExternalPlan, error: &io::Error) -> String {
+    let advice = match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => {
+            ": this takes the right to raw packets of this machine's network (CAP_NET_RAW): run netloom as root, or in a user \
+             namespace whose own network has the interface"
+        }
+        _ => "",
+    };
+    format!("open the packets of `{}`: {error}{advice}", own.interface)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wire() -> Wire {
+        Wire { index: 3, name: "eth1".into(), mtu: 1_500, up: true, is_ethernet: true, master: None, is_way_out: false }
+    }
+
+    fn told(wire: &Wire, force: bool, mtu: u32) -> String {
+        let own = ExternalPlan { interface: "eth1".into(), line: 4, vlan: None, only: None, force };
+        problem(wire, &own, Some(mtu)).unwrap_or_default()
+    }
+
+    #[test]
+    fn an_interface_that_is_up_and_free_is_taken() {
+        assert_eq!(told(&wire(), false, 1_500), "");
+        assert_eq!(told(&Wire { is_way_out: true, ..wire() }, true, 1_500), "");
+    }
+
+    #[test]
+    fn every_obstacle_is_named_with_what_to_do() {
+        assert!(told(&Wire { is_ethernet: false, ..wire() }, true, 1_500).contains("no wire"));
+        let busy = told(&Wire { master: Some("br0".into()), ..wire() }, true, 1_500);
+        assert!(busy.contains("a part of `br0`") && busy.contains("nomaster"), "{busy}");
+        assert!(told(&Wire { up: false, ..wire() }, true, 1_500).contains("ip link set eth1 up"));
+        assert!(told(&Wire { is_way_out: true, ..wire() }, false, 1_500).contains("force: true"));
+        assert!(told(&wire(), false, 9_000).contains("write `mtu: 1500`"));
+    }
+
+    #[test]
+    fn one_that_is_not_there_is_answered_by_those_that_are() {
+        let own = ExternalPlan { interface: "eth9".into(), line: 4, vlan: None, only: None, force: false };
+        let lo = Wire { name: "lo".into(), is_ethernet: false, ..wire() };
+        assert_eq!(missing(&own, &[lo.clone(), wire()]), "this machine has no interface `eth9`; there are: eth1");
+        assert!(missing(&own, &[lo]).ends_with("there is none with a wire"));
+    }
+}

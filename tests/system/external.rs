@@ -1,0 +1,279 @@
+//! External interfaces: wires of a machine's network cards that end in a lab. The machine is a network namespace, and so is the
+//! one at the other end of the wire: nothing here touches the machine that the tests run on.
+
+use crate::bed::{Bed, Finished, User, is_root};
+
+const MACHINE: &str = include_str!("external.sh");
+
+/// Plays a script on a machine of its own, where `netloom` is the program.
+fn play(bed: &Bed, script: &str) -> Finished {
+    bed.write("play.sh", &format!("{MACHINE}\nnetloom() {{ {}/netloom \"$@\"; }}\n{script}", bed.path().display()));
+    let flags = if bed.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
+    bed.run("unshare", &[flags, "sh", "play.sh"])
+}
+
+/// The number behind `key=` in a line of what a script has printed.
+fn number(text: &str, key: &str) -> f64 {
+    let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+    value.and_then(|value| value.trim().parse().ok()).unwrap_or_else(|| panic!("no number {key} in:\n{text}"))
+}
+
+/// A host at the wire.
+const SHARED: &str = "
+nodes:
+  inside: {}
+  wan: {kind: external, interface: nic}
+links:
+  access: {ends: [{node: inside, address: [10.9.0.7/24, 'fd09::7/64']}, wan], delay: 100 ms}
+bounds: {lateness: 50 ms}
+";
+
+#[test]
+fn a_node_and_the_machine_share_a_wire() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("share.yaml", SHARED);
+        let played = play(
+            &bed,
+            r"
+            state > before
+            netloom up share.yaml
+            echo out4=$(netloom exec share inside -- ping -U -c 3 -i 0.1 -w 9 10.9.0.2 | sed -n 's|^rtt[^=]*= \([0-9.]*\)/.*|\1|p')
+            echo out6=$(netloom exec share inside -- ping -U -c 3 -i 0.1 -w 9 fd09::2 | sed -n 's|^rtt[^=]*= \([0-9.]*\)/.*|\1|p')
+            echo in4=$(far ping -U -c 3 -i 0.1 -w 9 10.9.0.7 | sed -n 's|^rtt[^=]*= \([0-9.]*\)/.*|\1|p')
+            echo host=$(rtt 10.9.0.2)
+            netloom down share || [ $? = 5 ]
+            state > after
+            cmp before after && echo same=1
+            ",
+        );
+        let told = played.expect_code(0).stdout;
+        for key in ["out4", "out6", "in4"] {
+            assert!((200.0..400.0).contains(&number(&told, key)), "{key}: {told}");
+        }
+        assert!(number(&told, "host") < 100.0, "{told}");
+        assert!(number(&told, "same") > 0.0, "{told}");
+        let report = bed.json("share", "report.json");
+        let notes = report["verdict"]["notes"].to_string();
+        assert!(notes.contains("not under the lab's clock: wan"), "{notes}");
+        bed.assert_nothing_is_left("share");
+    }
+}
+
+/// Sends so many bytes each way over TCP between the lab and the far machine, and says how long that took and whether they
+/// arrived as they were.
+const TRANSFER: &str = r#"
+cat > plain.py << 'END'
+# Takes from a card that it cuts super-packets and makes checksums (ethtool -K ... tso off gso off sg off tx off).
+import array, fcntl, socket, struct, sys
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+    for command in 0x1f, 0x24, 0x19, 0x17:
+        value = array.array("I", [command, 0])
+        fcntl.ioctl(asked, 0x8946, struct.pack("16sP", sys.argv[1].encode(), value.buffer_info()[0]))
+END
+cat > serve.py << 'END'
+import hashlib, socket, sys
+server = socket.create_server((sys.argv[1], 5201))
+print("ready", flush=True)
+peer, _ = server.accept()
+digest = hashlib.sha256()
+while got := peer.recv(1 << 16):
+    digest.update(got)
+peer.sendall(digest.digest())
+END
+cat > send.py << 'END'
+import hashlib, random, socket, sys, time
+data = random.Random(1).randbytes(int(sys.argv[2]))
+while True:
+    try:
+        peer = socket.create_connection((sys.argv[1], 5201))
+        break
+    except OSError:
+        time.sleep(0.1)
+peer.sendall(data)
+peer.shutdown(socket.SHUT_WR)
+right = b""
+while got := peer.recv(64):
+    right += got
+print("intact" if right == hashlib.sha256(data).digest() else "broken")
+END
+"#;
+
+#[test]
+fn super_packets_cross_a_card_that_can_cut_them_and_one_that_cannot() {
+    let bed = Bed::new(User::Own);
+    let lab = "nodes: {inside: {}, s: {kind: switch}, wan: {kind: external, interface: nic}}\n\
+               links: {a: {ends: [{node: inside, address: 10.9.0.7/24}, s]}, b: {ends: [s, wan]}}\nbounds: {lateness: 50 ms}\n";
+    bed.write("trains.yaml", lab);
+    let script = r"
+        netloom up trains.yaml
+        for offload in on off; do
+            [ $offload = on ] || python3 plain.py nic
+            netloom exec trains inside -- python3 serve.py 10.9.0.7 > /dev/null & served=$!
+            far python3 send.py 10.9.0.7 20000000
+            wait $served
+            far python3 serve.py 10.9.0.2 > /dev/null & served=$!
+            netloom exec trains inside -- python3 send.py 10.9.0.2 20000000
+            wait $served
+        done
+        netloom down trains || [ $? = 5 ]
+        ";
+    let told = play(&bed, &format!("{TRANSFER}{script}")).expect_code(0).stdout;
+    assert_eq!(told.matches("intact").count(), 4, "{told}");
+    let lost = bed.json("trains", "report.json")["losses"].to_string();
+    assert_eq!(lost, "[]", "{lost}");
+    bed.assert_nothing_is_left("trains");
+}
+
+/// Asks by ARP in a VLAN who has an address, and says in which VLAN the answer came; 0: none came.
+const ASK: &str = r#"
+cat > ask.py << 'END'
+import socket, struct, sys
+vlan, address = int(sys.argv[1]), socket.inet_aton(sys.argv[2])
+wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+wire.bind(("far", 0))
+wire.setsockopt(263, 8, 1)  # PACKET_AUXDATA: the kernel takes tags out of frames
+wire.settimeout(3)
+own = bytes.fromhex("020000000099")
+tag = struct.pack("!HH", 0x8100, 0x2000 | vlan) if vlan else b""
+wire.send(b"\xff" * 6 + own + tag + bytes.fromhex("08060001080006040001") + own + bytes(10) + address)
+try:
+    while True:
+        frame, told, *_ = wire.recvmsg(2000, 100)
+        if frame[:6] == own:
+            status, *_, tci, tpid = struct.unpack("IIIHHHH", told[0][2])
+            print(f"vlan={tci & 0xfff if status & 0x10 else 0}", f"{tpid:x}")
+            break
+except TimeoutError:
+    print("silence")
+END
+"#;
+
+#[test]
+fn vlans_of_one_card_are_kept_apart() {
+    let bed = Bed::new(User::Own);
+    let lab = |host: u8| {
+        let rest = if host == 7 { "10.3.0.7/24" } else { "10.3.0.2/24" };
+        let wire = if host == 7 { "nic" } else { "far" };
+        format!(
+            "nodes:
+  a: {{}}
+  b: {{}}
+  c: {{}}
+  s: {{kind: switch}}
+  v100: {{kind: external, interface: {wire}, vlan: 100}}
+  v200: {{kind: external, interface: {wire}, vlan: 200}}
+  rest: {{kind: external, interface: {wire}}}
+links:
+  la: {{ends: [{{node: a, address: 10.1.0.{host}/24}}, v100]}}
+  lb: {{ends: [{{node: b, address: 10.2.0.{host}/24}}, s]}}
+  ls: {{ends: [s, v200]}}
+  lc: {{ends: [{{node: c, address: {rest}, mac: '02:00:00:00:03:{host:02}'}}, rest]}}
+bounds: {{lateness: 50 ms}}
+"
+        )
+    };
+    // Hardware addresses of labs are numbered from zero, and here two of them are one network.
+    let other = lab(2).replace("10.1.0.2/24", "10.1.0.2/24, mac: '02:00:00:00:01:02'");
+    let other = other.replace("10.2.0.2/24", "10.2.0.2/24, mac: '02:00:00:00:02:02'");
+    bed.write("near.yaml", &lab(7));
+    bed.write("beyond.yaml", &other);
+    let script = r"
+        there() { far $NETLOOM $@; }
+        netloom up near.yaml
+        echo asked-a $(far python3 ask.py 100 10.1.0.7)
+        echo asked-b $(far python3 ask.py 200 10.2.0.7)
+        echo asked-c $(far python3 ask.py 0 10.3.0.7)
+        echo wrong $(far python3 ask.py 200 10.1.0.7)
+        echo unknown $(far python3 ask.py 300 10.1.0.7)
+        there up beyond.yaml
+        netloom exec near a -- ping -q -c 2 -i 0.1 -w 9 10.1.0.2 > /dev/null && echo a=1
+        netloom exec near b -- ping -q -c 2 -i 0.1 -w 9 10.2.0.2 > /dev/null && echo b=1
+        netloom exec near c -- ping -q -c 2 -i 0.1 -w 9 10.3.0.2 > /dev/null && echo c=1
+        for node in a b c; do
+            case $node in a) net=1 ;; b) net=2 ;; c) net=3 ;; esac
+            netloom exec near $node -- python3 serve.py 10.$net.0.7 > /dev/null & served=$!
+            there exec beyond $node -- python3 send.py 10.$net.0.7 20000000
+            wait $served
+        done
+        netloom down near || [ $? = 5 ]
+        there down beyond || [ $? = 5 ]
+        ";
+    let told =
+        play(&bed, &format!("NETLOOM={}/netloom\n{TRANSFER}{ASK}{script}", bed.path().display())).expect_code(0).stdout;
+    for wanted in
+        ["asked-a vlan=100 8100", "asked-b vlan=200 8100", "asked-c vlan=0 0", "wrong silence", "unknown silence"]
+    {
+        assert!(told.contains(wanted), "{wanted}: {told}");
+    }
+    for key in ["a", "b", "c"] {
+        assert!(number(&told, key) > 0.0, "{key}: {told}");
+    }
+    assert_eq!(told.matches("intact").count(), 3, "{told}");
+    for name in ["near", "beyond"] {
+        assert_eq!(bed.json(name, "report.json")["losses"].to_string(), "[]", "{name}");
+        bed.assert_nothing_is_left(name);
+    }
+}
+
+#[test]
+fn what_cannot_be_taken_is_refused_with_its_place() {
+    let bed = Bed::new(User::Own);
+    let lab = |interface: &str| {
+        format!(
+            "nodes:\n  inside: {{}}\n  wan: {{kind: external, interface: {interface}}}\nlinks: {{l: {{ends: [inside, wan]}}}}\n"
+        )
+    };
+    for (name, interface) in [("absent", "eth9"), ("loop", "lo"), ("out", "nic"), ("down", "dark"), ("part", "port")] {
+        bed.write(&format!("{name}.yaml"), &lab(interface));
+    }
+    let played = play(
+        &bed,
+        r"
+        ip link add dark type veth peer name dark2
+        ip link add port type veth peer name port2
+        if ip link add br0 type bridge; then ip link set port up master br0; fi
+        ip route add default via 10.9.0.2
+        for lab in absent loop out down part; do
+            netloom run $lab.yaml 2>&1 && echo run || echo $lab=$?
+        done
+        netloom check out.yaml 2>&1
+        ",
+    );
+    let told = played.expect_code(0).stdout;
+    for wanted in [
+        "absent.yaml:3: key `interface`: this machine has no interface `eth9`; there are: ",
+        "loop.yaml:3: key `interface`: `lo` has no wire",
+        "out.yaml:3: key `interface`: `nic` is this machine's only way out",
+        "down.yaml:3: key `interface`: `dark` is down: bring it up (ip link set dark up)",
+    ] {
+        assert!(told.contains(wanted), "{wanted}\n{told}");
+    }
+    assert!(told.contains("it is a part of `br0`") || !told.contains("br0"), "{told}");
+    assert_eq!(told.matches("only way out").count(), 2, "`check` says it, too: {told}");
+}
+
+#[test]
+fn who_has_no_right_to_packets_is_told_which() {
+    if !is_root() {
+        crate::bed::not_run("an ordinary user on root's machine");
+        return;
+    }
+    let bed = Bed::new(User::Nobody);
+    bed.write("share.yaml", SHARED);
+    // The network is root's, and the user is not.
+    let script = format!(
+        "{MACHINE}\nsetpriv --reuid 65534 --regid 65534 --clear-groups {}/netloom run share.yaml 2>&1 || echo code=$?",
+        bed.path().display()
+    );
+    let told = std::process::Command::new("unshare")
+        .args(["-n", "sh", "-c", &script])
+        .current_dir(bed.work())
+        .env("XDG_RUNTIME_DIR", bed.path().join("runtime"))
+        .env("HOME", bed.work())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("CAP_NET_RAW") && told.contains("share.yaml:4: key `interface`"), "{told}");
+    assert!(number(&told, "code") > 0.0, "{told}");
+}
