@@ -4,7 +4,7 @@ use super::{DONE, Outcome, lab_file};
 use crate::args::UpArgs;
 use crate::progress::Progress;
 use crate::talk;
-use netloom_lab::Clock;
+use netloom_lab::{Clock, Stack};
 
 pub(super) fn up(args: &UpArgs) -> Outcome {
     let request = lab_file::request(&args.file, &args.overrides, args.results.clone())?;
@@ -13,11 +13,11 @@ pub(super) fn up(args: &UpArgs) -> Outcome {
     drop(progress);
     if !args.quiet {
         let name = &request.plan.name;
-        let node = request.plan.nodes.first().map_or("NODE", |node| node.name.as_str());
+        // Devices inside the engine run no programs.
+        let node = request.plan.nodes.iter().find(|node| node.stack != Stack::Engine);
+        let shell = node.map_or_else(String::new, |node| format!("netloom shell {name} {}, ", node.name));
         netloom_run::ways_into(&request.plan).iter().for_each(|way| talk::say(way));
-        talk::say(&format!(
-            "{name} is up: netloom shell {name} {node}, netloom stats {name}, netloom logs {name}, netloom down {name}"
-        ));
+        talk::say(&format!("{name} is up: {shell}netloom stats {name}, netloom logs {name}, netloom down {name}"));
         if request.plan.clock == Clock::Virtual {
             talk::say(&format!("its time stands still: netloom advance {name} 1s, netloom resume {name}"));
         }
