@@ -1,11 +1,8 @@
 //! Commands behind links, in a machine of the test's own: a namespace with a server beyond it.
 
-use crate::bed::{Bed, Finished, User, is_root, not_run};
+use crate::bed::{User, is_root, not_run};
+use crate::world::{OPEN, ORDINARY, WHO, World};
 use std::fs;
-use std::path::PathBuf;
-
-/// Asks the server who asks.
-const WHO: &str = "exec 3<>/dev/tcp/198.51.100.1/7; read -r address <&3; echo seen as $address";
 
 /// Runs a program on a terminal, types `exit 6` when it shows the prompt, and shows what it showed.
 const TYPIST: &str = r#"
@@ -27,55 +24,6 @@ _, status = os.waitpid(process, 0)
 print(shown.decode(errors="replace"))
 sys.exit(os.waitstatus_to_exitcode(status))
 "#;
-
-/// Machines let their users have /dev/net/tun; not all where these tests run.
-const OPEN: &str =
-    "mknod tun c 10 200; chmod 666 tun; mount --bind tun /dev/net/tun; mkdir -m 700 run; chown 65534 run";
-/// As an ordinary user of the machine.
-const ORDINARY: &str = "env XDG_RUNTIME_DIR=$PWD/run setpriv --reuid 65534 --regid 65534 --clear-groups";
-
-/// A bed in a machine of its own. Other users are as ordinary ones there that may change its network.
-struct World {
-    bed: Bed,
-    program: PathBuf,
-}
-
-impl World {
-    fn new(user: User) -> Self {
-        let bed = Bed::new(user);
-        bed.write("world.sh", include_str!("world.sh"));
-        bed.write("world.py", include_str!("world.py"));
-        let program = bed.path().join("netloom");
-        Self { bed, program }
-    }
-
-    /// The words that run a script of bash in the machine, where `$NETLOOM` is the program.
-    fn words(&self, script: &str) -> Vec<String> {
-        let server = self.bed.work().join("world.py");
-        let namespaces = match self.bed.user() {
-            User::Own if is_root() => "unshare --net --mount",
-            _ => "unshare --user --map-current-user --net --keep-caps",
-        };
-        let mut words: Vec<String> = namespaces.split(' ').map(str::to_owned).collect();
-        words.push("env".into());
-        words.push(format!("NETLOOM={}", self.program.display()));
-        words.push(format!("WORLD_SERVER={}", server.display()));
-        words.push("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".into());
-        words.extend(["bash", "world.sh", "bash", "-c"].map(str::to_owned));
-        words.push(script.to_owned());
-        words
-    }
-
-    fn run(&self, script: &str) -> Finished {
-        let words = self.words(script);
-        let arguments: Vec<&str> = words[1..].iter().map(String::as_str).collect();
-        self.bed.run(&words[0], &arguments)
-    }
-
-    fn report(&self, name: &str) -> serde_json::Value {
-        serde_json::from_str(&fs::read_to_string(self.bed.work().join(name)).unwrap()).unwrap()
-    }
-}
 
 #[test]
 fn a_command_reaches_the_world_through_its_link_and_leaves_nothing() {

@@ -21,7 +21,8 @@ const MTU: u32 = 9_000;
 type Case = (&'static str, fn(&mut Lab));
 
 fn main() {
-    let options = LabOptions { name: "interfaces".to_owned(), hosts_file: None, memory: None, users: None };
+    let options =
+        LabOptions { name: "interfaces".to_owned(), hosts_file: None, resolver_file: None, memory: None, users: None };
     let cases: [Case; 2] = [
         ("frames_cross_both_ways_whatever_their_length", frames_cross_both_ways_whatever_their_length),
         (

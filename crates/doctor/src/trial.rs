@@ -56,7 +56,8 @@ pub(super) enum Outcome {
 /// Makes the lab and listens to its end. The calling process must have one thread only. `processors`: those that this
 /// process may use.
 pub(super) fn run(processors: &[usize], signals: &Signals, sink: &mut dyn FnMut(&str)) -> Result<Outcome, Interrupted> {
-    let options = LabOptions { name: "doctor".to_owned(), hosts_file: None, memory: None, users: None };
+    let options =
+        LabOptions { name: "doctor".to_owned(), hosts_file: None, resolver_file: None, memory: None, users: None };
     let ends = [processors.first().copied(), processors.last().copied()];
     match spawn_lab(&options, |side: LabSide| lab::main(side.channel, ends)) {
         Ok((process, channel)) => listen(process, channel, signals, sink),

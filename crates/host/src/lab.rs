@@ -30,6 +30,8 @@ pub struct LabOptions {
     pub name: String,
     /// The file to be seen as `/etc/hosts` by the lab and its nodes; the machine's own when there is none.
     pub hosts_file: Option<PathBuf>,
+    /// The file to be seen as `/etc/resolv.conf` by the lab and its nodes; none if they are to ask nobody for names.
+    pub resolver_file: Option<PathBuf>,
     /// A folder in which the lab's nodes find memory for files of their own; none if none of them has any.
     pub memory: Option<PathBuf>,
     /// The users beside root that the lab of an ordinary user has; none if it needs none, or if netloom is privileged.

@@ -1,6 +1,7 @@
 //! Mounts of labs and nodes. All of them live in the mount namespace of the process that makes them.
 
 use std::ffi::CStr;
+use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -79,22 +80,41 @@ pub(crate) fn hosts(file: &Path) -> Result<(), KernelError> {
         })
 }
 
-/// Hides the machine's name services, so that names are looked up in the lab's hosts file and in nothing else.
+/// Where programs find which name servers to ask (resolv.conf(5)).
+const RESOLVER: &str = "/etc/resolv.conf";
+
+/// Hides the machine's name services, so that names are looked up in the lab's hosts file and, with a `resolver`, where this file
+/// says, and nowhere else.
 ///
 /// Caching daemons answer over Unix sockets, which network namespaces do not separate: they would answer from the
 /// machine's own hosts file. And a resolver of the machine, asked from within a node, would show up as unexplained
 /// packets on the described links. A lookup of an unknown name fails at once instead.
-pub(crate) fn hide_name_services() -> Result<(), KernelError> {
+pub(crate) fn hide_name_services(resolver: Option<&Path>) -> Result<(), KernelError> {
+    let place = fs::canonicalize(RESOLVER).ok();
+    let mut is_said = false;
     for folder in ["/run/systemd/resolve", "/run/nscd", "/var/run/nscd"] {
         if Path::new(folder).is_dir() {
-            let flags = MsFlags::MS_RDONLY | MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-            mount(Some("tmpfs"), folder, Some("tmpfs"), flags, Some("size=4k,mode=755"))
-                .attempted(|| format!("hide {folder}"))?;
+            let attempted = || format!("hide {folder}");
+            let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+            mount(Some("tmpfs"), folder, Some("tmpfs"), flags, Some("size=4k,mode=755")).attempted(attempted)?;
+            if let Some((file, place)) = resolver.zip(place.as_deref()).filter(|(_, place)| place.starts_with(folder)) {
+                // The usual file may be a link to what is hidden here.
+                is_said =
+                    place.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::copy(file, place)).is_ok();
+            }
+            mount(NOTHING, folder, NOTHING, flags | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY, NOTHING)
+                .attempted(attempted)?;
         }
     }
-    if Path::new("/etc/resolv.conf").exists() {
-        mount(Some("/dev/null"), "/etc/resolv.conf", NOTHING, MsFlags::MS_BIND, NOTHING)
-            .attempted(|| "hide /etc/resolv.conf")?;
+    match resolver.filter(|_| !is_said) {
+        None if is_said || !Path::new(RESOLVER).exists() => Ok(()),
+        None => mount(Some("/dev/null"), RESOLVER, NOTHING, MsFlags::MS_BIND, NOTHING)
+            .attempted(|| format!("hide {RESOLVER}")),
+        Some(file) => mount(Some(file), RESOLVER, NOTHING, MsFlags::MS_BIND, NOTHING)
+            .attempted(|| format!("bind {} to {RESOLVER}", file.display()))
+            .map_err(|error| match Path::new(RESOLVER).exists() {
+                true => error,
+                false => error.with_detail("this machine has no such file; an empty one will do"),
+            }),
     }
-    Ok(())
 }

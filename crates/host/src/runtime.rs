@@ -159,6 +159,11 @@ impl RuntimeDir {
         self.path.join("hosts")
     }
 
+    /// Where the file belongs that says which name servers the lab's nodes ask.
+    pub fn resolver(&self) -> PathBuf {
+        self.path.join("resolv.conf")
+    }
+
     /// Notes down what is known about the lab. Control groups must be noted down before they are made, or a kill at
     /// the wrong moment leaves them behind.
     ///

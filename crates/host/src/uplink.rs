@@ -20,6 +20,7 @@ mod names;
 mod record;
 mod rules;
 mod translator;
+mod way_out;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -47,6 +48,7 @@ use guard::{Change, Guard};
 use names::{Desk, Names, PATIENCE};
 use rules::{Rules, own_lock};
 use translator::{Waiting, may_change_network};
+pub use way_out::{Means, WayOut};
 
 /// The name of the interface in the command's namespace.
 const INSIDE: &str = "eth0";
@@ -58,6 +60,8 @@ const RUNNING_WITHIN: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Uplink {
     guard: Guard,
+    /// Behind the guard, which holds its channel, too.
+    _names: Names,
     outer: File,
     inside: File,
     inner: Netlink,
@@ -92,7 +96,7 @@ impl Uplink {
         let mut beyond = Netlink::open()?;
         let taken = taken(&mut beyond)?;
         let folder = runtime_folder()?;
-        let guard = Guard::fork(translator, names, &folder)?;
+        let guard = Guard::fork(translator, &names, &folder)?;
         unshare(CloneFlags::CLONE_NEWNET).attempted(|| "make a network namespace for the engine").map_err(advised)?;
         quiet_network()?;
         let (engine, mut own) = (namespace()?, Netlink::open()?);
@@ -105,9 +109,10 @@ impl Uplink {
         enter(&engine)?;
         let servers = desks.iter().map(|(server, _)| *server).collect();
         let relays = Vec::new();
-        let mut uplink = Self { guard, outer, inside, inner, beyond, block, ports, desks, unheard, relays };
+        let mut uplink =
+            Self { guard, _names: names, outer, inside, inner, beyond, block, ports, desks, unheard, relays };
         let rules = Rules { interface: block.interface(), inside: Some(block.inside()), lock: own_lock(&folder)? };
-        uplink.guard.begin_change(&Change { block, rules, folder, servers })?;
+        uplink.guard.begin_change(&Change { block, rules, folder, removes: false, servers })?;
         Ok(uplink)
     }
 
@@ -122,15 +127,8 @@ impl Uplink {
             let way = Way::Network { namespace, addresses: vec![self.gateway().into()] };
             self.relays.push(Relay::start(desk.exposed(ports), way, PATIENCE)?);
         }
-        let until = Instant::now() + RUNNING_WITHIN;
         let outside = self.block.interface();
-        while !(find(&mut self.inner, INSIDE)?.running && find(&mut self.beyond, &outside)?.running) {
-            if Instant::now() > until {
-                return Err(KernelError::new(format!("wait for {INSIDE} and {outside} to run"), libc::ETIMEDOUT));
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Ok(())
+        await_running([(&mut self.inner, INSIDE), (&mut self.beyond, &outside)])
     }
 
     /// The kernel's numbers of the interfaces for the engine; the first is the command's side.
@@ -278,6 +276,18 @@ fn settle_inside(inner: &mut Netlink, block: Block) -> Result<(), KernelError> {
     sysctl::set_if_present(&format!("net.ipv6.conf.{INSIDE}.disable_ipv6"), "1")?;
     keep_what_the_engine_cannot_be_told([INSIDE].into_iter())?;
     settle(inner, INSIDE, block.inside(), block.outside(), true)
+}
+
+/// Waits until both ends of a pair have noticed that they are up.
+fn await_running([(near, inside), (far, outside)]: [(&mut Netlink, &str); 2]) -> Result<(), KernelError> {
+    let until = Instant::now() + RUNNING_WITHIN;
+    while !(find(near, inside)?.running && find(far, outside)?.running) {
+        if Instant::now() > until {
+            return Err(KernelError::new(format!("wait for {inside} and {outside} to run"), libc::ETIMEDOUT));
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
 }
 
 fn find(netlink: &mut Netlink, name: &str) -> Result<Link, KernelError> {

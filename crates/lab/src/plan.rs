@@ -13,6 +13,7 @@ mod ends;
 mod expose;
 mod external;
 mod files;
+mod internet;
 mod kind;
 mod multicast;
 mod pipes;
@@ -32,6 +33,7 @@ pub use ends::{End, EndPlan};
 pub use expose::ExposePlan;
 pub use external::ExternalPlan;
 pub use files::{FileContents, FilePlan};
+pub use internet::InternetPlan;
 pub use kind::NodeKind;
 pub use multicast::GroupPlan;
 pub use pipes::{PipePlan, Treatment};
@@ -86,6 +88,8 @@ pub struct Plan {
     pub expect: Vec<Expectation>,
     /// How far the network may stray from its description.
     pub bounds: Bounds,
+    /// The node that is the way out into this machine's network; none if the lab has no way out.
+    pub internet: Option<InternetPlan>,
     /// That its links carry traffic of this machine, and which; none: that of nodes.
     pub diversion: Option<DiversionPlan>,
     /// The traces, tables and captures that the lab file names, each once, as it names them: relative to its folder.

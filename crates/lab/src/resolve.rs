@@ -11,6 +11,7 @@ mod ends;
 mod expose;
 mod external;
 mod firewall;
+mod internet;
 mod moves;
 mod names;
 mod nat;
@@ -59,6 +60,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     check_sizes(&spec, &mut found.errors);
     let stacks = clock::stacks(&mut spec, found);
     found.errors.extend(expose::check(&spec));
+    let exit = internet::check(&spec, &mut found.errors);
     let timeline = entries(&mut spec, &mut found.errors);
     let policies = rules::take(&mut spec.nodes);
     let node_index = Index::new("node", spec.nodes.iter().map(|node| &node.name), left_out.nodes);
@@ -106,6 +108,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         plan.nodes = node_plans(spec.nodes, &spec.inherit, &stacks, devices, ways).collect();
         complete(&mut plan.nodes, positions.into_iter().zip(routing.ecmp).zip(groups));
         add_interfaces(&mut plan, interfaces, addresses, known);
+        plan.internet = internet::settle(&plan, exit, &mut found.errors);
         rules::settle(&mut plan, &policies, &around, &mut found.errors);
         let lent = dhcp::settle(&mut plan, lent, (&around, &spec.links), left_out, &mut found.errors);
         nat::configure(&mut plan, &nats, (&around, &spec.links), &mut routing.learned, (left_out, &mut found.errors));
@@ -136,6 +139,7 @@ fn outline(name: String, spec: &Spec, files: Vec<PathBuf>) -> Plan {
         capture: Vec::new(),
         expect: Vec::new(),
         bounds: spec.bounds,
+        internet: None,
         diversion: None,
         files,
     }

@@ -135,6 +135,8 @@ pub(crate) struct NodeSpec {
     pub(crate) switch: SwitchSpec,
     pub(crate) openflow: OpenFlowSpec,
     pub(crate) external: Option<ExternalSpec>,
+    /// Where it says that it is the way out into this machine's network.
+    pub(crate) exit: Option<Spanned<()>>,
 }
 
 /// What only external interfaces have.

@@ -13,7 +13,7 @@ use crate::links::{Links, read_port_counters};
 use crate::node::{LabNode, Transit};
 use crate::session::{Parts, Session};
 use crate::shards::Sharing;
-use crate::{Event, bridges, external, files, memory, refusal, virtual_time};
+use crate::{Event, bridges, external, files, memory, refusal, virtual_time, way_out};
 use ends::{await_joined, in_node, make_links};
 use netloom_control::Server;
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
@@ -24,6 +24,7 @@ use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig, RuleCon
 use netloom_host::processors::{self, Claim};
 use netloom_host::runtime::RuntimeDir;
 use netloom_host::signals::Signals;
+use netloom_host::uplink::WayOut;
 use netloom_judge::losses::PortCounters;
 use netloom_judge::quantity::counted;
 use netloom_judge::{ExitCode, LinkName, PipePlace, RunError};
@@ -39,13 +40,15 @@ use std::time::{Duration as RealDuration, Instant};
 
 /// What was opened outside of the lab, for the lab.
 #[derive(Debug, Default)]
-pub(crate) struct Outside {
+pub(crate) struct Outside<'a> {
     /// The ports of the machine that lead into nodes, each with its node's place.
     pub(crate) exposed: Vec<(usize, Exposed)>,
     /// What catches traffic of the machine.
     pub(crate) catch: Option<Catch>,
     /// The interfaces of the machine whose wires end here.
     pub(crate) wires: Vec<external::Opened>,
+    /// What leads into the machine's network.
+    pub(crate) way_out: Option<&'a mut WayOut>,
 }
 
 /// The lab process, from its beginning to its exit code.
@@ -55,7 +58,7 @@ pub(crate) struct Outside {
 /// up, and the last of the lab's processes ends with this one.
 ///
 /// `outside` is what it has of the machine outside of the lab's namespaces.
-pub(crate) fn lab_main(channel: UnixStream, job: &Job, outside: Outside, runtime: Option<RuntimeDir>) -> i32 {
+pub(crate) fn lab_main(channel: UnixStream, job: &Job, outside: Outside<'_>, runtime: Option<RuntimeDir>) -> i32 {
     let (code, guard_is_alive) = live(channel, job, outside);
     if let (false, Some(firewall)) = (guard_is_alive, &job.firewall) {
         // There is nobody left to tell that this failed; packets pass rules without a queue as if there were none.
@@ -73,7 +76,7 @@ pub(crate) fn lab_main(channel: UnixStream, job: &Job, outside: Outside, runtime
 }
 
 /// The lab's life: the exit code, and whether the guard was there to the end.
-fn live(channel: UnixStream, job: &Job, outside: Outside) -> (i32, bool) {
+fn live(channel: UnixStream, job: &Job, outside: Outside<'_>) -> (i32, bool) {
     let mut guard = match GuardLink::new(channel) {
         Ok(guard) => guard,
         // Without the channel there is nobody to tell; the guard reports that the lab died.
@@ -92,9 +95,9 @@ fn live(channel: UnixStream, job: &Job, outside: Outside) -> (i32, bool) {
 
 /// Builds everything, in the order in which one thing needs the other. All nodes are forked before the engine starts
 /// its thread.
-fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside) -> Result<Parts, RunError> {
+fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside<'_>) -> Result<Parts, RunError> {
     let plan = &job.plan;
-    let Outside { exposed, catch: caught, wires } = outside;
+    let Outside { exposed, catch: caught, wires, way_out } = outside;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
     if plan.clock == Clock::Virtual {
         return assemble_in_virtual_time(job, signals, guard);
@@ -117,6 +120,10 @@ fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside) -> Result<Parts,
     let mut bridges = bridges::make(plan, |end| in_node(plan, &nodes, end))?;
     configure(nodes.iter_mut().flatten().map(Box::as_mut))?;
     await_joined(plan, &mut nodes)?;
+    // Before nodes look for what programs change.
+    if let Some((way_out, internet)) = way_out.zip(plan.internet.as_ref()) {
+        notes.push(way_out::lead(way_out, plan, internet, &nodes)?);
+    }
     settle(&mut nodes)?;
     bridges.as_mut().map_or(Ok(()), |bridges| bridges::connect(bridges, RUNNING_WITHIN))?;
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));

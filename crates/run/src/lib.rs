@@ -38,6 +38,7 @@ mod shards;
 mod simulate;
 mod teller;
 mod virtual_time;
+mod way_out;
 
 pub use diversion::{SshSession, ssh_session};
 pub use exposed::ways_into;
@@ -52,3 +53,4 @@ pub use preflight::{label_problem, missing_programs, user_problems};
 pub use request::RunRequest;
 pub use shards::{shards_json, shards_text};
 pub use simulate::{SimRequest, simulate};
+pub use way_out::way_out;

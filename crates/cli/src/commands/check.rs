@@ -11,6 +11,9 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
     netloom_run::user_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     netloom_run::label_problem(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     netloom_run::external_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
+    let way_out = netloom_run::way_out(&lab.plan, &args.file);
+    way_out.as_ref().err().into_iter().for_each(|problem| talk::warning(problem));
+    let way_out = way_out.ok().flatten();
     for missing in netloom_run::missing_programs(&lab.plan, &args.file) {
         let MissingProgram { file, line, program, package, .. } = missing;
         let how = package.map_or_else(String::new, |package| format!(" (`apt install {package}`)"));
@@ -21,7 +24,8 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
     }
     if args.json {
         let plan = lab.plan.description().with("shards_here", netloom_run::shards_json(&lab.plan));
-        return print_json(&plan);
+        return print_json(&plan.with("way_out_here", way_out.into()));
     }
-    print_bit_by_bit(&format_args!("{}{}", lab.plan.text(), netloom_run::shards_text(&lab.plan)))
+    let out = way_out.map_or_else(String::new, |way_out| format!("way out here: {way_out}\n"));
+    print_bit_by_bit(&format_args!("{}{}{out}", lab.plan.text(), netloom_run::shards_text(&lab.plan)))
 }

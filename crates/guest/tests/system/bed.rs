@@ -23,7 +23,8 @@ pub(crate) fn kernel() -> PathBuf {
 
 /// Runs `body` in a lab and fails if it panics there.
 pub(crate) fn in_lab(body: impl FnOnce()) {
-    let options = LabOptions { name: "test".to_owned(), hosts_file: None, memory: None, users: None };
+    let options =
+        LabOptions { name: "test".to_owned(), hosts_file: None, resolver_file: None, memory: None, users: None };
     let (mut lab, _channel) = spawn_lab(&options, |_| {
         body();
         0

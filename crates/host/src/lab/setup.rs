@@ -17,7 +17,7 @@ pub(super) fn set_up(options: &LabOptions) -> Result<(), KernelError> {
     if let Some(hosts) = &options.hosts_file {
         mount::hosts(hosts)?;
     }
-    mount::hide_name_services()?;
+    mount::hide_name_services(options.resolver_file.as_deref())?;
     if let Some(folder) = &options.memory {
         mount::memory(folder)?;
     }

@@ -30,6 +30,13 @@ pub(crate) fn send_queue(index: u32, name: &str, packets: u32) -> Request {
     request(index, LinkAttribute::TxQueueLen(packets), format!("set the queue of {name} to {packets} packets"))
 }
 
+/// Removes it, and with one end of a pair the other.
+pub(crate) fn delete(index: u32, name: &str) -> Request {
+    let mut message = LinkMessage::default();
+    message.header.index = index;
+    Request { message: RouteNetlinkMessage::DelLink(message), flags: 0, attempted: format!("remove {name}") }
+}
+
 fn request(index: u32, attribute: LinkAttribute, attempted: String) -> Request {
     let mut message = LinkMessage::default();
     message.header.index = index;

@@ -145,11 +145,14 @@ fn spread_flows(seed: NonZeroU32) -> Result<(), KernelError> {
     sysctl::set_if_present("net.ipv4.fib_multipath_hash_seed", &seed.to_string())
 }
 
-/// Lets all users ping, as distributions do at boot. Without root a namespace has one group, which is all that it takes.
+/// Lets all users ping, as distributions do at boot. In a user namespace with one group, that is all that it takes.
 fn unprivileged_pings() -> Result<(), KernelError> {
     const KEY: &str = "net.ipv4.ping_group_range";
     match sysctl::set_if_present(KEY, "0 2147483647") {
-        Err(error) if error.errno() == libc::EINVAL => sysctl::set(KEY, "0 0"),
+        Err(error) if error.errno() == libc::EINVAL => {
+            let group = nix::unistd::getegid();
+            sysctl::set(KEY, &format!("{group} {group}"))
+        }
         other => other,
     }
 }

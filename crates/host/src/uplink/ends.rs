@@ -6,7 +6,18 @@ use ipnet::{IpNet, Ipv4Net};
 
 use super::block::{Block, mac};
 use crate::error::KernelError;
-use crate::netlink::{Gateway, Netlink, add_address, add_neighbor, add_route, set_up};
+use crate::netlink::{Gateway, Netlink, add_address, add_neighbor, add_route, change, set_up};
+
+/// Removes an interface of this network, if it is there.
+pub(super) fn remove(interface: &str) -> Result<(), KernelError> {
+    let mut netlink = Netlink::open()?;
+    let Ok(index) = netlink.index_of(interface) else { return Ok(()) };
+    match netlink.transact([change::delete(index, interface)]) {
+        // It has just gone with its other end.
+        Err(error) if error.errno() == libc::ENODEV => Ok(()),
+        other => other,
+    }
+}
 
 /// Brings the interface of one end up, in the namespace of `netlink`. If it `is_way_out`, the default route leads over it.
 pub(super) fn settle(

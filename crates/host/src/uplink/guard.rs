@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::apart::stand_apart;
 use super::block::Block;
-use super::ends::settle;
+use super::ends::{self, settle};
 use super::forwarding::{self, Forwarding};
 use super::names::{Desk, Names};
 use super::record::Record;
@@ -34,6 +34,9 @@ pub(super) struct Change {
     pub(super) rules: Rules,
     /// Where locks are.
     pub(super) folder: PathBuf,
+    /// Whether the interface is to be removed then. It goes with its other end's namespace, too, which may stay while connections
+    /// are being closed there that nobody answers.
+    pub(super) removes: bool,
     /// The name servers that the other end of the link does not reach by itself.
     pub(super) servers: Vec<IpAddr>,
 }
@@ -56,8 +59,6 @@ pub(super) struct Guard {
     record: Record,
     /// What leads on from the caller's network, and ends with the link.
     translator: Option<Translator>,
-    /// Behind the guard, which holds its channel, too.
-    _names: Names,
 }
 
 impl Guard {
@@ -65,20 +66,20 @@ impl Guard {
     ///
     /// # Panics
     /// If the process has more than one thread.
-    pub(super) fn fork(translator: Option<Translator>, names: Names, folder: &Path) -> Result<Self, KernelError> {
+    pub(super) fn fork(translator: Option<Translator>, names: &Names, folder: &Path) -> Result<Self, KernelError> {
         assert_one_thread("a link is");
         let record = Record::begin(folder)?;
         let (ours, theirs) = UnixStream::pair().attempted(|| "open a socket to the link's guard")?;
         let mut ours = Some(ours);
         let Cloned { pid, .. } = clone_process(0, || {
             drop(ours.take());
-            let outcome = watch(&theirs, &record, &names);
+            let outcome = watch(&theirs, &record, names);
             translator.iter().for_each(Translator::end);
             i32::from(outcome.is_err())
         })
         .attempted(|| "start the link's guard")?;
         let channel = ours.expect("only the child took it");
-        Ok(Self { pid, channel, changed: None, record, translator, _names: names })
+        Ok(Self { pid, channel, changed: None, record, translator })
     }
 
     /// Its process id: a process in the caller's network.
@@ -121,7 +122,8 @@ impl Guard {
 
     /// Puts everything back in its place. The current network namespace must be the caller's.
     pub(super) fn stand_in(&self) -> Result<(), KernelError> {
-        let Some(Changed { change, tool, .. }) = &self.changed else { return Ok(()) };
+        // Nobody knows how far it was, or another process than this one.
+        let Some(Changed { change, tool, .. }) = &self.changed else { return self.record.put_back() };
         change.rules.remove(*tool).and(forwarding::release(&change.folder)).and(self.record.remove())
     }
 }
@@ -162,7 +164,8 @@ fn watch(mut channel: &UnixStream, record: &Record, names: &Names) -> Result<(),
         Some((tool, forwarding)) => change.rules.remove(tool).and(forwarding.release()),
         None => Ok(()),
     };
-    let ended = ended.and(record.remove());
+    let removed = if change.removes { ends::remove(&change.rules.interface) } else { Ok(()) };
+    let ended = ended.and(removed).and(record.remove());
     let text = serde_json::to_string(&ended).expect("an error is plain data");
     let _ = channel.write_all(text.as_bytes());
     ended

@@ -8,8 +8,8 @@ use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::forwarding;
 use super::rules::Rules;
+use super::{ends, forwarding};
 use crate::error::{Attempted, KernelError};
 
 /// The record of a link; dropping it leaves the file.
@@ -40,6 +40,12 @@ impl Record {
         written.attempted(|| format!("write {}", self.path.display()))
     }
 
+    /// Puts back what is written down, and ends the record. The current network namespace must be the caller's.
+    pub(super) fn put_back(&self) -> Result<(), KernelError> {
+        let Some(folder) = self.path.parent() else { return Ok(()) };
+        put_back(&self.path, folder)
+    }
+
     /// Everything was put back.
     pub(super) fn remove(&self) -> Result<(), KernelError> {
         fs::remove_file(&self.path).attempted(|| format!("remove {}", self.path.display()))
@@ -62,13 +68,20 @@ pub(super) fn sweep(folder: &Path) -> Result<(), KernelError> {
         if file.try_lock().is_err() {
             continue;
         }
-        // Without a whole text, nothing was changed.
-        if let Some(rules) = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Rules>(&text).ok()) {
-            rules.remove_with_any();
-            forwarding::release(folder)?;
-        }
-        // Another link may have been faster.
-        let _ = fs::remove_file(&path);
+        put_back(&path, folder)?;
     }
+    Ok(())
+}
+
+/// Puts back what a record says.
+fn put_back(path: &Path, folder: &Path) -> Result<(), KernelError> {
+    // Without a whole text, nothing was changed.
+    if let Some(rules) = fs::read(path).ok().and_then(|text| serde_json::from_slice::<Rules>(&text).ok()) {
+        rules.remove_with_any();
+        ends::remove(&rules.interface)?;
+        forwarding::release(folder)?;
+    }
+    // Another link may have been faster.
+    let _ = fs::remove_file(path);
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Attempted, KernelError};
-use crate::programs::PATH;
+use crate::programs::{PATH, exists};
 
 /// Translates addresses at an interface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +19,15 @@ pub(super) struct Rules {
     pub(super) inside: Option<Ipv4Addr>,
     /// Where the lock of iptables is, if this user may not have the usual one.
     pub(super) lock: Option<PathBuf>,
+}
+
+/// When no program makes rules.
+pub(super) const NEITHER: &str =
+    "neither iptables nor nft is on this machine: install the package iptables or nftables";
+
+/// Whether a program that makes rules is on this machine.
+pub(super) fn exist() -> bool {
+    Tool::ALL.iter().any(|tool| exists(tool.program(), PATH.as_ref()))
 }
 
 /// A program that makes rules.
@@ -64,7 +73,7 @@ impl Rules {
         }
         let error = KernelError::new(format!("translate the addresses of {}", self.interface), 0);
         Err(error.with_detail(match refusals.is_empty() {
-            true => "neither iptables nor nft is on this machine: install the package iptables or nftables".to_owned(),
+            true => NEITHER.to_owned(),
             false => refusals.join("; "),
         }))
     }

@@ -5,17 +5,19 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{Pid, getegid, geteuid, getpid};
 use rustix::process::{Signal, WaitOptions, pidfd_send_signal, waitpid};
+use serde::{Deserialize, Serialize};
 
 use super::command::keep_capabilities;
 use crate::clone::{Cloned, assert_one_thread, clone_process};
@@ -24,43 +26,77 @@ use crate::facts::Facts;
 use crate::node::routes;
 use crate::programs::{PATH, is_executable};
 
+/// When no such program is there.
+pub(super) const NEITHER: &str =
+    "neither pasta nor slirp4netns is on this machine: install the package passt or slirp4netns";
+
 /// How long it may take until there is a default route.
 const WITHIN: Duration = Duration::from_secs(10);
 
+/// Stands in arguments for the number of a process that is in the namespaces.
+const PROCESS: &str = "{process}";
+
+/// What a program is to use; what it chooses itself is made for a namespace with nothing else in it.
+#[derive(Debug, Clone)]
+pub(super) struct Chosen {
+    pub(super) interface: &'static str,
+    pub(super) own: Ipv4Net,
+    pub(super) gateway: Ipv4Addr,
+    /// For a program that has addresses of its own there, too.
+    pub(super) subnet: Ipv4Net,
+}
+
+/// What the process that waits is told, a line each.
+#[derive(Debug, Serialize, Deserialize)]
+enum Said {
+    /// What [`PROCESS`] stands for.
+    Process(i32),
+    Arguments(Vec<String>),
+}
+
 /// A program that does it.
 #[derive(Debug, Clone, Copy)]
-enum Tool {
+pub(super) enum Tool {
     Pasta,
     Slirp,
 }
 
 impl Tool {
-    fn program(self) -> &'static str {
+    pub(super) fn program(self) -> &'static str {
         match self {
             Self::Pasta => "pasta",
             Self::Slirp => "slirp4netns",
         }
     }
 
-    /// Its arguments, for the namespaces of a process.
-    fn arguments(self, process: Pid) -> Vec<String> {
-        let [user, network] = ["user", "net"].map(|kind| format!("/proc/{process}/ns/{kind}"));
+    /// Its arguments, for namespaces of [`PROCESS`], of which the network is `network` in its folder in /proc.
+    fn arguments(self, network: &str, chosen: Option<&Chosen>) -> Vec<String> {
+        let (user, network) = (format!("/proc/{PROCESS}/ns/user"), format!("/proc/{PROCESS}/{network}"));
         let words = match self {
             // In the foreground, with no port of the machine's led inside.
             Self::Pasta => {
+                let chosen = chosen.map(|Chosen { interface, own, gateway, .. }| {
+                    format!(" -4 -I {interface} -a {} -n {} -g {gateway}", own.addr(), own.prefix_len())
+                });
                 format!(
-                    "-f -q --config-net --no-map-gw -t none -u none -T none -U none --userns {user} --netns {network}"
+                    "-f -q --config-net --no-map-gw -t none -u none -T none -U none{} --userns {user} --netns {network}",
+                    chosen.unwrap_or_default()
                 )
             }
             Self::Slirp => {
-                format!("--configure --disable-host-loopback --userns-path={user} --netns-type=path {network} tap0")
+                let interface = chosen.map_or("tap0", |chosen| chosen.interface);
+                let chosen = chosen.map(|chosen| format!(" --cidr={}", chosen.subnet));
+                format!(
+                    "--configure --disable-host-loopback{} --userns-path={user} --netns-type=path {network} {interface}",
+                    chosen.unwrap_or_default()
+                )
             }
         };
         words.split(' ').map(str::to_owned).collect()
     }
 
     /// The first one on this machine.
-    fn find() -> Option<Self> {
+    pub(super) fn find() -> Option<Self> {
         let is_there =
             |tool: &Self| std::env::split_paths(PATH).any(|folder| is_executable(&folder.join(tool.program())));
         [Self::Pasta, Self::Slirp].into_iter().find(is_there)
@@ -111,7 +147,8 @@ pub(super) fn may_change_network(namespace: &File) -> bool {
 /// Puts this process into a user namespace and network namespace of its own with a way to the network that it was in.
 pub(super) fn enter(mut waiting: Waiting) -> Result<Translator, KernelError> {
     own_namespaces()?;
-    waiting.lead_to(getpid())?;
+    waiting.lead_from(getpid())?;
+    waiting.lead("ns/net", None)?;
     waiting.await_route()?;
     Ok(waiting.translator)
 }
@@ -131,9 +168,7 @@ impl Waiting {
         assert_one_thread("a link is");
         let tool = Tool::find().ok_or_else(|| {
             let error = KernelError::new("lead to this machine's network as an ordinary user", 0);
-            error.with_detail(
-                "neither pasta nor slirp4netns is on this machine: install the package passt or slirp4netns",
-            )
+            error.with_detail(NEITHER)
         })?;
         let (our_end, theirs) = UnixStream::pair().attempted(|| "open a socket")?;
         let (heard, their_complaints) = io::pipe().attempted(|| "open a pipe")?;
@@ -148,9 +183,18 @@ impl Waiting {
         Ok(Self { tool, translator: Translator { pid, pidfd }, go, complaints })
     }
 
-    /// Has the program lead out of the namespaces of a process.
-    pub(super) fn lead_to(&mut self, process: Pid) -> Result<(), KernelError> {
-        let text = serde_json::to_string(&self.tool.arguments(process)).expect("words are plain data");
+    /// Tells it which process is in the user namespace out of which the program is to lead.
+    pub(super) fn lead_from(&mut self, process: Pid) -> Result<(), KernelError> {
+        self.say(&Said::Process(process.as_raw()))
+    }
+
+    /// Has the program lead out of a network namespace: `network` in the folder in /proc of that process.
+    pub(super) fn lead(&mut self, network: &str, chosen: Option<&Chosen>) -> Result<(), KernelError> {
+        self.say(&Said::Arguments(self.tool.arguments(network, chosen)))
+    }
+
+    fn say(&mut self, said: &Said) -> Result<(), KernelError> {
+        let text = serde_json::to_string(said).expect("words are plain data");
         self.go.write_all(format!("{text}\n").as_bytes()).attempted(|| format!("start {}", self.tool.program()))
     }
 
@@ -158,7 +202,7 @@ impl Waiting {
     pub(super) fn await_route(&mut self) -> Result<(), KernelError> {
         let error = || KernelError::new(format!("lead to this machine's network with {}", self.tool.program()), 0);
         let until = Instant::now() + WITHIN;
-        while !routes::here()?.contains(&IpNet::V4(ipnet::Ipv4Net::default())) {
+        while !routes::here()?.contains(&IpNet::V4(Ipv4Net::default())) {
             if self.translator.has_ended() {
                 let mut text = String::new();
                 let _ = self.complaints.read_to_string(&mut text);
@@ -176,10 +220,8 @@ impl Waiting {
 
 /// In the child.
 fn become_tool(tool: Tool, go: &UnixStream, complaints: io::PipeWriter) -> i32 {
-    let mut line = String::new();
-    let _ = BufReader::new(go).read_line(&mut line);
-    // Without a whole line, nobody needs it any more.
-    let Ok(arguments) = serde_json::from_str::<Vec<String>>(&line) else { return 1 };
+    // Without whole lines, nobody needs it any more.
+    let Some(arguments) = hear(go) else { return 1 };
     // Keys at the user's terminal are not meant for it.
     let _ = nix::unistd::setsid();
     let mut command = Command::new(tool.program());
@@ -188,6 +230,19 @@ fn become_tool(tool: Tool, go: &UnixStream, complaints: io::PipeWriter) -> i32 {
     let error = command.exec();
     eprintln!("{}: {error}", tool.program());
     1
+}
+
+/// The arguments of the program. Who tells them, and who which process they are about, need not know of one another.
+fn hear(go: &UnixStream) -> Option<Vec<String>> {
+    let (mut lines, mut process, mut words) = (BufReader::new(go).lines(), None, None);
+    while process.is_none() || words.is_none() {
+        match serde_json::from_str(&lines.next()?.ok()?).ok()? {
+            Said::Process(number) => process = Some(number.to_string()),
+            Said::Arguments(arguments) => words = Some(arguments),
+        }
+    }
+    let process = process?;
+    Some(words?.iter().map(|word| word.replace(PROCESS, &process)).collect())
 }
 
 /// The user stays who it is; no other exists inside.

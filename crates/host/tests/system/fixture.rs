@@ -28,7 +28,7 @@ pub(crate) fn in_lab_with(options: &LabOptions, body: impl FnOnce(LabSide)) {
 }
 
 pub(crate) fn options() -> LabOptions {
-    LabOptions { name: "test".to_owned(), hosts_file: None, memory: None, users: None }
+    LabOptions { name: "test".to_owned(), hosts_file: None, resolver_file: None, memory: None, users: None }
 }
 
 pub(crate) fn node(name: &str) -> NodeConfig {

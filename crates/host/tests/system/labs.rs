@@ -57,8 +57,13 @@ pub(crate) fn what_the_body_returns_is_the_exit_code() {
 }
 
 pub(crate) fn a_refused_set_up_says_what_and_why() {
-    let options =
-        LabOptions { name: "test".to_owned(), hosts_file: Some("/nowhere/hosts".into()), memory: None, users: None };
+    let options = LabOptions {
+        name: "test".to_owned(),
+        hosts_file: Some("/nowhere/hosts".into()),
+        resolver_file: None,
+        memory: None,
+        users: None,
+    };
     let error = spawn_lab(&options, |_| 0).unwrap_err();
     assert!(matches!(error, LabError::Refused { .. }));
     assert_eq!(error.to_string(), "bind /nowhere/hosts to /etc/hosts: No such file or directory");

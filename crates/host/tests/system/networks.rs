@@ -33,7 +33,8 @@ pub(crate) fn names_resolve_and_unknown_ones_fail_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let hosts = folder.path().join("hosts");
     fs::write(&hosts, "127.0.0.1 localhost\n10.0.0.2 server server-eth0\n").unwrap();
-    let options = LabOptions { name: "test".to_owned(), hosts_file: Some(hosts), memory: None, users: None };
+    let options =
+        LabOptions { name: "test".to_owned(), hosts_file: Some(hosts), resolver_file: None, memory: None, users: None };
     in_lab_with(&options, |_| {
         let configs = [host("client", &[&["10.0.0.1/24"]]), host("server", &[&["10.0.0.2/24"]])];
         let mut nodes = connected(&configs, &[[(0, 0), (1, 0)]]);

@@ -12,7 +12,7 @@ pub(super) fn write(plan: &Plan) -> String {
     for node in &plan.nodes {
         let shape = match node.kind {
             NodeKind::Host | NodeKind::External | NodeKind::Outside => "box",
-            NodeKind::Router | NodeKind::Transit => "ellipse",
+            NodeKind::Router | NodeKind::Transit | NodeKind::Internet => "ellipse",
             _ => "diamond",
         };
         // In inches, and up; `neato` keeps it.

@@ -18,7 +18,7 @@ pub(super) enum Device {
 pub(super) fn device(node: &NodePlan) -> Device {
     match node.kind {
         NodeKind::Host | NodeKind::External | NodeKind::Outside => Device::Host,
-        NodeKind::Router | NodeKind::Transit => Device::Router,
+        NodeKind::Router | NodeKind::Transit | NodeKind::Internet => Device::Router,
         NodeKind::Switch | NodeKind::Hub | NodeKind::OpenFlow => Device::Switch,
     }
 }
@@ -157,6 +157,7 @@ pub(super) fn left_out(plan: &Plan, shapes: &BTreeSet<String>) -> Vec<String> {
     let any = |kind: NodeKind| plan.nodes.iter().any(|node| node.kind == kind);
     let are = [
         (any(NodeKind::Transit), "transit routers are ordinary routers, which take time of their own"),
+        (any(NodeKind::Internet), "the way out into this machine's network is an ordinary router, and leads nowhere"),
         (any(NodeKind::Hub), "hubs are switches"),
         (
             any(NodeKind::OpenFlow),

@@ -26,6 +26,10 @@ const KINDS: [(&str, [Dependence; 2]); 4] = [
 
 /// The translation of a node among its keys; none after an error was noted.
 pub(super) fn nat(node: &Node, kind: NodeKind, has_daemons: bool, errors: &mut Errors) -> Option<NatSpec> {
+    if kind == NodeKind::Internet {
+        // It was noted with all else that it cannot have.
+        return None;
+    }
     if kind != NodeKind::Router {
         let what = kind.title();
         errors.push(node.error(format!("only routers have `nat`, and this is a {what}: write `kind: router`")));

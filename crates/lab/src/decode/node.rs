@@ -7,7 +7,7 @@ use super::firewall::firewall;
 use super::nat::nat;
 use super::switch::{misplaced, switch};
 use super::variables::{settings, variables};
-use super::{daemons, files, list, openflow, rules};
+use super::{daemons, files, internet, list, openflow, rules};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
@@ -93,13 +93,19 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.switch = switch(&fields, errors);
     spec.openflow = openflow::openflow(spec.kind, &fields, &spec.files, errors);
     spec.external = external(spec.kind, node, &fields, errors);
+    spec.exit = internet::internet(spec.kind, &fields, errors);
+    if spec.exit.is_some() {
+        // What follows from what was refused is not said twice.
+        (spec.asks, spec.multihomed, spec.dhcp, spec.dns) = (None, None, None, None);
+        spec.rules.clear();
+    }
     errors.extend(misplaced(spec.kind, &fields));
     spec
 }
 
 fn kind(node: &Node) -> Result<NodeKind, Diagnostic> {
-    use NodeKind::{External, Host, Hub, OpenFlow, Router, Switch, Transit};
-    word(node, &[Host, Router, Transit, Switch, Hub, OpenFlow, External].map(|kind| (kind.name(), kind)))
+    use NodeKind::{External, Host, Hub, Internet, OpenFlow, Router, Switch, Transit};
+    word(node, &[Host, Router, Transit, Switch, Hub, OpenFlow, External, Internet].map(|kind| (kind.name(), kind)))
 }
 
 /// What routes nodes get.

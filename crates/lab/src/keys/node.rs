@@ -15,10 +15,11 @@ pub(crate) const NODE: Section = Section {
     groups: &[&[
         Key::new(
             "kind",
-            Kind::Word(&["host", "router", "transit", "switch", "hub", "openflow", "external"]),
+            Kind::Word(&["host", "router", "transit", "switch", "hub", "openflow", "external", "internet"]),
             "router",
             "host runs programs and forwards nothing, router forwards IPv4 and IPv6 as well, openflow is Open vSwitch in a node of \
-             its own. The others run no programs, and are inside the packet engine, fast and in no time: transit forwards \
+             its own, internet is a router whose default route leads out into this machine's network, with addresses \
+             translated. The others run no programs, and are inside the packet engine, fast and in no time: transit forwards \
              IPv4 and IPv6, switch forwards frames by the Ethernet addresses that it learns, hub repeats them at all other \
              ports, external is the wire of an interface of this machine. Default: host.",
         ),

@@ -18,6 +18,8 @@ pub enum NodeKind {
     OpenFlow,
     /// The wire of an interface of this machine.
     External,
+    /// A router that is the way out into the network of this machine.
+    Internet,
     /// What is outside of the lab; no lab file says it.
     Outside,
 }
@@ -33,6 +35,7 @@ impl NodeKind {
             Self::Hub => "hub",
             Self::OpenFlow => "openflow",
             Self::External => "external",
+            Self::Internet => "internet",
             Self::Outside => "outside",
         }
     }
@@ -43,6 +46,7 @@ impl NodeKind {
             Self::Transit => "transit router",
             Self::OpenFlow => "OpenFlow switch",
             Self::External => "external interface",
+            Self::Internet => "way out",
             _ => self.name(),
         }
     }
@@ -55,7 +59,7 @@ impl NodeKind {
 
     /// Whether it is a router, which passes packets on that are for others.
     pub fn forwards(self) -> bool {
-        matches!(self, Self::Router | Self::Transit)
+        matches!(self, Self::Router | Self::Transit | Self::Internet)
     }
 
     /// Whether it has addresses. A device that has none joins its links to one segment; at an OpenFlow switch that is so
@@ -66,6 +70,6 @@ impl NodeKind {
 
     /// Whether it is a machine, on which programs run.
     pub fn runs_programs(self) -> bool {
-        matches!(self, Self::Host | Self::Router | Self::OpenFlow)
+        matches!(self, Self::Host | Self::Router | Self::OpenFlow | Self::Internet)
     }
 }

@@ -77,6 +77,8 @@ pub(super) struct Network<'a> {
     edge_of: Vec<usize>,
     /// The prefixes above these subnets; none if they cannot be made into a tree.
     tree: Option<aggregate::Tree>,
+    /// The node by which all addresses are reached that no subnet has.
+    exit: Option<usize>,
 }
 
 /// How the addresses of an edge are reached.
@@ -201,7 +203,8 @@ impl Settling<'_> {
         }
         for (place, network) in self.networks.iter().enumerate() {
             // A node with one link sends everything there: no paths need to be found.
-            if (place == 0 || !self.are_alike) && network.around[node].len() > 1 {
+            let is_led = network.around[node].len() > 1 || network.exit == Some(node);
+            if (place == 0 || !self.are_alike) && is_led {
                 paths.find(network, node, self.equal(node));
                 network.look(node, paths, reach);
             }
@@ -291,7 +294,8 @@ impl<'a> Network<'a> {
         let tree = aggregate::Tree::of(family, edges.iter().flat_map(|edge| &edge.subnets).copied());
         let edge_of =
             edges.iter().enumerate().flat_map(|(place, edge)| edge.subnets.iter().map(move |_| place)).collect();
-        Self { family, kinds, edges, around, graph, edge_of, tree }
+        let exit = kinds.iter().position(|kind| *kind == NodeKind::Internet).filter(|_| family == Family::V4);
+        Self { family, kinds, edges, around, graph, edge_of, tree, exit }
     }
 
     /// Whether both lead over the same segments.
@@ -318,9 +322,11 @@ impl<'a> Network<'a> {
     /// Adds the routes of `source`, whose paths these are; false if an address cannot be reached.
     fn routes_of(&self, source: usize, paths: &Paths, reach: &Reach, routes: &mut Vec<RoutePlan>) -> bool {
         let around = &self.around[source];
-        if let [Hop { node: gateway, .. }] = around[..] {
+        if let [Hop { node: gateway, .. }] = around[..]
+            && self.exit != Some(source)
+        {
             let forwards = self.kinds[gateway].forwards();
-            if forwards && self.around[gateway].len() > 1 {
+            if forwards && (self.around[gateway].len() > 1 || self.exit == Some(gateway)) {
                 routes.push(self.route(source, 0, self.family.everything()));
             }
             return forwards || self.around[gateway].len() == 1;
@@ -333,27 +339,45 @@ impl<'a> Network<'a> {
             Reached::Together(ways) => ways.all,
             Reached::Near | Reached::Apart => ANYWHERE,
         };
+        let out = self.out(source, paths);
+        // Outside is where no route of the lab leads.
+        let is_inside = |net: &IpNet| self.exit.is_none() || net.prefix_len() > 0;
         let whole = self.tree.as_ref().filter(|_| reach.is_whole);
         if let Some(tree) = whole.filter(|_| reach.is_spread && paths.equal == Equal::All)
             && aggregate::is_worth_it(self.edges.len().saturating_sub(around.len()), around.len())
+            && let table = tree.table(hops)
+            && table.iter().all(|(net, _)| is_inside(net))
         {
-            routes.extend(tree.table(hops).into_iter().map(|(net, place)| self.route(source, place, net)));
+            routes.extend(table.into_iter().map(|(net, place)| self.route(source, place, net)));
+            self.add_out(source, out, paths.equal, routes);
             return true;
         }
         let (is_complete, found) = self.list(paths, reach);
         let equal = paths.equal;
         let is_same = |one: &Ways, other: &Ways| one.first == other.first && (equal == Equal::All || one == other);
         let shared = found.first().map(|(_, ways)| *ways);
-        let is_shared =
-            |ways: &Ways| self.kinds[source] == NodeKind::Host && found.iter().all(|(_, other)| is_same(ways, other));
+        let all = || found.iter().map(|(_, ways)| ways).chain(&out);
+        let is_shared = |ways: &Ways| self.kinds[source] == NodeKind::Host && all().all(|other| is_same(ways, other));
         if let Some(ways) = shared.filter(is_shared) {
             self.add(source, ways, equal, self.family.everything(), routes);
             return is_complete;
         }
         let whole = whole.map(|tree| (tree, &hops as &dyn Fn(usize) -> Hops));
         let smaller = aggregate::smaller(self.family, around.len(), &found, whole, equal);
+        let smaller = smaller.filter(|table| table.iter().all(|(net, _)| is_inside(net)));
         smaller.unwrap_or(found).into_iter().for_each(|(net, ways)| self.add(source, ways, equal, net, routes));
+        self.add_out(source, out, equal, routes);
         is_complete
+    }
+
+    /// How `source`, whose paths these are, reaches what is outside of the lab.
+    fn out(&self, source: usize, paths: &Paths) -> Option<Ways> {
+        let exit = self.exit.filter(|exit| *exit != source)?;
+        paths.labels[exit].map(|(_, ways)| ways)
+    }
+
+    fn add_out(&self, source: usize, out: Option<Ways>, equal: Equal, routes: &mut Vec<RoutePlan>) {
+        out.into_iter().for_each(|ways| self.add(source, ways, equal, self.family.everything(), routes));
     }
 
     /// How each subnet, or each address where those of an edge are reached apart, is reached, and whether all are.

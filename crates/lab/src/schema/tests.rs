@@ -35,6 +35,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
         }
         "convergence" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\nready: {{{pair}}}\n"),
         "node" if SWITCH_KEYS.contains(&key.name) => switch(key.name, &pair),
+        "node" if ["interface", "vlan", "promiscuous", "force"].contains(&key.name) => external(key.name, &pair),
         "node" if ["nat", "dhcp", "addresses"].contains(&key.name) => lab_with_service(section, key),
         "node" => node_lab(key.name, &pair),
         "rule" => {
@@ -157,6 +158,12 @@ fn whole_lab(key: &str, pair: &str, network: &str) -> String {
         "ready" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\n{pair}\n"),
         _ => format!("{network}{pair}\n"),
     }
+}
+
+/// A lab with an external interface that has this.
+fn external(key: &str, pair: &str) -> String {
+    let interface = if key == "interface" { "" } else { "interface: eth1, " };
+    format!("nodes: {{e1: {{kind: external, {interface}{pair}}}, c0: {{}}}}\nlinks: {{uplink: {{ends: [c0, e1]}}}}\n")
 }
 
 /// What switches and OpenFlow switches have.

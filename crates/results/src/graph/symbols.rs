@@ -8,6 +8,7 @@ pub(super) fn name(shape: Shape) -> &'static str {
         Shape::Host => "host",
         Shape::Router => "router",
         Shape::Transit => "transit router",
+        Shape::Internet => "way out",
         Shape::Switch => "switch",
         Shape::Hub => "hub",
         Shape::External => "external interface",
@@ -21,6 +22,7 @@ pub(super) fn id(shape: Shape) -> &'static str {
         Shape::Host => "host",
         Shape::Router => "router",
         Shape::Transit => "transit",
+        Shape::Internet => "internet",
         Shape::Switch => "switch",
         Shape::Hub => "hub",
         Shape::External => "external",
@@ -30,7 +32,7 @@ pub(super) fn id(shape: Shape) -> &'static str {
 
 /// Drawn around the origin, with a radius of 10. A host is a screen on its foot; routers are round, with arrows to all sides;
 /// switches are boxes with arrows to and fro; a transit router is hollow, as it has no system of its own;
-/// an external interface is the socket of a plug.
+/// an external interface is the socket of a plug, the way out a cloud.
 pub(super) fn drawing(shape: Shape) -> &'static str {
     macro_rules! arrows {
         ($around:literal, $class:literal) => {
@@ -50,6 +52,10 @@ pub(super) fn drawing(shape: Shape) -> &'static str {
         }
         Shape::Router => arrows!("<circle class=\"full router\" r=\"10\"/>", "sign"),
         Shape::Transit => arrows!("<circle class=\"hollow router\" r=\"9.6\"/>", "mark router"),
+        Shape::Internet => {
+            "<path class=\"hollow router\" d=\"M-6 6.5A4.2 4.2 0 0 1 -6.6 -1.8A5 5 0 0 1 2.6 -5.2A4.4 4.4 0 0 1 7.4 -1.2A3.9 3.9 0 0 1 6.4 6.5Z\"/>\
+             <path class=\"mark router\" d=\"M-3.4 1.4H3.6M1.2 -1L3.8 1.4L1.2 3.8\"/>"
+        }
         Shape::Switch => {
             "<rect class=\"full switch\" x=\"-10\" y=\"-7.5\" width=\"20\" height=\"15\" rx=\"2.5\"/>\
              <path class=\"sign\" d=\"M-7 -2.6H6.4M4 -5L6.6 -2.6L4 -0.2M7 2.8H-6.4M-4 0.4L-6.6 2.8L-4 5.2\"/>"

@@ -8,12 +8,13 @@ use crate::assemble::{self, Outside};
 use crate::commands::planned_commands;
 use crate::job::{Job, Mode};
 use crate::results_folder::{absolute, results_folder};
-use crate::{Event, RunRequest, diversion, exposed, external, kernels, preflight, refusal};
+use crate::{Event, RunRequest, diversion, exposed, external, kernels, preflight, refusal, way_out};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
 use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
 use netloom_host::signals::Signals;
+use netloom_host::uplink::WayOut;
 use netloom_judge::{ExitCode, Report, RunError};
 use netloom_lab::{Plan, Stack};
 use netloom_results::graph;
@@ -67,11 +68,14 @@ fn guard(
     let users = preflight::users(&request.plan, &request.lab_file)?;
     preflight::labels(&request.plan, &request.lab_file)?;
     sweep_stale().map_err(cannot_acquire)?;
+    // First: the processes that it forks are to hold nothing of the lab.
+    let mut way_out = way_out::prepare(&request.plan, &request.lab_file)?;
     let mut runtime = Some(RuntimeDir::acquire(&request.plan.name).map_err(cannot_acquire)?);
-    let outcome = guarded(request, mode, users, watcher, sink, &mut runtime);
+    let outcome = guarded(request, mode, users, (watcher, way_out.as_mut()), sink, &mut runtime);
+    let closed = way_out.map_or(Ok(()), WayOut::close);
     let removed = runtime.map_or(Ok(()), RuntimeDir::remove);
     let report = outcome?;
-    removed.map_err(|error| RunError::Died(error.to_string()))?;
+    closed.and(removed).map_err(|error| RunError::Died(error.to_string()))?;
     Ok(report)
 }
 
@@ -80,7 +84,7 @@ fn guarded(
     request: &RunRequest,
     mode: Mode,
     users: Option<Subordinate>,
-    watcher: Option<OwnedFd>,
+    (watcher, way_out): (Option<OwnedFd>, Option<&mut WayOut>),
     sink: &mut dyn FnMut(&Event),
     runtime: &mut Option<RuntimeDir>,
 ) -> Result<Report, RunError> {
@@ -89,7 +93,8 @@ fn guarded(
     let wires = external::open(&request.plan, &request.lab_file)?;
     let (catch, firewall) = diversion::prepare(&request.plan)?.unzip();
     let job = Job { firewall: firewall.map(Rc::new), ..prepare(request, mode, held)? };
-    let outcome = live(request, &job, users, Outside { exposed, catch, wires }, watcher, sink, runtime);
+    let outside = Outside { exposed, catch, wires, way_out };
+    let outcome = live(request, &job, users, outside, watcher, sink, runtime);
     Ok(outcome.unwrap_or_else(|error| report_of_failure(&job, &error)))
 }
 
@@ -117,7 +122,7 @@ fn live(
     request: &RunRequest,
     job: &Job,
     users: Option<Subordinate>,
-    outside: Outside,
+    outside: Outside<'_>,
     watcher: Option<OwnedFd>,
     sink: &mut dyn FnMut(&Event),
     runtime: &mut Option<RuntimeDir>,
@@ -129,6 +134,7 @@ fn live(
     let options = LabOptions {
         name: job.plan.name.clone(),
         hosts_file: Some(job.hosts_file.clone()),
+        resolver_file: resolver(&job.plan, held)?,
         memory: memory(job)?,
         users,
     };
@@ -138,7 +144,8 @@ fn live(
         |side: LabSide| assemble::lab_main(side.channel, job, outside.take().unwrap_or_default(), runtime.take());
     let (mut process, channel) = spawn_lab(&options, body).map_err(|error| refusal::of_lab(&error))?;
     // The lab has them, and they are to end with it.
-    drop(outside);
+    let way_out = outside.take().and_then(|outside| outside.way_out);
+    way_out.map_or(Ok(()), |way_out| way_out.lead_from(process.pid())).map_err(refused)?;
     state.lab_pid = Some(process.pid().as_raw());
     if let Some(folder) = runtime {
         folder.write_state(&state).map_err(refused)?;
@@ -221,6 +228,14 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         firewall: None,
         guard_pid: std::process::id().cast_signed(),
     })
+}
+
+/// What nodes read of name servers; none if they ask nobody.
+fn resolver(plan: &Plan, runtime: &RuntimeDir) -> Result<Option<PathBuf>, RunError> {
+    let Some(internet) = &plan.internet else { return Ok(None) };
+    let path = runtime.resolver();
+    write_for_all(&path, &way_out::resolver(internet)).map_err(RunError::results(&path))?;
+    Ok(Some(path))
 }
 
 /// Where nodes find memory for files of their own, if one needs it.

@@ -111,7 +111,7 @@ impl Session<'_> {
         report.losses = self.context.links.port_losses(last)?;
         report.advanced = self.advanced();
         report.verdict = judge(&self.context.job.plan.bounds.into(), &self.evidence(last, &play.spent, report)?);
-        if self.context.job.plan.diversion.is_some() {
+        if self.context.job.plan.diversion.is_some() || self.context.job.plan.internet.is_some() {
             // The time of the world outside cannot be slowed.
             report.verdict.dilation = None;
         }

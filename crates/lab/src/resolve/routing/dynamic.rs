@@ -39,6 +39,8 @@ impl Network<'_> {
             }
         }
         learned.keeps[usize::from(!is_v4)] = routes.len() > before;
+        // Every router of the lab has this one: nobody needs to be told.
+        self.add_out(source, self.out(source, paths), paths.equal, routes);
         if speakers.speaks(source, Daemon::Bgp) {
             learned.announced.extend(self.announced(source, speakers));
         }

@@ -1,0 +1,57 @@
+//! The way out of a lab into this machine's network.
+
+use crate::node::LabNode;
+use crate::refusal;
+use netloom_host::KernelError;
+use netloom_host::uplink::{Means, WayOut};
+use netloom_judge::RunError;
+use netloom_lab::{InternetPlan, Plan};
+use std::path::Path;
+
+/// What the way out of a plan leads by on this machine, in words; none if it has none. The error has file, line and key.
+///
+/// # Errors
+/// Why there is none on this machine.
+pub fn way_out(plan: &Plan, lab_file: &Path) -> Result<Option<String>, String> {
+    let Some(internet) = &plan.internet else { return Ok(None) };
+    let name = &plan.nodes[internet.node].name;
+    let means = Means::find().map_err(|error| cannot_lead(internet, lab_file, &error))?;
+    let by = match means {
+        Means::Rules => "by rules of iptables or nftables that translate addresses".to_owned(),
+        Means::Program(program) => format!("by {program}, which translates connections into this user's"),
+    };
+    Ok(Some(format!("{name} leads into this machine's network {by}")))
+}
+
+/// Forks what stays in this machine's network, if the plan has a way out.
+pub(crate) fn prepare(plan: &Plan, lab_file: &Path) -> Result<Option<WayOut>, RunError> {
+    let Some(internet) = &plan.internet else { return Ok(None) };
+    let refused = |error| RunError::Machine(cannot_lead(internet, lab_file, &error));
+    WayOut::prepare().map(Some).map_err(refused)
+}
+
+/// What nodes read as `/etc/resolv.conf`.
+pub(crate) fn resolver(internet: &InternetPlan) -> String {
+    format!("nameserver {}\n", internet.resolver)
+}
+
+/// Leads the node out, in the lab's process. What the verdict cannot say of it.
+pub(crate) fn lead(
+    way_out: &mut WayOut,
+    plan: &Plan,
+    internet: &InternetPlan,
+    nodes: &[Option<Box<dyn LabNode>>],
+) -> Result<String, RunError> {
+    let node = nodes[internet.node].as_ref().and_then(|node| node.namespaces());
+    let node = node.ok_or_else(|| RunError::Machine("the way out has no namespaces".into()))?;
+    let interfaces = plan.nodes.iter().flat_map(|own| &own.interfaces);
+    let used: Vec<_> = interfaces.flat_map(|interface| &interface.addresses).copied().collect();
+    let led = way_out.lead(node, InternetPlan::INTERFACE, internet.resolver, &used);
+    led.map_err(|error| refusal::in_set_up(&error))?;
+    let name = &plan.nodes[internet.node].name;
+    Ok(format!("what lies beyond {name}, in this machine's network and further: it keeps its own time"))
+}
+
+fn cannot_lead(internet: &InternetPlan, lab_file: &Path, error: &KernelError) -> String {
+    format!("{}:{}: key `kind`: {error}", lab_file.display(), internet.line)
+}
