@@ -161,6 +161,32 @@ fn names_are_looked_up_by_the_resolver_of_the_machine() {
     world.bed.assert_nothing_is_left("out");
 }
 
+/// A home whose router lends addresses, answers for names, and translates addresses once more.
+#[test]
+fn a_name_server_of_the_lab_asks_at_the_way_out() {
+    if !is_root() {
+        return not_run("a name server of a lab with a way out, for which root makes a machine with a resolver");
+    }
+    let world = World::new(User::Own);
+    world.bed.write("names.py", include_str!("names.py"));
+    world.bed.write("resolv.conf", "nameserver 127.0.0.53\n");
+    let lab = lab("home", "getent ahostsv4 far.test; getent ahostsv4 tv.home")
+        .replace("a: ,", "a: {addresses: dhcp}, tv: {addresses: dhcp},")
+        .replace("r: {kind: router}", "r: {kind: router, dhcp: {domain: home}, nat: {outside: two}}")
+        .replace("ends: [a, r]", "ends: [a, r, tv]")
+        + &format!("  - {{on: a, run: [bash, -c, '{WHO}'], as: reach}}\n")
+        + "expect:\n  - who.stdout contains \"198.51.100.1\"\n  - who.stdout contains \"10.0.0.\"\n  \
+           - reach.stdout contains \"seen as 192.0.2.2\"\n";
+    world.bed.write("home.yaml", &lab);
+    let script = "python3 names.py >/dev/null 2>&1 & SERVER=$!
+        trap 'kill $SERVER; umount /etc/resolv.conf' EXIT
+        mount --bind resolv.conf /etc/resolv.conf
+        until getent ahostsv4 far.test >/dev/null; do sleep 0.05; done
+        $NETLOOM run home.yaml";
+    world.run(script).expect_code(0);
+    world.bed.assert_nothing_is_left("home");
+}
+
 #[test]
 fn a_machine_without_a_way_out_is_refused_with_line_and_key() {
     if !is_root() {

@@ -38,7 +38,12 @@ pub(super) fn text(
     lines.push("# Names are those of /etc/hosts, and of clients that say one.".to_owned());
     lines.push("local=//".to_owned());
     if !own.interfaces.iter().any(|interface| !interface.leased.is_empty()) {
-        lines.push("no-resolv\nlocal=/#/".to_owned());
+        lines.push(match &plan.internet {
+            Some(internet) => {
+                format!("# Names of the world are asked at the way out.\nno-resolv\nserver={}", internet.resolver)
+            }
+            None => "no-resolv\nlocal=/#/".to_owned(),
+        });
     }
     let domain = names.and_then(|names| names.domain.as_ref()).or_else(|| spec?.domain.as_ref());
     if let Some(domain) = domain {

@@ -225,6 +225,24 @@ timeline: [{on: far, run: serve, service: true}]
 }
 
 #[test]
+fn name_servers_of_a_lab_with_a_way_out_ask_there_for_names_of_the_world() {
+    let plan = plan(
+        "
+nodes: {gw: {kind: router, dhcp: {domain: home}}, pc: {addresses: dhcp}, ns: {dns: true}, net: {kind: internet}}
+links: {lan: {ends: [gw, pc]}, up: {ends: [gw, net]}, side: {ends: [gw, ns]}}
+",
+    );
+    assert_eq!(plan.internet.unwrap().resolver.to_string(), "10.0.0.6");
+    for name in ["gw", "ns"] {
+        let conf = text(&plan, name, "/etc/dnsmasq.conf");
+        assert!(conf.contains("\nlocal=//\n") && conf.contains("\nno-resolv\nserver=10.0.0.6\n"), "{conf}");
+        assert!(!conf.contains("local=/#/"), "{conf}");
+    }
+    // Its programs ask the lab's server, which asks where it takes questions itself.
+    assert_eq!(text(&plan, "net", "/etc/resolv.conf"), "nameserver 10.0.0.10\n");
+}
+
+#[test]
 fn a_name_server_that_lends_addresses_answers_everywhere() {
     let plan = plan(
         "
