@@ -15,6 +15,7 @@ mod clocks;
 mod diverted;
 mod docs;
 mod exactness;
+mod external;
 mod goals;
 mod growth;
 mod lab;

@@ -277,3 +277,118 @@ fn who_has_no_right_to_packets_is_told_which() {
     assert!(told.contains("CAP_NET_RAW") && told.contains("share.yaml:4: key `interface`"), "{told}");
     assert!(number(&told, "code") > 0.0, "{told}");
 }
+
+/// A router behind which the network of the wire is, and a card that is the lab's alone.
+const PASSED: &str = "
+nodes:
+  inside: {}
+  wan: {kind: external, interface: nic, mode: pass}
+links:
+  access: {ends: [{node: inside, address: [10.9.0.7/24, 'fd09::7/64']}, wan], delay: 5 ms}
+bounds: {lateness: 50 ms}
+";
+
+/// Gives the card what it may have, and writes down how it is. `back` waits until it is so again.
+const ADORN: &str = r#"
+ip link set nic mtu 1400 txqueuelen 123 alias "the card"
+ip addr add 10.9.1.1/32 dev nic label nic:1
+ip addr add 192.168.9.1/24 brd + dev nic metric 50
+ip -6 addr add fd99::1/64 dev nic nodad preferred_lft 0
+ip route add 10.20.0.0/16 via 10.9.0.2 dev nic metric 7 src 10.9.1.1
+ip route add 10.30.0.0/16 dev nic table 77
+ip route add blackhole 10.40.0.0/16
+ip -6 route add fd20::/32 via fd09::2 dev nic
+ip neigh add 10.9.0.77 lladdr 02:00:00:00:00:77 dev nic nud permanent
+echo 1 > /proc/sys/net/ipv4/conf/nic/proxy_arp
+echo 0 > /proc/sys/net/ipv6/conf/nic/accept_ra
+all() { state; ip neigh show dev nic nud permanent; (cd /proc/sys/net; grep -r . ipv4/conf/nic ipv6/conf/nic 2> /dev/null | sort); }
+all | sed 's/preferred_lft [0-9a-z]*//' > before
+back() {
+    for try in $(seq 100); do
+        all 2> /dev/null | sed 's/preferred_lft [0-9a-z]*//' > after
+        cmp -s before after && return 0
+        sleep 0.1
+    done
+    diff before after
+    return 1
+}
+"#;
+
+#[test]
+fn a_card_is_the_labs_alone_and_comes_back_as_it_was() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("pass.yaml", &PASSED.replace("delay: 5 ms", "mtu: 1400, delay: 5 ms"));
+        let script = r"
+            netloom up pass.yaml
+            ip link show dev nic > /dev/null 2>&1 || echo gone=1
+            netloom exec pass inside -- ping -q -c 2 -i 0.1 -w 9 10.9.0.2 > /dev/null && echo v4=1
+            netloom exec pass inside -- ping -q -c 2 -i 0.1 -w 9 fd09::2 > /dev/null && echo v6=1
+            far ping -q -c 1 -w 1 10.9.0.1 > /dev/null || echo deaf=1
+            netloom down pass || [ $? = 5 ]
+            all | sed 's/preferred_lft [0-9a-z]*//' > after
+            back && echo same=1
+            ping -q -c 2 -i 0.1 -w 9 10.9.0.2 > /dev/null && echo again=1
+            ";
+        let told = play(&bed, &format!("{ADORN}{script}")).expect_code(0).stdout;
+        for key in ["gone", "v4", "v6", "deaf", "same", "again"] {
+            assert!(number(&told, key) > 0.0, "{key}: {told}");
+        }
+        bed.assert_nothing_is_left("pass");
+    }
+}
+
+#[test]
+fn a_card_comes_back_whichever_process_is_killed_and_whenever() {
+    let rounds: u32 = std::env::var("NETLOOM_EXTERNAL_KILLS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(9);
+    let bed = Bed::new(User::Own);
+    let lab = PASSED.replace("delay: 5 ms", "mtu: 1400, delay: 5 ms");
+    bed.write("kill.yaml", &format!("{lab}timeline: [{{on: inside, run: sleep 3}}]\n"));
+    // One after the other: the command itself, the lab's first process, and the keeper of the card.
+    let script = format!(
+        r#"
+        program={}/netloom
+        for round in $(seq {rounds}); do
+            $program run kill.yaml > told 2>&1 & guard=$!
+            sleep 0.$((round * 37 % 70 + 10))
+            case $((round % 3)) in
+                0) victim=$guard ;;
+                1) victim=$(for one in $(cat /proc/$guard/task/$guard/children); do
+                       grep -q keeper /proc/$one/comm || echo $one; done | tail -n 1) || true ;;
+                2) victim=$(for one in $(cat /proc/$guard/task/$guard/children); do
+                       grep -q keeper /proc/$one/comm && echo $one; done) || true ;;
+            esac
+            [ -z "$victim" ] || kill -9 $victim 2> /dev/null || true
+            # Whoever is left ends when he is asked to.
+            sleep 0.2
+            kill -INT $guard 2> /dev/null || true
+            wait $guard || true
+            if back; then echo came back; else echo round $round: killed $victim of $guard; cat told; fi
+        done
+        "#,
+        bed.path().display()
+    );
+    let told = play(&bed, &format!("{ADORN}{script}")).expect_code(0).stdout;
+    assert_eq!(told.matches("came back").count(), rounds as usize, "{told}");
+    bed.assert_nothing_is_left("kill");
+}
+
+#[test]
+fn a_card_that_would_not_come_back_as_it_was_is_refused() {
+    let bed = Bed::new(User::Own);
+    bed.write("pass.yaml", PASSED);
+    let script = r"
+        ip link set nic mtu 1500
+        ip link add dark type dummy 2> /dev/null || true
+        tc qdisc add dev nic root tbf rate 1mbit burst 10k limit 100k 2> /dev/null || { echo no tbf here; exit 0; }
+        netloom run pass.yaml 2>&1 || echo code=$?
+        ip addr show dev nic
+        ";
+    let told = play(&bed, script).expect_code(0).stdout;
+    if told.contains("no tbf here") {
+        crate::bed::not_run("a card with a queue of its own: this kernel has no tbf");
+        return;
+    }
+    assert!(told.contains("pass.yaml:4: key `mode`") && told.contains("a queue of its own, `tbf`"), "{told}");
+    assert!(told.contains("10.9.0.1/24"), "{told}");
+}

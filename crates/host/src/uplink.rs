@@ -10,7 +10,7 @@
 //! What is changed in the caller's network are an interface, which goes with this process's namespace, rules, and perhaps
 //! forwarding. The last two a process of their own puts back (`guard`).
 
-mod apart;
+pub(crate) mod apart;
 mod block;
 mod command;
 mod ends;

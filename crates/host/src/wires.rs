@@ -1,4 +1,8 @@
-//! Interfaces of this machine whose wires may end in a lab: which there are, and what keeps one from it.
+//! Interfaces of this machine whose wires may end in a lab: which there are, what keeps one from it, and those that are a lab's
+//! alone for a while.
+
+mod keeper;
+mod snapshot;
 
 use std::fs;
 
@@ -7,6 +11,7 @@ use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkLayerType, LinkMe
 
 use crate::error::KernelError;
 use crate::netlink::Netlink;
+pub use keeper::Kept;
 
 /// An interface of the current network namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]

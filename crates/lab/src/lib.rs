@@ -49,10 +49,10 @@ pub use models::{ChangeError, EXAMPLES, direction_keys, parse_change, parse_pipe
 pub use names::check_name;
 pub use plan::{
     Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, Cpus, Daemon, Direction, DiversionPlan, End,
-    EndPlan, Event, ExposePlan, ExternalPlan, FileContents, FilePlan, GroupPlan, InterfacePlan, InternetPlan, LinkPart,
-    LinkPlan, NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan,
-    RulePlan, RunCommand, Sends, Shards, Stack, SwitchPlan, TableRoutePlan, TrafficPlan, Treatment, TreePlan,
-    TreePortPlan, TreeSettings, Unreached, VlansPlan, WindowConfig,
+    EndPlan, Event, ExposePlan, ExternalMode, ExternalPlan, FileContents, FilePlan, GroupPlan, InterfacePlan,
+    InternetPlan, LinkPart, LinkPlan, NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PipePlan, Plan, Precision, Ready,
+    ReadyWhen, RoutePlan, RulePlan, RunCommand, Sends, Shards, Stack, SwitchPlan, TableRoutePlan, TrafficPlan,
+    Treatment, TreePlan, TreePortPlan, TreeSettings, Unreached, VlansPlan, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

@@ -31,7 +31,7 @@ pub use direction::Direction;
 pub use diversion::DiversionPlan;
 pub use ends::{End, EndPlan};
 pub use expose::ExposePlan;
-pub use external::ExternalPlan;
+pub use external::{ExternalMode, ExternalPlan};
 pub use files::{FileContents, FilePlan};
 pub use internet::InternetPlan;
 pub use kind::NodeKind;

@@ -3,8 +3,8 @@
 use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::plan::{
-    Argv, Bounds, Clock, Cpus, Daemon, Direction, End, ExposePlan, FileContents, FilePlan, NodeKey, NodeKind, OnSpin,
-    Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings,
+    Argv, Bounds, Clock, Cpus, Daemon, Direction, End, ExposePlan, ExternalMode, FileContents, FilePlan, NodeKey,
+    NodeKind, OnSpin, Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings,
 };
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
@@ -143,6 +143,7 @@ pub(crate) struct NodeSpec {
 #[derive(Debug)]
 pub(crate) struct ExternalSpec {
     pub(crate) interface: Spanned<String>,
+    pub(crate) mode: Option<Spanned<ExternalMode>>,
     pub(crate) vlan: Option<Spanned<u16>>,
     /// Whether frames for others than the other end of its link enter the lab, where that is said.
     pub(crate) promiscuous: Option<Spanned<bool>>,

@@ -1,11 +1,13 @@
 //! Interfaces of this machine whose wires end in a lab.
 
 use netloom_dataplane::{External, PortConfig, WireSockets};
-use netloom_host::wires::{Wire, wires};
+use netloom_host::KernelError;
+use netloom_host::wires::{Kept, Wire, wires};
 use netloom_judge::RunError;
 use netloom_judge::quantity::counted;
 use netloom_lab::fabric::port_id;
-use netloom_lab::{ExternalPlan, NodePlan, Plan};
+use netloom_lab::{ExternalMode, ExternalPlan, NodePlan, Plan};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
@@ -18,25 +20,66 @@ pub(crate) struct Opened {
     sockets: WireSockets,
 }
 
-/// Opens the interfaces of a plan. They belong to the machine, so it is done outside of the lab, whose processes inherit the
-/// sockets.
-pub(crate) fn open(plan: &Plan, lab_file: &Path) -> Result<Vec<Opened>, RunError> {
-    let wanted: Vec<_> = wanted(plan).collect();
-    if wanted.is_empty() {
-        return Ok(Vec::new());
+/// Opens the interfaces of a plan, and has those kept that are passed. They belong to the machine, so it is done outside of the lab,
+/// whose processes inherit the sockets.
+pub(crate) fn open(plan: &Plan, lab_file: &Path) -> Result<(Vec<Opened>, Option<Kept>), RunError> {
+    if wanted(plan).next().is_none() {
+        return Ok((Vec::new(), None));
     }
     let machine = wires().map_err(|error| RunError::Machine(error.to_string()))?;
     let problems = problems(plan, lab_file, &machine);
     if !problems.is_empty() {
         return Err(RunError::Machine(problems.join("\n")));
     }
-    let one = |(place, _, own): (usize, &NodePlan, &ExternalPlan)| {
+    let is_passed = |own: &ExternalPlan| own.mode == ExternalMode::Pass;
+    // The right to packets is asked for before anything is moved.
+    let mut opened = open_all(plan, lab_file, &machine, |own| !is_passed(own))?;
+    let passed: BTreeSet<&str> =
+        wanted(plan).filter(|(.., own)| is_passed(own)).map(|(.., own)| own.interface.as_str()).collect();
+    if passed.is_empty() {
+        return Ok((opened, None));
+    }
+    let kept =
+        Kept::take(&passed.into_iter().collect::<Vec<_>>()).map_err(|error| cannot_take(plan, lab_file, &error))?;
+    let inside = kept.inside(|| {
+        let there = wires().map_err(|error| RunError::Machine(error.to_string()))?;
+        open_all(plan, lab_file, &there, is_passed)
+    });
+    opened.extend(inside.map_err(|error| RunError::Machine(error.to_string()))??);
+    Ok((opened, Some(kept)))
+}
+
+/// Opens those that are meant, in the network namespace with these interfaces.
+fn open_all(
+    plan: &Plan,
+    lab_file: &Path,
+    there: &[Wire],
+    is_meant: impl Fn(&ExternalPlan) -> bool,
+) -> Result<Vec<Opened>, RunError> {
+    let one = |(node, _, own): (usize, &NodePlan, &ExternalPlan)| {
         let refused = |error: io::Error| RunError::Machine(at(lab_file, own, &cannot_open(own, &error)));
-        let index = machine.iter().find(|wire| wire.name == own.interface).map(|wire| wire.index);
-        let interface = index.expect("what there is not is a problem");
-        Ok(Opened { node: place, interface, sockets: WireSockets::open().map_err(refused)? })
+        let index = there.iter().find(|wire| wire.name == own.interface).map(|wire| wire.index);
+        let gone = || refused(io::Error::from_raw_os_error(libc::ENODEV));
+        Ok(Opened { node, interface: index.ok_or_else(gone)?, sockets: WireSockets::open().map_err(refused)? })
     };
-    wanted.into_iter().map(one).collect()
+    wanted(plan).filter(|(.., own)| is_meant(own)).map(one).collect()
+}
+
+fn cannot_take(plan: &Plan, lab_file: &Path, error: &KernelError) -> RunError {
+    let advice = match error.errno() {
+        libc::EPERM | libc::EACCES => {
+            ": this takes the right to administer this machine's network (CAP_NET_ADMIN and CAP_SYS_ADMIN): run netloom as root, \
+             or in a user namespace whose own network has the interface"
+        }
+        libc::EINVAL => {
+            ": an interface that is bound to its network namespace, as some of Wi-Fi and tunnels are, can only be shared"
+        }
+        _ => "",
+    };
+    let first = wanted(plan).find(|(.., own)| own.mode == ExternalMode::Pass);
+    let place =
+        first.map_or_else(String::new, |(.., own)| format!("{}:{}: key `mode`: ", lab_file.display(), own.line));
+    RunError::Machine(format!("{place}{error}{advice}"))
 }
 
 /// The ports of the engine that they are. A node without a link has none.
@@ -117,7 +160,7 @@ fn problem(wire: &Wire, own: &ExternalPlan, mtu: Option<u32>) -> Option<String> 
             "`{name}` is busy: it is a part of `{master}`. Name that, or take it out (ip link set {name} nomaster)"
         ));
     }
-    if !wire.up {
+    if !wire.up && own.mode == ExternalMode::Share {
         return Some(format!("`{name}` is down: bring it up (ip link set {name} up)"));
     }
     if wire.is_way_out && !own.force {
@@ -152,7 +195,14 @@ mod tests {
     }
 
     fn told(wire: &Wire, force: bool, mtu: u32) -> String {
-        let own = ExternalPlan { interface: "eth1".into(), line: 4, vlan: None, only: None, force };
+        let own = ExternalPlan {
+            interface: "eth1".into(),
+            line: 4,
+            mode: ExternalMode::Share,
+            vlan: None,
+            only: None,
+            force,
+        };
         problem(wire, &own, Some(mtu)).unwrap_or_default()
     }
 
@@ -174,7 +224,14 @@ mod tests {
 
     #[test]
     fn one_that_is_not_there_is_answered_by_those_that_are() {
-        let own = ExternalPlan { interface: "eth9".into(), line: 4, vlan: None, only: None, force: false };
+        let own = ExternalPlan {
+            interface: "eth9".into(),
+            line: 4,
+            mode: ExternalMode::Share,
+            vlan: None,
+            only: None,
+            force: false,
+        };
         let lo = Wire { name: "lo".into(), is_ethernet: false, ..wire() };
         assert_eq!(missing(&own, &[lo.clone(), wire()]), "this machine has no interface `eth9`; there are: eth1");
         assert!(missing(&own, &[lo]).ends_with("there is none with a wire"));

@@ -9,7 +9,7 @@ use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout, setsid};
 use crate::error::{Attempted, KernelError};
 
 /// Leaves the user's terminal, signals and streams. `ps` shows the process under `name`.
-pub(super) fn stand_apart(name: &CStr) -> Result<(), KernelError> {
+pub(crate) fn stand_apart(name: &CStr) -> Result<(), KernelError> {
     // Only what `ps` shows depends on it.
     let _ = nix::sys::prctl::set_name(name);
     setsid().attempted(|| "start a session")?;

@@ -3,13 +3,13 @@
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::plan::NodeKind;
-use crate::scalar::{filled, flag, integer};
+use crate::plan::{ExternalMode, NodeKind};
+use crate::scalar::{filled, flag, integer, word};
 use crate::spec::ExternalSpec;
 use crate::yaml::Node;
 
 /// What only external interfaces have.
-pub(super) const KEYS: [&str; 4] = ["interface", "vlan", "promiscuous", "force"];
+pub(super) const KEYS: [&str; 5] = ["interface", "mode", "vlan", "promiscuous", "force"];
 
 /// The longest name that an interface has (`IFNAMSIZ`), in bytes.
 const LONGEST: usize = 15;
@@ -22,6 +22,8 @@ pub(super) fn external(kind: NodeKind, node: &Node, fields: &Fields<'_>, errors:
     }
     let number = |value: &Node| integer(value, 1, 4_094).map(|number| u16::try_from(number).unwrap_or(u16::MAX));
     let vlan = fields.read("vlan", |value| number(value).map(|number| value.spanned(number)), errors);
+    let modes = [ExternalMode::Share, ExternalMode::Pass].map(|mode| (mode.name(), mode));
+    let mode = fields.read("mode", |value| word(value, &modes).map(|mode| value.spanned(mode)), errors);
     let promiscuous = fields.read("promiscuous", |value| flag(value).map(|is| value.spanned(is)), errors);
     let force = fields.read("force", flag, errors).unwrap_or_default();
     let Some(said) = fields.get("interface") else {
@@ -29,7 +31,7 @@ pub(super) fn external(kind: NodeKind, node: &Node, fields: &Fields<'_>, errors:
         return None;
     };
     let interface = said.spanned(keep(name(said), errors)?);
-    Some(ExternalSpec { interface, vlan, promiscuous, force })
+    Some(ExternalSpec { interface, mode, vlan, promiscuous, force })
 }
 
 /// What the kernel takes as the name of an interface (`dev_valid_name`).

@@ -232,6 +232,7 @@ impl Plan {
             "daemons": node.daemons.iter().map(|daemon| daemon.name()).collect::<Vec<_>>(),
             "external": node.external.as_ref().map(|external| json!({
                 "interface": external.interface,
+                "mode": external.mode.name(),
                 "vlan": external.vlan,
                 "only": external.only.map(mac),
             })),

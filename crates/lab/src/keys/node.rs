@@ -176,6 +176,13 @@ pub(crate) const NODE: Section = Section {
             "The interface of this machine whose wire an external node is, as `ip link` shows it.",
         ),
         Key::new(
+            "mode",
+            Kind::Word(&["share", "pass"]),
+            "pass",
+            "Who has the interface of an external node while the lab is up: with share the machine goes on using it, with pass the lab \
+             has it alone, and it comes back as it was. Default: share.",
+        ),
+        Key::new(
             "vlan",
             Kind::Integer { least: 1, most: 4_094 },
             "100",

@@ -9,9 +9,31 @@ pub struct ExternalPlan {
     pub line: usize,
     /// The VLAN that it is, 1 to 4094; none: all frames that no other node of this interface takes, with their tags.
     pub vlan: Option<u16>,
+    /// Who else has the interface meanwhile.
+    pub mode: ExternalMode,
     /// The hardware address at the other end of the node's link: only frames for it, or for several, enter the lab. None: all
     /// frames do (promiscuous).
     pub only: Option<[u8; 6]>,
     /// Whether it may be the machine's only way out.
     pub force: bool,
+}
+
+/// Who has an interface while the lab is up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExternalMode {
+    /// The machine goes on using it.
+    #[default]
+    Share,
+    /// The lab alone; it comes back as it was.
+    Pass,
+}
+
+impl ExternalMode {
+    /// As the lab file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Share => "share",
+            Self::Pass => "pass",
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::ends::Interface;
 use crate::diagnostics::{Diagnostic, Span};
-use crate::plan::{Clock, ExternalPlan, NodeKind};
+use crate::plan::{Clock, ExternalMode, ExternalPlan, NodeKind};
 use crate::segments::Segment;
 use crate::spec::{EndSpec, ExternalSpec, LinkSpec, NodeSpec, Spec};
 use std::collections::BTreeMap;
@@ -12,6 +12,7 @@ pub(super) fn check(spec: &Spec, segments: &[Segment<'_>]) -> Vec<Diagnostic> {
     let externals = || spec.nodes.iter().filter_map(|node| Some((node, node.external.as_ref()?)));
     let mut errors: Vec<Diagnostic> = externals().filter_map(|(_, own)| timeless(spec.clock, own)).collect();
     errors.extend(twice(externals().map(|(_, own)| own)));
+    errors.extend(both_modes(externals().map(|(_, own)| own)));
     errors.extend(externals().filter_map(|(node, _)| several_links(spec, node)));
     errors.extend(externals().filter_map(|(node, own)| not_alone(spec, node, own)));
     errors.extend(segments.iter().filter(|segment| segment.is_open).flat_map(|segment| silent(spec, segment)));
@@ -46,6 +47,27 @@ fn twice<'a>(externals: impl Iterator<Item = &'a ExternalSpec>) -> Vec<Diagnosti
             )),
         };
         errors.push(error.and(first, "first here"));
+    }
+    errors
+}
+
+/// Errors about interfaces that are to be shared and passed.
+fn both_modes<'a>(externals: impl Iterator<Item = &'a ExternalSpec>) -> Vec<Diagnostic> {
+    let mut seen: BTreeMap<&str, (ExternalMode, Span)> = BTreeMap::new();
+    let mut errors = Vec::new();
+    for own in externals {
+        let mode = own.mode.as_ref().map(|mode| mode.value).unwrap_or_default();
+        let place = own.mode.as_ref().map_or(own.interface.span, |said| said.span);
+        let (first, span) = *seen.entry(&own.interface.value).or_insert((mode, place));
+        if first != mode {
+            let message = format!(
+                "another node has interface {} with `mode: {}`: write the same here, as it can be in one place only",
+                own.interface.value,
+                first.name()
+            );
+            let error = own.mode.as_ref().map_or_else(|| own.interface.error(&message), |said| said.error(&message));
+            errors.push(error.and(span, "first here"));
+        }
     }
     errors
 }
@@ -111,6 +133,7 @@ pub(super) fn settle(spec: &Spec, interfaces: &[Interface]) -> Vec<Option<Extern
         Some(ExternalPlan {
             interface: own.interface.value.clone(),
             line: own.interface.span.line,
+            mode: own.mode.as_ref().map(|mode| mode.value).unwrap_or_default(),
             vlan: own.vlan.as_ref().map(|vlan| vlan.value),
             only,
             force: own.force,

@@ -15,6 +15,7 @@ use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
 use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
 use netloom_host::signals::Signals;
 use netloom_host::uplink::WayOut;
+use netloom_host::wires::Kept;
 use netloom_judge::{ExitCode, Report, RunError};
 use netloom_lab::{Plan, Stack};
 use netloom_results::graph;
@@ -90,11 +91,13 @@ fn guarded(
 ) -> Result<Report, RunError> {
     let held = runtime.as_ref().expect("the guard holds it");
     let exposed = exposed::listen(&request.plan, &request.lab_file)?;
-    let wires = external::open(&request.plan, &request.lab_file)?;
+    let (wires, kept) = external::open(&request.plan, &request.lab_file)?;
     let (catch, firewall) = diversion::prepare(&request.plan)?.unzip();
     let job = Job { firewall: firewall.map(Rc::new), ..prepare(request, mode, held)? };
     let outside = Outside { exposed, catch, wires, way_out };
     let outcome = live(request, &job, users, outside, watcher, sink, runtime);
+    // They are back before the command ends.
+    kept.map_or(Ok(()), Kept::give_back).map_err(refused)?;
     Ok(outcome.unwrap_or_else(|error| report_of_failure(&job, &error)))
 }
 
