@@ -26,7 +26,9 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     let remark = format!("{VETH} {} Gbit/s", number(median(&direct)?));
     let row = |mode: &str, ours: Vec<f64>| {
         let row = Row::number(format!("one stream, mode {mode}"), "Gbit/s", ours)?;
-        Ok::<Row, String>(row.against("two nodes", between.clone()).goal(Goal::AtLeast(OF_NODES)).remark(remark.clone()))
+        Ok::<Row, String>(
+            row.against("two nodes", between.clone()).goal(Goal::AtLeast(OF_NODES)).remark(remark.clone()),
+        )
     };
     Ok(vec![row("share", shared)?, row("pass", passed)?])
 }

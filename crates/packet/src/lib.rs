@@ -17,6 +17,7 @@ mod frame;
 mod headers;
 mod packet;
 mod pool;
+mod tagging;
 mod virtio;
 mod vlan;
 
@@ -25,4 +26,5 @@ pub use frame::Frame;
 pub use headers::MAX_HEAD;
 pub use packet::{Head, Packet};
 pub use pool::{LARGE_FRAME, Pool, SMALL_FRAME};
+pub use tagging::TAG_LEN;
 pub use virtio::{Segmentation, VIRTIO_HEADER_LEN, VirtioHeader};

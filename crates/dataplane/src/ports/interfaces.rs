@@ -4,7 +4,6 @@ pub(super) mod fanout;
 pub(super) mod receive;
 pub(super) mod ring;
 pub(super) mod send;
-mod tagging;
 
 use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
 use crate::edge::{Edge, Handover};

@@ -1,13 +1,12 @@
 //! From the fabric to the kernel, in batches.
 
 use super::BATCH;
-use super::tagging::{self, TAG};
 use crate::clock::Clock;
 use crate::edge::Handover;
 use crate::report::PortReport;
 use crate::sys::{check, packet_socket, set_option};
 use netloom_fabric::{Delivery, Ethernet, PortId};
-use netloom_packet::{MAX_HEAD, VIRTIO_HEADER_LEN};
+use netloom_packet::{MAX_HEAD, TAG_LEN, VIRTIO_HEADER_LEN};
 use netloom_units::Instant;
 use rustix::net::sockopt::{set_socket_send_buffer_size, set_socket_send_buffer_size_force};
 use std::collections::HashMap;
@@ -63,7 +62,7 @@ pub(crate) struct Sender {
 /// What `sendmmsg` reads, made once and filled for every batch.
 struct Scratch {
     virtio: [[u8; VIRTIO_HEADER_LEN]; BATCH],
-    heads: [[u8; MAX_HEAD + TAG]; BATCH],
+    heads: [[u8; MAX_HEAD + TAG_LEN]; BATCH],
     addresses: [libc::sockaddr_ll; BATCH],
     parts: [[libc::iovec; PARTS]; BATCH],
     messages: [libc::mmsghdr; BATCH],
@@ -188,7 +187,7 @@ impl Sender {
             }
             let vlan = self.vlans.get(delivery.port.0 as usize).copied().unwrap_or_default();
             if vlan != 0 {
-                tagging::insert(vlan, &mut heads[index], &mut head, packet.bytes());
+                head.tag(vlan, &mut heads[index], packet.bytes());
             }
             virtio[index] = head.virtio.bytes();
             let payload = &packet.bytes()[head.payload];
