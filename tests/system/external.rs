@@ -338,17 +338,31 @@ fn a_card_is_the_labs_alone_and_comes_back_as_it_was() {
     }
 }
 
+/// Kills in one script, which has a minute.
+const EACH: u32 = 6;
+
 #[test]
 fn a_card_comes_back_whichever_process_is_killed_and_whenever() {
-    let rounds: u32 = std::env::var("NETLOOM_EXTERNAL_KILLS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(9);
+    let rounds: u32 =
+        std::env::var("NETLOOM_EXTERNAL_KILLS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(EACH);
     let bed = Bed::new(User::Own);
     let lab = PASSED.replace("delay: 5 ms", "mtu: 1400, delay: 5 ms");
     bed.write("kill.yaml", &format!("{lab}timeline: [{{on: inside, run: sleep 3}}]\n"));
     // One after the other: the command itself, the lab's first process, and the keeper of the card.
-    let script = format!(
+    for first in (1..=rounds).step_by(EACH as usize) {
+        let last = rounds.min(first + EACH - 1);
+        let told = play(&bed, &format!("{ADORN}{}", kills(&bed, first, last))).expect_code(0).stdout;
+        assert_eq!(told.matches("came back").count(), (last - first + 1) as usize, "{told}");
+    }
+    bed.assert_nothing_is_left("kill");
+}
+
+/// Kills a process in each of these rounds.
+fn kills(bed: &Bed, first: u32, last: u32) -> String {
+    format!(
         r#"
         program={}/netloom
-        for round in $(seq {rounds}); do
+        for round in $(seq {first} {last}); do
             $program run kill.yaml > told 2>&1 & guard=$!
             sleep 0.$((round * 37 % 70 + 10))
             case $((round % 3)) in
@@ -367,10 +381,7 @@ fn a_card_comes_back_whichever_process_is_killed_and_whenever() {
         done
         "#,
         bed.path().display()
-    );
-    let told = play(&bed, &format!("{ADORN}{script}")).expect_code(0).stdout;
-    assert_eq!(told.matches("came back").count(), rounds as usize, "{told}");
-    bed.assert_nothing_is_left("kill");
+    )
 }
 
 #[test]
