@@ -18,8 +18,9 @@ use std::time::Duration as RealDuration;
 
 /// See the module.
 struct Interfaces {
-    receiver: Receiver,
+    // Before the receiver, so that both sockets are closed at the same time.
     sender: Sender,
+    receiver: Receiver,
 }
 
 /// The interfaces of all shards, which divide what arrives among them.

@@ -11,7 +11,7 @@ use netloom_units::Instant;
 use rustix::net::sockopt::{set_socket_send_buffer_size, set_socket_send_buffer_size_force};
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::Duration as RealDuration;
 
 /// The packets of a batch that were refused, and those that no peer received, are bits of a word.
@@ -35,7 +35,7 @@ const PACKET_QDISC_BYPASS: i32 = 20;
 
 /// Sends to all ports.
 pub(crate) struct Sender {
-    socket: OwnedFd,
+    socket: ClosedApart,
     clock: Clock,
     /// The interface index of each port, 0 where there is none.
     ifindexes: Vec<u32>,
@@ -57,6 +57,24 @@ pub(crate) struct Sender {
     unheard_now: u64,
     /// The error of the latest refusal.
     pub(crate) last_error: Option<io::Error>,
+}
+
+/// A packet socket that is closed by a thread of its own: the kernel first waits until no processor is at work with it
+/// (`packet_release` of net/packet/af_packet.c), some 20 ms, and just as long for the socket that receives.
+struct ClosedApart(Option<OwnedFd>);
+
+impl ClosedApart {
+    fn number(&self) -> RawFd {
+        self.0.as_ref().map_or(-1, AsRawFd::as_raw_fd)
+    }
+}
+
+impl Drop for ClosedApart {
+    fn drop(&mut self) {
+        let socket = self.0.take();
+        // Without a thread it is closed here.
+        let _ = std::thread::Builder::new().name("netloom-close".into()).spawn(move || drop(socket));
+    }
 }
 
 /// What `sendmmsg` reads, made once and filled for every batch.
@@ -109,7 +127,7 @@ impl Sender {
             .or_else(|_| set_socket_send_buffer_size(&socket, SEND_BUFFER))?;
         let refused = vec![0; ifindexes.len()];
         Ok(Self {
-            socket,
+            socket: ClosedApart(Some(socket)),
             clock,
             ifindexes,
             ethernet,
@@ -227,7 +245,7 @@ impl Sender {
         let count = u32::try_from(count).expect("a batch is small");
         // SAFETY: `prepare` filled the messages from `first` on; all that they point to lives in `scratch` and in the
         // packets of the batch, which stay where they are through the call.
-        let sent = check(unsafe { libc::sendmmsg(self.socket.as_raw_fd(), messages, count, libc::MSG_DONTWAIT) })?;
+        let sent = check(unsafe { libc::sendmmsg(self.socket.number(), messages, count, libc::MSG_DONTWAIT) })?;
         Ok(usize::try_from(sent).expect("checked not to be negative").max(1))
     }
 }
