@@ -36,6 +36,7 @@ mod row;
 mod scale;
 mod server;
 mod settings;
+mod shells;
 mod streams;
 mod switches;
 mod transfer;

@@ -187,7 +187,7 @@ pub(crate) fn mininet(_: &Settings) -> Result<String, String> {
     Ok(format!("mininet {}", version_of(&version)))
 }
 
-fn mahimahi(_: &Settings) -> Result<String, String> {
+pub(crate) fn mahimahi(_: &Settings) -> Result<String, String> {
     // It has no word for its version: only what it says of its use is known.
     let text = Command::new("mm-delay").output().map_err(|_| NOT_INSTALLED.to_owned())?;
     drop(text);
