@@ -48,7 +48,8 @@ fn appointments_are_kept_at_their_instants() {
     assert_eq!(kept.iter().map(|kept| kept.number).collect::<Vec<_>>(), [5, 7, 8, 9]);
     let instants: Vec<_> = kept.iter().map(|kept| kept.snapshot.as_ref().map(|snapshot| snapshot.at)).collect();
     assert_eq!(instants, [None, Some(at), None, Some(at + next)]);
-    assert!(kept[0].late >= Duration::from_millis(10), "{:?}", kept[0].late);
+    // By some 10 ms; the engine may have looked at its clock a little before it was told.
+    assert!(kept[0].late >= Duration::from_millis(5), "{:?}", kept[0].late);
     left.transmit(&[0; 12], &[7; 100]);
     left.kick(FROM_GUEST);
     snapshot_when(&mut engine, "the drop", |snapshot| snapshot.pipes[0].counters.dropped.down.packets == 1);

@@ -35,7 +35,9 @@ fn lab_with(section: &Section, key: &Key) -> String {
         }
         "convergence" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\nready: {{{pair}}}\n"),
         "node" if SWITCH_KEYS.contains(&key.name) => switch(key.name, &pair),
-        "node" if ["interface", "vlan", "promiscuous", "force"].contains(&key.name) => external(key.name, &pair),
+        "node" if ["interface", "mode", "vlan", "promiscuous", "force"].contains(&key.name) => {
+            external(key.name, &pair)
+        }
         "node" if ["nat", "dhcp", "addresses"].contains(&key.name) => lab_with_service(section, key),
         "node" => node_lab(key.name, &pair),
         "rule" => {
