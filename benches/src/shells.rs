@@ -1,7 +1,7 @@
 //! Commands behind links: how long a link takes to be made and removed, and what nested ones carry.
 
 use crate::peers;
-use crate::plain::{self, SERVER, VETH};
+use crate::plain::{self, BARE, LAST, SERVER, VETH};
 use crate::row::{Goal, Row, median, number};
 use crate::settings::Settings;
 use crate::streams::gbit;
@@ -9,8 +9,11 @@ use crate::transfer;
 
 const ONE_MS: f64 = 60.0;
 const TEN_MS: f64 = 600.0;
-/// Of the stream without links, through three of them.
+/// Of the stream without links, through so many.
 const OF_DIRECT: f64 = 0.4;
+const NESTED: usize = 3;
+/// Between as many links of a chain.
+const ROUTERS: u32 = 2;
 
 pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     let (mut bare, mut ours) = (Vec::new(), [Vec::new(), Vec::new()]);
@@ -37,15 +40,19 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
 }
 
 fn stream(settings: &Settings) -> Result<Row, String> {
-    let transfer = transfer::tcp(SERVER, if settings.quick { 1 } else { 3 });
-    let (mut direct, mut nested) = (Vec::new(), Vec::new());
+    let seconds = if settings.quick { 1 } else { 3 };
+    let transfer = transfer::tcp(SERVER, seconds);
+    let quoted = transfer.replace('\'', "'\\''");
+    let nested = behind(settings, NESTED, &format!("sh -c '{quoted}'"));
+    let (mut direct, mut bare, mut ours) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..settings.rounds(3) {
         direct.push(gbit(&plain::shell(settings, &transfer)?)?);
-        let quoted = transfer.replace('\'', "'\\''");
-        nested.push(gbit(&plain::shell(settings, &behind(settings, 3, &format!("sh -c '{quoted}'")))?)?);
+        bare.push(gbit(&plain::joined(settings, ROUTERS, &transfer::tcp(LAST, seconds))?)?);
+        ours.push(gbit(&plain::shell(settings, &nested)?)?);
     }
-    let row = Row::number("one TCP stream through three links, one inside the other", "Gbit/s", nested)?;
-    Ok(row.against(VETH, direct).goal(Goal::AtLeast(OF_DIRECT)))
+    let what = format!("one TCP stream through {NESTED} links, one inside the other");
+    let beside = format!("{BARE} through as many: {} Gbit/s", number(median(&bare)?));
+    Ok(Row::number(what, "Gbit/s", ours)?.against(VETH, direct).goal(Goal::AtLeast(OF_DIRECT)).remark(beside))
 }
 
 /// The command behind so many links.
