@@ -35,9 +35,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
         }
         "convergence" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\nready: {{{pair}}}\n"),
         "node" if SWITCH_KEYS.contains(&key.name) => switch(key.name, &pair),
-        "node" if ["interface", "mode", "vlan", "promiscuous", "force"].contains(&key.name) => {
-            external(key.name, &pair)
-        }
+        "node" if EXTERNAL_KEYS.contains(&key.name) => external(key.name, &pair),
         "node" if ["nat", "dhcp", "addresses"].contains(&key.name) => lab_with_service(section, key),
         "node" => node_lab(key.name, &pair),
         "rule" => {
@@ -161,6 +159,8 @@ fn whole_lab(key: &str, pair: &str, network: &str) -> String {
         _ => format!("{network}{pair}\n"),
     }
 }
+
+const EXTERNAL_KEYS: [&str; 5] = ["interface", "mode", "vlan", "promiscuous", "force"];
 
 /// A lab with an external interface that has this.
 fn external(key: &str, pair: &str) -> String {
