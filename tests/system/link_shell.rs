@@ -179,7 +179,7 @@ fn mahimahis_command_lines_are_understood() {
     world.bed.write("trace", "1\n");
     let script = format!(
         "$NETLOOM mm delay 5 $NETLOOM mm loss downlink 0 ./mm-link trace trace --uplink-log=up.log -d down.log \
-         --uplink-queue=droptail --uplink-queue-args='packets=60' -- bash -c '{WHO}; echo \"$MAHIMAHI_SHELL_PREFIX\"'"
+         --uplink-queue=droptail --uplink-queue-args='packets=60' -- bash -c '{WHO}; echo \"$MAHIMAHI_SHELL_PREFIX\"; sleep 0.2'"
     );
     let run = world.run(&script).expect_code(0);
     assert_eq!(run.stdout, "seen as 192.0.2.2\n[delay 5 ms] [loss down=0] [link] \n", "{run:#?}");
