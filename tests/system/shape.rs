@@ -128,6 +128,90 @@ END
     }
 }
 
+/// Exchanges datagrams with a far machine and, on the machine itself, with a program of root's. Of each, the round trip of the first
+/// in milliseconds, and the shortest of the later ones.
+const EXCHANGES: &str = r#"
+cat > echo.py << 'END'
+import socket, sys
+own = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+own.bind(("::", 5300))
+while True:
+    got, peer = own.recvfrom(2000)
+    own.sendto(got, peer)
+END
+cat > exchange.py << 'END'
+import os, socket, sys, time
+if sys.argv[2].startswith("her"):
+    os.setgid(1235)
+    os.setuid(1234)
+family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
+own = socket.socket(family, socket.SOCK_DGRAM)
+own.connect((sys.argv[1], 5300))
+own.settimeout(5)
+took = []
+for _ in range(4):
+    begin = time.monotonic()
+    own.send(bytes(100))
+    own.recv(2000)
+    took.append((time.monotonic() - begin) * 1000)
+print(f"{sys.argv[2]}_first={took[0]}\n{sys.argv[2]}_later={min(took[1:])}")
+END
+nsenter -t $far_pid -n python3 echo.py & there=$!
+python3 echo.py & here=$!
+trap 'kill $there $here $far_pid' EXIT
+sleep 1
+"#;
+
+#[test]
+fn connections_of_a_user_are_shaped_both_ways_and_those_of_others_are_not() {
+    // Other users are there for root only.
+    if !crate::bed::is_root() {
+        return;
+    }
+    let bed = Bed::new(User::all().remove(0));
+    let script = r#"
+        exchanges() {
+            for address in 10.9.0.2 fd09::2 127.0.0.1; do
+                python3 exchange.py $address her_$1_$address
+                python3 exchange.py $address root_$1_$address
+            done
+        }
+        netloom shape add --name hers --match 'user 1234 group 1235 udp' --forward-delay 200ms --backward-delay 300ms
+        netloom shape list
+        exchanges both
+        netloom shape stats hers --json --once
+        netloom shape set hers delay=0
+        exchanges plain
+        netloom shape remove hers || [ $? = 5 ]
+        netloom shape add --name hers --match 'user 1200-1300 udp' --delay 200ms --one-way
+        exchanges one
+        netloom shape remove hers || [ $? = 5 ]
+        netloom shape add --name others --match 'user 1235' --delay 200ms
+        exchanges none
+        netloom shape remove others || [ $? = 5 ]
+        rules | grep -c netloom || true
+    "#;
+    let told = play(&bed, &format!("{EXCHANGES}{script}")).expect_code(0).stdout;
+    assert!(told.contains("{protocol: udp, user: 1234, group: 1235}"), "{told}");
+    for address in ["10.9.0.2", "fd09::2", "127.0.0.1"] {
+        let took = |key: &str| ["first", "later"].map(|which| number(&told, &format!("{key}_{address}_{which}")));
+        for (key, range) in [("her_both", 500.0..680.0), ("her_plain", 0.0..180.0), ("her_one", 200.0..380.0)] {
+            assert!(took(key).iter().all(|ms| range.contains(ms)), "{key} {address}: {told}");
+        }
+        for key in ["root_both", "root_plain", "root_one", "her_none", "root_none"] {
+            assert!(took(key)[1] < 180.0, "{key} {address}: {told}");
+        }
+    }
+    // Also on this machine itself, where both ends make packets: what she sends goes forward, and the answers go backward.
+    let counted: serde_json::Value =
+        serde_json::from_str(told.lines().find(|line| line.starts_with('{') && line.contains("pipes")).unwrap())
+            .unwrap();
+    let packets = |pipe: usize| counted["pipes"][pipe]["departed_packets"].as_u64();
+    assert_eq!([packets(0), packets(1)], [Some(12), Some(12)], "{told}");
+    assert_eq!(told.lines().last(), Some("0"), "rules are left: {told}");
+    bed.assert_nothing_is_left("hers");
+}
+
 #[test]
 fn whoever_is_killed_the_rules_go_and_traffic_flows() {
     for user in User::all() {
@@ -172,6 +256,8 @@ fn what_cannot_be_shaped_is_refused_and_nothing_is_left() {
             refused shape add --match 'to 10.9.0.2' --netem 'delay never'
             refused shape add --name 'A B' --match 'to 10.9.0.2'
             refused shape add --name a-name-that-is-far-too-long --match 'to 10.9.0.2'
+            refused shape add --match 'user no-such-user'
+            refused shape add --match 'user 9-8'
             refused shape add --file none.yaml
             echo 'match: {to: 10.9.0.2}
 dely: 1 ms' > wrong.yaml
@@ -205,6 +291,8 @@ dely: 1 ms' > wrong.yaml
             (2, "--netem: "),
             (2, "\"A B\" cannot name a lab"),
             (2, "shapes have names of 20 characters at most"),
+            (4, "there is no user `no-such-user` on this machine"),
+            (2, "--match: the range 9-8 ends before it begins"),
             (3, "none.yaml"),
             (3, "did you mean `delay`?"),
             (2, "this matches the connection over which you work"),

@@ -45,6 +45,6 @@ pub use agenda::{Act, Agenda, Appointment, Kept, Task};
 pub use distribution::Distribution;
 pub use engine::{Engine, EngineConfig, EngineError};
 pub use meter::Meters;
-pub use ports::{Diverted, External, NetfilterQueue, PortConfig, RawSockets, WireSockets};
+pub use ports::{Diverted, External, NetfilterQueue, Owners, PortConfig, RawSockets, WireSockets};
 pub use report::{EngineReport, PipeReport, PortReport, Snapshot, ThreadReport};
 pub use wait::Precision;

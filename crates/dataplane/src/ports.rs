@@ -17,7 +17,7 @@ use crate::bell::Bell;
 use crate::clock::Clock;
 use crate::edge::{Edge, Handover};
 use crate::report::EngineReport;
-pub use diverted::{Diverted, NetfilterQueue, RawSockets};
+pub use diverted::{Diverted, NetfilterQueue, Owners, RawSockets};
 pub use external::{External, WireSockets};
 use netloom_fabric::{Delivery, Fabric, PipeId, PortId, Shard};
 use netloom_link::PipeChange;

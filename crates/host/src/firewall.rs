@@ -4,7 +4,10 @@
 //! With iptables the rules of a name are in a chain of their own in the table `mangle`, and bear its name in a comment; with nftables,
 //! which is asked where no iptables can write them, they are in a table of their own. A packet that this machine makes
 //! meets them in `OUTPUT`, one that it receives in `PREROUTING`, unless it comes from the loopback interface: so each packet
-//! meets them once. Those that bear the mark have been diverted before.
+//! meets them once. Those that bear a mark of ours have been diverted before.
+//!
+//! Who made a packet is known in `OUTPUT` only. So what certain users make marks its connection there, which the kernel tracks, and
+//! packets of connections with that mark are diverted, the answers among them.
 
 mod nft;
 
@@ -15,6 +18,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
+use std::num::NonZeroU16;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
@@ -26,10 +30,16 @@ const FAMILIES: [&str; 2] = ["iptables", "ip6tables"];
 const NFT: &str = "nft";
 /// Chains have names of 28 bytes at most (`XT_EXTENSION_MAXNAMELEN`).
 const CHAIN: &str = "netloom-";
+/// With what comments of rules begin.
+const COMMENT: &str = "netloom:";
 /// How long the name of rules may be.
 pub const LONGEST_NAME: usize = 20;
 /// For how many seconds they wait for others of their kind.
 const PATIENCE: &str = "30";
+/// Packets that were diverted bear marks with this prefix: "ne".
+const MARKS: u32 = 0x6e65_0000;
+/// The bits of the prefix. Marks of connections have what is behind the prefix in these bits: many a program uses the lower ones.
+const PREFIX: u32 = 0xffff_0000;
 /// What legacy programs lock, which an ordinary user's cannot.
 const LOCK: &str = "/run/xtables.lock";
 
@@ -45,12 +55,37 @@ pub struct Firewall {
 pub struct Diversion {
     /// The number of the queue.
     pub queue: u16,
-    /// What packets bear that are not diverted.
-    pub mark: u32,
+    /// Tells these rules from others: what their marks end with.
+    pub tag: NonZeroU16,
     /// The conditions of each rule, as `iptables` takes them: for IPv4, and for IPv6.
     pub tables: [Vec<String>; 2],
     /// The same as `nft` takes them, for both.
     pub nft: Vec<String>,
+    /// Whose packets are meant, if not everybody's.
+    pub made: Option<Made>,
+}
+
+/// The packets that somebody makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// The conditions that they meet, as `iptables` takes them: for IPv4, and for IPv6.
+    pub tables: [Vec<String>; 2],
+    /// The same as `nft` takes them, for both.
+    pub nft: Vec<String>,
+    /// Whether they are diverted and nothing else; else, what meets the conditions of the diversion and belongs to a connection in
+    /// which they made one.
+    pub alone: bool,
+}
+
+impl Diversion {
+    /// What a packet has to bear that is sent again, so that it is not diverted once more.
+    pub fn mark(&self) -> u32 {
+        MARKS | u32::from(self.tag.get())
+    }
+
+    fn mark_of_connections(&self) -> u32 {
+        u32::from(self.tag.get()) << 16
+    }
 }
 
 impl Firewall {
@@ -74,8 +109,9 @@ impl Firewall {
     /// What the firewall's program said, and what may be missing. Nothing is left of the rules then.
     pub fn divert(&self, diversion: &Diversion) -> Result<(), KernelError> {
         self.remove()?;
-        let by_tables = FAMILIES.iter().zip(&diversion.tables).try_for_each(|(family, conditions)| {
-            if conditions.is_empty() { Ok(()) } else { self.write(family, &self.text(diversion, conditions)) }
+        let by_tables = FAMILIES.iter().enumerate().try_for_each(|(place, family)| {
+            let is_nothing = diversion.tables[place].is_empty();
+            if is_nothing { Ok(()) } else { self.write(family, &self.text(diversion, place)) }
         });
         let Err(tables) = by_tables else { return Ok(()) };
         // One family may have been written. The error that is reported is the first.
@@ -94,7 +130,7 @@ impl Firewall {
     pub fn remove(&self) -> Result<(), KernelError> {
         for program in FAMILIES.iter().flat_map(|family| variants(family)) {
             let Some(listed) = self.listed(&program, &["-w", PATIENCE, "-t", "mangle", "-S"]) else { continue };
-            let text = removal(&listed, &self.chain());
+            let text = removal(&listed, &self.name);
             if !text.is_empty() {
                 self.restore(&program, &text).map_err(|why| self.refused("remove", &why))?;
             }
@@ -117,14 +153,32 @@ impl Firewall {
         format!("{CHAIN}{}", self.name)
     }
 
-    fn text(&self, diversion: &Diversion, conditions: &[String]) -> String {
-        let (chain, comment) = (self.chain(), format!("-m comment --comment netloom:{}", self.name));
-        let Diversion { queue, mark, .. } = diversion;
+    /// The rules for a family.
+    fn text(&self, diversion: &Diversion, family: usize) -> String {
+        let (chain, comment) = (self.chain(), format!("-m comment --comment {}{}", COMMENT, self.name));
+        let to_queue = format!("{comment} -j NFQUEUE --queue-num {} --queue-bypass", diversion.queue);
         let mut lines = vec!["*mangle".to_owned(), format!(":{chain} - [0:0]")];
-        lines.push(format!("-A {chain} -m mark --mark {mark:#x} -j RETURN"));
-        for condition in conditions {
+        lines.push(format!("-A {chain} -m mark --mark {MARKS:#x}/{PREFIX:#x} -j RETURN"));
+        let connections = match &diversion.made {
+            Some(made) if made.alone => {
+                let made = made.tables[family].iter().map(|condition| format!("-A {chain} {condition} {to_queue}"));
+                lines.extend(made.chain([format!("-A OUTPUT {comment} -j {chain}"), "COMMIT\n".to_owned()]));
+                return lines.join("\n");
+            }
+            Some(made) => {
+                let (mark, own) = (diversion.mark(), diversion.mark_of_connections());
+                let marks = format!("{comment} -j CONNMARK --set-xmark {own:#x}/{PREFIX:#x}");
+                // The kernel forgets a connection whose first packet is taken out: what is sent in its place marks it again.
+                lines.push(format!("-A OUTPUT -m mark --mark {mark:#x} {marks}"));
+                let other = format!("-A OUTPUT -m mark ! --mark {MARKS:#x}/{PREFIX:#x}");
+                lines.extend(made.tables[family].iter().map(|condition| format!("{other} {condition} {marks}")));
+                format!(" -m connmark --mark {own:#x}/{PREFIX:#x}")
+            }
+            None => String::new(),
+        };
+        for condition in &diversion.tables[family] {
             let space = if condition.is_empty() { "" } else { " " };
-            lines.push(format!("-A {chain}{space}{condition} {comment} -j NFQUEUE --queue-num {queue} --queue-bypass"));
+            lines.push(format!("-A {chain}{connections}{space}{condition} {to_queue}"));
         }
         lines.push(format!("-A OUTPUT {comment} -j {chain}"));
         lines.push(format!("-A PREROUTING ! -i lo {comment} -j {chain}"));
@@ -211,17 +265,25 @@ fn path() -> OsString {
     path
 }
 
-/// What removes all that `listed` has of a chain; nothing if it has nothing.
-fn removal(listed: &str, chain: &str) -> String {
+/// What removes all that `listed` has of a name; nothing if it has nothing.
+fn removal(listed: &str, name: &str) -> String {
+    let chain = format!("{CHAIN}{name}");
     let declared = format!("-N {chain}");
-    let jump = format!("-j {chain}");
+    let within = format!("-A {chain} ");
     let is_there = listed.lines().any(|line| line == declared);
-    let jumps = listed.lines().filter(|line| line.ends_with(&jump)).filter_map(|line| line.strip_prefix("-A "));
-    let mut lines: Vec<String> = jumps.map(|rule| format!("-D {rule}")).collect();
+    let outside = listed.lines().filter(|line| !line.starts_with(&within) && is_named(line, name));
+    let mut lines: Vec<String> =
+        outside.filter_map(|line| line.strip_prefix("-A ")).map(|rule| format!("-D {rule}")).collect();
     if is_there {
         lines.extend([format!("-F {chain}"), format!("-X {chain}")]);
     }
     if lines.is_empty() { String::new() } else { format!("*mangle\n{}\nCOMMIT\n", lines.join("\n")) }
+}
+
+/// Whether a rule bears the name in its comment. Some programs put it in quotes.
+fn is_named(rule: &str, name: &str) -> bool {
+    let mut words = rule.split_ascii_whitespace().skip_while(|word| *word != "--comment").skip(1);
+    words.next().and_then(|word| word.trim_matches('"').strip_prefix(COMMENT)) == Some(name)
 }
 
 /// The queues that rules name.
@@ -244,7 +306,9 @@ fn queues(listed: &str) -> Vec<std::ops::RangeInclusive<u16>> {
 }
 
 fn with_advice(why: &str) -> String {
-    let advice = if why.contains("NFQUEUE") || why.contains("No such file") || why.contains("No chain/target/match") {
+    let advice = if ["owner", "connmark", "CONNMARK"].iter().any(|part| why.contains(part)) {
+        ": this kernel lacks a part for `user` and `group`: try `modprobe -a xt_owner xt_connmark nf_conntrack`, or leave them out"
+    } else if why.contains("NFQUEUE") || why.contains("No such file") || why.contains("No chain/target/match") {
         ": this kernel lacks a part: try `modprobe -a nfnetlink_queue nft_queue xt_NFQUEUE xt_mark xt_comment xt_multiport xt_dscp`"
     } else if why.contains("Permission denied") || why.contains("Operation not permitted") {
         ": this takes the right to administer the network (CAP_NET_ADMIN): run it as root, or in a network namespace of your own"
@@ -258,18 +322,45 @@ fn with_advice(why: &str) -> String {
 mod tests {
     use super::*;
 
+    fn diversion(conditions: Vec<String>) -> Diversion {
+        let tag = NonZeroU16::new(0x4e4c).expect("it is not zero");
+        Diversion { queue: 7, tag, tables: [conditions, Vec::new()], nft: Vec::new(), made: None }
+    }
+
     #[test]
     fn rules_divert_each_packet_once() {
         let firewall = Firewall::here("web").expect("a namespace");
         let conditions = vec!["-d 10.0.0.0/8 -p 6".to_owned(), String::new()];
-        let diversion = Diversion { queue: 7, mark: 0x4e4c, tables: [Vec::new(), Vec::new()], nft: Vec::new() };
+        let mut diversion = diversion(conditions);
         assert_eq!(
-            firewall.text(&diversion, &conditions),
-            "*mangle\n:netloom-web - [0:0]\n-A netloom-web -m mark --mark 0x4e4c -j RETURN\n\
+            firewall.text(&diversion, 0),
+            "*mangle\n:netloom-web - [0:0]\n-A netloom-web -m mark --mark 0x6e650000/0xffff0000 -j RETURN\n\
              -A netloom-web -d 10.0.0.0/8 -p 6 -m comment --comment netloom:web -j NFQUEUE --queue-num 7 --queue-bypass\n\
              -A netloom-web -m comment --comment netloom:web -j NFQUEUE --queue-num 7 --queue-bypass\n\
              -A OUTPUT -m comment --comment netloom:web -j netloom-web\n\
              -A PREROUTING ! -i lo -m comment --comment netloom:web -j netloom-web\nCOMMIT\n"
+        );
+        let made = |alone| Made { tables: [vec!["-m owner --uid-owner 7".into()], Vec::new()], nft: Vec::new(), alone };
+        diversion.made = Some(made(false));
+        assert_eq!(
+            firewall.text(&diversion, 0),
+            "*mangle\n:netloom-web - [0:0]\n-A netloom-web -m mark --mark 0x6e650000/0xffff0000 -j RETURN\n\
+             -A OUTPUT -m mark --mark 0x6e654e4c -m comment --comment netloom:web -j CONNMARK --set-xmark 0x4e4c0000/0xffff0000\n\
+             -A OUTPUT -m mark ! --mark 0x6e650000/0xffff0000 -m owner --uid-owner 7 -m comment --comment netloom:web \
+             -j CONNMARK --set-xmark 0x4e4c0000/0xffff0000\n\
+             -A netloom-web -m connmark --mark 0x4e4c0000/0xffff0000 -d 10.0.0.0/8 -p 6 -m comment --comment netloom:web \
+             -j NFQUEUE --queue-num 7 --queue-bypass\n\
+             -A netloom-web -m connmark --mark 0x4e4c0000/0xffff0000 -m comment --comment netloom:web \
+             -j NFQUEUE --queue-num 7 --queue-bypass\n\
+             -A OUTPUT -m comment --comment netloom:web -j netloom-web\n\
+             -A PREROUTING ! -i lo -m comment --comment netloom:web -j netloom-web\nCOMMIT\n"
+        );
+        diversion.made = Some(made(true));
+        assert_eq!(
+            firewall.text(&diversion, 0),
+            "*mangle\n:netloom-web - [0:0]\n-A netloom-web -m mark --mark 0x6e650000/0xffff0000 -j RETURN\n\
+             -A netloom-web -m owner --uid-owner 7 -m comment --comment netloom:web -j NFQUEUE --queue-num 7 --queue-bypass\n\
+             -A OUTPUT -m comment --comment netloom:web -j netloom-web\nCOMMIT\n"
         );
         let wrong = Firewall::here("a-name-of-more-than-twenty").expect_err("it is too long").to_string();
         assert!(wrong.ends_with("rules have names of 20 characters at most"), "{wrong}");
@@ -278,12 +369,16 @@ mod tests {
     #[test]
     fn removal_takes_what_is_there_and_nothing_else() {
         let listed = "-P OUTPUT ACCEPT\n-N netloom-web\n-N netloom-web2\n-A OUTPUT -m comment --comment \"netloom:web\" -j netloom-web\n\
-                      -A OUTPUT -j netloom-web2\n-A netloom-web -j NFQUEUE --queue-num 7 --queue-bypass\n";
+                      -A OUTPUT -m comment --comment netloom:web -j CONNMARK --set-xmark 0x70000/0xffff0000\n\
+                      -A OUTPUT -m comment --comment \"netloom:web2\" -j netloom-web2\n-A OUTPUT -m comment --comment \"mine netloom:web\" -j DROP\n\
+                      -A netloom-web -m comment --comment \"netloom:web\" -j NFQUEUE --queue-num 7 --queue-bypass\n";
         assert_eq!(
-            removal(listed, "netloom-web"),
-            "*mangle\n-D OUTPUT -m comment --comment \"netloom:web\" -j netloom-web\n-F netloom-web\n-X netloom-web\nCOMMIT\n"
+            removal(listed, "web"),
+            "*mangle\n-D OUTPUT -m comment --comment \"netloom:web\" -j netloom-web\n\
+             -D OUTPUT -m comment --comment netloom:web -j CONNMARK --set-xmark 0x70000/0xffff0000\n\
+             -F netloom-web\n-X netloom-web\nCOMMIT\n"
         );
-        assert_eq!(removal("-P OUTPUT ACCEPT\n-N netloom-web2\n", "netloom-web"), "");
+        assert_eq!(removal("-P OUTPUT ACCEPT\n-N netloom-web2\n", "web"), "");
     }
 
     #[test]
@@ -295,6 +390,7 @@ mod tests {
     #[test]
     fn what_may_be_missing_is_named() {
         assert!(with_advice("iptables-restore: Couldn't load target `NFQUEUE'").contains("modprobe"));
+        assert!(with_advice("Couldn't load match `owner':No such file").contains("xt_owner"));
         assert!(with_advice("Fatal: can't open lock file: Permission denied").contains("CAP_NET_ADMIN"));
         assert_eq!(with_advice("else"), "else");
     }

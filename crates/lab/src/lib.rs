@@ -56,7 +56,7 @@ pub use plan::{
 };
 pub use programs::Program;
 pub use schema::schema;
-pub use shape::{SHAPE_LINK, Shape, parse_match, write_match};
+pub use shape::{Match, Owner, Owners, SHAPE_LINK, Shape, parse_match, write_match};
 pub use traffic::parse_traffic;
 
 use diagnostics::Severity;

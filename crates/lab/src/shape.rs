@@ -1,14 +1,18 @@
 //! Shapes: pipes for traffic of the machine itself, without nodes.
 
+mod matching;
+
+pub use matching::{Match, Owner, Owners, write_match};
+
 use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
 use crate::errors::Errors;
 use crate::fields::Fields;
 use crate::keys::{DIRECTION, Key, Kind, Section};
-use crate::models::{self, ChangeError, KEYS, filter};
+use crate::models::{self, ChangeError, KEYS};
 use crate::plan::{DiversionPlan, NodeKind};
 use crate::scalar::word;
 use crate::{Plan, Span, bounded, names, parse, yaml};
-use netloom_link::{Filter, PipeConfig};
+use netloom_link::PipeConfig;
 use netloom_units::Bytes;
 use std::path::Path;
 
@@ -16,7 +20,7 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     /// Which packets go forward; those with source and destination exchanged go backward.
-    pub filter: Filter,
+    pub matching: Match,
     /// Whether nothing goes backward: the answers stay as they are.
     pub is_one_way: bool,
     /// The pipes forward and backward.
@@ -29,7 +33,7 @@ const SHAPE: Section = Section {
     doc: "Traffic of this machine, and the pipes that it goes through.",
     groups: &[
         &[
-            Key::new("match", Kind::Section(&filter::SECTION), "{to: 10.1.0.0/16}", "Which packets go forward.")
+            Key::new("match", Kind::Section(&matching::SECTION), "{to: 10.1.0.0/16}", "Which packets go forward.")
                 .required(),
             Key::new(
                 "one_way",
@@ -76,7 +80,7 @@ impl Shape {
             format!("{{{}}}", keys.join(", "))
         };
         let [forward, backward] = self.pipes.each_ref().map(direction);
-        let filter = write_match(&self.filter);
+        let filter = write_match(&self.matching);
         let one_way = if self.is_one_way { "one_way: true\n" } else { "" };
         format!("match: {filter}\n{one_way}forward: {forward}\nbackward: {backward}\n")
     }
@@ -106,7 +110,8 @@ impl Shape {
             misfit.map_or(Ok(()), |wrong| Err(ChangeError::new(wrong.to_string())))?;
             link.pipes.clone_from(&self.pipes);
         }
-        plan.diversion = Some(DiversionPlan { filter: self.filter.clone(), is_one_way: self.is_one_way, queue: None });
+        plan.diversion =
+            Some(DiversionPlan { matching: self.matching.clone(), is_one_way: self.is_one_way, queue: None });
         Ok(plan)
     }
 }
@@ -121,23 +126,23 @@ fn decode(root: &yaml::Node, errors: &mut Errors) -> Option<Shape> {
         }
         own.map(|own| models::decode(&own, errors)).unwrap_or_default().applied_to(&both)
     });
-    let filter = fields.get("match").and_then(|inner| filter::decode(inner, errors))?;
+    let matching = fields.get("match").and_then(|inner| matching::decode(inner, errors))?;
     let is_one_way = fields.read("one_way", |value| word(value, &[("true", true), ("false", false)]), errors);
-    Some(Shape { filter, is_one_way: is_one_way.unwrap_or(false), pipes })
+    Some(Shape { matching, is_one_way: is_one_way.unwrap_or(false), pipes })
 }
 
-/// The filter that words describe as people say it, `to 10.1.0.0/16 tcp port 443`, or as a lab file has it, in braces.
+/// The match that words describe as people say it, `to 10.1.0.0/16 tcp port 443`, or as a lab file has it, in braces.
 ///
 /// # Errors
 /// A word that is not known, or a value that is not one of its kind.
 ///
 /// ```
 /// use netloom_lab::{parse_match, write_match};
-/// let filter = parse_match("to 10.1.0.0/16 tcp port 80,443")?;
-/// assert_eq!(write_match(&filter), "{to: 10.1.0.0/16, protocol: tcp, port: [80, 443]}");
+/// let matching = parse_match("to 10.1.0.0/16 tcp port 80,443 user alice")?;
+/// assert_eq!(write_match(&matching), "{to: 10.1.0.0/16, protocol: tcp, port: [80, 443], user: alice}");
 /// # Ok::<(), netloom_lab::ChangeError>(())
 /// ```
-pub fn parse_match(text: &str) -> Result<Filter, ChangeError> {
+pub fn parse_match(text: &str) -> Result<Match, ChangeError> {
     let yaml = if text.trim_start().starts_with('{') { text.to_owned() } else { in_braces(text)? };
     let failed = |errors: Vec<Diagnostic>| {
         let why = errors.first().map_or("it cannot be read", Diagnostic::message);
@@ -145,17 +150,12 @@ pub fn parse_match(text: &str) -> Result<Filter, ChangeError> {
     };
     let node = yaml::parse(&yaml).map_err(failed)?;
     let mut errors = Errors::default();
-    let filter = filter::decode(&node, &mut errors);
-    filter.ok_or_else(|| failed(errors.into_entries()))
+    let matching = matching::decode(&node, &mut errors);
+    matching.ok_or_else(|| failed(errors.into_entries()))
 }
 
-/// The filter as a lab file has it.
-pub fn write_match(filter: &Filter) -> String {
-    filter::write(filter)
-}
-
-const WORDS: &str = "write for example \"to 10.1.0.0/16 tcp port 443\": from, to, port, from-port, to-port and dscp with a value \
-                     each, or several with commas, and a protocol";
+const WORDS: &str = "write for example \"to 10.1.0.0/16 tcp port 443\": from, to, port, from-port, to-port, dscp, user and group with \
+                     a value each, or several with commas, and a protocol";
 
 fn in_braces(text: &str) -> Result<String, ChangeError> {
     let wrong = |what: String| ChangeError::new(format!("match: {what}: {WORDS}"));
@@ -163,7 +163,9 @@ fn in_braces(text: &str) -> Result<String, ChangeError> {
     let mut words = text.split_whitespace();
     while let Some(word) = words.next() {
         let key = match word {
-            "from" | "to" | "port" | "dscp" | "protocol" => word,
+            "from" | "to" | "port" | "dscp" | "protocol" | "user" | "group" => word,
+            "uid" => "user",
+            "gid" => "group",
             "from-port" | "src-port" => "from_port",
             "to-port" | "dst-port" => "to_port",
             "proto" => "protocol",

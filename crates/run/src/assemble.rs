@@ -115,7 +115,7 @@ fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside<'_>) -> Result<Pa
     let mut ports = make_links(plan, &sharing, &nodes, kernels.as_ref())?;
     ports.extend(external::ports(plan, wires));
     let diverted = caught.zip(plan.diversion.as_ref());
-    let rules = diverted.as_ref().map(|(catch, described)| catch.rules(described));
+    let rules = diverted.as_ref().map(|(catch, _)| catch.rules());
     ports.extend(diverted.map(|(catch, described)| catch.port(plan, described)));
     let mut bridges = bridges::make(plan, |end| in_node(plan, &nodes, end))?;
     configure(nodes.iter_mut().flatten().map(Box::as_mut))?;

@@ -1,15 +1,19 @@
 //! Traffic of this machine that goes through a lab's links: what catches it, before the lab is made, and the rules that divert it.
 
 mod conditions;
+mod owners;
 mod session;
 
-use netloom_dataplane::{Diverted, NetfilterQueue, PortConfig, RawSockets};
+use netloom_dataplane::{Diverted, NetfilterQueue, Owners, PortConfig, RawSockets};
 use netloom_host::KernelError;
 use netloom_host::firewall::{self, Firewall};
 use netloom_judge::RunError;
 use netloom_lab::fabric::{pipe_id, port_id};
 use netloom_lab::{DiversionPlan, Plan};
+use owners::Owned;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::num::NonZeroU16;
 
 pub use session::{SshSession, ssh_session};
 
@@ -17,25 +21,52 @@ pub use session::{SshSession, ssh_session};
 const FIRST_QUEUE: u16 = 19_968;
 /// The last that is tried.
 const LAST_QUEUE: u16 = 20_223;
-/// What packets bear that have been diverted: "netl".
-const MARK: u32 = 0x6e65_746c;
-
 /// What catches diverted traffic. It belongs to the network namespace in which it was made.
 #[derive(Debug)]
 pub(crate) struct Catch {
     queue: NetfilterQueue,
     sockets: RawSockets,
+    rules: firewall::Diversion,
+    /// Whose packets are meant, as the kernel tells it; none: everybody's.
+    owners: Option<Owners>,
 }
 
 /// Takes a queue, if the plan needs one, and what its rules will be.
 pub(crate) fn prepare(plan: &Plan) -> Result<Option<(Catch, Firewall)>, RunError> {
     let Some(diversion) = &plan.diversion else { return Ok(None) };
     let firewall = Firewall::here(&plan.name).map_err(|error| refused(&error))?;
+    let owned = owners::find(&diversion.matching.owners).map_err(RunError::Machine)?;
     let queue = take_queue(&firewall, diversion.queue)?;
-    let sockets = RawSockets::open(MARK).map_err(|error| {
+    let rules = rules(diversion, queue.number(), owned.as_ref());
+    let sockets = RawSockets::open(rules.mark()).map_err(|error| {
         RunError::Machine(format!("open a raw socket for diverted traffic: {error}{}", advice(&error)))
     })?;
-    Ok(Some((Catch { queue, sockets }, firewall)))
+    let owners = owned.map(|owned| owned.told);
+    Ok(Some((Catch { queue, sockets, rules, owners }, firewall)))
+}
+
+/// The rules that lead to a queue.
+fn rules(plan: &DiversionPlan, queue: u16, owned: Option<&Owned>) -> firewall::Diversion {
+    let (filter, is_one_way) = (&plan.matching.filter, plan.is_one_way);
+    firewall::Diversion {
+        queue,
+        tag: new_tag(),
+        tables: [false, true].map(|is_v6| conditions::tables(filter, is_one_way, is_v6)),
+        nft: conditions::nft(filter, is_one_way),
+        made: owned.map(|owned| firewall::Made {
+            tables: [false, true].map(|is_v6| owned.joined(&owned.tables, &conditions::tables(filter, true, is_v6))),
+            nft: owned.joined(&owned.nft, &conditions::nft(filter, true)),
+            alone: is_one_way,
+        }),
+    }
+}
+
+/// Another one each time: the kernel goes on knowing the connections that rules marked which are no more.
+fn new_tag() -> NonZeroU16 {
+    let bits = RandomState::new().hash_one(std::process::id());
+    let numbers = bits.to_ne_bytes();
+    let tags = numbers.chunks_exact(2).map(|pair| u16::from_ne_bytes([pair[0], pair[1]]));
+    tags.into_iter().find_map(NonZeroU16::new).unwrap_or(NonZeroU16::MIN)
 }
 
 /// A queue that neither a program nor a rule has: this one, or any.
@@ -82,13 +113,8 @@ fn refused(error: &KernelError) -> RunError {
 
 impl Catch {
     /// The rules that lead here.
-    pub(crate) fn rules(&self, plan: &DiversionPlan) -> firewall::Diversion {
-        firewall::Diversion {
-            queue: self.queue.number(),
-            mark: MARK,
-            tables: [false, true].map(|is_v6| conditions::tables(&plan.filter, plan.is_one_way, is_v6)),
-            nft: conditions::nft(&plan.filter, plan.is_one_way),
-        }
+    pub(crate) fn rules(&self) -> firewall::Diversion {
+        self.rules.clone()
     }
 
     /// The ports of the engine that it is, at the ends of the plan's first link.
@@ -97,7 +123,8 @@ impl Catch {
         let ends = &plan.links[0].ends;
         PortConfig::Diverted(Box::new(Diverted {
             ports: [port_id(ends[0].end), port_id(ends[1].end)],
-            filter: diversion.filter.clone(),
+            filter: diversion.matching.filter.clone(),
+            owners: self.owners,
             is_one_way: diversion.is_one_way,
             pipes: pipes.collect(),
             queue: self.queue,

@@ -49,6 +49,7 @@ pub(crate) enum ShapeCommand {
   netloom shape add --name web --match 'to 10.1.0.0/16 tcp port 443' --rate 10Mbit/s --delay 40ms
   netloom shape add --match 'to 192.0.2.7' --netem 'delay 100ms loss 0.1%' --one-way
   netloom shape add --match 'udp port 5060' --delay 20ms --backward-delay 80ms
+  netloom shape add --match 'user alice tcp' --rate 5Mbit/s
   netloom shape add --name dsl --file pipes.yaml
 
 What matches goes forward, what answers to it goes backward: it matches with source and destination
@@ -57,7 +58,7 @@ pub(crate) struct ShapeAddArgs {
     /// What to call it; default: shape-1 and so on
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Which packets go forward: from, to, port, from-port, to-port, dscp with values, and protocols
+    /// Which packets go forward: from, to, port, from-port, to-port, dscp, user, group with values, and protocols
     #[arg(long = "match", value_name = "FILTER", required_unless_present = "file")]
     pub(crate) filter: Option<String>,
     /// A file with the keys `match`, `forward` and `backward`, and those of both directions

@@ -36,7 +36,9 @@ fn add(args: &ShapeAddArgs) -> Outcome {
     let shape = described(args)?;
     if !args.force
         && let Some(session) = ssh_session()
-        && session.is_matched_by(&shape.filter)
+        // The sockets of its server are root's.
+        && shape.matching.owners.may_be_root()
+        && session.is_matched_by(&shape.matching.filter)
     {
         return Err(usage(
             "this matches the connection over which you work (SSH_CONNECTION), which would be shaped, too: narrow --match, or add --force",
@@ -70,7 +72,7 @@ fn add(args: &ShapeAddArgs) -> Outcome {
     netloom_run::up(&request, &mut |event| progress.show(event))?;
     drop(progress);
     if !args.quiet {
-        let filter = write_match(&shape.filter);
+        let filter = write_match(&shape.matching);
         talk::say(&format!("{name} shapes {filter}: netloom shape stats {name}, netloom shape remove {name}"));
     }
     DONE
@@ -80,10 +82,10 @@ fn add(args: &ShapeAddArgs) -> Outcome {
 fn described(args: &ShapeAddArgs) -> Result<Shape, Failure> {
     let mut shape = match &args.file {
         Some(path) => Shape::load(path).map_err(|found| lab_file::refused(&found))?,
-        None => Shape { filter: Default::default(), is_one_way: false, pipes: Default::default() },
+        None => Shape { matching: Default::default(), is_one_way: false, pipes: Default::default() },
     };
     if let Some(words) = &args.filter {
-        shape.filter = parse_match(words).map_err(|error| usage(format!("--{error}")))?;
+        shape.matching = parse_match(words).map_err(|error| usage(format!("--{error}")))?;
     }
     shape.is_one_way |= args.one_way;
     for (config, keys) in shape.pipes.iter_mut().zip(args.keys.directions().map_err(usage)?) {

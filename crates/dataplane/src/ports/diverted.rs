@@ -15,9 +15,11 @@
 
 mod again;
 mod message;
+mod owners;
 mod queue;
 
 pub use again::RawSockets;
+pub use owners::Owners;
 pub use queue::NetfilterQueue;
 
 use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
@@ -52,6 +54,8 @@ pub struct Diverted {
     /// Which packets go forward, from the first port to the second. What goes the other way is what matches with source and
     /// destination exchanged.
     pub filter: Filter,
+    /// Whose packets go forward; none: everybody's.
+    pub owners: Option<Owners>,
     /// Whether nothing goes the other way.
     pub is_one_way: bool,
     /// The pipes between both ports, as they are described when the engine starts.
@@ -71,6 +75,7 @@ struct Group {
     verdicts: queue::Verdicts,
     resender: Resender,
     sides: Vec<Side>,
+    owners: Option<Owners>,
     pipes: Vec<(PipeId, PipeConfig)>,
     /// Whether no pipe has a model.
     is_plain: bool,
@@ -132,7 +137,7 @@ pub(super) fn open(sites: &mut [Site<'_>]) -> io::Result<Vec<Option<Opened>>> {
         let Some(diverted) = diverted.pop() else { return Ok(None) };
         let ports = diverted.ports.to_vec();
         let group = Group::new(site.clock, diverted);
-        group.queue.configure(group.is_plain)?;
+        group.configure()?;
         Ok(Some(Opened { group: Box::new(group), ports }))
     };
     sites.iter_mut().map(open).collect()
@@ -147,23 +152,23 @@ impl PortGroup for Group {
         if found > 0 {
             self.day.follow();
         }
-        let Self { day, inbox, queue, verdicts, resender, sides, held, is_plain, is_altering, latest, missed, .. } =
-            self;
+        let Self { day, inbox, queue, verdicts, resender, sides, owners, held, latest, missed, .. } = self;
+        let (is_plain, is_altering) = (self.is_plain, self.is_altering);
         let mut count = 0;
         for message in (0..found).flat_map(|number| inbox.messages(number)) {
             let Message::Packet(queued) = message else { continue };
             count += 1;
             *missed += u64::from(queued.id.wrapping_sub(*latest).saturating_sub(1));
             *latest = queued.id;
-            let Some(side) = side_of(sides, &queued) else {
+            let Some(side) = side_of(sides, owners.as_ref(), &queued) else {
                 // The rules divert more than what matches, where they cannot say it exactly.
                 verdicts.add(queue, queued.id, Verdict::Accept, &[]);
                 continue;
             };
             let side = &mut sides[side];
             side.report.received += 1;
-            let is_taken = !*is_plain && is_resendable(&queued, resender);
-            let tag = Tag { id: queued.id, is_held: !is_taken, is_altered: *is_altering && is_whole(&queued) };
+            let is_taken = !is_plain && is_resendable(&queued, resender);
+            let tag = Tag { id: queued.id, is_held: !is_taken, is_altered: is_altering && is_whole(&queued) };
             let Some(packet) = packet_of(&queued, tag, &mut edge.handover.pool) else {
                 side.report.lost_receiving += 1;
                 verdicts.add(queue, queued.id, Verdict::Drop, &[]);
@@ -251,14 +256,14 @@ impl PortGroup for Group {
         self.judge_pipes();
         if was_plain != self.is_plain {
             // A queue that was configured once can be so again; else packets come as they did.
-            let _ = self.queue.configure(self.is_plain);
+            let _ = self.configure();
         }
     }
 }
 
 impl Group {
     fn new(clock: Clock, diverted: Diverted) -> Self {
-        let Diverted { ports, filter, is_one_way, pipes, queue, sockets } = diverted;
+        let Diverted { ports, filter, owners, is_one_way, pipes, queue, sockets } = diverted;
         let backward = (!is_one_way).then(|| filter.reversed());
         let side = |(port, matching): (PortId, Filter)| {
             let report = PortReport { port, is_interface: false, received: 0, lost_receiving: 0, lost_sending: 0 };
@@ -272,6 +277,7 @@ impl Group {
             verdicts: queue::Verdicts::new(),
             resender: Resender::new(sockets),
             sides: ports.into_iter().zip([Some(filter), backward].into_iter().flatten()).map(side).collect(),
+            owners,
             pipes,
             is_plain: false,
             is_altering: false,
@@ -281,6 +287,10 @@ impl Group {
         };
         this.judge_pipes();
         this
+    }
+
+    fn configure(&self) -> io::Result<()> {
+        self.queue.configure(self.is_plain, self.owners.is_some())
     }
 
     fn judge_pipes(&mut self) {
@@ -322,12 +332,12 @@ fn is_altering(config: &PipeConfig) -> bool {
     config.corrupt != PipeConfig::default().corrupt || !is_fifo
 }
 
-/// The direction that a packet goes; none if it does not match. What matches both ways goes forward if this machine makes it.
-fn side_of(sides: &[Side], queued: &Queued<'_>) -> Option<usize> {
+/// The direction that a packet goes; none if it does not match.
+fn side_of(sides: &[Side], owners: Option<&Owners>, queued: &Queued<'_>) -> Option<usize> {
     let flow = Flow::of_ip(queued.bytes);
     let matching = |side: &usize| sides[*side].filter.matches(flow.as_ref());
     let mut order = 0..sides.len();
-    if queued.hook == LOCAL_OUT { order.find(matching) } else { order.rfind(matching) }
+    if owners::goes_forward(owners, queued) { order.find(matching) } else { order.rfind(matching) }
 }
 
 /// When a packet came that is read now.

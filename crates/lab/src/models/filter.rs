@@ -44,21 +44,24 @@ const NAMES: [(&str, u8); 11] = [
 pub(crate) const SECTION: Section = Section {
     name: "match",
     doc: "A filter of packets: every key that is given must match, and of a list one entry.",
-    groups: &[&[
-        Key::new(
-            "from",
-            ADDRESSES,
-            "10.0.1.0/24",
-            "Where it comes from: a node, which stands for all its addresses, an address or a prefix, or several.",
-        ),
-        Key::new("to", ADDRESSES, "[10.0.9.0/24, \"fd00::/64\"]", "Where it goes, in the same notation."),
-        Key::new("protocol", PROTOCOLS, "udp", "The protocol above IP by name or by number, 0 to 255, or several."),
-        Key::new("port", PORTS, "5000-6000", "One of its ports: a port from 1 to 65535 or a range, or several."),
-        Key::new("from_port", PORTS, "53", "Its source port, in the same notation."),
-        Key::new("to_port", PORTS, "[80, 443]", "Its destination port, in the same notation."),
-        Key::new("dscp", DSCPS, "46", "Its differentiated services code point, 0 to 63, or several."),
-    ]],
+    groups: &[KEYS],
 };
+
+/// What packets themselves say.
+pub(crate) const KEYS: &[Key] = &[
+    Key::new(
+        "from",
+        ADDRESSES,
+        "10.0.1.0/24",
+        "Where it comes from: a node, which stands for all its addresses, an address or a prefix, or several.",
+    ),
+    Key::new("to", ADDRESSES, "[10.0.9.0/24, \"fd00::/64\"]", "Where it goes, in the same notation."),
+    Key::new("protocol", PROTOCOLS, "udp", "The protocol above IP by name or by number, 0 to 255, or several."),
+    Key::new("port", PORTS, "5000-6000", "One of its ports: a port from 1 to 65535 or a range, or several."),
+    Key::new("from_port", PORTS, "53", "Its source port, in the same notation."),
+    Key::new("to_port", PORTS, "[80, 443]", "Its destination port, in the same notation."),
+    Key::new("dscp", DSCPS, "46", "Its differentiated services code point, 0 to 63, or several."),
+];
 
 /// Every form that it can take.
 #[cfg(test)]
@@ -75,16 +78,21 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<Filter> {
         errors.push(node.error("an empty filter matches everything: write for example `{to: 10.0.9.0/24}`"));
         return None;
     }
+    read(&fields, node, errors)
+}
+
+/// What the keys of a filter say; `node` is the map that they are in.
+pub(crate) fn read(fields: &Fields<'_>, node: &Node, errors: &mut Errors) -> Option<Filter> {
     let before = errors.len();
-    let (from, to) = (prefixes(&fields, "from", errors), prefixes(&fields, "to", errors));
+    let (from, to) = (prefixes(fields, "from", errors), prefixes(fields, "to", errors));
     let filter = Filter {
         from: from?,
         to: to?,
-        protocol: list(&fields, "protocol", protocol, errors),
-        from_port: list(&fields, "from_port", ports, errors),
-        to_port: list(&fields, "to_port", ports, errors),
-        port: list(&fields, "port", ports, errors),
-        dscp: list(&fields, "dscp", dscp, errors),
+        protocol: list(fields, "protocol", protocol, errors),
+        from_port: list(fields, "from_port", ports, errors),
+        to_port: list(fields, "to_port", ports, errors),
+        port: list(fields, "port", ports, errors),
+        dscp: list(fields, "dscp", dscp, errors),
     };
     if errors.len() > before {
         return None;
@@ -96,6 +104,11 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<Filter> {
 
 /// The filter as a lab file would have it.
 pub(crate) fn write(filter: &Filter) -> String {
+    format!("{{{}}}", written_keys(filter).join(", "))
+}
+
+/// Each of its keys with its value.
+pub(crate) fn written_keys(filter: &Filter) -> Vec<String> {
     let protocol = |number: &u8| match NAMES.iter().find(|(_, known)| known == number) {
         Some((name, _)) => (*name).to_owned(),
         None => number.to_string(),
@@ -113,7 +126,7 @@ pub(crate) fn write(filter: &Filter) -> String {
         written("to_port", &filter.to_port, ports),
         written("dscp", &filter.dscp, u8::to_string),
     ];
-    format!("{{{}}}", keys.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    keys.into_iter().flatten().collect()
 }
 
 fn written<T, D: Display>(key: &str, list: &Option<Vec<T>>, one: impl Fn(&T) -> D) -> Option<String> {
@@ -122,7 +135,7 @@ fn written<T, D: Display>(key: &str, list: &Option<Vec<T>>, one: impl Fn(&T) -> 
 }
 
 /// The entries of a list, or the one that stands there without a list.
-fn list<T>(
+pub(crate) fn list<T>(
     fields: &Fields<'_>,
     key: &str,
     read: fn(&Node) -> Result<T, Diagnostic>,
@@ -221,7 +234,7 @@ mod tests {
     use super::*;
     use crate::yaml;
 
-    fn read(text: &str) -> Result<Filter, String> {
+    fn read_text(text: &str) -> Result<Filter, String> {
         let mut errors = Errors::default();
         let filter = decode(&yaml::parse(text).expect("it is YAML"), &mut errors);
         filter.ok_or_else(|| errors.iter().map(Diagnostic::message).collect::<Vec<_>>().join("; "))
@@ -230,14 +243,14 @@ mod tests {
     #[test]
     fn every_form_comes_back_from_what_is_written() {
         for example in EXAMPLES {
-            let filter = read(example).unwrap_or_else(|error| panic!("{example}: {error}"));
-            assert_eq!(read(&write(&filter)), Ok(filter), "{example}");
+            let filter = read_text(example).unwrap_or_else(|error| panic!("{example}: {error}"));
+            assert_eq!(read_text(&write(&filter)), Ok(filter), "{example}");
         }
     }
 
     #[test]
     fn names_and_short_forms_are_written() {
-        let filter = read("{to: 10.0.0.7, protocol: [17, icmpv6, 253], port: 7-7}").map(|filter| write(&filter));
+        let filter = read_text("{to: 10.0.0.7, protocol: [17, icmpv6, 253], port: 7-7}").map(|filter| write(&filter));
         assert_eq!(filter, Ok("{to: 10.0.0.7/32, protocol: [udp, icmpv6, 253], port: 7}".into()));
     }
 }

@@ -17,6 +17,8 @@ fn words_mean_what_a_lab_file_says() {
         ),
         ("to fd00::/64 proto 253 dscp 46", "{to: \"fd00::/64\", protocol: 253, dscp: 46}"),
         ("tcp,udp dst-port 1 src-port 2", "{protocol: [tcp, udp], from_port: 2, to_port: 1}"),
+        ("user alice,1000-1999 tcp group 0", "{protocol: tcp, user: [alice, 1000-1999], group: 0}"),
+        ("uid 1000 gid www-data", "{user: 1000, group: www-data}"),
         (" {to: 10.1.0.0/16, port: 80}", "{to: 10.1.0.0/16, port: 80}"),
     ] {
         assert_eq!(read(words).as_deref(), Ok(keys), "{words}");
@@ -37,6 +39,11 @@ fn what_cannot_be_meant_is_told() {
         ("icmp port 80", "match: these protocols have no ports"),
         ("tcp udp", "match:"),
         ("to a\"b", "match:"),
+        ("user -5", "match: \"-5\" is neither a name nor a number"),
+        ("user 4294967295", "match: \"4294967295\" is neither a name nor a number"),
+        ("group 9-8", "match: the range 9-8 ends before it begins"),
+        ("user a;b", "match: \"a;b\" is neither a name nor a number"),
+        ("{user: []}", "match: an empty list matches nothing"),
         ("{}", "match: an empty filter matches everything"),
         ("{to: [}", "match:"),
     ] {
@@ -48,16 +55,16 @@ fn what_cannot_be_meant_is_told() {
 #[test]
 fn a_shape_is_two_pipes_and_nothing_else() {
     let rate = RateConfig::Constant(Rate::from_bits_per_second(1_000_000).expect("a rate"));
-    let filter = parse_match("to 10.1.0.0/16").expect("a filter");
+    let matching = parse_match("to 10.1.0.0/16").expect("a match");
     let pipes = [PipeConfig { rate: rate.clone(), ..PipeConfig::default() }, PipeConfig::default()];
-    let shape = Shape { filter: filter.clone(), is_one_way: true, pipes };
+    let shape = Shape { matching: matching.clone(), is_one_way: true, pipes };
     let plan = shape.plan("web").expect("a plan");
-    assert_eq!(plan.diversion, Some(DiversionPlan { filter, is_one_way: true, queue: None }));
+    assert_eq!(plan.diversion, Some(DiversionPlan { matching, is_one_way: true, queue: None }));
     assert_eq!((plan.name.as_str(), plan.nodes.len(), device_specs(&plan).len()), ("web", 2, 0));
     let specs = pipe_specs(&plan);
     assert_eq!((specs.len(), &specs[0].config.rate, &specs[1].config.rate), (2, &rate, &RateConfig::Unlimited));
     for name in ["", "a b", "../x", "No", "more-than-20-characters"] {
-        let unnamed = Shape { filter: Filter::default(), is_one_way: false, pipes: Default::default() };
+        let unnamed = Shape { matching: Match::default(), is_one_way: false, pipes: Default::default() };
         assert!(unnamed.plan(name).is_err(), "{name}");
     }
 }

@@ -100,7 +100,7 @@ mod tests {
     use netloom_lab::parse_match;
 
     fn conditions(words: &str) -> [Vec<String>; 2] {
-        let filter = parse_match(words).expect("a filter");
+        let filter = parse_match(words).expect("a filter").filter;
         [tables(&filter, false, false), tables(&filter, false, true)]
     }
 
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn answers_can_be_left_alone() {
-        let filter = parse_match("to 10.1.0.0/16").expect("a filter");
+        let filter = parse_match("to 10.1.0.0/16").expect("a filter").filter;
         assert_eq!(tables(&filter, true, false), ["-d 10.1.0.0/16"]);
     }
 }

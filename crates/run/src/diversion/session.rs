@@ -84,7 +84,7 @@ mod tests {
             ("udp", false),
             ("to 198.51.100.0/24", false),
         ] {
-            assert_eq!(session.is_matched_by(&parse_match(words).expect("a filter")), is_matched, "{words}");
+            assert_eq!(session.is_matched_by(&parse_match(words).expect("a filter").filter), is_matched, "{words}");
         }
     }
 

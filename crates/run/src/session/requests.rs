@@ -163,7 +163,7 @@ fn info(context: &Context<'_>, programs: &Programs, paused: bool) -> LabInfo {
         nodes: plan.nodes.iter().map(node).collect(),
         links: plan.links.len(),
         exposed: ways_into(plan),
-        diverted: plan.diversion.as_ref().map(|diversion| netloom_lab::write_match(&diversion.filter)),
+        diverted: plan.diversion.as_ref().map(|diversion| netloom_lab::write_match(&diversion.matching)),
         services: programs.commands.iter().filter_map(|command| command.service(context.links.now())).collect(),
         longest_stop_ns: u64::try_from(longest_end(context, programs).as_nanos()).unwrap_or(u64::MAX),
         stalled: match context.links.driver() {

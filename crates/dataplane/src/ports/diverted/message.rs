@@ -32,6 +32,8 @@ const OUT_INTERFACE: u16 = 6;
 const PAYLOAD: u16 = 10;
 const WHOLE_LENGTH: u16 = 13;
 const SKB_INFO: u16 = 14;
+const USER: u16 = 16;
+const GROUP: u16 = 17;
 /// Its checksum is not there yet.
 const NO_CHECKSUM: u32 = 1;
 /// It stands for several packets.
@@ -45,6 +47,8 @@ const FLAGS: u16 = 5;
 const BIND: u8 = 1;
 const COPY_PACKET: u8 = 2;
 const SUPER_PACKETS: u32 = 1 << 2;
+/// The owner of the socket that made it is told, too.
+const OWNERS: u32 = 1 << 3;
 
 /// What is to become of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +66,9 @@ pub(super) struct Queued<'a> {
     pub(super) hook: u8,
     /// The interface by which it is to leave; 0 if there is none.
     pub(super) out_interface: u32,
+    /// The user and the group that opened the socket that made it; none if there is no such socket, or if it was not asked for.
+    pub(super) user: Option<u32>,
+    pub(super) group: Option<u32>,
     /// When an interface received it, time of day in seconds and microseconds.
     pub(super) stamp: Option<(u32, u32)>,
     /// Whether somebody later cuts it into several packets, or writes its checksum.
@@ -101,6 +108,7 @@ pub(super) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = Message<'_>> {
 
 fn packet(message: &[u8]) -> Option<Queued<'_>> {
     let mut found: Option<(u32, u16, u8)> = None;
+    let (mut user, mut group) = (None, None);
     let (mut out_interface, mut info, mut whole, mut bytes, mut stamp) = (0, 0, None, None, None);
     for (kind, value) in attributes(message.get(HEADER + GENERIC..)?) {
         match kind {
@@ -109,6 +117,8 @@ fn packet(message: &[u8]) -> Option<Queued<'_>> {
             OUT_INTERFACE => out_interface = big_u32(value, 0)?,
             SKB_INFO => info = big_u32(value, 0)?,
             WHOLE_LENGTH => whole = Some(big_u32(value, 0)?),
+            USER => user = Some(big_u32(value, 0)?),
+            GROUP => group = Some(big_u32(value, 0)?),
             PAYLOAD => bytes = Some(value),
             _ => {}
         }
@@ -116,7 +126,7 @@ fn packet(message: &[u8]) -> Option<Queued<'_>> {
     let ((id, protocol, hook), bytes) = (found?, bytes.unwrap_or_default());
     let len = whole.and_then(|whole| usize::try_from(whole).ok()).unwrap_or(0).max(bytes.len());
     let is_unfinished = info & (NO_CHECKSUM | SUPER_PACKET) != 0;
-    Some(Queued { id, protocol, hook, out_interface, stamp, is_unfinished, len, bytes })
+    Some(Queued { id, protocol, hook, out_interface, user, group, stamp, is_unfinished, len, bytes })
 }
 
 /// `struct nfqnl_msg_packet_timestamp`: seconds and microseconds, in 64 bits each.
@@ -148,14 +158,15 @@ pub(super) fn bind(queue: u16, most: u32) -> Vec<u8> {
     message
 }
 
-/// Says how many bytes of each packet are wanted, and whether super-packets are to stay whole; the kernel answers.
-pub(super) fn configure(queue: u16, most_bytes: u32, super_packets: bool) -> Vec<u8> {
+/// Says how many bytes of each packet are wanted, whether super-packets are to stay whole, and whether to tell who made them; the
+/// kernel answers.
+pub(super) fn configure(queue: u16, most_bytes: u32, super_packets: bool, owners: bool) -> Vec<u8> {
     let mut message = Vec::new();
-    let flags = if super_packets { SUPER_PACKETS } else { 0 };
+    let flags = if super_packets { SUPER_PACKETS } else { 0 } | if owners { OWNERS } else { 0 };
     write(&mut message, CONFIG, REQUEST | ACKNOWLEDGE, queue, |message| {
         attribute(message, PARAMETERS, &[&most_bytes.to_be_bytes(), &[COPY_PACKET]]);
         attribute(message, FLAGS, &[&flags.to_be_bytes()]);
-        attribute(message, MASK, &[&SUPER_PACKETS.to_be_bytes()]);
+        attribute(message, MASK, &[&(SUPER_PACKETS | if owners { OWNERS } else { 0 }).to_be_bytes()]);
     });
     message
 }

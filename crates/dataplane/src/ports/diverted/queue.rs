@@ -66,10 +66,10 @@ impl NetfilterQueue {
         self.number
     }
 
-    /// `whole`: whether super-packets stay whole, and of packets only the headers are read.
-    pub(super) fn configure(&self, whole: bool) -> io::Result<()> {
+    /// `whole`: whether super-packets stay whole, and of packets only the headers are read; `owners`: whether to tell who made them.
+    pub(super) fn configure(&self, whole: bool, owners: bool) -> io::Result<()> {
         let most = if whole { HEADERS } else { MOST_BYTES };
-        send(&self.socket, &message::configure(self.number, most, whole), SendFlags::empty())?;
+        send(&self.socket, &message::configure(self.number, most, whole, owners), SendFlags::empty())?;
         Ok(())
     }
 

@@ -19,7 +19,9 @@ fn queued(bytes: &[u8], hook: u8) -> Queued<'_> {
         id: 3,
         protocol: 0x0800,
         hook,
-        out_interface: 1,
+        out_interface: 2,
+        user: None,
+        group: None,
         stamp: None,
         is_unfinished: false,
         len: bytes.len(),
@@ -47,15 +49,33 @@ fn answers_go_backward_and_others_go_by() {
     let back = udp([10, 0, 0, 2], [10, 0, 0, 1], [443, 5_000], 1);
     let other = udp([10, 0, 0, 2], [10, 0, 0, 1], [80, 5_000], 1);
     for hook in [RECEIVED, LOCAL_OUT] {
-        let found = |bytes, is_one_way| side_of(&sides(&filter, is_one_way), &queued(bytes, hook));
+        let found = |bytes, is_one_way| side_of(&sides(&filter, is_one_way), None, &queued(bytes, hook));
         assert_eq!([&there, &back, &other].map(|bytes| found(bytes, false)), [Some(0), Some(1), None]);
         assert_eq!([&there, &back, &other].map(|bytes| found(bytes, true)), [Some(0), None, None]);
         assert_eq!(found(&Vec::new(), false), None, "no packet at all");
     }
     // What matches both ways goes forward where it is made.
     let both = Filter { protocol: Some(vec![17]), ..Filter::default() };
-    let found = [LOCAL_OUT, RECEIVED].map(|hook| side_of(&sides(&both, false), &queued(&there, hook)));
+    let found = [LOCAL_OUT, RECEIVED].map(|hook| side_of(&sides(&both, false), None, &queued(&there, hook)));
     assert_eq!(found, [Some(0), Some(1)]);
+}
+
+/// Of two programs on this machine that speak with one another, the kernel tells whose each packet is.
+#[test]
+fn packets_of_owners_go_forward_and_what_the_others_answer_backward() {
+    let sides = sides(&Filter::default(), false);
+    let owners = Owners { users: vec![1_000..=1_009], groups: vec![7..=7, 9..=9] };
+    let packet = udp([127, 0, 0, 1], [127, 0, 0, 1], [1, 2], 1);
+    let found = |hook, out_interface, user, group| {
+        side_of(&sides, Some(&owners), &Queued { out_interface, user, group, ..queued(&packet, hook) })
+    };
+    assert_eq!(found(LOCAL_OUT, 1, Some(1_009), Some(9)), Some(0));
+    for (user, group) in [(Some(1_010), Some(9)), (Some(1_000), Some(8)), (None, None)] {
+        assert_eq!(found(LOCAL_OUT, 1, user, group), Some(1), "{user:?} {group:?}");
+        // What leaves belongs to a connection of theirs, also what the kernel sends by itself.
+        assert_eq!(found(LOCAL_OUT, 2, user, group), Some(0));
+    }
+    assert_eq!(found(0, 1, None, None), Some(1), "it is received");
 }
 
 #[test]

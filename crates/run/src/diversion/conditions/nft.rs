@@ -70,7 +70,7 @@ mod tests {
     use netloom_lab::parse_match;
 
     fn conditions(words: &str) -> Vec<String> {
-        of(&parse_match(words).expect("a filter"), false)
+        of(&parse_match(words).expect("a filter").filter, false)
     }
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
             ]
         );
         assert_eq!(conditions("tcp"), ["meta l4proto 6"]);
-        let icmp = Filter { protocol: Some(vec![1]), ..parse_match("to fd00::1").expect("a filter") };
+        let icmp = Filter { protocol: Some(vec![1]), ..parse_match("to fd00::1").expect("a filter").filter };
         assert_eq!(of(&icmp, false), [] as [&str; 0], "each family has an ICMP of its own");
         assert_eq!(conditions("to-port 80")[0], "meta l4proto { 6, 17, 33, 132, 136 } th dport 80");
         assert_eq!(of(&Filter::default(), true), [""]);

@@ -12,6 +12,7 @@ struct Told {
     out_interface: Option<u32>,
     info: Option<u32>,
     whole: Option<u32>,
+    owner: Option<[u32; 2]>,
     bytes: Vec<u8>,
 }
 
@@ -27,6 +28,9 @@ fn sent(told: &Told) -> Vec<u8> {
                 attribute(message, kind, &[&number.to_be_bytes()]);
             }
         }
+        for (kind, id) in [USER, GROUP].into_iter().zip(told.owner.into_iter().flatten()) {
+            attribute(message, kind, &[&id.to_be_bytes()]);
+        }
         // An attribute that is of no interest, with a flag in its type.
         attribute(message, 0x8000 | 11, &[&[1, 2, 3]]);
         attribute(message, PAYLOAD, &[&told.bytes]);
@@ -37,14 +41,16 @@ fn sent(told: &Told) -> Vec<u8> {
 fn told() -> impl Strategy<Value = Told> {
     let number = || proptest::option::of(any::<u32>());
     let words = proptest::option::of(any::<[u32; 4]>());
-    let parts = (any::<u32>(), any::<u8>(), words, number(), number(), number(), vec(any::<u8>(), 0..200));
-    parts.prop_map(|(id, hook, stamp, out_interface, info, whole, bytes)| Told {
+    let owner = proptest::option::of(any::<[u32; 2]>());
+    let parts = (any::<u32>(), any::<u8>(), words, number(), number(), number(), owner, vec(any::<u8>(), 0..200));
+    parts.prop_map(|(id, hook, stamp, out_interface, info, whole, owner, bytes)| Told {
         id,
         hook,
         stamp,
         out_interface,
         info,
         whole,
+        owner,
         bytes,
     })
 }
@@ -58,22 +64,25 @@ fn a_packet_is_read_as_the_kernel_tells_it() {
         out_interface: Some(3),
         info: Some(2),
         whole: Some(64_000),
+        owner: Some([1_000, 100]),
         bytes: vec![5; 61],
     };
-    let bytes =
-        [sent(&told), sent(&Told { id: 10, info: None, whole: None, out_interface: None, ..told.clone() })].concat();
+    let nobody = Told { id: 10, info: None, whole: None, out_interface: None, owner: None, ..told.clone() };
+    let bytes = [sent(&told), sent(&nobody)].concat();
     let found: Vec<Message<'_>> = messages(&bytes).collect();
     let first = Queued {
         id: 9,
         protocol: 0x86dd,
         hook: LOCAL_OUT,
         out_interface: 3,
+        user: Some(1_000),
+        group: Some(100),
         stamp: Some((1_700_000_000, 999_999)),
         is_unfinished: true,
         len: 64_000,
         bytes: &told.bytes,
     };
-    let second = Queued { id: 10, out_interface: 0, is_unfinished: false, len: 61, ..first };
+    let second = Queued { id: 10, out_interface: 0, user: None, group: None, is_unfinished: false, len: 61, ..first };
     assert_eq!(found, [Message::Packet(first), Message::Packet(second)]);
     // Somebody cuts it, or writes its checksum; that its checksum was found right is of no interest.
     for (info, is_unfinished) in [(1, true), (2, true), (3, true), (4, false)] {
