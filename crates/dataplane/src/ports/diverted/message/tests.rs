@@ -41,8 +41,8 @@ fn sent(told: &Told) -> Vec<u8> {
 fn told() -> impl Strategy<Value = Told> {
     let number = || proptest::option::of(any::<u32>());
     let words = proptest::option::of(any::<[u32; 4]>());
-    let owner = proptest::option::of(any::<[u32; 2]>());
-    let parts = (any::<u32>(), any::<u8>(), words, number(), number(), number(), owner, vec(any::<u8>(), 0..200));
+    let owners = proptest::option::of(any::<[u32; 2]>());
+    let parts = (any::<u32>(), any::<u8>(), words, number(), number(), number(), owners, vec(any::<u8>(), 0..200));
     parts.prop_map(|(id, hook, stamp, out_interface, info, whole, owner, bytes)| Told {
         id,
         hook,
