@@ -384,6 +384,39 @@ fn kills(bed: &Bed, first: u32, last: u32) -> String {
     )
 }
 
+/// With all processes of a lab killed at once, nobody is left who could give the card back: the next command does.
+#[test]
+fn a_card_comes_back_by_the_next_command_when_all_processes_are_killed() {
+    if !is_root() {
+        crate::bed::not_run("the network namespace of a passed interface outlives its processes where root mounts it");
+        return;
+    }
+    let bed = Bed::new(User::Own);
+    bed.write("kill.yaml", &PASSED.replace("delay: 5 ms", "mtu: 1400, delay: 5 ms"));
+    let script = r#"
+        state_of() { sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" $XDG_RUNTIME_DIR/netloom/kill/lab.json; }
+        for command in ps 'down other' 'up kill.yaml' 'shape list'; do
+            netloom up kill.yaml
+            guard=$(state_of guard_pid)
+            keeper=$(for one in $(cat /proc/$guard/task/$guard/children); do
+                       grep -q keeper /proc/$one/comm && echo $one; done) || true
+            kill -STOP $guard $keeper
+            kill -9 $guard $keeper $(state_of lab_pid)
+            for try in $(seq 100); do [ -e /proc/$keeper/fd ] && kill -0 $keeper 2> /dev/null || break; sleep 0.05; done
+            ip link show dev nic > /dev/null 2>&1 && echo "it is there already"
+            netloom $command > told 2>&1 || true
+            [ "$command" != 'up kill.yaml' ] || { netloom exec kill inside -- ping -q -c 1 -w 5 10.9.0.2 > /dev/null && netloom down kill || [ $? = 5 ]; }
+            if back; then echo came back; else echo after $command; cat told; fi
+        done
+        ls $XDG_RUNTIME_DIR/netloom
+        grep -c $XDG_RUNTIME_DIR /proc/self/mounts || true
+        "#;
+    let told = play(&bed, &format!("{ADORN}{script}")).expect_code(0).stdout;
+    assert_eq!(told.matches("came back").count(), 4, "{told}");
+    assert_eq!((told.matches("already").count(), told.lines().last()), (0, Some("0")), "{told}");
+    bed.assert_nothing_is_left("kill");
+}
+
 #[test]
 fn a_card_that_would_not_come_back_as_it_was_is_refused() {
     let bed = Bed::new(User::Own);

@@ -70,6 +70,17 @@ pub(crate) fn memory(folder: &Path) -> Result<(), KernelError> {
         .attempted(|| format!("mount a file system in memory at {}", folder.display()))
 }
 
+/// Shows `file` at `place`, a file, too.
+pub(crate) fn bind(file: &str, place: &Path) -> Result<(), KernelError> {
+    mount(Some(file), place, NOTHING, MsFlags::MS_BIND, NOTHING)
+        .attempted(|| format!("bind {file} to {}", place.display()))
+}
+
+/// Shows at `place` what was there before.
+pub(crate) fn unbind(place: &Path) -> Result<(), KernelError> {
+    umount2(place, MntFlags::MNT_DETACH).attempted(|| format!("unmount {}", place.display()))
+}
+
 /// Shows `file` in the place of `/etc/hosts`.
 pub(crate) fn hosts(file: &Path) -> Result<(), KernelError> {
     mount(Some(file), "/etc/hosts", NOTHING, MsFlags::MS_BIND, NOTHING)

@@ -2,7 +2,8 @@
 //!
 //! `<root>/<lab>/lock` is held locked by all processes of a lab that clean up: the lock goes with the last of them,
 //! however they end. A folder whose lock is free is stale, and the next netloom command removes it together with the
-//! cgroups that its `lab.json` names, and the rules of the firewall that it tells of.
+//! cgroups that its `lab.json` names, and the rules of the firewall that it tells of. It gives back interfaces, too, which
+//! killed labs had taken.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, TryLockError};
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::cgroup;
 use crate::error::{Attempted, KernelError};
 use crate::firewall::Firewall;
+use crate::wires::give_back_stale;
 
 /// What is known about a running lab, in `lab.json` of its folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,6 +151,11 @@ impl RuntimeDir {
         &self.path
     }
 
+    /// The folder that holds the folders of all labs of this user.
+    pub fn folder_of_labs(&self) -> &Path {
+        self.path.parent().expect("it is in another one")
+    }
+
     /// Where the lab's control socket belongs.
     pub fn control_socket(&self) -> PathBuf {
         control_socket(&self.path)
@@ -274,7 +281,7 @@ pub fn sweep_stale() -> Result<Vec<String>, RuntimeError> {
 
 fn sweep_in(root: &Path) -> Result<Vec<String>, RuntimeError> {
     let mut swept = Vec::new();
-    let mut outcome = Ok(());
+    let mut outcome = give_back_stale(root).map_err(RuntimeError::Refused);
     for (name, path) in folders(root)? {
         match try_lock(&path, File::try_lock) {
             Ok(Some(lock)) => {

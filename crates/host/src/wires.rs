@@ -2,6 +2,7 @@
 //! alone for a while.
 
 mod keeper;
+mod record;
 mod snapshot;
 
 use std::fs;
@@ -11,7 +12,7 @@ use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkLayerType, LinkMe
 
 use crate::error::KernelError;
 use crate::netlink::Netlink;
-pub use keeper::Kept;
+pub use keeper::{Kept, give_back_stale};
 
 /// An interface of the current network namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]

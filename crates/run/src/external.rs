@@ -21,8 +21,8 @@ pub(crate) struct Opened {
 }
 
 /// Opens the interfaces of a plan, and has those kept that are passed. They belong to the machine, so it is done outside of the lab,
-/// whose processes inherit the sockets.
-pub(crate) fn open(plan: &Plan, lab_file: &Path) -> Result<(Vec<Opened>, Option<Kept>), RunError> {
+/// whose processes inherit the sockets. `folder`: where it is written down what passed interfaces are.
+pub(crate) fn open(plan: &Plan, lab_file: &Path, folder: &Path) -> Result<(Vec<Opened>, Option<Kept>), RunError> {
     if wanted(plan).next().is_none() {
         return Ok((Vec::new(), None));
     }
@@ -39,8 +39,8 @@ pub(crate) fn open(plan: &Plan, lab_file: &Path) -> Result<(Vec<Opened>, Option<
     if passed.is_empty() {
         return Ok((opened, None));
     }
-    let kept =
-        Kept::take(&passed.into_iter().collect::<Vec<_>>()).map_err(|error| cannot_take(plan, lab_file, &error))?;
+    let kept = Kept::take(&passed.into_iter().collect::<Vec<_>>(), folder)
+        .map_err(|error| cannot_take(plan, lab_file, &error))?;
     let inside = kept.inside(|| {
         let there = wires().map_err(|error| RunError::Machine(error.to_string()))?;
         open_all(plan, lab_file, &there, is_passed)

@@ -9,6 +9,8 @@ use netloom_judge::ExitCode;
 use netloom_results::render;
 
 pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
+    // What killed labs have left is no part of the machine.
+    netloom_control::sweep()?;
     let steps = Steps::new(args.quiet);
     let examined = netloom_doctor::examine(&mut |step| steps.show(step));
     // The moving line goes before anything is said about the end.

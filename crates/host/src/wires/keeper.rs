@@ -2,13 +2,14 @@
 //!
 //! The namespace is made beside the machine's and holds nothing but these interfaces: with the engine's packet sockets, which are opened there,
 //! a lab reaches them from anywhere. The keeper holds it, waits until the lab and its guard have gone, and puts everything back. Should
-//! the keeper be killed itself, the guard does: both know how the interfaces were.
+//! the keeper be killed itself, the guard does: both know how the interfaces were. Should both be, a record of it is left.
 
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
+use super::record::{self, Record, Stale};
 use super::snapshot::{Snapshot, link};
 use crate::clone::{Cloned, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
@@ -41,26 +43,29 @@ struct Away {
     snapshots: Vec<Snapshot>,
     /// The network namespace of the machine.
     home: OwnedFd,
-    /// That of the interfaces.
-    there: OwnedFd,
+    /// That of the interfaces; none if it is gone.
+    there: Option<OwnedFd>,
+    record: Record,
 }
 
 impl Kept {
-    /// Takes these interfaces out of the current network namespace.
+    /// Takes these interfaces out of the current network namespace; in `folder` it is written down what they are.
     ///
     /// # Errors
     /// What the kernel refused; the interfaces are back then.
     ///
     /// # Panics
     /// If the process has more than one thread.
-    pub fn take(names: &[&str]) -> Result<Self, KernelError> {
+    pub fn take(names: &[&str], folder: &Path) -> Result<Self, KernelError> {
         assert_one_thread("a lab is");
-        let snapshots = names.iter().map(|name| Snapshot::take(name)).collect::<Result<_, _>>()?;
+        let snapshots: Vec<Snapshot> = names.iter().map(|name| Snapshot::take(name)).collect::<Result<_, _>>()?;
         let home: OwnedFd = File::open(NAMESPACE).attempted(|| "look at this network namespace")?.into();
         unshare(CloneFlags::CLONE_NEWNET).attempted(|| "make a network namespace")?;
         let there = File::open(NAMESPACE).attempted(|| "look at the new network namespace").map(OwnedFd::from);
         enter(&home)?;
-        let away = Away { snapshots, home, there: there? };
+        let there = there?;
+        let record = Record::begin(folder, &snapshots, &there)?;
+        let away = Away { snapshots, home, there: Some(there), record };
         let (ours, theirs) = UnixStream::pair().attempted(|| "open a socket to the keeper of interfaces")?;
         let mut ours = Some(ours);
         let Cloned { pid, .. } = clone_process(0, || {
@@ -79,7 +84,7 @@ impl Kept {
     /// # Errors
     /// What the kernel refused.
     pub fn inside<T>(&self, make: impl FnOnce() -> T) -> Result<T, KernelError> {
-        enter(&self.away.there)?;
+        self.away.enter_there()?;
         let made = make();
         enter(&self.away.home)?;
         Ok(made)
@@ -115,6 +120,8 @@ impl Drop for Kept {
     }
 }
 
+/// How long the kernel may take to give a network card back whose namespace has gone.
+const HOME_WITHIN: Duration = Duration::from_secs(2);
 /// How long a network card may take to find the other end of its wire.
 const FOUND_WITHIN: Duration = Duration::from_secs(10);
 
@@ -136,9 +143,10 @@ impl Away {
     fn go(&self) -> Result<(), KernelError> {
         let mut here = Netlink::open()?;
         for Snapshot { name, .. } in &self.snapshots {
-            move_to(&mut here, name, &self.there)?;
+            let there = self.there.as_ref().expect("it was made for them");
+            move_to(&mut here, name, there)?;
         }
-        enter(&self.there)?;
+        self.enter_there()?;
         let up = (|| {
             let mut netlink = Netlink::open()?;
             for Snapshot { name, .. } in &self.snapshots {
@@ -167,9 +175,29 @@ impl Away {
         }
     }
 
+    /// Whether all of them are in the current network namespace.
+    fn is_home(&self) -> Result<bool, KernelError> {
+        let mut netlink = Netlink::open()?;
+        let found: Vec<_> = self.snapshots.iter().map(|own| link(&mut netlink, &own.name)).collect::<Result<_, _>>()?;
+        Ok(found.iter().all(Option::is_some))
+    }
+
+    fn enter_there(&self) -> Result<(), KernelError> {
+        self.there.as_ref().map_or(Ok(()), enter)
+    }
+
     /// Brings them home, if they are not, and makes them what they were. Does no harm a second time.
     fn come_back(&self) -> Result<(), KernelError> {
-        enter(&self.there)?;
+        let moved = if self.there.is_some() { self.bring_home() } else { Ok(()) };
+        let given: Vec<_> = self.snapshots.iter().map(Snapshot::give_back).collect();
+        if moved.is_ok() {
+            self.record.remove();
+        }
+        given.into_iter().fold(moved, Result::and)
+    }
+
+    fn bring_home(&self) -> Result<(), KernelError> {
+        self.enter_there()?;
         let moved = (|| {
             let mut netlink = Netlink::open()?;
             let mut outcome = Ok(());
@@ -180,10 +208,31 @@ impl Away {
             }
             outcome
         })();
-        enter(&self.home)?;
-        let given: Vec<_> = self.snapshots.iter().map(Snapshot::give_back).collect();
-        given.into_iter().fold(moved, Result::and)
+        enter(&self.home).and(moved)
     }
+}
+
+/// Gives back what labs had taken from the current network namespace that were killed with all their processes. `folder` is where it
+/// was written down.
+///
+/// # Errors
+/// What the kernel refused first. All else is back.
+pub fn give_back_stale(folder: &Path) -> Result<(), KernelError> {
+    let mut outcome = Ok(());
+    for Stale { record, snapshots, there } in record::stale(folder)? {
+        let home: OwnedFd = File::open(NAMESPACE).attempted(|| "look at this network namespace")?.into();
+        let away = Away { snapshots, home, there, record };
+        // Without its namespace, a network card comes home by itself, which takes the kernel a moment; others are no more.
+        let until = Instant::now() + HOME_WITHIN;
+        while away.there.is_none() && !away.is_home()? && Instant::now() < until {
+            sleep(Duration::from_millis(10));
+        }
+        outcome = outcome.and(match away.come_back() {
+            Err(error) if away.there.is_none() && error.errno() == libc::ENODEV => Ok(()),
+            other => other,
+        });
+    }
+    outcome
 }
 
 fn enter(namespace: &OwnedFd) -> Result<(), KernelError> {

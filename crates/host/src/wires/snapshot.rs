@@ -1,5 +1,7 @@
 //! All of an interface that the kernel forgets when it moves to another network namespace, so that it can be as it was.
 
+mod written;
+
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -11,6 +13,8 @@ use netlink_packet_route::neighbour::{NeighbourMessage, NeighbourState};
 use netlink_packet_route::route::{RouteAttribute, RouteFlags, RouteMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::KernelError;
 use crate::netlink::{Netlink, Request, set_up};
 
@@ -18,14 +22,17 @@ use crate::netlink::{Netlink, Request, set_up};
 const USUAL_QUEUES: [&str; 6] = ["noqueue", "mq", "pfifo_fast", "fq_codel", "fq", "noop"];
 
 /// An interface as it was in its own network namespace.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Snapshot {
     pub(super) name: String,
     is_up: bool,
     /// Whether there was somebody at the other end of the wire.
     pub(super) is_running: bool,
+    #[serde(with = "written")]
     addresses: Vec<AddressMessage>,
+    #[serde(with = "written")]
     routes: Vec<RouteMessage>,
+    #[serde(with = "written")]
     neighbors: Vec<NeighbourMessage>,
     /// The interface's own files below `/proc/sys/net`, and what is in them.
     settings: Vec<(PathBuf, String)>,

@@ -91,7 +91,7 @@ fn guarded(
 ) -> Result<Report, RunError> {
     let held = runtime.as_ref().expect("the guard holds it");
     let exposed = exposed::listen(&request.plan, &request.lab_file)?;
-    let (wires, kept) = external::open(&request.plan, &request.lab_file)?;
+    let (wires, kept) = external::open(&request.plan, &request.lab_file, held.folder_of_labs())?;
     let (catch, firewall) = diversion::prepare(&request.plan)?.unzip();
     let job = Job { firewall: firewall.map(Rc::new), ..prepare(request, mode, held)? };
     let outside = Outside { exposed, catch, wires, way_out };
