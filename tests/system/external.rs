@@ -338,6 +338,54 @@ fn a_card_is_the_labs_alone_and_comes_back_as_it_was() {
     }
 }
 
+/// An interface that goes down, or away, leaves an error at its sockets that would wake the engine for ever.
+#[test]
+fn a_wire_that_goes_down_keeps_no_processor_busy() {
+    let bed = Bed::new(User::Own);
+    bed.write("down.yaml", &PASSED.replace(", mode: pass", ""));
+    let script = r#"
+        netloom up down.yaml
+        lab=$(sed -n 's/.*"lab_pid": \([0-9]*\).*/\1/p' $XDG_RUNTIME_DIR/netloom/down/lab.json)
+        # In hundredths of a second.
+        used() { expr $(cut -d ' ' -f 14 /proc/$lab/stat) + $(cut -d ' ' -f 15 /proc/$lab/stat); }
+        ip link set nic down
+        sleep 0.5
+        before=$(used); sleep 2; echo down=$(($(used) - before))
+        ip link set nic up
+        netloom exec down inside -- ping -q -c 2 -i 0.1 -w 9 10.9.0.2 > /dev/null && echo again=1
+        ip link del nic
+        sleep 0.5
+        before=$(used); sleep 2; echo gone=$(($(used) - before))
+        netloom down down || [ $? = 5 ]
+        "#;
+    let told = play(&bed, script).expect_code(0).stdout;
+    assert!(number(&told, "down") < 100.0 && number(&told, "gone") < 100.0 && number(&told, "again") > 0.0, "{told}");
+    bed.assert_nothing_is_left("down");
+}
+
+#[test]
+fn a_kernel_node_reaches_the_wire() {
+    let bed = Bed::with_kernel(User::Own);
+    let shared = PASSED
+        .replace("inside: {}", "inside: {stack: kernel}")
+        .replace("lateness: 50 ms", "lateness: 100 s, starvation: 100 %");
+    bed.write("pass.yaml", &shared);
+    bed.write("share.yaml", &shared.replace(", mode: pass", ""));
+    let script = r"
+        for lab in share pass; do
+            netloom up $lab.yaml
+            netloom exec $lab inside -- ping -q -c 2 -i 0.1 -w 20 10.9.0.2 > /dev/null && echo ${lab}_v4=1
+            netloom exec $lab inside -- ping -q -c 2 -i 0.1 -w 20 fd09::2 > /dev/null && echo ${lab}_v6=1
+            netloom down $lab || [ $? = 5 ]
+        done
+        ";
+    let told = play(&bed, script).expect_code(0).stdout;
+    for key in ["share_v4", "share_v6", "pass_v4", "pass_v6"] {
+        assert!(number(&told, key) > 0.0, "{key}: {told}");
+    }
+    bed.assert_nothing_is_left("pass");
+}
+
 /// Kills in one script, which has a minute.
 const EACH: u32 = 6;
 

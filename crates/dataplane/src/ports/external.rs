@@ -59,7 +59,13 @@ struct Wires {
     /// What is to leave by each line.
     batches: Vec<Vec<Delivery>>,
     epoll: Epoll,
+    /// How many turns in a row found nothing.
+    idle_turns: u32,
 }
+
+/// After so many turns that find nothing it may be an error that wakes the engine, which stays until somebody asks for it: an interface
+/// has gone down, or away.
+const ERROR_AFTER: u32 = 64;
 
 /// The wires of each shard. What ports of other shards take of an interface is none of a shard's business.
 pub(super) fn open(sites: &mut [Site<'_>]) -> io::Result<Vec<Option<Opened>>> {
@@ -102,7 +108,7 @@ impl Wires {
             epoll.add(line, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
         }
         let batches = lines.iter().map(|_| Vec::new()).collect();
-        Ok(Self { lines, places, batches, epoll })
+        Ok(Self { lines, places, batches, epoll, idle_turns: 0 })
     }
 }
 
@@ -114,6 +120,11 @@ impl PortGroup for Wires {
             all.count += count;
             all.is_lively |= is_lively;
             all.has_more |= has_more;
+        }
+        self.idle_turns = if all.count > 0 { 0 } else { self.idle_turns + 1 };
+        if self.idle_turns == ERROR_AFTER {
+            self.idle_turns = 0;
+            self.lines.iter().for_each(Line::take_error);
         }
         all
     }

@@ -166,6 +166,11 @@ impl Line {
         })
     }
 
+    /// Has the socket forget its error: what is lost by it is counted where it is sent.
+    pub(super) fn take_error(&self) {
+        let _ = rustix::net::sockopt::socket_error(self);
+    }
+
     /// Sends these packets, and leaves none.
     pub(super) fn send(&mut self, batch: &mut Vec<Delivery>, out: &mut Handover) {
         self.sender.send(batch, out);
