@@ -40,6 +40,7 @@ mod shells;
 mod streams;
 mod switches;
 mod transfer;
+mod tunnel;
 mod wait;
 mod wake;
 

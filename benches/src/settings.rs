@@ -13,6 +13,7 @@ pub(crate) struct Settings {
     pub(crate) netloom: PathBuf,
     /// The scripts of what is compared with.
     pub(crate) plain_veth: PathBuf,
+    pub(crate) tunnel: PathBuf,
     pub(crate) plain_chain: PathBuf,
     pub(crate) peer: PathBuf,
     /// The lab files of the paper on time dilation.
@@ -32,6 +33,7 @@ impl Settings {
         Self {
             netloom: std::env::var_os("NETLOOM").map_or_else(sibling, PathBuf::from),
             plain_veth: root.join("plain-veth.sh"),
+            tunnel: root.join("tunnel.sh"),
             plain_chain: root.join("plain-chain.sh"),
             peer: root.join("peer.sh"),
             examples: root.join("../examples/time-warp"),

@@ -49,6 +49,7 @@ mod switches;
 mod trains;
 mod transit;
 mod treatments;
+mod tunnel;
 mod users;
 mod virtual_counter;
 mod virtual_faults;

@@ -48,6 +48,16 @@ impl Clock {
         }
     }
 
+    /// What `CLOCK_MONOTONIC` shows at this instant of the lab, in nanoseconds.
+    pub(crate) fn monotonic_at(&self, instant: Instant) -> u64 {
+        self.epoch_ns.saturating_add(nanoseconds(self.dilation.real_until(instant)))
+    }
+
+    /// The lab's time when `CLOCK_MONOTONIC` shows so many nanoseconds; zero before the epoch.
+    pub(crate) fn instant_at(&self, monotonic_ns: u64) -> Instant {
+        self.lab(monotonic_ns.saturating_sub(self.epoch_ns))
+    }
+
     /// Wall time from `real` (since the epoch) to an instant of the lab, zero if it has passed.
     pub(crate) fn until(&self, instant: Instant, real: RealDuration) -> RealDuration {
         self.dilation.real_until(instant).saturating_sub(real)

@@ -148,6 +148,7 @@ impl Driver {
         }
         self.edge.show_passes();
         self.flush();
+        self.ports.ahead(&mut self.edge);
     }
 
     /// Packets that are due until `end` leave the fabric, to whatever kind of port. Returns how far it has got if it gave up

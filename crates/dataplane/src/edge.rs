@@ -61,6 +61,21 @@ impl Edge {
         });
     }
 
+    /// What is due in this pipe before `end` leaves the fabric ahead of its time, unless it is not sent yet.
+    pub(crate) fn leave_ahead(
+        &mut self,
+        pipe: PipeId,
+        now: Instant,
+        end: Instant,
+        mut take: impl FnMut(Delivery, &mut Handover),
+    ) {
+        let Self { fabric, taps, handover, .. } = self;
+        fabric.take_ahead(now, pipe, end, |delivery| {
+            taps.iter_mut().for_each(|(_, tap)| tap.leaves(&delivery));
+            take(delivery, handover);
+        });
+    }
+
     /// Shows the taps what has passed transit routers.
     pub(crate) fn show_passes(&mut self) {
         let Self { fabric, taps, handover, .. } = self;

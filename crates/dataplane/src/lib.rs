@@ -45,6 +45,9 @@ pub use agenda::{Act, Agenda, Appointment, Kept, Task};
 pub use distribution::Distribution;
 pub use engine::{Engine, EngineConfig, EngineError};
 pub use meter::Meters;
-pub use ports::{Diverted, External, NetfilterQueue, Owners, PortConfig, RawSockets, WireSockets};
-pub use report::{EngineReport, PipeReport, PortReport, Snapshot, ThreadReport};
+pub use ports::{
+    Diverted, External, NetfilterQueue, Owners, PortConfig, RawSockets, Refusal, TunnelEnd, TunnelSettings,
+    WireSockets, tunnel_packet,
+};
+pub use report::{EngineReport, PipeReport, PortReport, Snapshot, ThreadReport, TunnelReport};
 pub use wait::Precision;

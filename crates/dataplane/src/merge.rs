@@ -168,6 +168,7 @@ fn join(mut one: EngineReport, other: EngineReport) -> EngineReport {
     one.ports.extend(other.ports);
     one.ended_ports.extend(other.ended_ports);
     one.threads.extend(other.threads);
+    one.tunnels.extend(other.tunnels);
     EngineReport {
         lost_receiving: one.lost_receiving + other.lost_receiving,
         lost_sending: one.lost_sending + other.lost_sending,

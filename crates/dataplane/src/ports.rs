@@ -12,6 +12,7 @@ mod guests;
 mod interfaces;
 mod set;
 mod sockets;
+mod tunnel;
 
 use crate::bell::Bell;
 use crate::clock::Clock;
@@ -29,14 +30,16 @@ use std::io;
 use std::os::fd::{OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::Duration as RealDuration;
+pub use tunnel::{Refusal, TunnelEnd, TunnelSettings, tunnel_packet};
 
 /// Every kind of ports: what to say when they cannot be opened, and how they are. They are served in this order.
-const KINDS: [(&str, Open); 6] = [
+const KINDS: [(&str, Open); 7] = [
     ("opening the packet sockets", interfaces::open),
     ("preparing the ports of kernels", guests::open),
     ("preparing the sockets of programs", sockets::open),
     ("preparing the queue of diverted traffic", diverted::open),
     ("opening the interfaces of this machine", external::open),
+    ("preparing the tunnels to other machines", tunnel::open),
     ("joining the shards of the packet engine", borders::open),
 ];
 
@@ -74,6 +77,13 @@ pub enum PortConfig {
     },
     /// The wire of an interface of this machine.
     External(Box<External>),
+    /// A tunnel to a lab of another machine.
+    Tunnel {
+        /// The fabric's port.
+        port: PortId,
+        /// This end, which the far end knows already.
+        end: Box<TunnelEnd>,
+    },
     /// Traffic of this machine that was diverted, for two ports.
     Diverted(Box<Diverted>),
 }
@@ -82,7 +92,10 @@ impl PortConfig {
     /// The fabric's port.
     pub(crate) fn port(&self) -> PortId {
         match self {
-            Self::Interface { port, .. } | Self::Guest { port, .. } | Self::Socket { port, .. } => *port,
+            Self::Interface { port, .. }
+            | Self::Guest { port, .. }
+            | Self::Socket { port, .. }
+            | Self::Tunnel { port, .. } => *port,
             Self::External(external) => external.port,
             // Both are in one shard.
             Self::Diverted(diverted) => diverted.ports[0],
@@ -101,6 +114,9 @@ pub(crate) trait PortGroup: Send {
 
     /// Whatever was pushed in this turn goes on its way. Called every turn, also if that is nothing.
     fn flush(&mut self, _out: &mut Handover) {}
+
+    /// Takes what is still on its way to its ports, and may leave ahead of its time. Called every turn.
+    fn ahead(&mut self, _edge: &mut Edge) {}
 
     /// Readable when something has come to the ports; negative if no descriptor tells that. Always the same.
     fn descriptor(&self) -> RawFd;

@@ -73,6 +73,8 @@ pub struct EngineReport {
     pub unheard: u64,
     /// Ports of guests that have ended, and why: powered off, killed, or a rule was broken.
     pub ended_ports: Vec<(PortId, String)>,
+    /// Tunnels to other machines, in no particular order.
+    pub tunnels: Vec<TunnelReport>,
     /// Why it refused the latest of them.
     pub last_send_error: Option<String>,
     /// Its threads, one by shard.
@@ -91,6 +93,43 @@ pub struct ThreadReport {
     pub cpu_time: Duration,
     /// How long it was ready to run and had no processor; none where the kernel does not tell.
     pub run_queue_wait: Option<Duration>,
+}
+
+/// A tunnel to a lab of another machine, since the engine started. Times are wall time, which is the lab's time here.
+#[derive(Clone, Debug)]
+pub struct TunnelReport {
+    /// The fabric's port.
+    pub port: PortId,
+    /// The least time that the path to the far end took lately: half of the round trip, unless both read the same clock.
+    pub base: Duration,
+    /// Whether both ends read the same clock, as on one machine, so that each way is known by itself.
+    pub has_common_clock: bool,
+    /// How long datagrams took from the far end.
+    pub took: Distribution,
+    /// How long after their instant frames came from there; zero for all that came in time.
+    pub behind: Distribution,
+    /// Frames (segments) that were sent there.
+    pub sent: u64,
+    /// Frames of the far end that came.
+    pub received: u64,
+    /// Those that the path lost.
+    pub lost: u64,
+    /// Those that came more than once, counted when they came again.
+    pub repeated: u64,
+    /// Frames that could not be sent since the far end was there no more.
+    pub missed: u64,
+    /// Datagrams from the far end's address that were none of its own.
+    pub strays: u64,
+    /// Whether the far end ever took frames.
+    pub was_joined: bool,
+    /// How often it was silent for a while, or began anew, and how long altogether.
+    pub gaps: u64,
+    /// See there.
+    pub silent: Duration,
+    /// When it was heard last, if it is silent now or has left.
+    pub heard_until: Option<Instant>,
+    /// Whether it said that it leaves.
+    pub has_left: bool,
 }
 
 /// What came in at a port and what was lost there, outside the models.

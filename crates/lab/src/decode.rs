@@ -20,6 +20,7 @@ mod rules;
 mod switch;
 mod timeline;
 mod treatments;
+mod tunnel;
 mod variables;
 mod vlans;
 

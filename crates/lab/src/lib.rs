@@ -52,7 +52,7 @@ pub use plan::{
     EndPlan, Event, ExposePlan, ExternalMode, ExternalPlan, FileContents, FilePlan, GroupPlan, InterfacePlan,
     InternetPlan, LinkPart, LinkPlan, NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PipePlan, Plan, Precision, Ready,
     ReadyWhen, RoutePlan, RulePlan, RunCommand, Sends, Shards, Stack, SwitchPlan, TableRoutePlan, TrafficPlan,
-    Treatment, TreePlan, TreePortPlan, TreeSettings, Unreached, VlansPlan, WindowConfig,
+    Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Unreached, VlansPlan, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

@@ -21,6 +21,7 @@ mod rules;
 mod switch;
 mod timeline;
 mod traffic;
+mod tunnel;
 mod ways;
 
 pub use bypass::Bypass;
@@ -41,6 +42,7 @@ pub use rules::{RulePlan, TableRoutePlan};
 pub use switch::{SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan};
 pub use timeline::{Action, Argv, Event, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand};
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
+pub use tunnel::TunnelPlan;
 
 use crate::expect::Expectation;
 use ipnet::IpNet;
@@ -239,6 +241,8 @@ pub struct NodePlan {
     pub daemons: Vec<Daemon>,
     /// The interface whose wire it is; none of other kinds.
     pub external: Option<ExternalPlan>,
+    /// Where it leads, if it is a tunnel.
+    pub tunnel: Option<TunnelPlan>,
     /// What it does as a switch; none of other kinds.
     pub switch: Option<SwitchPlan>,
     /// Whether it is a switch that the lab file has as a link with more than two ends.

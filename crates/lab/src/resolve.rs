@@ -23,6 +23,7 @@ mod rules;
 mod switches;
 mod timeline;
 mod traffic;
+mod tunnel;
 
 pub(crate) use traffic::resolve_for;
 
@@ -59,6 +60,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let name = lab_name(&spec, default_name, &mut found.errors);
     check_sizes(&spec, &mut found.errors);
     let stacks = clock::stacks(&mut spec, found);
+    tunnel::choose_addresses(&mut spec, &name);
     found.errors.extend(expose::check(&spec));
     let exit = internet::check(&spec, &mut found.errors);
     let timeline = entries(&mut spec, &mut found.errors);
@@ -88,6 +90,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let mut plan = Plan { timeline, traffic, capture, expect, ..outline(name, &spec, found.errors.files().to_vec()) };
     let segments = segments(&spec.links, &spec.nodes);
     found.errors.extend(external::check(&spec, &segments));
+    found.errors.extend(tunnel::check(&spec));
     let addresses = assign(&segments, segments::ends(&spec.links).count(), &spec.addressing, found);
     let crowded = crowded(&segments);
     // With an end that leads nowhere there is no network to route in, and the ways across a segment are the square of its ends; the
@@ -298,6 +301,7 @@ fn node_plans(
         daemons: Vec::new(),
         switch: device.0,
         external: device.1,
+        tunnel: node.tunnel.map(Into::into),
         is_lan: node.is_lan,
         position: None,
         interfaces: Vec::new(),

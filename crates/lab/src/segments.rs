@@ -5,7 +5,7 @@
 //! for each VLAN.
 
 use crate::diagnostics::Spanned;
-use crate::plan::{End, NodeKind};
+use crate::plan::End;
 use crate::sets::Sets;
 use crate::spec::{DhcpSpec, EndSpec, LinkSpec, NodeSpec};
 use crate::wires::Wires;
@@ -18,7 +18,7 @@ pub(crate) struct Segment<'a> {
     pub(crate) name: &'a Spanned<String>,
     /// Whether it has switches or hubs.
     pub(crate) is_lan: bool,
-    /// Whether an external interface is in it: who else is there is not known.
+    /// Whether an external interface or a tunnel is in it: who else is there is not known.
     pub(crate) is_open: bool,
     /// Which VLAN it is, if its first switch looks at tags.
     pub(crate) vlan: Option<u16>,
@@ -135,7 +135,7 @@ struct Joined<'a> {
     sets: Sets,
     /// By set: the first device of those that join it, and the VLAN that it is there, if that looks at tags.
     first_of: BTreeMap<usize, (&'a NodeSpec, Option<u16>)>,
-    /// The sets with an external interface.
+    /// The sets with an external interface or a tunnel.
     open: BTreeSet<usize>,
 }
 
@@ -165,7 +165,7 @@ impl<'a> Joined<'a> {
             }
         }
         for (own, device, vlan) in joints {
-            if device.kind == NodeKind::External {
+            if device.kind.leads_out() {
                 // The end of a wire joins nothing.
                 this.open.insert(this.sets.root(own));
                 continue;

@@ -4,7 +4,7 @@ use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::plan::{
     Argv, Bounds, Clock, Cpus, Daemon, Direction, End, ExposePlan, ExternalMode, FileContents, FilePlan, NodeKey,
-    NodeKind, OnSpin, Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings,
+    NodeKind, OnSpin, Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings, TunnelPlan,
 };
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
@@ -135,6 +135,7 @@ pub(crate) struct NodeSpec {
     pub(crate) switch: SwitchSpec,
     pub(crate) openflow: OpenFlowSpec,
     pub(crate) external: Option<ExternalSpec>,
+    pub(crate) tunnel: Option<TunnelSpec>,
     /// Where it says that it is the way out into this machine's network.
     pub(crate) exit: Option<Spanned<()>>,
 }
@@ -148,6 +149,27 @@ pub(crate) struct ExternalSpec {
     /// Whether frames for others than the other end of its link enter the lab, where that is said.
     pub(crate) promiscuous: Option<Spanned<bool>>,
     pub(crate) force: bool,
+}
+
+/// What only tunnels have.
+#[derive(Debug)]
+pub(crate) struct TunnelSpec {
+    pub(crate) remote: Spanned<String>,
+    pub(crate) port: Option<Spanned<u16>>,
+    pub(crate) vni: Option<u32>,
+    pub(crate) wait: Option<Duration>,
+}
+
+impl From<TunnelSpec> for TunnelPlan {
+    fn from(spec: TunnelSpec) -> Self {
+        Self {
+            line: spec.remote.span.line,
+            remote: spec.remote.value,
+            port: spec.port.map_or(Self::PORT, |port| port.value),
+            vni: spec.vni.unwrap_or(Self::VNI),
+            wait: spec.wait.unwrap_or(Self::WAIT),
+        }
+    }
 }
 
 /// A policy route.

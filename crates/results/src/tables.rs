@@ -26,6 +26,9 @@ impl Folder {
         if !report.routers.is_empty() {
             self.write_json("routers.json", &report.routers)?;
         }
+        if !report.tunnels.is_empty() {
+            self.write_json("tunnels.json", &report.tunnels)?;
+        }
         if !report.switches.is_empty() {
             self.write_json("switches.json", &report.switches)?;
         }

@@ -13,7 +13,7 @@ use crate::links::{Links, read_port_counters};
 use crate::node::{LabNode, Transit};
 use crate::session::{Parts, Session};
 use crate::shards::Sharing;
-use crate::{Event, bridges, external, files, memory, refusal, virtual_time, way_out};
+use crate::{Event, bridges, external, files, memory, refusal, tunnel, virtual_time, way_out};
 use ends::{await_joined, in_node, make_links};
 use netloom_control::Server;
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
@@ -47,6 +47,8 @@ pub(crate) struct Outside<'a> {
     pub(crate) catch: Option<Catch>,
     /// The interfaces of the machine whose wires end here.
     pub(crate) wires: Vec<external::Opened>,
+    /// The tunnels to other machines that begin here.
+    pub(crate) tunnels: Vec<tunnel::Opened>,
     /// What leads into the machine's network.
     pub(crate) way_out: Option<&'a mut WayOut>,
 }
@@ -97,7 +99,7 @@ fn live(channel: UnixStream, job: &Job, outside: Outside<'_>) -> (i32, bool) {
 /// its thread.
 fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside<'_>) -> Result<Parts, RunError> {
     let plan = &job.plan;
-    let Outside { exposed, catch: caught, wires, way_out } = outside;
+    let Outside { exposed, catch: caught, wires, mut tunnels, way_out } = outside;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
     if plan.clock == Clock::Virtual {
         return assemble_in_virtual_time(job, signals, guard);
@@ -126,6 +128,8 @@ fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside<'_>) -> Result<Pa
     }
     settle(&mut nodes)?;
     bridges.as_mut().map_or(Ok(()), |bridges| bridges::connect(bridges, RUNNING_WITHIN))?;
+    tunnel::join(plan, &job.lab_file, guard, &mut tunnels)?;
+    ports.extend(tunnel::ports(plan, tunnels));
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
     let own = claims.iter().map(|claim| claim.processor).collect();
     let mut links = start_engine(plan, &sharing, ports, own, epoch)?.with(bridges);

@@ -37,6 +37,7 @@ mod session;
 mod shards;
 mod simulate;
 mod teller;
+mod tunnel;
 mod virtual_time;
 mod way_out;
 
@@ -53,4 +54,5 @@ pub use preflight::{label_problem, missing_programs, user_problems};
 pub use request::RunRequest;
 pub use shards::{shards_json, shards_text};
 pub use simulate::{SimRequest, simulate};
+pub use tunnel::tunnel_problems;
 pub use way_out::way_out;

@@ -14,6 +14,7 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
     let way_out = netloom_run::way_out(&lab.plan, &args.file);
     way_out.as_ref().err().into_iter().for_each(|problem| talk::warning(problem));
     let way_out = way_out.ok().flatten();
+    netloom_run::tunnel_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     for missing in netloom_run::missing_programs(&lab.plan, &args.file) {
         let MissingProgram { file, line, program, package, .. } = missing;
         let how = package.map_or_else(String::new, |package| format!(" (`apt install {package}`)"));

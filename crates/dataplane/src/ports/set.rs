@@ -94,6 +94,11 @@ impl PortSet {
         }
     }
 
+    /// What may leave ahead of its time does.
+    pub(crate) fn ahead(&mut self, edge: &mut Edge) {
+        self.groups_mut().for_each(|group| group.ahead(edge));
+    }
+
     /// When the next packet will come, as far as any port knows.
     pub(crate) fn next_arrival(&mut self, fabric: &Fabric) -> Option<Instant> {
         // All are asked: they may have something to tell.

@@ -11,7 +11,7 @@ pub(super) fn write(plan: &Plan) -> String {
     let mut text = format!("graph {} {{\n", quoted(&plan.name));
     for node in &plan.nodes {
         let shape = match node.kind {
-            NodeKind::Host | NodeKind::External | NodeKind::Outside => "box",
+            NodeKind::Host | NodeKind::External | NodeKind::Tunnel | NodeKind::Outside => "box",
             NodeKind::Router | NodeKind::Transit | NodeKind::Internet => "ellipse",
             _ => "diamond",
         };

@@ -17,7 +17,7 @@ pub(super) enum Device {
 /// The device that a node is.
 pub(super) fn device(node: &NodePlan) -> Device {
     match node.kind {
-        NodeKind::Host | NodeKind::External | NodeKind::Outside => Device::Host,
+        NodeKind::Host | NodeKind::External | NodeKind::Tunnel | NodeKind::Outside => Device::Host,
         NodeKind::Router | NodeKind::Transit | NodeKind::Internet => Device::Router,
         NodeKind::Switch | NodeKind::Hub | NodeKind::OpenFlow => Device::Switch,
     }
@@ -164,6 +164,7 @@ pub(super) fn left_out(plan: &Plan, shapes: &BTreeSet<String>) -> Vec<String> {
             "OpenFlow switches are ordinary ones, and the links to their controllers are ports, too",
         ),
         (any(NodeKind::External), "external interfaces are hosts"),
+        (any(NodeKind::Tunnel), "tunnels are hosts"),
         (plan.nodes.iter().any(|node| node.ecmp), "of several next hops, nodes take the first"),
         (plan.links.iter().any(|link| link.is_shared), "shared media are switches, with a link for each end"),
         (plan.nodes.iter().any(|node| !node.daemons.is_empty()), "routing daemons are not started: routes are static"),

@@ -8,6 +8,7 @@ mod plots;
 mod port_loss;
 mod simulation;
 mod switches;
+mod tunnels;
 
 use crate::{Effects, ExitCode, Punctuality};
 pub use attempt::Attempt;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use simulation::{SimReport, SourceRow};
 use std::path::{Path, PathBuf};
 pub use switches::{SwitchRow, TreeRow};
+pub use tunnels::TunnelRow;
 
 /// All that a run found out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -50,6 +52,9 @@ pub struct Report {
     pub routers: Vec<RouterRow>,
     /// The ports of the switches, switch by switch.
     pub switches: Vec<SwitchRow>,
+    /// One row per tunnel to another machine, in the order of the lab file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tunnels: Vec<TunnelRow>,
     /// The commands and services of the timeline, in the order in which they started.
     pub commands: Vec<CommandRow>,
     /// The expectations of the lab file and whether they hold.

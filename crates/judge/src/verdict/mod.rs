@@ -5,11 +5,12 @@
 
 mod events;
 mod processors;
+mod tunnels;
 
 use crate::examination::Examination;
 use crate::examination::quote::{Asked, Complaint, quote};
 use crate::quantity::{rate, span};
-use crate::{Finding, PortLoss, Punctuality, Verdict};
+use crate::{Finding, PortLoss, Punctuality, TunnelRow, Verdict};
 use events::late_events;
 use netloom_lab::{Bounds, Clock, Precision};
 use netloom_units::Duration;
@@ -66,6 +67,8 @@ pub struct Evidence {
     pub nodes: Vec<NodeEvidence>,
     /// How late the events of the timeline were.
     pub events: Punctuality,
+    /// Its tunnels to other machines.
+    pub tunnels: Vec<TunnelRow>,
     /// What could not be enforced or measured, and why.
     pub notes: Vec<String>,
 }
@@ -180,6 +183,7 @@ pub fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     let (starved, causes) = engine_starvation(allowed, &evidence.engine, !findings.is_empty());
     complaint.starved = !starved.is_empty() || !causes.is_empty();
     findings.extend(starved);
+    findings.extend(evidence.tunnels.iter().flat_map(|tunnel| tunnels::findings(allowed, tunnel)));
     findings.extend(evidence.nodes.iter().filter_map(unenforced_share));
     findings.extend(evidence.nodes.iter().filter_map(|node| altered_links(allowed, node)));
     findings.extend(evidence.nodes.iter().filter_map(lost_leases));

@@ -6,6 +6,7 @@ use super::external::external;
 use super::firewall::firewall;
 use super::nat::nat;
 use super::switch::{misplaced, switch};
+use super::tunnel::tunnel;
 use super::variables::{settings, variables};
 use super::{daemons, files, internet, list, openflow, rules};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
@@ -93,6 +94,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.switch = switch(&fields, errors);
     spec.openflow = openflow::openflow(spec.kind, &fields, &spec.files, errors);
     spec.external = external(spec.kind, node, &fields, errors);
+    spec.tunnel = tunnel(spec.kind, node, &fields, errors);
     spec.exit = internet::internet(spec.kind, &fields, errors);
     if spec.exit.is_some() {
         // What follows from what was refused is not said twice.
@@ -104,8 +106,11 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
 }
 
 fn kind(node: &Node) -> Result<NodeKind, Diagnostic> {
-    use NodeKind::{External, Host, Hub, Internet, OpenFlow, Router, Switch, Transit};
-    word(node, &[Host, Router, Transit, Switch, Hub, OpenFlow, External, Internet].map(|kind| (kind.name(), kind)))
+    use NodeKind::{External, Host, Hub, Internet, OpenFlow, Router, Switch, Transit, Tunnel};
+    word(
+        node,
+        &[Host, Router, Transit, Switch, Hub, OpenFlow, External, Internet, Tunnel].map(|kind| (kind.name(), kind)),
+    )
 }
 
 /// What routes nodes get.

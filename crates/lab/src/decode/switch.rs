@@ -1,6 +1,6 @@
 //! What only switches have.
 
-use super::external;
+use super::{external, tunnel};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
@@ -145,7 +145,18 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
         );
         fields.get(key).filter(|_| kind != NodeKind::External).map(|value| value.error(message))
     };
+    let of_tunnels = |key: &&str| {
+        let message = format!("only tunnels have `{key}`, and this is {what}: leave it out, or write `kind: tunnel`");
+        fields.get(key).filter(|_| kind != NodeKind::Tunnel).map(|value| value.error(message))
+    };
     let of_openflow = OF_OPENFLOW.iter().filter_map(openflow).chain(external::KEYS.iter().filter_map(external));
     let of_switches = OF_SWITCHES.iter().filter_map(switch);
-    OF_MACHINES.iter().filter_map(machine).chain(routes()).chain(of_switches).chain(of_openflow).collect()
+    OF_MACHINES
+        .iter()
+        .filter_map(machine)
+        .chain(routes())
+        .chain(of_switches)
+        .chain(of_openflow)
+        .chain(tunnel::KEYS.iter().filter_map(of_tunnels))
+        .collect()
 }

@@ -236,6 +236,12 @@ impl Plan {
                 "vlan": external.vlan,
                 "only": external.only.map(mac),
             })),
+            "tunnel": node.tunnel.as_ref().map(|tunnel| json!({
+                "remote": tunnel.remote,
+                "port": tunnel.port,
+                "vni": tunnel.vni,
+                "wait_ns": tunnel.wait.as_nanos(),
+            })),
             "switch": node.switch.as_ref().map(|switch| json!({
                 "in_kernel": self.is_bridge(node),
                 "ageing_ns": switch.ageing.as_nanos(),

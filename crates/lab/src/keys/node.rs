@@ -15,13 +15,13 @@ pub(crate) const NODE: Section = Section {
     groups: &[&[
         Key::new(
             "kind",
-            Kind::Word(&["host", "router", "transit", "switch", "hub", "openflow", "external", "internet"]),
+            Kind::Word(&["host", "router", "transit", "switch", "hub", "openflow", "external", "internet", "tunnel"]),
             "router",
             "host runs programs and forwards nothing, router forwards IPv4 and IPv6 as well, openflow is Open vSwitch in a node of \
              its own, internet is a router whose default route leads out into this machine's network, with addresses \
              translated. The others run no programs, and are inside the packet engine, fast and in no time: transit forwards \
              IPv4 and IPv6, switch forwards frames by the Ethernet addresses that it learns, hub repeats them at all other \
-             ports, external is the wire of an interface of this machine. Default: host.",
+             ports, external is the wire of an interface of this machine, tunnel leads to a lab of another machine. Default: host.",
         ),
         Key::new(
             "stack",
@@ -201,6 +201,30 @@ pub(crate) const NODE: Section = Section {
             Kind::Flag,
             "true",
             "Whether an external node may take an interface that is the machine's only way out. Default: false.",
+        ),
+        Key::new(
+            "remote",
+            Kind::Text("^[A-Za-z0-9.:_%-]{1,253}$"),
+            "192.0.2.7",
+            "The address or name of the machine to whose lab a tunnel leads; a tunnel there leads here.",
+        ),
+        Key::new(
+            "port",
+            Kind::Integer { least: 1, most: 65_535 },
+            "29790",
+            "The port of UDP of a tunnel, the same at both ends. Default: 29789.",
+        ),
+        Key::new(
+            "vni",
+            Kind::Integer { least: 1, most: 16_777_215 },
+            "7",
+            "The number of a tunnel, the same at both ends. Default: 1.",
+        ),
+        Key::new(
+            "wait",
+            DURATION,
+            "10 s",
+            "For how long a tunnel waits for its far end while the lab comes up; then that is an error. Default: 60 s.",
         ),
         Key::new(
             "congestion",

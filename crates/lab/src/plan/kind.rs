@@ -20,6 +20,8 @@ pub enum NodeKind {
     External,
     /// A router that is the way out into the network of this machine.
     Internet,
+    /// A tunnel to a lab of another machine.
+    Tunnel,
     /// What is outside of the lab; no lab file says it.
     Outside,
 }
@@ -36,6 +38,7 @@ impl NodeKind {
             Self::OpenFlow => "openflow",
             Self::External => "external",
             Self::Internet => "internet",
+            Self::Tunnel => "tunnel",
             Self::Outside => "outside",
         }
     }
@@ -65,7 +68,12 @@ impl NodeKind {
     /// Whether it has addresses. A device that has none joins its links to one segment; at an OpenFlow switch that is so
     /// for all but the links that lead to its controller.
     pub fn has_addresses(self) -> bool {
-        !matches!(self, Self::Switch | Self::Hub | Self::OpenFlow | Self::External | Self::Outside)
+        !matches!(self, Self::Switch | Self::Hub | Self::OpenFlow | Self::External | Self::Tunnel | Self::Outside)
+    }
+
+    /// Whether it leads out of the lab, so that who is behind it is not known.
+    pub fn leads_out(self) -> bool {
+        matches!(self, Self::External | Self::Tunnel)
     }
 
     /// Whether it is a machine, on which programs run.

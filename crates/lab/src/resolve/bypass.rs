@@ -72,6 +72,9 @@ fn on_nodes(spec: &Spec, stacks: &[Stack], ends: &[EndPlan]) -> Option<String> {
         Stack::Engine if spec.nodes[other].kind == NodeKind::External => {
             format!("`{name}` is an interface of this machine, which the packet engine joins to the lab")
         }
+        Stack::Engine if spec.nodes[other].kind == NodeKind::Tunnel => {
+            format!("`{name}` is a tunnel, which the packet engine joins to the lab")
+        }
         Stack::Engine => format!("{} `{name}` is inside the packet engine", spec.nodes[other].kind.title()),
         _ => format!("node `{name}` has a kernel of its own"),
     })

@@ -73,7 +73,7 @@ fn both_modes<'a>(externals: impl Iterator<Item = &'a ExternalSpec>) -> Vec<Diag
 }
 
 /// The error about a wire with more than one end in the lab.
-fn several_links(spec: &Spec, node: &NodeSpec) -> Option<Diagnostic> {
+pub(super) fn several_links(spec: &Spec, node: &NodeSpec) -> Option<Diagnostic> {
     let second = ends_at(spec, node).nth(1)?.1;
     let name = &node.name.value;
     Some(second.node.error(format!(
@@ -97,16 +97,22 @@ fn not_alone(spec: &Spec, node: &NodeSpec, own: &ExternalSpec) -> Option<Diagnos
 fn silent(spec: &Spec, segment: &Segment<'_>) -> Vec<Diagnostic> {
     let kind = |end: &EndSpec| spec.nodes.iter().find(|node| node.name.value == end.node.value).map(|node| node.kind);
     let transit = segment.ends.iter().map(|own| own.spec).filter(|end| kind(end) == Some(NodeKind::Transit));
+    let is_tunnel = |end: &EndSpec| kind(end) == Some(NodeKind::Tunnel);
+    let leads_out = if spec.links.iter().flat_map(|link| &link.ends).any(is_tunnel) {
+        "a tunnel or an external interface"
+    } else {
+        "an external interface"
+    };
     let error = |end: &EndSpec| {
-        end.node.error(
-            "a transit router knows its neighbours from the lab file, and those behind an external interface are not in \
-             it: write `kind: router`",
-        )
+        end.node.error(format!(
+            "a transit router knows its neighbours from the lab file, and those behind {leads_out} are not in it: write \
+             `kind: router`"
+        ))
     };
     transit.map(error).collect()
 }
 
-fn ends_at<'a>(spec: &'a Spec, node: &'a NodeSpec) -> impl Iterator<Item = (&'a LinkSpec, &'a EndSpec)> {
+pub(super) fn ends_at<'a>(spec: &'a Spec, node: &'a NodeSpec) -> impl Iterator<Item = (&'a LinkSpec, &'a EndSpec)> {
     let all = spec.links.iter().flat_map(|link| link.ends.iter().map(move |end| (link, end)));
     all.filter(|(_, end)| end.node.value == node.name.value)
 }

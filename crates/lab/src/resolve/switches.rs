@@ -122,7 +122,9 @@ fn addresses(spec: &Spec, wires: &Wires<'_>) -> Vec<Diagnostic> {
         let kind = wires.device(link, &end.node.value)?.kind;
         let (titled, name) = (kind.titled(), &end.node.value);
         let message = match kind {
-            NodeKind::External => format!("{titled} has no address in the lab: give it to the other end of the link"),
+            NodeKind::External | NodeKind::Tunnel => {
+                format!("{titled} has no address in the lab: give it to the other end of the link")
+            }
             _ => format!("{titled} has no address: leave it out, or write `kind: router` for `{name}`"),
         };
         end.addresses.first().map(|address| address.error(message))

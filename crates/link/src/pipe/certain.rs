@@ -97,6 +97,15 @@ impl Pipe {
         self.next_certain().or_else(|| self.coming().map(|(_, due)| due))
     }
 
+    /// When the first packet on its way is due, less so much; of one that the transmitter sends, not before that has done.
+    pub fn next_ahead(&self, ahead: Duration) -> Option<Instant> {
+        if let Some(leave) = self.next_certain() {
+            return Some(leave - ahead);
+        }
+        let finish = self.transmitter.finish()?;
+        self.coming().map(|(_, due)| (due - ahead).max(finish))
+    }
+
     /// Takes what leaves at `leave`, the answer of [`Pipe::next_certain`], ahead of time. `leave`: before what
     /// [`Pipe::certain_until`] told last.
     ///

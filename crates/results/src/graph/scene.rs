@@ -18,6 +18,7 @@ pub(super) enum Shape {
     Switch,
     Hub,
     External,
+    Tunnel,
     /// A link with more than two ends.
     Lan,
 }
@@ -254,6 +255,7 @@ fn shape(node: &NodePlan) -> Shape {
         NodeKind::Switch | NodeKind::OpenFlow => Shape::Switch,
         NodeKind::Hub => Shape::Hub,
         NodeKind::External => Shape::External,
+        NodeKind::Tunnel => Shape::Tunnel,
     }
 }
 

@@ -12,6 +12,7 @@ pub(super) fn name(shape: Shape) -> &'static str {
         Shape::Switch => "switch",
         Shape::Hub => "hub",
         Shape::External => "external interface",
+        Shape::Tunnel => "tunnel",
         Shape::Lan => "LAN",
     }
 }
@@ -26,13 +27,14 @@ pub(super) fn id(shape: Shape) -> &'static str {
         Shape::Switch => "switch",
         Shape::Hub => "hub",
         Shape::External => "external",
+        Shape::Tunnel => "tunnel",
         Shape::Lan => "lan",
     }
 }
 
 /// Drawn around the origin, with a radius of 10. A host is a screen on its foot; routers are round, with arrows to all sides;
 /// switches are boxes with arrows to and fro; a transit router is hollow, as it has no system of its own;
-/// an external interface is the socket of a plug, the way out a cloud.
+/// an external interface is the socket of a plug, a tunnel the mouth of one, the way out a cloud.
 pub(super) fn drawing(shape: Shape) -> &'static str {
     macro_rules! arrows {
         ($around:literal, $class:literal) => {
@@ -67,6 +69,10 @@ pub(super) fn drawing(shape: Shape) -> &'static str {
         Shape::External => {
             "<rect class=\"hollow router\" x=\"-9.5\" y=\"-9\" width=\"19\" height=\"18\" rx=\"2.5\"/>\
              <path class=\"mark router\" d=\"M-5.5 5V-1.5H-3V-4.5H3V-1.5H5.5V5ZM-2.8 5V2.2M0 5V2.2M2.8 5V2.2\"/>"
+        }
+        Shape::Tunnel => {
+            "<path class=\"hollow router\" d=\"M-9.5 9V0A9.5 9.5 0 0 1 9.5 0V9Z\"/>\
+             <path class=\"mark router\" d=\"M-5 9V0.5A5 5 0 0 1 5 0.5V9\"/>"
         }
         Shape::Lan => "<rect class=\"full lan\" x=\"-16\" y=\"-3.5\" width=\"32\" height=\"7\" rx=\"3.5\"/>",
     }

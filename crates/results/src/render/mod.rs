@@ -13,7 +13,7 @@ use anstyle::{AnsiColor, Style};
 pub use doctor::examination;
 use netloom_judge::quantity::{rate, span};
 use netloom_judge::{
-    CommandRow, ExpectationRow, PipeRow, Plots, Report, RouterRow, SwitchRow, Verdict, telling_columns,
+    CommandRow, ExpectationRow, PipeRow, Plots, Report, RouterRow, SwitchRow, TunnelRow, Verdict, telling_columns,
 };
 pub use simulation::simulation;
 pub use stall::stall;
@@ -41,6 +41,7 @@ pub fn report(report: &Report) -> String {
     text.push_str(&pipes(&report.pipes));
     section(&mut text, "transit routers", &routers(&report.routers));
     section(&mut text, "switches", &switches(&report.switches, "in switches.json"));
+    section(&mut text, "tunnels", &tunnels(&report.tunnels));
     section(&mut text, "commands", &commands(&report.commands));
     section(&mut text, "expectations", &expectations(&report.expectations));
     for warning in &report.warnings {
@@ -233,6 +234,22 @@ fn routers(rows: &[RouterRow]) -> String {
         push_line(&mut text, &format!("... {} more in routers.json", rows.len() - kept.len()));
     }
     text
+}
+
+/// The paths of tunnels to other machines.
+fn tunnels(rows: &[TunnelRow]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let heads = ["path", "median", "99 %", "most", "sent", "received", "lost"].map(|head| (head, Align::Right));
+    let columns: Vec<_> = [("tunnel", Align::Left), ("to", Align::Left)].into_iter().chain(heads).collect();
+    let mut table = Table::new(&columns);
+    for row in rows {
+        let spans = [row.base_ns, row.path_p50_ns, row.path_p99_ns, row.path_max_ns].map(span);
+        let counts = [row.sent_frames, row.received_frames, row.lost_frames].map(|count| count.to_string());
+        table.row([row.node.clone(), row.remote.clone()].into_iter().chain(spans).chain(counts).collect());
+    }
+    table.to_string()
 }
 
 /// What each port of a switch did; of many, those that carried most. `rest`: where the others are.

@@ -8,7 +8,7 @@ use crate::assemble::{self, Outside};
 use crate::commands::planned_commands;
 use crate::job::{Job, Mode};
 use crate::results_folder::{absolute, results_folder};
-use crate::{Event, RunRequest, diversion, exposed, external, kernels, preflight, refusal, way_out};
+use crate::{Event, RunRequest, diversion, exposed, external, kernels, preflight, refusal, tunnel, way_out};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
@@ -91,10 +91,11 @@ fn guarded(
 ) -> Result<Report, RunError> {
     let held = runtime.as_ref().expect("the guard holds it");
     let exposed = exposed::listen(&request.plan, &request.lab_file)?;
+    let tunnels = tunnel::open(&request.plan, &request.lab_file)?;
     let (wires, kept) = external::open(&request.plan, &request.lab_file, held.folder_of_labs())?;
     let (catch, firewall) = diversion::prepare(&request.plan)?.unzip();
     let job = Job { firewall: firewall.map(Rc::new), ..prepare(request, mode, held)? };
-    let outside = Outside { exposed, catch, wires, way_out };
+    let outside = Outside { exposed, catch, wires, tunnels, way_out };
     let outcome = live(request, &job, users, outside, watcher, sink, runtime);
     // They are back before the command ends.
     kept.map_or(Ok(()), Kept::give_back).map_err(refused)?;

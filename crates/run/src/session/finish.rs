@@ -8,9 +8,9 @@ use super::stage::{Play, Stage, Stop, Why};
 use crate::Event;
 use crate::commands::Command;
 use crate::driver::Driver;
-use crate::external;
 use crate::guard_link::GuardLink;
 use crate::job::{Job, Mode};
+use crate::{external, tunnel};
 use netloom_dataplane::Snapshot;
 use netloom_guest::deputy::SLICE;
 use netloom_host::node::{Effect, NetworkChange};
@@ -19,7 +19,7 @@ use netloom_judge::measure::{Mark, engine_evidence, marks, pipe_evidence, pipe_r
 use netloom_judge::quantity::{counted, span};
 use netloom_judge::verdict::{self, Evidence, NodeEvidence, ProcessorShare, judge};
 use netloom_judge::{
-    Advance, CommandRow, ExitCode, ExpectationRow, PipeRow, Report, RouterRow, RunError, Spent, SwitchRow,
+    Advance, CommandRow, ExitCode, ExpectationRow, PipeRow, Report, RouterRow, RunError, Spent, SwitchRow, TunnelRow,
 };
 use netloom_lab::{Clock, CommandMetric, End, NodeKind};
 use netloom_results::{INTERVAL, plots};
@@ -105,13 +105,17 @@ impl Session<'_> {
         report.routers =
             routers.zip(&last.routers).map(|(node, counted)| RouterRow::new(node.name.clone(), counted)).collect();
         report.switches = SwitchRow::of_plan(&self.context.job.plan, &last.switches);
+        report.tunnels = TunnelRow::of_plan(&self.context.job.plan, &last.engine.tunnels, play.zero);
         report.expectations = self.expectations(last, &play.first);
         let nodes = self.context.job.plan.nodes.iter().map(|node| node.name.as_str());
         report.effort = Some(play.spent.effort(self.context.job.plan.clock, nodes));
         report.losses = self.context.links.port_losses(last)?;
         report.advanced = self.advanced();
         report.verdict = judge(&self.context.job.plan.bounds.into(), &self.evidence(last, &play.spent, report)?);
-        if self.context.job.plan.diversion.is_some() || self.context.job.plan.internet.is_some() {
+        if self.context.job.plan.diversion.is_some()
+            || self.context.job.plan.internet.is_some()
+            || !report.tunnels.is_empty()
+        {
             // The time of the world outside cannot be slowed.
             report.verdict.dilation = None;
         }
@@ -160,6 +164,7 @@ impl Session<'_> {
             engine: engine_evidence(last, spent, &report.losses),
             nodes: self.node_evidence(spent)?,
             events: self.context.punctuality.clone(),
+            tunnels: report.tunnels.clone(),
             notes: self
                 .context
                 .notes
@@ -168,6 +173,7 @@ impl Session<'_> {
                 .chain(self.joined_links())
                 .chain(cut_short)
                 .chain(external::note(&self.context.job.plan))
+                .chain(tunnel::note(&self.context.job.plan, &last.engine.tunnels))
                 .chain(idle_links(&report.pipes))
                 .chain(self.not_repeatable())
                 .collect(),

@@ -1,0 +1,489 @@
+//! Tunnels: what leaves the fabric at such a port goes to a lab of another machine in datagrams of UDP, and comes from there.
+//!
+//! The path between the machines takes time, which is taken off what the links describe: a packet is sent ahead of the instant
+//! at which it is due (`Fabric::take_ahead`), by as much as the path takes at most, bears that instant, and waits at the other
+//! end until it has come. There it enters at that instant, even if it came a little later: then the pipe behind makes up
+//! for it, as far as it has a delay.
+
+mod far;
+mod message;
+mod numbers;
+mod path;
+mod socket;
+
+use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
+use crate::clock::Clock;
+use crate::distribution::Distribution;
+use crate::edge::{Edge, Handover};
+use crate::report::{EngineReport, PortReport, TunnelReport};
+use crate::sys::set_option;
+use far::{Come, FRAME_HEADER, Far};
+use netloom_fabric::{Delivery, Ethernet, Fabric, PipeId, PortId};
+use netloom_packet::{Packet, VirtioHeader};
+use netloom_units::{Duration, Instant};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+use socket::Inbox;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::{fmt, io};
+
+/// Datagrams of one train that the kernel cuts: no more than all kernels can (`UDP_MAX_SEGMENTS`).
+const SEGMENTS: usize = 64;
+/// Bytes of frames that wait for their instant, at most.
+const ROOM: usize = 64 << 20;
+/// Frames that are due later than this are none: no path takes so long.
+const FARTHEST: u64 = 10_000_000_000;
+/// What is sent ahead is so much earlier than the path took lately at most, and not earlier than the second.
+const SPARE: u64 = 300_000;
+const MOST_AHEAD: u64 = 2_000_000_000;
+/// Bytes that are given to the kernel at once, about.
+const PORTION: usize = 512 << 10;
+/// The shortest frame: an Ethernet header.
+const SHORTEST: usize = 14;
+
+/// What both ends of a tunnel must agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TunnelSettings {
+    /// Its number.
+    pub vni: u32,
+    /// The longest IP packet of the link that leads to it, in bytes.
+    pub mtu: u32,
+}
+
+/// Why a far end cannot be joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It speaks another version of the protocol.
+    Version {
+        /// What this end speaks.
+        own: u8,
+        /// What it speaks.
+        other: u8,
+    },
+    /// Its tunnel has another number.
+    Vni {
+        /// This end's.
+        own: u32,
+        /// Its own.
+        other: u32,
+    },
+    /// Its link has another MTU.
+    Mtu {
+        /// This end's.
+        own: u32,
+        /// Its own.
+        other: u32,
+    },
+    /// It wraps frames in another way.
+    Mode,
+    /// What is sent there comes back: the address is this machine's own.
+    Ourselves,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version { own, other } => write!(
+                f,
+                "the far end speaks version {other} of the tunnel's protocol, and this program version {own}: install the same release \
+                 on both machines"
+            ),
+            Self::Vni { own, other } => {
+                write!(f, "the far end's tunnel has `vni: {other}`, and this one `vni: {own}`: both ends need the same")
+            }
+            Self::Mtu { own, other } => {
+                write!(f, "the far end's link has `mtu: {other}`, and this one `mtu: {own}`: both links need the same")
+            }
+            Self::Mode => f.write_str("the far end has another `mode`: both ends need the same"),
+            Self::Ourselves => f.write_str("what is sent there comes back to this lab: name another machine"),
+        }
+    }
+}
+
+/// This end of a tunnel. It is opened in the network namespace that leads to the far end, and inherited.
+pub struct TunnelEnd {
+    far: Far,
+    inbox: Inbox,
+}
+
+impl fmt::Debug for TunnelEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TunnelEnd").field("settings", &self.far.settings).finish_non_exhaustive()
+    }
+}
+
+impl TunnelEnd {
+    /// Opens the socket of a tunnel to `far`, in the current network namespace. `port`: its own; zero: any.
+    ///
+    /// # Errors
+    /// `EADDRINUSE`: somebody has that port. `ENETUNREACH`: no way leads there. Else as [`TunnelEnd::new`].
+    pub fn open(far: SocketAddr, port: u16, settings: TunnelSettings) -> io::Result<Self> {
+        let all: IpAddr = if far.is_ipv6() { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
+        let socket = UdpSocket::bind((all, port))?;
+        // Nothing is cut on the path: what is too long is refused, and told.
+        let (level, name) = if far.is_ipv6() {
+            (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER)
+        } else {
+            (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER)
+        };
+        set_option(&socket, level, name, &libc::IP_PMTUDISC_DO)?;
+        socket.connect(far)?;
+        Self::new(socket, settings)
+    }
+
+    /// The longest packet of IP that the path carries, as far as this machine knows.
+    pub fn path_mtu(&self) -> Option<u32> {
+        self.far.socket.path_mtu()
+    }
+
+    /// Prepares a socket that is connected to the far end, and that takes only its datagrams therefore.
+    ///
+    /// # Errors
+    /// When the kernel refuses an option of the socket, or there are no random numbers.
+    pub fn new(socket: UdpSocket, settings: TunnelSettings) -> io::Result<Self> {
+        Ok(Self { far: Far::new(socket, settings)?, inbox: Inbox::new() })
+    }
+
+    /// Hears and says what there is, without waiting; whether both ends know one another by now. To be called whenever something
+    /// has come, and every few milliseconds.
+    ///
+    /// # Errors
+    /// Why the far end cannot be joined; it was told who is here.
+    pub fn greet(&mut self) -> Result<bool, Refusal> {
+        let Self { far, inbox } = self;
+        while inbox.fill(&mut far.socket) > 0 {
+            inbox.datagrams().try_for_each(|(bytes, came)| far.take(bytes, came).map(drop))?;
+        }
+        far.speak(far.socket.now());
+        Ok(far.is_joined())
+    }
+
+    /// Whether the far end has greeted, though both may not know one another yet.
+    pub fn is_heard(&self) -> bool {
+        self.far.is_heard()
+    }
+
+    /// The error number of the latest datagram that the kernel refused to send; `EMSGSIZE`: the path does not carry the longest.
+    pub fn refused(&self) -> Option<i32> {
+        self.far.socket.last_error.as_ref().and_then(io::Error::raw_os_error)
+    }
+
+    /// The least time to the far end, as far as it is known: half of the round trip, unless both read the same clock.
+    pub fn base(&self) -> Duration {
+        Duration::from_nanos(self.far.path.base())
+    }
+}
+
+impl AsFd for TunnelEnd {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.far.socket.as_fd()
+    }
+}
+
+/// The longest datagram of a tunnel whose link has this MTU, with the headers of UDP and IP: what its path has to carry. `is_v6`:
+/// by IPv6.
+pub fn tunnel_packet(mtu: u32, is_v6: bool) -> u32 {
+    const UDP: u32 = 8;
+    let header = u32::try_from(message::HEADER).expect("small");
+    mtu + FRAME_HEADER + header + UDP + if is_v6 { 40 } else { 20 }
+}
+
+/// A frame that waits for its instant.
+struct Waiting {
+    due: Instant,
+    /// Frames of one instant leave in the order in which they came.
+    order: u64,
+    packet: Packet,
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        (self.due, self.order) == (other.due, other.order)
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.due, self.order).cmp(&(other.due, other.order))
+    }
+}
+
+/// One tunnel.
+struct Tunnel {
+    port: PortId,
+    far: Far,
+    /// The pipes that lead there.
+    pipes: Vec<PipeId>,
+    waiting: BinaryHeap<Reverse<Waiting>>,
+    /// Their bytes.
+    held: usize,
+    /// Frames that came, and those among them that found no room or were none.
+    received: u64,
+    lost_receiving: u64,
+    /// Frames that were too long, beside what the kernel refused.
+    too_long: u64,
+    /// Frames that nobody was there for, and those of them after the far end had been there.
+    unheard: u64,
+    missed: u64,
+    /// How late frames came after their instant.
+    behind: Distribution,
+}
+
+/// See the module.
+struct Tunnels {
+    clock: Clock,
+    tunnels: Vec<Tunnel>,
+    inbox: Inbox,
+    epoll: Epoll,
+    ethernet: Ethernet,
+    frame: Vec<u8>,
+}
+
+/// The tunnels of each shard.
+pub(super) fn open(sites: &mut [Site<'_>]) -> io::Result<Vec<Option<Opened>>> {
+    let open = |site: &mut Site<'_>| {
+        let ends = site.take(|config| match config {
+            PortConfig::Tunnel { port, end } => Ok((port, end)),
+            other => Err(other),
+        });
+        if ends.is_empty() {
+            return Ok(None);
+        }
+        let ports = ends.iter().map(|(port, _)| *port).collect();
+        let fabric = &site.shard.fabric;
+        let tunnels = ends.into_iter().map(|(port, end)| Tunnel::new(port, end.far, fabric.pipes_to(port).collect()));
+        let group = Tunnels::new(site.clock, tunnels.collect(), fabric.ethernet().clone())?;
+        Ok(Some(Opened { group: Box::new(group), ports }))
+    };
+    sites.iter_mut().map(open).collect()
+}
+
+impl Tunnels {
+    fn new(clock: Clock, tunnels: Vec<Tunnel>, ethernet: Ethernet) -> io::Result<Self> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        for tunnel in &tunnels {
+            epoll.add(&tunnel.far.socket, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
+        }
+        Ok(Self { clock, tunnels, inbox: Inbox::new(), epoll, ethernet, frame: Vec::new() })
+    }
+}
+
+impl PortGroup for Tunnels {
+    fn receive(&mut self, edge: &mut Edge, window: Window) -> Received {
+        let Self { clock, tunnels, inbox, .. } = self;
+        let mut received = Received::default();
+        for tunnel in tunnels {
+            let count = inbox.fill(&mut tunnel.far.socket);
+            inbox.datagrams().for_each(|(bytes, came)| tunnel.take(bytes, came, *clock, edge));
+            let entered = tunnel.enter(clock.now().min(window.end), window, edge);
+            tunnel.far.speak(clock.monotonic_at(clock.now()));
+            received.count += count + entered;
+            received.is_lively |= entered > 0;
+            received.has_more |= count >= BATCH || entered >= BATCH;
+        }
+        received
+    }
+
+    fn push(&mut self, batch: &mut Vec<Delivery>, out: &mut Handover) {
+        for delivery in batch.drain(..) {
+            let Self { clock, tunnels, ethernet, frame, .. } = self;
+            let own = tunnels.iter_mut().find(|tunnel| tunnel.port == delivery.port);
+            own.expect("packets come to ports of this group").send(delivery, (*clock, ethernet, frame), out);
+        }
+    }
+
+    fn ahead(&mut self, edge: &mut Edge) {
+        let Self { clock, tunnels, ethernet, frame, .. } = self;
+        for tunnel in tunnels.iter_mut() {
+            let now = clock.now();
+            let end = now + tunnel.lead();
+            for place in 0..tunnel.pipes.len() {
+                let pipe = tunnel.pipes[place];
+                edge.leave_ahead(pipe, now, end, |delivery, out| tunnel.send(delivery, (*clock, ethernet, frame), out));
+            }
+            tunnel.far.socket.flush();
+        }
+    }
+
+    fn flush(&mut self, _out: &mut Handover) {
+        self.tunnels.iter_mut().for_each(|tunnel| tunnel.far.socket.flush());
+    }
+
+    fn next_arrival(&mut self, fabric: &Fabric) -> Option<Instant> {
+        let next = |tunnel: &Tunnel| {
+            let lead = tunnel.lead();
+            let leaving = tunnel.pipes.iter().filter_map(|pipe| fabric.next_ahead(*pipe, lead)).min();
+            let entering = tunnel.waiting.peek().map(|Reverse(first)| first.due);
+            let speaking = self.clock.instant_at(tunnel.far.next());
+            leaving.into_iter().chain(entering).chain([speaking]).min()
+        };
+        self.tunnels.iter().filter_map(next).min()
+    }
+
+    fn descriptor(&self) -> RawFd {
+        self.epoll.0.as_raw_fd()
+    }
+
+    fn report(&mut self, report: &mut EngineReport) {
+        let now = self.clock.monotonic_at(self.clock.now());
+        for tunnel in &mut self.tunnels {
+            report.ports.push(tunnel.port_report());
+            report.unheard += tunnel.unheard;
+            let told = tunnel.report(now, self.clock);
+            report.tunnels.push(told);
+            if let Some(error) = &tunnel.far.socket.last_error {
+                report.last_send_error = Some(error.to_string());
+            }
+        }
+    }
+}
+
+impl Tunnel {
+    fn new(port: PortId, mut far: Far, pipes: Vec<PipeId>) -> Self {
+        far.takes_frames = true;
+        Self {
+            port,
+            far,
+            pipes,
+            waiting: BinaryHeap::new(),
+            held: 0,
+            received: 0,
+            lost_receiving: 0,
+            too_long: 0,
+            unheard: 0,
+            missed: 0,
+            behind: Distribution::default(),
+        }
+    }
+
+    /// How long before they are due packets are sent.
+    fn lead(&self) -> Duration {
+        Duration::from_nanos((self.far.path.most() + SPARE).min(MOST_AHEAD))
+    }
+
+    /// Takes a datagram.
+    fn take(&mut self, bytes: &[u8], came: u64, clock: Clock, edge: &mut Edge) {
+        let Ok(frame) = self.far.take(bytes, came) else {
+            self.far.heard_of.strays += 1;
+            return;
+        };
+        let Some(Come { due, came, bytes }) = frame else { return };
+        self.received += 1;
+        let longest = usize::try_from(self.far.settings.mtu + FRAME_HEADER).expect("an MTU is small");
+        let is_frame = (SHORTEST..=longest).contains(&bytes.len()) && due.saturating_sub(came) < FARTHEST;
+        let copy = |buffer: &mut [u8]| {
+            buffer[..bytes.len()].copy_from_slice(bytes);
+            Some((bytes.len(), VirtioHeader::COMPLETE))
+        };
+        let has_room = self.held + bytes.len() <= ROOM;
+        let filled = (is_frame && has_room).then(|| edge.handover.pool.fill_with(bytes.len(), copy)).flatten();
+        let Some(packet) = filled else {
+            self.lost_receiving += 1;
+            return;
+        };
+        self.behind.record(message::between(due, came), 1);
+        self.held += bytes.len();
+        let (due, order) = (clock.instant_at(due), self.received);
+        self.waiting.push(Reverse(Waiting { due, order, packet }));
+    }
+
+    /// Lets in what is due before `end`, up to a batch; returns how many.
+    fn enter(&mut self, end: Instant, window: Window, edge: &mut Edge) -> usize {
+        let mut count = 0;
+        while count < BATCH
+            && let Some(first) = self.waiting.peek_mut().filter(|first| first.0.due < end)
+        {
+            let Reverse(Waiting { due, packet, .. }) = std::collections::binary_heap::PeekMut::pop(first);
+            self.held -= packet.bytes().len();
+            edge.enter(due.min(window.latest), self.port, packet);
+            count += 1;
+        }
+        count
+    }
+
+    /// Sends a packet, its segments one by one, each with the instant at which it is due.
+    fn send(
+        &mut self,
+        mut delivery: Delivery,
+        (clock, ethernet, frame): (Clock, &Ethernet, &mut Vec<u8>),
+        out: &mut Handover,
+    ) {
+        let now = clock.now();
+        if !self.far.takes(clock.monotonic_at(now)) {
+            let count = out.unheard(delivery);
+            self.unheard += count;
+            self.missed += if self.far.was_ready() { count } else { 0 };
+            return;
+        }
+        let due = delivery.departure.due;
+        let stamp = clock.monotonic_at(due);
+        let packet = &mut delivery.departure.packet;
+        let whole = packet.duplicate();
+        while let Some(first) = packet.split_front(1) {
+            self.send_one(&first, stamp, ethernet, frame);
+        }
+        self.send_one(packet, stamp, ethernet, frame);
+        *packet = whole;
+        out.handed(delivery, now.max(due));
+    }
+
+    fn send_one(&mut self, packet: &Packet, due: u64, ethernet: &Ethernet, frame: &mut Vec<u8>) {
+        packet.complete(frame);
+        if let Some(addresses) = ethernet.of(self.port, packet) {
+            frame[..addresses.len()].copy_from_slice(&addresses);
+        }
+        if frame.len() > usize::try_from(self.far.settings.mtu + FRAME_HEADER).expect("an MTU is small") {
+            self.too_long += 1;
+            return;
+        }
+        self.far.send(due, |bytes| bytes.extend_from_slice(frame));
+        if self.far.socket.waiting() > PORTION {
+            self.far.socket.flush();
+        }
+    }
+
+    fn port_report(&self) -> PortReport {
+        PortReport {
+            port: self.port,
+            is_interface: true,
+            received: self.received,
+            lost_receiving: self.lost_receiving,
+            lost_sending: self.far.socket.refused + self.too_long,
+        }
+    }
+
+    fn report(&mut self, now: u64, clock: Clock) -> TunnelReport {
+        let lost = self.far.lost(now);
+        let far = &self.far;
+        let heard = &far.heard_of;
+        let is_silent = far.was_ready() && (far.has_left() || far.is_silent(now));
+        TunnelReport {
+            port: self.port,
+            base: Duration::from_nanos(far.path.base()),
+            has_common_clock: far.path.is_common(),
+            took: heard.took.clone(),
+            behind: self.behind.clone(),
+            sent: heard.sent,
+            received: heard.before[0] + far.numbers.come(),
+            lost: heard.before[1] + lost,
+            repeated: heard.before[2] + far.numbers.repeated(),
+            missed: self.missed,
+            strays: heard.strays,
+            was_joined: far.was_ready(),
+            gaps: heard.gaps,
+            silent: Duration::from_nanos(heard.silent_ns),
+            heard_until: is_silent.then(|| clock.instant_at(far.heard())),
+            has_left: far.has_left(),
+        }
+    }
+}

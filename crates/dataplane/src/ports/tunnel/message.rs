@@ -1,0 +1,198 @@
+//! What the two ends of a tunnel send one another: datagrams of UDP that begin with a header of 40 bytes, all numbers in
+//! network order.
+//!
+//! ```text
+//!  0      4       5      6      8        16        24        32        40
+//!  | NLTN | version | kind | 0   | token  | number  | stamp   | second  | body
+//! ```
+//!
+//! The token is the receiver's: it chose it at random and told it in its greeting, so that nobody who does not see the path
+//! can speak for the far end. Stamps are nanoseconds of a sender's or receiver's `CLOCK_MONOTONIC`.
+
+use netloom_units::Duration;
+
+/// What this program speaks. Another version is refused.
+pub(super) const VERSION: u8 = 1;
+/// Bytes before a frame.
+pub(super) const HEADER: usize = 40;
+const MAGIC: [u8; 4] = *b"NLTN";
+/// Session, clock, tunnel's number, longest frame, mode.
+const GREETING: usize = 8 + 8 + 4 + 4 + 4;
+const ANSWER: usize = 8;
+
+/// What one end tells the other of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Greeting {
+    /// The token that its datagrams must bear from now on.
+    pub(super) session: u64,
+    /// What identifies the clock of its stamps: the same number is the same clock.
+    pub(super) clock: u64,
+    /// The tunnel's number, which both ends must have.
+    pub(super) vni: u32,
+    /// The longest IP packet that it takes, in bytes.
+    pub(super) mtu: u32,
+    /// How frames are wrapped: see `Wrapping`.
+    pub(super) mode: u32,
+}
+
+/// A datagram, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Message<'a> {
+    /// How the far end introduces itself; `len`: of the whole datagram, as filled up to see what the path carries; `knows`: whether it
+    /// has heard a greeting in full length that bore its token, and needs none any more.
+    Hello { greeting: Greeting, len: usize, knows: bool },
+    /// A frame: its number, the instant at which it is due at this end, and when it was sent; by the sender's clock.
+    Frame { number: u64, due: u64, sent: u64, bytes: &'a [u8] },
+    /// A question for the time: when it was sent, and how many frames were sent before it.
+    Probe { number: u64, sent: u64, frames: u64 },
+    /// The answer: what was asked, when that came and when this left.
+    Echo { number: u64, asked: u64, came: u64, sent: u64 },
+    /// The far end leaves.
+    Bye { frames: u64 },
+}
+
+/// Why a datagram is none of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stray {
+    /// The far end speaks another version.
+    Version(u8),
+    /// It does not know our token: it was meant for an earlier end, or comes from somebody else.
+    Token,
+    /// It is nothing that the other end of a tunnel sends.
+    Other,
+}
+
+impl<'a> Message<'a> {
+    /// Takes a datagram apart. `token`: what it must bear; greetings may also bear none, zero, and say then that the far end has not
+    /// heard of us.
+    pub(super) fn parse(bytes: &'a [u8], token: u64) -> Result<(Self, u64), Stray> {
+        let (head, body) = bytes.split_at_checked(HEADER).ok_or(Stray::Other)?;
+        if head[..4] != MAGIC {
+            return Err(Stray::Other);
+        }
+        if head[4] != VERSION {
+            return Err(Stray::Version(head[4]));
+        }
+        let number = |at: usize| word(head, at);
+        let (borne, is_hello) = (number(8), head[5] == 1);
+        if borne != token && !(is_hello) {
+            return Err(Stray::Token);
+        }
+        let message = match head[5] {
+            1 => {
+                let greeting = Greeting::parse(body).ok_or(Stray::Other)?;
+                Self::Hello { greeting, len: bytes.len(), knows: number(16) == 1 }
+            }
+            2 => Self::Frame { number: number(16), due: number(24), sent: number(32), bytes: body },
+            3 => Self::Probe { number: number(16), sent: number(24), frames: number(32) },
+            4 if body.len() >= ANSWER => {
+                Self::Echo { number: number(16), asked: number(24), came: number(32), sent: word(body, 0) }
+            }
+            5 => Self::Bye { frames: number(16) },
+            _ => return Err(Stray::Other),
+        };
+        Ok((message, borne))
+    }
+
+    /// Adds it to `out`, for the end with this token.
+    pub(super) fn write(&self, token: u64, out: &mut Vec<u8>) {
+        match *self {
+            Self::Hello { greeting, len, knows } => {
+                let begin = out.len();
+                head(out, 1, [token, u64::from(knows), 0, 0]);
+                greeting.write(out);
+                out.resize(begin + len.max(HEADER + GREETING), 0);
+            }
+            Self::Frame { number, due, sent, bytes } => {
+                head(out, 2, [token, number, due, sent]);
+                out.extend_from_slice(bytes);
+            }
+            Self::Probe { number, sent, frames } => head(out, 3, [token, number, sent, frames]),
+            Self::Echo { number, asked, came, sent } => {
+                head(out, 4, [token, number, asked, came]);
+                out.extend_from_slice(&sent.to_be_bytes());
+            }
+            Self::Bye { frames } => head(out, 5, [token, frames, 0, 0]),
+        }
+    }
+}
+
+impl Greeting {
+    fn parse(body: &[u8]) -> Option<Self> {
+        let body = body.get(..GREETING)?;
+        let half = |at: usize| u32::from_be_bytes(body[at..at + 4].try_into().expect("four bytes"));
+        Some(Self { session: word(body, 0), clock: word(body, 8), vni: half(16), mtu: half(20), mode: half(24) })
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.session.to_be_bytes());
+        out.extend_from_slice(&self.clock.to_be_bytes());
+        for half in [self.vni, self.mtu, self.mode] {
+            out.extend_from_slice(&half.to_be_bytes());
+        }
+    }
+}
+
+fn head(out: &mut Vec<u8>, kind: u8, words: [u64; 4]) {
+    out.extend_from_slice(&MAGIC);
+    out.extend_from_slice(&[VERSION, kind, 0, 0]);
+    words.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
+}
+
+fn word(bytes: &[u8], at: usize) -> u64 {
+    u64::from_be_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+/// The span between two stamps of one clock, zero if they are the wrong way round.
+pub(super) fn between(earlier: u64, later: u64) -> Duration {
+    Duration::from_nanos(later.saturating_sub(earlier))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const GREETING: Greeting = Greeting { session: 7, clock: 8, vni: 9, mtu: 1_400, mode: 0 };
+
+    #[test]
+    fn every_message_is_read_as_it_was_written() {
+        let all = [
+            Message::Hello { greeting: GREETING, len: 1_454, knows: true },
+            Message::Hello { greeting: GREETING, len: 68, knows: false },
+            Message::Frame { number: 1, due: 2, sent: 3, bytes: &[4; 60] },
+            Message::Probe { number: 1, sent: 2, frames: 3 },
+            Message::Echo { number: 1, asked: 2, came: 3, sent: 4 },
+            Message::Bye { frames: 5 },
+        ];
+        for message in all {
+            let mut bytes = Vec::new();
+            message.write(11, &mut bytes);
+            assert_eq!(Message::parse(&bytes, 11), Ok((message, 11)));
+            if let Message::Hello { len, .. } = message {
+                assert_eq!(bytes.len(), len);
+            } else {
+                assert_eq!(Message::parse(&bytes, 12), Err(Stray::Token));
+            }
+            bytes[4] = 2;
+            assert_eq!(Message::parse(&bytes, 11), Err(Stray::Version(2)));
+            bytes[0] = 0;
+            assert_eq!(Message::parse(&bytes, 11), Err(Stray::Other));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_datagram_is_too_strange(
+            bytes in proptest::collection::vec(any::<u8>(), 0..200), kind in 0_u8..8, token in 0_u64..2,
+        ) {
+            let _ = Message::parse(&bytes, token);
+            let mut headed = Vec::new();
+            head(&mut headed, kind, [0; 4]);
+            headed.extend(bytes);
+            for len in 0..=headed.len() {
+                let _ = Message::parse(&headed[..len], token);
+            }
+        }
+    }
+}

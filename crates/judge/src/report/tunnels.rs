@@ -1,0 +1,105 @@
+//! What was found out about tunnels to other machines.
+
+use netloom_dataplane::{Distribution, TunnelReport};
+use netloom_fabric::PortId;
+use netloom_lab::fabric::port_id;
+use netloom_lab::{Direction, NodePlan, Plan, TunnelPlan};
+use netloom_units::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A tunnel to a lab of another machine, since the lab began.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TunnelRow {
+    /// Its node.
+    pub node: String,
+    /// The other machine, as the lab file has it.
+    pub remote: String,
+    /// The least time that the path there took lately: half of the round trip, unless both ends read one clock.
+    pub base_ns: u64,
+    /// Whether both ends read one clock, so that each way is known by itself.
+    pub one_clock: bool,
+    /// How long datagrams took from there: the median.
+    pub path_p50_ns: u64,
+    /// The same, 99th percentile.
+    pub path_p99_ns: u64,
+    /// The longest.
+    pub path_max_ns: u64,
+    /// How long after their instant frames came from there, 99th percentile; zero if they came in time.
+    pub behind_p99_ns: u64,
+    /// The mean delay that is described of the pipe from there, which makes up for that.
+    pub spare_ns: u64,
+    /// Frames that were sent there.
+    pub sent_frames: u64,
+    /// Frames that came from there, each counted once.
+    pub received_frames: u64,
+    /// Frames from there that the path lost.
+    pub lost_frames: u64,
+    /// Frames that came once more.
+    pub repeated_frames: u64,
+    /// Frames that were not sent since the far end was there no more.
+    pub missed_frames: u64,
+    /// Datagrams from that address that were none of the far end's.
+    pub stray_datagrams: u64,
+    /// Whether the far end ever took frames.
+    pub joined: bool,
+    /// How often it was silent for a while, or began anew.
+    pub gaps: u64,
+    /// How long it was silent altogether, before it was heard again.
+    pub silent_ns: u64,
+    /// When it was heard last, from time zero on, if it is silent or has left.
+    pub heard_until_ns: Option<u64>,
+    /// Whether it said that it leaves.
+    pub left: bool,
+}
+
+impl TunnelRow {
+    /// The rows of a plan's tunnels; `zero`: the run's time zero.
+    pub fn of_plan(plan: &Plan, reports: &[TunnelReport], zero: Instant) -> Vec<Self> {
+        let row = |node: &NodePlan| {
+            let tunnel = node.tunnel.as_ref()?;
+            let end = node.interfaces.first()?.end;
+            let report = reports.iter().find(|report| report.port == port_id(end))?;
+            Some(Self { spare_ns: spare(plan, report.port), ..Self::new(node, tunnel, report, zero) })
+        };
+        plan.nodes.iter().filter_map(row).collect()
+    }
+
+    fn new(node: &NodePlan, tunnel: &TunnelPlan, report: &TunnelReport, zero: Instant) -> Self {
+        Self {
+            node: node.name.clone(),
+            remote: tunnel.remote.clone(),
+            base_ns: report.base.as_nanos(),
+            one_clock: report.has_common_clock,
+            path_p50_ns: quantile(&report.took, 0.5),
+            path_p99_ns: quantile(&report.took, 0.99),
+            path_max_ns: quantile(&report.took, 1.0),
+            behind_p99_ns: quantile(&report.behind, 0.99),
+            spare_ns: 0,
+            sent_frames: report.sent,
+            received_frames: report.received,
+            lost_frames: report.lost,
+            repeated_frames: report.repeated,
+            missed_frames: report.missed,
+            stray_datagrams: report.strays,
+            joined: report.was_joined,
+            gaps: report.gaps,
+            silent_ns: report.silent.as_nanos(),
+            heard_until_ns: report.heard_until.map(|at| at.since(zero).as_nanos()),
+            left: report.has_left,
+        }
+    }
+}
+
+fn quantile(of: &Distribution, q: f64) -> u64 {
+    of.quantile(q).map_or(0, Duration::as_nanos)
+}
+
+/// The mean delay of the pipe that begins at this port.
+fn spare(plan: &Plan, port: PortId) -> u64 {
+    let begins_here = |link: &&netloom_lab::LinkPlan| link.ends.iter().any(|end| port_id(end.end) == port);
+    let Some(link) = plan.links.iter().find(begins_here) else { return 0 };
+    let from = |direction: &Direction| port_id(link.entry(*direction).end) == port;
+    let Some(direction) = link.directions().iter().find(|direction| from(direction)) else { return 0 };
+    link.pipes[direction.index()].delay.mean().as_nanos()
+}

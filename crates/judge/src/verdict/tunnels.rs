@@ -1,0 +1,100 @@
+//! What tunnels to other machines did that is not described.
+
+use super::Allowed;
+use crate::quantity::{counted, span};
+use crate::{Finding, TunnelRow};
+
+/// The findings about a tunnel. Slowing the lab helps against none: the path keeps its own time.
+pub(super) fn findings(allowed: &Allowed, tunnel: &TunnelRow) -> Vec<Finding> {
+    let finding = |text: String| Finding { subject: format!("tunnel {}", tunnel.node), text, slowing: None };
+    let all = [lost(tunnel), absent(tunnel), missed(tunnel), late(allowed, tunnel)];
+    all.into_iter().flatten().map(finding).collect()
+}
+
+fn lost(tunnel: &TunnelRow) -> Option<String> {
+    let TunnelRow { lost_frames: lost, received_frames: received, .. } = *tunnel;
+    (lost > 0).then(|| {
+        let all = lost + received;
+        format!(
+            "the path lost {lost} of {} from the far end ({:.2} %), outside the models",
+            counted(usize::try_from(all).unwrap_or(usize::MAX), "frame"),
+            lost as f64 / all as f64 * 100.0
+        )
+    })
+}
+
+fn absent(tunnel: &TunnelRow) -> Option<String> {
+    if !tunnel.joined {
+        return Some("the far end never took frames".into());
+    }
+    match tunnel.heard_until_ns {
+        Some(until) if !tunnel.left => Some(format!("the far end was not heard any more after {}", span(until))),
+        _ if tunnel.gaps > 0 => {
+            let times = counted(usize::try_from(tunnel.gaps).unwrap_or(usize::MAX), "time");
+            Some(format!("the far end was silent or began anew {times}, for {} altogether", span(tunnel.silent_ns)))
+        }
+        _ => None,
+    }
+}
+
+fn missed(tunnel: &TunnelRow) -> Option<String> {
+    let left = tunnel.heard_until_ns.filter(|_| tunnel.left)?;
+    (tunnel.missed_frames > 0).then(|| {
+        let count = counted(usize::try_from(tunnel.missed_frames).unwrap_or(usize::MAX), "frame");
+        format!("the far end left after {}, and {count} for it could not be sent", span(left))
+    })
+}
+
+fn late(allowed: &Allowed, tunnel: &TunnelRow) -> Option<String> {
+    let TunnelRow { behind_p99_ns: behind, spare_ns: spare, path_p99_ns: path, .. } = *tunnel;
+    (behind > spare + allowed.lateness_ns).then(|| {
+        format!(
+            "1 % of its frames came {} or more after the instant at which they were due there, and the delay from there makes up for {}: \
+             the path took up to {}, so describe a delay of that or more, in either lab",
+            span(behind),
+            span(spare),
+            span(path)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_lab::Bounds;
+
+    fn told(tunnel: &TunnelRow) -> String {
+        let texts = findings(&Bounds::default().into(), tunnel).into_iter().map(|finding| finding.text);
+        texts.collect::<Vec<_>>().join("; ")
+    }
+
+    fn fine() -> TunnelRow {
+        TunnelRow {
+            node: "far".into(),
+            joined: true,
+            received_frames: 900,
+            path_p99_ns: 3_200_000,
+            ..TunnelRow::default()
+        }
+    }
+
+    #[test]
+    fn a_tunnel_as_described_is_not_found() {
+        assert_eq!(told(&fine()), "");
+        // It left in the end, and nothing was for it any more.
+        assert_eq!(told(&TunnelRow { heard_until_ns: Some(5), left: true, ..fine() }), "");
+        assert_eq!(told(&TunnelRow { behind_p99_ns: 3_000_000, spare_ns: 20_000_000, ..fine() }), "");
+    }
+
+    #[test]
+    fn what_the_path_and_the_far_end_did_is_found() {
+        assert!(told(&TunnelRow { lost_frames: 100, ..fine() }).contains("lost 100 of 1000 frames"));
+        assert!(told(&TunnelRow { joined: false, ..fine() }).contains("never took frames"));
+        let gone = TunnelRow { heard_until_ns: Some(12_300_000_000), missed_frames: 7, ..fine() };
+        assert_eq!(told(&gone), "the far end was not heard any more after 12.3 s");
+        assert!(told(&TunnelRow { left: true, ..gone }).contains("and 7 frames for it could not be sent"));
+        assert!(told(&TunnelRow { gaps: 1, silent_ns: 2_000_000_000, ..fine() }).contains("1 time, for 2 s"));
+        let late = told(&TunnelRow { behind_p99_ns: 3_000_000, spare_ns: 500_000, ..fine() });
+        assert!(late.contains("describe a delay"), "{late}");
+    }
+}

@@ -1,0 +1,207 @@
+//! Tunnels between labs of two machines. The machines are network namespaces, as is the path between them: nothing here touches the
+//! machine that the tests run on.
+
+use crate::bed::{Bed, Finished, User, is_root};
+
+const MACHINES: &str = include_str!("tunnel.sh");
+
+/// Plays a script where there are both machines.
+fn play(bed: &Bed, script: &str) -> Finished {
+    bed.write("play.sh", &format!("NETLOOM={}/netloom\n{MACHINES}\n{script}", bed.path().display()));
+    let flags = if bed.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
+    bed.run("unshare", &[flags, "bash", "play.sh"])
+}
+
+/// The number behind `key=` in a line of what a script has printed.
+fn number(text: &str, key: &str) -> f64 {
+    let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+    value.and_then(|value| value.trim().parse().ok()).unwrap_or_else(|| panic!("no number {key} in:\n{text}"))
+}
+
+/// Two labs with a host each; `settings` of the tunnels and the left link.
+fn labs(bed: &Bed, [left, right]: [&str; 2], line: &str) {
+    let lab = |host: &str, own: u8, remote: u8, tunnel: &str, link: &str| {
+        format!(
+            "nodes: {{{host}: {{}}, far: {{kind: tunnel, remote: 10.8.0.{remote}{tunnel}}}}}\n\
+             links: {{line: {{ends: [{{node: {host}, address: [10.9.0.{own}/24, 'fd09::{own}/64']}}, far]{link}}}}}\n\
+             bounds: {{lateness: 50 ms}}\n"
+        )
+    };
+    bed.write("left.yaml", &lab("hither", 1, 2, left, line));
+    bed.write("right.yaml", &lab("thither", 2, 1, right, ""));
+}
+
+fn findings(bed: &Bed, lab: &str) -> String {
+    bed.json(lab, "report.json")["verdict"]["findings"].to_string()
+}
+
+#[test]
+fn two_labs_are_one_network_with_the_delay_that_is_described() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        labs(&bed, ["", ""], ", delay: 20 ms");
+        bed.write(
+            "path.yaml",
+            "nodes: {one: {kind: external, interface: one}, two: {kind: external, interface: two}}\n\
+             links: {path: {ends: [one, two], delay: 3 ms, mtu: 1600}}\nbounds: {lateness: 50 ms}\n",
+        );
+        let script = r"
+            $NETLOOM up path.yaml
+            both
+            for way in 10.9.0.2 fd09::2; do
+                a $NETLOOM exec left hither -- ping -c 40 -i 0.02 -w 20 $way > ping
+                echo rtt=$(sed -n 's|^rtt[^=]*= \([0-9.]*\)/.*|\1|p' ping)
+            done
+            a $NETLOOM exec left hither -- ping -M do -s 1472 -c 3 -i 0.1 -w 9 -q 10.9.0.2
+            [ $AHEAD = 0 ] || $NETLOOM set path path loss=30%
+            sleep 0.3
+            a $NETLOOM exec left hither -- ping -c 50 -i 0.01 -q 10.9.0.2 || true
+            sleep 1
+            a $NETLOOM down left || echo left=$?
+            b $NETLOOM down right || echo right=$?
+            $NETLOOM down path || [ $? = 5 ]
+            ";
+        for ahead in [0, 1_000] {
+            let told = play(&bed, &format!("{script}").replace("$AHEAD", &ahead.to_string()));
+            let told = told.expect_code(0).stdout;
+            for rtt in told.lines().filter_map(|line| line.strip_prefix("rtt=")) {
+                let rtt: f64 = rtt.parse().unwrap();
+                // Without the path taken off it would be 46; never may it be less.
+                assert!((39.9..44.0).contains(&rtt), "{rtt}: {told}");
+            }
+            let rows = bed.json("left", "report.json")["tunnels"].to_string();
+            assert!(rows.contains("\"remote\":\"10.8.0.2\""), "{rows}");
+            let base = bed.json("left", "report.json")["tunnels"][0]["base_ns"].as_u64().unwrap();
+            assert!((2_900_000..8_000_000).contains(&base), "{base}");
+            if ahead > 0 {
+                assert!(findings(&bed, "left").contains("the path lost"), "{}", findings(&bed, "left"));
+            }
+        }
+        ["left", "right", "path"].iter().for_each(|lab| bed.assert_nothing_is_left(lab));
+    }
+}
+
+/// What each of the two says that cannot be joined.
+fn refused(bed: &Bed, settings: [&str; 2], line: &str) -> [String; 2] {
+    labs(bed, settings, line);
+    let script = r"
+        bridge
+        b $NETLOOM up right.yaml > right.log 2>&1 & starts=$!
+        a $NETLOOM up left.yaml > left.log 2>&1 || echo left=$?
+        wait $starts || echo right=$?
+        a $NETLOOM ps
+        ";
+    let told = play(bed, script).expect_code(0).stdout;
+    assert_eq!((number(&told, "left"), number(&told, "right")), (4.0, 4.0), "{told}");
+    assert!(told.contains("no lab is up"), "{told}");
+    ["left.log", "right.log"].map(|log| std::fs::read_to_string(bed.work().join(log)).unwrap())
+}
+
+#[test]
+fn ends_that_do_not_fit_are_told_at_both() {
+    let bed = Bed::new(User::Own);
+    let [left, right] = refused(&bed, [", vni: 7", ""], "");
+    assert!(
+        left.contains("left.yaml:1: key `vni`: the far end's tunnel has `vni: 1`, and this one `vni: 7`"),
+        "{left}"
+    );
+    assert!(right.contains("has `vni: 7`, and this one `vni: 1`"), "{right}");
+    let [left, right] = refused(&bed, ["", ""], ", mtu: 1400");
+    assert!(left.contains("the far end's link has `mtu: 1500`, and this one `mtu: 1400`"), "{left}");
+    assert!(right.contains("has `mtu: 1400`, and this one `mtu: 1500`"), "{right}");
+    // Each waits as long as it says, for nobody.
+    let [left, right] = refused(&bed, [", wait: 300 ms, port: 5000", ", wait: 300 ms"], "");
+    assert!(left.contains("key `remote`: the far end at 10.8.0.2:5000 was silent for 300 ms"), "{left}");
+    assert!(right.contains("waiting for the far end of tunnel far at 10.8.0.1:29789"), "{right}");
+    ["left", "right"].iter().for_each(|lab| bed.assert_nothing_is_left(lab));
+}
+
+#[test]
+fn what_the_machine_cannot_do_is_refused_before_anything_is_made() {
+    let bed = Bed::new(User::Own);
+    labs(&bed, [", wait: 300 ms", ", wait: 300 ms"], ", mtu: 1550");
+    let script = r#"
+        bridge
+        a $NETLOOM up left.yaml || echo mtu=$?
+        a python3 -c 'import os, socket, time
+taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+taken.bind(("", 29789))
+open("taken", "w").close()
+while os.path.exists("taken"): time.sleep(0.01)' & taker=$!
+        until [ -e taken ]; do sleep 0.01; done
+        sed -i 's/, mtu: 1550//' left.yaml
+        a $NETLOOM up left.yaml || echo port=$?
+        rm taken
+        wait $taker
+        sed -i 's/10.8.0.2/192.0.2.1/' left.yaml
+        a $NETLOOM up left.yaml || echo way=$?
+        a $NETLOOM check left.yaml
+        "#;
+    let told = play(&bed, script).expect_code(0);
+    for key in ["mtu", "port", "way"] {
+        assert!((number(&told.stdout, key) - 4.0).abs() < 0.1, "{}", told.stdout);
+    }
+    let said = told.stderr;
+    assert!(said.contains("carries 1600 at most: write `mtu: 1514` at the link, here and at the far end"), "{said}");
+    assert!(said.contains("key `port`: port 29789 of UDP is in use here"), "{said}");
+    assert_eq!(said.matches("key `remote`: no way leads from this machine to `192.0.2.1`").count(), 2, "{said}");
+    bed.assert_nothing_is_left("left");
+}
+
+/// Sends datagrams as if they came from the far end: nonsense, and messages with the right beginning.
+const HOSTILE: &str = r#"
+cat > hostile.py << 'END'
+import random, socket, struct
+chance = random.Random(7)
+wire = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP)
+for number in range(4000):
+    body = chance.randbytes(chance.randrange(0, 1500))
+    if number % 2:
+        body = b"NLTN" + bytes([chance.choice([1, 1, 1, 2]), chance.randrange(0, 8), 0, 0]) + body
+    wire.sendto(struct.pack("!HHHH", 29789, 29789, 8 + len(body), 0) + body, ("10.8.0.1", 0))
+other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for number in range(100):
+    other.sendto(b"from another port", ("10.8.0.1", 29789))
+END
+"#;
+
+#[test]
+fn hostile_datagrams_are_counted_and_do_nothing() {
+    let bed = Bed::new(User::Own);
+    labs(&bed, ["", ""], "");
+    let script = r"
+        bridge
+        both
+        b python3 hostile.py
+        a $NETLOOM exec left hither -- ping -c 5 -i 0.05 -w 9 -q 10.9.0.2
+        sleep 0.5
+        a $NETLOOM down left || true
+        b $NETLOOM down right || true
+        ";
+    play(&bed, &format!("{HOSTILE}{script}")).expect_code(0);
+    let row = bed.json("left", "report.json")["tunnels"][0].clone();
+    assert!(row["stray_datagrams"].as_u64().unwrap() >= 3_000, "{row}");
+    assert_eq!(row["lost_frames"], 0, "{row}");
+    ["left", "right"].iter().for_each(|lab| bed.assert_nothing_is_left(lab));
+}
+
+#[test]
+fn a_far_end_that_dies_is_told_and_may_come_back() {
+    let bed = Bed::new(User::Own);
+    labs(&bed, ["", ""], "");
+    let script = r"
+        bridge
+        both
+        a $NETLOOM exec left hither -- ping -c 3 -i 0.05 -w 9 -q 10.9.0.2
+        kill -9 $(b $NETLOOM ps | grep ^right | awk '{ print $(NF - 1) }')
+        sleep 2
+        b $NETLOOM up right.yaml
+        until a $NETLOOM exec left hither -- ping -c 1 -w 1 -q 10.9.0.2; do sleep 0.1; done
+        b $NETLOOM down right || true
+        a $NETLOOM down left || true
+        ";
+    play(&bed, script).expect_code(0);
+    let found = findings(&bed, "left");
+    assert!(found.contains("was silent or began anew"), "{found}");
+    ["left", "right"].iter().for_each(|lab| bed.assert_nothing_is_left(lab));
+}
