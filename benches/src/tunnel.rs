@@ -80,8 +80,8 @@ fn stream(settings: &Settings) -> Result<Row, String> {
             0,
             &format!("right sh -c '{server}' >&2; left sh -c '{}'", quoted(&transfer)),
         )?)?);
-        let transfer = transfer::pinned_tcp("10.81.0.2", time);
-        let script = format!("ip netns exec b sh -c '{server}' >&2; between sh -c '{}'", quoted(&transfer));
+        let beside = transfer::pinned_tcp("10.81.0.2", time);
+        let script = format!("ip netns exec b sh -c '{server}' >&2; between sh -c '{}'", quoted(&beside));
         path.push(gbit(&joined(settings, "plain", 0, &script)?)?);
     }
     let remark = format!("the path itself {} Gbit/s", number(median(&path)?));

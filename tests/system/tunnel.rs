@@ -89,7 +89,7 @@ fn refused(bed: &Bed, settings: [&str; 2], line: &str) -> [String; 2] {
         b $NETLOOM up right.yaml > right.log 2>&1 & starts=$!
         a $NETLOOM up left.yaml > left.log 2>&1 || echo left=$?
         wait $starts || echo right=$?
-        a $NETLOOM ps
+        a $NETLOOM ps 2>&1
         ";
     let told = play(bed, script).expect_code(0).stdout;
     assert_eq!((number(&told, "left"), number(&told, "right")), (4.0, 4.0), "{told}");

@@ -372,12 +372,12 @@ impl Tunnel {
     }
 
     /// Takes a datagram.
-    fn take(&mut self, bytes: &[u8], came: u64, clock: Clock, edge: &mut Edge) {
-        let Ok(frame) = self.far.take(bytes, came) else {
+    fn take(&mut self, datagram: &[u8], came: u64, clock: Clock, edge: &mut Edge) {
+        let Ok(frame) = self.far.take(datagram, came) else {
             self.far.heard_of.strays += 1;
             return;
         };
-        let Some(Come { due, came, bytes }) = frame else { return };
+        let Some(Come { due, bytes }) = frame else { return };
         self.received += 1;
         let longest = usize::try_from(self.far.settings.mtu + FRAME_HEADER).expect("an MTU is small");
         let is_frame = (SHORTEST..=longest).contains(&bytes.len()) && due.saturating_sub(came) < FARTHEST;

@@ -32,7 +32,7 @@ fn same_port<'a>(tunnels: impl Iterator<Item = &'a TunnelSpec>) -> Vec<Diagnosti
     let mut errors = Vec::new();
     for own in tunnels {
         let port = own.port.as_ref().map_or(TunnelPlan::PORT, |port| port.value);
-        let Some(first) = seen.insert(port, own.port.as_ref().map_or(own.remote.span, |port| port.span)) else {
+        let Some(first) = seen.insert(port, own.port.as_ref().map_or(own.remote.span, |said| said.span)) else {
             continue;
         };
         let message = format!("another tunnel has port {port}: write another `port` here, and at its far end");

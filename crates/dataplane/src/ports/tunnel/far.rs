@@ -77,7 +77,6 @@ pub(super) struct Heard {
 pub(super) struct Come<'a> {
     /// The instant of this end's clock at which it is to leave.
     pub(super) due: u64,
-    pub(super) came: u64,
     pub(super) bytes: &'a [u8],
 }
 
@@ -247,7 +246,7 @@ impl Far {
         }
         self.hear(came);
         Ok(match message {
-            Message::Frame { number, due, sent, bytes } => self.frame(number, due, sent, bytes, came),
+            Message::Frame { number, due, sent, bytes: frame } => self.frame(number, due, sent, frame, came),
             Message::Probe { number, sent, frames } => {
                 self.is_ready |= number & 1 == 1;
                 self.told_of(frames, came);
@@ -293,7 +292,7 @@ impl Far {
             return None;
         }
         self.heard_of.took.record(between(0, self.path.took(sent, came)), 1);
-        Some(Come { due: self.path.here(due, came), came, bytes })
+        Some(Come { due: self.path.here(due, came), bytes })
     }
 
     /// The far end greets: `borne` is the token that it takes this end to have.

@@ -57,7 +57,8 @@ impl Train {
 }
 
 struct Buffers {
-    bytes: [[u8; ROOM]; MESSAGES],
+    /// A room for each message.
+    bytes: Vec<u8>,
     beside: [[u64; BESIDE / 8]; MESSAGES],
 }
 
@@ -187,14 +188,13 @@ impl Socket {
 
 impl Inbox {
     pub(super) fn new() -> Self {
-        // SAFETY: all-zero bytes are valid for arrays of integers. Made on the heap, as it is too large for a stack.
-        let buffers = unsafe { Box::<Buffers>::new_zeroed().assume_init() };
-        Self { buffers, found: Vec::new() }
+        let buffers = Buffers { bytes: vec![0; ROOM * MESSAGES], beside: [[0; BESIDE / 8]; MESSAGES] };
+        Self { buffers: Box::new(buffers), found: Vec::new() }
     }
 
     /// What was found, each with its instant in nanoseconds of `CLOCK_MONOTONIC`.
     pub(super) fn datagrams(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        self.found.iter().map(|(buffer, range, came)| (&self.buffers.bytes[*buffer][range.clone()], *came))
+        self.found.iter().map(|(buffer, range, came)| (&self.buffers.bytes[buffer * ROOM..][range.clone()], *came))
     }
 
     /// Reads what has come; returns how many datagrams, zero if that is none. Errors that the kernel tells of what was sent
@@ -205,8 +205,8 @@ impl Inbox {
         let mut parts = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; MESSAGES];
         // SAFETY: all-zero bytes are a valid `mmsghdr`: null pointers and zero lengths.
         let mut messages: [libc::mmsghdr; MESSAGES] = unsafe { std::mem::zeroed() };
-        for (index, message) in messages.iter_mut().enumerate() {
-            let (bytes, beside) = (&mut buffers.bytes[index], &mut buffers.beside[index]);
+        let rooms = buffers.bytes.chunks_exact_mut(ROOM).zip(&mut buffers.beside);
+        for ((index, message), (bytes, beside)) in messages.iter_mut().enumerate().zip(rooms) {
             parts[index] = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: ROOM };
             let header = &mut message.msg_hdr;
             (header.msg_iov, header.msg_iovlen) = (&raw mut parts[index], 1);
