@@ -7,7 +7,12 @@ const MACHINES: &str = include_str!("tunnel.sh");
 
 /// Plays a script where there are both machines.
 fn play(bed: &Bed, script: &str) -> Finished {
-    bed.write("play.sh", &format!("NETLOOM={}/netloom\n{MACHINES}\n{script}", bed.path().display()));
+    play_ahead(bed, 0, script)
+}
+
+/// The same, where the clock of the right machine is ahead by so many seconds.
+fn play_ahead(bed: &Bed, ahead: u32, script: &str) -> Finished {
+    bed.write("play.sh", &format!("NETLOOM={}/netloom\nAHEAD={ahead}\n{MACHINES}\n{script}", bed.path().display()));
     let flags = if bed.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
     bed.run("unshare", &[flags, "bash", "play.sh"])
 }
@@ -62,7 +67,7 @@ fn two_labs_are_one_network_with_the_delay_that_is_described() {
             $NETLOOM down path || [ $? = 5 ]
             ";
         for ahead in [0, 1_000] {
-            let told = play(&bed, &format!("{script}").replace("$AHEAD", &ahead.to_string()));
+            let told = play_ahead(&bed, ahead, script);
             let told = told.expect_code(0).stdout;
             for rtt in told.lines().filter_map(|line| line.strip_prefix("rtt=")) {
                 let rtt: f64 = rtt.parse().unwrap();
@@ -71,6 +76,7 @@ fn two_labs_are_one_network_with_the_delay_that_is_described() {
             }
             let rows = bed.json("left", "report.json")["tunnels"].to_string();
             assert!(rows.contains("\"remote\":\"10.8.0.2\""), "{rows}");
+            assert_eq!(rows.contains("\"one_clock\":true"), ahead == 0, "{rows}");
             let base = bed.json("left", "report.json")["tunnels"][0]["base_ns"].as_u64().unwrap();
             assert!((2_900_000..8_000_000).contains(&base), "{base}");
             if ahead > 0 {
@@ -100,19 +106,19 @@ fn refused(bed: &Bed, settings: [&str; 2], line: &str) -> [String; 2] {
 #[test]
 fn ends_that_do_not_fit_are_told_at_both() {
     let bed = Bed::new(User::Own);
-    let [left, right] = refused(&bed, [", vni: 7", ""], "");
-    assert!(
-        left.contains("left.yaml:1: key `vni`: the far end's tunnel has `vni: 1`, and this one `vni: 7`"),
-        "{left}"
-    );
-    assert!(right.contains("has `vni: 7`, and this one `vni: 1`"), "{right}");
-    let [left, right] = refused(&bed, ["", ""], ", mtu: 1400");
-    assert!(left.contains("the far end's link has `mtu: 1500`, and this one `mtu: 1400`"), "{left}");
-    assert!(right.contains("has `mtu: 1400`, and this one `mtu: 1500`"), "{right}");
+    let told = |settings, line, expected: [&str; 2]| {
+        for (text, part) in refused(&bed, settings, line).iter().zip(expected) {
+            assert!(text.contains(part), "no {part} in: {text}");
+        }
+    };
+    let here = "left.yaml:1: key `vni`: the far end's tunnel has `vni: 1`, and this one `vni: 7`";
+    told([", vni: 7", ""], "", [here, "has `vni: 7`, and this one `vni: 1`"]);
+    let mtu = "the far end's link has `mtu: 1500`, and this one `mtu: 1400`";
+    told(["", ""], ", mtu: 1400", [mtu, "has `mtu: 1400`, and this one `mtu: 1500`"]);
     // Each waits as long as it says, for nobody.
-    let [left, right] = refused(&bed, [", wait: 300 ms, port: 5000", ", wait: 300 ms"], "");
-    assert!(left.contains("key `remote`: the far end at 10.8.0.2:5000 was silent for 300 ms"), "{left}");
-    assert!(right.contains("waiting for the far end of tunnel far at 10.8.0.1:29789"), "{right}");
+    let silent = "key `remote`: the far end at 10.8.0.2:5000 was silent for 300 ms";
+    let there = "waiting for the far end of tunnel far at 10.8.0.1:29789";
+    told([", wait: 300 ms, port: 5000", ", wait: 300 ms"], "", [silent, there]);
     ["left", "right"].iter().for_each(|lab| bed.assert_nothing_is_left(lab));
 }
 
