@@ -210,8 +210,8 @@ mod tests {
         let (path, now) = played(2, 0, 0, true);
         assert!(path.is_common() && path.ahead(now) == 0);
         assert_eq!(path.took(now - 3_000_000, now), 3_000_000);
-        let (path, now) = played(2, 10_000_000, 0, true);
-        assert!(!path.is_common() && (path.ahead(now) - 10_000_000).abs() < 50_000);
+        let (other, end) = played(2, 10_000_000, 0, true);
+        assert!(!other.is_common() && (other.ahead(end) - 10_000_000).abs() < 50_000);
     }
 
     #[test]
