@@ -36,7 +36,6 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "convergence" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\nready: {{{pair}}}\n"),
         "node" if SWITCH_KEYS.contains(&key.name) => switch(key.name, &pair),
         "node" if EXTERNAL_KEYS.contains(&key.name) => external(key.name, &pair),
-        "node" if ["remote", "port", "vni", "wait"].contains(&key.name) => tunnel(key.name, &pair),
         "node" if ["nat", "dhcp", "addresses"].contains(&key.name) => lab_with_service(section, key),
         "node" => node_lab(key.name, &pair),
         "rule" => {
@@ -161,18 +160,18 @@ fn whole_lab(key: &str, pair: &str, network: &str) -> String {
     }
 }
 
-const EXTERNAL_KEYS: [&str; 5] = ["interface", "mode", "vlan", "promiscuous", "force"];
+const EXTERNAL_KEYS: [&str; 9] = ["interface", "mode", "vlan", "promiscuous", "force", "remote", "port", "vni", "wait"];
 
-/// A lab with an external interface that has this.
+/// A lab with an external interface or a tunnel that has this.
 fn external(key: &str, pair: &str) -> String {
+    if ["remote", "port", "vni", "wait"].contains(&key) {
+        let remote = if key == "remote" { "" } else { "remote: 192.0.2.7, " };
+        return format!(
+            "nodes: {{t1: {{kind: tunnel, {remote}{pair}}}, c0: {{}}}}\nlinks: {{uplink: {{ends: [c0, t1]}}}}\n"
+        );
+    }
     let interface = if key == "interface" { "" } else { "interface: eth1, " };
     format!("nodes: {{e1: {{kind: external, {interface}{pair}}}, c0: {{}}}}\nlinks: {{uplink: {{ends: [c0, e1]}}}}\n")
-}
-
-/// A lab with a tunnel that has this.
-fn tunnel(key: &str, pair: &str) -> String {
-    let remote = if key == "remote" { "" } else { "remote: 192.0.2.7, " };
-    format!("nodes: {{t1: {{kind: tunnel, {remote}{pair}}}, c0: {{}}}}\nlinks: {{uplink: {{ends: [c0, t1]}}}}\n")
 }
 
 /// What switches and OpenFlow switches have.
