@@ -202,7 +202,7 @@ impl PortGroup for Group {
             };
             lost |= u64::from(is_lost) << index;
         }
-        self.verdicts.send(&self.queue);
+        self.verdicts.send(&self.queue, self.held.is_empty());
         let now = self.clock.now();
         for (index, delivery) in batch.drain(..).enumerate() {
             if lost >> index & 1 == 0 {
@@ -220,7 +220,7 @@ impl PortGroup for Group {
     }
 
     fn flush(&mut self, _out: &mut Handover) {
-        self.verdicts.send(&self.queue);
+        self.verdicts.send(&self.queue, self.held.is_empty());
     }
 
     fn descriptor(&self) -> RawFd {

@@ -24,6 +24,7 @@ const TYPE: u16 = 0x3fff;
 const PACKET: u16 = SUBSYSTEM;
 const VERDICT: u16 = SUBSYSTEM | 1;
 const CONFIG: u16 = SUBSYSTEM | 2;
+const VERDICT_ON_ALL: u16 = SUBSYSTEM | 3;
 // Attributes of a packet and of a verdict.
 const PACKET_HEADER: u16 = 1;
 const VERDICT_HEADER: u16 = 2;
@@ -180,6 +181,13 @@ pub(super) fn verdict(messages: &mut Vec<u8>, queue: u16, id: u32, verdict: Verd
         if len > 0 && len <= MOST_BYTES as usize {
             attribute(message, PAYLOAD, altered);
         }
+    });
+}
+
+/// Adds a verdict on all packets that the kernel holds up to one to `messages` (`NFQNL_MSG_VERDICT_BATCH`).
+pub(super) fn verdict_on_all(messages: &mut Vec<u8>, queue: u16, last: u32, verdict: Verdict) {
+    write(messages, VERDICT_ON_ALL, REQUEST, queue, |message| {
+        attribute(message, VERDICT_HEADER, &[&(verdict as u32).to_be_bytes(), &last.to_be_bytes()]);
     });
 }
 

@@ -166,33 +166,66 @@ impl Inbox {
 /// Verdicts that are to be told together.
 pub(super) struct Verdicts {
     written: Vec<u8>,
+    /// What goes on as it came, before anything else is written: all of it may be said in one message.
+    accepted: Vec<u32>,
 }
 
 /// What was written is sent when it is that long. With one verdict more, of a packet with new bytes, it still fits into a socket's
 /// buffer as the system gives it to everybody.
 const FULL: usize = 64 << 10;
+/// As many verdicts, of packets that go on as they came, are of that length.
+const MOST_ACCEPTED: usize = 1_024;
 
 impl Verdicts {
     pub(super) fn new() -> Self {
-        Self { written: Vec::with_capacity(FULL + LONGEST) }
+        Self { written: Vec::with_capacity(FULL + LONGEST), accepted: Vec::with_capacity(MOST_ACCEPTED) }
     }
 
     /// Adds one.
     pub(super) fn add(&mut self, queue: &NetfilterQueue, id: u32, verdict: Verdict, altered: &[&[u8]]) {
+        let is_unaltered = verdict == Verdict::Accept && altered.is_empty();
+        if is_unaltered && self.written.is_empty() && self.accepted.len() < MOST_ACCEPTED {
+            self.accepted.push(id);
+            return;
+        }
+        self.write_accepted(queue);
         message::verdict(&mut self.written, queue.number, id, verdict, altered);
         if self.written.len() >= FULL {
-            self.send(queue);
+            self.tell(queue);
         }
     }
 
-    /// Tells the kernel all that were added.
-    pub(super) fn send(&mut self, queue: &NetfilterQueue) {
+    /// Tells the kernel all that were added. `all`: of the packets that were read, the kernel holds no others.
+    pub(super) fn send(&mut self, queue: &NetfilterQueue, all: bool) {
+        match latest(&self.accepted).filter(|_| all && self.written.is_empty()) {
+            Some(last) => {
+                self.accepted.clear();
+                message::verdict_on_all(&mut self.written, queue.number, last, Verdict::Accept);
+            }
+            None => self.write_accepted(queue),
+        }
+        self.tell(queue);
+    }
+
+    fn write_accepted(&mut self, queue: &NetfilterQueue) {
+        for id in self.accepted.drain(..) {
+            message::verdict(&mut self.written, queue.number, id, Verdict::Accept, &[]);
+        }
+    }
+
+    fn tell(&mut self, queue: &NetfilterQueue) {
         if !self.written.is_empty() {
             // What the kernel cannot take it never will: the packets go when the queue does.
             let _ = queue.send(&self.written);
             self.written.clear();
         }
     }
+}
+
+/// The last of some numbers of packets that were held at the same time. The kernel counts through, and begins anew.
+fn latest(ids: &[u32]) -> Option<u32> {
+    let later = |one: u32, other: u32| if one.wrapping_sub(other).cast_signed() > 0 { one } else { other };
+    ids.iter().copied().reduce(later)
 }
 
 #[cfg(test)]
@@ -205,5 +238,12 @@ mod tests {
             "    7   1234     0 2 65531     3     4       12  1\n   70      9     1 2   256    50    60       12  1\n";
         assert_eq!([7, 70, 8].map(|number| drops_of(text, number)), [3, 50, 0]);
         assert_eq!(drops_of("7 1\nnonsense\n7 1 2 3 4 x y\n", 7), 0);
+    }
+
+    #[test]
+    fn numbers_begin_anew_when_they_are_used_up() {
+        assert_eq!(latest(&[]), None);
+        assert_eq!(latest(&[7, 9, 8]), Some(9));
+        assert_eq!(latest(&[u32::MAX - 1, 1, u32::MAX]), Some(1));
     }
 }

@@ -120,6 +120,15 @@ fn a_verdict_is_written_as_the_kernel_reads_it() {
 }
 
 #[test]
+fn one_verdict_stands_for_all_packets_up_to_one() {
+    let mut written = Vec::new();
+    verdict_on_all(&mut written, 0x0102, 0x0a0b_0c0d, Verdict::Accept);
+    let header = [&32_u32.to_ne_bytes()[..], &0x303_u16.to_ne_bytes(), &1_u16.to_ne_bytes(), &[0; 8]].concat();
+    let decision = [&12_u16.to_ne_bytes()[..], &2_u16.to_ne_bytes(), &[0, 0, 0, 1, 0x0a, 0x0b, 0x0c, 0x0d]].concat();
+    assert_eq!(written, [header, vec![0, 0, 1, 2], decision].concat());
+}
+
+#[test]
 fn a_packet_that_is_too_long_for_a_message_stays_as_it_is() {
     let mut written = Vec::new();
     verdict(&mut written, 1, 2, Verdict::Accept, &[&[0; 65_532]]);
