@@ -12,22 +12,16 @@
 mod nft;
 
 use crate::error::KernelError;
-use crate::programs::{PATH, exists};
+use crate::tables::{self, NFT, VARIANTS, is_there};
 use nix::sched::{CloneFlags, setns};
-use std::env;
-use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::num::NonZeroU16;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
-/// The programs that write rules, in the order in which they are tried: what the machine's administrator has chosen, and what there
-/// is beside it. A kernel may have only one of the two kinds.
-const VARIANTS: [&str; 3] = ["", "-nft", "-legacy"];
 const FAMILIES: [&str; 2] = ["iptables", "ip6tables"];
-const NFT: &str = "nft";
 /// Chains have names of 28 bytes at most (`XT_EXTENSION_MAXNAMELEN`).
 const CHAIN: &str = "netloom-";
 /// With what comments of rules begin.
@@ -40,9 +34,6 @@ const PATIENCE: &str = "30";
 const MARKS: u32 = 0x6e65_0000;
 /// The bits of the prefix. Marks of connections have what is behind the prefix in these bits: many a program uses the lower ones.
 const PREFIX: u32 = 0xffff_0000;
-/// What legacy programs lock, which an ordinary user's cannot.
-const LOCK: &str = "/run/xtables.lock";
-
 /// The firewall of a network namespace, and the name of rules in it.
 #[derive(Debug)]
 pub struct Firewall {
@@ -116,7 +107,7 @@ impl Firewall {
         let Err(tables) = by_tables else { return Ok(()) };
         // One family may have been written. The error that is reported is the first.
         let _ = self.remove();
-        if !exists(NFT, &path()) {
+        if !is_there(NFT) {
             return Err(self.refused("write", &tables));
         }
         let by_nft = self.told(NFT, &["-f", "-"], &nft::table(&self.chain(), diversion));
@@ -216,53 +207,26 @@ impl Firewall {
     /// Has a program carry out a text; the first line of what it says against it.
     fn told(&self, program: &str, arguments: &[&str], text: &str) -> Result<(), String> {
         let output = self.run(program, arguments, text).map_err(|error| format!("{program}: {error}"))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        Err(format!("{program}: {}", said.first().copied().unwrap_or("it failed, and did not say why")))
+        tables::objection(&output).map_or(Ok(()), |why| Err(format!("{program}: {why}")))
     }
 
     /// Runs a program in the namespace of the rules.
     fn run(&self, program: &str, arguments: &[&str], input: &str) -> io::Result<Output> {
         let home = self.home.as_raw_fd();
-        let mut command = Command::new(program);
-        command.args(arguments).env("PATH", path()).env("LC_ALL", "C");
-        let lock = File::options().write(true).create(true).truncate(false).open(LOCK);
-        if lock.is_err() {
-            command.env(
-                "XTABLES_LOCKFILE",
-                env::temp_dir().join(format!("netloom-xtables-{}.lock", nix::unistd::geteuid())),
-            );
-        }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = tables::command(program, arguments);
         let enter = move || {
             // SAFETY: the parent keeps the descriptor open while it waits for this process.
             setns(unsafe { BorrowedFd::borrow_raw(home) }, CloneFlags::CLONE_NEWNET).map_err(io::Error::from)
         };
         // SAFETY: between fork and exec this makes one system call, and allocates nothing.
-        let mut child = unsafe { command.pre_exec(enter) }.spawn()?;
-        if let Some(mut stdin) = child.stdin.take() {
-            // A program that does not read its input says why by itself.
-            let _ = stdin.write_all(input.as_bytes());
-        }
-        child.wait_with_output()
+        unsafe { command.pre_exec(enter) };
+        tables::run(command, input)
     }
 }
 
 /// The programs of a family that this machine has.
 fn variants(family: &str) -> Vec<String> {
-    let path = path();
-    VARIANTS.iter().map(|variant| format!("{family}{variant}")).filter(|program| exists(program, &path)).collect()
-}
-
-/// Where to look for them: they are root's programs, which an ordinary user's path lacks.
-fn path() -> OsString {
-    let mut path = env::var_os("PATH").unwrap_or_default();
-    path.push(if path.is_empty() { "" } else { ":" });
-    path.push(OsStr::new(PATH));
-    path
+    VARIANTS.iter().map(|variant| format!("{family}{variant}")).filter(|program| is_there(program)).collect()
 }
 
 /// What removes all that `listed` has of a name; nothing if it has nothing.

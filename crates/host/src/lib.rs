@@ -32,6 +32,8 @@ mod clone;
 mod error;
 mod files;
 mod mount;
+mod runtime_folder;
+mod tables;
 
 pub use error::KernelError;
 pub use nix::unistd::Pid;

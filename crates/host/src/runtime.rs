@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::cgroup;
 use crate::error::{Attempted, KernelError};
 use crate::firewall::Firewall;
+use crate::runtime_folder;
 use crate::wires::give_back_stale;
 
 /// What is known about a running lab, in `lab.json` of its folder.
@@ -302,14 +303,7 @@ const STATE: &str = "lab.json";
 /// The folder that holds the labs' folders. It must be this user's alone: what is in it is trusted.
 pub(crate) fn root() -> Result<PathBuf, RuntimeError> {
     let user = geteuid();
-    let given = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    // Under sudo the variable may still name the folder of the user who called it.
-    let given = given.filter(|path| fs::metadata(path).is_ok_and(|folder| folder.uid() == user.as_raw()));
-    let root = match given {
-        Some(folder) => folder.join("netloom"),
-        None if user.is_root() => "/run/netloom".into(),
-        None => format!("/tmp/netloom-{user}").into(),
-    };
+    let root = runtime_folder::place();
     make_private(&root)?;
     let metadata = fs::symlink_metadata(&root).attempted(|| format!("look at {}", root.display()))?;
     if metadata.is_dir() && metadata.uid() == user.as_raw() && metadata.mode() & 0o077 == 0 {

@@ -46,7 +46,7 @@ pub use command::Started;
 use ends::settle;
 use guard::{Change, Guard};
 use names::{Desk, Names, PATIENCE};
-use rules::{Rules, own_lock};
+use rules::Rules;
 use translator::{Waiting, may_change_network};
 pub use way_out::{Means, WayOut};
 
@@ -111,7 +111,7 @@ impl Uplink {
         let relays = Vec::new();
         let mut uplink =
             Self { guard, _names: names, outer, inside, inner, beyond, block, ports, desks, unheard, relays };
-        let rules = Rules { interface: block.interface(), inside: Some(block.inside()), lock: own_lock(&folder)? };
+        let rules = Rules { interface: block.interface(), inside: Some(block.inside()) };
         uplink.guard.begin_change(&Change { block, rules, folder, removes: false, servers })?;
         Ok(uplink)
     }

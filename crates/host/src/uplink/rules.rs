@@ -1,14 +1,11 @@
 //! The kernel's rules that translate addresses, made with the programs that are there: which of them works is tried.
 
-use std::io::Write;
 use std::net::Ipv4Addr;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Attempted, KernelError};
-use crate::programs::{PATH, exists};
+use crate::error::KernelError;
+use crate::tables::{self, NFT, VARIANTS, is_there};
 
 /// Translates addresses at an interface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,8 +14,6 @@ pub(super) struct Rules {
     /// What comes over it from this address goes on with the address of whichever interface it leaves by, and answers come
     /// back, whatever else is forwarded here. Without one, what leaves by it has its address.
     pub(super) inside: Option<Ipv4Addr>,
-    /// Where the lock of iptables is, if this user may not have the usual one.
-    pub(super) lock: Option<PathBuf>,
 }
 
 /// When no program makes rules.
@@ -27,7 +22,7 @@ pub(super) const NEITHER: &str =
 
 /// Whether a program that makes rules is on this machine.
 pub(super) fn exist() -> bool {
-    Tool::ALL.iter().any(|tool| exists(tool.program(), PATH.as_ref()))
+    Tool::ALL.iter().any(|tool| is_there(&tool.program()))
 }
 
 /// A program that makes rules.
@@ -45,15 +40,16 @@ pub(super) enum Tool {
 
 impl Tool {
     /// In the order in which they are tried. With iptables first, a FORWARD chain that drops (as Docker's) is dealt with.
-    const ALL: [Self; 4] = [Self::Iptables, Self::Legacy, Self::OverNft, Self::Nft];
+    const ALL: [Self; 4] = [Self::Iptables, Self::OverNft, Self::Legacy, Self::Nft];
 
-    fn program(self) -> &'static str {
-        match self {
-            Self::Iptables => "iptables-restore",
-            Self::Legacy => "iptables-legacy-restore",
-            Self::OverNft => "iptables-nft-restore",
-            Self::Nft => "nft",
-        }
+    fn program(self) -> String {
+        let variant = match self {
+            Self::Iptables => 0,
+            Self::OverNft => 1,
+            Self::Legacy => 2,
+            Self::Nft => return NFT.to_owned(),
+        };
+        format!("iptables{}-restore", VARIANTS[variant])
     }
 }
 
@@ -96,7 +92,7 @@ impl Rules {
     }
 
     fn text(&self, tool: Tool, add: bool) -> String {
-        let Self { interface, inside, .. } = self;
+        let Self { interface, inside } = self;
         if tool == Tool::Nft {
             let which = match inside {
                 Some(inside) => format!("ip saddr {inside} oifname != \"{interface}\""),
@@ -121,41 +117,13 @@ impl Rules {
 
     /// Hands the rules to the program; the reason if it refuses them, none if it is not there.
     fn run(&self, tool: Tool, add: bool) -> Result<(), Option<String>> {
-        let mut command = Command::new(tool.program());
-        command.args(if tool == Tool::Nft { ["-f", "-"] } else { ["--noflush", "--wait"] });
-        command.env("PATH", PATH).envs(self.lock.iter().map(|lock| ("XTABLES_LOCKFILE", lock)));
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let outcome = (|| {
-            let mut child = command.spawn()?;
-            let text = self.text(tool, add);
-            // A program that ends before it has read all says why.
-            let _ = child.stdin.take().map(|mut stdin| stdin.write_all(text.as_bytes()));
-            child.wait_with_output()
-        })();
-        match outcome {
-            Ok(output) if output.status.success() => Ok(()),
-            Ok(output) => {
-                let words = String::from_utf8_lossy(&output.stderr);
-                let line = words.lines().find(|line| !line.trim().is_empty()).map_or("it failed", str::trim);
-                Err(Some(line.to_owned()))
-            }
+        let arguments = if tool == Tool::Nft { ["-f", "-"] } else { ["--noflush", "--wait"] };
+        match tables::run(tables::command(&tool.program(), &arguments), &self.text(tool, add)) {
+            Ok(output) => tables::objection(&output).map_or(Ok(()), |why| Err(Some(why))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(None),
             Err(error) => Err(Some(error.to_string())),
         }
     }
-}
-
-/// A lock for iptables in `folder`, if this process may not write the usual one.
-pub(super) fn own_lock(folder: &std::path::Path) -> Result<Option<PathBuf>, KernelError> {
-    let usual =
-        std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open("/run/xtables.lock");
-    if usual.is_ok() {
-        return Ok(None);
-    }
-    let own = folder.join("xtables.lock");
-    let opened = std::fs::OpenOptions::new().write(true).create(true).truncate(false).open(&own);
-    opened.attempted(|| format!("make a lock for iptables at {}", own.display()))?;
-    Ok(Some(own))
 }
 
 #[cfg(test)]
@@ -165,7 +133,7 @@ mod tests {
     #[test]
     fn what_is_added_is_what_is_removed() {
         let inside = Ipv4Addr::new(100, 64, 0, 2);
-        let rules = Rules { interface: "netloom0".into(), inside: Some(inside), lock: None };
+        let rules = Rules { interface: "netloom0".into(), inside: Some(inside) };
         let added = rules.text(Tool::Legacy, true);
         assert_eq!(
             added,

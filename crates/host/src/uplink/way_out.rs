@@ -23,7 +23,7 @@ use super::block::{Block, mac, none_free};
 use super::ends::settle;
 use super::guard::{Change, Guard};
 use super::names::{self, Desk, Names};
-use super::rules::{self, Rules, own_lock};
+use super::rules::{self, Rules};
 use super::translator::{Chosen, Tool, Waiting, may_change_network};
 use super::{await_running, enter, namespace, runtime_folder, taken};
 use crate::error::{Attempted, KernelError};
@@ -144,8 +144,7 @@ impl WayOut {
             Lead::Rules(guard) => {
                 enter(&self.outer)?;
                 let block = join(node, interface, &taken)?;
-                let rules =
-                    Rules { interface: block.interface(), inside: Some(block.inside()), lock: own_lock(&self.folder)? };
+                let rules = Rules { interface: block.interface(), inside: Some(block.inside()) };
                 let mut far = Netlink::open()?;
                 let (folder, servers) = (self.folder.clone(), Vec::new());
                 guard.begin_change(&Change { block, rules, folder, removes: true, servers })?;
@@ -163,7 +162,7 @@ impl WayOut {
                 waiting.await_route()?;
             }
         }
-        Rules { interface: interface.to_owned(), inside: None, lock: own_lock(&self.folder)? }.add()?;
+        Rules { interface: interface.to_owned(), inside: None }.add()?;
         let desk = Desk::open(resolver.into(), names::PORT);
         let desk = desk.attempted(|| format!("take questions for names at {resolver}"))?;
         enter(&home)?;
