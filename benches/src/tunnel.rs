@@ -70,7 +70,7 @@ fn delays(settings: &Settings, ahead: u32) -> Result<Arrivals, String> {
 /// One TCP stream through a tunnel whose path is a bridge, beside the path itself.
 fn stream(settings: &Settings) -> Result<Row, String> {
     let time = if settings.quick { 1 } else { 3 };
-    let server = transfer::START_SERVER.replace("exit;", "break;").replace("; exit 1", "");
+    let server = quoted(transfer::START_SERVER);
     let (mut ours, mut path) = (Vec::new(), Vec::new());
     for _ in 0..settings.rounds(3) {
         let transfer = transfer::pinned_tcp(FAR, time);

@@ -9,7 +9,10 @@ mod far;
 mod message;
 mod numbers;
 mod path;
+mod refusal;
 mod socket;
+#[cfg(test)]
+mod tests;
 
 use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
 use crate::clock::Clock;
@@ -22,11 +25,15 @@ use netloom_fabric::{Delivery, Ethernet, Fabric, PipeId, PortId};
 use netloom_packet::{Packet, VirtioHeader};
 use netloom_units::{Duration, Instant};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+pub use refusal::{Refusal, TunnelSettings};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
 use socket::Inbox;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::{fmt, io};
 
 /// Datagrams of one train that the kernel cuts: no more than all kernels can (`UDP_MAX_SEGMENTS`).
@@ -42,65 +49,6 @@ const MOST_AHEAD: u64 = 2_000_000_000;
 const PORTION: usize = 512 << 10;
 /// The shortest frame: an Ethernet header.
 const SHORTEST: usize = 14;
-
-/// What both ends of a tunnel must agree on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TunnelSettings {
-    /// Its number.
-    pub vni: u32,
-    /// The longest IP packet of the link that leads to it, in bytes.
-    pub mtu: u32,
-}
-
-/// Why a far end cannot be joined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// It speaks another version of the protocol.
-    Version {
-        /// What this end speaks.
-        own: u8,
-        /// What it speaks.
-        other: u8,
-    },
-    /// Its tunnel has another number.
-    Vni {
-        /// This end's.
-        own: u32,
-        /// Its own.
-        other: u32,
-    },
-    /// Its link has another MTU.
-    Mtu {
-        /// This end's.
-        own: u32,
-        /// Its own.
-        other: u32,
-    },
-    /// It wraps frames in another way.
-    Mode,
-    /// What is sent there comes back: the address is this machine's own.
-    Ourselves,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Version { own, other } => write!(
-                f,
-                "the far end speaks version {other} of the tunnel's protocol, and this program version {own}: install the same release \
-                 on both machines"
-            ),
-            Self::Vni { own, other } => {
-                write!(f, "the far end's tunnel has `vni: {other}`, and this one `vni: {own}`: both ends need the same")
-            }
-            Self::Mtu { own, other } => {
-                write!(f, "the far end's link has `mtu: {other}`, and this one `mtu: {own}`: both links need the same")
-            }
-            Self::Mode => f.write_str("the far end has another `mode`: both ends need the same"),
-            Self::Ourselves => f.write_str("what is sent there comes back to this lab: name another machine"),
-        }
-    }
-}
 
 /// This end of a tunnel. It is opened in the network namespace that leads to the far end, and inherited.
 pub struct TunnelEnd {
@@ -245,6 +193,9 @@ struct Tunnels {
     tunnels: Vec<Tunnel>,
     inbox: Inbox,
     epoll: Epoll,
+    /// Ends a sleep when a far end is to be asked for the time, and when that is: nobody spins for it.
+    timer: OwnedFd,
+    asks_at: u64,
     ethernet: Ethernet,
     frame: Vec<u8>,
 }
@@ -274,7 +225,26 @@ impl Tunnels {
         for tunnel in &tunnels {
             epoll.add(&tunnel.far.socket, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
         }
-        Ok(Self { clock, tunnels, inbox: Inbox::new(), epoll, ethernet, frame: Vec::new() })
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
+        epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
+        let (inbox, frame) = (Inbox::new(), Vec::new());
+        // Set in the first turn.
+        Ok(Self { clock, tunnels, inbox, epoll, timer, asks_at: u64::MAX, ethernet, frame })
+    }
+
+    /// Has the next sleep end when there is something to say; an expired timer is quiet from then on.
+    fn set_timer(&mut self) {
+        let next = self.tunnels.iter().map(|tunnel| tunnel.far.next()).min().unwrap_or(u64::MAX);
+        if next == self.asks_at {
+            return;
+        }
+        let part = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
+        let it_value = Timespec { tv_sec: part(next / 1_000_000_000), tv_nsec: part(next % 1_000_000_000) };
+        let it_interval = Timespec { tv_sec: 0, tv_nsec: 0 };
+        // A timer that cannot be set only lets the far end wait for its question.
+        if timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &Itimerspec { it_interval, it_value }).is_ok() {
+            self.asks_at = next;
+        }
     }
 }
 
@@ -291,6 +261,7 @@ impl PortGroup for Tunnels {
             received.is_lively |= entered > 0;
             received.has_more |= count >= BATCH || entered >= BATCH;
         }
+        self.set_timer();
         received
     }
 
@@ -324,8 +295,7 @@ impl PortGroup for Tunnels {
             let lead = tunnel.lead();
             let leaving = tunnel.pipes.iter().filter_map(|pipe| fabric.next_ahead(*pipe, lead)).min();
             let entering = tunnel.waiting.peek().map(|Reverse(first)| first.due);
-            let speaking = self.clock.instant_at(tunnel.far.next());
-            leaving.into_iter().chain(entering).chain([speaking]).min()
+            leaving.into_iter().chain(entering).min()
         };
         self.tunnels.iter().filter_map(next).min()
     }

@@ -1,0 +1,62 @@
+//! What both ends of a tunnel must agree on, and why they cannot be joined.
+
+use std::fmt;
+
+/// What both ends of a tunnel must agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TunnelSettings {
+    /// Its number.
+    pub vni: u32,
+    /// The longest IP packet of the link that leads to it, in bytes.
+    pub mtu: u32,
+}
+
+/// Why a far end cannot be joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It speaks another version of the protocol.
+    Version {
+        /// What this end speaks.
+        own: u8,
+        /// What it speaks.
+        other: u8,
+    },
+    /// Its tunnel has another number.
+    Vni {
+        /// This end's.
+        own: u32,
+        /// Its own.
+        other: u32,
+    },
+    /// Its link has another MTU.
+    Mtu {
+        /// This end's.
+        own: u32,
+        /// Its own.
+        other: u32,
+    },
+    /// It wraps frames in another way.
+    Mode,
+    /// What is sent there comes back: the address is this machine's own.
+    Ourselves,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version { own, other } => write!(
+                f,
+                "the far end speaks version {other} of the tunnel's protocol, and this program version {own}: install the same release \
+                 on both machines"
+            ),
+            Self::Vni { own, other } => {
+                write!(f, "the far end's tunnel has `vni: {other}`, and this one `vni: {own}`: both ends need the same")
+            }
+            Self::Mtu { own, other } => {
+                write!(f, "the far end's link has `mtu: {other}`, and this one `mtu: {own}`: both links need the same")
+            }
+            Self::Mode => f.write_str("the far end has another `mode`: both ends need the same"),
+            Self::Ourselves => f.write_str("what is sent there comes back to this lab: name another machine"),
+        }
+    }
+}
