@@ -22,7 +22,7 @@ pub(crate) mod schedule;
 pub(crate) mod state;
 
 pub(crate) use change::{CHANGE, changes};
-pub use change::{ChangeError, parse_change, parse_pipe};
+pub use change::{ChangeError, check_together, parse_change, parse_pipe};
 
 use crate::errors::Errors;
 use crate::fields::Fields;

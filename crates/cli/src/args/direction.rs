@@ -2,7 +2,7 @@
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
-use netloom_lab::{direction_keys, parse_change, parse_pipe};
+use netloom_lab::{check_together, direction_keys, parse_change, parse_pipe};
 use std::marker::PhantomData;
 use std::sync::LazyLock;
 
@@ -11,6 +11,8 @@ use std::sync::LazyLock;
 pub(crate) struct DirectionKeys<W> {
     both: Vec<(String, String)>,
     ways: [Vec<(String, String)>; 2],
+    /// Whose rate was said as a trace.
+    traced: [bool; 2],
     names: PhantomData<W>,
 }
 
@@ -68,13 +70,20 @@ impl<W: Ways> DirectionKeys<W> {
         for (key, value) in &self.both {
             parse_change(key, value).map_err(|error| wrong("", &error))?;
         }
-        for (way, keys) in W::NAMES.iter().zip(&self.ways) {
+        for ((way, keys), is_traced) in W::NAMES.iter().zip(&self.ways).zip(self.traced) {
             for (key, value) in keys {
-                parse_change(key, value).map_err(|error| wrong(&format!("{way}-"), &error))?;
+                parse_change(key, value).map_err(|error| match error.to_string().strip_prefix("rate") {
+                    Some(why) if is_traced => format!("--{way}-trace{why}"),
+                    _ => wrong(&format!("{way}-"), &error),
+                })?;
             }
         }
-        let all = [0, 1].map(|way| self.both.iter().chain(&self.ways[way]).cloned().collect::<Vec<_>>());
         // Each for itself is right; together, a string of another tool may contradict a key.
+        check_together(&self.both).map_err(|error| format!("of both ways: {error}"))?;
+        for (way, keys) in W::NAMES.iter().zip(&self.ways) {
+            check_together(keys).map_err(|error| format!("{way}: {error}"))?;
+        }
+        let all = [0, 1].map(|way| self.both.iter().chain(&self.ways[way]).cloned().collect::<Vec<_>>());
         all.iter()
             .zip(W::NAMES)
             .try_for_each(|(keys, way)| parse_pipe(keys).map(drop).map_err(|error| format!("{way}: {error}")))?;
@@ -106,7 +115,8 @@ impl<W: Ways + Default> FromArgMatches for DirectionKeys<W> {
             values.collect::<Vec<_>>()
         };
         self.both = said("");
-        for ((way, trace), keys) in W::NAMES.iter().zip(W::TRACES).zip(&mut self.ways) {
+        let ways = self.ways.iter_mut().zip(&mut self.traced);
+        for ((way, trace), (keys, is_traced)) in W::NAMES.iter().zip(W::TRACES).zip(ways) {
             *keys = said(&format!("{way}-"));
             let Some((trace, _)) = trace else { continue };
             if let Some(file) = matches.get_one::<String>(trace) {
@@ -117,6 +127,7 @@ impl<W: Ways + Default> FromArgMatches for DirectionKeys<W> {
                 // Every JSON string is one of YAML.
                 let file = serde_json::to_string(file).expect("a string is JSON");
                 keys.push(("rate".into(), format!("{{kind: delivery-trace, file: {file}}}")));
+                *is_traced = true;
             }
         }
         Ok(())
@@ -175,12 +186,18 @@ mod tests {
         let rate = r#"{kind: delivery-trace, file: "a \"b.trace"}"#;
         assert_eq!(keys.ways, [pairs(&[("rate", rate)]), Vec::new()]);
         assert!(read(&["--uplink-trace", "a", "--uplink-rate", "1 Mbit/s"]).is_err());
+        let wrong = read(&["--downlink-trace", "no-such-file"]).unwrap().directions().unwrap_err();
+        assert!(wrong.starts_with("--downlink-trace: ") && wrong.contains("no-such-file"), "{wrong}");
     }
 
     #[test]
     fn errors_name_the_option() {
         let error = read(&["--loss", "170 %"]).unwrap().directions().unwrap_err();
         assert!(error.starts_with("--loss: \"170 %\" is more than 100 %"), "{error}");
+        let twice = ["--uplink-delay", "1ms", "--uplink-netem", "delay 5ms"];
+        let error = read(&twice).unwrap().directions().unwrap_err();
+        assert_eq!(error, "uplink: this string sets `delay`, and so does another key: leave one out");
+        assert!(read(&["--delay", "1ms", "--uplink-netem", "delay 5ms"]).unwrap().directions().is_ok());
         let of_one = read(&["--downlink-delay", "4"]).unwrap().directions().unwrap_err();
         assert!(of_one.starts_with("--downlink-delay: "), "{of_one}");
     }

@@ -43,12 +43,32 @@ impl std::error::Error for ChangeError {}
 /// # Ok::<(), netloom_lab::ChangeError>(())
 /// ```
 pub fn parse_change(key: &str, value: &str) -> Result<PipeChange, ChangeError> {
+    named_change(key, parsed(key, value)?).map_err(|error| ChangeError(format!("{key}: {}", error.message())))
+}
+
+fn parsed(key: &str, value: &str) -> Result<Node, ChangeError> {
     let parsed = if value.trim().is_empty() { Ok(Node::empty()) } else { yaml::parse(value) };
-    let node = parsed.map_err(|errors| {
+    parsed.map_err(|errors| {
         let why = errors.first().map_or("it is not YAML", Diagnostic::message);
         ChangeError(format!("{key}: {why}"))
-    })?;
-    named_change(key, node).map_err(|error| ChangeError(format!("{key}: {}", error.message())))
+    })
+}
+
+/// Whether keys, each of which is right for itself, can be said together: a string of another tool may say what a key says.
+///
+/// # Errors
+/// What is said twice.
+pub fn check_together(keys: &[(String, String)]) -> Result<(), ChangeError> {
+    let entry = |(key, value): &(String, String)| {
+        let value = parsed(key, value)?;
+        Ok(Entry { name: key.clone(), span: value.span, value })
+    };
+    let entries = keys.iter().map(entry).collect::<Result<Vec<_>, ChangeError>>()?;
+    let Some(span) = entries.first().map(|first| first.span) else { return Ok(()) };
+    let map = Node { span, head: span, key: String::new(), content: Content::Map(entries) };
+    let mut errors = Errors::default();
+    changes(&map, &mut errors);
+    errors.into_entries().first().map_or(Ok(()), |error| Err(ChangeError(error.message().to_owned())))
 }
 
 /// A direction that these keys and values describe; what they do not say is the default.
