@@ -47,9 +47,9 @@ fn what_has_left_the_transmitter_is_taken_with_the_instant_at_which_it_is_due() 
     assert_eq!(fabric.next_ahead(PipeId(0), AHEAD), None);
     (0..3).for_each(|number| assert!(fabric.inject(at(0), PortId(0), packet(number)).is_ok()));
     let mut got = Vec::new();
-    let mut take = |fabric: &mut Fabric, now: Instant| {
+    let mut take = |of: &mut Fabric, now: Instant| {
         got.clear();
-        fabric.take_ahead(now, PipeId(0), now + AHEAD, |delivery| got.push(seen(&delivery)));
+        of.take_ahead(now, PipeId(0), now + AHEAD, |delivery| got.push(seen(&delivery)));
         got.clone()
     };
     // The first is sent after 10 us, and due after 20,010.

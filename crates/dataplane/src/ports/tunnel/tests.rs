@@ -68,7 +68,10 @@ fn each_end_says_what_does_not_fit() {
     let told = greeted(&mut ends(TunnelSettings { vni: 8, ..SETTINGS }));
     assert_eq!(told, [Err(Refusal::Vni { own: 7, other: 8 }), Err(Refusal::Vni { own: 8, other: 7 })]);
     let of_mtu = greeted(&mut ends(TunnelSettings { mtu: 1_400, ..SETTINGS }));
-    assert_eq!(of_mtu, [Err(Refusal::Mtu { own: 1_500, other: 1_400 }), Err(Refusal::Mtu { own: 1_400, other: 1_500 })]);
+    assert_eq!(
+        of_mtu,
+        [Err(Refusal::Mtu { own: 1_500, other: 1_400 }), Err(Refusal::Mtu { own: 1_400, other: 1_500 })]
+    );
 }
 
 #[test]
