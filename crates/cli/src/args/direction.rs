@@ -195,8 +195,8 @@ mod tests {
         let error = read(&["--loss", "170 %"]).unwrap().directions().unwrap_err();
         assert!(error.starts_with("--loss: \"170 %\" is more than 100 %"), "{error}");
         let twice = ["--uplink-delay", "1ms", "--uplink-netem", "delay 5ms"];
-        let error = read(&twice).unwrap().directions().unwrap_err();
-        assert_eq!(error, "uplink: this string sets `delay`, and so does another key: leave one out");
+        let contradiction = read(&twice).unwrap().directions().unwrap_err();
+        assert_eq!(contradiction, "uplink: this string sets `delay`, and so does another key: leave one out");
         assert!(read(&["--delay", "1ms", "--uplink-netem", "delay 5ms"]).unwrap().directions().is_ok());
         let of_one = read(&["--downlink-delay", "4"]).unwrap().directions().unwrap_err();
         assert!(of_one.starts_with("--downlink-delay: "), "{of_one}");
