@@ -360,6 +360,8 @@ fn a_wire_that_goes_down_keeps_no_processor_busy() {
         "#;
     let told = play(&bed, script).expect_code(0).stdout;
     assert!(number(&told, "down") < 100.0 && number(&told, "gone") < 100.0 && number(&told, "again") > 0.0, "{told}");
+    // What was lost is told, and no clock proposed that would be refused.
+    assert!(told.contains("NOT as described: ") && !told.contains("dilation"), "{told}");
     bed.assert_nothing_is_left("down");
 }
 

@@ -112,10 +112,9 @@ impl Session<'_> {
         report.losses = self.context.links.port_losses(last)?;
         report.advanced = self.advanced();
         report.verdict = judge(&self.context.job.plan.bounds.into(), &self.evidence(last, &play.spent, report)?);
-        if self.context.job.plan.diversion.is_some()
-            || self.context.job.plan.internet.is_some()
-            || !report.tunnels.is_empty()
-        {
+        let plan = &self.context.job.plan;
+        let has_wires = plan.nodes.iter().any(|node| node.external.is_some());
+        if plan.diversion.is_some() || plan.internet.is_some() || has_wires || !report.tunnels.is_empty() {
             // The time of the world outside cannot be slowed.
             report.verdict.dilation = None;
         }
