@@ -92,11 +92,17 @@ pub(crate) fn tree(settings: &Settings) -> Result<Vec<Row>, String> {
     let alone = Row::number(what("up, beside the kernel alone"), "s", up.clone())?
         .against("netlink batches for its hosts", bare)
         .goal(Goal::AtMost(OF_BATCHES));
-    let rows = [Row::number(what("up"), "s", up)?, Row::number(what("down"), "s", down)?];
+    let both = up.iter().zip(&down).map(|(up, down)| up + down).collect();
+    let both = Row::number(what("up and down"), "s", both)?;
+    let rows = [both, Row::number(what("of this, up"), "s", up)?, Row::number(what("of this, down"), "s", down)?];
     let mut rows: Vec<Row> = match mininet(settings, tree) {
         // One round: it takes a minute.
-        Ok(theirs) => {
-            let beside = |(row, their): (Row, f64)| row.against("Mininet", vec![their]).goal(Goal::AtMost(OF_MININET));
+        Ok([upward, downward]) => {
+            let theirs = [(upward + downward, Some(Goal::AtMost(OF_MININET))), (upward, None), (downward, None)];
+            let beside = |(row, (their, goal)): (Row, (f64, Option<Goal>))| {
+                let row = row.against("Mininet", vec![their]);
+                if let Some(goal) = goal { row.goal(goal) } else { row }
+            };
             rows.into_iter().zip(theirs).map(beside).collect()
         }
         Err(reason) => rows.map(|row| row.remark(format!("no Mininet: {reason}"))).into(),
