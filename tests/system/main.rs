@@ -7,6 +7,7 @@
 mod bed;
 mod bridges;
 mod bypass;
+mod calls;
 mod captures;
 mod carrier;
 mod changes;

@@ -1,5 +1,6 @@
 //! What a build changes in its own copy of a kernel's source, where the kernel has no option for it.
 
+mod asked;
 mod counter;
 mod faults;
 mod looks;
@@ -195,7 +196,7 @@ const TURNS: [Edits; 2] = [
 fn all() -> impl Iterator<Item = &'static Edits> {
     let room = room::INTERRUPTS.iter().chain([&room::COMMAND_LINE, &tracing::FORMATS, &tracing::CHECKS]);
     let time = std::iter::once(&CLOCK).chain(&COSTS).chain(&looks::LOOKS).chain(&TURNS).chain(&counter::COUNTER);
-    time.chain([&faults::AHEAD]).chain(room).chain(&tunnels::FIRST)
+    time.chain(&asked::ASKED).chain([&faults::AHEAD]).chain(room).chain(&tunnels::FIRST)
 }
 
 /// Makes all changes. Returns, as warnings, what a source is like that has no place for some of them.
