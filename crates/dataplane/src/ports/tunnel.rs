@@ -22,7 +22,7 @@ use crate::report::{EngineReport, PortReport, TunnelReport};
 use crate::sys::set_option;
 use far::{Come, FRAME_HEADER, Far};
 use netloom_fabric::{Delivery, Ethernet, Fabric, PipeId, PortId};
-use netloom_packet::{Packet, VirtioHeader};
+use netloom_packet::{LARGE_FRAME, Packet, SMALL_FRAME, VirtioHeader};
 use netloom_units::{Duration, Instant};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 pub use refusal::{Refusal, TunnelSettings};
@@ -38,8 +38,10 @@ use std::{fmt, io};
 
 /// Datagrams of one train that the kernel cuts: no more than all kernels can (`UDP_MAX_SEGMENTS`).
 const SEGMENTS: usize = 64;
-/// Bytes of frames that wait for their instant, at most.
-const ROOM: usize = 64 << 20;
+/// Memory of frames that wait for their instant, at most, in bytes.
+const ROOM: usize = 256 << 20;
+/// Turns of reading before a greeting that has to be said, so that a flood does not keep this end from it.
+const TURNS: usize = 64;
 /// Frames that are due later than this are none: no path takes so long.
 const FARTHEST: u64 = 10_000_000_000;
 /// What is sent ahead is so much earlier than the path took lately at most, and not earlier than the second.
@@ -101,7 +103,10 @@ impl TunnelEnd {
     /// Why the far end cannot be joined; it was told who is here.
     pub fn greet(&mut self) -> Result<bool, Refusal> {
         let Self { far, inbox } = self;
-        while inbox.fill(&mut far.socket) > 0 {
+        for _ in 0..TURNS {
+            if inbox.fill(&mut far.socket) == 0 {
+                break;
+            }
             inbox.datagrams().try_for_each(|(bytes, came)| far.take(bytes, came).map(drop))?;
         }
         far.speak(far.socket.now());
@@ -136,6 +141,11 @@ pub fn tunnel_packet(mtu: u32, is_v6: bool) -> u32 {
     const UDP: u32 = 8;
     let header = u32::try_from(message::HEADER).expect("small");
     mtu + FRAME_HEADER + header + UDP + if is_v6 { 40 } else { 20 }
+}
+
+/// What a frame of this length takes in the pool.
+fn memory(len: usize) -> usize {
+    if len <= SMALL_FRAME { SMALL_FRAME } else { LARGE_FRAME }
 }
 
 /// A frame that waits for its instant.
@@ -173,7 +183,7 @@ struct Tunnel {
     /// The pipes that lead there.
     pipes: Vec<PipeId>,
     waiting: BinaryHeap<Reverse<Waiting>>,
-    /// Their bytes.
+    /// Their memory.
     held: usize,
     /// Frames that came, and those among them that found no room or were none.
     received: u64,
@@ -355,14 +365,14 @@ impl Tunnel {
             buffer[..bytes.len()].copy_from_slice(bytes);
             Some((bytes.len(), VirtioHeader::COMPLETE))
         };
-        let has_room = self.held + bytes.len() <= ROOM;
+        let has_room = self.held + memory(bytes.len()) <= ROOM;
         let filled = (is_frame && has_room).then(|| edge.handover.pool.fill_with(bytes.len(), copy)).flatten();
         let Some(packet) = filled else {
             self.lost_receiving += 1;
             return;
         };
         self.behind.record(message::between(due, came), 1);
-        self.held += bytes.len();
+        self.held += memory(packet.bytes().len());
         let (due, order) = (clock.instant_at(due), self.received);
         self.waiting.push(Reverse(Waiting { due, order, packet }));
     }
@@ -374,7 +384,7 @@ impl Tunnel {
             && let Some(first) = self.waiting.peek_mut().filter(|first| first.0.due < end)
         {
             let Reverse(Waiting { due, packet, .. }) = std::collections::binary_heap::PeekMut::pop(first);
-            self.held -= packet.bytes().len();
+            self.held -= memory(packet.bytes().len());
             edge.enter(due.min(window.latest), self.port, packet);
             count += 1;
         }
@@ -444,9 +454,9 @@ impl Tunnel {
             took: heard.took.clone(),
             behind: self.behind.clone(),
             sent: heard.sent,
-            received: heard.before[0] + far.numbers.come(),
-            lost: heard.before[1] + lost,
-            repeated: heard.before[2] + far.numbers.repeated(),
+            received: heard.before[0].saturating_add(far.numbers.come()),
+            lost: heard.before[1].saturating_add(lost),
+            repeated: heard.before[2].saturating_add(far.numbers.repeated()),
             missed: self.missed,
             strays: heard.strays,
             was_joined: far.was_ready(),

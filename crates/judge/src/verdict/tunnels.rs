@@ -14,7 +14,7 @@ pub(super) fn findings(allowed: &Allowed, tunnel: &TunnelRow) -> Vec<Finding> {
 fn lost(tunnel: &TunnelRow) -> Option<String> {
     let TunnelRow { lost_frames: lost, received_frames: received, .. } = *tunnel;
     (lost > 0).then(|| {
-        let all = lost + received;
+        let all = lost.saturating_add(received);
         format!(
             "the path lost {lost} of {} from the far end ({:.2} %), outside the models",
             counted(usize::try_from(all).unwrap_or(usize::MAX), "frame"),

@@ -334,7 +334,7 @@ impl Far {
         if self.greeting.is_some() {
             self.settled = self.told.back().map_or(self.settled, |(_, frames)| self.settled.max(*frames));
             let before = [self.numbers.come(), self.numbers.lost(self.settled), self.numbers.repeated()];
-            self.heard_of.before.iter_mut().zip(before).for_each(|(all, own)| *all += own);
+            self.heard_of.before.iter_mut().zip(before).for_each(|(all, own)| *all = all.saturating_add(own));
             self.heard_of.gaps += u64::from(self.is_ready);
         }
         self.path = Path::new(greeting.clock == self.own.clock && greeting.clock != 0);

@@ -14,6 +14,8 @@ use std::collections::VecDeque;
 const BIN_NS: u64 = 1_000_000_000;
 /// How many seconds count.
 const BINS: usize = 16;
+/// Clocks that are further apart than this, some 36 years, are none.
+const FARTHEST_APART: u64 = 1 << 60;
 /// Least samples before anything is told: some tens of milliseconds.
 pub(super) const ENOUGH: u32 = 16;
 
@@ -72,8 +74,11 @@ impl Path {
         if answered < came || back < asked || answered - came > back - asked {
             return;
         }
-        self.samples = self.samples.saturating_add(1);
         let (there, returned) = (difference(came, asked), difference(back, answered));
+        if there.unsigned_abs().max(returned.unsigned_abs()) > FARTHEST_APART {
+            return;
+        }
+        self.samples = self.samples.saturating_add(1);
         if there < 0 || returned < 0 {
             // Nothing comes before it was sent: it is not the same clock after all, as after a machine was copied.
             self.is_common = false;
@@ -82,7 +87,7 @@ impl Path {
         let begin = begin.unwrap_or(asked);
         // As it would have been in the middle of its second: else the drift of one would count as time on the path.
         let drifted = (difference(asked, middle(begin)) as f64 * self.drift) as i64;
-        let (there, returned) = (there - drifted, returned + drifted);
+        let (there, returned) = (there.saturating_sub(drifted), returned.saturating_add(drifted));
         match self.bins.back_mut().filter(|bin| bin.begin == begin) {
             Some(bin) => {
                 bin.there = bin.there.min(there);
@@ -107,26 +112,29 @@ impl Path {
         let Some(last) = self.bins.back() else { return };
         self.origin = middle(last.begin);
         let count = self.bins.len() as f64;
-        let point = |bin: &Bin| (difference(middle(bin.begin), self.origin) as f64, bin.there.midpoint(-bin.back));
-        let base = last.there.midpoint(-last.back);
+        let point = |bin: &Bin| {
+            (difference(middle(bin.begin), self.origin) as f64, bin.there.midpoint(bin.back.saturating_neg()))
+        };
+        let base = last.there.midpoint(last.back.saturating_neg());
         let (mut x, mut y) = (0.0, 0.0);
         for (at, ahead) in self.bins.iter().map(point) {
             x += at / count;
-            y += (ahead - base) as f64 / count;
+            y += ahead.saturating_sub(base) as f64 / count;
         }
         let (mut xx, mut xy) = (0.0, 0.0);
         for (at, ahead) in self.bins.iter().map(point) {
             xx += (at - x) * (at - x);
-            xy += (at - x) * ((ahead - base) as f64 - y);
+            xy += (at - x) * (ahead.saturating_sub(base) as f64 - y);
         }
         // A short time tells no drift.
         self.drift = if self.bins.len() >= 4 && xx > 0.0 { xy / xx } else { 0.0 };
-        self.ahead = base + (y - self.drift * x) as i64;
+        self.ahead = base.saturating_add((y - self.drift * x) as i64);
     }
 
     /// How far the other clock is ahead of this one at this instant of this one, in nanoseconds.
     pub(super) fn ahead(&self, at: u64) -> i64 {
-        if self.is_common { 0 } else { self.ahead + (difference(at, self.origin) as f64 * self.drift) as i64 }
+        let drifted = (difference(at, self.origin) as f64 * self.drift) as i64;
+        if self.is_common { 0 } else { self.ahead.saturating_add(drifted) }
     }
 
     /// The instant of this end's clock at which the other's shows `there`. `now`: about when that is.
@@ -151,7 +159,9 @@ impl Path {
     }
 
     fn there(&self, of: impl Fn(&Bin) -> i64) -> impl Iterator<Item = u64> {
-        self.bins.iter().map(move |bin| u64::try_from(of(bin) - self.ahead(middle(bin.begin))).unwrap_or(0))
+        self.bins
+            .iter()
+            .map(move |bin| u64::try_from(of(bin).saturating_sub(self.ahead(middle(bin.begin)))).unwrap_or(0))
     }
 }
 
@@ -212,6 +222,21 @@ mod tests {
         assert_eq!(path.took(now - 3_000_000, now), 3_000_000);
         let (other, end) = played(2, 10_000_000, 0, true);
         assert!(!other.is_common() && (other.ahead(end) - 10_000_000).abs() < 50_000);
+    }
+
+    /// A far end may say what it likes.
+    #[test]
+    fn stamps_of_any_size_are_borne() {
+        let mut path = Path::new(false);
+        let edges = [0, 1, 1 << 59, 1 << 60, 1 << 61, u64::MAX / 2, u64::MAX - 1, u64::MAX];
+        for (turn, there) in edges.into_iter().cycle().take(200).enumerate() {
+            let asked = 1_000_000_000 * (turn as u64 + 1);
+            for answered in edges {
+                path.learn(Sample { asked, came: there, answered, back: asked.saturating_add(answered) });
+                path.learn(Sample { asked, came: there, answered: there, back: asked + 1_000 });
+            }
+            let _ = (path.ahead(asked), path.here(there, asked), path.base(), path.most(), path.took(there, asked));
+        }
     }
 
     #[test]
