@@ -31,6 +31,7 @@ pub mod wires;
 mod clone;
 mod error;
 mod files;
+mod locked;
 mod mount;
 mod runtime_folder;
 mod tables;

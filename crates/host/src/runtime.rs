@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::cgroup;
 use crate::error::{Attempted, KernelError};
 use crate::firewall::Firewall;
+use crate::locked::is_at;
 use crate::runtime_folder;
 use crate::wires::give_back_stale;
 
@@ -343,9 +344,7 @@ fn try_lock(path: &Path, kind: impl FnOnce(&File) -> Result<(), TryLockError>) -
         Ok(()) => (),
     }
     // Between the opening and the locking another process may have removed the folder: then this locked a deleted file.
-    let ours = lock.metadata().attempted(attempted)?;
-    let there = fs::metadata(&file).is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino()));
-    Ok(there.then_some(lock))
+    Ok(is_at(&lock, &file).then_some(lock))
 }
 
 fn read_state(path: &Path) -> Option<LabState> {

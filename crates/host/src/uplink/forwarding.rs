@@ -4,12 +4,13 @@
 //! a lock tells: all that need it share it. The locked file says what was turned on, so that the next link puts back what
 //! was left by one of which every process was killed.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Attempted, KernelError};
+use crate::locked::{alone, is_at};
 use crate::sysctl;
 
 /// A share in the forwarding of a network namespace: this process's own one.
@@ -50,7 +51,10 @@ impl Forwarding {
             if alone {
                 file.lock_shared().attempted(attempted)?;
             }
-            return Ok(Self { path, file });
+            // The kernel gives a lock back before it gives the other kind: the last one may have ended in between.
+            if is_at(&file, &path) {
+                return Ok(Self { path, file });
+            }
         }
     }
 
@@ -88,20 +92,6 @@ fn path(folder: &Path) -> Result<PathBuf, KernelError> {
 
 fn open(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).create(true).truncate(false).open(path)
-}
-
-/// Locks the file for this process alone, if no other has it.
-fn alone(file: &File) -> io::Result<bool> {
-    match file.try_lock() {
-        Ok(()) => Ok(true),
-        Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
-}
-
-fn is_at(file: &File, path: &Path) -> bool {
-    let same = |one: fs::Metadata, other: fs::Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
-    file.metadata().is_ok_and(|own| fs::metadata(path).is_ok_and(|there| same(own, there)))
 }
 
 /// The parameters that were turned on.

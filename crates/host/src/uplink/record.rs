@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::rules::Rules;
 use super::{ends, forwarding};
 use crate::error::{Attempted, KernelError};
+use crate::locked;
 
 /// The record of a link; dropping it leaves the file.
 #[derive(Debug)]
@@ -26,10 +27,7 @@ impl Record {
         sweep(folder)?;
         let beginning = beginning()?;
         let path = folder.join(format!("{beginning}{}", std::process::id()));
-        let attempted = || format!("write {}", path.display());
-        let file =
-            File::options().read(true).write(true).create(true).truncate(true).open(&path).attempted(attempted)?;
-        file.lock().attempted(attempted)?;
+        let file = locked::create(&path).attempted(|| format!("write {}", path.display()))?;
         Ok(Self { path, file })
     }
 
@@ -64,11 +62,9 @@ pub(super) fn sweep(folder: &Path) -> Result<(), KernelError> {
     let entries = fs::read_dir(folder).attempted(|| format!("list {}", folder.display()))?.flatten();
     let own = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(&beginning)));
     for path in own.map(|entry| entry.path()) {
-        let Ok(file) = File::open(&path) else { continue };
-        if file.try_lock().is_err() {
-            continue;
+        if let Some(_left) = locked::abandoned(&path) {
+            put_back(&path, folder)?;
         }
-        put_back(&path, folder)?;
     }
     Ok(())
 }

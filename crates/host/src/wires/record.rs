@@ -14,7 +14,7 @@ use nix::sys::statfs::{FsType, fstatfs};
 
 use super::snapshot::Snapshot;
 use crate::error::{Attempted, KernelError};
-use crate::mount;
+use crate::{locked, mount};
 
 /// The record of interfaces. Dropping it leaves the file.
 #[derive(Debug)]
@@ -41,8 +41,7 @@ impl Record {
     pub(super) fn begin(folder: &Path, snapshots: &[Snapshot], there: &OwnedFd) -> Result<Self, KernelError> {
         let path = folder.join(format!("{}{}", beginning()?, std::process::id()));
         let attempted = || format!("write {}", path.display());
-        let mut file = File::options().write(true).create(true).truncate(true).open(&path).attempted(attempted)?;
-        file.lock().attempted(attempted)?;
+        let mut file = locked::create(&path).attempted(attempted)?;
         let record = Self { path: path.clone(), _lock: file.try_clone().attempted(attempted)? };
         let text = serde_json::to_vec(snapshots).expect("what an interface was is plain data");
         file.write_all(&text).attempted(attempted)?;
@@ -88,8 +87,7 @@ pub(super) fn stale(folder: &Path) -> Result<Vec<Stale>, KernelError> {
 
 /// None if its lab is there, or if it has gone meanwhile.
 fn read(path: PathBuf) -> Option<Stale> {
-    let lock = File::options().read(true).write(true).open(&path).ok()?;
-    lock.try_lock().ok()?;
+    let lock = locked::abandoned(&path)?;
     let record = Record { path, _lock: lock };
     // Without a whole text, nothing was moved.
     let text = fs::read(&record.path).ok()?;
