@@ -6,6 +6,7 @@ mod direction;
 mod doctor;
 mod generate;
 mod graph;
+pub(crate) mod image;
 pub(crate) mod kernel;
 mod lab;
 mod link;
@@ -113,6 +114,12 @@ pub(crate) enum Command {
     Results(ResultsArgs),
     /// Stop a lab, print its verdict, and remove everything it made
     Down(DownArgs),
+    /// Unpack, list and remove container images, which nodes can have as their file systems
+    Image {
+        /// What to do
+        #[command(subcommand)]
+        command: image::ImageCommand,
+    },
     /// Build and list the kernels that kernel nodes run
     Kernel {
         /// What to do

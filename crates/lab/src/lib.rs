@@ -20,6 +20,7 @@ mod foreign;
 mod fuzz;
 mod generate;
 mod hosts;
+mod image;
 mod keys;
 mod models;
 mod names;
@@ -45,6 +46,7 @@ pub use expect::{
 };
 pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use generate::{GeneratorKey, generate, generator_keys, generator_kinds};
+pub use image::{ImageName, ImageSource};
 pub use models::{ChangeError, EXAMPLES, check_together, direction_keys, parse_change, parse_pipe};
 pub use names::check_name;
 pub use plan::{

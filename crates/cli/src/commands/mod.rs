@@ -9,6 +9,7 @@ mod down;
 mod exec;
 mod generate;
 mod graph;
+mod image;
 mod kernel;
 mod lab_file;
 mod link;
@@ -101,6 +102,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Packets(args) => packets::packets(&args),
         Command::Results(args) => results::results(&args),
         Command::Down(args) => down::down(&args),
+        Command::Image { command } => image::image(&command),
         Command::Kernel { command } => kernel::kernel(&command),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Completion { shell } => completion(shell),

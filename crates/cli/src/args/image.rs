@@ -1,0 +1,59 @@
+//! The command line of `netloom image`.
+
+use clap::{Args, Subcommand};
+
+/// `netloom image`
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImageCommand {
+    /// Unpack a container image into the user's cache folder, once
+    Import(ImageImportArgs),
+    /// List the images in the cache
+    #[command(after_help = "Examples:\n  netloom image list\n  netloom image list --json | jq -r '.[].id'")]
+    List(ImageListArgs),
+    /// Remove images from the cache
+    Remove(ImageRemoveArgs),
+}
+
+/// `netloom image import`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom image import oci:debian-12 --name debian:12
+  netloom image import oci:layouts/tools:1.0
+  docker save debian:12 -o debian.tar && netloom image import docker-archive:debian.tar
+  skopeo copy docker://debian:12 oci:debian-12:12 && netloom image import oci:debian-12:12
+
+The digests of all parts are checked. What is in the cache is not unpacked again. The digest of the image's configuration, its
+ID, goes to standard output. The cache is $XDG_CACHE_HOME/netloom/images, or ~/.cache/netloom/images.")]
+pub(crate) struct ImageImportArgs {
+    /// oci:FOLDER[:TAG], an OCI layout, or docker-archive:FILE[:NAME], what `docker save` wrote
+    #[arg(value_name = "SOURCE")]
+    pub(crate) source: String,
+    /// What the image is called in lab files; default: its name where it comes from
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Print no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// `netloom image list`
+#[derive(Debug, Args)]
+pub(crate) struct ImageListArgs {
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `netloom image remove`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom image remove debian:12
+  netloom image remove sha256:0123456789ab
+  netloom image remove $(netloom image list --json | jq -r '.[].id')
+
+An image goes with the last of its names, or by its digest with all of them. One that a lab uses stays.")]
+pub(crate) struct ImageRemoveArgs {
+    /// Names or digests, as `netloom image list` shows them
+    #[arg(value_name = "IMAGE", required = true)]
+    pub(crate) images: Vec<String>,
+}

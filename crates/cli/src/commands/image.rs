@@ -1,0 +1,138 @@
+//! `netloom image`
+
+use super::{DONE, Failure, Outcome, print};
+use crate::args::image::{ImageCommand, ImageImportArgs, ImageListArgs, ImageRemoveArgs};
+use crate::talk;
+use netloom_image::{ImageError, Left, Progress, Record, Store};
+use netloom_judge::ExitCode;
+use netloom_lab::{ImageName, ImageSource};
+use netloom_results::render::{Align, Table};
+use serde_json::{Value, json};
+
+pub(super) fn image(command: &ImageCommand) -> Outcome {
+    match command {
+        ImageCommand::Import(args) => import(args),
+        ImageCommand::List(args) => list(args),
+        ImageCommand::Remove(args) => remove(args),
+    }
+}
+
+impl From<ImageError> for Failure {
+    fn from(error: ImageError) -> Self {
+        let code = match error {
+            ImageError::Io { .. } | ImageError::NoRoom { .. } => ExitCode::Machine,
+            _ => ExitCode::Usage,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+fn usage(why: String) -> Failure {
+    Failure::new(ExitCode::Usage, why)
+}
+
+fn import(args: &ImageImportArgs) -> Outcome {
+    let source = ImageSource::parse(&args.source).map_err(usage)?;
+    let name = args.name.as_deref().map(ImageName::parse).transpose().map_err(usage)?;
+    let mut say = |progress| {
+        if !args.quiet {
+            talk::say(&words(progress));
+        }
+    };
+    let imported = Store::of_user()?.import(&source, name, &mut say)?;
+    let names: Vec<String> = imported.names.iter().map(ToString::to_string).collect();
+    let called = if names.is_empty() { "without a name".to_owned() } else { names.join(", ") };
+    let record = &imported.record;
+    let what = if imported.is_new { "imported" } else { "in the cache already" };
+    talk::say(&format!("{called} {what}: {} entries, {:.1} MB", record.entries, record.bytes as f64 / 1e6));
+    left_out(&record.left).iter().for_each(|line| talk::say(line));
+    print(&record.id.to_string())
+}
+
+fn words(progress: Progress) -> String {
+    match progress {
+        Progress::Waiting => "another process unpacks this image: waiting for it".to_owned(),
+        Progress::Layer { number, of, bytes } => {
+            format!("unpacking layer {number} of {of} ({:.1} MB packed)", bytes as f64 / 1e6)
+        }
+    }
+}
+
+/// What is not as in the image.
+fn left_out(left: &Left) -> Vec<String> {
+    let mut lines = Vec::new();
+    if left.owners > 0 {
+        lines.push(format!(
+            "{} entries that belong to other users in the image belong to root in its nodes",
+            left.owners
+        ));
+    }
+    if left.devices > 0 {
+        lines.push(format!("{} devices were left out: nodes have their own", left.devices));
+    }
+    if left.attributes > 0 {
+        lines.push(format!("{} extended attributes were left out", left.attributes));
+    }
+    lines
+}
+
+fn list(args: &ImageListArgs) -> Outcome {
+    let store = Store::of_user()?;
+    let images = store.list()?;
+    if args.json {
+        let all: Vec<Value> = images.iter().map(|(names, record)| json_of(names, record)).collect();
+        return print(&format!("{:#}", Value::Array(all)));
+    }
+    if images.is_empty() {
+        talk::say("no image is in the cache: `netloom image import` brings one there");
+        return DONE;
+    }
+    let mut table = Table::new(&[
+        ("IMAGE", Align::Left),
+        ("ID", Align::Left),
+        ("ENTRIES", Align::Right),
+        ("MB", Align::Right),
+        ("COMMAND", Align::Left),
+        ("USER", Align::Left),
+        ("SOURCE", Align::Left),
+    ]);
+    for (names, record) in &images {
+        let rows =
+            if names.is_empty() { vec!["-".to_owned()] } else { names.iter().map(ToString::to_string).collect() };
+        rows.into_iter().for_each(|name| table.row(cells(name, record)));
+    }
+    print(table.to_string().trim_end())
+}
+
+/// Everything that the cache knows of it.
+fn json_of(names: &[ImageName], record: &Record) -> Value {
+    let mut value = serde_json::to_value(record).expect("a record has string keys only");
+    value["names"] = json!(names);
+    value
+}
+
+fn cells(name: String, record: &Record) -> Vec<String> {
+    let or_nothing = |text: String| if text.is_empty() { "-".to_owned() } else { text };
+    vec![
+        name,
+        record.id.short(),
+        record.entries.to_string(),
+        format!("{:.1}", record.bytes as f64 / 1e6),
+        or_nothing(record.config.command().join(" ")),
+        or_nothing(record.config.user.clone()),
+        record.source.clone(),
+    ]
+}
+
+fn remove(args: &ImageRemoveArgs) -> Outcome {
+    let store = Store::of_user()?;
+    let is_digest = |text: &str| text.len() >= 12 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    for text in &args.images {
+        // The short form of tables, too; a name of nothing but such digits has its tag behind it there.
+        let whole = if is_digest(text) { format!("sha256:{text}") } else { text.clone() };
+        let source = ImageSource::parse(&whole).map_err(usage)?;
+        let what = if store.remove(&source)? { "removed" } else { "has other names, and stays by them" };
+        talk::say(&format!("{text} {what}"));
+    }
+    DONE
+}

@@ -1,0 +1,93 @@
+//! From an archive or folder to an unpacked tree, with every digest checked.
+
+use crate::config::Document;
+use crate::contents::Contents;
+use crate::digest::Hashing;
+use crate::error::Attempted;
+use crate::folders::Folders;
+use crate::layer::Applier;
+use crate::left::Left;
+use crate::manifest::Blob;
+use crate::tree::Tree;
+use crate::{Digest, ImageError, Limits, compression};
+use rustix::fs::syncfs;
+use std::io::{self, BufReader, Read};
+
+/// What an import tells while it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Another process unpacks the same image.
+    Waiting,
+    /// A layer is being unpacked.
+    Layer {
+        /// Its number, from 1.
+        number: usize,
+        /// How many there are.
+        of: usize,
+        /// Its size as it is packed, in bytes.
+        bytes: u64,
+    },
+}
+
+/// Unpacks all layers. The caller holds the lock of the tree. How many entries and bytes there were, and what was left out.
+pub(crate) fn unpack(
+    contents: Contents,
+    document: &Document,
+    folders: &Folders,
+    limits: &Limits,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(u64, u64, Left), ImageError> {
+    let chain = document.chain();
+    let folder = folders.begin(&chain)?;
+    let done = (|| {
+        let mut tree = Tree::new(&folder)?;
+        let mut applier = Applier::new(&mut tree, &folder, limits);
+        let of = contents.layers.len();
+        for (number, ((blob, packed), diff_id)) in contents.layers.into_iter().zip(document.diff_ids()).enumerate() {
+            progress(Progress::Layer { number: number + 1, of, bytes: blob.size });
+            layer(blob, packed, *diff_id, &mut applier, limits)?;
+        }
+        let counts = applier.finish()?;
+        // A tree in its place is whole even if the machine loses its power.
+        syncfs(tree.root()).attempted(|| "write the image to the disk")?;
+        Ok(counts)
+    })();
+    match done {
+        Ok(counts) => folders.end(&chain).map(|()| counts),
+        Err(error) => {
+            folders.give_up(&chain);
+            Err(error)
+        }
+    }
+}
+
+/// How much is read from a layer's file at a time, in bytes.
+const PIECE: usize = 1 << 17;
+
+fn layer(
+    blob: Blob,
+    digest: Option<Digest>,
+    diff_id: Digest,
+    applier: &mut Applier<'_>,
+    limits: &Limits,
+) -> Result<(), ImageError> {
+    let Blob { file, size, what } = blob;
+    let mut packed = Hashing::new(Read::take(file, size));
+    let unpacked = compression::unpack(BufReader::with_capacity(PIECE, &mut packed), &what)?;
+    let mut unpacked = Hashing::new(unpacked.take(limits.bytes));
+    applier.apply(&mut unpacked, &what)?;
+    // What stands behind the end of the archive counts for the digest.
+    io::copy(&mut unpacked, &mut io::sink()).attempted(|| format!("read {what}"))?;
+    let (found, length) = unpacked.finish();
+    if length == limits.bytes {
+        return Err(ImageError::damaged(&what, format!("it has more than {length} bytes when it is unpacked")));
+    }
+    if found != diff_id {
+        return Err(ImageError::damaged(&what, format!("unpacked, its digest is {found}, and should be {diff_id}")));
+    }
+    let (own, read) = packed.finish();
+    match digest.filter(|digest| *digest != own || read != size) {
+        Some(digest) => Err(ImageError::damaged(&what, format!("its digest is {own}, and should be {digest}"))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,41 @@
+//! Container images: found in folders and archives, checked against their digests, unpacked once into a cache, and looked into.
+//!
+//! It must not know of labs, but for how they name images, nor of namespaces, and it talks to no network. What is unpacked was made by strangers: every name is
+//! resolved inside the folder that it is unpacked to, and everything that can grow has a bound ([`Limits`]).
+//!
+//! The formats are those of the [OCI image specification](https://github.com/opencontainers/image-spec), version 1.1, and of
+//! what `docker save` writes.
+
+#![forbid(unsafe_code)]
+
+mod archive;
+mod compression;
+mod config;
+mod contents;
+mod digest;
+mod entries;
+mod error;
+mod folders;
+mod import;
+mod layer;
+mod layout;
+mod left;
+mod limits;
+mod lock;
+mod manifest;
+mod root;
+mod store;
+mod tree;
+
+#[cfg(test)]
+mod testing;
+
+pub use config::Config;
+pub use digest::Digest;
+pub use error::ImageError;
+pub use import::Progress;
+pub use left::Left;
+pub use limits::Limits;
+use netloom_lab::{ImageName as Name, ImageSource as Source};
+pub use root::{Found, Root};
+pub use store::{Image, Imported, Record, Store};

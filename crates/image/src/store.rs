@@ -1,0 +1,269 @@
+//! The cache of unpacked images of this user.
+//!
+//! `$XDG_CACHE_HOME/netloom/images`, or `~/.cache/netloom/images`, which its owner alone may enter, holds:
+//!
+//! | what | |
+//! |---|---|
+//! | `index.json` | the images, and their names |
+//! | `trees/HEX` | an unpacked root file system, named by the digest of its layers: it was renamed to its place as a whole |
+//! | `staging/HEX` | one that is being unpacked or removed |
+//! | `locks/HEX` | held for writing while the tree is made or removed, and for reading as long as it is used |
+//! | `lock` | held while `index.json` changes |
+//!
+//! What a process that was killed has left in `staging` has no holder of its lock, and the next change sweeps it.
+
+mod index;
+
+use crate::contents::Contents;
+use crate::folders::Folders;
+use crate::import::{self, Progress};
+use crate::left::Left;
+use crate::lock::Lock;
+use crate::root::Root;
+use crate::{Config, Digest, ImageError, Limits, Name, Source};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What is known of an unpacked image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The digest of its configuration, which Docker calls the image's ID.
+    pub id: Digest,
+    /// The digest of its manifest, if it had one.
+    pub manifest: Option<Digest>,
+    /// What stands for its layers.
+    pub chain: Digest,
+    /// Where it came from.
+    pub source: String,
+    /// Entries of its layers.
+    pub entries: u64,
+    /// Bytes of their files.
+    pub bytes: u64,
+    /// When it was unpacked, in seconds since 1970.
+    pub imported_unix_s: u64,
+    /// What was left out.
+    pub left: Left,
+    /// How its program is started.
+    pub config: Config,
+}
+
+/// An image that can be used. As long as the value lives, in any process, nobody removes it from the cache.
+#[derive(Debug)]
+pub struct Image {
+    /// The folder with its root file system.
+    pub folder: PathBuf,
+    /// What is known of it; none of a folder that is no image.
+    pub record: Option<Record>,
+    _lock: Option<Lock>,
+}
+
+/// What became of an import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// The image.
+    pub record: Record,
+    /// Its names.
+    pub names: Vec<Name>,
+    /// Whether it was unpacked now, not before.
+    pub is_new: bool,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folders: Folders,
+    limits: Limits,
+}
+
+impl Store {
+    /// The cache of this user.
+    ///
+    /// # Errors
+    /// When neither `XDG_CACHE_HOME` nor `HOME` says where it is.
+    pub fn of_user() -> Result<Self, ImageError> {
+        let folder = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+        let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
+        let cache = cache.ok_or_else(|| {
+            ImageError::Missing("neither XDG_CACHE_HOME nor HOME names a folder for images: set one of them".into())
+        })?;
+        Ok(Self::at(&cache.join("netloom/images"), Limits::default()))
+    }
+
+    /// A cache in this folder, which need not exist yet.
+    pub fn at(folder: &Path, limits: Limits) -> Self {
+        Self { folders: Folders::new(folder), limits }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        self.folders.base()
+    }
+
+    /// Unpacks an image, unless that was done before, and gives it `name`, or the names that its source says.
+    ///
+    /// # Errors
+    /// See [`ImageError`]. The cache is as before then.
+    pub fn import(
+        &self,
+        source: &Source,
+        name: Option<Name>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Imported, ImageError> {
+        let contents = self.open(source)?;
+        let names: Vec<Name> = name.map_or_else(|| contents.names.clone(), |name| vec![name]);
+        let (record, _lock, is_new) = self.bring(contents, &names, progress)?;
+        Ok(Imported { record, names, is_new })
+    }
+
+    /// The image that a lab names, which is unpacked if it has to be.
+    ///
+    /// # Errors
+    /// See [`ImageError`].
+    pub fn get(&self, source: &Source, progress: &mut dyn FnMut(Progress)) -> Result<Image, ImageError> {
+        let record = match source {
+            Source::Rootfs(folder) => {
+                // That it can be opened is known before a lab is made.
+                Root::open(folder)?;
+                return Ok(Image { folder: folder.clone(), record: None, _lock: None });
+            }
+            Source::Named(name) => self.index()?.named(name)?.clone(),
+            Source::Digest(digits) => self.index()?.with_digest(digits)?.clone(),
+            Source::Oci { .. } | Source::DockerArchive { .. } => {
+                let contents = self.open(source)?;
+                let (record, lock, _) = self.bring(contents, &[], progress)?;
+                return Ok(Image { folder: self.folders.tree(&record.chain), record: Some(record), _lock: Some(lock) });
+            }
+        };
+        let lock = Lock::shared(&self.folders.lock_of(&record.chain))?;
+        let folder = self.folders.tree(&record.chain);
+        if !folder.is_dir() {
+            let text =
+                format!("the image {source} was removed from {} by hand: import it again", self.folder().display());
+            return Err(ImageError::Missing(text));
+        }
+        Ok(Image { folder, record: Some(record), _lock: Some(lock) })
+    }
+
+    /// All images with their names, those with names first.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn list(&self) -> Result<Vec<(Vec<Name>, Record)>, ImageError> {
+        Ok(self.index()?.listed())
+    }
+
+    /// Takes a name away, or an image by its digest with all of its names. An image without a name left is removed; the answer is
+    /// whether it was.
+    ///
+    /// # Errors
+    /// When there is none, or a lab uses it.
+    pub fn remove(&self, source: &Source) -> Result<bool, ImageError> {
+        let is_removed = self.change(|index| {
+            let record = match source {
+                Source::Named(name) => index.named(name)?.clone(),
+                Source::Digest(digits) => index.with_digest(digits)?.clone(),
+                other => {
+                    let text = format!("{other} is not in the cache: name an image as `netloom image list` does");
+                    return Err(ImageError::Missing(text));
+                }
+            };
+            let is_last = match source {
+                Source::Named(name) => index.names_of(&record.id) == [name.clone()],
+                _ => true,
+            };
+            if !is_last {
+                if let Source::Named(name) = source {
+                    index.names.remove(name);
+                }
+                return Ok(false);
+            }
+            if !index.images.values().any(|other| other.chain == record.chain && other.id != record.id) {
+                self.folders.remove_tree(&record.chain, &source.to_string())?;
+            }
+            index.names.retain(|_, id| *id != record.id);
+            index.images.remove(&record.id);
+            Ok(true)
+        })?;
+        self.folders.sweep();
+        Ok(is_removed)
+    }
+
+    fn index(&self) -> Result<index::Index, ImageError> {
+        index::Index::read(&self.folders.index())
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut index::Index) -> Result<T, ImageError>) -> Result<T, ImageError> {
+        self.folders.make()?;
+        let _lock = Lock::exclusive(&self.folders.lock())?;
+        let mut index = self.index()?;
+        let done = change(&mut index)?;
+        index.write(&self.folders.index())?;
+        Ok(done)
+    }
+
+    fn open(&self, source: &Source) -> Result<Contents, ImageError> {
+        match source {
+            Source::Oci { folder, tag } => crate::layout::open(folder, tag.as_deref()),
+            Source::DockerArchive { file, name } => crate::archive::open(file, name.as_deref()),
+            Source::Rootfs(_) => {
+                Err(ImageError::Unsuitable(format!("{source} is used where it is: name it as the image of a node")))
+            }
+            Source::Named(_) | Source::Digest(_) => {
+                Err(ImageError::Unsuitable(format!("{source} says no source: write oci:FOLDER or docker-archive:FILE")))
+            }
+        }
+    }
+
+    /// An image in the cache: its record, what keeps it there, and whether it is new.
+    fn bring(
+        &self,
+        contents: Contents,
+        names: &[Name],
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(Record, Lock, bool), ImageError> {
+        self.folders.make()?;
+        let document = contents.document()?;
+        let (chain, source) = (document.chain(), contents.what.clone());
+        let (id, manifest) = (contents.id, contents.manifest);
+        let known = self.index()?.images.get(&id).cloned();
+        let shared = Lock::shared(&self.folders.lock_of(&chain))?;
+        let tree = self.folders.tree(&chain);
+        if let (Some(record), true) = (known, tree.is_dir()) {
+            self.note(record.clone(), names)?;
+            return Ok((record, shared, false));
+        }
+        drop(shared);
+        self.folders.sweep();
+        let lock = match Lock::try_exclusive(&self.folders.lock_of(&chain))? {
+            Some(lock) => lock,
+            None => {
+                progress(Progress::Waiting);
+                Lock::exclusive(&self.folders.lock_of(&chain))?
+            }
+        };
+        // Another process may have been faster, and another image may consist of the same layers.
+        let same = self.index()?.images.into_values().find(|record| record.chain == chain && tree.is_dir());
+        let is_new = same.is_none();
+        let (entries, bytes, left) = match &same {
+            Some(record) => (record.entries, record.bytes, record.left),
+            None => import::unpack(contents, &document, &self.folders, &self.limits, progress)?,
+        };
+        let imported_unix_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let record =
+            Record { id, manifest, chain, source, entries, bytes, imported_unix_s, left, config: document.config };
+        self.note(record.clone(), names)?;
+        Ok((record, lock.into_shared()?, is_new))
+    }
+
+    fn note(&self, record: Record, names: &[Name]) -> Result<(), ImageError> {
+        self.change(|index| {
+            index.names.extend(names.iter().map(|name| (name.clone(), record.id)));
+            index.images.insert(record.id, record);
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
