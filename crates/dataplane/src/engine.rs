@@ -8,7 +8,7 @@ use crate::edge::Edge;
 use crate::mailbox::{Command, Diary, Mailbox};
 use crate::memory::Memory;
 use crate::merge::{Awaited, Places};
-use crate::ports::{self, PortConfig, Site};
+use crate::ports::{self, OpenError, PortConfig, PortSet, Site};
 use crate::report::Snapshot;
 use crate::taps;
 use crate::wait::{Precision, Sleeper, Waiter};
@@ -22,7 +22,7 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver as Inbox, Sender as Outbox, channel};
 use std::time::Duration as RealDuration;
-use std::{fmt, io};
+use std::{fmt, io, thread};
 
 /// Buffers that each thread makes before the first packet; the pool grows when more packets are on their way at once.
 const SMALL_FRAMES: usize = 2_048;
@@ -105,10 +105,11 @@ impl Engine {
         let bells: io::Result<Vec<Arc<Bell>>> = shards.iter().map(|_| Bell::new().map(Arc::new)).collect();
         let bells = bells.map_err(failed("opening an event counter for the packet engine"))?;
         let sites = sites(clock, &shards, &bells, config.ports);
-        let opened = ports::open(sites).map_err(|(attempted, error)| failed(attempted)(error))?;
+        let (opened, pools) = open_beside_pools(sites);
+        let opened = opened.map_err(|(attempted, error)| failed(attempted)(error))?;
         let (diary, kept) = channel();
         let mut prepared: Vec<(Driver, Outbox<Command>)> = Vec::new();
-        for ((shard, ports), bell) in shards.into_iter().zip(opened).zip(bells) {
+        for (((shard, ports), bell), pool) in shards.into_iter().zip(opened).zip(bells).zip(pools) {
             let (commands, inbox) = channel();
             let mailbox = Mailbox { messages: inbox, bell };
             let driver = Driver {
@@ -116,7 +117,7 @@ impl Engine {
                 waiter: Waiter::new(config.precision),
                 sleeper: Sleeper::new(ports.descriptors().chain([mailbox.bell.event().as_raw_fd()])),
                 processor: config.processors.get(prepared.len()).copied(),
-                edge: Edge::new(shard.fabric, &shard.borders, Pool::new(SMALL_FRAMES, LARGE_FRAMES)),
+                edge: Edge::new(shard.fabric, &shard.borders, pool),
                 ports,
                 memory: Memory::new(config.memory),
                 mailbox,
@@ -295,6 +296,18 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Opens the ports of each shard. The pools of buffers are made meanwhile, which takes as long as the kernel lets the sockets wait.
+fn open_beside_pools(sites: Vec<Site<'_>>) -> (Result<Vec<PortSet>, OpenError>, Vec<Pool>) {
+    let count = sites.len();
+    let make = move || (0..count).map(|_| Pool::new(SMALL_FRAMES, LARGE_FRAMES)).collect();
+    thread::scope(|scope| {
+        let pools = thread::Builder::new().name("netloom-pools".into()).spawn_scoped(scope, make);
+        let opened = ports::open(sites);
+        // Without a thread more, they are made here.
+        (opened, pools.ok().and_then(|pools| pools.join().ok()).unwrap_or_else(make))
+    })
 }
 
 /// Where the ports of each shard are opened.

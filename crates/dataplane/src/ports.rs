@@ -209,11 +209,14 @@ struct Opened {
     ports: Vec<PortId>,
 }
 
+/// What was attempted, and what the kernel said.
+pub(crate) type OpenError = (&'static str, io::Error);
+
 /// Opens the ports of all shards, in the current network namespace.
 ///
 /// # Errors
 /// What was attempted, and what the kernel said.
-pub(crate) fn open(mut sites: Vec<Site<'_>>) -> Result<Vec<PortSet>, (&'static str, io::Error)> {
+pub(crate) fn open(mut sites: Vec<Site<'_>>) -> Result<Vec<PortSet>, OpenError> {
     let mut groups: Vec<Vec<Opened>> = sites.iter().map(|_| Vec::new()).collect();
     for (attempted, open) in KINDS {
         let opened = open(&mut sites).map_err(|error| (attempted, error))?;

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use crate::programs::{PATH, exists};
+use crate::programs::{PATH, exists, find};
 use crate::runtime_folder;
 
 /// What iptables is called, behind its name, in the order in which it is tried: what the machine's administrator has chosen, and what
@@ -25,7 +25,8 @@ pub(crate) fn is_there(program: &str) -> bool {
 
 /// The program with its arguments. It says what is wrong in English.
 pub(crate) fn command(program: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new(program);
+    // By its path, it is started without a copy of this process.
+    let mut command = Command::new(find(program, &path()).unwrap_or_else(|| program.into()));
     command.args(arguments).env("PATH", path()).env("LC_ALL", "C");
     command.envs(own_lock().map(|lock| ("XTABLES_LOCKFILE", lock)));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

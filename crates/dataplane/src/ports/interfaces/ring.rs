@@ -7,7 +7,7 @@
 use super::fanout;
 use crate::sys::{check, packet_socket, set_option};
 use netloom_packet::VIRTIO_HEADER_LEN;
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_recv_buffer_size_force};
 use rustix::net::{RecvAncillaryBuffer, RecvFlags, ReturnFlags, recvmsg};
 use std::io::{self, IoSliceMut};
@@ -233,9 +233,13 @@ pub(crate) fn fetch(socket: BorrowedFd<'_>, virtio: &mut [u8; VIRTIO_HEADER_LEN]
 }
 
 fn map(socket: &OwnedFd) -> io::Result<NonNull<u8>> {
-    let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::POPULATE);
+    // All of its pages are there from the beginning.
+    let protection = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: a new mapping of the ring that was just requested, at an address of the kernel's choice.
-    let memory = unsafe { mmap(std::ptr::null_mut(), RING, protection, flags, socket, 0) }?;
+    let memory = unsafe { mmap(std::ptr::null_mut(), RING, protection, MapFlags::SHARED, socket, 0) }?;
+    // Programs are started by forking, which copies the tables of what is mapped. Where it is refused, that takes its time.
+    // SAFETY: only a child that read the ring would notice, and none does.
+    let _ = unsafe { madvise(memory, RING, Advice::LinuxDontFork) };
     Ok(NonNull::new(memory.cast()).expect("a mapping is never at zero"))
 }
 
