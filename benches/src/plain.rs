@@ -17,6 +17,7 @@ pub(crate) const LAST: &str = "10.79.255.2";
 pub(crate) const VETH: &str = "plain veth";
 pub(crate) const BRIDGE: &str = "a bridge made by ip";
 pub(crate) const BARE: &str = "the bare loop";
+pub(crate) const APART: &str = "a bare loop and translated addresses at each";
 pub(crate) const HOLDING: &str = "the bare loop that holds frames";
 /// Room for as much on its way as a lab's nodes have it that are to carry much: a script's first command.
 pub(crate) const ROOMY: &str = "for node in n0 n1; do ip netns exec $node sh -c \
@@ -43,6 +44,12 @@ pub(crate) fn chain(settings: &Settings, routers: u32, script: &str) -> Result<S
 pub(crate) fn joined(settings: &Settings, routers: u32, script: &str) -> Result<String, String> {
     let loop_of = format!("{} {JOIN}", program()?);
     output(Command::new(&settings.plain_chain).arg(routers.to_string()).arg(script).arg(loop_of))
+}
+
+/// The same with a bare loop for each link, in a process of its own, and addresses that each node translates.
+pub(crate) fn joined_apart(settings: &Settings, routers: u32, script: &str) -> Result<String, String> {
+    let loop_of = format!("{} {JOIN}", program()?);
+    output(Command::new(&settings.plain_chain).arg(routers.to_string()).args([script, &loop_of, "apart"]))
 }
 
 /// Two nodes, joined by the bare loop that holds frames. Where it spins, programs keep off its processor, as they do in a
