@@ -2,6 +2,7 @@
 
 use crate::exactness::{DELAY_US, SMALL, Sent, arrivals, highest, kpps, seconds};
 use crate::lab::Lab;
+use crate::peers;
 use crate::plain::{self, OTHER_OF_PAIR, SERVER, VETH};
 use crate::probe::{Arrivals, Load, RECEIVE};
 use crate::row::{Goal, Row, median, number};
@@ -85,9 +86,14 @@ fn delays(settings: &Settings) -> Result<Vec<Row>, String> {
         let goals = [Some(MEDIAN_US), Some(NEARLY_ALL_US)];
         rows.extend(errors(&format!("{precision}, 1 kpps"), VETH, &direct, &ours, goals)?);
     }
+    rows.extend(match peers::behind_mahimahi(settings, pace(settings)) {
+        Ok(theirs) => errors(MAHIMAHI, VETH, &direct, &theirs, [None, None])?,
+        Err(reason) => vec![Row::absent(MAHIMAHI, reason)],
+    });
     Ok(rows)
 }
 
+const MAHIMAHI: &str = "mahimahi's mm-delay, 1 kpps";
 const NETEM: &str = "tc netem in a kernel node, 1 kpps";
 
 /// The same by the kernel's own emulator, on a kernel of a node: that of this machine may be without it.

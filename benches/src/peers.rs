@@ -5,6 +5,7 @@
 
 use crate::exactness::{self, DELAY_US, SMALL};
 use crate::lab::{Lab, output};
+use crate::plain;
 use crate::probe::{Arrivals, Load, RECEIVE};
 use crate::row::Row;
 use crate::settings::Settings;
@@ -21,10 +22,12 @@ struct Peer {
     needs_netem: bool,
 }
 
+const MAHIMAHI: Peer = Peer { name: "mahimahi", presence: mahimahi, needs_netem: false };
+
 const PEERS: [Peer; 4] = [
     Peer { name: "netem", presence: netem, needs_netem: true },
     Peer { name: "mininet", presence: mininet, needs_netem: true },
-    Peer { name: "mahimahi", presence: mahimahi, needs_netem: false },
+    MAHIMAHI,
     Peer { name: "rattan", presence: rattan, needs_netem: false },
 ];
 
@@ -43,6 +46,7 @@ const LINKS: [Link; 3] = [
 
 /// What the case of delays is called.
 const DELAYS: &str = "1 kpps over 10 ms";
+const DELAYED: Link = Link { what: DELAYS, delay: Some(10), rate: None };
 
 pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     let (mut present, mut rows) = (Vec::new(), Vec::new());
@@ -92,6 +96,22 @@ impl Peer {
         }
         output(command.args([self.name, &word(link.delay), &word(link.rate), server, client]))
     }
+
+    /// How long datagrams take over a link of 10 ms.
+    fn arrivals(&self, settings: &Settings, load: Load) -> Result<Vec<Arrivals>, String> {
+        let program = plain::program()?;
+        let server = format!("{program} {RECEIVE} 1");
+        // What the sender has to say is not among what the receiver says.
+        let client = format!("{program} {} >&2", load.arguments("$SERVER").join(" "));
+        let run = |_| Arrivals::parse(&self.play(settings, &DELAYED, &server, &client)?);
+        (0..settings.rounds(3)).map(run).collect()
+    }
+}
+
+/// How long datagrams take behind mahimahi's link of 10 ms.
+pub(crate) fn behind_mahimahi(settings: &Settings, load: Load) -> Result<Vec<Arrivals>, String> {
+    mahimahi(settings)?;
+    MAHIMAHI.arrivals(settings, load)
 }
 
 fn seconds(settings: &Settings) -> u32 {
@@ -147,17 +167,12 @@ fn delays(
     let lab = Lab::up(settings, "peers", yaml)?;
     let ours = (0..settings.rounds(3)).map(|_| exactness::arrivals(&lab, load)).collect::<Result<Vec<_>, _>>()?;
     let mut rows = error_rows("netloom, balanced", &ours)?;
-    let program = std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
-    let link = Link { what: DELAYS, delay: Some(10), rate: None };
-    let server = format!("{} {RECEIVE} 1", program.display());
-    let client = format!("{} {}", program.display(), load.arguments("$SERVER").join(" "));
     for (peer, version) in present {
-        if let Some(reason) = peer.misses(&link, has_netem) {
+        if let Some(reason) = peer.misses(&DELAYED, has_netem) {
             rows.push(Row::absent(format!("{DELAYS}: {version}"), reason));
             continue;
         }
-        let run = |_| Arrivals::parse(&peer.play(settings, &link, &server, &client)?);
-        match (0..settings.rounds(3)).map(run).collect::<Result<Vec<_>, _>>() {
+        match peer.arrivals(settings, load) {
             Ok(theirs) => rows.extend(error_rows(version, &theirs)?),
             Err(error) => rows.push(Row::absent(format!("{DELAYS}: {version}"), failed(&error))),
         }

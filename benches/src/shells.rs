@@ -12,6 +12,9 @@ const TEN_MS: f64 = 600.0;
 /// Of the stream through as many bare loops, which bound what a process for each link carries.
 const OF_BARE: f64 = 0.9;
 const NESTED: usize = 3;
+/// It refuses root, and a network that does not forward.
+const MAHIMAHI: &str = "echo 1 > /proc/sys/net/ipv4/ip_forward && \
+     setpriv --reuid=65534 --regid=65534 --clear-groups mm-delay 1 true";
 /// Between as many links of a chain.
 const ROUTERS: u32 = 2;
 
@@ -28,8 +31,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     let [one, ten] = ours.map(over);
     let theirs = match peers::mahimahi(settings) {
         Ok(_) => {
-            let samples =
-                (0..settings.rounds(7)).map(|_| took(settings, "mm-delay 1 true")).collect::<Result<Vec<_>, _>>();
+            let samples = (0..settings.rounds(7)).map(|_| took(settings, MAHIMAHI)).collect::<Result<Vec<_>, _>>();
             format!("mahimahi's mm-delay: {} ms", number(median(&over(samples?))?))
         }
         Err(reason) => format!("mahimahi: {reason}"),
