@@ -16,6 +16,7 @@ mod multicast;
 mod nat;
 mod node;
 mod openflow;
+mod repeats;
 mod rules;
 mod switch;
 mod timeline;

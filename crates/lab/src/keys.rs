@@ -19,7 +19,7 @@ pub(crate) use network::{ADDRESSING, DIRECTION, END, LINK, SETTINGS, TREATMENT, 
 pub(crate) use node::{CPU, NODE, STP};
 pub(crate) use rules::RULE;
 pub(crate) use services::{DHCP, DNS, FORWARD, IPTABLES, NAT};
-pub(crate) use timeline::{CUT, DOWN, HEAL, MOVE, PARTITION, READY, RUN, SET, SETUP, UP};
+pub(crate) use timeline::{CUT, DOWN, DRAWN, HEAL, MOST_TIMES, MOVE, PARTITION, READY, RUN, SET, SETUP, UP};
 pub(crate) use top::{BOUNDS, CLOCK, TOP};
 
 /// A group of keys that stand together.
@@ -123,6 +123,8 @@ impl Quantity {
 }
 
 pub(crate) const NODE_NAME: &str = "^[a-zA-Z][a-zA-Z0-9-]{0,30}$";
+/// A node's name, or a pattern of them.
+pub(crate) const NODES_NAME: &str = "^[a-zA-Z*][a-zA-Z0-9*-]{0,30}$";
 pub(crate) const LINK_NAME: &str = "^[a-zA-Z][a-zA-Z0-9_-]{0,30}$";
 pub(crate) const COMMAND_NAME: &str = "^[a-zA-Z][a-zA-Z0-9_-]{0,62}$";
 pub(crate) const USER_NAME: &str = "^[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,31}$";

@@ -18,6 +18,7 @@ mod nat;
 mod openflow;
 mod order;
 mod partitions;
+mod repeats;
 mod routing;
 mod rules;
 mod switches;
@@ -52,6 +53,9 @@ pub(crate) const MOST_LINKS: usize = 32_768;
 /// Each node has an init process of its own, and Linux has 32,768 process numbers unless it is told otherwise.
 pub(crate) const MOST_NODES: usize = 30_000;
 
+/// The seed of a lab that says none.
+const SEED: Seed = Seed::new(1);
+
 /// The ends with addresses of a segment, at most: what is known of their neighbours grows with the square of their number.
 const MOST_ENDS: usize = 1_024;
 
@@ -63,7 +67,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     tunnel::choose_addresses(&mut spec, &name);
     found.errors.extend(expose::check(&spec));
     let exit = internet::check(&spec, &mut found.errors);
-    let timeline = entries(&mut spec, &mut found.errors);
+    let timeline = entries(&mut spec, left_out, &mut found.errors);
     let policies = rules::take(&mut spec.nodes);
     let node_index = Index::new("node", spec.nodes.iter().map(|node| &node.name), left_out.nodes);
     let positions = positions(&spec, &node_index, &mut found.errors);
@@ -126,7 +130,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
 fn outline(name: String, spec: &Spec, files: Vec<PathBuf>) -> Plan {
     Plan {
         name,
-        seed: spec.seed.unwrap_or(Seed::new(1)),
+        seed: spec.seed.unwrap_or(SEED),
         clock: spec.clock,
         start: spec.start.as_ref().map(|start| start.value),
         shards: spec.shards.as_ref().map(|shards| shards.value).unwrap_or_default(),
@@ -149,8 +153,9 @@ fn outline(name: String, spec: &Spec, files: Vec<PathBuf>) -> Plan {
 }
 
 /// The timeline as the file has it, and what follows from nodes.
-fn entries(spec: &mut Spec, errors: &mut Errors) -> Vec<EntrySpec> {
-    let mut timeline = std::mem::take(&mut spec.timeline);
+fn entries(spec: &mut Spec, left_out: &LeftOut, errors: &mut Errors) -> Vec<EntrySpec> {
+    let written = std::mem::take(&mut spec.timeline);
+    let mut timeline = repeats::all(written, &spec.nodes, left_out.nodes, spec.seed.unwrap_or(SEED), errors);
     timeline.extend(order::setups(spec));
     timeline.extend(daemons::entries(spec, errors));
     timeline.extend(openflow::entries(spec));

@@ -1,5 +1,7 @@
 //! A lab as it is written: names instead of places, and every value that an error may be about with its place.
 
+mod repeats;
+
 use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::plan::{
@@ -11,6 +13,8 @@ use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, CpuCost, Date, Duration, Seed};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
+
+pub(crate) use repeats::{AgainSpec, SpanSpec, When, WrittenSpec};
 
 /// The whole file.
 #[derive(Debug, Default)]
@@ -31,7 +35,7 @@ pub(crate) struct Spec {
     pub(crate) setup: Vec<EntrySpec>,
     /// Between SIGTERM and SIGKILL.
     pub(crate) stop: Option<Duration>,
-    pub(crate) timeline: Vec<EntrySpec>,
+    pub(crate) timeline: Vec<WrittenSpec>,
     pub(crate) traffic: Vec<TrafficSpec>,
     pub(crate) capture: Vec<CaptureSpec>,
     pub(crate) expect: Vec<Spanned<String>>,
@@ -395,7 +399,7 @@ pub(crate) struct EntrySpec {
     pub(crate) action: ActionSpec,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum ActionSpec {
     Run(Box<RunSpec>),
     Set {
@@ -424,7 +428,7 @@ pub(crate) enum ActionSpec {
 }
 
 /// A node that leaves one of its links for another.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct MoveSpec {
     pub(crate) node: Spanned<String>,
     pub(crate) from: Spanned<String>,
@@ -434,14 +438,14 @@ pub(crate) struct MoveSpec {
 }
 
 /// A link, or a part of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PartSpec {
     pub(crate) link: Spanned<String>,
     pub(crate) direction: Option<Direction>,
     pub(crate) pipe: Option<Spanned<String>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RunSpec {
     pub(crate) on: Spanned<String>,
     pub(crate) name: Option<Spanned<String>>,

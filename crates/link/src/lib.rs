@@ -85,4 +85,5 @@ pub use queue::{
 pub use rate::{DeliveryTimes, DeliveryTraceConfig, PeakConfig, RateConfig, TokenBucketConfig};
 pub use reorder::ReorderConfig;
 pub use schedule::{Interpolation, ScheduleConfig, Step, Timetable};
+pub use spans::Spans;
 pub use state::{Carrier, FlapConfig, FlapTime, OnTheWire, StateConfig};

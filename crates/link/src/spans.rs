@@ -6,33 +6,34 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A generator of spans.
 #[derive(Debug)]
-pub(crate) struct Spans {
+pub struct Spans {
     random: Xoshiro256PlusPlus,
     /// What the spans so far were cut short by, in nanoseconds, from 0 to 1.
     fraction: f64,
 }
 
 impl Spans {
-    pub(crate) fn new(seed: Seed) -> Self {
+    /// A generator with this seed: the same draws the same.
+    pub fn new(seed: Seed) -> Self {
         Self { random: Xoshiro256PlusPlus::seed_from_u64(seed.get()), fraction: 0.0 }
     }
 
     /// An exponentially distributed span, whose mean is given in nanoseconds.
-    pub(crate) fn exponential(&mut self, mean: f64) -> Duration {
+    pub fn exponential(&mut self, mean: f64) -> Duration {
         let nanos = -libm::log(self.unit()) * mean;
         self.whole(nanos)
     }
 
     /// A span with a Pareto distribution: longer than x with probability (least / x)^shape. `shape` is above 1, and the
     /// mean, in nanoseconds, is then least * shape / (shape - 1).
-    pub(crate) fn pareto(&mut self, mean: f64, shape: f64) -> Duration {
+    pub fn pareto(&mut self, mean: f64, shape: f64) -> Duration {
         let least = mean * (shape - 1.0) / shape;
         let nanos = least * libm::pow(self.unit(), -1.0 / shape);
         self.whole(nanos)
     }
 
     /// A whole number below `end`, each with the same probability (to one part in 2^64).
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
+    pub fn below(&mut self, end: u64) -> u64 {
         let scaled = (u128::from(self.random.next_u64()) * u128::from(end)) >> 64;
         u64::try_from(scaled).expect("below the end")
     }

@@ -1,6 +1,7 @@
 //! The timeline.
 
 use super::list;
+use super::repeats::{once, places, when};
 use super::variables::settings;
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
 use crate::errors::{Errors, keep};
@@ -9,8 +10,8 @@ use crate::keys::{CUT, DOWN, HEAL, MOVE, PARTITION, READY, RUN, SET, SETUP, UP};
 use crate::models::{ChangeError, changes};
 use crate::names::{command_name, file_name, name_of, user_name, variable_name};
 use crate::plan::{Direction, Ready, ReadyWhen};
-use crate::scalar::{command, duration, duration_or_zero, filled, flag, integer, positive_duration, word};
-use crate::spec::{ActionSpec, EntrySpec, MoveSpec, PartSpec, RunSpec};
+use crate::scalar::{command, duration, filled, flag, integer, positive_duration, word};
+use crate::spec::{ActionSpec, EntrySpec, MoveSpec, PartSpec, RunSpec, When, WrittenSpec};
 use crate::yaml::{self, Content, Node};
 use netloom_units::Duration;
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ use std::path::PathBuf;
 const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// All entries that can be read; `left_out` says whether commands could not.
-pub(super) fn entries(node: &Node, errors: &mut Errors, left_out: &mut bool) -> Vec<EntrySpec> {
+pub(super) fn entries(node: &Node, errors: &mut Errors, left_out: &mut bool) -> Vec<WrittenSpec> {
     if !matches!(node.content, Content::List(_) | Content::Empty) {
         *left_out = true;
     }
@@ -36,14 +37,15 @@ pub(super) fn entries(node: &Node, errors: &mut Errors, left_out: &mut bool) -> 
 /// What an entry can be, by the key that says so.
 const KINDS: [&str; 7] = ["run", "set", "down", "up", "partition", "heal", "move"];
 
-fn entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
+fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
     let Content::Map(keys) = &node.content else {
         errors.push(node.expected("an entry like `{at: 1 s, on: client, run: ping -c 3 server}`"));
         return None;
     };
     let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| keys.iter().any(|key| key.name == *kind)).collect();
-    let (at, action) = match kinds[..] {
-        ["run"] => run(node, errors)?,
+    let mut on = Vec::new();
+    let (when, action) = match kinds[..] {
+        ["run"] => run(node, &mut on, errors)?,
         ["set"] => set(node, errors)?,
         ["down"] => down(node, errors)?,
         ["up"] => up(node, errors)?,
@@ -59,10 +61,10 @@ fn entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
             return None;
         }
     };
-    Some(EntrySpec { line: node.span.line, at, action })
+    Some(WrittenSpec { line: node.span.line, when, on, action })
 }
 
-fn run(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
+fn run(node: &Node, on: &mut Vec<Spanned<String>>, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &RUN, errors)?;
     let ready_node = fields.get("ready");
     let ready = ready_node.and_then(|condition| ready(condition, errors));
@@ -79,12 +81,12 @@ fn run(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec
     let user = fields.read("user", user_name, errors);
     let folder = fields.read("folder", |value| filled(value).map(PathBuf::from), errors);
     let may_fail = fields.read("may_fail", flag, errors).unwrap_or(false);
-    let at = fields.read("at", duration_or_zero, errors);
+    let when = when(&fields, errors);
     let command = fields.read("run", command, errors);
-    let on = fields.read("on", name_of("a node"), errors);
+    *on = fields.get("on").map_or_else(Vec::new, |value| places(value, errors));
     let (service, once) = service.unwrap_or((ready_node.is_some(), false));
     let run = RunSpec {
-        on: on?,
+        on: on.first()?.clone(),
         name,
         command: command?,
         after,
@@ -100,7 +102,7 @@ fn run(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec
         folder,
         ..RunSpec::default()
     };
-    Some((at, ActionSpec::Run(Box::new(run))))
+    Some((when, ActionSpec::Run(Box::new(run))))
 }
 
 /// Whether it is a service, and whether that may end with 0.
@@ -134,23 +136,23 @@ fn setup_entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
     Some(EntrySpec { line: node.span.line, at: None, action: ActionSpec::Run(Box::new(run)) })
 }
 
-fn set(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
+fn set(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &SET, errors)?;
-    let at = fields.read("at", duration_or_zero, errors);
+    let when = when(&fields, errors);
     let direction = fields.read("direction", direction, errors);
     let change = fields.get("set").and_then(|value| changes(value, errors));
     let pipe = fields.read("pipe", name_of("a further pipe"), errors);
     let link = fields.read("link", name_of("a link"), errors);
-    Some((at, ActionSpec::Set { link: link?, direction, pipe, change: Box::new(change?) }))
+    Some((when, ActionSpec::Set { link: link?, direction, pipe, change: Box::new(change?) }))
 }
 
-fn down(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
+fn down(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &DOWN, errors)?;
-    let at = fields.read("at", duration_or_zero, errors);
+    let when = when(&fields, errors);
     let cut = fields.get("down").and_then(|value| cut(value, errors));
     let part = part(&fields, errors);
     let (duration, carrier) = cut?;
-    Some((at, ActionSpec::Down { part: part?, duration, carrier }))
+    Some((when, ActionSpec::Down { part: part?, duration, carrier }))
 }
 
 /// How a link is cut by hand.
@@ -217,19 +219,19 @@ fn how_long(node: &Node) -> Result<Duration, Diagnostic> {
     }
 }
 
-fn up(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
+fn up(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &UP, errors)?;
-    let at = fields.read("at", duration_or_zero, errors);
+    let when = when(&fields, errors);
     let is_true =
         |value: &Node| if flag(value)? { Ok(()) } else { Err(value.error("write `down: true` to cut a link")) };
     fields.read("up", is_true, errors);
     let part = part(&fields, errors)?;
-    Some((at, ActionSpec::Up { part }))
+    Some((when, ActionSpec::Up { part }))
 }
 
-fn partition(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
+fn partition(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &PARTITION, errors)?;
-    let at = fields.read("at", duration_or_zero, errors);
+    let when = when(&fields, errors);
     let duration = fields.read("for", positive_duration, errors);
     let place = fields.get("partition")?;
     let read = |group: &Node| match &group.content {
@@ -238,28 +240,28 @@ fn partition(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, Acti
     };
     let groups: Vec<_> = list(place, errors).iter().map(|group| keep(read(group), errors)).collect();
     let groups: Option<Vec<_>> = groups.into_iter().collect();
-    Some((at, ActionSpec::Partition { groups: place.spanned(groups?), duration }))
+    Some((when, ActionSpec::Partition { groups: place.spanned(groups?), duration }))
 }
 
-fn heal(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
+fn heal(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &HEAL, errors)?;
-    let at = fields.read("at", duration_or_zero, errors);
+    let when = when(&fields, errors);
     let is_true =
         |value: &Node| if flag(value)? { Ok(()) } else { Err(value.error("write `partition` to cut a network")) };
     let place = fields.get("heal")?;
     keep(is_true(place), errors)?;
-    Some((at, ActionSpec::Heal { place: place.spanned(()) }))
+    Some((when, ActionSpec::Heal { place: place.spanned(()) }))
 }
 
-fn moved(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, ActionSpec)> {
+fn moved(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &MOVE, errors)?;
-    let at = fields.read("at", duration_or_zero, errors);
+    let when = once(&fields, errors);
     let is_seen = fields.read("carrier", flag, errors).unwrap_or(false);
     let carrier = fields.get("carrier").filter(|_| is_seen).map(|place| place.spanned(()));
     let from = fields.read("from", name_of("a link"), errors);
     let to = fields.read("to", name_of("a link"), errors);
     let who = fields.read("move", name_of("a node"), errors)?;
-    Some((at, ActionSpec::Move(Box::new(MoveSpec { node: who, from: from?, to: to?, carrier }))))
+    Some((when, ActionSpec::Move(Box::new(MoveSpec { node: who, from: from?, to: to?, carrier }))))
 }
 
 fn ready(node: &Node, errors: &mut Errors) -> Option<Ready> {

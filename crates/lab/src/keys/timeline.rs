@@ -2,24 +2,63 @@
 
 use super::files::USER;
 use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE};
-use super::{COMMAND_NAME, Key, Kind, Section};
+use super::{COMMAND_NAME, Key, Kind, NODES_NAME, Section};
 use crate::models::CHANGE;
 
+/// The events that one entry stands for, at most, and those of all that do.
+pub(crate) const MOST_TIMES: u64 = 100_000;
 pub(super) const COMMAND: Kind =
     Kind::OneOf(&[Kind::Text("\\S"), Kind::List { items: &Kind::Scalar, least: 1, most: None }]);
-const AT_KEY: Key = Key::new("at", DURATION_OR_ZERO, "1 s", "When, after time zero. Default: at time zero.");
+const NODES: Kind = Kind::Text(NODES_NAME);
+const INSTANT: Kind = Kind::OneOf(&[DURATION, Kind::Zero, Kind::Section(&DRAWN)]);
+const AT_KEY: Key = Key::new("at", INSTANT, "1 s", "When, after time zero; a map to draw it. Default: at time zero.");
+const EVERY_KEY: Key = Key::new(
+    "every",
+    Kind::OneOf(&[DURATION, Kind::Section(&DRAWN)]),
+    "5 s",
+    "It happens again and again, so long after the time before; a map to draw each. Needs `times` or `until`.",
+);
+const TIMES_KEY: Key = Key::new(
+    "times",
+    Kind::Integer { least: 1, most: MOST_TIMES },
+    "10",
+    "How often it happens, with `every`. Default: until `until`.",
+);
+const UNTIL_KEY: Key =
+    Key::new("until", DURATION, "60 s", "It does not happen after this time, with `every`. Default: `times` counts.");
 const DIRECTION_KEY: Key =
     Key::new("direction", Kind::Word(&["forward", "backward"]), "forward", "Only this direction. Default: both.");
 const CUT_PIPE_KEY: Key =
     Key::new("pipe", LINK_REFERENCE, "far", "Only the further pipe of this name. Default: all pipes of the link.");
 const LINK_KEY: Key = Key::new("link", LINK_REFERENCE, "backbone", "The link.").required();
 
+/// A span of time that is drawn from the seed.
+pub(crate) const DRAWN: Section = Section {
+    name: "drawn",
+    doc: "A time that is drawn from the seed: one of uniform and mean.",
+    groups: &[&[
+        Key::new(
+            "uniform",
+            Kind::List { items: &DURATION_OR_ZERO, least: 2, most: Some(2) },
+            "[1 s, 5 s]",
+            "The least and the longest; all between are equally likely.",
+        ),
+        Key::new("mean", DURATION, "2 s", "The mean of an exponential distribution."),
+    ]],
+};
+
 /// An entry of the timeline that starts a program.
 pub(crate) const RUN: Section = Section {
     name: "run",
     doc: "Starts a program.",
     groups: &[&[
-        Key::new("on", NODE_REFERENCE, "client", "The node that it runs on.").required(),
+        Key::new(
+            "on",
+            Kind::OneOf(&[NODES, Kind::List { items: &NODES, least: 1, most: None }]),
+            "client",
+            "The node that it runs on, or several: a list, or a name with `*`, which stands for any letters.",
+        )
+        .required(),
         Key::new(
             "run",
             COMMAND,
@@ -29,10 +68,13 @@ pub(crate) const RUN: Section = Section {
         .required(),
         Key::new(
             "at",
-            DURATION_OR_ZERO,
+            INSTANT,
             "1 s",
-            "When it starts, after time zero. Default: a service before time zero, others at it.",
+            "When it starts, after time zero; a map to draw it. Default: a service before time zero, others at it.",
         ),
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
         Key::new(
             "as",
             Kind::Text(COMMAND_NAME),
@@ -106,6 +148,9 @@ pub(crate) const SET: Section = Section {
     doc: "Changes a link.",
     groups: &[&[
         AT_KEY,
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
         LINK_KEY,
         Key::new("set", Kind::Section(&CHANGE), "{delay: 80 ms}", "What changes; all other settings stay.").required(),
         DIRECTION_KEY,
@@ -119,6 +164,9 @@ pub(crate) const DOWN: Section = Section {
     doc: "Cuts a link: what arrives is dropped.",
     groups: &[&[
         AT_KEY,
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
         LINK_KEY,
         Key::new(
             "down",
@@ -153,6 +201,9 @@ pub(crate) const UP: Section = Section {
     doc: "Restores a link that was cut.",
     groups: &[&[
         AT_KEY,
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
         LINK_KEY,
         Key::new("up", Kind::True, "true", "Always true.").required(),
         DIRECTION_KEY,
@@ -166,6 +217,9 @@ pub(crate) const PARTITION: Section = Section {
     doc: "Cuts all links between nodes of different groups.",
     groups: &[&[
         AT_KEY,
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
         Key::new(
             "partition",
             Kind::List { items: &Kind::List { items: &NODE_REFERENCE, least: 1, most: None }, least: 1, most: None },
@@ -205,7 +259,13 @@ pub(crate) const MOVE: Section = Section {
 pub(crate) const HEAL: Section = Section {
     name: "heal",
     doc: "Restores all links that partitions have cut.",
-    groups: &[&[AT_KEY, Key::new("heal", Kind::True, "true", "Always true.").required()]],
+    groups: &[&[
+        AT_KEY,
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
+        Key::new("heal", Kind::True, "true", "Always true.").required(),
+    ]],
 };
 
 /// When a service can be used.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::keys::{
-    ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DHCP, DIRECTION, DOWN, END, FILE, FORWARD, HEAL, IPTABLES,
-    LINK, MOVE, MULTICAST, NAT, NODE, PARTITION, READY, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
+    ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DHCP, DIRECTION, DOWN, DRAWN, END, FILE, FORWARD, HEAL,
+    IPTABLES, LINK, MOVE, MULTICAST, NAT, NODE, PARTITION, READY, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -25,8 +25,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
     };
     let link = |text: &str| format!("nodes: {{client: {{}}, r1: {{kind: router}}}}\nlinks: {{access: {text}}}\n");
     let pipe = |filter: &str| link(&format!("{{ends: [client, r1], pipes: {{far: {{match: {filter}}}}}}}"));
-    let network = "nodes: [client, r1, server]\nlinks: {backbone: {ends: [client, r1]}}\n";
-    let entry = |text: &str| format!("{network}timeline: [{text}]\n");
+    let network = NETWORK;
     match section.name {
         "lab" => whole_lab(key.name, &pair, network),
         "multicast" => {
@@ -66,6 +65,29 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "match" if key.name.ends_with("port") => pipe(&format!("{{{pair}, protocol: udp}}")),
         "match" => pipe(&format!("{{{pair}}}")),
         "end" => link(&format!("{{ends: [client, {}]}}", beside(&[("node", "r1")]))),
+        "capture" => format!("{network}capture: [{}]\n", beside(&[("link", "backbone")])),
+        _ => lab_with_entry(section, key),
+    }
+}
+
+const NETWORK: &str = "nodes: [client, r1, server]\nlinks: {backbone: {ends: [client, r1]}}\n";
+
+/// The same of entries of the timeline.
+fn lab_with_entry(section: &Section, key: &Key) -> String {
+    let network = NETWORK;
+    let with = match key.name {
+        "every" => ", times: 2",
+        "times" | "until" => ", every: 5 s",
+        _ => "",
+    };
+    let pair = format!("{}: {}{with}", key.name, key.example);
+    // Required keys that the pair does not bring along.
+    let beside = |others: &[(&str, &str)]| {
+        let others = others.iter().filter(|(name, _)| *name != key.name);
+        others.fold(format!("{{{pair}"), |text, (name, value)| format!("{text}, {name}: {value}")) + "}"
+    };
+    let entry = |text: &str| format!("{network}timeline: [{text}]\n");
+    match section.name {
         "setup" => format!("{network}setup: [{}]\n", beside(&[("on", "client"), ("run", "iperf3 -s")])),
         "run" if key.name == "after" => entry(&format!(
             "{{on: client, run: migrate, as: migration}}, {}",
@@ -79,13 +101,15 @@ fn lab_with(section: &Section, key: &Key) -> String {
         }
         "change" => entry(&format!("{{link: backbone, set: {{{pair}}}}}")),
         "partition" => entry(&beside(&[("partition", "[[client], [r1]]")])),
-        "heal" => entry(&format!("{{partition: [[client], [r1]]}}, {}", beside(&[("heal", "true")]))),
+        "heal" => {
+            entry(&format!("{{partition: [[client], [r1]], every: 5 s, times: 20}}, {}", beside(&[("heal", "true")])))
+        }
+        "drawn" => entry(&format!("{{at: {{{pair}}}, on: client, run: nc}}")),
         "set" => entry(&beside(&[("link", "backbone"), ("set", "{delay: 1 ms}")])),
         "down" => entry(&beside(&[("link", "backbone"), ("down", "true")])),
         "up" => entry(&beside(&[("link", "backbone"), ("up", "true")])),
         "ready" if key.name == "timeout" => entry(&format!("{{on: client, run: nc, ready: {{{pair}, tcp: 80}}}}")),
         "ready" => entry(&format!("{{on: client, run: nc, ready: {{{pair}}}}}")),
-        "capture" => format!("{network}capture: [{}]\n", beside(&[("link", "backbone")])),
         _ => lab_with_service(section, key),
     }
 }
@@ -203,7 +227,7 @@ fn every_example_is_decoded_and_valid() {
         &crate::capture::SECTION,
     ];
     let machine = [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED, &IPTABLES, &NAT, &FORWARD, &DHCP];
-    let timeline = [&SETUP, &RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &MOVE, &READY];
+    let timeline = [&SETUP, &DRAWN, &RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &MOVE, &READY];
     for section in network.into_iter().chain(machine).chain(timeline) {
         for key in section.keys() {
             let text = lab_with(section, key);
@@ -310,6 +334,9 @@ fn what_the_decoder_refuses_is_invalid() {
         format!("{network}timeline: [{{on: a}}]\n"),
         format!("{network}timeline: [{{on: a, run: [] }}]\n"),
         format!("{network}timeline: [{{on: a, run: x, for: 5}}]\n"),
+        format!("{network}timeline: [{{on: a, run: x, every: 0, times: 2}}]\n"),
+        format!("{network}timeline: [{{on: a, run: x, at: {{uniform: [1 s]}}}}]\n"),
+        format!("{network}timeline: [{{on: [], run: x}}]\n"),
         format!("{network}timeline: [{{on: a, run: x, save: ../x}}]\n"),
         format!("{network}timeline: [{{on: a, run: x, ready: {{tcp: 1, file: x}}}}]\n"),
         format!("{network}timeline: [{{on: a, run: x, ready: {{tcp: 0}}}}]\n"),

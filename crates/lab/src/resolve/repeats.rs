@@ -1,0 +1,242 @@
+//! Entries of the timeline that stand for several events: at drawn instants, again and again, at several nodes.
+
+use crate::diagnostics::Spanned;
+use crate::errors::Errors;
+use crate::keys::MOST_TIMES;
+use crate::spec::{ActionSpec, AgainSpec, EntrySpec, NodeSpec, RunSpec, SpanSpec, When, WrittenSpec};
+use netloom_link::Spans;
+use netloom_units::{Duration, Seed};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A command's name may have so many letters (`COMMAND_NAME`).
+const LONGEST_NAME: usize = 63;
+
+/// All events of the entries, in the order of the file. `has_gaps`: nodes could not be read.
+pub(super) fn all(
+    written: Vec<WrittenSpec>,
+    nodes: &[NodeSpec],
+    has_gaps: bool,
+    seed: Seed,
+    errors: &mut Errors,
+) -> Vec<EntrySpec> {
+    let (drawn, members) = Default::default();
+    let mut expansion = Expansion { nodes, has_gaps, seed, drawn, members, made: 0, is_over: false };
+    let mut entries: Vec<EntrySpec> = Vec::new();
+    for entry in written {
+        expansion.expand(entry, &mut entries, errors);
+    }
+    wait_for_all(&mut entries, &expansion.members, errors);
+    entries
+}
+
+struct Expansion<'a> {
+    nodes: &'a [NodeSpec],
+    has_gaps: bool,
+    seed: Seed,
+    /// How many entries drew instants so far, by what they do: each draws for itself, whatever others there are.
+    drawn: BTreeMap<String, usize>,
+    /// The commands that a name stands for.
+    members: BTreeMap<String, Vec<String>>,
+    /// The events of entries that stand for several, so far.
+    made: u64,
+    /// Whether those were too many.
+    is_over: bool,
+}
+
+impl Expansion<'_> {
+    fn expand(&mut self, written: WrittenSpec, entries: &mut Vec<EntrySpec>, errors: &mut Errors) {
+        let WrittenSpec { line, when, on, action } = written;
+        let is_list = on.len() > 1 || on.iter().any(|name| is_pattern(&name.value));
+        let nodes = if is_list { self.places(&on, errors) } else { on };
+        let is_repeated = when.again.is_some();
+        let Some(instants) = self.instants(&when, &action, nodes.len().max(1)) else {
+            let place = when.again.as_ref().map(|again| again.every.error(too_many()));
+            // One such entry makes all behind it too many.
+            if !std::mem::replace(&mut self.is_over, true) {
+                errors.extend(place);
+            }
+            return;
+        };
+        let ActionSpec::Run(run) = action else {
+            let one = |at| EntrySpec { line, at, action: action.clone() };
+            return entries.extend(instants.into_iter().map(one));
+        };
+        if let Some(again) = when.again.as_ref().filter(|_| run.service) {
+            let message = "a service is there all the time: leave out `every`, or `service` and `ready`";
+            return errors.push(again.every.error(message));
+        }
+        for node in nodes {
+            for (number, at) in instants.iter().enumerate() {
+                let place = is_list.then_some(node.value.as_str());
+                let one = member(&run, &node, place, is_repeated.then_some(number + 1), errors);
+                if let (Some(given), Some(own)) = (&run.name, &one.name)
+                    && (is_list || is_repeated)
+                {
+                    self.members.entry(given.value.clone()).or_default().push(own.value.clone());
+                }
+                entries.push(EntrySpec { line, at: *at, action: ActionSpec::Run(Box::new(one)) });
+            }
+        }
+    }
+
+    /// When an entry happens at each of `places`, in order; none if it is too often.
+    fn instants(&mut self, when: &When, action: &ActionSpec, places: usize) -> Option<Vec<Option<Duration>>> {
+        let is_drawn = |span: &SpanSpec| !matches!(span, SpanSpec::Fixed(_));
+        let mut spans = when.at.iter().chain(when.again.as_ref().map(|again| &again.every.value));
+        let mut random = if spans.any(is_drawn) { Some(self.random(action)) } else { None };
+        let first = when.at.map(|span| drawn(span, random.as_mut()));
+        let Some(AgainSpec { every, times, until }) = &when.again else {
+            self.made += if places > 1 { places as u64 } else { 0 };
+            return (self.made <= MOST_TIMES).then(|| vec![first]);
+        };
+        let most = times.unwrap_or(u64::MAX);
+        let (mut at, mut instants) = (first.unwrap_or_default(), Vec::new());
+        while (instants.len() as u64) < most && until.is_none_or(|until| at <= until) {
+            self.made += places as u64;
+            if self.made > MOST_TIMES {
+                return None;
+            }
+            instants.push(Some(at));
+            let span = drawn(every.value, random.as_mut());
+            at = Duration::from_nanos(at.as_nanos().saturating_add(span.as_nanos().max(1)));
+        }
+        Some(instants)
+    }
+
+    /// What an entry draws from.
+    fn random(&mut self, action: &ActionSpec) -> Spans {
+        let what = subject(action);
+        let number = self.drawn.entry(what.clone()).or_default();
+        *number += 1;
+        Spans::new(self.seed.derive("timeline").derive(&what).derive(&number.to_string()))
+    }
+
+    /// The nodes that are meant, each once. Patterns leave out what runs no programs.
+    fn places(&self, on: &[Spanned<String>], errors: &mut Errors) -> Vec<Spanned<String>> {
+        let (mut places, mut known) = (Vec::new(), BTreeSet::new());
+        for name in on {
+            let meant: Vec<&str> = match is_pattern(&name.value) {
+                true => {
+                    let all =
+                        self.nodes.iter().filter(|node| node.kind.runs_programs()).map(|node| node.name.value.as_str());
+                    all.filter(|node| matches(&name.value, node)).collect()
+                }
+                false => vec![name.value.as_str()],
+            };
+            if meant.is_empty() && !self.has_gaps {
+                errors.push(name.error(format!("no node that runs programs is called like `{}`", name.value)));
+            }
+            let new = meant.into_iter().filter(|node| known.insert(*node));
+            places.extend(new.map(|node| Spanned { value: node.to_owned(), ..name.clone() }));
+        }
+        places
+    }
+}
+
+fn too_many() -> String {
+    format!("these are too many: at most {MOST_TIMES} events of a lab come of `every` and of lists of nodes")
+}
+
+fn drawn(span: SpanSpec, random: Option<&mut Spans>) -> Duration {
+    match (span, random) {
+        (SpanSpec::Uniform(least, most), Some(random)) => {
+            let width = (most.as_nanos() - least.as_nanos()).saturating_add(1);
+            Duration::from_nanos(least.as_nanos() + random.below(width))
+        }
+        (SpanSpec::Exponential(mean), Some(random)) => random.exponential(mean.as_nanos() as f64),
+        (SpanSpec::Fixed(span) | SpanSpec::Uniform(span, _) | SpanSpec::Exponential(span), _) => span,
+    }
+}
+
+/// What an entry does, and to what.
+fn subject(action: &ActionSpec) -> String {
+    match action {
+        ActionSpec::Run(run) => match &run.name {
+            Some(name) => format!("run {}", name.value),
+            None => format!("run on {}", run.on.value),
+        },
+        ActionSpec::Set { link, .. } => format!("set {}", link.value),
+        ActionSpec::Down { part, .. } => format!("down {}", part.link.value),
+        ActionSpec::Up { part } => format!("up {}", part.link.value),
+        ActionSpec::Partition { .. } => "partition".to_owned(),
+        ActionSpec::Heal { .. } => "heal".to_owned(),
+        ActionSpec::Move(own) => format!("move {}", own.node.value),
+    }
+}
+
+/// One of the commands that an entry stands for: its names tell where and which it is.
+fn member(
+    run: &RunSpec,
+    node: &Spanned<String>,
+    place: Option<&str>,
+    number: Option<usize>,
+    errors: &mut Errors,
+) -> RunSpec {
+    let parts = place.map(|place| format!("-{place}")).into_iter().chain(number.map(|number| format!("-{number}")));
+    let suffix: String = parts.collect();
+    let mut one = RunSpec { on: node.clone(), ..run.clone() };
+    if let Some(name) = &mut one.name {
+        name.value.push_str(&suffix);
+        if name.value.len() > LONGEST_NAME {
+            errors
+                .push(name.error(format!("\"{}\" is too long for a command's name: choose a shorter one", name.value)));
+        }
+    }
+    if let Some(save) = &mut one.save {
+        let end = save.value.rfind('.').filter(|dot| *dot > 0).unwrap_or(save.value.len());
+        save.value.insert_str(end, &suffix);
+    }
+    one
+}
+
+/// A name that stands for several commands means all of them.
+fn wait_for_all(entries: &mut [EntrySpec], members: &BTreeMap<String, Vec<String>>, errors: &mut Errors) {
+    for entry in entries {
+        let ActionSpec::Run(run) = &mut entry.action else { continue };
+        if let Some(name) = run.name.as_ref().filter(|name| members.contains_key(&name.value)) {
+            let message =
+                format!("there are two commands `{}`: another entry stands for several of that name", name.value);
+            errors.push(name.error(message));
+        }
+        let after = std::mem::take(&mut run.after);
+        run.after = after
+            .into_iter()
+            .flat_map(|name| match members.get(&name.value) {
+                Some(all) => all.iter().map(|one| Spanned { value: one.clone(), ..name.clone() }).collect(),
+                None => vec![name],
+            })
+            .collect();
+    }
+}
+
+fn is_pattern(name: &str) -> bool {
+    name.contains('*')
+}
+
+/// Whether a name is like a pattern, in which `*` stands for any letters.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((begin, behind)) = pattern.split_once('*') else { return pattern == name };
+    let (between, end) = behind.rsplit_once('*').unwrap_or(("", behind));
+    let middle = name.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
+    // What is found first leaves most for the parts behind it.
+    let after = |text, part: &str| str::find(text, part).map(|at| &text[at + part.len()..]);
+    middle.is_some_and(|middle| between.split('*').try_fold(middle, after).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_stand_for_any_letters() {
+        for (pattern, name) in
+            [("*", "c1"), ("c*", "c1"), ("c*", "c"), ("*1", "c1"), ("c*1", "c-x-1"), ("*a*b*", "xaybz"), ("a*a", "aa")]
+        {
+            assert!(matches(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in [("c*", "d1"), ("a*a", "a"), ("*ab*ab*", "xabx"), ("c1", "c11"), ("*b*a*", "ab")] {
+            assert!(!matches(pattern, name), "{pattern} {name}");
+        }
+        assert!(!matches(&"*a".repeat(100_000), &"a".repeat(31)));
+    }
+}
