@@ -1,5 +1,6 @@
 //! Where a guest's kernel finds its port.
 
+use crate::notify::Bells;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 pub struct Listener {
     socket: UnixListener,
     path: PathBuf,
+    bells: Bells,
 }
 
 impl Listener {
@@ -20,9 +22,21 @@ impl Listener {
     /// When the kernel refuses: there is such a file, the folder is missing, or the path is longer than 107 bytes.
     pub fn bind(path: &Path) -> io::Result<Self> {
         let socket = UnixListener::bind(path)?;
-        let this = Self { socket, path: path.to_owned() };
+        let this = Self { socket, path: path.to_owned(), bells: Bells::Sockets };
         this.socket.set_nonblocking(true)?;
         Ok(this)
+    }
+
+    /// Also takes a guest that wants to be told by event counters (eventfd), as QEMU does. Writing to one waits if the guest has
+    /// filled it and asked for that, which would hold up all other guests: not for guests that might.
+    #[must_use]
+    pub fn with_counters(mut self) -> Self {
+        self.bells = Bells::Counters;
+        self
+    }
+
+    pub(crate) fn bells(&self) -> Bells {
+        self.bells
     }
 
     /// Where it is.

@@ -4,7 +4,7 @@ use crate::frontend::{AVAILABLE, BUFFERS, FROM_GUEST, Frontend, GUEST, INDIRECT,
 use crate::frontend::{OFFERED, QUEUE, SIZE, TO_GUEST, USER, WRITE};
 use crate::{Pair, state};
 use netloom_packet::{Pool, VirtioHeader};
-use netloom_vhost::Sent;
+use netloom_vhost::{Listener, Sent};
 use std::os::fd::AsRawFd;
 
 /// What the port says after it has looked at the guest's frames.
@@ -112,6 +112,28 @@ fn a_call_that_could_make_us_wait_ends_the_port() {
         deaf.port.service();
     }
     assert!(deaf.port.error().is_none());
+}
+
+/// QEMU has event counters in the place of sockets.
+#[test]
+fn a_guest_that_may_is_told_by_an_event_counter() {
+    use rustix::event::{EventfdFlags, eventfd};
+    let mut pair = Pair::at(Listener::with_counters).started();
+    let counter = eventfd(0, EventfdFlags::empty()).expect("a counter");
+    for told in 1..=3_u64 {
+        pair.command(13, &0_u64.to_ne_bytes(), &[counter.as_raw_fd()]);
+        let mut count = [0; 8];
+        assert_eq!(rustix::io::read(&counter, &mut count), Ok(8), "time {told}");
+        assert_eq!(u64::from_ne_bytes(count), 1);
+    }
+    // It does not wait when the guest has filled it.
+    rustix::io::write(&counter, &(u64::MAX - 1).to_ne_bytes()).expect("room");
+    pair.command(13, &0_u64.to_ne_bytes(), &[counter.as_raw_fd()]);
+    let (_reader, writer) = std::io::pipe().expect("a pipe");
+    pair.guest.send(13, 9, &0_u64.to_ne_bytes(), &[writer.as_raw_fd()]);
+    pair.serve();
+    let error = pair.port.error().expect("an error").to_string();
+    assert!(error.contains("neither a socket nor an event counter"), "{error}");
 }
 
 /// To touch memory that is not there any more kills a process, unless it expects that.

@@ -28,9 +28,13 @@ fn path() -> PathBuf {
 
 impl Pair {
     fn connected() -> Self {
+        Self::at(|listener| listener)
+    }
+
+    fn at(listening: impl FnOnce(Listener) -> Listener) -> Self {
         let path = path();
         let poller = Poller::new().expect("a poller");
-        let listener = Listener::bind(&path).expect("a free path");
+        let listener = listening(Listener::bind(&path).expect("a free path"));
         let port = Port::new(listener, &poller, 7).expect("a port");
         let guest = Frontend::connect(&path);
         Self { poller, port, guest }
@@ -38,7 +42,11 @@ impl Pair {
 
     /// One whose guest has done what User-Mode Linux does.
     fn ready() -> Self {
-        let mut this = Self::connected();
+        Self::connected().started()
+    }
+
+    fn started(mut self) -> Self {
+        let this = &mut self;
         this.negotiate(OFFERED);
         this.set_memory();
         for queue in 0..2 {
@@ -48,7 +56,7 @@ impl Pair {
             this.start(queue);
         }
         assert!(this.port.is_ready());
-        this
+        self
     }
 
     fn serve(&mut self) {
