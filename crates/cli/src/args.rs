@@ -144,6 +144,13 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
         rest: Vec<String>,
     },
+    /// The agent in a virtual machine, which only the machine starts
+    #[command(name = "vm-agent", hide = true)]
+    VmAgent {
+        /// Whether the machine goes from its initial file system to another
+        #[arg(hide = true)]
+        root: String,
+    },
     /// Packs files of a node, which only netloom starts
     #[command(name = "node-pack", hide = true)]
     NodePack {

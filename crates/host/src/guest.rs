@@ -10,11 +10,13 @@ mod devices;
 pub mod frames;
 mod init;
 mod input;
+mod launch;
 pub mod message;
 mod modules;
 mod output;
 mod root;
 mod socket;
 mod stdio;
+pub mod vm;
 
 pub use init::{TRIAL, TRIAL_PASSED, main};

@@ -154,13 +154,16 @@ fn checked(result: impl Into<i64>) -> io::Result<()> {
     if result.into() == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// Lines before a panic that mostly say what led to it.
+const BEFORE_PANIC: usize = 2;
+
 /// The last `lines` lines of a console, for a message: each on a line of its own. Of a kernel that panicked, those with
-/// which it began to, since a long account of its state follows.
+/// which it began to and what was said right before, since a long account of its state follows.
 pub fn last_lines(console: &Path, lines: usize) -> String {
     let text = std::fs::read(console).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let all: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     let panic = all.iter().rposition(|line| line.contains("Kernel panic"));
-    let first = panic.unwrap_or(all.len()).min(all.len().saturating_sub(lines));
+    let first = panic.map_or(all.len(), |line| line.saturating_sub(BEFORE_PANIC)).min(all.len().saturating_sub(lines));
     all[first..].iter().take(lines).map(|line| format!("\n  | {line}")).collect()
 }

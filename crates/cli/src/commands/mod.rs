@@ -108,6 +108,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Completion { shell } => completion(shell),
         Command::ExitCodes => print(&exit_codes::table()),
         Command::GuestInit { .. } => guest_init(),
+        Command::VmAgent { root } => vm_agent(&root),
         Command::NodePack { words } => node_pack(&words),
         Command::NodeConnect { words } => node_connect(&words),
         Command::DoctorTraffic { words } => doctor::traffic(&words),
@@ -117,6 +118,12 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
 /// Returns only if this is not a kernel node.
 fn guest_init() -> Outcome {
     netloom_host::guest::main().map_err(|error| Failure::new(ExitCode::Usage, error))?;
+    DONE
+}
+
+/// Returns only if this is not a virtual machine.
+fn vm_agent(root: &str) -> Outcome {
+    netloom_host::guest::vm::main(root).map_err(|error| Failure::new(ExitCode::Usage, error))?;
     DONE
 }
 

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -15,7 +14,10 @@ impl KernelNode {
         if self.over.is_none() {
             // A kernel that has just ended takes its channel with it: that it ended is the better reason.
             let ended = self.ended_within(Duration::from_millis(200));
-            let why = ended.map_or_else(|| format!("its agent cannot be read any more: {error}"), describe);
+            let why = match ended {
+                Some(status) => self.machine.ending(status),
+                None => format!("its agent cannot be read any more: {error}"),
+            };
             self.over = Some(why);
             self.events.push_back(NodeEvent::Gone);
         }
@@ -34,7 +36,7 @@ impl KernelNode {
         if self.over.is_none()
             && let Ok(Some(status)) = self.kernel.try_wait()
         {
-            self.over = Some(describe(status));
+            self.over = Some(self.machine.ending(status));
             self.events.push_back(NodeEvent::Gone);
         }
     }
@@ -44,17 +46,5 @@ impl KernelNode {
         let mut fds = [nix::poll::PollFd::new(self.kernel.as_fd(), nix::poll::PollFlags::POLLIN)];
         let _ = nix::poll::poll(&mut fds, timeout);
         self.kernel.try_wait().ok().flatten()
-    }
-}
-
-/// The exit code of a kernel that one of its programs rebooted (`shim/start.c`).
-const REBOOTED: i32 = 79;
-
-fn describe(status: ExitStatus) -> String {
-    match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("its kernel was ended by signal {signal}"),
-        (None, Some(0)) => "it was powered off from inside".to_owned(),
-        (None, Some(REBOOTED)) => "one of its programs rebooted it, and a node does not come back".to_owned(),
-        (None, _) => format!("its kernel ended unexpectedly ({status})"),
     }
 }

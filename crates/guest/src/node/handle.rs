@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,7 @@ use nix::sys::timerfd::TimerFd;
 
 use super::boot::{Boot, BootError};
 use super::channel::Channel;
+use super::machine::{Machine, UserMode};
 use super::mail::Mail;
 use super::sink::Sink;
 use super::source::Source;
@@ -34,6 +35,7 @@ const LINES: usize = 8;
 pub struct KernelNode {
     pub(super) name: String,
     pub(super) kernel: SealedProcess,
+    pub(super) machine: Box<dyn Machine>,
     console: PathBuf,
     pub(super) mail: Mail,
     pub(super) watch: Watch,
@@ -78,8 +80,22 @@ impl KernelNode {
             BootError::Refused(error) => NodeError::Refused { node: boot.name.clone(), error },
             other => NodeError::Kernel { node: boot.name.clone(), what: other.to_string() },
         })?;
+        Self::attend(&boot.name, kernel, Box::new(UserMode), &boot.console, channel)
+    }
+
+    /// Takes over a kernel that boots in a process of this kind, whose consoles that file shows.
+    ///
+    /// # Errors
+    /// What the machine refused.
+    pub fn attend(
+        name: &str,
+        kernel: SealedProcess,
+        machine: Box<dyn Machine>,
+        console: &Path,
+        channel: Box<dyn Channel>,
+    ) -> Result<Self, NodeError> {
         let refused = |error: io::Error| NodeError::Refused {
-            node: boot.name.clone(),
+            node: name.to_owned(),
             error: KernelError::from_io("watch its kernel", &error),
         };
         let bell = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
@@ -87,11 +103,13 @@ impl KernelNode {
         let mail = Mail::new(channel);
         let mut watch = Watch::new().map_err(refused)?;
         let fixed = [(mail.as_fd(), Token::Channel), (kernel.as_fd(), Token::Kernel), (bell.as_fd(), Token::Bell)];
-        fixed.into_iter().try_for_each(|(fd, token)| watch.add(fd, token).map(drop)).map_err(refused)?;
+        let told = machine.fd().map(|fd| (fd, Token::Machine));
+        fixed.into_iter().chain(told).try_for_each(|(fd, token)| watch.add(fd, token).map(drop)).map_err(refused)?;
         Ok(Self {
-            name: boot.name.clone(),
+            name: name.to_owned(),
             kernel,
-            console: boot.console.clone(),
+            machine,
+            console: console.to_owned(),
             mail,
             watch,
             joined: BTreeMap::new(),

@@ -28,7 +28,9 @@ impl KernelNode {
             sum = ProcessorUse { ran: sum.ran + own.ran, waited: sum.waited + own.waited };
         }
         sum.ran += time_of_ended_children(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
-        Some(sum)
+        // Of several processors, what each of them had on average.
+        let processors = self.machine.processors().max(1);
+        Some(ProcessorUse { ran: sum.ran / processors, waited: sum.waited / processors })
     }
 }
 

@@ -12,6 +12,7 @@ use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 
 use super::handle::KernelNode;
+use super::machine::Heard;
 use super::sink::Written;
 use super::source::Read;
 use super::streams::{Joined, OUTPUTS, Token};
@@ -29,6 +30,7 @@ impl KernelNode {
             match token {
                 Token::Channel => self.take_in()?,
                 Token::Kernel | Token::Bell => {}
+                Token::Machine => self.hear()?,
                 Token::Look => self.look_at_terminals()?,
                 Token::Input(process) => self.read_input(process)?,
                 Token::Output(process, stream) => self.write_output(process, stream)?,
@@ -37,6 +39,21 @@ impl KernelNode {
         // Last words may have come with the end.
         self.take_in()?;
         self.note_end();
+        Ok(())
+    }
+
+    /// What is watched over the machine, if not the agent.
+    fn hear(&mut self) -> io::Result<()> {
+        let heard = self.machine.hear();
+        if heard != Heard::Nothing
+            && let Some(fd) = self.machine.fd()
+        {
+            // It has nothing more to say, and would be readable for ever.
+            self.watch.remove(fd);
+        }
+        if let Heard::Over(why) = heard {
+            self.cut_off(why);
+        }
         Ok(())
     }
 

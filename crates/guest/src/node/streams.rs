@@ -113,6 +113,8 @@ pub(super) enum Token {
     Kernel,
     /// An event that was noticed while something else was waited for.
     Bell,
+    /// What the machine tells of itself.
+    Machine,
     /// Time to look at the sizes of terminals.
     Look,
     /// Input for a program.

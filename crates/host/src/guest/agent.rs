@@ -16,7 +16,7 @@ use super::input::{Fed, Input};
 use super::message::{FromGuest, Identity, ProcessId, Program, Reply, Standard, Stream, ToGuest};
 use super::output::{Output, Read};
 use super::socket::ControlSocket;
-use super::{devices, stdio};
+use super::{devices, launch, stdio};
 use crate::node::agent::{KILLED_WITHIN, changes};
 use crate::node::programs::Programs;
 use crate::node::watch::Watch;
@@ -27,7 +27,16 @@ use crate::{KernelError, files};
 /// background process that keeps the terminal open would keep the end of the program from being told.
 const TERMINAL_REST: Duration = Duration::from_millis(50);
 
+/// What the agent is in its kernel.
+pub(super) enum Place {
+    /// Process 1: all others belong to the node.
+    First,
+    /// A process beside those of the machine, with its program and libraries in this folder.
+    Beside { folder: PathBuf },
+}
+
 pub(super) struct Agent {
+    place: Place,
     socket: ControlSocket,
     signals: SignalFd,
     identity: Identity,
@@ -58,9 +67,10 @@ enum Source {
 }
 
 impl Agent {
-    pub(super) fn new(socket: ControlSocket, signals: SignalFd) -> Self {
+    pub(super) fn new(socket: ControlSocket, signals: SignalFd, place: Place) -> Self {
         let identity = Identity { config: Default::default(), cwd: PathBuf::from("/") };
         Self {
+            place,
             socket,
             signals,
             identity,
@@ -200,7 +210,14 @@ impl Agent {
     }
 
     fn configure(&mut self) -> Result<(), KernelError> {
-        devices::adopt(&self.identity.config.interfaces)?;
+        let interfaces = &self.identity.config.interfaces;
+        devices::adopt(
+            interfaces,
+            match self.place {
+                Place::First => devices::in_order,
+                Place::Beside { .. } => devices::by_address,
+            },
+        )?;
         configure::settle_interfaces(&self.identity.config)?;
         configure::configure(&self.identity.config)?;
         self.watch = Some(Watch::begin(&self.identity.config)?);
@@ -229,8 +246,11 @@ impl Agent {
         }
     }
 
-    /// A program without a folder starts where the lab process would start it.
+    /// A program without a folder starts where the lab process would start it. Netloom itself starts as the agent did.
     fn with_surroundings(&self, mut program: Program) -> Program {
+        if let (Place::Beside { folder }, Some("/proc/self/exe")) = (&self.place, program.argv[0].to_str()) {
+            program.argv.splice(..1, launch::words(folder).map(PathBuf::into_os_string));
+        }
         program.cwd.get_or_insert_with(|| self.identity.cwd.clone());
         program
     }
@@ -308,9 +328,16 @@ impl Agent {
 
     fn begin_stop(&mut self, grace: Duration) -> Result<(), KernelError> {
         // A stopped process handles SIGTERM only after SIGCONT.
-        [Signal::SIGTERM, Signal::SIGCONT].into_iter().try_for_each(Programs::signal_all)?;
+        [Signal::SIGTERM, Signal::SIGCONT].into_iter().try_for_each(|signal| self.signal_all(signal))?;
         self.stopping = Some(Stopping { until: Instant::now() + grace, killed: false });
         Ok(())
+    }
+
+    fn signal_all(&self, signal: Signal) -> Result<(), KernelError> {
+        match self.place {
+            Place::First => Programs::signal_all(signal),
+            Place::Beside { .. } => Programs::signal_descendants(signal),
+        }
     }
 
     fn go_on_stopping(&mut self) -> io::Result<()> {
@@ -322,7 +349,7 @@ impl Agent {
         }
         if until <= now {
             self.stopping = Some(Stopping { until: now + KILLED_WITHIN, killed: true });
-            if let Err(error) = Programs::signal_all(Signal::SIGKILL) {
+            if let Err(error) = self.signal_all(Signal::SIGKILL) {
                 self.stopping = None;
                 return self.socket.send(&FromGuest::Reply(Reply::Refused(error)));
             }

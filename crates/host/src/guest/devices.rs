@@ -1,11 +1,13 @@
-//! Network devices of a kernel node: the first one belongs to the agent, the others are the node's interfaces.
+//! Network devices of a node with a kernel of its own: one belongs to the agent, the others are the node's interfaces.
 
 use std::fs::File;
 use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use nix::sched::{CloneFlags, setns, unshare};
 
-use super::frames::CONTROL_MTU;
+use super::frames::{CONTROL_MTU, STATION};
 use super::socket::ControlSocket;
 use crate::error::{Attempted, KernelError};
 use crate::netlink::{Link, Netlink, change};
@@ -18,12 +20,76 @@ const USUAL_MTU: u32 = 1500;
 /// As for any network card: the veth pairs of namespace nodes have it, too.
 const SEND_QUEUE: u32 = 1000;
 
-/// Moves the first device to a network namespace where no program sees it, and opens the agent's socket on it. The
+/// How long a virtual machine may take to find its other devices when it has found one.
+const FOUND_WITHIN: Duration = Duration::from_secs(10);
+
+/// Which of a kernel's devices belongs to the agent.
+pub(super) type Choice = fn(&[Link]) -> Option<&Link>;
+
+/// In a kernel node: the first.
+pub(super) fn first(devices: &[Link]) -> Option<&Link> {
+    devices.first()
+}
+
+/// In a virtual machine, which may find them in any order: the one with the agent's address.
+pub(super) fn control(devices: &[Link]) -> Option<&Link> {
+    devices.iter().find(|device| address(&device.name) == Some(STATION))
+}
+
+/// Whether a virtual machine has found the agent's device.
+pub(super) fn has_control() -> bool {
+    Netlink::open().and_then(|mut netlink| hardware(&mut netlink)).is_ok_and(|devices| control(&devices).is_some())
+}
+
+/// Puts devices into the order of these interfaces.
+pub(super) type Order = fn(&mut Netlink, &[InterfaceConfig]) -> Result<Vec<Link>, KernelError>;
+
+/// In a kernel node: as the kernel found them.
+pub(super) fn in_order(netlink: &mut Netlink, interfaces: &[InterfaceConfig]) -> Result<Vec<Link>, KernelError> {
+    let devices = hardware(netlink)?;
+    if devices.len() == interfaces.len() {
+        return Ok(devices);
+    }
+    let (has, needs) = (devices.len(), interfaces.len());
+    let detail = format!("it has {has} of {needs}; one that this version of netloom did not build has 51 at most");
+    Err(KernelError::new("find the network devices of this kernel", libc::ENODEV).with_detail(detail))
+}
+
+/// In a virtual machine: by their addresses. What its own programs have begun to do with them ends.
+pub(super) fn by_address(netlink: &mut Netlink, interfaces: &[InterfaceConfig]) -> Result<Vec<Link>, KernelError> {
+    let until = Instant::now() + FOUND_WITHIN;
+    loop {
+        let mut devices = hardware(netlink)?;
+        let take = |interface: &InterfaceConfig| {
+            let place = devices.iter().position(|device| address(&device.name) == Some(interface.mac))?;
+            Some(devices.remove(place))
+        };
+        let found: Vec<Link> = interfaces.iter().map_while(take).collect();
+        if found.len() == interfaces.len() {
+            netlink.transact(found.iter().map(|device| change::down(device.index, &device.name)))?;
+            return Ok(found);
+        }
+        if Instant::now() > until {
+            let name = &interfaces[found.len()].name;
+            return Err(KernelError::new(format!("find the device of interface {name}"), libc::ENODEV));
+        }
+        sleep(Duration::from_millis(20));
+    }
+}
+
+/// The hardware address of a device.
+fn address(name: &str) -> Option<[u8; 6]> {
+    let text = std::fs::read_to_string(Path::new("/sys/class/net").join(name).join("address")).ok()?;
+    let bytes: Option<Vec<u8>> = text.trim().split(':').map(|byte| u8::from_str_radix(byte, 16).ok()).collect();
+    bytes?.try_into().ok()
+}
+
+/// Moves the agent's device to a network namespace where no program sees it, and opens the agent's socket on it. The
 /// socket keeps that namespace alive.
-pub(super) fn hide_control() -> Result<ControlSocket, KernelError> {
+pub(super) fn hide_control(choose: Choice) -> Result<ControlSocket, KernelError> {
     let mut here = Netlink::open()?;
-    let control = hardware(&mut here)?.into_iter().next();
-    let control = control.ok_or_else(|| {
+    let devices = hardware(&mut here)?;
+    let control = choose(&devices).ok_or_else(|| {
         KernelError::new("find the control device", libc::ENODEV).with_detail("this kernel has no network device")
     })?;
     let home = File::open("/proc/self/ns/net").attempted(|| "open the network namespace")?;
@@ -43,15 +109,10 @@ pub(super) fn hide_control() -> Result<ControlSocket, KernelError> {
     Ok(socket)
 }
 
-/// Makes the remaining devices, in their order, into the described interfaces.
-pub(super) fn adopt(interfaces: &[InterfaceConfig]) -> Result<(), KernelError> {
+/// Makes the remaining devices into the described interfaces.
+pub(super) fn adopt(interfaces: &[InterfaceConfig], order: Order) -> Result<(), KernelError> {
     let mut netlink = Netlink::open()?;
-    let devices = hardware(&mut netlink)?;
-    if devices.len() != interfaces.len() {
-        let (has, needs) = (devices.len(), interfaces.len());
-        let detail = format!("it has {has} of {needs}; one that this version of netloom did not build has 51 at most");
-        return Err(KernelError::new("find the network devices of this kernel", libc::ENODEV).with_detail(detail));
-    }
+    let devices = order(&mut netlink, interfaces)?;
     // Names that only this function knows come first: a device may be called what another one is to be called.
     let aside = devices
         .iter()

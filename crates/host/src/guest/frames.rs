@@ -33,8 +33,8 @@ const LONGEST_MESSAGE: usize = 1 << 28;
 /// The broadcast address: there are only two stations.
 const DESTINATION: [u8; 6] = [0xff; 6];
 
-/// Locally administered.
-const SOURCE: [u8; 6] = [2, 0, 0, 0, 0, 1];
+/// Locally administered. A virtual machine knows its agent's device by it.
+pub const STATION: [u8; 6] = [0x0e, 0x6e, 0x6c, 0, 0, 1];
 
 /// The other side broke the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Cutter {
         message.chunks(self.longest - HEADERS).map(move |chunk| {
             let mut frame = Vec::with_capacity((HEADERS + chunk.len()).max(SHORTEST));
             frame.extend_from_slice(&DESTINATION);
-            frame.extend_from_slice(&SOURCE);
+            frame.extend_from_slice(&STATION);
             frame.extend_from_slice(&ETHERTYPE.to_be_bytes());
             frame.extend_from_slice(&self.next.to_le_bytes());
             frame.extend_from_slice(&total.to_le_bytes());

@@ -5,7 +5,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use super::agent::Agent;
+use super::agent::{Agent, Place};
 use super::{devices, modules, root};
 use crate::KernelError;
 use crate::node::agent::watch_children;
@@ -55,8 +55,8 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let (soft, _) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, soft.max(1024), DESCRIPTORS)?;
     let signals = watch_children()?;
-    let socket = devices::hide_control()?;
-    Agent::new(socket, signals).run()?;
+    let socket = devices::hide_control(devices::first)?;
+    Agent::new(socket, signals, Place::First).run()?;
     Ok(())
 }
 

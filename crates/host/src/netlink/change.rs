@@ -1,7 +1,7 @@
 //! Changes of an interface that exists. `name` is always for the error.
 
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{LinkAttribute, LinkMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 
 use super::Request;
 
@@ -13,6 +13,14 @@ pub(crate) fn into_namespace(index: u32, name: &str, pid: u32) -> Request {
 /// Gives it another name; it must not be up.
 pub(crate) fn name(index: u32, name: &str, new: &str) -> Request {
     request(index, LinkAttribute::IfName(new.to_owned()), format!("call {name} {new}"))
+}
+
+/// Takes it down.
+pub(crate) fn down(index: u32, name: &str) -> Request {
+    let mut message = LinkMessage::default();
+    message.header.index = index;
+    message.header.change_mask = LinkFlags::Up;
+    Request { message: RouteNetlinkMessage::SetLink(message), flags: 0, attempted: format!("take {name} down") }
 }
 
 /// Gives it a hardware address.

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use nix::unistd::Pid;
+
 use super::config::InterfaceConfig;
 use super::protocol::CpuWait;
 use crate::error::{Attempted, KernelError};
@@ -45,6 +47,30 @@ pub(crate) fn running(interfaces: &[InterfaceConfig]) -> Result<Vec<String>, Ker
     Ok(links.filter(|name| interfaces.iter().any(|interface| interface.name == *name)).collect())
 }
 
+/// The processes that this one has started, and those that these have.
+pub(crate) fn descendants(of: Pid) -> Result<Vec<Pid>, KernelError> {
+    let processes = fs::read_dir("/proc").attempted(|| "list /proc")?.flatten();
+    let with_parent = |entry: fs::DirEntry| {
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        Some((Pid::from_raw(pid), parent_of(&fs::read_to_string(entry.path().join("stat")).ok()?)?))
+    };
+    let parents: Vec<(Pid, Pid)> = processes.filter_map(with_parent).collect();
+    let mut found = vec![of];
+    let mut next = 0;
+    while let Some(&one) = found.get(next) {
+        found.extend(parents.iter().filter(|(_, parent)| *parent == one).map(|(pid, _)| *pid));
+        next += 1;
+    }
+    found.remove(0);
+    Ok(found)
+}
+
+/// A process's parent, from "pid (name) state parent …"; the name may contain anything.
+fn parent_of(stat: &str) -> Option<Pid> {
+    let rest = stat.rsplit_once(')')?.1;
+    rest.split_ascii_whitespace().nth(1)?.parse().ok().map(Pid::from_raw)
+}
+
 /// The sum over all threads of the node that are alive.
 pub(crate) fn cpu_wait() -> Result<CpuWait, KernelError> {
     let mut sum = CpuWait::default();
@@ -59,7 +85,7 @@ pub(crate) fn cpu_wait() -> Result<CpuWait, KernelError> {
 }
 
 /// The same of one process's first thread, which may be a zombie.
-pub(crate) fn cpu_wait_of(pid: nix::unistd::Pid) -> CpuWait {
+pub(crate) fn cpu_wait_of(pid: Pid) -> CpuWait {
     schedstat(format!("/proc/{pid}/schedstat").as_ref())
 }
 
@@ -86,6 +112,18 @@ mod tests {
    0: 00000000:1451 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1 1 0 100 0 0 10 0
    1: 0100007F:0050 0100007F:9C40 01 00000000:00000000 00:00000000 00000000     0        0 2 1 0 100 0 0 10 0
 ";
+
+    #[test]
+    fn parents_are_found_behind_any_name() {
+        assert_eq!(parent_of("7 (a) b (c) S 42 7 7 0").map(Pid::as_raw), Some(42));
+        assert_eq!(parent_of("7 (a"), None);
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = Pid::from_raw(child.id().cast_signed());
+        let found = descendants(Pid::this());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found.unwrap().contains(&pid));
+    }
 
     #[test]
     fn only_listening_sockets_count() {

@@ -49,6 +49,17 @@ impl Programs {
         }
     }
 
+    /// Signals every process that this one has started, and those that these have; that there is none is not an error.
+    pub(crate) fn signal_descendants(signal: Signal) -> Result<(), KernelError> {
+        for pid in inspect::descendants(Pid::this())? {
+            match kill(pid, signal) {
+                Ok(()) | Err(Errno::ESRCH) => {}
+                Err(error) => return Err(error).attempted(|| format!("send {signal} to process {pid}")),
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn cpu_wait(&self) -> Result<CpuWait, KernelError> {
         let mut sum = inspect::cpu_wait()?;
         sum += self.ended;

@@ -1,0 +1,58 @@
+use std::fmt::Debug;
+use std::os::fd::BorrowedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+/// What runs a node's kernel, as far as the node has to know: User-Mode Linux, which is the process itself, or a virtual machine.
+pub trait Machine: Debug {
+    /// Readable when [`Machine::hear`] has something to do; none if it never has. The same for life.
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    /// Takes in what it tells beside what the agent does, without waiting.
+    fn hear(&mut self) -> Heard {
+        Heard::End
+    }
+
+    /// How many processors it has, which may all be busy or wait at the same time.
+    fn processors(&self) -> u32 {
+        1
+    }
+
+    /// Why it has ended, in words that follow the node's name.
+    fn ending(&mut self, status: ExitStatus) -> String;
+}
+
+/// What a machine told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Heard {
+    /// Nothing that the node would have to know.
+    Nothing,
+    /// It will tell nothing any more.
+    End,
+    /// It is over with the node, and why.
+    Over(String),
+}
+
+/// The exit code of a kernel that one of its programs rebooted (`shim/start.c`).
+const REBOOTED: i32 = 79;
+
+/// User-Mode Linux.
+#[derive(Debug)]
+pub(super) struct UserMode;
+
+impl Machine for UserMode {
+    fn ending(&mut self, status: ExitStatus) -> String {
+        describe(status)
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("its kernel was ended by signal {signal}"),
+        (None, Some(0)) => "it was powered off from inside".to_owned(),
+        (None, Some(REBOOTED)) => "one of its programs rebooted it, and a node does not come back".to_owned(),
+        (None, _) => format!("its kernel ended unexpectedly ({status})"),
+    }
+}
