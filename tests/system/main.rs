@@ -57,4 +57,5 @@ mod virtual_faults;
 mod virtual_places;
 mod virtual_spin;
 mod virtual_time;
+mod vms;
 mod world;

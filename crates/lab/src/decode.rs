@@ -24,6 +24,7 @@ mod treatments;
 mod tunnel;
 mod variables;
 mod vlans;
+mod vm;
 
 pub use timeline::{Cut, parse_cut};
 

@@ -54,6 +54,11 @@ impl Errors {
         Ok(bytes)
     }
 
+    /// Where the file would be that `node` names. Whether it is there is looked at when it is needed.
+    pub(crate) fn path(&self, node: &Node) -> Result<PathBuf, Diagnostic> {
+        Ok(self.folder.join(scalar::filled(node)?))
+    }
+
     /// Where the file or folder is that `node` names, and whether it is a folder. Small ones are kept with the results.
     pub(crate) fn source(&mut self, node: &Node) -> Result<(PathBuf, bool), Diagnostic> {
         let name = PathBuf::from(scalar::filled(node)?);

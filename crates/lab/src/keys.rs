@@ -10,6 +10,7 @@ mod rules;
 mod services;
 mod timeline;
 mod top;
+mod vm;
 
 pub(crate) use daemons::{CONVERGED, DAEMON_FILE};
 pub(crate) use files::FILE;
@@ -21,6 +22,7 @@ pub(crate) use rules::RULE;
 pub(crate) use services::{DHCP, DNS, FORWARD, IPTABLES, NAT};
 pub(crate) use timeline::{CUT, DOWN, DRAWN, HEAL, MOST_TIMES, MOVE, PARTITION, READY, RUN, SET, SETUP, UP};
 pub(crate) use top::{BOUNDS, CLOCK, TOP};
+pub(crate) use vm::VM;
 
 /// A group of keys that stand together.
 pub(crate) struct Section {

@@ -22,6 +22,7 @@ mod switch;
 mod timeline;
 mod traffic;
 mod tunnel;
+mod vm;
 mod ways;
 
 pub use bypass::Bypass;
@@ -43,6 +44,7 @@ pub use switch::{SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan};
 pub use timeline::{Action, Argv, Event, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand};
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
 pub use tunnel::TunnelPlan;
+pub use vm::{DiskFormat, VmPlan};
 
 use crate::expect::Expectation;
 use ipnet::IpNet;
@@ -216,7 +218,9 @@ pub struct NodePlan {
     pub kind: NodeKind,
     /// Whose network stack it has.
     pub stack: Stack,
-    /// The memory of its kernel; none for a namespace node.
+    /// What it is as a virtual machine; none of other stacks.
+    pub vm: Option<VmPlan>,
+    /// The memory of its kernel; none for a namespace node or a virtual machine.
     pub memory: Option<Bytes>,
     /// The most processor time that its programs may use together, per second of lab time; none: no limit. Always none
     /// in virtual time, where [`NodePlan::cpu`] takes its place.

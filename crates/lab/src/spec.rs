@@ -6,7 +6,7 @@ use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::plan::{
     Argv, Bounds, Clock, Cpus, Daemon, Direction, End, ExposePlan, ExternalMode, FileContents, FilePlan, NodeKey,
-    NodeKind, OnSpin, Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings, TunnelPlan,
+    NodeKind, OnSpin, Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings, TunnelPlan, VmPlan,
 };
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
@@ -112,6 +112,7 @@ pub(crate) struct NodeSpec {
     /// Whether it stands for a link with more than two ends.
     pub(crate) is_lan: bool,
     pub(crate) stack: Option<Spanned<Stack>>,
+    pub(crate) vm: Option<Spanned<VmPlan>>,
     pub(crate) memory: Option<Spanned<Bytes>>,
     pub(crate) cpus: Option<Spanned<Cpus>>,
     pub(crate) cpu: Option<Spanned<CpuCost>>,

@@ -84,6 +84,15 @@ fn the_clock_decides_whose_stack_nodes_have() {
 }
 
 #[test]
+fn a_virtual_machine_has_what_it_says_and_the_rest_by_default() {
+    let node = quietly("real", "vm: {kernel: k, initrd: /i, memory: 1 GB}");
+    let vm = node.vm.unwrap();
+    assert_eq!((node.stack, node.memory, node.overlay), (Stack::Vm, None, true));
+    assert_eq!((vm.memory, vm.cpus, vm.disk.as_ref(), vm.append.as_str()), (Bytes::new(1_000_000_000), 1, None, ""));
+    assert!(vm.kernel.ends_with("k") && vm.initrd == std::path::Path::new("/i"), "{vm:?}");
+}
+
+#[test]
 fn only_kernel_nodes_have_memory() {
     assert_eq!(quietly("real", "").memory, None);
     assert_eq!(quietly("real", "stack: kernel").memory, Some(Bytes::new(128_000_000)));

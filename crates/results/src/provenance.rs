@@ -30,6 +30,8 @@ pub struct Origin {
     pub inherited: BTreeMap<String, Option<String>>,
     /// What kernel nodes run on, if there are any.
     pub node_kernel: Option<NodeKernel>,
+    /// What virtual machines run on, if there are any.
+    pub qemu: Option<QemuOrigin>,
     /// How the engine waits.
     pub precision: &'static str,
     /// How many threads the engine has; none in virtual time.
@@ -63,6 +65,8 @@ pub struct Provenance {
     inherited: BTreeMap<String, Option<String>>,
     /// Null without kernel nodes.
     node_kernel: Option<NodeKernel>,
+    /// Null without virtual machines.
+    qemu: Option<QemuOrigin>,
     precision: &'static str,
     /// How many threads the engine has; null in virtual time.
     shards: Option<usize>,
@@ -96,6 +100,19 @@ pub struct NodeKernel {
     pub built: Option<String>,
 }
 
+/// The QEMU that virtual machines run on.
+#[derive(Clone, Debug, Serialize)]
+pub struct QemuOrigin {
+    /// Its program.
+    pub path: PathBuf,
+    /// Its version.
+    pub version: String,
+    /// `kvm`: this machine's processor executes what they do; `tcg`: QEMU translates it.
+    pub accelerator: &'static str,
+    /// Why KVM does not do it; null if it does.
+    pub without_kvm: Option<String>,
+}
+
 impl Provenance {
     /// Gathers what the machine says about itself.
     pub fn gather(origin: &Origin) -> Self {
@@ -116,6 +133,7 @@ impl Provenance {
             inherited: origin.inherited.clone(),
             on_spin: (origin.clock == Clock::Virtual).then(|| origin.on_spin.name()),
             node_kernel: origin.node_kernel.clone(),
+            qemu: origin.qemu.clone(),
             precision: origin.precision,
             shards: origin.shards,
             command_line: origin.command_line.clone(),
@@ -168,6 +186,7 @@ mod tests {
             environment: &[("TZ", "UTC0")],
             inherited: [("A".to_owned(), None)].into(),
             node_kernel: Some(node_kernel),
+            qemu: None,
             precision: "balanced",
             shards: Some(1),
             command_line: vec!["netloom".into(), "run".into()],

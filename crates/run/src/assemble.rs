@@ -282,7 +282,7 @@ fn make_nodes(
     let place = |node: &NodePlan| -> Option<Box<dyn LabNode>> {
         match node.stack {
             Stack::Namespace => Some(Box::new(made.next()?)),
-            Stack::Kernel => None,
+            Stack::Kernel | Stack::Vm => None,
             Stack::Engine => Some(Box::new(Transit::new(&node.name))),
         }
     };

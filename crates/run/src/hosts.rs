@@ -58,7 +58,10 @@ impl HostsFiles {
         let own = &plan.nodes[node];
         match self.of_nodes.get(node).copied().flatten() {
             Some(number) => Some(Hosts::File(self.files[number].clone())),
-            None if own.stack == Stack::Kernel && own.has_own_names() => Some(Hosts::Text(plan.hosts_of(own))),
+            // A virtual machine does not see this machine's files.
+            None if own.stack == Stack::Vm || (own.stack == Stack::Kernel && own.has_own_names()) => {
+                Some(Hosts::Text(plan.hosts_of(own)))
+            }
             None => None,
         }
     }

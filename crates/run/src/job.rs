@@ -7,6 +7,7 @@ use netloom_host::firewall::Firewall;
 use netloom_judge::examination::Examination;
 use netloom_lab::Plan;
 use netloom_results::Folder;
+use netloom_vm::Qemu;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
@@ -49,6 +50,8 @@ pub(crate) struct Job {
     pub(crate) cwd: PathBuf,
     /// What kernel nodes run on; none without such nodes.
     pub(crate) kernel: Option<Kernel>,
+    /// What virtual machines run on; none without them.
+    pub(crate) qemu: Option<Qemu>,
     /// How the processor counts what programs compute; none if no node asks for it.
     pub(crate) counter: Option<Counter>,
     /// Where nodes find memory for files of their own; mounted if one needs it.

@@ -1,8 +1,8 @@
-//! The kernels of a lab in real and dilated time: their folders and sockets, their boot, and what they become.
+//! The nodes of a lab with a kernel of their own, in real and dilated time, virtual machines among them: their folders and sockets, their boot, and what they become.
 
 use crate::guard_link::{FromGuard, GuardLink};
 use crate::job::Job;
-use crate::refusal;
+use crate::{refusal, vms};
 use netloom_guest::counter::{self, Counter};
 use netloom_guest::kernel::{self, Kernel, Need};
 use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel};
@@ -14,6 +14,7 @@ use netloom_judge::{ExitCode, RunError};
 use netloom_lab::{Clock, NodePlan, Plan, Stack};
 use netloom_units::BranchCount;
 use netloom_vhost::Listener;
+use netloom_vm::Prepared;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
 use std::fs;
@@ -25,26 +26,35 @@ use std::time::{Duration, Instant};
 /// How long kernels may take to boot: they take 0.1 s, but a slow machine has many to boot at once.
 const UP_WITHIN: Duration = Duration::from_secs(60);
 
+/// Whoever boots a kernel node has found its kernel.
+const OWN: &str = "a plan with kernel nodes has a kernel";
+
 /// How often to look at the clock meanwhile, in milliseconds.
 const LOOK_AROUND: u16 = 1000;
 
-/// What belongs to the kernel nodes of a lab before they run.
+/// What belongs to the nodes of a lab with a kernel of their own, before they run.
 pub(crate) struct Kernels {
     /// By the nodes' places in the plan.
     folders: Vec<Option<PathBuf>>,
-    kernel: PathBuf,
-    shim: Shim,
+    /// Which of them are virtual machines.
+    are_vms: Vec<bool>,
+    /// Of kernel nodes; none if there are none.
+    own: Option<(PathBuf, Shim)>,
+    /// Of virtual machines; none if there are none.
+    vms: Option<Prepared>,
     pub(crate) lapse: Lapse,
 }
 
 impl Kernels {
-    /// Makes folders for the kernels of a lab. None if it has no kernel nodes.
+    /// Makes folders for the kernels of a lab. None if it has no such nodes.
     pub(crate) fn prepare(job: &Job) -> Result<Option<Self>, RunError> {
         let plan = &job.plan;
-        let Some(kernel) = &job.kernel else { return Ok(None) };
+        if job.kernel.is_none() && job.qemu.is_none() {
+            return Ok(None);
+        }
         let base = job.control_socket.parent().unwrap_or(Path::new("/")).join("k");
         let folder = |(number, node): (usize, &NodePlan)| {
-            if !is_kernel(node) {
+            if !node.stack.is_own() {
                 return Ok(None);
             }
             // Short names: the path of a Unix socket has 107 bytes at most.
@@ -57,12 +67,17 @@ impl Kernels {
         let logs = job.folder.path().join("logs");
         fs::create_dir_all(&logs).map_err(|error| cannot("make", &logs, &error))?;
         let dilation = plan.clock.dilation().unwrap_or_default();
-        let shim = Shim::in_memory().map_err(|error| RunError::Machine(error.to_string()))?;
+        let with_shim = |kernel: &Kernel| Ok((kernel.path.clone(), Shim::in_memory()?));
+        let own = job.kernel.as_ref().map(with_shim).transpose();
+        let own = own.map_err(|error: netloom_guest::shim::ShimError| RunError::Machine(error.to_string()))?;
+        let vms = job.qemu.clone().map(Prepared::new).transpose();
+        let vms = vms.map_err(|error| RunError::Machine(format!("packing the agent of virtual machines: {error}")))?;
         let mut lapse = Lapse::from_now(dilation);
         if let Some(day) = plan.start {
             lapse.wall_ns = day.unix_seconds() * 1_000_000_000;
         }
-        Ok(Some(Self { folders, kernel: kernel.path.clone(), shim, lapse }))
+        let are_vms = plan.nodes.iter().map(|node| node.stack == Stack::Vm).collect();
+        Ok(Some(Self { folders, are_vms, own, vms, lapse }))
     }
 
     /// The folder of the kernel of this node; none for a namespace node.
@@ -73,7 +88,13 @@ impl Kernels {
     /// Where the device of an interface connects to; none for a namespace node.
     pub(crate) fn listen(&self, node: usize, interface: usize) -> Result<Option<Listener>, RunError> {
         let Some(folder) = &self.folders[node] else { return Ok(None) };
-        bind(&folder.join(interface.to_string())).map(Some)
+        let listener = bind(&folder.join(interface.to_string()))?;
+        Ok(Some(self.of_kind(node, listener)))
+    }
+
+    /// QEMU is sealed as kernels are, but what runs in a machine does not choose what QEMU passes on.
+    fn of_kind(&self, node: usize, listener: Listener) -> Listener {
+        if self.are_vms[node] { listener.with_counters() } else { listener }
     }
 
     /// Boots all of them at the same time, and waits until each has become its node, but for the interfaces.
@@ -83,8 +104,9 @@ impl Kernels {
         configs: &[NodeConfig],
         guard: &mut GuardLink,
     ) -> Result<(Vec<Option<KernelNode>>, Pump), RunError> {
-        let folders = self.folders.iter().flatten();
-        let controls = folders.map(|folder| bind(&folder.join("c"))).collect::<Result<_, _>>()?;
+        let folders = self.folders.iter().enumerate().filter_map(|(node, folder)| Some((node, folder.as_ref()?)));
+        let control = |(node, folder): (usize, &PathBuf)| Ok(self.of_kind(node, bind(&folder.join("c"))?));
+        let controls = folders.map(control).collect::<Result<_, RunError>>()?;
         let (pump, lab_ends) = Pump::start(controls)
             .map_err(|error| RunError::Machine(format!("serving the kernels' agents: {error}")))?;
         let processors = processors::allowed().map_err(|error| RunError::Machine(error.to_string()))?;
@@ -94,10 +116,15 @@ impl Kernels {
         for (number, config) in configs.iter().enumerate() {
             let end = if self.folders[number].is_some() { lab_ends.next() } else { None };
             let node = match (end, &self.folders[number]) {
-                (Some(end), Some(folder)) => {
+                (Some(end), Some(folder)) if is_kernel(&job.plan.nodes[number]) => {
                     let boot = self.boot_of(job, number, config, folder, processors.next());
                     let orders = Orders { lapse: Some(self.lapse), seed: Some(seed(&job.plan, number)) };
                     Some(self.start(&boot, Box::new(SocketChannel::new(end)), &orders, |_| {})?)
+                }
+                (Some(end), Some(folder)) => {
+                    let prepared = self.vms.as_ref().expect("a plan with virtual machines has a QEMU");
+                    let started = vms::start(prepared, job, number, config, folder, end);
+                    Some(started.map_err(refusal::of_node)?)
                 }
                 _ => None,
             };
@@ -116,7 +143,8 @@ impl Kernels {
         prepare: impl Fn(&mut Command),
     ) -> Result<KernelNode, RunError> {
         let mut arm = |command: &mut Command| {
-            self.shim.arm(command, orders);
+            let (_, shim) = self.own.as_ref().expect(OWN);
+            shim.arm(command, orders);
             prepare(command);
         };
         KernelNode::start(boot, channel, &mut arm).map_err(|error| RunError::Machine(error.to_string()))
@@ -136,7 +164,7 @@ impl Kernels {
         let sockets = std::iter::once("../c".to_owned()).chain((0..node.interfaces.len()).map(|i| format!("../{i}")));
         Boot {
             name: node.name.clone(),
-            kernel: self.kernel.clone(),
+            kernel: self.own.as_ref().expect(OWN).0.clone(),
             init: std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into()),
             memory_mib: node.memory.map_or(0, |memory| memory.get() >> 20),
             folder: folder.join("own"),
@@ -162,30 +190,45 @@ pub(crate) fn become_nodes(
         // Time goes on only while a caller waits in it.
         nodes.iter_mut().flatten().try_for_each(|node| node.await_up(UP_WITHIN).map_err(refusal::of_node))?;
     } else {
-        await_up(nodes, guard)?;
+        await_up(&job.plan, nodes, guard)?;
     }
-    for (node, config) in nodes.iter_mut().zip(configs) {
+    for (place, (node, config)) in nodes.iter_mut().zip(configs).enumerate() {
         let Some(node) = node else { continue };
         // A cgroup of this machine means nothing inside.
         let config = NodeConfig { cgroup: None, ..config.clone() };
-        node.begin_become(Identity { config, cwd: job.cwd.clone() }).map_err(refusal::of_node)?;
+        let cwd = folder_in(job, place).to_owned();
+        node.begin_become(Identity { config, cwd }).map_err(refusal::of_node)?;
     }
     nodes.iter_mut().flatten().try_for_each(|node| node.finish_become().map_err(refusal::of_node))
 }
 
+/// Where a program starts in a node if nothing else is said: a virtual machine does not have the user's folders.
+pub(crate) fn folder_in(job: &Job, node: usize) -> &Path {
+    if job.plan.nodes[node].stack == Stack::Vm { Path::new("/") } else { &job.cwd }
+}
+
+/// How long a node's kernel may take until it serves the lab.
+fn up_within(node: &NodePlan) -> Duration {
+    node.vm.as_ref().map_or(UP_WITHIN, |vm| Duration::from_nanos(vm.boot_within.as_nanos()))
+}
+
 /// Kernels take long to boot compared to everything else here, so that the user may want them not to.
-fn await_up(nodes: &mut [Option<KernelNode>], guard: &mut GuardLink) -> Result<(), RunError> {
-    let end = Instant::now() + UP_WITHIN;
+fn await_up(plan: &Plan, nodes: &mut [Option<KernelNode>], guard: &mut GuardLink) -> Result<(), RunError> {
+    let begin = Instant::now();
     loop {
         let mut late = Vec::new();
-        for node in nodes.iter_mut().flatten() {
-            if !node.is_up().map_err(refusal::of_node)? {
-                late.push(&*node);
+        for (node, described) in nodes.iter_mut().zip(&plan.nodes) {
+            let Some(node) = node else { continue };
+            if node.is_up().map_err(refusal::of_node)? {
+                continue;
             }
+            if begin.elapsed() >= up_within(described) {
+                return Err(refusal::of_node(node.lateness(up_within(described))));
+            }
+            late.push(&*node);
         }
-        let Some(first) = late.first() else { return Ok(()) };
-        if end <= Instant::now() {
-            return Err(refusal::of_node(first.lateness(UP_WITHIN)));
+        if late.is_empty() {
+            return Ok(());
         }
         let mut fds: Vec<_> = late.iter().map(|node| PollFd::new(node.as_fd(), PollFlags::POLLIN)).collect();
         fds.push(PollFd::new(guard.as_fd(), PollFlags::POLLIN));

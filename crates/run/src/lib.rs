@@ -39,6 +39,7 @@ mod simulate;
 mod teller;
 mod tunnel;
 mod virtual_time;
+mod vms;
 mod way_out;
 
 pub use diversion::{SshSession, ssh_session};
@@ -55,4 +56,5 @@ pub use request::RunRequest;
 pub use shards::{shards_json, shards_text};
 pub use simulate::{SimRequest, simulate};
 pub use tunnel::tunnel_problems;
+pub use vms::vms_here;
 pub use way_out::way_out;

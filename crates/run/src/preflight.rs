@@ -24,7 +24,9 @@ pub fn missing_programs(plan: &Plan, lab_file: &Path) -> Vec<MissingProgram> {
         let path = path_of(plan, program);
         !exists(&program.name, &path) && !program.others.iter().any(|other| exists(other, &path))
     };
-    let absent = plan.programs().into_iter().filter(is_absent);
+    // What a virtual machine has, nobody knows before it runs.
+    let is_here = |program: &Program| plan.nodes[program.node].stack != Stack::Vm;
+    let absent = plan.programs().into_iter().filter(|program| is_here(program) && is_absent(program));
     let missing = |Program { line, name, key, .. }: Program| {
         let package = key.and_then(|_| package(&name));
         MissingProgram {
@@ -88,7 +90,7 @@ pub fn label_problem(plan: &Plan, lab_file: &Path) -> Option<String> {
 fn look_up(plan: &Plan, lab_file: &Path) -> (Option<Subordinate>, Vec<String>) {
     let (mut needed, mut problems) = (None, Vec::new());
     let is_ordinary = !Facts::gather().privileged;
-    for wanted in named_users(plan) {
+    for wanted in named_users(plan).into_iter().filter(|wanted| wanted.stack != Stack::Vm) {
         let mut wrong = |what: String| {
             problems.push(format!("{}:{}: key `{}`: {what}", lab_file.display(), wanted.line, wanted.key));
         };

@@ -6,17 +6,19 @@ use crate::shards::Sharing;
 use netloom_guest::kernel::Kernel;
 use netloom_judge::RunError;
 use netloom_lab::Clock;
-use netloom_results::{Folder, NamedFile, NodeKernel, Origin, Provenance};
+use netloom_results::{Folder, NamedFile, NodeKernel, Origin, Provenance, QemuOrigin};
+use netloom_vm::{Acceleration, Qemu};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Provenance comes first, then the lab file word for word and the files that it names. The
-/// `clock` is the one that is really used, and `kernel` is what kernel nodes run on; `mode` is the command that was given.
+/// `clock` is the one that is really used, and `kernel` is what kernel nodes run on, `qemu` what virtual machines do; `mode` is the command that was given.
 pub(crate) fn results_folder(
     request: &RunRequest,
     mode: &'static str,
     clock: Clock,
     kernel: Option<Kernel>,
+    qemu: Option<&Qemu>,
 ) -> Result<Folder, RunError> {
     let started = SystemTime::now();
     let RunRequest { plan, lab_file, lab_text, results, command_line, .. } = request;
@@ -32,6 +34,7 @@ pub(crate) fn results_folder(
         environment: &CONSTANT,
         inherited: inherited(plan),
         node_kernel: kernel.map(node_kernel),
+        qemu: qemu.map(qemu_origin),
         precision: plan.precision.name(),
         shards: (clock != Clock::Virtual).then(|| Sharing::here(plan).count()),
         command_line: command_line.clone(),
@@ -43,6 +46,19 @@ pub(crate) fn results_folder(
     folder.keep(lab_file, lab_text, &files)?;
     folder.write("hosts", plan.hosts(&[]))?;
     Ok(folder)
+}
+
+fn qemu_origin(qemu: &Qemu) -> QemuOrigin {
+    let why = match &qemu.acceleration {
+        Acceleration::Kvm => None,
+        Acceleration::Tcg(why) => Some(why.clone()),
+    };
+    QemuOrigin {
+        path: qemu.program.clone(),
+        version: qemu.version.clone(),
+        accelerator: qemu.acceleration.name(),
+        without_kvm: why,
+    }
 }
 
 fn node_kernel(kernel: Kernel) -> NodeKernel {

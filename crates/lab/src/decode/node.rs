@@ -8,6 +8,7 @@ use super::nat::nat;
 use super::switch::{misplaced, switch};
 use super::tunnel::tunnel;
 use super::variables::{settings, variables};
+use super::vm::vm;
 use super::{daemons, files, internet, list, openflow, rules};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, keep};
@@ -61,6 +62,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     let Some(fields) = Fields::open(node, &NODE, errors) else { return spec };
     spec.kind = fields.read("kind", kind, errors).unwrap_or_default();
     spec.stack = fields.read("stack", stack, errors);
+    spec.vm = vm(spec.kind, &fields, errors);
     spec.memory = fields.read("memory", memory, errors);
     spec.cpus = fields.read("cpus", |value| cpus(value).map(|cpus| value.spanned(cpus)), errors);
     spec.cpu = fields.get("cpu").and_then(|value| cost(value, errors));

@@ -99,7 +99,8 @@ fn fixed(node: &Node, errors: &mut Errors) -> Vec<([u8; 6], Spanned<String>)> {
 
 /// Errors about settings that nodes of other kinds have.
 pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> {
-    const OF_MACHINES: [&str; 17] = [
+    const OF_MACHINES: [&str; 18] = [
+        "vm",
         "stack",
         "memory",
         "cpus",

@@ -4,7 +4,7 @@ use crate::models;
 use crate::plan::{
     Action, Argv, CapturePlan, Clock, Cpus, Direction, EndPlan, Event, FileContents, FilePlan, GroupPlan,
     InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen, RoutePlan, RulePlan, RunCommand, Shards, TableRoutePlan,
-    TrafficPlan,
+    TrafficPlan, VmPlan,
 };
 use crate::traffic;
 use crate::yaml::{yaml_value, yaml_value_with_list};
@@ -209,6 +209,7 @@ impl Plan {
             "name": node.name,
             "kind": node.kind.name(),
             "stack": node.stack.name(),
+            "vm": node.vm.as_ref().map(vm),
             "memory_bytes": node.memory.map(Bytes::get),
             "cpus_thousandths": node.cpus.map(Cpus::thousandths),
             "cpu": node.cpu.map(|cpu| json!({
@@ -366,6 +367,18 @@ impl Plan {
 }
 
 /// A policy route. What it does not say is null: any.
+fn vm(vm: &VmPlan) -> Value {
+    json!({
+        "kernel": vm.kernel.display().to_string(),
+        "initrd": vm.initrd.display().to_string(),
+        "append": vm.append,
+        "disk": vm.disk.as_ref().map(|disk| json!({ "file": disk.display().to_string(), "format": vm.format.name() })),
+        "memory_bytes": vm.memory.get(),
+        "cpus": vm.cpus,
+        "boot_within_ns": vm.boot_within.as_nanos(),
+    })
+}
+
 fn rule_json(node: &NodePlan, rule: &RulePlan) -> Value {
     json!({
         "ipv6": rule.is_v6,

@@ -6,6 +6,7 @@ use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARI
 use super::rules::RULES;
 use super::services::{DHCP, DNS, FIREWALL, NAT};
 use super::timeline::COMMAND;
+use super::vm::VM;
 use super::{CONGESTION_NAME, Key, Kind, MAC, PORT, Quantity, SYSCTL_NAME, Section};
 
 /// A node.
@@ -29,6 +30,12 @@ pub(crate) const NODE: Section = Section {
             "kernel",
             "Whose network stack it has: namespace has that of this machine's kernel, in real time only; kernel runs a \
              Linux kernel of its own. Default: namespace in real time, kernel in dilated and virtual time.",
+        ),
+        Key::new(
+            "vm",
+            Kind::Section(&VM),
+            "{kernel: vm/vmlinuz, initrd: vm/root.cpio.gz}",
+            "A virtual machine, run by QEMU, in real time only. Default: none.",
         ),
         Key::new(
             "memory",

@@ -58,16 +58,24 @@ pub enum Stack {
     Namespace,
     /// That of a Linux kernel of its own, which runs as a process.
     Kernel,
+    /// That of the system in a virtual machine; in real time only.
+    Vm,
     /// None but what the packet engine has of one: that of a transit router, a switch or a hub.
     Engine,
 }
 
 impl Stack {
-    /// As the lab file has it.
+    /// Whether it is that of a kernel of the node's own.
+    pub fn is_own(self) -> bool {
+        matches!(self, Self::Kernel | Self::Vm)
+    }
+
+    /// As the lab file has it; a virtual machine says `vm` instead.
     pub fn name(self) -> &'static str {
         match self {
             Self::Namespace => "namespace",
             Self::Kernel => "kernel",
+            Self::Vm => "vm",
             Self::Engine => "engine",
         }
     }

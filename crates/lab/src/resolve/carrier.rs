@@ -2,7 +2,7 @@
 
 use super::names::{Places, index_of};
 use crate::diagnostics::{Diagnostic, Spanned};
-use crate::plan::{LinkPart, Stack};
+use crate::plan::LinkPart;
 
 /// The error of a carrier that cannot go.
 pub(super) fn without_carrier(part: &LinkPart, carrier: &Spanned<()>, places: &Places<'_>) -> Option<Diagnostic> {
@@ -12,7 +12,7 @@ pub(super) fn without_carrier(part: &LinkPart, carrier: &Spanned<()>, places: &P
     let mut ends = places.spec.links[part.link].ends.iter().map(|end| &end.node);
     let is_kernel = |name: &&Spanned<String>| {
         let node = index_of(places.nodes, name).ok().flatten();
-        node.and_then(|node| places.stacks.get(node)) == Some(&Stack::Kernel)
+        node.and_then(|node| places.stacks.get(node)).is_some_and(|stack| stack.is_own())
     };
     let node = &ends.find(is_kernel)?.value;
     Some(carrier.error(format!(

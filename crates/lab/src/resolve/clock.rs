@@ -2,7 +2,7 @@
 
 use crate::diagnostics::{Diagnostic, Spanned, nearest, one_of};
 use crate::errors::{Errors, Findings};
-use crate::plan::{Clock, Stack};
+use crate::plan::{Clock, Stack, VmPlan};
 use crate::spec::{NodeSpec, Spec};
 use netloom_units::Bytes;
 use std::collections::BTreeMap;
@@ -86,9 +86,13 @@ fn interfaces(spec: &Spec) -> BTreeMap<String, usize> {
 fn crowded(spec: &Spec, stacks: &[Stack], counts: &BTreeMap<String, usize>) -> Vec<Diagnostic> {
     let of_node = |(node, stack): (&NodeSpec, &Stack)| {
         let name = &node.name.value;
-        let count = counts.get(name).copied().filter(|count| *count > MOST_INTERFACES)?;
-        let message = format!("the kernel of a node has at most {MOST_INTERFACES} interfaces, and {name} has {count}");
-        (*stack == Stack::Kernel).then(|| node.name.error(message))
+        let (what, most) = match stack {
+            Stack::Kernel => ("the kernel of a node", MOST_INTERFACES),
+            Stack::Vm => ("a virtual machine", VmPlan::MOST_INTERFACES),
+            Stack::Namespace | Stack::Engine => return None,
+        };
+        let count = counts.get(name).copied().filter(|count| *count > most)?;
+        Some(node.name.error(format!("{what} has at most {most} interfaces, and {name} has {count}")))
     };
     spec.nodes.iter().zip(stacks).filter_map(of_node).collect()
 }
@@ -96,19 +100,37 @@ fn crowded(spec: &Spec, stacks: &[Stack], counts: &BTreeMap<String, usize>) -> V
 /// A namespace node cannot have a time of day of its own.
 fn shared_wall_clock(spec: &Spec, stacks: &[Stack]) -> Option<Diagnostic> {
     let start = spec.start.as_ref()?;
-    let place = stacks.iter().position(|stack| *stack == Stack::Namespace)?;
+    let place = stacks.iter().position(|stack| matches!(stack, Stack::Namespace | Stack::Vm))?;
     let name = &spec.nodes[place].name.value;
+    let what = if stacks[place] == Stack::Vm { "virtual machine" } else { "namespace node" };
     Some(start.error(format!(
-        "node {name} is a namespace node, which has this machine's time of day: write `stack: kernel` there, or leave this out"
+        "node {name} is a {what}, which has this machine's time of day: write `stack: kernel` there, or leave this out"
     )))
 }
 
 fn stack(node: &NodeSpec, clock: Clock, errors: &mut Errors) -> Stack {
+    if let Some(vm) = &node.vm {
+        errors.extend(vm_refused(clock).map(|why| vm.error(why)));
+        return Stack::Vm;
+    }
     let Some(said) = &node.stack else { return clock.default_stack() };
     if said.value == Stack::Namespace && clock != Clock::Real {
         errors.push(said.error(namespace_refused(clock)));
     }
     said.value
+}
+
+/// A machine's clocks are those of its processor, which only QEMU's own could slow or stop.
+fn vm_refused(clock: Clock) -> Option<String> {
+    let why = match clock {
+        Clock::Real => return None,
+        Clock::Dilated(_) => "whose clocks nothing slows yet",
+        Clock::Virtual => "which cannot be stopped between two events yet",
+    };
+    Some(format!(
+        "a virtual machine has the clocks of its processor, {why}: write `clock: real` or leave it out, or `stack: kernel` in the \
+         place of `vm`"
+    ))
 }
 
 fn namespace_refused(clock: Clock) -> String {
@@ -125,6 +147,11 @@ fn namespace_refused(clock: Clock) -> String {
 }
 
 fn settle_memory(node: &mut NodeSpec, stack: Stack, interfaces: usize, found: &mut Findings) {
+    if stack == Stack::Vm {
+        // That it is said here was noted when it was read.
+        node.memory = None;
+        return;
+    }
     if stack == Stack::Kernel {
         let more = interfaces.saturating_sub(FEW_INTERFACES) as u64 * PER_INTERFACE.get();
         let value = Bytes::new(MEMORY.get() + more);
@@ -161,6 +188,8 @@ fn settle_processor(node: &mut NodeSpec, clock: Clock, found: &mut Findings) {
 fn shared_root(node: &NodeSpec, stack: Stack) -> Option<Diagnostic> {
     let root = node.overlay.as_ref().filter(|root| !root.value)?;
     let why = match (stack, node.files.is_empty()) {
+        // Noted when it was read.
+        (Stack::Vm, _) => return None,
         (Stack::Kernel, _) => "a kernel node cannot write to this machine's file system",
         (_, false) => "`files` need a file system of the node's own",
         (_, true) => return None,

@@ -8,7 +8,7 @@ use crate::assemble::{self, Outside};
 use crate::commands::planned_commands;
 use crate::job::{Job, Mode};
 use crate::results_folder::{absolute, results_folder};
-use crate::{Event, RunRequest, diversion, exposed, external, kernels, preflight, refusal, tunnel, way_out};
+use crate::{Event, RunRequest, diversion, exposed, external, kernels, preflight, refusal, tunnel, vms, way_out};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
@@ -206,7 +206,8 @@ fn write_for_all(path: &Path, text: &str) -> io::Result<()> {
 fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job, RunError> {
     let kernel = kernels::kernel_of(&request.plan, request.kernel.as_deref())?;
     let counter = kernels::counter_of(&request.plan, kernel.as_ref())?;
-    let folder = results_folder(request, mode.name(), request.plan.clock, kernel.clone())?;
+    let qemu = vms::find(&request.plan, &request.lab_file)?;
+    let folder = results_folder(request, mode.name(), request.plan.clock, kernel.clone(), qemu.as_ref())?;
     folder.write_json("commands.json", &planned_commands(&request.plan, mode))?;
     let hosts_file = runtime.hosts();
     write_for_all(&hosts_file, &request.plan.hosts(&[])).map_err(RunError::results(&hosts_file))?;
@@ -225,6 +226,7 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         keep: keep(request, &cwd),
         cwd,
         kernel,
+        qemu,
         counter,
         cpu_group: cpu_group(&request.plan),
         examination: netloom_doctor::of_this_machine(),

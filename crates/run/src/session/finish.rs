@@ -114,8 +114,9 @@ impl Session<'_> {
         report.verdict = judge(&self.context.job.plan.bounds.into(), &self.evidence(last, &play.spent, report)?);
         let plan = &self.context.job.plan;
         let has_wires = plan.nodes.iter().any(|node| node.external.is_some());
-        if plan.diversion.is_some() || plan.internet.is_some() || has_wires || !report.tunnels.is_empty() {
-            // The time of the world outside cannot be slowed.
+        let has_vms = plan.nodes.iter().any(|node| node.vm.is_some());
+        if plan.diversion.is_some() || plan.internet.is_some() || has_wires || has_vms || !report.tunnels.is_empty() {
+            // The time of the world outside cannot be slowed, nor can that of virtual machines.
             report.verdict.dilation = None;
         }
         Ok(())

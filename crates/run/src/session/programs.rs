@@ -14,6 +14,7 @@ use crate::driver::Driver;
 use crate::environment;
 use crate::exposed::Ways;
 use crate::hosts::HostsFiles;
+use crate::kernels::folder_in;
 use crate::node::{Begun, LabNode};
 use collect::Pack;
 pub(super) use collect::longest as longest_packing;
@@ -264,7 +265,8 @@ impl Programs {
 
     /// Where a command starts.
     fn folder_of(&self, context: &Context<'_>, described: &RunCommand) -> PathBuf {
-        described.folder.as_ref().map_or_else(|| context.job.cwd.clone(), |folder| context.job.cwd.join(folder))
+        let base = folder_in(context.job, described.node);
+        described.folder.as_ref().map_or_else(|| base.to_owned(), |folder| base.join(folder))
     }
 
     pub(super) fn launch(&mut self, context: &Context<'_>, launch: Launch) -> Result<ProcessKey, SpawnError> {

@@ -12,6 +12,7 @@ use super::programs::{Launch, Programs, Purpose, longest_packing};
 use crate::driver::Driver;
 use crate::environment;
 use crate::exposed::ways_into;
+use crate::kernels::folder_in;
 use crate::links::Links;
 use events::Subscriptions;
 use netloom_control::{
@@ -201,10 +202,12 @@ fn execute(
     if programs.processes.key_of(Purpose::Client(id)).is_some() {
         return Err((ExitCode::Usage, "this connection has started a program already".into()));
     }
-    let env = environment::of_program(&context.job.plan, node, user.as_deref(), &env, cwd.as_ref());
+    let is_vm = context.job.plan.nodes[node].stack == Stack::Vm;
+    let cwd = if is_vm { folder_in(context.job, node).to_owned() } else { cwd.into() };
+    let env = environment::of_program(&context.job.plan, node, user.as_deref(), &env, &cwd);
     let argv = argv.into_iter().map(OsString::from).collect();
     let key = programs
-        .launch(context, Launch { node, argv, env, cwd: cwd.into(), stdio, terminal, user })
+        .launch(context, Launch { node, argv, env, cwd, stdio, terminal, user })
         .map_err(|error| (ExitCode::Machine, error.to_string()))?;
     programs.processes.add(key, Purpose::Client(id), context.links.now(), None, context.job.plan.stop);
     Ok(())
@@ -313,7 +316,7 @@ fn stays_plugged(context: &Context<'_>, place: &Place) -> Option<String> {
         return Some("down: an interface has one carrier for all: name the link without direction and pipe".into());
     }
     let mut nodes = plan.links[place.link].ends.iter().map(|end| &plan.nodes[end.node]);
-    let node = &nodes.find(|node| node.stack == Stack::Kernel)?.name;
+    let node = &nodes.find(|node| node.stack.is_own())?.name;
     Some(format!(
         "down: node `{node}` has a kernel of its own, whose interfaces always have a carrier: write down=true, or give \
          the node `stack: namespace` in real time"

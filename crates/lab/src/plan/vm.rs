@@ -1,0 +1,63 @@
+use netloom_units::{Bytes, Duration};
+use std::fmt;
+use std::path::PathBuf;
+
+/// What a virtual machine is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VmPlan {
+    /// The line of the lab file that describes it.
+    pub line: usize,
+    /// A Linux kernel.
+    pub kernel: PathBuf,
+    /// The initial file system that it boots with.
+    pub initrd: PathBuf,
+    /// Further words of the kernel's command line.
+    pub append: String,
+    /// Its disk, which is never written.
+    pub disk: Option<PathBuf>,
+    /// How the disk's bytes lie in its file.
+    pub format: DiskFormat,
+    /// Its memory.
+    pub memory: Bytes,
+    /// Its processors.
+    pub cpus: u32,
+    /// How long it may take from its start until it serves the lab, in wall time.
+    pub boot_within: Duration,
+}
+
+impl VmPlan {
+    /// The most interfaces that it can have: its bus has room for 30 devices, of which some are others.
+    pub const MOST_INTERFACES: usize = 24;
+    /// What it has if nothing is said: enough for most distributions to boot.
+    pub const MEMORY: Bytes = Bytes::new(512 << 20);
+    /// A machine whose processor is translated takes some tens of seconds.
+    pub const BOOT_WITHIN: Duration = Duration::from_secs(120);
+}
+
+/// A format of disks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DiskFormat {
+    /// QEMU's own.
+    #[default]
+    Qcow2,
+    /// Byte by byte.
+    Raw,
+}
+
+impl DiskFormat {
+    /// As the lab file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Qcow2 => "qcow2",
+            Self::Raw => "raw",
+        }
+    }
+}
+
+impl fmt::Display for VmPlan {
+    /// In a few words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let processors = if self.cpus == 1 { "processor" } else { "processors" };
+        write!(f, "virtual machine, {} {processors}, {}", self.cpus, self.memory)
+    }
+}

@@ -1,0 +1,167 @@
+//! Whether this machine's processor executes what a virtual machine does (KVM), or QEMU has to translate it (TCG).
+//!
+//! That `/dev/kvm` is there says little: machines in a cloud have it and cannot run with it. So QEMU runs a machine whose firmware is
+//! three instructions, which end QEMU with an exit code that nothing else gives.
+
+use crate::error::VmError;
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long the trial may take. It takes a tenth of a second; a processor that does not really run never ends.
+const WITHIN: Duration = Duration::from_secs(5);
+
+/// Who executes a virtual machine's instructions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Acceleration {
+    /// This machine's processor.
+    Kvm,
+    /// QEMU translates them, for the reason that is said here.
+    Tcg(String),
+}
+
+impl Acceleration {
+    /// As QEMU names it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Kvm => "kvm",
+            Self::Tcg(_) => "tcg",
+        }
+    }
+
+    /// The processor that machines have: that of this machine, or all that QEMU can translate.
+    pub(crate) fn processor(&self) -> &'static str {
+        match self {
+            Self::Kvm => "host",
+            Self::Tcg(_) => "max",
+        }
+    }
+
+    /// The option of QEMU.
+    pub(crate) fn option(&self) -> &'static str {
+        match self {
+            Self::Kvm => "kvm",
+            Self::Tcg(_) => "tcg,thread=multi",
+        }
+    }
+}
+
+impl fmt::Display for Acceleration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kvm => f.write_str("by this machine's processor (KVM)"),
+            Self::Tcg(why) => write!(f, "translated (TCG), since {why}"),
+        }
+    }
+}
+
+/// What works here: KVM, or else TCG.
+pub(crate) fn acceleration(program: &Path) -> Result<Acceleration, VmError> {
+    let tcg = match kvm(program) {
+        Ok(()) => return Ok(Acceleration::Kvm),
+        Err(why) => Acceleration::Tcg(why),
+    };
+    match attempt(program, &tcg) {
+        Ok(()) => Ok(tcg),
+        Err(why) => Err(VmError::Wrong(format!("{} runs no machine here: {why}", program.display()))),
+    }
+}
+
+/// Why KVM does not work, if so.
+fn kvm(program: &Path) -> Result<(), String> {
+    match OpenOptions::new().read(true).write(true).open("/dev/kvm") {
+        Ok(_) => attempt(program, &Acceleration::Kvm).map_err(|why| format!("KVM does not work here: {why}")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err("there is no /dev/kvm: this processor cannot, its firmware forbids it, or this is a virtual machine"
+                .to_owned())
+        }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Err("this user may not open /dev/kvm (mostly: add the user to the group kvm)".to_owned())
+        }
+        Err(error) => Err(format!("/dev/kvm cannot be opened: {error}")),
+    }
+}
+
+/// The port of the device that ends QEMU, and what the machine writes there.
+const PORT: u8 = 0xf4;
+const WORD: u8 = 0x2a;
+/// What QEMU makes of it (hw/misc/debugexit.c).
+const PASSED: i32 = (WORD as i32) << 1 | 1;
+
+/// A firmware of 64 KiB ends at 4 GiB, and a processor begins 16 bytes before that: `mov al, WORD; out PORT, al; hlt`.
+fn firmware() -> Vec<u8> {
+    const HALT: u8 = 0xf4;
+    let mut bytes = vec![HALT; 0x1_0000];
+    bytes[0xfff0..0xfff4].copy_from_slice(&[0xb0, WORD, 0xe6, PORT]);
+    bytes
+}
+
+/// Runs a machine to its end; why that failed.
+fn attempt(program: &Path, acceleration: &Acceleration) -> Result<(), String> {
+    let told = |what: &str, error: &io::Error| format!("{what}: {error}");
+    let mut file = memory_file().map_err(|error| told("make a file in memory", &error))?;
+    file.write_all(&firmware()).map_err(|error| told("write a file in memory", &error))?;
+    let path = format!("/proc/{}/fd/{}", std::process::id(), std::os::fd::AsRawFd::as_raw_fd(&file));
+    let exit = format!("isa-debug-exit,iobase={PORT:#x},iosize=4");
+    let mut child = Command::new(program)
+        .args(["-nodefaults", "-no-user-config", "-display", "none", "-vga", "none", "-m", "16", "-machine", "pc"])
+        .args(["-accel", acceleration.option(), "-cpu", acceleration.processor(), "-device", &exit, "-bios", &path])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| told("start it", &error))?;
+    let until = Instant::now() + WITHIN;
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
+            Ok(None) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("a machine that should have ended at once ran for {} s", WITHIN.as_secs()));
+            }
+            Err(error) => return Err(told("wait for it", &error)),
+        }
+    };
+    if status.code() == Some(PASSED) { Ok(()) } else { Err(words(&mut child, status)) }
+}
+
+/// A file in memory, without a name.
+fn memory_file() -> io::Result<File> {
+    Ok(memfd_create(c"firmware", MFdFlags::MFD_CLOEXEC)?.into())
+}
+
+/// What QEMU said, or how it ended.
+fn words(child: &mut std::process::Child, status: ExitStatus) -> String {
+    let mut text = String::new();
+    if let Some(mut stderr) = child.stderr.take() {
+        // What cannot be read is left out: its end says enough.
+        let _ = io::Read::read_to_string(&mut stderr, &mut text);
+    }
+    let first = text.lines().map(str::trim).find(|line| line.contains("rror") || line.contains("failed"));
+    first.or_else(|| text.lines().next()).map_or_else(|| format!("QEMU ended ({status})"), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_firmware_begins_where_a_processor_does() {
+        let firmware = firmware();
+        assert_eq!(firmware.len(), 1 << 16);
+        assert_eq!(firmware[firmware.len() - 16..firmware.len() - 11], [0xb0, 0x2a, 0xe6, 0xf4, 0xf4]);
+        assert_eq!(PASSED, 85);
+    }
+
+    #[test]
+    fn a_program_that_is_no_qemu_runs_no_machine() {
+        let error = acceleration(Path::new("/bin/false")).unwrap_err().to_string();
+        assert!(error.starts_with("/bin/false runs no machine here: QEMU ended"), "{error}");
+    }
+}

@@ -1,0 +1,176 @@
+//! Labs with virtual machines. They boot Debian's cloud kernel with a small root (`scripts/ensure-vm-root`), translated by QEMU where
+//! this machine's processor does not run them.
+
+use crate::bed::{Bed, User};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// This is about what happens, on a machine that may be busy with other things.
+const BOUNDS: &str = "
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
+";
+
+/// Puts what machines boot into the bed's folder, where its user may read it.
+fn with_root(bed: &Bed) -> PathBuf {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/ensure-vm-root");
+    let output = Command::new(script).stderr(Stdio::inherit()).output().unwrap();
+    assert!(output.status.success(), "scripts/ensure-vm-root failed");
+    let made = PathBuf::from(String::from_utf8(output.stdout).unwrap().trim());
+    let folder = bed.work().join("vm");
+    fs::create_dir(&folder).unwrap();
+    for name in ["vmlinuz", "root.cpio.gz", "disk.raw"] {
+        fs::copy(made.join(name), folder.join(name)).unwrap();
+    }
+    folder
+}
+
+/// The processes that are machines of the bed's labs.
+fn machines(bed: &Bed) -> Vec<i32> {
+    let folder = bed.path().join("runtime");
+    let is_ours = |pid: &i32| {
+        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        command.starts_with(b"/usr/bin/qemu-system-x86_64")
+            && fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|place| place.starts_with(&folder))
+    };
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    all.filter_map(|entry| entry.file_name().to_string_lossy().parse().ok()).filter(is_ours).collect()
+}
+
+#[test]
+fn a_virtual_machine_among_other_nodes() {
+    let bed = Bed::with_kernel(User::all().pop().unwrap());
+    with_root(&bed);
+    let lab = "
+name: vms
+nodes:
+  v:
+    vm: {kernel: vm/vmlinuz, initrd: vm/root.cpio.gz, append: quiet, cpus: 2}
+    env: {COLOUR: red}
+    files: {/etc/motd: {text: hello}}
+    collect: [/root/*]
+  a: {}
+  k: {stack: kernel}
+links:
+  lan: {ends: [v, a, k]}
+timeline:
+  - {on: v, run: iperf3 -s, as: inside, service: true, ready: {tcp: 5201}}
+  - {on: a, run: iperf3 -s, as: outside, service: true, ready: {tcp: 5201}}
+  - {on: v, run: ping -c 2 -i 0.2 a, as: one}
+  - {on: v, run: ping -c 2 -i 0.2 k, as: two, after: one}
+  - {on: k, run: ping -c 2 -i 0.2 v, as: three, after: two}
+  - {on: v, run: iperf3 -c a -n 20M --json, save: out.json, as: out, after: three}
+  - {on: a, run: iperf3 -c v -n 20M --json, save: in.json, as: in, after: out}
+  - {on: k, run: iperf3 -c v -n 2M --json, as: kernel, after: in}
+  - {on: v, run: 'echo $COLOUR $NETLOOM_NODE $(hostname) $(cat /etc/motd) $PWD', save: facts, as: facts, after: kernel}
+  - {on: v, run: 'echo kept > /root/kept; uname -r; exit 3', save: release, as: odd, after: facts}
+expect:
+  - odd.exit == 3
+";
+    bed.write("vms.yaml", &format!("{lab}{BOUNDS}"));
+    let check = bed.netloom(&["check", "vms.yaml"]).expect_code(0);
+    assert!(check.stdout.contains("virtual machines here: QEMU "), "{check:#?}");
+    bed.netloom(&["run", "vms.yaml"]).expect_code(0);
+    let results = bed.latest("vms");
+    let saved = |name: &str| fs::read_to_string(results.join(name)).unwrap();
+    assert_eq!(saved("facts"), "red v v hello /\n");
+    assert!(saved("release").contains("cloud"), "{}", saved("release"));
+    for name in ["out.json", "in.json"] {
+        assert!(saved(name).contains("sum_received"), "{}", saved(name));
+    }
+    assert!(saved("logs/console-v.log").contains("the tests' root is up"));
+    assert_eq!(fs::read_to_string(results.join("nodes/v/root/kept")).unwrap(), "kept\n");
+    let qemu = bed.json("vms", "provenance.json")["qemu"].clone();
+    assert_eq!(qemu["without_kvm"].is_null(), qemu["accelerator"] == "kvm", "{qemu}");
+    bed.assert_nothing_is_left("vms");
+    assert!(machines(&bed).is_empty());
+}
+
+#[test]
+fn a_disk_that_machines_boot_from_stays_as_it_is() {
+    let bed = Bed::new(User::Own);
+    let disk = with_root(&bed).join("disk.raw");
+    let before = fs::read(&disk).unwrap();
+    let vm =
+        "{vm: {kernel: vm/vmlinuz, initrd: vm/root.cpio.gz, disk: vm/disk.raw, format: raw, append: root=/dev/vda}}";
+    bed.write(
+        "disk.yaml",
+        &format!("name: disk\nnodes: {{v: {vm}, w: {vm}}}\nlinks: {{l: {{ends: [v, w]}}}}\n{BOUNDS}"),
+    );
+    bed.netloom(&["up", "disk.yaml"]).expect_code(0);
+    let shell = |node: &str, line: &str| bed.netloom(&["exec", "disk", node, "--", "sh", "-c", line]);
+    let root = shell("v", "df / | sed 1d; echo written > /file; sync; cat /file; ls /netloom || ls /run/netloom")
+        .expect_code(0);
+    assert!(root.stdout.contains("written\n") && root.stdout.contains("netloom\n"), "{root:#?}");
+    shell("w", "cat /file").expect_code(1);
+    shell("w", "ping -c 1 v").expect_code(0);
+    // A service that has gone into the background ends with the lab, the machine's own processes do not end with a program.
+    shell("w", "sleep 1000 >/dev/null 2>&1 & exit 5").expect_code(5);
+    bed.netloom(&["down"]).expect_code(0);
+    assert!(fs::read(&disk).unwrap() == before, "the disk was written");
+    bed.assert_nothing_is_left("disk");
+    assert!(machines(&bed).is_empty());
+}
+
+#[test]
+fn machines_that_cannot_be_are_told() {
+    let bed = Bed::new(User::Own);
+    with_root(&bed);
+    let refused = |vm: &str, code: i32, wanted: &str| {
+        bed.write(
+            "bad.yaml",
+            &format!("name: bad\nnodes:\n  v:\n    vm: {{{vm}}}\n  a: {{}}\nlinks: {{l: {{ends: [v, a]}}}}\n"),
+        );
+        let run = bed.netloom(&["run", "bad.yaml"]).expect_code(code);
+        assert!(run.stderr.contains(wanted), "{wanted} in {run:#?}");
+        assert!(!run.stderr.contains("panicked at"), "{run:#?}");
+        bed.assert_nothing_is_left("bad");
+        assert!(machines(&bed).is_empty());
+    };
+    let boots = "kernel: vm/vmlinuz, initrd: vm/root.cpio.gz";
+    refused(
+        "kernel: vm/absent, initrd: vm/root.cpio.gz",
+        3,
+        "bad.yaml:4: nodes.v.vm.kernel: open vm/absent: No such file",
+    );
+    refused(&format!("{boots}, disk: vm/disk.raw"), 3, "nodes.v.vm.disk: the disk ");
+    refused("kernel: bad.yaml, initrd: vm/root.cpio.gz", 4, "node v: QEMU gave up");
+    // Without an `init`, the kernel panics.
+    fs::write(bed.work().join("empty"), []).unwrap();
+    refused("kernel: vm/vmlinuz, initrd: empty", 4, "starting /init of the initial file system");
+    refused(&format!("{boots}, boot_within: 1 s"), 4, "node v: its kernel did not come up within 1 s");
+    let mut command = bed.command(&["run", "bad.yaml"]);
+    let output = command.env("PATH", "/nowhere").output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(4), "{told}");
+    assert!(told.contains("apt-get install --no-install-recommends qemu-system-x86"), "{told}");
+}
+
+#[test]
+fn a_machine_that_powers_off_ends_the_run_and_a_killed_netloom_its_machines() {
+    let bed = Bed::new(User::Own);
+    with_root(&bed);
+    let lab = |timeline: &str| {
+        format!(
+            "name: ends\nnodes:\n  v: {{vm: {{kernel: vm/vmlinuz, initrd: vm/root.cpio.gz}}}}\n  a: {{}}\nlinks: {{l: {{ends: [v, a]}}}}\n\
+             duration: 100 s\n{timeline}{BOUNDS}"
+        )
+    };
+    bed.write("ends.yaml", &lab("timeline: [{on: v, run: poweroff -f, may_fail: true}]\n"));
+    let run = bed.netloom(&["run", "ends.yaml"]).expect_code(8);
+    assert!(run.stderr.contains("node `v`: it was powered off from inside"), "{run:#?}");
+    bed.assert_nothing_is_left("ends");
+    bed.write("ends.yaml", &lab("timeline: [{on: v, run: sleep 100}]\n"));
+    let mut child = bed.command(&["run", "ends.yaml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begin = Instant::now();
+    while machines(&bed).is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no machine came up");
+        sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    bed.assert_nothing_is_left("ends");
+    assert!(machines(&bed).is_empty());
+}
