@@ -69,6 +69,22 @@ pub fn start(mut command: Command, seal: &Seal) -> Result<SealedProcess, KernelE
     Ok(process)
 }
 
+/// Binds a program that is about to be started to the calling thread: it dies with that, and leaves no image of its memory.
+pub fn bind_to_us(command: &mut Command) {
+    // SAFETY: between fork and exec the closure makes system calls only.
+    unsafe { command.pre_exec(bind) };
+}
+
+/// Runs in the child.
+fn bind() -> io::Result<()> {
+    let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: numbers, and a pointer to memory that outlives the call.
+    unsafe {
+        checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+        checked(libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core))
+    }
+}
+
 impl SealedProcess {
     /// Its process id, as the caller sees it.
     pub fn pid(&self) -> Pid {
@@ -114,14 +130,12 @@ fn only(processor: usize) -> Result<CpuSet, KernelError> {
 
 /// Runs in the child.
 fn confine(folder: &CString, init: &CString, processors: Option<&CpuSet>) -> io::Result<()> {
-    let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    bind()?;
     // SAFETY: numbers, and pointers to memory that outlives the calls; null where the calls allow it.
     unsafe {
-        checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
         checked(libc::setpgid(0, 0))?;
         // A kernel executes itself again to disable address randomization. Where that is forbidden, it runs with it.
         libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
-        checked(libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core))?;
         checked(libc::unshare(libc::CLONE_NEWNS))?;
         let private = libc::MS_REC | libc::MS_PRIVATE;
         checked(libc::mount(std::ptr::null(), c"/".as_ptr(), std::ptr::null(), private, std::ptr::null()))?;

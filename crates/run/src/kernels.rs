@@ -131,6 +131,7 @@ impl Kernels {
             nodes.push(node);
         }
         become_nodes(job, configs, &mut nodes, guard)?;
+        self.folders.iter().flatten().for_each(|folder| netloom_vm::forget_initrd(folder));
         Ok((nodes, pump))
     }
 

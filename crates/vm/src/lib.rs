@@ -23,6 +23,6 @@ mod trial;
 pub use command::{Image, Nic, Vm};
 pub use disk::{Disk, Format};
 pub use error::VmError;
-pub use machine::{Place, Prepared, start};
+pub use machine::{Place, Prepared, forget_initrd, start};
 pub use qemu::{LEAST_VERSION, Qemu};
 pub use trial::Acceleration;

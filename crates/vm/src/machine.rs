@@ -14,6 +14,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The machine's initial file system, in the folder of its place.
+const INITRD: &str = "initrd";
+
 /// What the virtual machines of a lab have in common.
 #[derive(Debug)]
 pub struct Prepared {
@@ -49,7 +52,7 @@ pub struct Place {
 /// What cannot be read or written, or the refusal of this machine's kernel, in words.
 pub fn start(prepared: &Prepared, vm: &Vm, place: &Place, channel: Box<dyn Channel>) -> Result<KernelNode, NodeError> {
     let wrong = |error: VmError| NodeError::Kernel { node: vm.name.clone(), what: error.to_string() };
-    let (own, initrd, monitor) = (place.folder.join("own"), place.folder.join("initrd"), place.folder.join("q"));
+    let (own, initrd, monitor) = (place.folder.join("own"), place.folder.join(INITRD), place.folder.join("q"));
     write_initrd(&vm.image, &prepared.agent, &initrd).map_err(wrong)?;
     let listening =
         Monitor::listen(&monitor, vm.processors).map_err(VmError::file("listen at", &monitor)).map_err(wrong)?;
@@ -62,6 +65,12 @@ pub fn start(prepared: &Prepared, vm: &Vm, place: &Place, channel: Box<dyn Chann
     let seal = Seal { folder: own, init, console, processor: None, cgroup: place.cgroup.clone() };
     let process = sealed::start(command, &seal).map_err(|error| NodeError::Refused { node: vm.name.clone(), error })?;
     KernelNode::attend(&vm.name, process, Box::new(listening), &place.console, channel)
+}
+
+/// Gives back what a machine that is up does not read again.
+pub fn forget_initrd(place: &Path) {
+    // The lab's folder goes with the lab in any case.
+    let _ = std::fs::remove_file(place.join(INITRD));
 }
 
 /// The machine's initial file system with the agent behind it: the kernel unpacks one after the other.

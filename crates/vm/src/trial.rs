@@ -4,6 +4,7 @@
 //! three instructions, which end QEMU with an exit code that nothing else gives.
 
 use crate::error::VmError;
+use netloom_host::sealed::bind_to_us;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -107,14 +108,15 @@ fn attempt(program: &Path, acceleration: &Acceleration) -> Result<(), String> {
     file.write_all(&firmware()).map_err(|error| told("write a file in memory", &error))?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), std::os::fd::AsRawFd::as_raw_fd(&file));
     let exit = format!("isa-debug-exit,iobase={PORT:#x},iosize=4");
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(["-nodefaults", "-no-user-config", "-display", "none", "-vga", "none", "-m", "16", "-machine", "pc"])
         .args(["-accel", acceleration.option(), "-cpu", acceleration.processor(), "-device", &exit, "-bios", &path])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| told("start it", &error))?;
+        .stderr(Stdio::piped());
+    bind_to_us(&mut command);
+    let mut child = command.spawn().map_err(|error| told("start it", &error))?;
     let until = Instant::now() + WITHIN;
     let status = loop {
         match child.try_wait() {
