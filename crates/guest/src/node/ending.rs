@@ -12,8 +12,8 @@ use super::handle::KernelNode;
 impl KernelNode {
     pub(super) fn give_up(&mut self, error: &io::Error) {
         if self.over.is_none() {
-            // A kernel that has just ended takes its channel with it: that it ended is the better reason.
-            let ended = self.ended_within(Duration::from_millis(200));
+            // A kernel that has just ended takes its channel with it, on a busy machine some time before its process has gone: that it ended is the better reason.
+            let ended = self.ended_within(Duration::from_secs(2));
             let why = match ended {
                 Some(status) => self.machine.ending(status),
                 None => format!("its agent cannot be read any more: {error}"),
