@@ -23,6 +23,7 @@ mod files;
 mod firewall;
 mod formats;
 mod generated;
+mod images;
 mod interactive;
 mod internet;
 mod kernels;

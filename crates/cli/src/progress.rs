@@ -11,6 +11,7 @@ pub(crate) use build::BuildProgress;
 use screen::Screen;
 pub(crate) use steps::Steps;
 
+use crate::talk;
 use netloom_lab::Clock;
 use netloom_run::Event;
 use netloom_units::Dilation;
@@ -66,6 +67,12 @@ impl Progress {
     pub(crate) fn show(&mut self, event: &Event) {
         if matches!(event, Event::Ready | Event::Finished { .. } | Event::Failed { .. }) {
             return self.end();
+        }
+        if let Event::Preparing { text } = event {
+            if !self.is_quiet {
+                talk::say(text);
+            }
+            return;
         }
         let is_of_logs = matches!(event, Event::Results { .. });
         if is_of_logs && !self.follows || !is_of_logs && self.is_quiet {

@@ -5,6 +5,7 @@
 //! the lab, however that ends: no folder on a disk has to be found and removed. Nothing of the machine is ever written
 //! to.
 
+mod image;
 mod lay;
 mod layers;
 mod machine;
@@ -14,8 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use lay::lay;
-pub(crate) use machine::enter;
+use crate::error::{Attempted, KernelError};
 
 /// How a node's file system differs from the machine's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,8 +23,32 @@ pub struct FilesConfig {
     /// A folder in memory that belongs to the lab, in which this node gets one of its own; none in a kernel node, whose
     /// memory has room for it.
     pub memory: Option<PathBuf>,
+    /// What it is a copy of, if not of the machine's.
+    pub image: Option<ImageConfig>,
     /// What is put where, folders before what is inside them.
     pub entries: Vec<FileConfig>,
+}
+
+/// A root file system other than the machine's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageConfig {
+    /// The folder with it, which is never written to.
+    pub root: PathBuf,
+    /// Folders that its programs need and that it may lack: absolute paths.
+    pub folders: Vec<PathBuf>,
+    /// What of the machine is seen in it.
+    pub volumes: Vec<VolumeConfig>,
+}
+
+/// A file or folder of the machine that a node with an image sees, too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VolumeConfig {
+    /// The absolute path on the machine.
+    pub source: PathBuf,
+    /// The absolute path in the node.
+    pub target: PathBuf,
+    /// Whether the node cannot write there.
+    pub is_read_only: bool,
 }
 
 /// A file or a folder of a node.
@@ -51,6 +75,22 @@ pub enum Contents {
     Copy(PathBuf),
     /// A folder with what is in this archive, which an earlier run has left.
     Archive(PathBuf),
+}
+
+/// Gives this process, which has a mount namespace of its own, the root that its node called `name` is to have.
+pub(crate) fn enter(files: &FilesConfig, name: &str) -> Result<(), KernelError> {
+    let Some(memory) = files.memory.as_ref().map(|memory| memory.join(name)) else { return Ok(()) };
+    std::fs::create_dir(&memory).attempted(|| format!("make {}", memory.display()))?;
+    match &files.image {
+        Some(own) => image::enter(files, own, &memory, name),
+        None => machine::enter(files, &memory),
+    }
+}
+
+/// Gives a kernel node called `name`, whose root is a copy of the machine's in its own memory already, what its file system has of its own.
+pub(crate) fn enter_in_kernel(files: &FilesConfig, name: &str) -> Result<(), KernelError> {
+    let Some(own) = &files.image else { return lay::lay(files) };
+    lay::in_workshop(|workshop| image::enter_in_kernel(files, own, workshop, name))
 }
 
 /// Where nodes see the names of the lab.

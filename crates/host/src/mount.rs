@@ -3,13 +3,13 @@
 use std::ffi::CStr;
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use rustix::fs::CWD;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags};
-use rustix::mount::{fsconfig_create, fsmount, fsopen, move_mount};
+use rustix::mount::{OpenTreeFlags, fsconfig_create, fsmount, fsopen, move_mount, open_tree};
 
 use crate::error::{Attempted, KernelError};
 
@@ -68,6 +68,40 @@ pub(crate) fn memory(folder: &Path) -> Result<(), KernelError> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     mount(Some("tmpfs"), folder, Some("tmpfs"), flags, Some("mode=711"))
         .attempted(|| format!("mount a file system in memory at {}", folder.display()))
+}
+
+/// A copy of what is mounted where `place` is open, with all that is mounted below, which is mounted nowhere yet.
+pub(crate) fn clone_tree(place: BorrowedFd<'_>, is_read_only: bool) -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    let tree = open_tree(place, c"", flags)?;
+    if is_read_only {
+        let wanted = libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, attr_clr: 0, propagation: 0, userns_fd: 0 };
+        let all = libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
+        // SAFETY: the path is a string with its end, and the structure has the size that is told; neither is kept.
+        let set = unsafe {
+            libc::syscall(
+                libc::SYS_mount_setattr,
+                tree.as_raw_fd(),
+                c"".as_ptr(),
+                all,
+                &raw const wanted,
+                size_of_val(&wanted),
+            )
+        };
+        if set == -1 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(tree)
+}
+
+/// Mounts it over what is open as `place`, by whatever path that was found.
+pub(crate) fn attach(tree: BorrowedFd<'_>, place: BorrowedFd<'_>) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(move_mount(tree, c"", place, c"", flags)?)
 }
 
 /// Shows `file` at `place`, a file, too.

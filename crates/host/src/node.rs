@@ -17,7 +17,7 @@ pub(crate) mod routes;
 mod socket;
 pub(crate) mod watch;
 
-pub use crate::files::{Contents, FileConfig, FilesConfig};
+pub use crate::files::{Contents, FileConfig, FilesConfig, ImageConfig, VolumeConfig};
 pub use config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
 pub use handle::{Node, NodeError, NodeEvent, Spawn, SpawnError};
 pub use protocol::{CpuWait, ProcessId};

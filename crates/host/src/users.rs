@@ -37,7 +37,15 @@ impl User {
     /// # Errors
     /// That the files could not be read.
     pub fn find(wanted: &str) -> io::Result<Option<Self>> {
-        Ok(find_in(wanted, &read(PASSWD)?, &read(GROUP)?))
+        Ok(Self::among(wanted, &read(PASSWD)?, &read(GROUP)?))
+    }
+
+    /// The same among those that these texts have, in the forms of passwd(5) and group(5). Behind a colon, `wanted` may name a group by
+    /// name or number, which is the only one that the user then has.
+    pub fn among(wanted: &str, passwd: &str, group: &str) -> Option<Self> {
+        let Some((name, own)) = wanted.split_once(':') else { return find_in(wanted, passwd, group) };
+        let gid = own.parse().ok().or_else(|| group.lines().find_map(|line| group_called(line, own)))?;
+        Some(Self { gid, groups: vec![gid], ..find_in(name, passwd, group)? })
     }
 
     /// The first of its numbers that means nothing in the user namespace of this process.
@@ -112,6 +120,12 @@ fn group_with(line: &str, user: &str) -> Option<u32> {
     members.split(',').any(|member| member == user).then(|| gid.parse().ok())?
 }
 
+/// The number of the group in this line, if it has that name.
+fn group_called(line: &str, name: &str) -> Option<u32> {
+    let mut fields = line.split(':');
+    (fields.next()? == name).then(|| fields.nth(1)?.parse().ok())?
+}
+
 /// Whether a map of user_namespaces(7) has this number inside.
 fn is_mapped(map: &str, number: u32) -> bool {
     if map.is_empty() {
@@ -137,6 +151,10 @@ mod tests {
         assert_eq!(frr.groups, [109, 108, 109, 110]);
         assert_eq!(find_in("107", PASSWD, GROUP).unwrap(), frr);
         assert_eq!(find_in("nobody", PASSWD, GROUP), None);
+        let of_group = |wanted| User::among(wanted, PASSWD, GROUP).map(|user| (user.uid, user.gid, user.groups));
+        assert_eq!(of_group("frr:other"), Some((107, 110, vec![110])));
+        assert_eq!(of_group("1:2"), Some((1, 2, vec![2])));
+        assert_eq!((of_group("frr:none"), of_group("none:1")), (None, None));
         let stranger = find_in("4711", PASSWD, GROUP).unwrap();
         assert_eq!((stranger.uid, stranger.gid, stranger.home.to_str()), (4711, 4711, Some("/")));
     }

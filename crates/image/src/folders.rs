@@ -78,9 +78,7 @@ impl Folders {
     /// Removes a tree that no lab uses; `name` is what the user calls it.
     pub(crate) fn remove_tree(&self, chain: &Digest, name: &str) -> Result<(), ImageError> {
         let Some(lock) = Lock::try_exclusive(&self.lock_of(chain))? else {
-            return Err(ImageError::InUse(format!(
-                "{name} is in use by a lab that is up: `netloom status` shows which are"
-            )));
+            return Err(ImageError::InUse(format!("{name} is in use by a lab that is up: `netloom ps` lists them")));
         };
         let (tree, gone) = (self.tree(chain), self.staging(chain));
         remove(&gone).at("remove", &gone)?;

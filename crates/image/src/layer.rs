@@ -37,6 +37,8 @@ pub(crate) struct Applier<'a> {
     /// Whether owners can be given: by root of the machine alone.
     owners: bool,
     entries: u64,
+    /// With those that say more of an entry.
+    headers: u64,
     bytes: u64,
     /// What was found free on the file system and is not used yet.
     free: u64,
@@ -52,7 +54,7 @@ impl<'a> Applier<'a> {
     /// `folder` is where the tree is.
     pub(crate) fn new(tree: &'a mut Tree, folder: &'a Path, limits: &'a Limits) -> Self {
         let (owners, buffer) = (rustix::process::geteuid().is_root(), vec![0; PIECE]);
-        Self { tree, limits, owners, entries: 0, bytes: 0, free: 0, left: Left::default(), folder, buffer }
+        Self { tree, limits, owners, entries: 0, headers: 0, bytes: 0, free: 0, left: Left::default(), folder, buffer }
     }
 
     /// Applies a layer, as far as the end of its archive; behind that nothing is read.
@@ -60,7 +62,8 @@ impl<'a> Applier<'a> {
         self.tree.begin_layer();
         let mut entries = Entries::new(layer, what);
         while let Some(entry) = entries.next()? {
-            if self.entries + entries.seen() > self.limits.entries {
+            self.entries += 1;
+            if self.headers + entries.seen() > self.limits.entries {
                 let why = format!(
                     "it is beyond the first {}, which are the most that an image may have",
                     self.limits.entries
@@ -69,7 +72,7 @@ impl<'a> Applier<'a> {
             }
             self.put(&entry, &mut entries)?;
         }
-        self.entries += entries.seen();
+        self.headers += entries.seen();
         Ok(())
     }
 

@@ -8,6 +8,7 @@ mod expose;
 mod external;
 mod files;
 mod firewall;
+mod image;
 mod internet;
 mod lans;
 mod layout;

@@ -73,6 +73,11 @@ impl Errors {
         Ok((path, about.is_dir()))
     }
 
+    /// The folder from which relative paths count.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// From now on these are the nodes of the lab.
     pub(crate) fn set_nodes(&mut self, nodes: Nodes) {
         self.nodes = Some(nodes);

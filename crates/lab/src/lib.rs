@@ -51,10 +51,11 @@ pub use models::{ChangeError, EXAMPLES, check_together, direction_keys, parse_ch
 pub use names::check_name;
 pub use plan::{
     Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, Cpus, Daemon, Direction, DiskFormat, DiversionPlan,
-    End, EndPlan, Event, ExposePlan, ExternalMode, ExternalPlan, FileContents, FilePlan, GroupPlan, InterfacePlan,
-    InternetPlan, LinkPart, LinkPlan, NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PipePlan, Plan, Precision, Ready,
-    ReadyWhen, RoutePlan, RulePlan, RunCommand, Sends, Shards, Stack, SwitchPlan, TableRoutePlan, TrafficPlan,
-    Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Unreached, VlansPlan, VmPlan, WindowConfig,
+    End, EndPlan, Event, ExposePlan, ExternalMode, ExternalPlan, FileContents, FilePlan, GroupPlan, ImagePlan,
+    InterfacePlan, InternetPlan, LinkPart, LinkPlan, NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PipePlan, Plan,
+    Precision, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, Sends, Shards, Stack, SwitchPlan, TableRoutePlan,
+    TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Unreached, VlansPlan, VmPlan, VolumePlan,
+    WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

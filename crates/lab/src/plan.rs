@@ -13,6 +13,7 @@ mod ends;
 mod expose;
 mod external;
 mod files;
+mod image;
 mod internet;
 mod kind;
 mod multicast;
@@ -35,6 +36,7 @@ pub use ends::{End, EndPlan};
 pub use expose::ExposePlan;
 pub use external::{ExternalMode, ExternalPlan};
 pub use files::{FileContents, FilePlan};
+pub use image::{ImagePlan, VolumePlan};
 pub use internet::InternetPlan;
 pub use kind::NodeKind;
 pub use multicast::GroupPlan;
@@ -235,6 +237,8 @@ pub struct NodePlan {
     pub inherit: Vec<String>,
     /// Whether its file system is a copy on write of the machine's; always in a kernel node.
     pub overlay: bool,
+    /// What its file system is in the place of the machine's; none: the machine's.
+    pub image: Option<ImagePlan>,
     /// What is put into its file system, folders before what is inside them.
     pub files: Vec<FilePlan>,
     /// Patterns for the paths of what is copied to the results at the end of a run.

@@ -11,6 +11,7 @@ mod ends;
 mod expose;
 mod external;
 mod firewall;
+mod images;
 mod internet;
 mod moves;
 mod names;
@@ -159,6 +160,7 @@ fn entries(spec: &mut Spec, left_out: &LeftOut, errors: &mut Errors) -> Vec<Entr
     timeline.extend(order::setups(spec));
     timeline.extend(daemons::entries(spec, errors));
     timeline.extend(openflow::entries(spec));
+    timeline.extend(images::entries(spec));
     timeline.extend(dhcp::entries(spec));
     timeline
 }
@@ -300,7 +302,11 @@ fn node_plans(
         sysctls: node.sysctls,
         env: node.env,
         inherit: inherited(inherit, node.inherit),
-        overlay: stack.is_own() || node.overlay.is_some_and(|root| root.value) || !node.files.is_empty(),
+        overlay: stack.is_own()
+            || node.overlay.is_some_and(|root| root.value)
+            || !node.files.is_empty()
+            || node.image.is_some(),
+        image: node.image.map(|image| image.plan.value),
         files: node.files,
         collect: node.collect,
         expose: node.expose.into_iter().map(|exposed| exposed.value).collect(),

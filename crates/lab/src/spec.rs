@@ -5,8 +5,8 @@ mod repeats;
 use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::plan::{
-    Argv, Bounds, Clock, Cpus, Daemon, Direction, End, ExposePlan, ExternalMode, FileContents, FilePlan, NodeKey,
-    NodeKind, OnSpin, Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings, TunnelPlan, VmPlan,
+    Argv, Bounds, Clock, Cpus, Daemon, Direction, End, ExposePlan, ExternalMode, FileContents, FilePlan, ImagePlan,
+    NodeKey, NodeKind, OnSpin, Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings, TunnelPlan, VmPlan,
 };
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
@@ -127,6 +127,7 @@ pub(crate) struct NodeSpec {
     pub(crate) setup: Vec<(usize, Argv)>,
     pub(crate) inherit: Vec<String>,
     pub(crate) overlay: Option<Spanned<bool>>,
+    pub(crate) image: Option<ImageSpec>,
     pub(crate) files: Vec<FilePlan>,
     pub(crate) collect: Vec<String>,
     pub(crate) expose: Vec<Spanned<ExposePlan>>,
@@ -143,6 +144,15 @@ pub(crate) struct NodeSpec {
     pub(crate) tunnel: Option<TunnelSpec>,
     /// Where it says that it is the way out into this machine's network.
     pub(crate) exit: Option<Spanned<()>>,
+}
+
+/// The container image of a node, and when its program can be used by others.
+#[derive(Debug)]
+pub(crate) struct ImageSpec {
+    pub(crate) plan: Spanned<ImagePlan>,
+    pub(crate) ready: Option<Ready>,
+    /// The first volume that it may write to.
+    pub(crate) writable: Option<Spanned<()>>,
 }
 
 /// What only external interfaces have.

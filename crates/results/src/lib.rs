@@ -34,7 +34,7 @@ pub use folder::Folder;
 pub use follow::{Follow, Piece, Unfinished};
 pub use logs::{COMMANDS, LogLine, Logs, Stream};
 pub use mahimahi::{MahimahiLog, MahimahiLogs};
-pub use provenance::{NodeKernel, Origin, Provenance, QemuOrigin};
+pub use provenance::{ImageOrigin, NodeKernel, Origin, Provenance, QemuOrigin};
 pub use sampler::{Busiest, INTERVAL, Sampler, interval_within};
 pub use shelf::{PruneRequest, Results, ResultsState, list_results, prune_results};
 pub use tables::write_pipe_table;

@@ -32,6 +32,8 @@ pub struct Origin {
     pub node_kernel: Option<NodeKernel>,
     /// What virtual machines run on, if there are any.
     pub qemu: Option<QemuOrigin>,
+    /// The container images of nodes, by the nodes' names.
+    pub images: BTreeMap<String, ImageOrigin>,
     /// How the engine waits.
     pub precision: &'static str,
     /// How many threads the engine has; none in virtual time.
@@ -67,6 +69,8 @@ pub struct Provenance {
     node_kernel: Option<NodeKernel>,
     /// Null without virtual machines.
     qemu: Option<QemuOrigin>,
+    /// By the nodes' names.
+    images: BTreeMap<String, ImageOrigin>,
     precision: &'static str,
     /// How many threads the engine has; null in virtual time.
     shards: Option<usize>,
@@ -113,6 +117,17 @@ pub struct QemuOrigin {
     pub without_kvm: Option<String>,
 }
 
+/// The container image of a node.
+#[derive(Clone, Debug, Serialize)]
+pub struct ImageOrigin {
+    /// As the lab file names it.
+    pub source: String,
+    /// The digest of its configuration; null of a folder that is no image.
+    pub id: Option<String>,
+    /// The digest of its manifest; null if it has none.
+    pub manifest: Option<String>,
+}
+
 impl Provenance {
     /// Gathers what the machine says about itself.
     pub fn gather(origin: &Origin) -> Self {
@@ -134,6 +149,7 @@ impl Provenance {
             on_spin: (origin.clock == Clock::Virtual).then(|| origin.on_spin.name()),
             node_kernel: origin.node_kernel.clone(),
             qemu: origin.qemu.clone(),
+            images: origin.images.clone(),
             precision: origin.precision,
             shards: origin.shards,
             command_line: origin.command_line.clone(),
@@ -176,6 +192,7 @@ mod tests {
             config_hash: Some("12ab".into()),
             built: Some("2026-11-22".into()),
         };
+        let image = ImageOrigin { source: "debian:12".into(), id: Some("sha256:00".into()), manifest: None };
         let origin = Origin {
             mode: "run",
             lab: "dumbbell".into(),
@@ -187,6 +204,7 @@ mod tests {
             inherited: [("A".to_owned(), None)].into(),
             node_kernel: Some(node_kernel),
             qemu: None,
+            images: [("a".to_owned(), image)].into(),
             precision: "balanced",
             shards: Some(1),
             command_line: vec!["netloom".into(), "run".into()],
@@ -198,6 +216,7 @@ mod tests {
         assert_eq!((&value["clock"], &value["dilation"]), (&"dilated".into(), &2.5.into()));
         assert_eq!(value["node_kernel"]["version"], "7.3.4");
         assert_eq!((&value["environment"]["TZ"], &value["inherited"]["A"]), (&"UTC0".into(), &serde_json::Value::Null));
+        assert_eq!(value["images"]["a"]["id"], "sha256:00");
         assert_eq!(value["node_kernel"]["config_hash"], "12ab");
         assert_eq!(value["node_kernel"]["built"], "2026-11-22");
         assert_eq!(value["started_utc"], "1970-01-01T00:00:00.000Z");

@@ -263,7 +263,7 @@ fn configs(job: &Job, cgroups: &[Option<PathBuf>], hosts: &HostsFiles) -> impl I
     let each = plan.nodes.iter().zip(cgroups).enumerate();
     let config = move |(place, (node, cgroup)): (usize, (&NodePlan, &Option<PathBuf>))| {
         let is_led = |interface| node.stack == Stack::Namespace && !joined.contains(&(place, interface));
-        NodeConfig { hosts: hosts.of(plan, place), ..node_config(job, node, cgroup.clone(), is_led) }
+        NodeConfig { hosts: hosts.of(plan, place), ..node_config(job, place, cgroup.clone(), is_led) }
     };
     each.map(config)
 }
@@ -290,7 +290,8 @@ fn make_nodes(
 }
 
 /// `is_led`: whether what the interface of this number sends goes through a packet socket to the engine.
-fn node_config(job: &Job, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl Fn(usize) -> bool) -> NodeConfig {
+fn node_config(job: &Job, place: usize, cgroup: Option<PathBuf>, is_led: impl Fn(usize) -> bool) -> NodeConfig {
+    let node = &job.plan.nodes[place];
     let interface = |(number, interface): (usize, &netloom_lab::InterfacePlan)| InterfaceConfig {
         engine: is_led(number),
         name: interface.name.clone(),
@@ -319,7 +320,7 @@ fn node_config(job: &Job, node: &NodePlan, cgroup: Option<PathBuf>, is_led: impl
         multipath: node.ecmp.then(|| kernel_seed(job.plan.ecmp_seed(node))),
         cgroup,
         hosts: None,
-        files: files::of_node(job, node),
+        files: files::of_node(job, place),
     }
 }
 

@@ -1,12 +1,14 @@
 //! What a node's file system has of its own: from the plan to what the node is told.
 
+use crate::images;
 use crate::job::Job;
 use netloom_host::node::{Contents, FileConfig, FilesConfig};
 use netloom_lab::{FileContents, FilePlan, NodePlan, Stack};
 use std::path::{Path, PathBuf};
 
 /// The files of a node.
-pub(crate) fn of_node(job: &Job, node: &NodePlan) -> FilesConfig {
+pub(crate) fn of_node(job: &Job, place: usize) -> FilesConfig {
+    let node = &job.plan.nodes[place];
     // A kernel node's memory is its own.
     let needs_memory = node.overlay && node.stack == Stack::Namespace;
     let entry = |file: &FilePlan| FileConfig {
@@ -19,7 +21,8 @@ pub(crate) fn of_node(job: &Job, node: &NodePlan) -> FilesConfig {
     entries.extend(groups(node));
     // A folder before what is inside it.
     entries.sort_by(|one, other| one.target.cmp(&other.target));
-    FilesConfig { memory: needs_memory.then(|| job.memory.clone()), entries }
+    let image = images::config(&job.images, place, node, &job.cwd);
+    FilesConfig { memory: needs_memory.then(|| job.memory.clone()), image, entries }
 }
 
 /// The group whose members may talk to FRR's daemons: they do not start without it, and not as users who do not belong to it.

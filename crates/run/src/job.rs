@@ -1,5 +1,6 @@
 //! What the lab process is to do: everything that the guard decided before it forked.
 
+use crate::images::Images;
 use netloom_guest::counter::Counter;
 use netloom_guest::kernel::Kernel;
 use netloom_host::cgroup::{LabGroup, Unavailable};
@@ -48,6 +49,8 @@ pub(crate) struct Job {
     pub(crate) control_socket: PathBuf,
     /// Where programs of the timeline start: the folder that the user is in.
     pub(crate) cwd: PathBuf,
+    /// The container images of its nodes.
+    pub(crate) images: Images,
     /// What kernel nodes run on; none without such nodes.
     pub(crate) kernel: Option<Kernel>,
     /// What virtual machines run on; none without them.

@@ -9,6 +9,11 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
+    /// What is being done before the lab is forked: whoever shows it starts no thread for that.
+    Preparing {
+        /// In words, for example `unpacking layer 1 of 3`.
+        text: String,
+    },
     /// What is being done now, for a person who waits.
     Step {
         /// In words, for example `starting 6 nodes`.

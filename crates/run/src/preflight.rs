@@ -24,8 +24,11 @@ pub fn missing_programs(plan: &Plan, lab_file: &Path) -> Vec<MissingProgram> {
         let path = path_of(plan, program);
         !exists(&program.name, &path) && !program.others.iter().any(|other| exists(other, &path))
     };
-    // What a virtual machine has, nobody knows before it runs.
-    let is_here = |program: &Program| plan.nodes[program.node].stack != Stack::Vm;
+    // What a virtual machine has, nobody knows before it runs; what is in an image is looked for there.
+    let is_here = |program: &Program| {
+        let node = &plan.nodes[program.node];
+        node.stack != Stack::Vm && node.image.is_none()
+    };
     let absent = plan.programs().into_iter().filter(|program| is_here(program) && is_absent(program));
     let missing = |Program { line, name, key, .. }: Program| {
         let package = key.and_then(|_| package(&name));
@@ -131,7 +134,7 @@ struct Named {
 
 fn named_users(plan: &Plan) -> Vec<Named> {
     let of_command = plan.timeline.iter().filter_map(|event| match &event.action {
-        Action::Run(run) => {
+        Action::Run(run) if plan.nodes[run.node].image.is_none() => {
             Some(Named { name: run.user.clone()?, line: event.line, key: "user", stack: plan.nodes[run.node].stack })
         }
         _ => None,
@@ -142,7 +145,7 @@ fn named_users(plan: &Plan) -> Vec<Named> {
             move |file: &FilePlan| Some(Named { name: file.owner.clone()?, line: file.line, key: "owner", stack });
         node.files.iter().filter_map(named).collect::<Vec<_>>()
     };
-    of_command.chain(plan.nodes.iter().flat_map(of_node)).collect()
+    of_command.chain(plan.nodes.iter().filter(|node| node.image.is_none()).flat_map(of_node)).collect()
 }
 
 /// Where a program of the timeline is searched.

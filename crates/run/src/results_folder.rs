@@ -6,8 +6,9 @@ use crate::shards::Sharing;
 use netloom_guest::kernel::Kernel;
 use netloom_judge::RunError;
 use netloom_lab::Clock;
-use netloom_results::{Folder, NamedFile, NodeKernel, Origin, Provenance, QemuOrigin};
+use netloom_results::{Folder, ImageOrigin, NamedFile, NodeKernel, Origin, Provenance, QemuOrigin};
 use netloom_vm::{Acceleration, Qemu};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -18,7 +19,7 @@ pub(crate) fn results_folder(
     mode: &'static str,
     clock: Clock,
     kernel: Option<Kernel>,
-    qemu: Option<&Qemu>,
+    (qemu, images): (Option<&Qemu>, BTreeMap<String, ImageOrigin>),
 ) -> Result<Folder, RunError> {
     let started = SystemTime::now();
     let RunRequest { plan, lab_file, lab_text, results, command_line, .. } = request;
@@ -35,6 +36,7 @@ pub(crate) fn results_folder(
         inherited: inherited(plan),
         node_kernel: kernel.map(node_kernel),
         qemu: qemu.map(qemu_origin),
+        images,
         precision: plan.precision.name(),
         shards: (clock != Clock::Virtual).then(|| Sharing::here(plan).count()),
         command_line: command_line.clone(),

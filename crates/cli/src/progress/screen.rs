@@ -57,7 +57,7 @@ impl Screen {
     pub(super) fn show(&mut self, event: &Event) {
         match event {
             Event::Results { folder } => self.follow(folder),
-            Event::Step { text } => self.step(text),
+            Event::Preparing { text } | Event::Step { text } => self.step(text),
             Event::Warning { text } => self.say(|| talk::warning(text)),
             Event::Started { duration_ns } => self.started(*duration_ns),
             Event::Progress { at_ns, busiest } => self.at(*at_ns, busiest.as_ref()),

@@ -35,22 +35,29 @@ pub(super) fn open_sources(entries: &[FileConfig]) -> Result<Sources, KernelErro
 }
 
 /// Lays the files of a kernel node, whose root is a copy in the guest's memory already.
-pub(crate) fn lay(files: &FilesConfig) -> Result<(), KernelError> {
+pub(super) fn lay(files: &FilesConfig) -> Result<(), KernelError> {
     if files.entries.is_empty() {
         return Ok(());
     }
     let sources = open_sources(&files.entries)?;
+    in_workshop(|workshop| {
+        let hosts = fs::read(HOSTS).ok();
+        let mut layers = Layers::new(workshop.to_owned())?;
+        lay_into(files, sources, hosts, &mut layers)?;
+        // What has been mounted elsewhere stays there.
+        umount2(workshop, MntFlags::MNT_DETACH).attempted(|| format!("hide {WORKSHOP}"))?;
+        let _ = fs::remove_dir(workshop);
+        Ok(())
+    })
+}
+
+/// Calls a function with a folder in the memory of a kernel node.
+pub(super) fn in_workshop(act: impl FnOnce(&Path) -> Result<(), KernelError>) -> Result<(), KernelError> {
     let attempted = || format!("mount a file system in memory at {WORKSHOP}");
     fs::create_dir_all(WORKSHOP).attempted(attempted)?;
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     mount(Some("tmpfs"), WORKSHOP, Some("tmpfs"), flags, Some("mode=711")).attempted(attempted)?;
-    let hosts = fs::read(HOSTS).ok();
-    let mut layers = Layers::new(WORKSHOP.into())?;
-    let laid = lay_into(files, sources, hosts, &mut layers);
-    // What has been mounted elsewhere stays there.
-    umount2(WORKSHOP, MntFlags::MNT_DETACH).attempted(|| format!("hide {WORKSHOP}"))?;
-    let _ = fs::remove_dir(WORKSHOP);
-    laid
+    act(Path::new(WORKSHOP))
 }
 
 /// Lays all entries into this process's root, with `hosts` as the names of the lab.
@@ -106,7 +113,7 @@ fn put(entry: &FileConfig, source: Option<File>, layers: &mut Layers) -> Result<
             if about.is_dir() {
                 make_folder(target)?;
                 let lower = PathBuf::from(format!("/proc/self/fd/{}", source.as_raw_fd()));
-                return layers.overlay(&lower, target, |_| Ok(()));
+                return layers.overlay(&lower, target, MsFlags::empty(), |_| Ok(()));
             }
             let copy = replace(target, &mut source).attempted(attempted)?;
             // As on the machine, where that user exists.
@@ -140,7 +147,7 @@ fn make_folder(target: &Path) -> Result<(), KernelError> {
 }
 
 /// Writes a file in the place of another; a link there is replaced, not followed.
-fn replace(target: &Path, contents: &mut dyn io::Read) -> io::Result<File> {
+pub(super) fn replace(target: &Path, contents: &mut dyn io::Read) -> io::Result<File> {
     match fs::remove_file(target) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}

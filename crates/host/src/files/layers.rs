@@ -43,11 +43,13 @@ impl Layers {
     }
 
     /// Mounts an overlay at `target` that shows the folder `lower` and takes what is written. `prepare` fills its upper
-    /// layer first. The folder itself belongs to whom `lower` does, where that can be.
+    /// layer first. The folder itself belongs to whom `lower` does, where that can be. `more` are flags of the mount beside those that
+    /// the file system of `lower` has.
     pub(super) fn overlay(
         &mut self,
         lower: &Path,
         target: &Path,
+        more: MsFlags,
         prepare: impl FnOnce(&Path) -> Result<(), KernelError>,
     ) -> Result<(), KernelError> {
         let attempted = || format!("show a copy of {} at {}", lower.display(), target.display());
@@ -65,7 +67,7 @@ impl Layers {
             // Where marks of the layers go that only root of the machine may put elsewhere.
             options.push(",userxattr");
         }
-        mount(Some("overlay"), target, Some("overlay"), flags_of(lower), Some(options.as_os_str()))
+        mount(Some("overlay"), target, Some("overlay"), flags_of(lower) | more, Some(options.as_os_str()))
             .attempted(attempted)
             .map_err(|error| self.advise(error))
     }

@@ -52,26 +52,34 @@ const WRITABLE: [&str; 11] =
     ["/etc", "/var", "/var/cache", "/var/lib", "/var/log", "/var/spool", "/run", "/srv", "/opt", "/mnt", "/usr/local"];
 
 /// Makes a copy of the machine's file system this process's root, with `files` in it.
-pub(crate) fn enter(files: &FilesConfig, name: &str) -> Result<(), KernelError> {
-    let Some(memory) = files.memory.as_ref().map(|memory| memory.join(name)) else { return Ok(()) };
-    fs::create_dir(&memory).attempted(|| format!("make {}", memory.display()))?;
+pub(super) fn enter(files: &FilesConfig, memory: &Path) -> Result<(), KernelError> {
     let sources = lay::open_sources(&files.entries)?;
     let mut view = View {
         mounts: mounts::visible()?,
         spared: spared(files),
         writable: writable(&files.entries),
-        layers: Layers::new(memory.clone())?,
+        layers: Layers::new(memory.to_owned())?,
         root: memory.join("root"),
     };
     view.make()?;
     let View { root, mut layers, .. } = view;
     let hosts = fs::read(super::HOSTS).ok();
-    // From inside, its path leads elsewhere.
-    let memory =
-        File::options().read(true).custom_flags(libc::O_PATH).open(&memory).attempted(|| "open the node's memory")?;
-    layers.reach_by(PathBuf::from(format!("/proc/self/fd/{}", memory.as_raw_fd())));
+    let _memory = reach_from_inside(&mut layers, memory)?;
     inside(&root, || lay::lay_into(files, sources, hosts, &mut layers))?;
-    chdir(&root).attempted(|| format!("enter {}", root.display()))?;
+    change_to(&root)
+}
+
+/// Lets layers be made from inside, where the path of the memory leads elsewhere, as long as the answer lives.
+pub(super) fn reach_from_inside(layers: &mut Layers, memory: &Path) -> Result<File, KernelError> {
+    let memory =
+        File::options().read(true).custom_flags(libc::O_PATH).open(memory).attempted(|| "open the node's memory")?;
+    layers.reach_by(PathBuf::from(format!("/proc/self/fd/{}", memory.as_raw_fd())));
+    Ok(memory)
+}
+
+/// Makes `root`, where a file system is mounted, the root of this process, and leaves the machine's.
+pub(super) fn change_to(root: &Path) -> Result<(), KernelError> {
+    chdir(root).attempted(|| format!("enter {}", root.display()))?;
     // Both names the same: the old root then lies on top of the new one, and is taken away (pivot_root(2), NOTES).
     pivot_root(".", ".").attempted(|| "change to the node's own root")?;
     umount2(".", MntFlags::MNT_DETACH).attempted(|| "leave the machine's root")?;
@@ -79,7 +87,7 @@ pub(crate) fn enter(files: &FilesConfig, name: &str) -> Result<(), KernelError> 
 }
 
 /// Calls a function with `root` as this process's root, so that paths and links are resolved there.
-fn inside<T>(root: &Path, act: impl FnOnce() -> Result<T, KernelError>) -> Result<T, KernelError> {
+pub(super) fn inside<T>(root: &Path, act: impl FnOnce() -> Result<T, KernelError>) -> Result<T, KernelError> {
     let outside = File::options().read(true).custom_flags(libc::O_DIRECTORY).open("/").attempted(|| "open /")?;
     let attempted = || format!("enter {}", root.display());
     chdir(root).attempted(attempted)?;
@@ -159,7 +167,7 @@ impl View {
         let target = self.at(folder);
         let writable: Vec<PathBuf> = self.own_folders(folder);
         let prepare = |upper: &Path| prepare(folder, &writable, upper);
-        match self.layers.overlay(folder, &target, prepare) {
+        match self.layers.overlay(folder, &target, MsFlags::empty(), prepare) {
             Err(error) if error.errno() == libc::EINVAL && self.has_mounts_below(folder) => self.make_anew(folder),
             // What this user may not look at stays empty.
             Err(error) if error.errno() == libc::EACCES => Ok(()),

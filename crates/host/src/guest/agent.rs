@@ -202,7 +202,7 @@ impl Agent {
         self.identity = identity;
         let named = nix::unistd::sethostname(&self.identity.config.name)
             .map_err(|error| KernelError::from_io("set the host name", &error.into()));
-        let laid = named.and_then(|()| files::lay(&self.identity.config.files));
+        let laid = named.and_then(|()| files::enter_in_kernel(&self.identity.config.files, &self.identity.config.name));
         match laid.and_then(|()| configure::prepare_guest(&self.identity.config)) {
             Ok(notes) => Reply::Prepared { notes },
             Err(error) => Reply::Refused(error),

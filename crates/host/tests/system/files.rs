@@ -32,7 +32,7 @@ impl Home {
     }
 
     fn node(&self, name: &str, entries: Vec<FileConfig>) -> NodeConfig {
-        NodeConfig { files: FilesConfig { memory: Some(self.at("memory")), entries }, ..node(name) }
+        NodeConfig { files: FilesConfig { memory: Some(self.at("memory")), entries, image: None }, ..node(name) }
     }
 }
 

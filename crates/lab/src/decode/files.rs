@@ -60,7 +60,7 @@ struct Found<'a> {
 }
 
 /// The normalized path of an entry in the node.
-fn target(name: &str) -> Result<PathBuf, String> {
+pub(super) fn target(name: &str) -> Result<PathBuf, String> {
     let wrong = |what: &str| Err(format!("\"{name}\" {what}: write an absolute path like /etc/frr"));
     if !name.starts_with('/') {
         return wrong("is not an absolute path");

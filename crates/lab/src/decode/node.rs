@@ -4,6 +4,7 @@ use super::dhcp::{asks, dhcp, dns};
 use super::expose::expose;
 use super::external::external;
 use super::firewall::firewall;
+use super::image::image;
 use super::nat::nat;
 use super::switch::{misplaced, switch};
 use super::tunnel::tunnel;
@@ -82,6 +83,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.setup = setup.filter_map(|item| keep(line(item), errors)).collect();
     spec.inherit = fields.get("inherit").map_or_else(Vec::new, |value| variables(value, errors));
     spec.overlay = fields.read("root", files::root, errors);
+    spec.image = image(&fields, errors);
     spec.files = fields.get("files").map_or_else(Vec::new, |value| files::files(value, errors));
     spec.collect = fields.get("collect").map_or_else(Vec::new, |value| files::collect(value, errors));
     spec.expose = fields.get("expose").map_or_else(Vec::new, |value| expose(value, errors));

@@ -264,7 +264,7 @@ fn moved(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     Some((when, ActionSpec::Move(Box::new(MoveSpec { node: who, from: from?, to: to?, carrier }))))
 }
 
-fn ready(node: &Node, errors: &mut Errors) -> Option<Ready> {
+pub(super) fn ready(node: &Node, errors: &mut Errors) -> Option<Ready> {
     let fields = Fields::open(node, &READY, errors)?;
     let port =
         |value: &Node| integer(value, 1, 65_535).map(|port| ReadyWhen::Tcp(u16::try_from(port).unwrap_or(u16::MAX)));

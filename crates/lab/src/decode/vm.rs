@@ -15,7 +15,8 @@ const LEAST_MEMORY: Bytes = Bytes::new(64_000_000);
 const MOST_MEMORY: Bytes = Bytes::new(1_000_000_000_000);
 
 /// Keys of nodes that say something else about a machine, and what is to be written instead.
-const REFUSED: [(&str, &str); 4] = [
+const REFUSED: [(&str, &str); 5] = [
+    ("image", "a virtual machine has the file systems that it brings: leave this out"),
     ("stack", "a virtual machine has a kernel of its own in any case: leave this out"),
     ("memory", "the memory of a virtual machine is written in `vm`: `vm: {memory: 1 GB}`"),
     ("cpu", "this is for kernel nodes in virtual time only: leave it out"),

@@ -1,5 +1,6 @@
 //! The plan as JSON. Every number carries its unit in its name; nodes and links are referred to by name.
 
+use super::image::image;
 use crate::models;
 use crate::plan::{
     Action, Argv, CapturePlan, Clock, Cpus, Direction, EndPlan, Event, FileContents, FilePlan, GroupPlan,
@@ -224,6 +225,7 @@ impl Plan {
             "env": settings(&node.env),
             "inherit": node.inherit,
             "root": if node.overlay { "overlay" } else { "machine" },
+            "image": node.image.as_ref().map(image),
             "files": node.files.iter().map(file).collect::<Vec<_>>(),
             "collect": node.collect,
             "expose": node.expose.iter().map(|exposed| json!({ "port": exposed.port, "udp": exposed.udp, "to": exposed.to })).collect::<Vec<_>>(),

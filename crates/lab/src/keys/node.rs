@@ -5,9 +5,15 @@ use super::files::{COLLECT, FILES};
 use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARIABLE_NAMES};
 use super::rules::RULES;
 use super::services::{DHCP, DNS, FIREWALL, NAT};
-use super::timeline::COMMAND;
+use super::timeline::{COMMAND, READY};
 use super::vm::VM;
 use super::{CONGESTION_NAME, Key, Kind, MAC, PORT, Quantity, SYSCTL_NAME, Section};
+
+/// A user and perhaps a group, by name or number.
+const IMAGE_USER: Kind = Kind::OneOf(&[
+    Kind::Text("^[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,31}(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,31})?$"),
+    Kind::Integer { least: 0, most: u32::MAX as u64 - 1 },
+]);
 
 /// A node.
 pub(crate) const NODE: Section = Section {
@@ -265,6 +271,44 @@ pub(crate) const NODE: Section = Section {
             "overlay",
             "The file system of its programs: machine is this machine's; overlay is a copy on write of it, which goes with \
              the lab. Default: overlay with `files` and in kernel nodes, else machine.",
+        ),
+        Key::new(
+            "image",
+            Kind::Text("\\S"),
+            "debian:12",
+            "A container image as its file system: the name of one in the cache, oci:FOLDER[:TAG], docker-archive:FILE[:NAME] or \
+             rootfs:FOLDER.",
+        ),
+        Key::new(
+            "entrypoint",
+            COMMAND,
+            "[sleep, infinity]",
+            "What starts in the place of the image's entry point and command; none: nothing.",
+        ),
+        Key::new(
+            "command",
+            COMMAND,
+            "[redis-server, --save, '']",
+            "What the entry point is given in the place of the image's command.",
+        ),
+        Key::new(
+            "user",
+            IMAGE_USER,
+            "postgres",
+            "The user of the image's program: a name or number that the image knows, perhaps with a group behind a colon.",
+        ),
+        Key::new(
+            "volumes",
+            Kind::List { items: &Kind::Text("^[^:]+:/[^:]+(:r[ow])?$"), least: 0, most: None },
+            "[/srv:/data, /etc/hosts:/etc/hosts.machine:ro]",
+            "Files and folders of this machine that are seen in a node with an image: SOURCE:TARGET, and :ro if nothing may be \
+             written there.",
+        ),
+        Key::new(
+            "ready",
+            Kind::Section(&READY),
+            "{tcp: 5432}",
+            "When the image's program is ready to be used; services wait for it.",
         ),
         Key::new(
             "files",

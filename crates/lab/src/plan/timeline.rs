@@ -123,6 +123,8 @@ pub enum NodeKey {
     Addresses,
     /// What it is, as OpenFlow switches.
     Kind,
+    /// The program of a container image.
+    Image,
 }
 
 impl NodeKey {
@@ -136,6 +138,7 @@ impl NodeKey {
             Self::Dns => "dns",
             Self::Addresses => "addresses",
             Self::Kind => "kind",
+            Self::Image => "image",
         }
     }
 }

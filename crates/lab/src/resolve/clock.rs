@@ -63,6 +63,7 @@ pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
             settle_memory(node, stack, counts.get(&node.name.value).copied().unwrap_or_default(), found);
             settle_processor(node, clock, found);
             found.errors.extend(shared_root(node, stack));
+            found.errors.extend(writable_volume(node, stack));
             found.warnings.extend(idle_share(node, stack, clock));
             found.warnings.extend(strange_congestion(node));
             stack
@@ -184,9 +185,18 @@ fn settle_processor(node: &mut NodeSpec, clock: Clock, found: &mut Findings) {
     }
 }
 
+/// A kernel sees the machine's files, and cannot change them: runs in virtual time would differ.
+fn writable_volume(node: &NodeSpec, stack: Stack) -> Option<Diagnostic> {
+    let volume = node.image.as_ref()?.writable.as_ref().filter(|_| stack == Stack::Kernel)?;
+    Some(volume.error("a kernel node cannot write to this machine's file system: write :ro behind the volume"))
+}
+
 /// What cannot be if programs write to the machine's own file system.
 fn shared_root(node: &NodeSpec, stack: Stack) -> Option<Diagnostic> {
     let root = node.overlay.as_ref().filter(|root| !root.value)?;
+    if node.image.is_some() {
+        return Some(root.error("the file system is that of the image: leave `root` out, or write `root: overlay`"));
+    }
     let why = match (stack, node.files.is_empty()) {
         // Noted when it was read.
         (Stack::Vm, _) => return None,

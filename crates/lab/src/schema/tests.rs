@@ -162,6 +162,9 @@ fn node_lab(key: &str, pair: &str) -> String {
     match key {
         "daemons" => format!("nodes: {{r1: {{kind: router, {pair}}}}}\n"),
         "as" | "frr" | "bird" => format!("nodes: {{r1: {{kind: router, daemons: [ospf], {pair}}}}}\n"),
+        "entrypoint" | "command" | "user" | "volumes" | "ready" => {
+            format!("nodes: {{client: {{image: debian, {pair}}}}}\n")
+        }
         "rules" | "multihomed" => format!(
             "nodes: {{client: {{{pair}}}, r1: {{kind: router}}}}\nlinks: {{uplink: {{ends: [client, r1]}}, lan: {{ends: [client, r1]}}}}\n"
         ),
@@ -297,6 +300,11 @@ fn what_the_decoder_refuses_is_invalid() {
         "nodes: {a: {vm: {kernel: k, initrd: i, cpus: 0}}}\n".into(),
         "nodes: {a: {vm: {kernel: k, initrd: i, disk: d, format: vdi}}}\n".into(),
         "nodes: {a: {root: own}}\n".into(),
+        "nodes: {a: {image: \" \"}}\n".into(),
+        "nodes: {a: {image: debian, entrypoint: []}}\n".into(),
+        "nodes: {a: {image: debian, user: -x}}\n".into(),
+        "nodes: {a: {image: debian, volumes: [\"/etc\"]}}\n".into(),
+        "nodes: {a: {image: debian, ready: {tcp: 0}}}\n".into(),
         "nodes: {a: {files: [/etc/frr]}}\n".into(),
         "nodes: {a: {files: {etc: empty}}}\n".into(),
         "nodes: {a: {files: {/etc/frr: {mode: 9}}}}\n".into(),

@@ -6,6 +6,7 @@ mod relay;
 
 use crate::assemble::{self, Outside};
 use crate::commands::planned_commands;
+use crate::images::{self, Images};
 use crate::job::{Job, Mode};
 use crate::results_folder::{absolute, results_folder};
 use crate::{Event, RunRequest, diversion, exposed, external, kernels, preflight, refusal, tunnel, vms, way_out};
@@ -65,14 +66,16 @@ fn guard(
     watcher: Option<OwnedFd>,
     sink: &mut dyn FnMut(&Event),
 ) -> Result<Report, RunError> {
+    let (plan, images) = images::prepare(request, sink)?;
+    let request = &RunRequest { plan, ..request.clone() };
     preflight::programs_exist(&request.plan, &request.lab_file)?;
-    let users = preflight::users(&request.plan, &request.lab_file)?;
+    let users = preflight::users(&request.plan, &request.lab_file)?.or_else(|| images.users.clone());
     preflight::labels(&request.plan, &request.lab_file)?;
     sweep_stale().map_err(cannot_acquire)?;
     // First: the processes that it forks are to hold nothing of the lab.
     let mut way_out = way_out::prepare(&request.plan, &request.lab_file)?;
     let mut runtime = Some(RuntimeDir::acquire(&request.plan.name).map_err(cannot_acquire)?);
-    let outcome = guarded(request, mode, users, (watcher, way_out.as_mut()), sink, &mut runtime);
+    let outcome = guarded((request, images), mode, users, (watcher, way_out.as_mut()), sink, &mut runtime);
     let closed = way_out.map_or(Ok(()), WayOut::close);
     let removed = runtime.map_or(Ok(()), RuntimeDir::remove);
     let report = outcome?;
@@ -82,7 +85,7 @@ fn guard(
 
 /// What the guard does while it holds the lab's runtime folder.
 fn guarded(
-    request: &RunRequest,
+    (request, images): (&RunRequest, Images),
     mode: Mode,
     users: Option<Subordinate>,
     (watcher, way_out): (Option<OwnedFd>, Option<&mut WayOut>),
@@ -94,7 +97,7 @@ fn guarded(
     let tunnels = tunnel::open(&request.plan, &request.lab_file)?;
     let (wires, kept) = external::open(&request.plan, &request.lab_file, held.folder_of_labs())?;
     let (catch, firewall) = diversion::prepare(&request.plan)?.unzip();
-    let job = Job { firewall: firewall.map(Rc::new), ..prepare(request, mode, held)? };
+    let job = Job { firewall: firewall.map(Rc::new), ..prepare(request, images, mode, held)? };
     let outside = Outside { exposed, catch, wires, tunnels, way_out };
     let outcome = live(request, &job, users, outside, watcher, sink, runtime);
     // They are back before the command ends.
@@ -203,11 +206,12 @@ fn write_for_all(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Makes the files that have to be there before the lab is.
-fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job, RunError> {
+fn prepare(request: &RunRequest, images: Images, mode: Mode, runtime: &RuntimeDir) -> Result<Job, RunError> {
     let kernel = kernels::kernel_of(&request.plan, request.kernel.as_deref())?;
     let counter = kernels::counter_of(&request.plan, kernel.as_ref())?;
     let qemu = vms::find(&request.plan, &request.lab_file)?;
-    let folder = results_folder(request, mode.name(), request.plan.clock, kernel.clone(), qemu.as_ref())?;
+    let origins = images.origins(&request.plan);
+    let folder = results_folder(request, mode.name(), request.plan.clock, kernel.clone(), (qemu.as_ref(), origins))?;
     folder.write_json("commands.json", &planned_commands(&request.plan, mode))?;
     let hosts_file = runtime.hosts();
     write_for_all(&hosts_file, &request.plan.hosts(&[])).map_err(RunError::results(&hosts_file))?;
@@ -225,6 +229,7 @@ fn prepare(request: &RunRequest, mode: Mode, runtime: &RuntimeDir) -> Result<Job
         memory: runtime.path().join("memory"),
         keep: keep(request, &cwd),
         cwd,
+        images,
         kernel,
         qemu,
         counter,

@@ -266,7 +266,7 @@ impl Programs {
     /// Where a command starts.
     fn folder_of(&self, context: &Context<'_>, described: &RunCommand) -> PathBuf {
         let base = folder_in(context.job, described.node);
-        described.folder.as_ref().map_or_else(|| base.to_owned(), |folder| base.join(folder))
+        context.job.images.folder(described.node, described.folder.as_deref(), base)
     }
 
     pub(super) fn launch(&mut self, context: &Context<'_>, launch: Launch) -> Result<ProcessKey, SpawnError> {

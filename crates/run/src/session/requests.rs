@@ -188,8 +188,9 @@ fn execute(
     context: &mut Context<'_>,
     programs: &mut Programs,
 ) -> Result<(), Refusal> {
-    let Exec { node: name, argv, env, cwd, terminal, user } = exec;
+    let Exec { node: name, mut argv, mut env, mut cwd, terminal, user } = exec;
     let node = find_node(&context.job.plan, &name)?;
+    context.job.images.adapt(node, &mut argv, &mut env, &mut cwd);
     if argv.is_empty() {
         return Err((ExitCode::Usage, "exec needs a program".into()));
     }

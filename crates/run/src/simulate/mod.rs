@@ -33,7 +33,7 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     let plan = &request.run.plan;
     // What is refused is refused before anything is written.
     netloom_sim::check(plan).map_err(refused)?;
-    let folder = results_folder(&request.run, "sim", Clock::Virtual, None, None)?;
+    let folder = results_folder(&request.run, "sim", Clock::Virtual, None, (None, Default::default()))?;
     folder.write_json("plan.json", &plan.description())?;
     graph::write_picture(&folder, plan)?;
     folder.become_latest()?;

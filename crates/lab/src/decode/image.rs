@@ -1,0 +1,107 @@
+//! The container image of a node.
+
+use super::files::target;
+use super::list;
+use super::timeline::ready;
+use crate::diagnostics::{Diagnostic, Spanned};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
+use crate::image::ImageSource;
+use crate::plan::{ImagePlan, VolumePlan};
+use crate::scalar::{command, filled, text};
+use crate::spec::ImageSpec;
+use crate::yaml::Node;
+use std::collections::BTreeMap;
+
+/// Keys that say something of an image.
+const OF_IMAGES: [&str; 5] = ["entrypoint", "command", "user", "volumes", "ready"];
+
+/// The image among the keys of a node.
+pub(super) fn image(fields: &Fields<'_>, errors: &mut Errors) -> Option<ImageSpec> {
+    let Some(node) = fields.get("image") else {
+        for (key, value) in OF_IMAGES.iter().filter_map(|key| Some((key, fields.get(key)?))) {
+            errors
+                .push(value.error(format!("`{key}` is for nodes with an image: write `image`, too, or leave it out")));
+        }
+        return None;
+    };
+    let source = keep(source(node), errors);
+    let starts = fields.get("entrypoint").is_none_or(|value| value.text() != Some("none"));
+    let entrypoint = fields.get("entrypoint").filter(|_| starts).and_then(|value| keep(command(value), errors));
+    let own = fields.read("command", command, errors);
+    if let (false, Some(value)) = (starts, ["command", "user", "ready"].iter().find_map(|key| fields.get(key))) {
+        errors.push(value.error("with `entrypoint: none` nothing of the image starts: leave this out"));
+    }
+    let user = fields.read("user", user, errors);
+    let (volumes, places): (Vec<_>, Vec<_>) =
+        fields.get("volumes").map_or_else(Vec::new, |value| volumes(value, errors)).into_iter().unzip();
+    let writable = volumes.iter().zip(places).find(|(volume, _)| !volume.is_read_only).map(|(_, place)| place);
+    let ready = fields.get("ready").and_then(|value| ready(value, errors));
+    let source = source?.map_path(|path| errors.folder().join(path));
+    let plan = ImagePlan { line: node.span.line, source, starts, entrypoint, command: own, user, volumes };
+    Some(ImageSpec { plan: node.spanned(plan), ready, writable })
+}
+
+fn source(node: &Node) -> Result<ImageSource, Diagnostic> {
+    let text = filled(node)?;
+    ImageSource::parse(&text).map_err(|why| node.error(why))
+}
+
+/// A user with or without a group, which the image's own files have to know: what they say is not known here.
+fn user(node: &Node) -> Result<String, Diagnostic> {
+    let name = text(node)?;
+    let plain = |part: &str| {
+        let bytes = part.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b));
+        bytes && !part.is_empty() && part.len() <= 32 && !part.starts_with(['-', '.'])
+    };
+    let mut parts = name.splitn(2, ':');
+    if parts.all(plain) {
+        return Ok(name);
+    }
+    Err(node.error(format!("\"{name}\" is not a user: write a name or number, for example postgres or 1000:1000")))
+}
+
+/// Each volume with its place.
+fn volumes(node: &Node, errors: &mut Errors) -> Vec<(VolumePlan, Spanned<()>)> {
+    let mut volumes = Vec::new();
+    let mut targets: BTreeMap<_, Spanned<()>> = BTreeMap::new();
+    for item in list(node, errors) {
+        let Some(volume) = keep(volume(item, errors), errors) else { continue };
+        match targets.get(&volume.target) {
+            Some(first) => {
+                let again = item.error(format!("{} is listed twice: leave one out", volume.target.display()));
+                errors.push(again.and(first.span, "first here"));
+            }
+            None => {
+                targets.insert(volume.target.clone(), item.spanned(()));
+                volumes.push((volume, item.spanned(())));
+            }
+        }
+    }
+    volumes
+}
+
+fn volume(node: &Node, errors: &Errors) -> Result<VolumePlan, Diagnostic> {
+    let said = filled(node)?;
+    let wrong = |what: &str| {
+        Err(node.error(format!(
+            "\"{said}\" {what}: write SOURCE:TARGET or SOURCE:TARGET:ro, for example ./data:/var/lib/data"
+        )))
+    };
+    let parts: Vec<&str> = said.split(':').collect();
+    let (from, to, is_read_only) = match parts[..] {
+        [from, to] | [from, to, "rw"] => (from, to, false),
+        [from, to, "ro"] => (from, to, true),
+        [_, _, _] => return wrong("has another ending than ro and rw"),
+        _ => return wrong("is no volume"),
+    };
+    if from.is_empty() {
+        return wrong("has no source");
+    }
+    let target = target(to).map_err(|why| node.error(why))?;
+    let source = errors.folder().join(from);
+    if let Err(error) = std::fs::metadata(&source) {
+        return Err(node.error(format!("looking at {}: {error}", source.display())));
+    }
+    Ok(VolumePlan { line: node.span.line, source, target, is_read_only })
+}

@@ -1,0 +1,227 @@
+//! Nodes whose file system is a container image, made of programs of this machine.
+
+use crate::bed::{Bed, User, lab_of};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+const LAB: &str = "
+name: images
+STACKbounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
+nodes:
+  a:
+    image: oci:tools:1.0
+    env: {B: lab}
+    ready: {file: /data/started}
+    files: {/etc/app.conf: {text: configured}}
+    volumes: [./shared:/mnt/shared, ./shared/one:/etc/one:ro]
+  b: {image: tools:1.0, entrypoint: none}
+  c: {}
+links: {ab: {ends: [a, b], delay: 1 ms}, ac: {ends: [a, c], delay: 1 ms}}
+timeline:
+  - on: a
+    as: look
+    save: look
+    run: |
+      id -u; pwd; echo $A $B; cat /etc/os-release /etc/app.conf /etc/one /data/started /etc/hostname
+      echo a > /mnt/shared/of-a; echo x > /etc/one || echo refused; echo own > /etc/own; ls /home
+  - {on: b, run: [cat, /etc/own], as: other, may_fail: true, at: 200 ms}
+  - {on: b, run: ping -c 1 a, as: ping}
+  - {on: c, run: test -d /usr/share, as: machine}
+";
+
+const CONFIG: &str = r#"{"Env": ["A=image", "B=image", "PATH=/bin"], "Entrypoint": ["/bin/sh", "-c"],
+    "Cmd": ["echo started > /data/started; exec sleep 1000"], "WorkingDir": "/data"}"#;
+
+/// Makes the image, and what the lab shares with its node.
+fn prepare(bed: &Bed, lab: &str) {
+    bed.write("images.yaml", lab);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system/image.py");
+    let programs = ["sh", "cat", "id", "ls", "ping", "sleep", "touch", "date", "env", "iperf3"];
+    let layout = bed.work().join("tools");
+    let made = Command::new("python3").arg(script).arg(&layout).arg(CONFIG).args(programs).status().unwrap();
+    assert!(made.success());
+    let shared = bed.work().join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o777)).unwrap();
+    bed.write("shared/one", "one\n");
+    bed.netloom(&["image", "import", "oci:tools"]).expect_code(0);
+}
+
+fn assert_as_in_the_image(bed: &Bed) {
+    let saved = fs::read_to_string(bed.latest("images").join("look")).unwrap();
+    assert_eq!(saved, "0\n/data\nimage lab\nID=image\nconfiguredone\nstarted\na\nrefused\napp\n");
+    assert_eq!(fs::read_to_string(bed.work().join("shared/of-a")).unwrap(), "a\n");
+    let provenance = bed.json("images", "provenance.json");
+    let [a, b] = ["a", "b"].map(|node| provenance["images"][node]["id"].as_str().unwrap().to_owned());
+    assert!(a.starts_with("sha256:") && a == b, "{provenance}");
+    let report = bed.json("images", "report.json");
+    let row = report["commands"].as_array().unwrap().iter().find(|row| row["name"] == "image-a").unwrap();
+    assert_eq!((&row["service"], &row["stopped"], &row["failed"]), (&true.into(), &true.into(), &false.into()));
+}
+
+#[test]
+fn nodes_have_the_files_of_their_image_and_run_its_program() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        prepare(&bed, &LAB.replace("STACK", ""));
+        for _ in 0..2 {
+            let run = bed.netloom(&["run", "images.yaml"]).expect_code(0);
+            assert!(!run.stderr.contains("unpacking"), "{run:#?}");
+            assert_as_in_the_image(&bed);
+            bed.assert_nothing_is_left("images");
+        }
+        let listed = bed.netloom(&["image", "list"]).expect_code(0);
+        assert!(listed.stdout.contains("tools:1.0"), "{listed:#?}");
+    }
+}
+
+const VIRTUAL: &str = "
+name: images
+clock: CLOCK
+nodes:
+  s: {kind: switch}
+  a: {image: tools:1.0, volumes: ['./shared:/mnt/shared:ro', './shared/one:/etc/one:ro'], files: {/etc/app.conf: {text: conf}}}
+  b: {image: tools:1.0, entrypoint: none}
+  c: {image: tools:1.0, command: ['exec iperf3 -s'], ready: {tcp: 5201}}
+links:
+  a: {ends: [a, s], rate: 100 Mbit/s, delay: 1 ms}
+  b: {ends: [b, s], delay: 2 ms}
+  c: {ends: [c, s], rate: 10 Mbit/s, delay: 3 ms, loss: 1 %}
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
+timeline:
+  - {on: a, run: ping -c 3 -i 0.1 b, as: ping, save: ping}
+  - {on: a, run: 'pwd; cat /etc/os-release /etc/one /mnt/shared/one /etc/app.conf; echo x > /etc/own; date', as: look, save: look}
+  - {on: b, run: 'cat /etc/own; iperf3 -c c -t 1', as: iperf, save: iperf}
+";
+
+fn saved(bed: &Bed) -> [String; 3] {
+    ["ping", "look", "iperf"].map(|name| fs::read_to_string(bed.latest("images").join(name)).unwrap())
+}
+
+#[test]
+fn containers_in_virtual_time_say_the_same_twice() {
+    for user in User::all() {
+        let bed = Bed::with_kernel(user);
+        prepare(&bed, &VIRTUAL.replace("CLOCK", "virtual\nstart: 2030-01-01"));
+        let [first, second] = [1, 2].map(|_| {
+            bed.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
+            saved(&bed)
+        });
+        assert_eq!(first, second);
+        let [ping, look, iperf] = first;
+        assert!(ping.contains("3 received") && iperf.contains("iperf Done"), "{ping}{iperf}");
+        assert!(look.starts_with("/data\nID=image\none\none\nconf") && look.contains("2030"), "{look}");
+        bed.assert_nothing_is_left("images");
+    }
+}
+
+#[test]
+fn containers_run_in_dilated_time() {
+    let bed = Bed::with_kernel(User::Own);
+    prepare(&bed, &VIRTUAL.replace("CLOCK", "{dilation: 2}"));
+    bed.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
+    assert!(saved(&bed)[1].starts_with("/data\nID=image\none\none\nconf"));
+    bed.assert_nothing_is_left("images");
+}
+
+#[test]
+fn what_is_killed_leaves_neither_mounts_nor_a_hold_on_its_image() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        prepare(&bed, &LAB.replace("STACK", ""));
+        bed.netloom(&["up", "images.yaml", "-q"]).expect_code(0);
+        let inside = bed.netloom(&["exec", "images", "a", "--", "sh", "-c", "pwd; echo $HOME; ls /"]).expect_code(0);
+        assert!(inside.stdout.starts_with("/data\n/root\n") && !inside.stdout.contains("usr\n"), "{inside:#?}");
+        let held = bed.netloom(&["image", "remove", "tools:1.0"]).expect_code(2);
+        assert!(held.stderr.contains("is in use by a lab that is up"), "{held:#?}");
+        let listed = bed.netloom(&["ps", "--json"]).expect_code(0);
+        let labs: serde_json::Value = serde_json::from_str(&listed.stdout).unwrap();
+        let guard = i32::try_from(labs[0]["pid"].as_i64().unwrap()).unwrap();
+        let lab = lab_of(guard);
+        for pid in [Some(guard), lab].into_iter().flatten() {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+        crate::kills::sweep(&bed, &[guard]);
+        bed.assert_nothing_is_left("images");
+        bed.netloom(&["image", "remove", "tools:1.0"]).expect_code(0);
+        let trees = bed.work().join(".cache/netloom/images/trees");
+        assert_eq!(fs::read_dir(trees).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn what_an_image_lacks_is_told_before_the_lab_is_made() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        prepare(&bed, "");
+        let wrong = |settings: &str, run: &str, expected: &str| {
+            let text = format!(
+                "nodes: {{a: {{{settings}}}, b: {{}}}}\nlinks: {{l: {{ends: [a, b]}}}}\ntimeline:\n  - {{on: a, run: {run}}}\n"
+            );
+            bed.write("images.yaml", &text);
+            let refused = bed.netloom(&["run", "images.yaml"]).expect_code(4);
+            assert!(refused.stderr.contains(expected), "{settings}: {refused:#?}");
+            assert!(!bed.latest("images").exists(), "nothing was made");
+        };
+        wrong(
+            "image: debian:12",
+            "ls",
+            "images.yaml:1: key `image`: there is no image `debian:12` here: there are tools:1.0",
+        );
+        wrong(
+            "image: tools:1.0, entrypoint: [slep]",
+            "ls",
+            "key `entrypoint`: the entry point `slep` is not in tools:1.0: /bin has sleep, sh, ",
+        );
+        wrong(
+            "image: tools:1.0",
+            "[/bin/nginx]",
+            "images.yaml:4: key `run`: the program `/bin/nginx` is not in tools:1.0: /bin has ",
+        );
+        wrong("image: tools:1.0, user: nobody-here", "ls", "the image has no user `nobody-here` in its /etc/passwd");
+        wrong("image: rootfs:tools", "/bin/sh", "rootfs:tools names no program to start: write `command`");
+        if user == User::Nobody {
+            let closed = bed.work().join("closed");
+            fs::create_dir(&closed).unwrap();
+            fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+            wrong("image: tools:1.0, volumes: [./closed:/x]", "ls", "the volume /x: read ./closed: Permission denied");
+        }
+    }
+}
+
+#[test]
+fn the_users_of_an_image_are_those_of_its_own_files() {
+    let bed = Bed::new(User::Own);
+    prepare(&bed, "");
+    let text =
+        "name: images\nnodes: {a: {image: tools:1.0, user: app:others, command: ['id -u; id -g; echo $HOME; exec sleep 1000']}, b: {}}
+links: {l: {ends: [a, b]}}\ntimeline:\n  - {on: a, run: 'id -un', user: app, as: named, save: named}\n";
+    bed.write("images.yaml", text);
+    if !crate::bed::is_root() {
+        return crate::bed::not_run("users of an image, which root has");
+    }
+    bed.netloom(&["run", "images.yaml"]).expect_code(0);
+    let logs = bed.latest("images").join("logs");
+    let log = fs::read_dir(logs).unwrap().flatten().map(|entry| entry.path());
+    let own = log
+        .filter(|path| path.to_string_lossy().contains("image-a.stdout"))
+        .map(|path| fs::read_to_string(path).unwrap());
+    assert_eq!(own.collect::<String>(), "1234\n1300\n/home/app\n");
+    assert_eq!(fs::read_to_string(bed.latest("images").join("named")).unwrap(), "app\n");
+}
+
+#[test]
+fn a_shell_is_one_of_the_image() {
+    let bed = Bed::new(User::Own);
+    prepare(&bed, &LAB.replace("STACK", ""));
+    bed.netloom(&["up", "images.yaml", "-q"]).expect_code(0);
+    let mut shell = bed.command(&["shell", "images", "a"]);
+    let mut shell = shell.env("SHELL", "/bin/bash").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut shell.stdin.take().unwrap(), b"pwd; cat /etc/os-release\n").unwrap();
+    let output = shell.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "/data\nID=image\n");
+    bed.netloom(&["down", "images"]).expect_code(0);
+}
