@@ -25,7 +25,7 @@ pub(crate) enum ImageCommand {
 The digests of all parts are checked. What is in the cache is not unpacked again. The digest of the image's configuration, its
 ID, goes to standard output. The cache is $XDG_CACHE_HOME/netloom/images, or ~/.cache/netloom/images.")]
 pub(crate) struct ImageImportArgs {
-    /// oci:FOLDER[:TAG], an OCI layout, or docker-archive:FILE[:NAME], what `docker save` wrote
+    /// `oci:FOLDER[:TAG]`, an OCI layout, or `docker-archive:FILE[:NAME]`, what `docker save` wrote
     #[arg(value_name = "SOURCE")]
     pub(crate) source: String,
     /// What the image is called in lab files; default: its name where it comes from
