@@ -36,7 +36,7 @@ const CONFIG: &str = r#"{"Env": ["A=image", "B=image", "PATH=/bin"], "Entrypoint
     "Cmd": ["echo started > /data/started; exec sleep 1000"], "WorkingDir": "/data"}"#;
 
 /// Makes the image, and what the lab shares with its node.
-fn prepare(bed: &Bed, lab: &str) {
+pub(crate) fn prepare(bed: &Bed, lab: &str) {
     bed.write("images.yaml", lab);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system/image.py");
     let programs = ["sh", "cat", "id", "ls", "ping", "sleep", "touch", "date", "env", "iperf3"];

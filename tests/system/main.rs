@@ -37,6 +37,7 @@ mod nat;
 mod openflow;
 mod order;
 mod paths;
+mod pins;
 mod protocol;
 mod reach;
 mod refusals;

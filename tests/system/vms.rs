@@ -9,12 +9,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// This is about what happens, on a machine that may be busy with other things.
-const BOUNDS: &str = "
+pub(crate) const BOUNDS: &str = "
 bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
 ";
 
 /// Puts what machines boot into the bed's folder, where its user may read it.
-fn with_root(bed: &Bed) -> PathBuf {
+pub(crate) fn with_root(bed: &Bed) -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/ensure-vm-root");
     let output = Command::new(script).stderr(Stdio::inherit()).output().unwrap();
     assert!(output.status.success(), "scripts/ensure-vm-root failed");
@@ -28,7 +28,7 @@ fn with_root(bed: &Bed) -> PathBuf {
 }
 
 /// The processes that are machines of the bed's labs.
-fn machines(bed: &Bed) -> Vec<i32> {
+pub(crate) fn machines(bed: &Bed) -> Vec<i32> {
     let folder = bed.path().join("runtime");
     let is_ours = |pid: &i32| {
         let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

@@ -63,7 +63,7 @@ pub fn main(words: &[String]) -> Result<(), String> {
 
 fn stay(processor: &[&str]) -> io::Result<()> {
     let Some(processor) = processor.first() else { return Ok(()) };
-    processors::stay_on(number(processor)?).map_err(io::Error::from)
+    processors::stay_on(&[number(processor)?]).map_err(io::Error::from)
 }
 
 fn number<T: std::str::FromStr>(word: &str) -> io::Result<T> {

@@ -19,19 +19,19 @@ pub struct Claim {
     _lock: Flock<File>,
 }
 
-/// Claims the last of the processors that the calling thread may use and no other lab has claimed. None if there is only
-/// one, or none is left.
+/// Claims the last of the processors that the calling thread may use and no other lab has claimed, but for those that are
+/// `taken`. None if there is only one, or none is left.
 ///
 /// # Errors
 /// What the kernel says.
-pub fn claim() -> Result<Option<Claim>, Errno> {
-    Ok(claim_of(&allowed()?, Path::new("/sys/devices/system/cpu")))
+pub fn claim(taken: &[usize]) -> Result<Option<Claim>, Errno> {
+    Ok(claim_of(&allowed()?, taken, Path::new("/sys/devices/system/cpu")))
 }
 
-/// Claims the last of these processors that nobody has claimed; each has a folder in `described`.
-fn claim_of(allowed: &[usize], described: &Path) -> Option<Claim> {
+/// Claims the last of these processors that is not taken and nobody has claimed; each has a folder in `described`.
+fn claim_of(allowed: &[usize], taken: &[usize], described: &Path) -> Option<Claim> {
     let several = if allowed.len() > 1 { allowed } else { &[] };
-    several.iter().rev().find_map(|&processor| {
+    several.iter().rev().filter(|processor| !taken.contains(processor)).find_map(|&processor| {
         let folder = File::open(described.join(format!("cpu{processor}"))).ok()?;
         let lock = Flock::lock(folder, FlockArg::LockExclusiveNonblock).ok()?;
         Some(Claim { processor, _lock: lock })
@@ -57,14 +57,19 @@ pub fn allowed() -> Result<Vec<usize>, Errno> {
     Ok((0..CpuSet::count()).filter(|cpu| allowed.is_set(*cpu).unwrap_or(false)).collect())
 }
 
-/// Keeps the calling thread, and all that it starts from now on, on one processor.
+/// Keeps the calling thread, and all that it starts from now on, on these processors.
 ///
 /// # Errors
-/// What the kernel says.
-pub fn stay_on(processor: usize) -> Result<(), Errno> {
-    let mut only = CpuSet::new();
-    only.set(processor)?;
-    sched_setaffinity(THIS, &only)
+/// What the kernel says: that none of them is there, or that its cpuset has none of them.
+pub fn stay_on(processors: &[usize]) -> Result<(), Errno> {
+    sched_setaffinity(THIS, &set_of(processors)?)
+}
+
+/// These processors, as the kernel takes them.
+pub(crate) fn set_of(processors: &[usize]) -> Result<CpuSet, Errno> {
+    let mut set = CpuSet::new();
+    processors.iter().try_for_each(|processor| set.set(*processor))?;
+    Ok(set)
 }
 
 #[cfg(test)]
@@ -77,13 +82,14 @@ mod tests {
         for processor in [1, 2, 5] {
             std::fs::create_dir(described.path().join(format!("cpu{processor}"))).expect("a folder");
         }
-        let claim = |allowed: &[usize]| claim_of(allowed, described.path());
+        let claim = |allowed: &[usize]| claim_of(allowed, &[], described.path());
         let all = [1, 2, 5];
         let mut claims: Vec<Claim> = std::iter::from_fn(|| claim(&all)).collect();
         assert_eq!(claims.iter().map(|one| one.processor).collect::<Vec<_>>(), [5, 2, 1]);
         claims.remove(1);
         assert_eq!(claim(&all).map(|one| one.processor), Some(2), "it is free again");
         claims.clear();
+        assert_eq!(claim_of(&all, &[1, 5], described.path()).map(|one| one.processor), Some(2), "others are taken");
         assert!(claim(&[5]).is_none(), "an only processor is everybody's");
     }
 
@@ -92,7 +98,7 @@ mod tests {
     fn processors_of_this_machine_can_be_claimed() {
         let allowed = allowed().expect("a thread has an affinity");
         assert!(!allowed.is_empty());
-        let claims: Vec<Claim> = std::iter::from_fn(|| claim().expect("the kernel tells")).collect();
+        let claims: Vec<Claim> = std::iter::from_fn(|| claim(&[]).expect("the kernel tells")).collect();
         let folder = |processor: &usize| Path::new("/sys/devices/system/cpu").join(format!("cpu{processor}"));
         assert!(allowed.iter().all(|processor| folder(processor).is_dir()), "{allowed:?}");
         assert!(claims.is_sorted_by(|one, next| one.processor > next.processor), "{claims:?}");
@@ -110,6 +116,9 @@ mod tests {
                 assert!(avoid(last).is_err() && allowed() == Ok(before));
                 return;
             }
+            let both = [before[0], last];
+            stay_on(&both).expect("a thread may choose among its processors");
+            assert_eq!(allowed(), Ok(both.to_vec()));
             avoid(last).expect("a thread may give processors away");
             let child = std::thread::spawn(|| sched_getaffinity(THIS)).join().expect("it does not panic");
             let after = child.expect("a thread has an affinity");

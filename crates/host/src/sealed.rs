@@ -15,6 +15,7 @@ use nix::unistd::Pid;
 use rustix::process::{PidfdFlags, pidfd_open};
 
 use crate::error::{Attempted, KernelError};
+use crate::processors::set_of;
 
 /// How a process is confined.
 #[derive(Debug)]
@@ -25,8 +26,8 @@ pub struct Seal {
     pub init: PathBuf,
     /// Takes what the process writes to its standard output and error.
     pub console: File,
-    /// The only processor that it may run on; any if there is none.
-    pub processor: Option<usize>,
+    /// The only processors that it may run on; any if there are none.
+    pub processors: Vec<usize>,
     /// The cgroup that it belongs to; the caller's own when there is none.
     pub cgroup: Option<PathBuf>,
 }
@@ -57,7 +58,8 @@ pub fn start(mut command: Command, seal: &Seal) -> Result<SealedProcess, KernelE
     command.stdin(Stdio::null()).stdout(console()?).stderr(console()?).env("TMPDIR", &seal.folder);
     let folder = CString::new(seal.folder.as_os_str().as_bytes()).attempted(attempted)?;
     let init = CString::new(seal.init.as_os_str().as_bytes()).attempted(attempted)?;
-    let processors = seal.processor.map(only).transpose()?;
+    let set = |processors| set_of(processors).attempted(|| format!("use the processors {processors:?}"));
+    let processors = (!seal.processors.is_empty()).then(|| set(&seal.processors)).transpose()?;
     // SAFETY: between fork and exec the closure makes system calls only, on memory that was made before the fork.
     unsafe { command.pre_exec(move || confine(&folder, &init, processors.as_ref())) };
     let child = command.spawn().attempted(attempted)?;
@@ -120,12 +122,6 @@ impl Drop for SealedProcess {
         self.kill();
         let _ = self.child.wait();
     }
-}
-
-fn only(processor: usize) -> Result<CpuSet, KernelError> {
-    let mut set = CpuSet::new();
-    set.set(processor).attempted(|| format!("use processor {processor}"))?;
-    Ok(set)
 }
 
 /// Runs in the child.

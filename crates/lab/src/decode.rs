@@ -17,6 +17,7 @@ mod multicast;
 mod nat;
 mod node;
 mod openflow;
+mod pin;
 mod repeats;
 mod rules;
 mod switch;

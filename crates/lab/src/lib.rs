@@ -52,10 +52,10 @@ pub use names::check_name;
 pub use plan::{
     Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, Cpus, Daemon, Direction, DiskFormat, DiversionPlan,
     End, EndPlan, Event, ExposePlan, ExternalMode, ExternalPlan, FileContents, FilePlan, GroupPlan, ImagePlan,
-    InterfacePlan, InternetPlan, LinkPart, LinkPlan, NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PipePlan, Plan,
-    Precision, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, Sends, Shards, Stack, SwitchPlan, TableRoutePlan,
-    TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Unreached, VlansPlan, VmPlan, VolumePlan,
-    WindowConfig,
+    InterfacePlan, InternetPlan, LinkPart, LinkPlan, NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PinPlan, PipePlan,
+    Plan, Precision, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, Sends, Shards, Stack, SwitchPlan,
+    TableRoutePlan, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Unreached, VlansPlan,
+    VmPlan, VolumePlan, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

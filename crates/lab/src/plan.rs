@@ -17,6 +17,7 @@ mod image;
 mod internet;
 mod kind;
 mod multicast;
+mod pin;
 mod pipes;
 mod rules;
 mod switch;
@@ -40,6 +41,7 @@ pub use image::{ImagePlan, VolumePlan};
 pub use internet::InternetPlan;
 pub use kind::NodeKind;
 pub use multicast::GroupPlan;
+pub use pin::PinPlan;
 pub use pipes::{PipePlan, Treatment};
 pub use rules::{RulePlan, TableRoutePlan};
 pub use switch::{SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan};
@@ -229,6 +231,8 @@ pub struct NodePlan {
     pub cpus: Option<Cpus>,
     /// How long its only processor is busy with each packet; none: for no time. Always none but in virtual time.
     pub cpu: Option<CpuCost>,
+    /// The processors of this machine that its programs run on, or its kernel or machine; none: any.
+    pub pin: Option<PinPlan>,
     /// Kernel settings as `sysctl` names them, for example `net.ipv4.tcp_congestion_control`.
     pub sysctls: Vec<(String, String)>,
     /// Environment of all its programs.

@@ -299,6 +299,7 @@ fn node_plans(
         memory: node.memory.map(|memory| memory.value),
         cpus: node.cpus.map(|cpus| cpus.value),
         cpu: node.cpu.map(|cpu| cpu.value),
+        pin: node.pin,
         sysctls: node.sysctls,
         env: node.env,
         inherit: inherited(inherit, node.inherit),

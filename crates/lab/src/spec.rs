@@ -6,7 +6,8 @@ use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::plan::{
     Argv, Bounds, Clock, Cpus, Daemon, Direction, End, ExposePlan, ExternalMode, FileContents, FilePlan, ImagePlan,
-    NodeKey, NodeKind, OnSpin, Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings, TunnelPlan, VmPlan,
+    NodeKey, NodeKind, OnSpin, PinPlan, Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings, TunnelPlan,
+    VmPlan,
 };
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
@@ -116,6 +117,7 @@ pub(crate) struct NodeSpec {
     pub(crate) memory: Option<Spanned<Bytes>>,
     pub(crate) cpus: Option<Spanned<Cpus>>,
     pub(crate) cpu: Option<Spanned<CpuCost>>,
+    pub(crate) pin: Option<PinPlan>,
     pub(crate) congestion: Option<Spanned<String>>,
     pub(crate) routes: Option<RoutesSpec>,
     pub(crate) rules: Vec<RuleSpec>,

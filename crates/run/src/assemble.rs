@@ -217,8 +217,11 @@ pub(crate) fn own_processors(plan: &Plan, threads: usize, notes: &mut Vec<String
     }
     let failed = |error| RunError::Machine(format!("choosing a processor for the engine: {error}"));
     let mut claims = Vec::new();
+    // What programs were put on is not for the engine as well.
+    let pinned: Vec<usize> =
+        plan.nodes.iter().filter_map(|node| node.pin.as_ref()).flat_map(|pin| pin.processors.clone()).collect();
     while claims.len() < threads
-        && let Some(claim) = processors::claim().map_err(failed)?
+        && let Some(claim) = processors::claim(&pinned).map_err(failed)?
     {
         claims.push(claim);
     }
@@ -319,6 +322,7 @@ fn node_config(job: &Job, place: usize, cgroup: Option<PathBuf>, is_led: impl Fn
         groups: node.groups.iter().filter_map(|part| Some((part.group, part.interface()?))).collect(),
         multipath: node.ecmp.then(|| kernel_seed(job.plan.ecmp_seed(node))),
         cgroup,
+        processors: node.pin.as_ref().map_or_else(Vec::new, |pin| pin.processors.clone()),
         hosts: None,
         files: files::of_node(job, place),
     }

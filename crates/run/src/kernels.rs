@@ -110,14 +110,15 @@ impl Kernels {
         let (pump, lab_ends) = Pump::start(controls)
             .map_err(|error| RunError::Machine(format!("serving the kernels' agents: {error}")))?;
         let processors = processors::allowed().map_err(|error| RunError::Machine(error.to_string()))?;
-        let mut processors = processors.into_iter().cycle();
+        let mut kernels = 0..;
         let mut lab_ends = lab_ends.into_iter();
         let mut nodes = Vec::new();
         for (number, config) in configs.iter().enumerate() {
             let end = if self.folders[number].is_some() { lab_ends.next() } else { None };
             let node = match (end, &self.folders[number]) {
                 (Some(end), Some(folder)) if is_kernel(&job.plan.nodes[number]) => {
-                    let boot = self.boot_of(job, number, config, folder, processors.next());
+                    let turn = kernels.next().unwrap_or_default();
+                    let boot = self.boot_of(job, number, config, folder, in_turn(config, &processors, turn));
                     let orders = Orders { lapse: Some(self.lapse), seed: Some(seed(&job.plan, number)) };
                     Some(self.start(&boot, Box::new(SocketChannel::new(end)), &orders, |_| {})?)
                 }
@@ -195,8 +196,8 @@ pub(crate) fn become_nodes(
     }
     for (place, (node, config)) in nodes.iter_mut().zip(configs).enumerate() {
         let Some(node) = node else { continue };
-        // A cgroup of this machine means nothing inside.
-        let config = NodeConfig { cgroup: None, ..config.clone() };
+        // A cgroup and processors of this machine mean nothing inside.
+        let config = NodeConfig { cgroup: None, processors: Vec::new(), ..config.clone() };
         let cwd = folder_in(job, place).to_owned();
         node.begin_become(Identity { config, cwd }).map_err(refusal::of_node)?;
     }
@@ -242,6 +243,12 @@ fn await_up(plan: &Plan, nodes: &mut [Option<KernelNode>], guard: &mut GuardLink
             return Err(RunError::Reported { code: ExitCode::Interrupted, message });
         }
     }
+}
+
+/// The processor of a kernel: of those that its node is to run on, or of all.
+pub(crate) fn in_turn(config: &NodeConfig, all: &[usize], turn: usize) -> Option<usize> {
+    let own = if config.processors.is_empty() { all } else { &config.processors };
+    own.get(turn % own.len().max(1)).copied()
 }
 
 /// Whether a node runs on a kernel of its own.

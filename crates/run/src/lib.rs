@@ -53,7 +53,7 @@ pub use logs::logs_of;
 pub use memory::memory_warning;
 pub use message::Event;
 pub use portrait::{PortraitRequest, portrait};
-pub use preflight::{label_problem, missing_programs, user_problems};
+pub use preflight::{label_problem, missing_programs, pin_problems, user_problems};
 pub use request::RunRequest;
 pub use shards::{shards_json, shards_text};
 pub use simulate::{SimRequest, simulate};

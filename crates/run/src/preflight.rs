@@ -3,10 +3,11 @@
 use crate::environment;
 use netloom_host::facts::Facts;
 use netloom_host::lab::Subordinate;
+use netloom_host::processors;
 use netloom_host::programs::{exists, is_executable};
 use netloom_host::users::User;
 use netloom_judge::{MissingProgram, RunError};
-use netloom_lab::{Action, Daemon, FilePlan, NodeKey, NodePlan, Plan, Program, Stack};
+use netloom_lab::{Action, Daemon, FilePlan, NodeKey, NodePlan, PinPlan, Plan, Program, Stack};
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
@@ -70,6 +71,35 @@ pub(crate) fn users(plan: &Plan, lab_file: &Path) -> Result<Option<Subordinate>,
 /// What is wrong with the users that commands name, on this machine: each with file, line and key.
 pub fn user_problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
     look_up(plan, lab_file).1
+}
+
+/// Refuses a plan whose nodes are to run on processors that this process does not have, all of them at once.
+pub(crate) fn processors(plan: &Plan, lab_file: &Path) -> Result<(), RunError> {
+    let problems = pin_problems(plan, lab_file);
+    if problems.is_empty() { Ok(()) } else { Err(RunError::Machine(problems.join("\n"))) }
+}
+
+/// The nodes that are to run on processors which are not there, or which this process may not use: each with file, line and key.
+pub fn pin_problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
+    let pinned = plan.nodes.iter().filter_map(|node| Some((node, node.pin.as_ref()?)));
+    // What the kernel does not tell, it says again when the nodes are made.
+    let Ok(allowed) = processors::allowed() else { return Vec::new() };
+    let list = |processors: Vec<usize>| PinPlan { line: 0, processors };
+    let problem = |(node, pin): (&NodePlan, &PinPlan)| {
+        let (there, missing): (Vec<usize>, Vec<usize>) = pin
+            .processors
+            .iter()
+            .partition(|number| Path::new(&format!("/sys/devices/system/cpu/cpu{number}")).exists());
+        let forbidden: Vec<usize> = there.into_iter().filter(|number| !allowed.contains(number)).collect();
+        let what = match (missing.is_empty(), forbidden.is_empty()) {
+            (true, true) => return None,
+            (false, _) => format!("this machine has no processor {}", list(missing)),
+            _ => format!("this process may not use processor {} (its cpuset or affinity)", list(forbidden)),
+        };
+        let may = list(allowed.clone());
+        Some(format!("{}:{}: nodes.{}.pin: {what}: it may use {may}", lab_file.display(), pin.line, node.name))
+    };
+    pinned.filter_map(problem).collect()
 }
 
 /// Refuses a plan with routers that need labels from this machine's kernel if that has none.

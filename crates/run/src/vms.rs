@@ -113,6 +113,7 @@ pub(crate) fn start(
     let place = Place {
         folder: folder.to_owned(),
         console: job.folder.path().join(format!("logs/console-{}.log", node.name)),
+        processors: config.processors.clone(),
         cgroup: config.cgroup.clone(),
     };
     netloom_vm::start(prepared, &vm, &place, Box::new(SocketChannel::new(end)))

@@ -42,6 +42,8 @@ pub struct Place {
     pub folder: PathBuf,
     /// The file that takes what its serial console shows, and what QEMU says.
     pub console: PathBuf,
+    /// The processors that all its threads run on; any if there are none.
+    pub processors: Vec<usize>,
     /// The cgroup that it belongs to.
     pub cgroup: Option<PathBuf>,
 }
@@ -62,7 +64,7 @@ pub fn start(prepared: &Prepared, vm: &Vm, place: &Place, channel: Box<dyn Chann
     let mut command = Command::new(&prepared.qemu.program);
     command.args(arguments).env_clear();
     let init = std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into());
-    let seal = Seal { folder: own, init, console, processor: None, cgroup: place.cgroup.clone() };
+    let seal = Seal { folder: own, init, console, processors: place.processors.clone(), cgroup: place.cgroup.clone() };
     let process = sealed::start(command, &seal).map_err(|error| NodeError::Refused { node: vm.name.clone(), error })?;
     KernelNode::attend(&vm.name, process, Box::new(listening), &place.console, channel)
 }

@@ -9,6 +9,7 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
     let lab_file::Loaded { lab, .. } = lab_file::load(&args.file, &args.foreign, args.clock)?;
     lab_file::short_memory(&lab);
     netloom_run::user_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
+    netloom_run::pin_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     netloom_run::image_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     netloom_run::label_problem(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     netloom_run::external_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));

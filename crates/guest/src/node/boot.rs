@@ -134,8 +134,8 @@ impl Boot {
         let mut command = Command::new(&self.kernel);
         command.args(self.arguments()?).env_clear();
         prepare(&mut command);
-        let (processor, cgroup) = (self.processor, self.cgroup.clone());
-        let seal = Seal { folder: self.folder.clone(), init: self.init.clone(), console, processor, cgroup };
+        let (processors, cgroup) = (self.processor.into_iter().collect(), self.cgroup.clone());
+        let seal = Seal { folder: self.folder.clone(), init: self.init.clone(), console, processors, cgroup };
         start(command, &seal).map_err(BootError::Refused)
     }
 }

@@ -28,7 +28,7 @@ pub const LONGEST_CHUNK: usize = 1 << 15;
 /// What a node is, and what its programs inherit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// The node. Its interface i is the kernel's network device i + 1. Its cgroup means nothing inside.
+    /// The node. Its interface i is the kernel's network device i + 1. Its cgroup and its processors mean nothing inside.
     pub config: NodeConfig,
     /// Where programs start that name no folder.
     pub cwd: PathBuf,

@@ -21,7 +21,7 @@ use super::watch::{NetworkChange, Watch};
 use super::{configure, inspect, program, routes, socket};
 use crate::clone::leave_other_namespaces;
 use crate::error::{Attempted, KernelError};
-use crate::memory;
+use crate::{memory, processors};
 
 /// How long killed processes may take to go. Only one that hangs in the kernel takes longer.
 pub(crate) const KILLED_WITHIN: Duration = Duration::from_secs(1);
@@ -33,7 +33,11 @@ pub(super) fn run(config: &NodeConfig, fresh: &Fresh, control: OwnedFd, events: 
     let _ = nix::sys::prctl::set_name(c"netloom-node");
     let Ok(signals) = watch_children() else { return 1 };
     let namespaces = leave_other_namespaces().attempted(|| "make the namespaces");
-    let prepared = namespaces.and_then(|()| configure::prepare(config, fresh));
+    let stays = || match &config.processors[..] {
+        [] => Ok(()),
+        some => processors::stay_on(some).attempted(|| format!("stay on the processors {some:?}")),
+    };
+    let prepared = namespaces.and_then(|()| stays()).and_then(|()| configure::prepare(config, fresh));
     let failed = prepared.is_err();
     let reply = prepared.map_or_else(Reply::Refused, |notes| Reply::Prepared { notes });
     if send(&control, &reply, &[]).is_err() || failed {

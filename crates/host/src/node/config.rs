@@ -35,6 +35,8 @@ pub struct NodeConfig {
     pub multipath: Option<NonZeroU32>,
     /// The cgroup that its processes belong to; the one of the lab process when there is none.
     pub cgroup: Option<PathBuf>,
+    /// The processors that its processes run on; those of the lab process when there are none.
+    pub processors: Vec<usize>,
     /// What it sees as `/etc/hosts`; what the lab sees when there is none.
     pub hosts: Option<Hosts>,
     /// What its file system has of its own.

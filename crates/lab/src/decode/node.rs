@@ -6,6 +6,7 @@ use super::external::external;
 use super::firewall::firewall;
 use super::image::image;
 use super::nat::nat;
+use super::pin::pin;
 use super::switch::{misplaced, switch};
 use super::tunnel::tunnel;
 use super::variables::{settings, variables};
@@ -67,6 +68,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.memory = fields.read("memory", memory, errors);
     spec.cpus = fields.read("cpus", |value| cpus(value).map(|cpus| value.spanned(cpus)), errors);
     spec.cpu = fields.get("cpu").and_then(|value| cost(value, errors));
+    spec.pin = fields.read("pin", pin, errors);
     spec.sysctls = fields.get("sysctl").map_or_else(Vec::new, |value| settings(value, sysctl_name, errors));
     spec.routes = fields.read("routes", routes, errors);
     spec.rules = fields.get("rules").map_or_else(Vec::new, |value| rules::rules(value, errors));

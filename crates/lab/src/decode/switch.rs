@@ -99,12 +99,13 @@ fn fixed(node: &Node, errors: &mut Errors) -> Vec<([u8; 6], Spanned<String>)> {
 
 /// Errors about settings that nodes of other kinds have.
 pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> {
-    const OF_MACHINES: [&str; 19] = [
+    const OF_MACHINES: [&str; 20] = [
         "vm",
         "stack",
         "memory",
         "cpus",
         "cpu",
+        "pin",
         "congestion",
         "sysctl",
         "env",

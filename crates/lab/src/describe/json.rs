@@ -221,6 +221,7 @@ impl Plan {
                 "branch_ps": cpu.computing.map(|cost| cost.branch.as_picos()),
                 "count": cpu.computing.map(|cost| cost.count.name()),
             })),
+            "pin": node.pin.as_ref().map(|pin| &pin.processors),
             "sysctls": settings(&node.sysctls),
             "env": settings(&node.env),
             "inherit": node.inherit,

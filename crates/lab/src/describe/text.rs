@@ -323,6 +323,7 @@ fn machine(node: &NodePlan) -> String {
         (node.stack == Stack::Kernel).then(|| node.stack.name().to_owned()),
         node.memory.map(|memory| memory.to_string()),
         node.cpus.map(|cpus| format!("{cpus} cores")),
+        node.pin.as_ref().map(|pin| format!("on processor {pin}")),
         (!cost.packet.is_zero()).then(|| format!("{} per packet", cost.packet)),
         (cost.byte > TimePerByte::ZERO).then(|| format!("{} per byte", cost.byte)),
         cost.syscall.map(|cost| format!("{cost} per system call")),

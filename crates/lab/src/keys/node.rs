@@ -15,6 +15,10 @@ const IMAGE_USER: Kind = Kind::OneOf(&[
     Kind::Integer { least: 0, most: u32::MAX as u64 - 1 },
 ]);
 
+/// The number of a processor, or several from one to another.
+const PROCESSORS: Kind =
+    Kind::OneOf(&[Kind::Integer { least: 0, most: 1023 }, Kind::Text("^[0-9]{1,4}(-[0-9]{1,4})?$")]);
+
 /// A node.
 pub(crate) const NODE: Section = Section {
     name: "node",
@@ -63,6 +67,13 @@ pub(crate) const NODE: Section = Section {
             "{packet: 2 us, byte: 1 ns}",
             "How long its only processor is busy with each packet and each system call, in virtual time. Default: packets \
              take no time, system calls next to none.",
+        ),
+        Key::new(
+            "pin",
+            Kind::OneOf(&[PROCESSORS, Kind::List { items: &PROCESSORS, least: 1, most: None }]),
+            "[0, 2-3]",
+            "The processors of this machine that its programs run on, by their numbers; in the case of a kernel node, one of \
+             them for its kernel with its programs, and in the case of a virtual machine, all its threads. Default: any.",
         ),
         Key::new(
             "routes",

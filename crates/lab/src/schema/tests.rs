@@ -296,6 +296,8 @@ fn what_the_decoder_refuses_is_invalid() {
         format!("{network}clock: {{dilation: 10001}}\n"),
         format!("{network}clock: {{dilation: \"10\"}}\n"),
         "nodes: {a: {stack: vm}}\n".into(),
+        "nodes: {a: {pin: []}}\n".into(),
+        "nodes: {a: {pin: 1-x}}\n".into(),
         "nodes: {a: {vm: {kernel: k}}}\n".into(),
         "nodes: {a: {vm: {kernel: k, initrd: i, cpus: 0}}}\n".into(),
         "nodes: {a: {vm: {kernel: k, initrd: i, disk: d, format: vdi}}}\n".into(),

@@ -70,6 +70,7 @@ fn guard(
     let request = &RunRequest { plan, ..request.clone() };
     preflight::programs_exist(&request.plan, &request.lab_file)?;
     let users = preflight::users(&request.plan, &request.lab_file)?.or_else(|| images.users.clone());
+    preflight::processors(&request.plan, &request.lab_file)?;
     preflight::labels(&request.plan, &request.lab_file)?;
     sweep_stale().map_err(cannot_acquire)?;
     // First: the processes that it forks are to hold nothing of the lab.

@@ -3,7 +3,7 @@
 use super::{IMPATIENCE, Kernel, VirtualTime};
 use crate::guard_link::{FromGuard, GuardLink};
 use crate::job::Job;
-use crate::kernels::{Kernels, become_nodes, is_kernel, seed};
+use crate::kernels::{Kernels, become_nodes, in_turn, is_kernel, seed};
 use netloom_guest::counter::Counter;
 use netloom_guest::deputy::{Deputy, DeputyEnds, SLICE, Vitals, Watchdog};
 use netloom_guest::node::KernelNode;
@@ -66,7 +66,8 @@ pub(crate) fn boot(
     for (machine_number, (number, own)) in places.iter().copied().zip(&ends).enumerate() {
         let config = &configs[number];
         let folder = kernels.folder(number).expect("every kernel has a folder");
-        let processor = processors.get(shares[machine_number]).copied();
+        let turn = if config.processors.is_empty() { shares[machine_number] } else { machine_number };
+        let processor = in_turn(config, &processors, turn);
         let mut boot = kernels.boot_of(job, number, config, folder, processor);
         boot.devices = (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
         boot.arguments.extend(ARGUMENTS.map(String::from));

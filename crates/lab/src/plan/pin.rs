@@ -1,0 +1,42 @@
+use std::fmt;
+
+/// The processors of this machine that a node runs on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PinPlan {
+    /// The line of the lab file that says it.
+    pub line: usize,
+    /// Their numbers, in order, each once.
+    pub processors: Vec<usize>,
+}
+
+impl PinPlan {
+    /// The highest number of a processor: what the C library's set of processors holds.
+    pub const MOST: usize = 1023;
+}
+
+impl fmt::Display for PinPlan {
+    /// As the kernel writes lists of processors: `0,2-3`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut before = "";
+        for run in self.processors.chunk_by(|one, next| one + 1 == *next) {
+            match run {
+                [first, .., last] => write!(f, "{before}{first}-{last}")?,
+                one => write!(f, "{before}{}", one[0])?,
+            }
+            before = ",";
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_are_shown_as_the_kernel_shows_them() {
+        let shown = |processors: &[usize]| PinPlan { line: 1, processors: processors.to_vec() }.to_string();
+        assert_eq!(shown(&[3]), "3");
+        assert_eq!(shown(&[0, 1, 2, 4, 6, 7]), "0-2,4,6-7");
+    }
+}

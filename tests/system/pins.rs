@@ -1,0 +1,66 @@
+//! Nodes of all kinds that run on processors of their own.
+
+use crate::bed::{Bed, User};
+use crate::{images, vms};
+use netloom_host::processors;
+use std::fs;
+
+const LAB: &str = "
+name: pins
+nodes:
+  n: {pin: PIN}
+  i: {image: tools:1.0, entrypoint: none, pin: [PIN]}
+  k: {stack: kernel, pin: PIN-PIN}
+  v: {vm: {kernel: vm/vmlinuz, initrd: vm/root.cpio.gz}, pin: PIN}
+links: {lan: {ends: [n, i, k, v]}}
+";
+
+/// The processors that the threads of a process may use, as the kernel lists them.
+fn allowed(pid: i32) -> Vec<String> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    let list = |thread: fs::DirEntry| {
+        let status = fs::read_to_string(thread.path().join("status")).unwrap_or_default();
+        status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).map(|list| list.trim().to_owned())
+    };
+    threads.filter_map(list).collect()
+}
+
+#[test]
+fn nodes_of_all_kinds_stay_on_their_processors() {
+    let bed = Bed::with_kernel(User::all().pop().unwrap());
+    let pin = processors::allowed().unwrap().pop().unwrap().to_string();
+    images::prepare(&bed, &format!("{}{}", LAB.replace("PIN", &pin), vms::BOUNDS));
+    vms::with_root(&bed);
+    bed.netloom(&["up", "images.yaml"]).expect_code(0);
+    for node in ["n", "i"] {
+        let shown = bed.netloom(&["exec", "pins", node, "--", "cat", "/proc/self/status"]).expect_code(0).stdout;
+        assert!(shown.contains(&format!("Cpus_allowed_list:\t{pin}\n")), "{node}: {shown}");
+    }
+    let (kernels, machines) = (bed.kernels(), vms::machines(&bed));
+    assert_eq!((kernels.len(), machines.len()), (1, 1));
+    for pid in [kernels[0], machines[0]] {
+        let allowed = allowed(pid);
+        assert!(!allowed.is_empty() && allowed.iter().all(|list| *list == pin), "{allowed:?}");
+    }
+    bed.netloom(&["down"]).expect_code(0);
+    bed.assert_nothing_is_left("pins");
+}
+
+#[test]
+fn processors_that_cannot_be_had_are_told() {
+    let bed = Bed::new(User::Own);
+    bed.write("pins.yaml", "name: pins\nnodes:\n  a: {pin: [0, 1020-1022]}\n");
+    let check = bed.netloom(&["check", "pins.yaml"]).expect_code(0);
+    assert!(check.stderr.contains("nodes.a.pin: this machine has no processor 1020-1022"), "{check:#?}");
+    let run = bed.netloom(&["run", "pins.yaml"]).expect_code(4);
+    assert!(run.stderr.contains("pins.yaml:3: nodes.a.pin: this machine has no processor 1020-1022"), "{run:#?}");
+    let all = processors::allowed().unwrap();
+    let [first, .., last] = all[..] else { return };
+    bed.write("pins.yaml", &format!("name: pins\nnodes:\n  a: {{pin: {last}}}\n"));
+    let elsewhere = bed.wrapped(&["taskset", "-c", &first.to_string()], &["run", "pins.yaml"]).expect_code(4);
+    let wanted = format!(
+        "nodes.a.pin: this process may not use processor {last} (its cpuset or affinity): it may use {first}\n"
+    );
+    assert!(elsewhere.stderr.contains(&wanted), "{elsewhere:#?}");
+    bed.assert_nothing_is_left("pins");
+}
