@@ -169,7 +169,7 @@ fn what_an_image_lacks_is_told_before_the_lab_is_made() {
         wrong(
             "image: debian:12",
             "ls",
-            "images.yaml:1: key `image`: there is no image `debian:12` here: there are tools:1.0",
+            "images.yaml:1: key `image`: there is no image `debian:12` here: `netloom image pull debian:12` fetches it from its registry; there are tools:1.0",
         );
         wrong(
             "image: tools:1.0, entrypoint: [slep]",

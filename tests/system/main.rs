@@ -39,6 +39,7 @@ mod order;
 mod paths;
 mod pins;
 mod protocol;
+mod pulls;
 mod reach;
 mod refusals;
 mod results;

@@ -4,10 +4,12 @@
 //! that thread. What it cannot print in time is left out.
 
 mod build;
+mod pull;
 mod screen;
 mod steps;
 
 pub(crate) use build::BuildProgress;
+pub(crate) use pull::PullProgress;
 use screen::Screen;
 pub(crate) use steps::Steps;
 

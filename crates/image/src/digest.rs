@@ -78,19 +78,20 @@ impl<'de> Deserialize<'de> for Digest {
 }
 
 /// Passes on what it reads, and knows its digest at the end.
-pub(crate) struct Hashing<R> {
+pub struct Hashing<R> {
     input: R,
     hasher: Sha256,
     read: u64,
 }
 
 impl<R: Read> Hashing<R> {
-    pub(crate) fn new(input: R) -> Self {
+    /// The caller reads from the result.
+    pub fn new(input: R) -> Self {
         Self { input, hasher: Sha256::new(), read: 0 }
     }
 
     /// The digest of what was read, and how many bytes that was.
-    pub(crate) fn finish(self) -> (Digest, u64) {
+    pub fn finish(self) -> (Digest, u64) {
         (Digest(self.hasher.finalize().into()), self.read)
     }
 }

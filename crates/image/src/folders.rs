@@ -7,6 +7,10 @@ use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long the parts of an image are kept that was not fetched to its end.
+const KEPT: Duration = Duration::from_secs(24 * 3600);
 
 /// See [`crate::store`].
 #[derive(Clone, Debug)]
@@ -25,7 +29,7 @@ impl Folders {
     pub(crate) fn make(&self) -> Result<(), ImageError> {
         fs::create_dir_all(&self.0).at("make", &self.0)?;
         fs::set_permissions(&self.0, Permissions::from_mode(0o700)).at("close for others", &self.0)?;
-        for name in ["trees", "staging", "locks"] {
+        for name in ["trees", "staging", "locks", "downloads"] {
             let folder = self.0.join(name);
             DirBuilder::new().recursive(true).mode(0o700).create(&folder).at("make", &folder)?;
         }
@@ -50,6 +54,26 @@ impl Folders {
 
     pub(crate) fn lock_of(&self, chain: &Digest) -> PathBuf {
         self.0.join("locks").join(chain.hex())
+    }
+
+    /// Where an image with this manifest is fetched to.
+    pub(crate) fn download(&self, manifest: &Digest) -> PathBuf {
+        self.0.join("downloads").join(manifest.hex())
+    }
+
+    /// Removes what others have fetched and have not come back to. What cannot be removed stays for the next time.
+    pub(crate) fn sweep_downloads(&self) {
+        let Ok(entries) = fs::read_dir(self.0.join("downloads")) else { return };
+        for entry in entries.flatten() {
+            let changed = entry.path().join("blobs/sha256").metadata().and_then(|about| about.modified());
+            if changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < KEPT)) {
+                continue;
+            }
+            if let Ok(Some(held)) = Lock::try_exclusive(&self.0.join("locks").join(entry.file_name())) {
+                let _ = remove(&entry.path());
+                held.remove();
+            }
+        }
     }
 
     /// An empty folder to unpack to. The caller holds the tree's lock for writing.

@@ -19,7 +19,7 @@ impl Default for Limits {
 }
 
 /// Bytes of a manifest, an index or a configuration; those of real images have some ten thousand.
-pub(crate) const LONGEST_DOCUMENT: u64 = 8_000_000;
+pub const LONGEST_DOCUMENT: u64 = 8_000_000;
 
 /// Layers of an image. Docker makes at most 127.
 pub(crate) const MOST_LAYERS: usize = 1_000;

@@ -7,6 +7,7 @@
 //! | `index.json` | the images, and their names |
 //! | `trees/HEX` | an unpacked root file system, named by the digest of its layers: it was renamed to its place as a whole |
 //! | `staging/HEX` | one that is being unpacked or removed |
+//! | `downloads/HEX` | one that is being fetched, named by the digest of its manifest, whose lock is held |
 //! | `locks/HEX` | held for writing while the tree is made or removed, and for reading as long as it is used |
 //! | `lock` | held while `index.json` changes |
 //!
@@ -15,6 +16,7 @@
 mod index;
 
 use crate::contents::Contents;
+use crate::download::Download;
 use crate::folders::Folders;
 use crate::import::{self, Progress};
 use crate::left::Left;
@@ -114,6 +116,66 @@ impl Store {
         let names: Vec<Name> = name.map_or_else(|| contents.names.clone(), |name| vec![name]);
         let (record, _lock, is_new) = self.bring(contents, &names, progress)?;
         Ok(Imported { record, names, is_new })
+    }
+
+    /// A place for the parts of the image with this manifest; what has come before is there. It waits for others that fetch the same.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn download(&self, manifest: Digest, progress: &mut dyn FnMut(Progress)) -> Result<Download, ImageError> {
+        self.folders.make()?;
+        self.folders.sweep_downloads();
+        let path = self.folders.lock_of(&manifest);
+        let lock = match Lock::try_exclusive(&path)? {
+            Some(lock) => lock,
+            None => {
+                progress(Progress::Waiting);
+                Lock::exclusive(&path)?
+            }
+        };
+        Download::begin(self.folders.download(&manifest), manifest, self.limits.reserve, lock)
+    }
+
+    /// Unpacks what was fetched, all of whose parts are there; `source` is where it came from. What was fetched is removed.
+    ///
+    /// # Errors
+    /// See [`ImageError`]. The cache is as before then.
+    pub fn import_download(
+        &self,
+        download: Download,
+        source: &str,
+        names: Vec<Name>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Imported, ImageError> {
+        let done = (|| {
+            let contents = Contents { what: source.to_owned(), ..crate::layout::open(download.finish()?, None)? };
+            let (record, _lock, is_new) = self.bring(contents, &names, progress)?;
+            Ok(Imported { record, names, is_new })
+        })();
+        // What is right so far serves the next attempt, if this one failed for want of room.
+        if !matches!(done, Err(ImageError::Io { .. } | ImageError::NoRoom { .. })) {
+            download.remove();
+        }
+        done
+    }
+
+    /// Gives further names to an image that is in the cache, by the digest of its configuration; none if it is not.
+    ///
+    /// # Errors
+    /// When the index cannot be read or written.
+    pub fn name(&self, id: &Digest, names: &[Name]) -> Result<Option<Imported>, ImageError> {
+        let Some(record) = self.index()?.images.get(id).cloned() else { return Ok(None) };
+        let _lock = Lock::shared(&self.folders.lock_of(&record.chain))?;
+        if !self.folders.tree(&record.chain).is_dir() {
+            return Ok(None);
+        }
+        self.note(record.clone(), names)?;
+        Ok(Some(Imported { record, names: names.to_vec(), is_new: false }))
+    }
+
+    /// How large images may become.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// The image that a lab names, which is unpacked if it has to be.

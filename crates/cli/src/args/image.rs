@@ -1,12 +1,15 @@
 //! The command line of `netloom image`.
 
 use clap::{Args, Subcommand};
+use netloom_units::Duration;
 
 /// `netloom image`
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImageCommand {
     /// Unpack a container image into the user's cache folder, once
     Import(ImageImportArgs),
+    /// Fetch a container image from its registry, and unpack it into the user's cache folder
+    Pull(ImagePullArgs),
     /// List the images in the cache
     #[command(after_help = "Examples:\n  netloom image list\n  netloom image list --json | jq -r '.[].id'")]
     List(ImageListArgs),
@@ -34,6 +37,40 @@ pub(crate) struct ImageImportArgs {
     /// Print no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+/// `netloom image pull`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom image pull debian:12
+  netloom image pull quay.io/frrouting/frr:9.1.0
+  netloom image pull debian@sha256:0123…
+  netloom image pull 127.0.0.1:5000/tools:1.0
+
+Of an image for several platforms, the one for this machine is fetched. What is in the cache is not fetched again, and what has come
+before the network failed is not fetched twice. Registries are asked over HTTPS; on this machine also without TLS. Credentials are those of
+`docker login` and `podman login`, with the programs that keep them. The image's ID goes to standard output.")]
+pub(crate) struct ImagePullArgs {
+    /// `NAME[:TAG]` or `NAME@DIGEST`, as for `docker pull`
+    #[arg(value_name = "IMAGE")]
+    pub(crate) image: String,
+    /// What the image is called in lab files; default: its own name
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Ask registries on other machines without encryption: anybody on the way can read credentials and change what has no digest
+    #[arg(long)]
+    pub(crate) plain_http: bool,
+    /// How long the registry may say nothing
+    #[arg(long, value_name = "DURATION", default_value = "30 s", value_parser = patience)]
+    pub(crate) patience: Duration,
+    /// Print no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+fn patience(text: &str) -> Result<Duration, String> {
+    let patience = text.parse::<Duration>().map_err(|error| error.to_string())?;
+    if patience < Duration::from_millis(1) { Err("write 1 ms or more".to_owned()) } else { Ok(patience) }
 }
 
 /// `netloom image list`

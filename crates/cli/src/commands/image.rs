@@ -1,17 +1,21 @@
 //! `netloom image`
 
 use super::{DONE, Failure, Outcome, print};
-use crate::args::image::{ImageCommand, ImageImportArgs, ImageListArgs, ImageRemoveArgs};
+use crate::args::image::{ImageCommand, ImageImportArgs, ImageListArgs, ImagePullArgs, ImageRemoveArgs};
+use crate::progress::PullProgress;
 use crate::talk;
-use netloom_image::{ImageError, Left, Progress, Record, Store};
+use netloom_image::{ImageError, Imported, Left, Progress, Record, Store};
 use netloom_judge::ExitCode;
 use netloom_lab::{ImageName, ImageSource};
+use netloom_registry::{Options, Reference, RegistryError, pull};
 use netloom_results::render::{Align, Table};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 pub(super) fn image(command: &ImageCommand) -> Outcome {
     match command {
         ImageCommand::Import(args) => import(args),
+        ImageCommand::Pull(args) => fetch(args),
         ImageCommand::List(args) => list(args),
         ImageCommand::Remove(args) => remove(args),
     }
@@ -27,6 +31,16 @@ impl From<ImageError> for Failure {
     }
 }
 
+impl From<RegistryError> for Failure {
+    fn from(error: RegistryError) -> Self {
+        match error {
+            RegistryError::Image(error) => error.into(),
+            RegistryError::Network(_) | RegistryError::Answer(_) => Self::new(ExitCode::Machine, error.to_string()),
+            other => usage(other.to_string()),
+        }
+    }
+}
+
 fn usage(why: String) -> Failure {
     Failure::new(ExitCode::Usage, why)
 }
@@ -39,11 +53,26 @@ fn import(args: &ImageImportArgs) -> Outcome {
             talk::say(&words(progress));
         }
     };
-    let imported = Store::of_user()?.import(&source, name, &mut say)?;
+    brought(&Store::of_user()?.import(&source, name, &mut say)?, "imported")
+}
+
+fn fetch(args: &ImagePullArgs) -> Outcome {
+    let reference = Reference::parse(&args.image)?;
+    let name = args.name.as_deref().map(ImageName::parse).transpose().map_err(usage)?;
+    let patience = Duration::from_nanos(args.patience.as_nanos());
+    let options = Options { patience, plain_http: args.plain_http, name };
+    let mut shown = PullProgress::new(args.quiet);
+    let pulled = pull(&Store::of_user()?, &reference, &options, &mut |progress| shown.show(progress, words));
+    drop(shown);
+    brought(&pulled?, "fetched")
+}
+
+/// Says what an image is called that is in the cache now; `verb` is how it came there.
+fn brought(imported: &Imported, verb: &str) -> Outcome {
     let names: Vec<String> = imported.names.iter().map(ToString::to_string).collect();
     let called = if names.is_empty() { "without a name".to_owned() } else { names.join(", ") };
     let record = &imported.record;
-    let what = if imported.is_new { "imported" } else { "in the cache already" };
+    let what = if imported.is_new { verb } else { "in the cache already" };
     talk::say(&format!("{called} {what}: {} entries, {:.1} MB", record.entries, record.bytes as f64 / 1e6));
     left_out(&record.left).iter().for_each(|line| talk::say(line));
     print(&record.id.to_string())
@@ -84,7 +113,7 @@ fn list(args: &ImageListArgs) -> Outcome {
         return print(&format!("{:#}", Value::Array(all)));
     }
     if images.is_empty() {
-        talk::say("no image is in the cache: `netloom image import` brings one there");
+        talk::say("no image is in the cache: `netloom image pull` or `netloom image import` brings one there");
         return DONE;
     }
     let mut table = Table::new(&[

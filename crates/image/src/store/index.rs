@@ -56,7 +56,12 @@ impl Index {
 
     pub(super) fn named(&self, name: &Name) -> Result<&Record, ImageError> {
         let found = self.names.get(name).and_then(|id| self.images.get(id));
-        found.ok_or_else(|| ImageError::Missing(format!("there is no image `{name}` here: {}", self.known())))
+        found.ok_or_else(|| {
+            ImageError::Missing(format!(
+                "there is no image `{name}` here: `netloom image pull {name}` fetches it from its registry; {}",
+                self.known()
+            ))
+        })
     }
 
     /// By the digest of its configuration or manifest, or the first digits of one.
@@ -78,7 +83,7 @@ impl Index {
     fn known(&self) -> String {
         let names: Vec<String> = self.names.keys().map(ToString::to_string).collect();
         match names.len() {
-            0 => "`netloom image import` brings images into the cache".to_owned(),
+            0 => "`netloom image import` takes one from a file or folder".to_owned(),
             _ => format!("there are {}", names.join(", ")),
         }
     }

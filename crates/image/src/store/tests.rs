@@ -86,7 +86,10 @@ fn an_image_goes_with_its_last_name() {
     place.store.import(&source, Some(Name::parse("other").unwrap()), &mut |_| {}).unwrap();
     assert!(!place.store.remove(&named("other")).unwrap());
     let error = place.store.remove(&named("other")).unwrap_err().to_string();
-    assert_eq!(error, "there is no image `other:latest` here: there are hello:1.0");
+    assert_eq!(
+        error,
+        "there is no image `other:latest` here: `netloom image pull other:latest` fetches it from its registry; there are hello:1.0"
+    );
     let used = place.store.get(&named("hello:1.0"), &mut |_| {}).unwrap();
     let used_by = place.store.remove(&named("hello:1.0")).unwrap_err();
     assert!(matches!(used_by, ImageError::InUse(_)), "{used_by}");
@@ -94,7 +97,10 @@ fn an_image_goes_with_its_last_name() {
     assert!(place.store.remove(&named("hello:1.0")).unwrap());
     assert_eq!((place.left("trees"), place.left("staging"), place.left("locks")), (0, 0, 0));
     let gone = place.store.get(&named("hello:1.0"), &mut |_| {}).unwrap_err().to_string();
-    assert_eq!(gone, "there is no image `hello:1.0` here: `netloom image import` brings images into the cache");
+    assert_eq!(
+        gone,
+        "there is no image `hello:1.0` here: `netloom image pull hello:1.0` fetches it from its registry; `netloom image import` takes one from a file or folder"
+    );
 }
 
 #[test]
