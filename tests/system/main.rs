@@ -12,6 +12,7 @@ mod captures;
 mod carrier;
 mod changes;
 mod client;
+mod containers;
 mod dhcp;
 mod dilations;
 mod doctor;

@@ -8,6 +8,7 @@
 //! system. What it reads may be anything: sizes, depths and steps are bounded.
 #![forbid(unsafe_code)]
 
+mod containers;
 mod daemons;
 mod files;
 mod formats;
@@ -79,6 +80,8 @@ pub struct Options {
     pub role: Role,
     /// The environment variables that a file may ask for.
     pub environment: BTreeMap<String, String>,
+    /// Whether nodes have this machine's files where a file names a container image.
+    pub no_images: bool,
 }
 
 /// A file of another tool as a lab file.
@@ -139,6 +142,10 @@ impl Imported {
         }
         for source in &mut lab.plan.traffic {
             source.line = self.line(source.line);
+        }
+        for image in lab.plan.nodes.iter_mut().filter_map(|node| node.image.as_mut()) {
+            image.line = self.line(image.line);
+            image.volumes.iter_mut().for_each(|volume| volume.line = self.line(volume.line));
         }
         Ok(lab)
     }

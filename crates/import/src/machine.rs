@@ -30,12 +30,13 @@ pub(crate) fn set_mac(topology: &mut Topology, end: EndOf, mac: &str, place: Pla
 }
 
 /// Runs commands that set a node up: what sets up interfaces becomes part of the links, and the rest becomes its set-up.
-/// Returns whether an address was set.
+/// Returns whether an address was set. `starts_services`: what starts a service of the system is left to the node, which has its own means.
 pub(crate) fn set_up(
     topology: &mut Topology,
     node: usize,
     interfaces: &Interfaces,
     commands: impl IntoIterator<Item = (String, Place)>,
+    starts_services: bool,
 ) -> bool {
     let mut is_addressed = false;
     let mut left = Vec::new();
@@ -52,9 +53,9 @@ pub(crate) fn set_up(
                 let direction = if end == 0 { &mut link.forward } else { &mut link.backward };
                 put(direction, dialect, Value::text(words).because(Origin::at(place)));
             }
-            Effect::Service { name } => no_service(&mut topology.notes, &name, place),
+            Effect::Service { name } if !starts_services => no_service(&mut topology.notes, &name, place),
             Effect::Nothing => {}
-            Effect::Command => left.push(Value::text(line).because(Origin::at(place))),
+            Effect::Command | Effect::Service { .. } => left.push(Value::text(line).because(Origin::at(place))),
         }
     }
     if !left.is_empty() {

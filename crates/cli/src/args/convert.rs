@@ -52,6 +52,9 @@ pub(crate) struct Foreign {
     /// What the nodes of a graph are that says nothing of it
     #[arg(long, value_enum, value_name = "KIND", default_value = "transit", hide_default_value = true)]
     pub(crate) nodes: RoleArg,
+    /// Give nodes this machine's files and programs where a file names container images
+    #[arg(long)]
+    pub(crate) no_images: bool,
 }
 
 impl Foreign {
@@ -62,7 +65,7 @@ impl Foreign {
             RoleArg::Routers => Role::Router,
             RoleArg::Hosts => Role::Host,
         };
-        Options { role, environment: std::env::vars_os().filter_map(text).collect() }
+        Options { role, environment: std::env::vars_os().filter_map(text).collect(), no_images: self.no_images }
     }
 }
 

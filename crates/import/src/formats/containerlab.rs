@@ -4,6 +4,7 @@ mod links;
 mod variables;
 
 use crate::Options;
+use crate::containers;
 use crate::daemons::Routing;
 use crate::files::Input;
 use crate::machine;
@@ -22,7 +23,9 @@ use variables::Variables;
 /// Kinds of nodes that are bridges.
 const BRIDGES: [&str; 3] = ["bridge", "ovs-bridge", "ovs"];
 /// Keys of nodes that are read, or that mean nothing to anybody but containerlab's own output.
-const READ: [&str; 8] = ["kind", "group", "image", "exec", "env", "binds", "cpu", "sysctls"];
+const READ: [&str; 7] = ["kind", "group", "exec", "env", "binds", "cpu", "sysctls"];
+/// Those that say more of a container.
+const OF_CONTAINERS: [&str; 3] = ["entrypoint", "cmd", "user"];
 /// Where nothing of a node can be.
 const WINDOWS: [&str; 3] = ["/proc", "/sys", "/dev"];
 
@@ -50,6 +53,7 @@ pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
         numbers: BTreeMap::new(),
         interfaces: Vec::new(),
         kinds: Vec::new(),
+        no_images: options.no_images,
     };
     for node in nodes.entries() {
         reader.node(&node.name, &node.value, Place { file: 0, span: node.span })?;
@@ -106,6 +110,16 @@ fn routing(files: &mut Map, input: &mut Input<'_>, topology: &mut Topology) -> O
     Some((routing, place))
 }
 
+/// Whether volumes among these values are those of routing daemons.
+fn names_frr(value: &Value) -> bool {
+    let is_theirs = |text: &str| text.split(':').nth(1).is_some_and(|target| Path::new(target).starts_with(FRR));
+    match &value.content {
+        Content::List(all) => all.iter().any(names_frr),
+        Content::Text(text) => is_theirs(text),
+        _ => false,
+    }
+}
+
 struct Reader<'a> {
     topology: Topology,
     variables: Variables<'a>,
@@ -117,6 +131,7 @@ struct Reader<'a> {
     interfaces: Vec<machine::Interfaces>,
     /// The kind of each node, as the file has it.
     kinds: Vec<String>,
+    no_images: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -175,13 +190,18 @@ impl<'a> Reader<'a> {
         if let Some(role) = Self::role(&self.kinds[number], interfaces.len()) {
             self.topology.nodes[number].settings.insert(0, entry("kind", Value::plain(role)));
         }
-        self.leave(node);
+        let container = self.container(node, number);
+        self.leave(node, container.is_some());
         if BRIDGES.contains(&self.kinds[number].as_str()) {
             return false;
         }
-        let mut files = self.files(node);
+        let mut files = if container.is_some() { Map::new() } else { self.files(node) };
         let routing = routing(&mut files, input, &mut self.topology);
-        let mut settings = self.settings(node);
+        // What is bound there gives addresses, and routes.
+        let speaks = container.iter().flatten().any(|(_, value)| names_frr(value));
+        let is_container = container.is_some();
+        let mut settings = container.unwrap_or_default();
+        settings.append(&mut self.settings(node));
         if !files.is_empty() {
             settings.push(entry("files", Value::map(files)));
         }
@@ -193,9 +213,52 @@ impl<'a> Reader<'a> {
                 commands.extend(command.text().map(|line| (self.variables.expand(line, command), command.place())));
             }
         }
-        let is_addressed = machine::set_up(&mut self.topology, number, &interfaces, commands);
+        let is_addressed = machine::set_up(&mut self.topology, number, &interfaces, commands, is_container);
         let settled = routing.map(|(routing, place)| routing.settle(&mut self.topology, number, &interfaces, place));
-        is_addressed || settled == Some(true)
+        is_addressed || settled == Some(true) || speaks
+    }
+
+    /// The image of a node with what says how it runs; none if the node has this machine's files.
+    fn container(&mut self, node: &'a Node, number: usize) -> Option<Map> {
+        if self.no_images || self.kinds[number] != "linux" {
+            return None;
+        }
+        let image = self.inherited(node, "image")?;
+        let mut settings = Map::new();
+        let name = self.variables.expand(image.text().unwrap_or_default(), image);
+        containers::put_image(&mut settings, &name, image.place());
+        if settings.is_empty() {
+            return None;
+        }
+        for (key, own) in [("entrypoint", "entrypoint"), ("cmd", "command")] {
+            if let Some(said) = self.inherited(node, key) {
+                let command = self.variables.expand(said.text().unwrap_or_default(), said);
+                containers::put_words(&mut settings, own, &command, said.place());
+            }
+        }
+        if let Some(user) = self.inherited(node, "user") {
+            put(&mut settings, "user", Value::text(user.text().unwrap_or_default()).because(Origin::at(user.place())));
+        }
+        let volumes = self.volumes(node);
+        if !volumes.is_empty() {
+            settings.push(entry("volumes", Value::list(volumes)));
+        }
+        Some(settings)
+    }
+
+    /// What is bound into a node with an image.
+    fn volumes(&mut self, node: &'a Node) -> Vec<Value> {
+        let mut volumes = Vec::new();
+        for layer in self.layers(node).into_iter().rev() {
+            for bind in layer.get("binds").map_or(&[][..], Tree::items) {
+                let text = self.variables.expand(bind.text().unwrap_or_default(), bind);
+                match containers::volume(&text).filter(|_| !text.contains("__clab")) {
+                    Some(volume) => volumes.push(Value::text(volume).because(Origin::at(bind.place()))),
+                    None => self.topology.notes.add(bind.place(), format!("`{text}` is not bound into the node")),
+                }
+            }
+        }
+        volumes
     }
 
     /// Environment, files and processors of a node.
@@ -261,11 +324,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Notes what of a node is not read.
-    fn leave(&mut self, node: &'a Node) {
+    fn leave(&mut self, node: &'a Node, is_container: bool) {
         for layer in self.layers(node) {
             for key in layer.entries() {
                 let place = Place { file: 0, span: key.span };
                 match key.name.as_str() {
+                    name if is_container && (name == "image" || OF_CONTAINERS.contains(&name)) => {}
                     "image" => self.topology.notes.add(place, "images are not run: nodes have this machine's files"),
                     // Where it is drawn, and how.
                     "labels" if key.value.entries().iter().all(|label| label.name.starts_with("graph-")) => {}

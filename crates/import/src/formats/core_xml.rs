@@ -1,5 +1,7 @@
 //! CORE's scenarios (coreemu.github.io/core; `corexml.py` writes them).
 
+use crate::Options;
+use crate::containers;
 use crate::daemons::Routing;
 use crate::machine;
 use crate::overlaps;
@@ -14,7 +16,7 @@ use roxmltree::Node;
 use std::collections::BTreeMap;
 
 /// Reads the scenario in `text`.
-pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
+pub(crate) fn read(text: &str, stem: &str, options: &Options) -> Read<Topology> {
     let lines = Lines::of(text, 0);
     let document = xml::parse(text, &lines)?;
     let root = document.root_element();
@@ -29,8 +31,11 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
             _ => continue,
         };
         let Some(id) = element.attribute("id") else { return Err(place.wrong("this node has no `id`")) };
-        let number =
-            if is_device { device(&element, place, &mut topology)? } else { network(&element, place, &mut topology)? };
+        let number = if is_device {
+            device(&element, place, &mut topology, options)?
+        } else {
+            network(&element, place, &mut topology)?
+        };
         if let Some(number) = number {
             let position = element.children().find(|child| child.has_tag_name("position"));
             let axis = |name: &str| position.and_then(|position| position.attribute(name));
@@ -68,7 +73,7 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
     Ok(topology)
 }
 
-fn device(element: &Node<'_, '_>, place: Place, topology: &mut Topology) -> Read<Option<usize>> {
+fn device(element: &Node<'_, '_>, place: Place, topology: &mut Topology, options: &Options) -> Read<Option<usize>> {
     let attribute = |name: &str| element.attribute(name).unwrap_or_default();
     let number = topology.add_node(attribute("name"), &format!("n{}", attribute("id")), place)?;
     let mut routing = Routing::default();
@@ -85,7 +90,9 @@ fn device(element: &Node<'_, '_>, place: Place, topology: &mut Topology) -> Read
         }
     }
     routing.settle(topology, number, &machine::Interfaces::new(), place);
-    if !attribute("image").is_empty() {
+    if !options.no_images {
+        containers::put_image(&mut topology.nodes[number].settings, attribute("image"), place);
+    } else if !attribute("image").is_empty() {
         topology.notes.add(place, "images are not run: nodes have this machine's files");
     }
     if forwards {

@@ -1,6 +1,8 @@
 //! Kathará's labs: `lab.conf` with devices and collision domains, a script `DEVICE.startup` for each device, a folder `DEVICE`
 //! with its files, and `lab.dep` (kathara-lab.conf(5), kathara-lab-dirs(7), kathara-lab.dep(5)).
 
+use crate::Options;
+use crate::containers;
 use crate::daemons::{self, Routing};
 use crate::files::Input;
 use crate::machine::{self, Interfaces};
@@ -24,6 +26,8 @@ struct Device {
     env: Map,
     /// Commands, in their order.
     exec: Vec<(String, Place)>,
+    /// Its image, and how that is started.
+    container: Map,
 }
 
 /// The devices in their order, and their numbers by their names.
@@ -34,13 +38,13 @@ struct Devices {
 }
 
 /// Reads the lab whose `lab.conf` is the input.
-pub(crate) fn read(input: &mut Input<'_>) -> Read<Topology> {
+pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
     let mut topology = Topology::called(&input.stem);
     let mut devices = Devices::default();
     let text = input.text().to_owned();
     let places = Lines::of(&text, 0);
     for (number, line) in (1..).zip(text.split('\n')) {
-        read_line(line.trim(), places.line(number), &mut topology, &mut devices)?;
+        read_line(line.trim(), places.line(number), &mut topology, &mut devices, options)?;
     }
     let Devices { numbers, devices } = devices;
     if devices.is_empty() {
@@ -57,6 +61,11 @@ pub(crate) fn read(input: &mut Input<'_>) -> Read<Topology> {
     for ((name, device), interfaces) in devices.into_iter().zip(&joined) {
         let settings = &mut topology.nodes[device.node].settings;
         settings.push(entry("kind", Value::plain("router")));
+        // Without an image, nothing else of a container means anything.
+        let is_container = device.container.iter().any(|(key, _)| key == "image");
+        if is_container {
+            settings.extend(device.container);
+        }
         for (key, map) in [("sysctl", device.sysctls), ("env", device.env)] {
             if !map.is_empty() {
                 settings.push(entry(key, Value::map(map)));
@@ -65,7 +74,7 @@ pub(crate) fn read(input: &mut Input<'_>) -> Read<Topology> {
         let own = script(input, &format!("{name}.startup"));
         let scripts: Vec<_> = [shared.clone(), own].into_iter().flatten().collect();
         let is_routing = scripts.iter().any(|(script, _)| script.lines().any(daemons::is_start));
-        let routing = if is_routing { routing(input, &name, &mut topology) } else { None };
+        let routing = if is_routing && !is_container { routing(input, &name, &mut topology) } else { None };
         let mut files =
             files(input, &name, topology.nodes[device.node].origin.place.unwrap_or_default(), &mut topology);
         if routing.is_some() {
@@ -76,7 +85,7 @@ pub(crate) fn read(input: &mut Input<'_>) -> Read<Topology> {
         }
         let commands = scripts.iter().flat_map(|(script, place)| commands(script, *place)).chain(device.exec);
         let is_left = |(line, _): &(String, Place)| routing.is_none() || !daemons::is_start(line);
-        machine::set_up(&mut topology, device.node, interfaces, commands.filter(is_left));
+        machine::set_up(&mut topology, device.node, interfaces, commands.filter(is_left), is_container);
         if let Some((routing, place)) = routing {
             routing.settle(&mut topology, device.node, interfaces, place);
         }
@@ -85,7 +94,7 @@ pub(crate) fn read(input: &mut Input<'_>) -> Read<Topology> {
     Ok(topology)
 }
 
-fn read_line(line: &str, place: Place, topology: &mut Topology, devices: &mut Devices) -> Read<()> {
+fn read_line(line: &str, place: Place, topology: &mut Topology, devices: &mut Devices, options: &Options) -> Read<()> {
     if line.is_empty() || line.starts_with('#') {
         return Ok(());
     }
@@ -125,7 +134,7 @@ fn read_line(line: &str, place: Place, topology: &mut Topology, devices: &mut De
     if !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit()) {
         return port(device, name, key, &value, place);
     }
-    option(device, key, &value, place, topology);
+    option(device, key, &value, place, topology, options);
     Ok(())
 }
 
@@ -149,9 +158,12 @@ fn port(device: &mut Device, name: &str, key: &str, value: &str, place: Place) -
     Ok(())
 }
 
-fn option(device: &mut Device, key: &str, value: &str, place: Place, topology: &mut Topology) {
+fn option(device: &mut Device, key: &str, value: &str, place: Place, topology: &mut Topology, options: &Options) {
     let told = |said: &str| Value::text(said).because(Origin::at(place));
     match key {
+        "image" if !options.no_images => containers::put_image(&mut device.container, value, place),
+        "entrypoint" if !options.no_images => containers::put_words(&mut device.container, key, value, place),
+        "args" if !options.no_images => containers::put_words(&mut device.container, "command", value, place),
         "image" => topology.notes.add(place, "images are not run: devices have this machine's files"),
         "exec" => device.exec.push((value.to_owned(), place)),
         "env" | "sysctl" => {

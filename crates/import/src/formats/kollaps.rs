@@ -3,6 +3,8 @@
 
 mod schedule;
 
+use crate::Options;
+use crate::containers;
 use crate::quantity;
 use crate::source::{Lines, Place, Read};
 use crate::topology::{End, Topology};
@@ -13,7 +15,7 @@ use roxmltree::{Document, Node};
 use std::collections::BTreeMap;
 
 /// Reads the topology in `text`.
-pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
+pub(crate) fn read(text: &str, stem: &str, options: &Options) -> Read<Topology> {
     let lines = Lines::of(text, 0);
     let document = xml::parse(text, &lines)?;
     let mut reader = Reader {
@@ -22,6 +24,7 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
         nodes: BTreeMap::new(),
         links: Vec::new(),
         by_ends: BTreeMap::new(),
+        no_images: options.no_images,
     };
     reader.nodes(&document)?;
     for element in inside(&document, "links") {
@@ -53,6 +56,7 @@ struct Reader<'a> {
     links: Vec<LinkOf>,
     /// The links from a name to another one, by their numbers.
     by_ends: BTreeMap<[String; 2], Vec<usize>>,
+    no_images: bool,
 }
 
 /// What a name stands for.
@@ -162,10 +166,14 @@ impl<'a> Reader<'a> {
         }
         let said = count(element, "replicas", self.lines)?.unwrap_or(1);
         let instances = joins.get(name).copied().unwrap_or(said);
+        let is_container = !self.no_images && attribute("image").is_some();
         let is_shared = attribute("share").is_some_and(|(share, _)| share == "true") && instances > 1;
         for (is_said, note) in [
-            (attribute("image").is_some(), "images are not run: nodes have this machine's files"),
-            (attribute("command").is_some(), "`command` is not run: it is what the image gets as parameters"),
+            (self.no_images && attribute("image").is_some(), "images are not run: nodes have this machine's files"),
+            (
+                !is_container && attribute("command").is_some(),
+                "`command` is not run: it is what the image gets as parameters",
+            ),
             (is_shared, "`share` is not read: each instance has a link of its own"),
         ] {
             if is_said {
@@ -176,6 +184,15 @@ impl<'a> Reader<'a> {
         for instance in 1..=instances {
             let label = if instances == 1 { name.to_owned() } else { format!("{name}-{instance}") };
             let number = self.topology.add_node(&label, "service", place)?;
+            let settings = &mut self.topology.nodes[number].settings;
+            if let Some((image, at)) = attribute("image").filter(|_| is_container) {
+                containers::put_image(settings, image, at);
+            }
+            if let Some((command, at)) = attribute("command").filter(|_| is_container) {
+                // A list as Python writes it.
+                let list = command.trim().strip_prefix('[').and_then(|list| list.strip_suffix(']'));
+                containers::put_words(settings, "command", &list.unwrap_or(command).replace(',', " "), at);
+            }
             if let Some((script, at)) = attribute("script") {
                 let on = Value::text(self.topology.nodes[number].name.clone());
                 let run = vec![entry("on", on), entry("run", Value::text(script))];

@@ -21,7 +21,7 @@ pub(super) use collect::longest as longest_packing;
 use netloom_control::ClientId;
 use netloom_host::node::{NodeError, NodeEvent, Spawn, SpawnError};
 use netloom_judge::{Kind, RunError};
-use netloom_lab::{Plan, RunCommand};
+use netloom_lab::{NodeKey, Plan, RunCommand};
 use netloom_units::{Duration, Instant};
 pub(super) use processes::Purpose;
 use processes::{DueSignal, ProcessKey, Processes};
@@ -29,6 +29,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::{PipeReader, PipeWriter, pipe};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -50,6 +51,8 @@ pub(super) struct Programs {
     hosts: HostsFiles,
     /// The ways from this machine into nodes.
     pub(super) ways: Ways,
+    /// Both ends of a pipe into which nobody writes.
+    silence: Option<(PipeReader, PipeWriter)>,
 }
 
 /// What a program is started with.
@@ -83,6 +86,7 @@ impl Programs {
             packs: None,
             hosts,
             ways,
+            silence: None,
         }
     }
 
@@ -219,11 +223,24 @@ impl Programs {
         let described = &command.described;
         let (node, user, cwd) = (described.node, described.user.clone(), self.folder_of(context, described));
         let env = environment::of_program(&context.job.plan, node, user.as_deref(), &described.env, &cwd);
-        let stdio = [null()?, stdout, stderr];
-        let launch = Launch { node, argv: argv(&described.command), env, cwd, stdio, terminal: false, user };
+        let arguments = argv(&described.command);
+        // An image whose program is a shell, as of many distributions, goes on as long as it may hear something.
+        let stdin = if described.key == Some(NodeKey::Image) { self.silence()? } else { null()? };
+        let stdio = [stdin, stdout, stderr];
+        let launch = Launch { node, argv: arguments, env, cwd, stdio, terminal: false, user };
         self.commands[number].asked = Some(context.links.now());
         let named = self.hosts.write(&context.job.plan, node);
         Ok(named.and_then(|()| self.nodes[node].begin_spawn(launch.into())))
+    }
+
+    /// An input that neither says anything nor ends.
+    fn silence(&mut self) -> Result<OwnedFd, RunError> {
+        let wrong = |error| RunError::Machine(format!("making a pipe for the programs of images: {error}"));
+        if self.silence.is_none() {
+            self.silence = Some(pipe().map_err(wrong)?);
+        }
+        let (reader, _) = self.silence.as_ref().expect("it was made above");
+        reader.try_clone().map(OwnedFd::from).map_err(wrong)
     }
 
     fn has_started(
