@@ -90,6 +90,42 @@ expect:
     assert!(machines(&bed).is_empty());
 }
 
+/// All that is asserted would be off by a factor of ten if the machine's clocks were this machine's.
+#[test]
+fn a_virtual_machine_in_dilated_time() {
+    let bed = Bed::with_kernel(User::all().pop().unwrap());
+    with_root(&bed);
+    let lab = "
+name: slow
+clock: {dilation: 10}
+nodes:
+  v: {vm: {kernel: vm/vmlinuz, initrd: vm/root.cpio.gz, append: quiet, cpus: 2}}
+  k: {}
+links:
+  lan: {ends: [v, k], rate: 20 Mbit/s, delay: 5 ms}
+timeline:
+  - {on: k, run: iperf3 -s, as: server, service: true, ready: {tcp: 5201}}
+  - {on: v, run: 'cat /proc/uptime; sleep 1; cat /proc/uptime', save: uptime, as: sleep}
+  - {on: v, run: ping -c 5 -i 0.2 k, save: ping, as: ping, after: sleep}
+  - {on: v, run: iperf3 -c k -n 1M --json, as: out, after: ping}
+expect:
+  - sleep.duration between 1 s and 4 s
+  - out.json.end.sum_received.bits_per_second between 5000000 and 20500000
+";
+    bed.write("slow.yaml", &format!("{lab}{BOUNDS}"));
+    let run = bed.netloom(&["run", "slow.yaml"]).expect_code(0);
+    let results = bed.latest("slow");
+    let saved = |name: &str| fs::read_to_string(results.join(name)).unwrap();
+    let uptimes: Vec<f64> =
+        saved("uptime").lines().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
+    assert!((1.0..4.0).contains(&(uptimes[1] - uptimes[0])), "{uptimes:?}: {run:#?}");
+    let ping = saved("ping");
+    let best: f64 = ping.split("mdev = ").nth(1).and_then(|rest| rest.split('/').next()).unwrap().parse().unwrap();
+    assert!((10.0..60.0).contains(&best), "{ping}");
+    bed.assert_nothing_is_left("slow");
+    assert!(machines(&bed).is_empty());
+}
+
 #[test]
 fn a_disk_that_machines_boot_from_stays_as_it_is() {
     let bed = Bed::new(User::Own);

@@ -137,7 +137,7 @@ bool shim_holds_ticks(void)
 static int64_t counted_from(enum shim_clock shown, int64_t host)
 {
 	enum boot state = atomic_load(&boot);
-	if (state == COUNTING)
+	if (state == COUNTING || shim_orders()->machine)
 		return host;
 	if (shown == SHIM_WALL) {
 		/* Only the first one counts: others are for file names and the like. */

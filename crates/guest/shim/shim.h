@@ -1,6 +1,6 @@
 /*
- * What the parts of the shim share. The shim is preloaded into the process of a kernel (User-Mode Linux) and stands
- * between it and the C library, which is where such a kernel gets its time and its randomness.
+ * What the parts of the shim share. The shim is preloaded into the process of a kernel (User-Mode Linux) or of a virtual machine
+ * (QEMU) and stands between it and the C library, which is where both get their time, and such a kernel its randomness.
  *
  * Every wrapper may be called before any constructor has run, from a signal handler, and on a kernel stack of 16 KB.
  * So: no memory is allocated, nothing is looked up late, nothing large is put on the stack, nothing is locked.
@@ -13,6 +13,8 @@
 #endif
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,6 +53,10 @@ struct shim_library {
 	long (*random)(void);
 	void (*srandom)(unsigned int);
 	long (*ptrace)(int, pid_t, void *, void *);
+	int (*pthread_cond_timedwait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+	int (*pthread_cond_clockwait)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
+	int (*sem_timedwait)(sem_t *, const struct timespec *);
+	int (*sem_clockwait)(sem_t *, clockid_t, const struct timespec *);
 };
 
 /* How lab time follows from the host's CLOCK_MONOTONIC: lab = (host - epoch) * denominator / numerator. */
@@ -69,6 +75,8 @@ struct shim_lapse {
 /* What the environment asked for. */
 struct shim_orders {
 	struct shim_lapse lapse;
+	/* The process is a virtual machine, which counts by its clocks from their first reading on. */
+	bool machine;
 	bool seeded;
 	uint64_t seed;
 };

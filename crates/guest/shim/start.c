@@ -66,6 +66,10 @@ static void find_library(void)
 	FIND(random);
 	FIND(srandom);
 	FIND(ptrace);
+	FIND(pthread_cond_timedwait);
+	FIND(pthread_cond_clockwait);
+	FIND(sem_timedwait);
+	FIND(sem_clockwait);
 #undef FIND
 }
 
@@ -121,6 +125,7 @@ static void read_orders(void)
 		orders.lapse.wall = (int64_t)whole_number("NETLOOM_WALL", wall, INT64_MAX / 4);
 		orders.lapse.scaled = !getenv("NETLOOM_DEPUTY");
 	}
+	orders.machine = getenv("NETLOOM_MACHINE") != NULL;
 	const char *seed = getenv("NETLOOM_SEED");
 	if (seed) {
 		orders.seed = whole_number("NETLOOM_SEED", seed, UINT64_MAX);

@@ -1,6 +1,7 @@
-//! The shim: a small C library that is preloaded into a kernel's process and stands between it and the C library.
+//! The shim: a small C library that is preloaded into a kernel's process and stands between it and the C library. In dilated time it
+//! is preloaded into virtual machines (QEMU), too, which take all their clocks from the C library.
 //!
-//! - `clock.c`, `timer.c`, `sleep.c`, `wait.c`: lab time, for all that a kernel asks about time or waits for;
+//! - `clock.c`, `timer.c`, `sleep.c`, `wait.c`, `locks.c`: lab time, for all that a kernel or a machine asks about time or waits for;
 //! - `entropy.c`: randomness from a seed;
 //! - `xstate.c`: repairs an old kernel's way to set vector registers on processors with AMX;
 //! - `deputy.c`, `device.c`: virtual time, see [`crate::deputy`];
@@ -67,12 +68,15 @@ pub const COVERED: &[&str] = &[
     "poll",
     "ppoll",
     "pselect",
+    "pthread_cond_clockwait",
+    "pthread_cond_timedwait",
     "ptrace",
     "rand",
     "random",
     "read",
     "recvmsg",
     "select",
+    "sem_timedwait",
     "sendmsg",
     "setitimer",
     "sigaction",
@@ -123,6 +127,8 @@ pub struct Orders {
     pub lapse: Option<Lapse>,
     /// Its randomness; real if there is none.
     pub seed: Option<u64>,
+    /// Whether it is a virtual machine, which does not lose time as kernels do while they boot.
+    pub machine: bool,
 }
 
 impl Orders {
@@ -136,7 +142,8 @@ impl Orders {
                 ("NETLOOM_WALL", lapse.wall_ns.to_string()),
             ]
         });
-        lapse.chain(self.seed.map(|seed| ("NETLOOM_SEED", seed.to_string()))).collect()
+        let machine = self.machine.then(|| ("NETLOOM_MACHINE", "1".to_owned()));
+        lapse.chain(self.seed.map(|seed| ("NETLOOM_SEED", seed.to_string()))).chain(machine).collect()
     }
 }
 

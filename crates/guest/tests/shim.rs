@@ -29,10 +29,14 @@ fn run(shim: &Shim, orders: &Orders, probe: &str) -> Vec<String> {
     said.lines().filter_map(|line| line.split_once("probe says: ")).map(|(_, said)| said.to_owned()).collect()
 }
 
+fn dilated(dilation: Dilation) -> Orders {
+    Orders { lapse: Some(Lapse::from_now(dilation)), ..Orders::default() }
+}
+
 fn run_dilated(probe: &str) {
     let shim = Shim::in_memory().unwrap();
     for dilation in dilations() {
-        run(&shim, &Orders { lapse: Some(Lapse::from_now(dilation)), seed: None }, probe);
+        run(&shim, &dilated(dilation), probe);
     }
 }
 
@@ -55,21 +59,8 @@ fn timers_run_on_lab_time() {
 /// ticks begin only then.
 #[test]
 fn a_kernel_that_boots_loses_no_time() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("boot");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-O1", "-o"]).arg(&program).arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/probe/boot.c"));
-    assert!(compiler.status().expect("the C compiler that Rust links with").success());
-    let shim = Shim::in_memory().unwrap();
     for dilation in [Dilation::ONE, millionths(10_000_000)] {
-        let lapse = Lapse::from_now(dilation);
-        let mut command = Command::new(&program);
-        shim.arm(&mut command, &Orders { lapse: Some(lapse), seed: None });
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        let said = String::from_utf8(output.stdout).unwrap();
-        let numbers: Vec<Vec<i64>> =
-            said.lines().map(|line| line.split(' ').skip(1).map(|number| number.parse().unwrap()).collect()).collect();
+        let (lapse, said, numbers) = booted(dilation, false);
         let [wall, held, first, released, second, wall_later] = &numbers[..] else { panic!("{said}") };
         let wall_at_epoch = i64::try_from(lapse.wall_ns).unwrap();
         assert_eq!(first[0], wall[0] - wall_at_epoch, "no time is lost:\n{said}");
@@ -82,11 +73,39 @@ fn a_kernel_that_boots_loses_no_time() {
     }
 }
 
+/// A virtual machine reads all its clocks as they are, in whatever order.
+#[test]
+fn a_machine_that_boots_sees_the_clocks_at_once() {
+    let (lapse, said, numbers) = booted(millionths(10_000_000), true);
+    let [wall, held, first, ..] = &numbers[..] else { panic!("{said}") };
+    assert!(first[0] > wall[0] - i64::try_from(lapse.wall_ns).unwrap(), "{said}");
+    assert!(held[0] > 200_000_000, "the tick is not held back:\n{said}");
+}
+
+/// What `boot.c` says, and its numbers.
+fn booted(dilation: Dilation, machine: bool) -> (Lapse, String, Vec<Vec<i64>>) {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("boot");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-o"]).arg(&program).arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/probe/boot.c"));
+    assert!(compiler.status().expect("the C compiler that Rust links with").success());
+    let shim = Shim::in_memory().unwrap();
+    let lapse = Lapse::from_now(dilation);
+    let mut command = Command::new(&program);
+    shim.arm(&mut command, &Orders { lapse: Some(lapse), seed: None, machine });
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    let numbers_of = |line: &str| line.split(' ').skip(1).map(|number| number.parse().unwrap()).collect();
+    let numbers = said.lines().map(numbers_of).collect();
+    (lapse, said, numbers)
+}
+
 #[test]
 fn sleeps_and_timeouts_are_never_early() {
     let shim = Shim::in_memory().unwrap();
     for dilation in [Dilation::ONE, millionths(10_000_000), millionths(2_500_000)] {
-        run(&shim, &Orders { lapse: Some(Lapse::from_now(dilation)), seed: None }, "waits::waits");
+        run(&shim, &dilated(dilation), "waits::waits");
     }
 }
 
@@ -98,7 +117,7 @@ fn without_orders_nothing_changes() {
 #[test]
 fn a_seed_gives_the_same_randomness_every_time_and_another_seed_another() {
     let shim = Shim::in_memory().unwrap();
-    let drawn = |seed| run(&shim, &Orders { lapse: None, seed }, "entropy::entropy");
+    let drawn = |seed| run(&shim, &Orders { seed, ..Orders::default() }, "entropy::entropy");
     let seven = drawn(Some(7));
     assert!(seven.iter().any(|line| line.len() > 40), "{seven:?}");
     assert_eq!(seven, drawn(Some(7)));
@@ -122,7 +141,7 @@ fn a_folder_serves_as_well_as_memory() {
     let folder = tempfile::tempdir().unwrap();
     let shim = Shim::in_folder(folder.path()).unwrap();
     assert_eq!(shim.descriptor(), None);
-    run(&shim, &Orders { lapse: Some(Lapse::from_now(millionths(10_000_000))), seed: None }, "clocks::clocks");
+    run(&shim, &dilated(millionths(10_000_000)), "clocks::clocks");
     let refused = Shim::in_folder(&folder.path().join("two words")).unwrap_err();
     assert!(refused.to_string().contains("spaces"), "{refused}");
 }

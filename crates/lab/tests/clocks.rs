@@ -89,6 +89,7 @@ fn a_virtual_machine_has_what_it_says_and_the_rest_by_default() {
     let vm = node.vm.unwrap();
     assert_eq!((node.stack, node.memory, node.overlay), (Stack::Vm, None, true));
     assert_eq!((vm.memory, vm.cpus, vm.disk.as_ref(), vm.append.as_str()), (Bytes::new(1_000_000_000), 1, None, ""));
+    assert_eq!(quietly("{dilation: 10}", "vm: {kernel: k, initrd: /i}").stack, Stack::Vm);
     assert!(vm.kernel.ends_with("k") && vm.initrd == std::path::Path::new("/i"), "{vm:?}");
 }
 

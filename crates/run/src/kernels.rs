@@ -70,12 +70,13 @@ impl Kernels {
         let with_shim = |kernel: &Kernel| Ok((kernel.path.clone(), Shim::in_memory()?));
         let own = job.kernel.as_ref().map(with_shim).transpose();
         let own = own.map_err(|error: netloom_guest::shim::ShimError| RunError::Machine(error.to_string()))?;
-        let vms = job.qemu.clone().map(Prepared::new).transpose();
-        let vms = vms.map_err(|error| RunError::Machine(format!("packing the agent of virtual machines: {error}")))?;
         let mut lapse = Lapse::from_now(dilation);
         if let Some(day) = plan.start {
             lapse.wall_ns = day.unix_seconds() * 1_000_000_000;
         }
+        let slowed = (plan.clock != Clock::Real).then_some(lapse);
+        let vms = job.qemu.clone().map(|qemu| Prepared::new(qemu, slowed)).transpose();
+        let vms = vms.map_err(|error| RunError::Machine(format!("preparing virtual machines: {error}")))?;
         let are_vms = plan.nodes.iter().map(|node| node.stack == Stack::Vm).collect();
         Ok(Some(Self { folders, are_vms, own, vms, lapse }))
     }
@@ -119,7 +120,8 @@ impl Kernels {
                 (Some(end), Some(folder)) if is_kernel(&job.plan.nodes[number]) => {
                     let turn = kernels.next().unwrap_or_default();
                     let boot = self.boot_of(job, number, config, folder, in_turn(config, &processors, turn));
-                    let orders = Orders { lapse: Some(self.lapse), seed: Some(seed(&job.plan, number)) };
+                    let seed = Some(seed(&job.plan, number));
+                    let orders = Orders { lapse: Some(self.lapse), seed, machine: false };
                     Some(self.start(&boot, Box::new(SocketChannel::new(end)), &orders, |_| {})?)
                 }
                 (Some(end), Some(folder)) => {
@@ -209,9 +211,11 @@ pub(crate) fn folder_in(job: &Job, node: usize) -> &Path {
     if job.plan.nodes[node].stack == Stack::Vm { Path::new("/") } else { &job.cwd }
 }
 
-/// How long a node's kernel may take until it serves the lab.
-fn up_within(node: &NodePlan) -> Duration {
-    node.vm.as_ref().map_or(UP_WITHIN, |vm| Duration::from_nanos(vm.boot_within.as_nanos()))
+/// How long a node's kernel may take until it serves the lab, as the lab counts it, and in wall time.
+fn up_within(node: &NodePlan, clock: Clock) -> (Duration, Duration) {
+    let Some(vm) = &node.vm else { return (UP_WITHIN, UP_WITHIN) };
+    let lab = vm.boot_within;
+    (Duration::from_nanos(lab.as_nanos()), clock.dilation().unwrap_or_default().to_real(lab))
 }
 
 /// Kernels take long to boot compared to everything else here, so that the user may want them not to.
@@ -224,8 +228,9 @@ fn await_up(plan: &Plan, nodes: &mut [Option<KernelNode>], guard: &mut GuardLink
             if node.is_up().map_err(refusal::of_node)? {
                 continue;
             }
-            if begin.elapsed() >= up_within(described) {
-                return Err(refusal::of_node(node.lateness(up_within(described))));
+            let (lab, wall) = up_within(described, plan.clock);
+            if begin.elapsed() >= wall {
+                return Err(refusal::of_node(node.lateness(lab)));
             }
             late.push(&*node);
         }

@@ -52,7 +52,7 @@ pub(crate) fn results_folder(
 
 fn qemu_origin(qemu: &Qemu) -> QemuOrigin {
     let why = match &qemu.acceleration {
-        Acceleration::Kvm => None,
+        Acceleration::Kvm | Acceleration::SlowedKvm { .. } => None,
         Acceleration::Tcg(why) => Some(why.clone()),
     };
     QemuOrigin {

@@ -4,7 +4,8 @@ use crate::job::Job;
 use netloom_guest::node::{KernelNode, SocketChannel};
 use netloom_host::node::{NodeConfig, NodeError};
 use netloom_judge::{ExitCode, RunError};
-use netloom_lab::{DiskFormat, NodePlan, Plan, VmPlan};
+use netloom_lab::{Clock, DiskFormat, NodePlan, Plan, VmPlan};
+use netloom_units::Dilation;
 use netloom_vm::{Disk, Format, Image, Nic, Place, Prepared, Qemu, Vm};
 use std::fmt;
 use std::fs::File;
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 pub fn vms_here(plan: &Plan, lab_file: &Path) -> Result<Option<String>, Vec<String>> {
     let Some(first) = described(plan).next() else { return Ok(None) };
     let mut problems = missing_files(plan, lab_file);
-    match Qemu::find() {
+    match Qemu::find(slowed(plan)) {
         Ok(qemu) if problems.is_empty() => return Ok(Some(words(&qemu))),
         Ok(_) => {}
         Err(error) => problems.push(at(lab_file, first, None, &error)),
@@ -33,7 +34,12 @@ pub(crate) fn find(plan: &Plan, lab_file: &Path) -> Result<Option<Qemu>, RunErro
     if !problems.is_empty() {
         return Err(RunError::Reported { code: ExitCode::LabFile, message: problems.join("\n") });
     }
-    Qemu::find().map(Some).map_err(|error| RunError::Machine(at(lab_file, first, None, &error)))
+    Qemu::find(slowed(plan)).map(Some).map_err(|error| RunError::Machine(at(lab_file, first, None, &error)))
+}
+
+/// How much the time of a plan's machines is slowed; none in real time.
+fn slowed(plan: &Plan) -> Option<Dilation> {
+    plan.clock.dilation().filter(|_| plan.clock != Clock::Real)
 }
 
 /// A QEMU in words.

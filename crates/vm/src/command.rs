@@ -69,13 +69,13 @@ const COMMON: [&str; 6] = [
 ];
 
 /// What a kernel whose processor is translated gets to read, too: on a busy machine it mistakes the frequency of the processor's own
-/// counter, by a factor of three once, and its clock would run as much too fast. QEMU's timer (HPET) is exact.
-const TRANSLATED: &str = "clocksource=hpet tsc=unstable ";
+/// counter, by a factor of three once, and its clock would run as much too fast. QEMU's timer (HPET) is exact, in dilated time, too.
+const BY_TIMER: &str = "clocksource=hpet tsc=unstable ";
 
 impl Image {
     /// The command line of the kernel.
     pub(crate) fn command_line(&self, acceleration: &Acceleration) -> Result<String, VmError> {
-        let clock = if *acceleration == Acceleration::Kvm { "" } else { TRANSLATED };
+        let clock = if acceleration.counts_by_timer() { BY_TIMER } else { "" };
         let names_root = self.append.split_ascii_whitespace().any(|word| word.starts_with("root="));
         let root = if names_root { SWITCHES } else { STAYS };
         let line = format!(
@@ -103,7 +103,7 @@ impl Vm {
         all.add("-vga", "none");
         // It starts no programs and keeps no privileges, whatever a machine makes of it.
         all.add("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny");
-        all.add("-machine", "q35,memory-backend=ram");
+        all.add("-machine", format!("q35,memory-backend=ram{}", qemu.acceleration.board()));
         all.add("-accel", qemu.acceleration.option());
         all.add("-cpu", qemu.acceleration.processor());
         all.add("-smp", self.processors.to_string());
@@ -154,7 +154,7 @@ impl Words {
         self.add("-netdev", format!("vhost-user,id=n{number},chardev=c{number}"));
         let mac = nic.mac.unwrap_or(STATION).map(|byte| format!("{byte:02x}")).join(":");
         // QEMU 7.2.22 dies of a null pointer when a machine that it translates uses interrupts by message (MSI-X) of such a device.
-        let interrupts = if *acceleration == Acceleration::Kvm { "" } else { ",vectors=0" };
+        let interrupts = if acceleration.name() == "kvm" { "" } else { ",vectors=0" };
         // Without the firmware's driver, which would boot from the lab's network.
         self.add(
             "-device",
@@ -198,6 +198,15 @@ mod tests {
         let long =
             Image { append: "x".repeat(3000), ..image() }.command_line(&Acceleration::Kvm).unwrap_err().to_string();
         assert!(long.starts_with("`append` is too long for a kernel's command line: 1"), "{long}");
+    }
+
+    #[test]
+    fn a_machine_that_is_slowed_has_no_clock_of_kvm() {
+        let slowed = Acceleration::SlowedKvm { tsc_khz: 250_000 };
+        assert!(image().command_line(&slowed).unwrap().contains(" clocksource=hpet tsc=unstable "));
+        assert_eq!(slowed.processor(), "host,kvm=off,tsc-freq=250000000");
+        assert_eq!(slowed.board(), ",kernel-irqchip=off");
+        assert!(!image().command_line(&Acceleration::Kvm).unwrap().contains("hpet"));
     }
 
     #[test]

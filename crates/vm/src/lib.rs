@@ -19,6 +19,7 @@ mod machine;
 mod monitor;
 mod qemu;
 mod trial;
+mod tsc;
 
 pub use command::{Image, Nic, Vm};
 pub use disk::{Disk, Format};

@@ -7,6 +7,7 @@ use crate::error::VmError;
 use crate::monitor::Monitor;
 use crate::qemu::Qemu;
 use netloom_guest::node::{Channel, KernelNode};
+use netloom_guest::shim::{Lapse, Orders, Shim, ShimError};
 use netloom_host::node::NodeError;
 use netloom_host::sealed::{self, Seal};
 use std::fs::File;
@@ -23,15 +24,21 @@ pub struct Prepared {
     qemu: Qemu,
     /// The archive with the agent.
     agent: Vec<u8>,
+    /// Slows all clocks that QEMU reads; none in real time.
+    slowed: Option<(Shim, Orders)>,
 }
 
 impl Prepared {
-    /// Packs the agent.
+    /// Packs the agent. Machines have the time of `lapse`, or that of this machine if there is none.
     ///
     /// # Errors
     /// When a file of it cannot be read.
-    pub fn new(qemu: Qemu) -> Result<Self, VmError> {
-        Ok(Self { qemu, agent: agent::archive()? })
+    pub fn new(qemu: Qemu, lapse: Option<Lapse>) -> Result<Self, VmError> {
+        let with_shim = |orders| Ok((Shim::in_memory()?, orders));
+        let orders = lapse.map(|_| Orders { lapse, seed: None, machine: true });
+        let slowed = orders.map(with_shim).transpose();
+        let slowed = slowed.map_err(|error: ShimError| VmError::Wrong(error.to_string()))?;
+        Ok(Self { qemu, agent: agent::archive()?, slowed })
     }
 }
 
@@ -63,6 +70,9 @@ pub fn start(prepared: &Prepared, vm: &Vm, place: &Place, channel: Box<dyn Chann
     let arguments = vm.arguments(&prepared.qemu, Path::new("../initrd"), Path::new("../q")).map_err(wrong)?;
     let mut command = Command::new(&prepared.qemu.program);
     command.args(arguments).env_clear();
+    if let Some((shim, orders)) = &prepared.slowed {
+        shim.arm(&mut command, orders);
+    }
     let init = std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into());
     let seal = Seal { folder: own, init, console, processors: place.processors.clone(), cgroup: place.cgroup.clone() };
     let process = sealed::start(command, &seal).map_err(|error| NodeError::Refused { node: vm.name.clone(), error })?;

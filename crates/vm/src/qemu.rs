@@ -2,6 +2,7 @@
 
 use crate::error::VmError;
 use crate::trial::{self, Acceleration};
+use netloom_units::Dilation;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,11 +26,11 @@ pub struct Qemu {
 }
 
 impl Qemu {
-    /// Looks for QEMU, and tries what this machine does for it. Takes some tenths of a second.
+    /// Looks for QEMU, and tries what this machine does for it, in real time or in dilated time. Takes some tenths of a second.
     ///
     /// # Errors
     /// When there is none, or one that is too old.
-    pub fn find() -> Result<Self, VmError> {
+    pub fn find(dilation: Option<Dilation>) -> Result<Self, VmError> {
         if env::consts::ARCH != "x86_64" {
             return Err(VmError::Wrong(format!(
                 "virtual machines need a machine with x86_64, and this is {}",
@@ -43,7 +44,7 @@ impl Qemu {
         if number(&version).is_none_or(|number| number < LEAST_VERSION) {
             return Err(VmError::Old { program, version, least: LEAST_VERSION });
         }
-        let acceleration = trial::acceleration(&program)?;
+        let acceleration = trial::acceleration(&program, dilation)?;
         Ok(Self { program, version, acceleration })
     }
 }

@@ -4,7 +4,9 @@
 //! three instructions, which end QEMU with an exit code that nothing else gives.
 
 use crate::error::VmError;
+use crate::tsc;
 use netloom_host::sealed::bind_to_us;
+use netloom_units::Dilation;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -21,6 +23,12 @@ const WITHIN: Duration = Duration::from_secs(5);
 pub enum Acceleration {
     /// This machine's processor.
     Kvm,
+    /// This machine's processor, whose counter (TSC) runs slower for machines, as slowed time wants it. KVM's own clocks and timers,
+    /// which cannot be slowed, are left out: QEMU has all others.
+    SlowedKvm {
+        /// How fast the counter of machines runs, in kHz of wall time.
+        tsc_khz: u64,
+    },
     /// QEMU translates them, for the reason that is said here.
     Tcg(String),
 }
@@ -29,23 +37,39 @@ impl Acceleration {
     /// As QEMU names it.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Kvm => "kvm",
+            Self::Kvm | Self::SlowedKvm { .. } => "kvm",
             Self::Tcg(_) => "tcg",
         }
     }
 
     /// The processor that machines have: that of this machine, or all that QEMU can translate.
-    pub(crate) fn processor(&self) -> &'static str {
+    pub(crate) fn processor(&self) -> String {
         match self {
-            Self::Kvm => "host",
-            Self::Tcg(_) => "max",
+            Self::Kvm => "host".to_owned(),
+            // Without its signature, a kernel takes no clock from KVM.
+            Self::SlowedKvm { tsc_khz } => format!("host,kvm=off,tsc-freq={}", u128::from(*tsc_khz) * 1000),
+            Self::Tcg(_) => "max".to_owned(),
         }
+    }
+
+    /// Further options of the machine's board.
+    pub(crate) fn board(&self) -> &'static str {
+        match self {
+            // The timers of interrupt controllers that KVM has are those of this machine's kernel.
+            Self::SlowedKvm { .. } => ",kernel-irqchip=off",
+            Self::Kvm | Self::Tcg(_) => "",
+        }
+    }
+
+    /// Whether machines count time by QEMU's timer (HPET).
+    pub(crate) fn counts_by_timer(&self) -> bool {
+        *self != Self::Kvm
     }
 
     /// The option of QEMU.
     pub(crate) fn option(&self) -> &'static str {
         match self {
-            Self::Kvm => "kvm",
+            Self::Kvm | Self::SlowedKvm { .. } => "kvm",
             Self::Tcg(_) => "tcg,thread=multi",
         }
     }
@@ -55,15 +79,22 @@ impl fmt::Display for Acceleration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kvm => f.write_str("by this machine's processor (KVM)"),
+            Self::SlowedKvm { tsc_khz } => {
+                write!(f, "by this machine's processor (KVM), with a counter of {tsc_khz} kHz")
+            }
             Self::Tcg(why) => write!(f, "translated (TCG), since {why}"),
         }
     }
 }
 
-/// What works here: KVM, or else TCG.
-pub(crate) fn acceleration(program: &Path) -> Result<Acceleration, VmError> {
-    let tcg = match kvm(program) {
-        Ok(()) => return Ok(Acceleration::Kvm),
+/// What works here: KVM, or else TCG. In dilated time KVM must slow the counter of machines, too.
+pub(crate) fn acceleration(program: &Path, dilation: Option<Dilation>) -> Result<Acceleration, VmError> {
+    let kvm = kvm(program).and_then(|()| match dilation {
+        None => Ok(Acceleration::Kvm),
+        Some(dilation) => slowed_kvm(program, dilation),
+    });
+    let tcg = match kvm {
+        Ok(kvm) => return Ok(kvm),
         Err(why) => Acceleration::Tcg(why),
     };
     match attempt(program, &tcg) {
@@ -85,6 +116,12 @@ fn kvm(program: &Path) -> Result<(), String> {
         }
         Err(error) => Err(format!("/dev/kvm cannot be opened: {error}")),
     }
+}
+
+fn slowed_kvm(program: &Path, dilation: Dilation) -> Result<Acceleration, String> {
+    let kvm = Acceleration::SlowedKvm { tsc_khz: tsc::slowed(dilation)? };
+    attempt(program, &kvm).map_err(|why| format!("KVM cannot slow machines here: {why}"))?;
+    Ok(kvm)
 }
 
 /// The port of the device that ends QEMU, and what the machine writes there.
@@ -110,8 +147,9 @@ fn attempt(program: &Path, acceleration: &Acceleration) -> Result<(), String> {
     let exit = format!("isa-debug-exit,iobase={PORT:#x},iosize=4");
     let mut command = Command::new(program);
     command
-        .args(["-nodefaults", "-no-user-config", "-display", "none", "-vga", "none", "-m", "16", "-machine", "pc"])
-        .args(["-accel", acceleration.option(), "-cpu", acceleration.processor(), "-device", &exit, "-bios", &path])
+        .args(["-nodefaults", "-no-user-config", "-display", "none", "-vga", "none", "-m", "16"])
+        .args(["-machine", &format!("pc{}", acceleration.board()), "-accel", acceleration.option()])
+        .args(["-cpu", &acceleration.processor(), "-device", &exit, "-bios", &path])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
@@ -163,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_no_qemu_runs_no_machine() {
-        let error = acceleration(Path::new("/bin/false")).unwrap_err().to_string();
+        let error = acceleration(Path::new("/bin/false"), None).unwrap_err().to_string();
         assert!(error.starts_with("/bin/false runs no machine here: QEMU ended"), "{error}");
     }
 }

@@ -45,7 +45,7 @@ pub(crate) const NODE: Section = Section {
             "vm",
             Kind::Section(&VM),
             "{kernel: vm/vmlinuz, initrd: vm/root.cpio.gz}",
-            "A virtual machine, run by QEMU, in real time only. Default: none.",
+            "A virtual machine, run by QEMU, in real and dilated time. Default: none.",
         ),
         Key::new(
             "memory",

@@ -58,7 +58,7 @@ pub enum Stack {
     Namespace,
     /// That of a Linux kernel of its own, which runs as a process.
     Kernel,
-    /// That of the system in a virtual machine; in real time only.
+    /// That of the system in a virtual machine; in real and dilated time.
     Vm,
     /// None but what the packet engine has of one: that of a transit router, a switch or a hub.
     Engine,

@@ -73,7 +73,7 @@ pub(crate) fn boot(
         boot.arguments.extend(ARGUMENTS.map(String::from));
         boot.arguments.extend(costs(plan, number));
         boot.arguments.extend(computing(job, number));
-        let orders = Orders { lapse: None, seed: Some(seed(plan, number)) };
+        let orders = Orders { seed: Some(seed(plan, number)), ..Orders::default() };
         let channel = Box::new(time.channel(machine_number).map_err(machine)?);
         let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, own, &bell))?;
         time.watch(machine_number, Vitals::new(node.pid().as_raw(), boot.console));
