@@ -48,10 +48,11 @@ def layer(programs: list[str]) -> bytes:
             add(path, text.encode(), 0o644)
         added = set()
         for name in programs:
+            # A program of any folder, or one of PATH.
             found = shutil.which(name) or sys.exit(f"{name} is not on this machine")
             real = os.path.realpath(found)
             for path in [real, *libraries(real)]:
-                place = f"bin/{name}" if path == real else path.lstrip("/")
+                place = f"bin/{os.path.basename(name)}" if path == real else path.lstrip("/")
                 if place not in added:
                     added.add(place)
                     add(place, pathlib.Path(path).read_bytes(), 0o755)

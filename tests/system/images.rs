@@ -5,7 +5,10 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+
+const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system");
 
 const LAB: &str = "
 name: images
@@ -211,6 +214,40 @@ links: {l: {ends: [a, b]}}\ntimeline:\n  - {on: a, run: 'id -un', user: app, as:
         .map(|path| fs::read_to_string(path).unwrap());
     assert_eq!(own.collect::<String>(), "1234\n1300\n/home/app\n");
     assert_eq!(fs::read_to_string(bed.latest("images").join("named")).unwrap(), "app\n");
+}
+
+const ALONE: &str = "
+name: images
+STACKbounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
+nodes:
+  a: {image: alone:1.0, collect: [/data], files: {/kept: {keep: true}}}
+  b: {}
+links: {l: {ends: [a, b]}}
+timeline: [{on: a, at: 100 ms, run: [alone]}]
+";
+
+/// An image with one program that has no libraries, in a namespace and in a kernel of its own.
+#[test]
+fn files_leave_an_image_that_has_no_libraries() {
+    for (user, stack) in User::all().into_iter().flat_map(|user| [(user, ""), (user, "clock: virtual\n")]) {
+        let bed = if stack.is_empty() { Bed::new(user) } else { Bed::with_kernel(user) };
+        bed.write("images.yaml", &ALONE.replace("STACK", stack));
+        let [source, program] = ["alone.c", "alone"]
+            .map(|name| if name.ends_with('c') { PathBuf::from(TESTS).join(name) } else { bed.work().join(name) });
+        assert!(Command::new("cc").args(["-static", "-o"]).arg(&program).arg(source).status().unwrap().success());
+        let config = r#"{"Entrypoint": ["alone", "/data/out", "one", "two"], "Env": ["PATH=/bin"]}"#;
+        let layout = bed.work().join("only");
+        let mut made = Command::new("python3");
+        made.arg(format!("{TESTS}/image.py")).args([&layout]).arg(config).arg(&program);
+        assert!(made.status().unwrap().success());
+        bed.netloom(&["image", "import", "oci:only", "--name", "alone:1.0"]).expect_code(0);
+        bed.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
+        let collected = bed.latest("images").join("nodes/a/data/out");
+        assert_eq!(fs::read_to_string(collected).unwrap(), "one\ntwo\n");
+        let kept = bed.latest("images").parent().unwrap().join("keep/a");
+        assert_eq!(fs::read_dir(kept).unwrap().count(), 1);
+        bed.assert_nothing_is_left("images");
+    }
 }
 
 #[test]

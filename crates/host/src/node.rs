@@ -9,6 +9,7 @@ mod handle;
 pub(crate) mod inspect;
 pub(crate) mod offloads;
 mod outbox;
+mod own;
 mod parameters;
 pub(crate) mod program;
 pub(crate) mod programs;

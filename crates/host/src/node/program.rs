@@ -13,6 +13,7 @@ use nix::sys::stat::{Mode, umask};
 use nix::unistd::{Pid, setsid};
 
 use super::config::NodeConfig;
+use super::own::Own;
 use super::protocol::{Program, Reply};
 use crate::error::KernelError;
 use crate::users::User;
@@ -41,9 +42,13 @@ pub(crate) fn start(node: &NodeConfig, program: &Program, streams: Vec<OwnedFd>)
     let mut command = command(node, program, user.as_ref());
     command.env("PATH", &path);
     command.stdin(stdin).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
-    // SAFETY: between fork and exec the closure only makes system calls; this process has one thread, so that even
-    // allocation would be sound.
-    unsafe { command.pre_exec(move || become_program(terminal.is_some(), user.as_ref())) };
+    let own = Own::of(&program.argv).map(|own| (own, program.argv[2..].to_vec()));
+    let become_it = move || {
+        become_program(terminal.is_some(), user.as_ref())?;
+        own.as_ref().map_or(Ok(()), |(own, words)| own.become_it(words))
+    };
+    // SAFETY: this process has one thread, so that all is sound between fork and exec that needs no other one.
+    unsafe { command.pre_exec(become_it) };
     match command.spawn() {
         Ok(child) => Ok(Pid::from_raw(child.id().cast_signed())),
         Err(error) => Err(explain(program, &path, &error, attempted())),
