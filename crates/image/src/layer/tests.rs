@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use tar::{EntryType, Header};
 
+mod hostile;
+
 /// A folder for a tree, with something beside it that no layer may reach.
 struct Place {
     folder: tempfile::TempDir,
