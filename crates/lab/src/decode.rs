@@ -18,6 +18,7 @@ mod nat;
 mod node;
 mod openflow;
 mod pin;
+mod ramp;
 mod repeats;
 mod rules;
 mod switch;

@@ -83,3 +83,34 @@ timeline:
     let mean = (one[999] - one[0]) as f64 / 999.0 / 1e9;
     assert!((0.85..1.15).contains(&mean), "{mean}");
 }
+
+#[test]
+fn a_ramp_goes_in_steps_from_the_first_value_to_the_last() {
+    let plan = plan(
+        "timeline:
+  - {link: one, at: 2 s, ramp: {delay: [10 ms, 80 ms], rate: [8 Mbit/s, 1 Mbit/s], loss: [1 %, 0], over: 2 s, step: 300 ms}}
+  - {link: two, ramp: {delay: [1 ms, 2 ms], over: 1 s}, every: 10 s, times: 2}
+",
+    );
+    let changes: Vec<_> = plan
+        .timeline
+        .iter()
+        .map(|event| match &event.action {
+            Action::Set { link, change, .. } => (event.at.unwrap_or_default().as_nanos() / 1_000_000, *link, change),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let delays = |link: usize| {
+        let own = changes.iter().filter(move |(_, of, _)| *of == link);
+        own.map(|(at, _, change)| (*at, change.delay.as_ref().unwrap().least().as_nanos() / 1_000)).collect::<Vec<_>>()
+    };
+    let expected =
+        [(2_000, 10_000), (2_300, 20_500), (2_600, 31_000), (2_900, 41_500), (3_200, 52_000), (3_500, 62_500)];
+    assert_eq!(delays(0)[..6], expected);
+    assert_eq!(delays(0)[6..], [(3_800, 73_000), (4_000, 80_000)]);
+    let last = changes.iter().rfind(|(_, link, _)| *link == 0).unwrap().2;
+    assert_eq!(last.loss, Some(netloom_link::LossConfig::None));
+    assert_eq!(last.rate, Some(netloom_link::RateConfig::Constant("1 Mbit/s".parse().unwrap())));
+    let two = delays(1);
+    assert_eq!((two.len(), two[0], two[100], two[101]), (202, (0, 1_000), (1_000, 2_000), (10_000, 1_000)));
+}

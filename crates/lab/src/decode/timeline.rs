@@ -1,18 +1,19 @@
 //! The timeline.
 
-use super::list;
 use super::repeats::{once, places, when};
 use super::variables::settings;
+use super::{list, ramp};
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{CUT, DOWN, HEAL, MOVE, PARTITION, READY, RUN, SET, SETUP, UP};
+use crate::keys::{CUT, DOWN, HEAL, MOVE, PARTITION, RAMP_ENTRY, READY, RUN, SET, SETUP, UP};
 use crate::models::{ChangeError, changes};
 use crate::names::{command_name, file_name, name_of, user_name, variable_name};
 use crate::plan::{Direction, Ready, ReadyWhen};
 use crate::scalar::{command, duration, filled, flag, integer, positive_duration, word};
 use crate::spec::{ActionSpec, EntrySpec, MoveSpec, PartSpec, RunSpec, When, WrittenSpec};
 use crate::yaml::{self, Content, Node};
+use netloom_link::PipeChange;
 use netloom_units::Duration;
 use std::path::PathBuf;
 
@@ -35,7 +36,7 @@ pub(super) fn entries(node: &Node, errors: &mut Errors, left_out: &mut bool) -> 
 }
 
 /// What an entry can be, by the key that says so.
-const KINDS: [&str; 7] = ["run", "set", "down", "up", "partition", "heal", "move"];
+const KINDS: [&str; 8] = ["run", "set", "ramp", "down", "up", "partition", "heal", "move"];
 
 fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
     let Content::Map(keys) = &node.content else {
@@ -43,10 +44,11 @@ fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
         return None;
     };
     let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| keys.iter().any(|key| key.name == *kind)).collect();
-    let mut on = Vec::new();
+    let (mut on, mut then) = (Vec::new(), Vec::new());
     let (when, action) = match kinds[..] {
         ["run"] => run(node, &mut on, errors)?,
         ["set"] => set(node, errors)?,
+        ["ramp"] => ramp(node, &mut then, errors)?,
         ["down"] => down(node, errors)?,
         ["up"] => up(node, errors)?,
         ["partition"] => partition(node, errors)?,
@@ -61,7 +63,7 @@ fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
             return None;
         }
     };
-    Some(WrittenSpec { line: node.span.line, when, on, action })
+    Some(WrittenSpec { line: node.span.line, when, on, action, then })
 }
 
 fn run(node: &Node, on: &mut Vec<Spanned<String>>, errors: &mut Errors) -> Option<(When, ActionSpec)> {
@@ -144,6 +146,18 @@ fn set(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let pipe = fields.read("pipe", name_of("a further pipe"), errors);
     let link = fields.read("link", name_of("a link"), errors);
     Some((when, ActionSpec::Set { link: link?, direction, pipe, change: Box::new(change?) }))
+}
+
+fn ramp(node: &Node, then: &mut Vec<(Duration, PipeChange)>, errors: &mut Errors) -> Option<(When, ActionSpec)> {
+    let fields = Fields::open(node, &RAMP_ENTRY, errors)?;
+    let when = when(&fields, errors);
+    let direction = fields.read("direction", direction, errors);
+    let changes = fields.get("ramp").and_then(|value| ramp::changes(value, errors));
+    let pipe = fields.read("pipe", name_of("a further pipe"), errors);
+    let link = fields.read("link", name_of("a link"), errors);
+    let (first, others) = changes?;
+    *then = others;
+    Some((when, ActionSpec::Set { link: link?, direction, pipe, change: Box::new(first) }))
 }
 
 fn down(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {

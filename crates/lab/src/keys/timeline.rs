@@ -1,8 +1,8 @@
 //! The tables of the timeline's entries.
 
 use super::files::USER;
-use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE};
-use super::{COMMAND_NAME, Key, Kind, NODES_NAME, Section};
+use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE, SHARE_OR_ZERO};
+use super::{COMMAND_NAME, Key, Kind, NODES_NAME, Quantity, Section};
 use crate::models::CHANGE;
 
 /// The events that one entry stands for, at most, and those of all that do.
@@ -157,6 +157,44 @@ pub(crate) const SET: Section = Section {
         Key::new("pipe", LINK_REFERENCE, "far", "The further pipe of this name. Default: the link's own pipe."),
     ]],
 };
+
+/// An entry of the timeline that changes a link little by little.
+pub(crate) const RAMP_ENTRY: Section = Section {
+    name: "ramp_entry",
+    doc: "Changes a link in steps from one value to another.",
+    groups: &[&[
+        AT_KEY,
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
+        LINK_KEY,
+        Key::new(
+            "ramp",
+            Kind::Section(&RAMP),
+            "{delay: [10 ms, 80 ms], over: 5 s}",
+            "From which values to which, and in what time.",
+        )
+        .required(),
+        DIRECTION_KEY,
+        Key::new("pipe", LINK_REFERENCE, "far", "The further pipe of this name. Default: the link's own pipe."),
+    ]],
+};
+
+/// Settings that go from one value to another.
+pub(crate) const RAMP: Section = Section {
+    name: "ramp",
+    doc: "Settings that go from a first value to a last one, in equal steps.",
+    groups: &[&[
+        Key::new("delay", PAIR_OF_TIMES, "[10 ms, 80 ms]", "The first and the last delay, constant at each step."),
+        Key::new("rate", PAIR_OF_RATES, "[100 Mbit/s, 1 Mbit/s]", "The first and the last rate."),
+        Key::new("loss", PAIR_OF_SHARES, "[0, 5 %]", "The first and the last share of packets that are lost."),
+        Key::new("over", DURATION, "5 s", "How long it takes from the first to the last.").required(),
+        Key::new("step", DURATION, "50 ms", "The time of a step. Default: a hundredth, and 1 ms at least."),
+    ]],
+};
+const PAIR_OF_TIMES: Kind = Kind::List { items: &DURATION_OR_ZERO, least: 2, most: Some(2) };
+const PAIR_OF_RATES: Kind = Kind::List { items: &Kind::Quantity(Quantity::Rate), least: 2, most: Some(2) };
+const PAIR_OF_SHARES: Kind = Kind::List { items: &SHARE_OR_ZERO, least: 2, most: Some(2) };
 
 /// An entry of the timeline that cuts a link.
 pub(crate) const DOWN: Section = Section {

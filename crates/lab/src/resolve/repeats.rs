@@ -4,7 +4,7 @@ use crate::diagnostics::Spanned;
 use crate::errors::Errors;
 use crate::keys::MOST_TIMES;
 use crate::spec::{ActionSpec, AgainSpec, EntrySpec, NodeSpec, RunSpec, SpanSpec, When, WrittenSpec};
-use netloom_link::Spans;
+use netloom_link::{PipeChange, Spans};
 use netloom_units::{Duration, Seed};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,11 +45,11 @@ struct Expansion<'a> {
 
 impl Expansion<'_> {
     fn expand(&mut self, written: WrittenSpec, entries: &mut Vec<EntrySpec>, errors: &mut Errors) {
-        let WrittenSpec { line, when, on, action } = written;
+        let WrittenSpec { line, when, on, action, then } = written;
         let is_list = on.len() > 1 || on.iter().any(|name| is_pattern(&name.value));
         let nodes = if is_list { self.places(&on, errors) } else { on };
         let is_repeated = when.again.is_some();
-        let Some(instants) = self.instants(&when, &action, nodes.len().max(1)) else {
+        let Some(instants) = self.instants(&when, &action, nodes.len().max(1) + then.len()) else {
             let place = when.again.as_ref().map(|again| again.every.error(too_many()));
             // One such entry makes all behind it too many.
             if !std::mem::replace(&mut self.is_over, true) {
@@ -58,8 +58,15 @@ impl Expansion<'_> {
             return;
         };
         let ActionSpec::Run(run) = action else {
-            let one = |at| EntrySpec { line, at, action: action.clone() };
-            return entries.extend(instants.into_iter().map(one));
+            for at in instants {
+                entries.push(EntrySpec { line, at, action: action.clone() });
+                entries.extend(then.iter().map(|(later, change)| EntrySpec {
+                    line,
+                    at: Some(Duration::from_nanos(at.unwrap_or_default().as_nanos().saturating_add(later.as_nanos()))),
+                    action: changed(&action, change),
+                }));
+            }
+            return;
         };
         if let Some(again) = when.again.as_ref().filter(|_| run.service) {
             let message = "a service is there all the time: leave out `every`, or `service` and `ready`";
@@ -146,6 +153,15 @@ fn drawn(span: SpanSpec, random: Option<&mut Spans>) -> Duration {
         (SpanSpec::Exponential(mean), Some(random)) => random.exponential(mean.as_nanos() as f64),
         (SpanSpec::Fixed(span) | SpanSpec::Uniform(span, _) | SpanSpec::Exponential(span), _) => span,
     }
+}
+
+/// The same change of a link with other values.
+fn changed(action: &ActionSpec, to: &PipeChange) -> ActionSpec {
+    let mut action = action.clone();
+    if let ActionSpec::Set { change, .. } = &mut action {
+        **change = to.clone();
+    }
+    action
 }
 
 /// What an entry does, and to what.

@@ -1,7 +1,8 @@
 use super::*;
 use crate::keys::{
     ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DHCP, DIRECTION, DOWN, DRAWN, END, FILE, FORWARD, HEAL,
-    IPTABLES, LINK, MOVE, MULTICAST, NAT, NODE, PARTITION, READY, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
+    IPTABLES, LINK, MOVE, MULTICAST, NAT, NODE, PARTITION, RAMP, RAMP_ENTRY, READY, RULE, RUN, SET, SETUP, STP,
+    TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -94,15 +95,24 @@ fn lab_with_entry(section: &Section, key: &Key) -> String {
             beside(&[("on", "client"), ("run", "iperf3 -s")])
         )),
         "run" => entry(&beside(&[("on", "client"), ("run", "iperf3 -s")])),
-        "set" | "down" | "up" if key.name == "pipe" => {
+        "set" | "down" | "up" | "ramp_entry" if key.name == "pipe" => {
             let network = network.replace("r1]}", "r1], pipes: {far: {match: {dscp: 7}}}}");
-            let what = if section.name == "set" { "{delay: 1 ms}" } else { "true" };
-            format!("{network}timeline: [{}]\n", beside(&[("link", "backbone"), (section.name, what)]))
+            let (action, what) = match section.name {
+                "set" => ("set", "{delay: 1 ms}"),
+                "ramp_entry" => ("ramp", "{loss: [0, 1 %], over: 1 s}"),
+                cut => (cut, "true"),
+            };
+            format!("{network}timeline: [{}]\n", beside(&[("link", "backbone"), (action, what)]))
         }
         "change" => entry(&format!("{{link: backbone, set: {{{pair}}}}}")),
         "partition" => entry(&beside(&[("partition", "[[client], [r1]]")])),
         "heal" => {
             entry(&format!("{{partition: [[client], [r1]], every: 5 s, times: 20}}, {}", beside(&[("heal", "true")])))
+        }
+        "ramp_entry" => entry(&beside(&[("link", "backbone"), ("ramp", "{delay: [10 ms, 80 ms], over: 5 s}")])),
+        "ramp" => {
+            let ramp = beside(&[("over", "5 s"), ("delay", "[1 ms, 2 ms]")]);
+            entry(&format!("{{link: backbone, ramp: {ramp}}}"))
         }
         "drawn" => entry(&format!("{{at: {{{pair}}}, on: client, run: nc}}")),
         "set" => entry(&beside(&[("link", "backbone"), ("set", "{delay: 1 ms}")])),
@@ -230,7 +240,8 @@ fn every_example_is_decoded_and_valid() {
         &crate::capture::SECTION,
     ];
     let machine = [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED, &IPTABLES, &NAT, &FORWARD, &DHCP];
-    let timeline = [&SETUP, &DRAWN, &RUN, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &MOVE, &READY];
+    let timeline =
+        [&SETUP, &DRAWN, &RUN, &RAMP_ENTRY, &RAMP, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &MOVE, &READY];
     for section in network.into_iter().chain(machine).chain(timeline) {
         for key in section.keys() {
             let text = lab_with(section, key);

@@ -2,6 +2,7 @@
 
 use super::ActionSpec;
 use crate::diagnostics::Spanned;
+use netloom_link::PipeChange;
 use netloom_units::Duration;
 
 /// An entry, which happens at each of its instants, and at each of its places.
@@ -12,6 +13,8 @@ pub(crate) struct WrittenSpec {
     /// The nodes of a command: names, and patterns with `*`. Other actions have none.
     pub(crate) on: Vec<Spanned<String>>,
     pub(crate) action: ActionSpec,
+    /// What a link becomes after its first change, each with its time after that.
+    pub(crate) then: Vec<(Duration, PipeChange)>,
 }
 
 /// When an entry happens.
