@@ -54,6 +54,7 @@ mod switches;
 mod trains;
 mod transit;
 mod treatments;
+mod tsc;
 mod tunnel;
 mod users;
 mod virtual_counter;

@@ -2,8 +2,10 @@
 //! machine makes a difference, and as an ordinary user.
 
 use crate::bed::{Bed, User, is_root, not_run};
+use crate::virtual_time::{assert_same, results};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 /// Runs an example whose nodes of this anchor get as much memory as its service needs in a kernel of its own.
 fn play(name: &str, anchor: &str, memory: &str) -> Bed {
@@ -53,4 +55,23 @@ fn postgresql_copies_to_its_standbys() {
         return;
     }
     play("postgresql", "db1: &server", "512 MB");
+}
+
+/// Three containers, of which the leader is cut off. Go's runtime draws random numbers from the processor's own clock.
+#[test]
+fn a_store_in_containers_has_the_same_history_in_each_run() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/system");
+    let layout = bed.work().join("etcd");
+    let mut image = Command::new("python3");
+    image.arg(system.join("image.py")).arg(&layout).arg(r#"{"Env": ["PATH=/bin"]}"#).args(["etcd", "etcdctl"]);
+    assert!(image.status().unwrap().success(), "`scripts/install-deps services` installs etcd");
+    bed.netloom(&["image", "import", "oci:etcd", "--name", "etcd:3.4"]).expect_code(0);
+    bed.write("store.yaml", include_str!("../../examples/store.yaml"));
+    let [first, second] = [1, 2].map(|_| {
+        bed.netloom(&["run", "store.yaml", "-q", "--wall-limit", "60s"]).expect_code(0);
+        results(&bed, "store")
+    });
+    assert_same(&first, &second);
+    bed.assert_nothing_is_left("store");
 }

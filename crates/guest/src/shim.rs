@@ -33,7 +33,7 @@
 //! - `lpj=4000000`: the kernel does not measure the speed of its busy loops, which takes `dilation` times as long.
 //! - `seccomp=on` and one processor for all of a kernel's threads and programs: a system call inside then takes a tenth.
 //! - `mem=` of 32M for our own kernels, 96M for Debian's.
-//! - No program inside that reads time by `rdtsc`: that instruction bypasses every kernel and shows the host's time.
+//! - `netloom.tsc=1` of our own kernels: programs that read time by `rdtsc`, which asks no kernel, would see the host's.
 
 use netloom_units::Dilation;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};

@@ -23,6 +23,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+/// Programs read the node's own clock wherever that is not the machine's: `crates/guest/src/kernel/build/edits/tsc.rs`.
+const OWN_TSC: &str = "netloom.tsc=1";
+
 /// How long kernels may take to boot: they take 0.1 s, but a slow machine has many to boot at once.
 const UP_WITHIN: Duration = Duration::from_secs(60);
 
@@ -176,7 +179,7 @@ impl Kernels {
             devices: sockets.map(PathBuf::from).collect(),
             processor,
             cgroup: config.cgroup.clone(),
-            arguments: Vec::new(),
+            arguments: if job.plan.clock == Clock::Real { Vec::new() } else { vec![OWN_TSC.to_owned()] },
         }
     }
 }
