@@ -75,3 +75,18 @@ fn a_store_in_containers_has_the_same_history_in_each_run() {
     assert_same(&first, &second);
     bed.assert_nothing_is_left("store");
 }
+
+/// The kernel's own qdiscs and our links, as in tables 1 to 3 of the VITO paper; the labs expect what the paper found.
+#[test]
+fn rate_and_delay_do_what_vito_says() {
+    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    for (name, text) in [
+        ("order", include_str!("../../examples/vito/order.yaml")),
+        ("auxiliary", include_str!("../../examples/vito/auxiliary.yaml")),
+    ] {
+        bed.write(&format!("{name}.yaml"), text);
+        let run = bed.netloom(&["run", &format!("{name}.yaml"), "-q", "--wall-limit", "200s"]).expect_code(0);
+        assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
+        bed.assert_nothing_is_left(&format!("vito-{name}"));
+    }
+}
