@@ -15,6 +15,7 @@ mod client;
 mod containers;
 mod dhcp;
 mod dilations;
+mod disks;
 mod doctor;
 mod endings;
 mod events;

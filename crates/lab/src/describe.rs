@@ -3,5 +3,6 @@
 mod image;
 mod json;
 mod text;
+mod vm;
 
 pub use json::{change, mac, settings_of};

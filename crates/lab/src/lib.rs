@@ -55,7 +55,7 @@ pub use plan::{
     InterfacePlan, InternetPlan, LinkPart, LinkPlan, NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PinPlan, PipePlan,
     Plan, Precision, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, Sends, Shards, Stack, SwitchPlan,
     TableRoutePlan, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Unreached, VlansPlan,
-    VmPlan, VolumePlan, WindowConfig,
+    VmAccess, VmBegin, VmFirmware, VmPlan, VolumePlan, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

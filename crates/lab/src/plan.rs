@@ -48,7 +48,7 @@ pub use switch::{SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan};
 pub use timeline::{Action, Argv, Event, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand};
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
 pub use tunnel::TunnelPlan;
-pub use vm::{DiskFormat, VmPlan};
+pub use vm::{DiskFormat, VmAccess, VmBegin, VmFirmware, VmPlan};
 
 use crate::expect::Expectation;
 use ipnet::IpNet;
@@ -288,6 +288,13 @@ impl Cpus {
     /// Thousandths of one core.
     pub fn thousandths(self) -> u32 {
         self.0
+    }
+}
+
+impl NodePlan {
+    /// Whether commands can run in it.
+    pub fn takes_commands(&self) -> bool {
+        self.kind.runs_programs() && !self.vm.as_ref().is_some_and(VmPlan::is_closed)
     }
 }
 

@@ -148,6 +148,13 @@ pub(crate) struct NodeSpec {
     pub(crate) exit: Option<Spanned<()>>,
 }
 
+impl NodeSpec {
+    /// Whether it is a machine that the lab does not get into.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.vm.as_ref().is_some_and(|vm| vm.value.is_closed())
+    }
+}
+
 /// The container image of a node, and when its program can be used by others.
 #[derive(Debug)]
 pub(crate) struct ImageSpec {

@@ -1,6 +1,6 @@
 //! From lab files to plans: the clock, whose stack nodes have, and what that means for their settings.
 
-use netloom_lab::{Clock, Cpus, Lab, NodePlan, Stack};
+use netloom_lab::{Clock, Cpus, Lab, NodePlan, Stack, VmBegin};
 use netloom_units::{BranchCount, Bytes, Computing, CpuCost, Dilation, Duration, TimePerBranch, TimePerByte};
 
 fn lab(text: &str) -> Lab {
@@ -88,9 +88,14 @@ fn a_virtual_machine_has_what_it_says_and_the_rest_by_default() {
     let node = quietly("real", "vm: {kernel: k, initrd: /i, memory: 1 GB}");
     let vm = node.vm.unwrap();
     assert_eq!((node.stack, node.memory, node.overlay), (Stack::Vm, None, true));
-    assert_eq!((vm.memory, vm.cpus, vm.disk.as_ref(), vm.append.as_str()), (Bytes::new(1_000_000_000), 1, None, ""));
+    assert_eq!((vm.memory, vm.cpus, vm.disk.as_ref()), (Bytes::new(1_000_000_000), 1, None));
+    let VmBegin::Kernel { kernel, initrd, append } = vm.begin else { panic!("it has a kernel") };
+    assert!(kernel.ends_with("k") && initrd == std::path::Path::new("/i") && append.is_empty());
+    let disk = quietly("real", "vm: {disk: d, access: none}");
+    assert!(!disk.takes_commands() && disk.vm.unwrap().is_closed());
+    let open = quietly("real", "vm: {disk: d, firmware: uefi}");
+    assert!(open.takes_commands() && !open.vm.unwrap().is_closed());
     assert_eq!(quietly("{dilation: 10}", "vm: {kernel: k, initrd: /i}").stack, Stack::Vm);
-    assert!(vm.kernel.ends_with("k") && vm.initrd == std::path::Path::new("/i"), "{vm:?}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::hosts::HostsFiles;
 use crate::job::Job;
 use crate::kernels::Kernels;
 use crate::links::{Links, read_port_counters};
-use crate::node::{LabNode, Transit};
+use crate::node::{Closed, LabNode, Transit};
 use crate::session::{Parts, Session};
 use crate::shards::Sharing;
 use crate::{Event, bridges, external, files, memory, refusal, tunnel, virtual_time, way_out};
@@ -159,9 +159,13 @@ fn add_kernels(
     guard: &mut GuardLink,
 ) -> Result<Pump, RunError> {
     let (mut booted, pump) = kernels.boot(job, configs, guard)?;
-    configure(booted.iter_mut().flatten())?;
-    for (place, kernel) in nodes.iter_mut().zip(booted) {
-        *place = kernel.map(|kernel| Box::new(kernel) as _).or_else(|| place.take());
+    let open = booted.iter_mut().zip(&job.plan.nodes).filter(|(_, node)| node.takes_commands());
+    configure(open.filter_map(|(kernel, _)| kernel.as_mut()))?;
+    for ((place, kernel), described) in nodes.iter_mut().zip(booted).zip(&job.plan.nodes) {
+        let node = kernel.map(|kernel| -> Box<dyn LabNode> {
+            if described.takes_commands() { Box::new(kernel) } else { Box::new(Closed(kernel)) }
+        });
+        *place = node.or_else(|| place.take());
     }
     Ok(pump)
 }

@@ -199,14 +199,17 @@ pub(crate) fn become_nodes(
     } else {
         await_up(&job.plan, nodes, guard)?;
     }
-    for (place, (node, config)) in nodes.iter_mut().zip(configs).enumerate() {
+    let is_open = |place: usize| job.plan.nodes[place].takes_commands();
+    for (place, (node, config)) in nodes.iter_mut().zip(configs).enumerate().filter(|(place, _)| is_open(*place)) {
         let Some(node) = node else { continue };
         // A cgroup and processors of this machine mean nothing inside.
         let config = NodeConfig { cgroup: None, processors: Vec::new(), ..config.clone() };
         let cwd = folder_in(job, place).to_owned();
         node.begin_become(Identity { config, cwd }).map_err(refusal::of_node)?;
     }
-    nodes.iter_mut().flatten().try_for_each(|node| node.finish_become().map_err(refusal::of_node))
+    let open = nodes.iter_mut().enumerate().filter(|(place, _)| is_open(*place));
+    let mut open = open.filter_map(|(_, node)| node.as_mut());
+    open.try_for_each(|node| node.finish_become().map_err(refusal::of_node))
 }
 
 /// Where a program starts in a node if nothing else is said: a virtual machine does not have the user's folders.
@@ -228,7 +231,8 @@ fn await_up(plan: &Plan, nodes: &mut [Option<KernelNode>], guard: &mut GuardLink
         let mut late = Vec::new();
         for (node, described) in nodes.iter_mut().zip(&plan.nodes) {
             let Some(node) = node else { continue };
-            if node.is_up().map_err(refusal::of_node)? {
+            // Of a machine that nobody gets into, nothing but its end can be known.
+            if node.is_up().map_err(refusal::of_node)? || !described.takes_commands() {
                 continue;
             }
             let (lab, wall) = up_within(described, plan.clock);

@@ -1,9 +1,11 @@
 //! A node of the lab that runs, whatever runs it: a stack is one file here that implements [`LabNode`].
 
+mod closed;
 mod kernel;
 mod namespace;
 mod transit;
 
+pub(crate) use closed::Closed;
 pub(crate) use transit::Transit;
 
 use ipnet::IpNet;

@@ -4,11 +4,12 @@ use crate::job::Job;
 use netloom_guest::node::{KernelNode, SocketChannel};
 use netloom_host::node::{NodeConfig, NodeError};
 use netloom_judge::{ExitCode, RunError};
-use netloom_lab::{Clock, DiskFormat, NodePlan, Plan, VmPlan};
+use netloom_lab::{Clock, DiskFormat, NodePlan, Plan, VmAccess, VmBegin, VmFirmware, VmPlan};
 use netloom_units::Dilation;
-use netloom_vm::{Disk, Format, Image, Nic, Place, Prepared, Qemu, Vm};
+use netloom_vm::{Access, Begin, Disk, Firmware, Format, Image, Nic, Place, Prepared, Qemu, Vm, VmError};
 use std::fmt;
 use std::fs::File;
+use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,7 @@ pub fn vms_here(plan: &Plan, lab_file: &Path) -> Result<Option<String>, Vec<Stri
     let Some(first) = described(plan).next() else { return Ok(None) };
     let mut problems = missing_files(plan, lab_file);
     match Qemu::find(slowed(plan)) {
-        Ok(qemu) if problems.is_empty() => return Ok(Some(words(&qemu))),
+        Ok(qemu) if problems.is_empty() => return Ok(Some(words(&qemu) + &of_disks(plan))),
         Ok(_) => {}
         Err(error) => problems.push(at(lab_file, first, None, &error)),
     }
@@ -47,6 +48,77 @@ pub(crate) fn words(qemu: &Qemu) -> String {
     format!("QEMU {}, instructions executed {}", qemu.version, qemu.acceleration)
 }
 
+/// What the machines boot that boot their own disks, and how commands get in: a line for each.
+fn of_disks(plan: &Plan) -> String {
+    let line = |(node, vm): (&NodePlan, &VmPlan)| {
+        let VmBegin::Disk { firmware, access, .. } = &vm.begin else { return None };
+        let firmware = firmware_of(*firmware).map_or_else(|error| error.to_string(), |firmware| firmware.name());
+        let access = match access {
+            VmAccess::Agent => "commands by netloom's agent, which cloud-init or QEMU's guest agent starts",
+            VmAccess::None => "no commands, and it configures its interfaces by itself",
+        };
+        Some(format!("\n  {}: boots its disk by {firmware}; {access}", node.name))
+    };
+    described(plan).filter_map(line).collect()
+}
+
+fn firmware_of(firmware: VmFirmware) -> Result<Firmware, VmError> {
+    match firmware {
+        VmFirmware::Bios => Ok(Firmware::Bios),
+        VmFirmware::Uefi => Firmware::uefi(),
+    }
+}
+
+/// The public keys of a file as `authorized_keys` has them (sshd(8)); what is wrong with it, in words.
+fn ssh_keys(path: Option<&Path>) -> Result<Vec<String>, String> {
+    /// Such files have some hundred bytes a key.
+    const MOST: u64 = 1 << 20;
+    let Some(path) = path else { return Ok(Vec::new()) };
+    let refused = |error: std::io::Error| format!("read {}: {error}", path.display());
+    let mut text = String::new();
+    let file = File::open(path).map_err(refused)?;
+    if !file.metadata().map_err(refused)?.is_file() {
+        return Err(format!("{} is no file", path.display()));
+    }
+    file.take(MOST).read_to_string(&mut text).map_err(refused)?;
+    if text.contains("PRIVATE KEY") {
+        return Err(format!("{} holds a private key: write the file of the public one, .pub", path.display()));
+    }
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let keys: Vec<String> = lines.map(str::to_owned).collect();
+    let is_key = |line: &String| line.split_ascii_whitespace().any(|word| word.starts_with("AAAA"));
+    match keys.iter().find(|line| !is_key(line)) {
+        None if keys.is_empty() => Err(format!("{} holds no public key", path.display())),
+        None => Ok(keys),
+        Some(_) => Err(format!("{} is no file of public keys, as ssh-keygen makes it", path.display())),
+    }
+}
+
+fn begin_of(vm: &VmPlan) -> Result<Begin, String> {
+    Ok(match &vm.begin {
+        VmBegin::Kernel { kernel, initrd, append } => {
+            Begin::Kernel { kernel: absolute(kernel), initrd: absolute(initrd), append: append.clone() }
+        }
+        VmBegin::Disk { firmware, access, ssh_key } => {
+            let access = match access {
+                VmAccess::Agent => Access::Agent { ssh_keys: ssh_keys(ssh_key.as_deref())? },
+                VmAccess::None => Access::None,
+            };
+            Begin::Disk(firmware_of(*firmware).map_err(|error| error.to_string())?, access)
+        }
+    })
+}
+
+/// Why no command runs in a node, if so.
+pub(crate) fn without_commands(node: &NodePlan) -> Option<String> {
+    let (name, kind) = (&node.name, node.kind);
+    match (kind.runs_programs(), node.takes_commands()) {
+        (_, true) => None,
+        (true, false) => Some(format!("netloom does not get into the virtual machine `{name}` (`access: none`)")),
+        (false, false) => Some(format!("`{name}` is a {} and runs no programs", kind.title())),
+    }
+}
+
 fn described(plan: &Plan) -> impl Iterator<Item = (&NodePlan, &VmPlan)> {
     plan.nodes.iter().filter_map(|node| Some((node, node.vm.as_ref()?)))
 }
@@ -64,10 +136,18 @@ fn missing_files(plan: &Plan, lab_file: &Path) -> Vec<String> {
         };
         let disk = disk_of(place.1).and_then(|disk| disk.check().err());
         let disk = disk.map(|error| at(lab_file, place, Some("disk"), &error));
-        [readable("kernel", &place.1.kernel), readable("initrd", &place.1.initrd), disk]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
+        let others = match &place.1.begin {
+            VmBegin::Kernel { kernel, initrd, .. } => [readable("kernel", kernel), readable("initrd", initrd)],
+            VmBegin::Disk { firmware, ssh_key, .. } => {
+                let keys = ssh_keys(ssh_key.as_deref()).err();
+                let firmware = firmware_of(*firmware).err();
+                [
+                    firmware.map(|error| at(lab_file, place, Some("firmware"), &error)),
+                    keys.map(|what| at(lab_file, place, Some("ssh_key"), &what)),
+                ]
+            }
+        };
+        others.into_iter().chain([disk]).flatten().collect::<Vec<_>>()
     };
     described(plan).flat_map(of_vm).collect()
 }
@@ -104,17 +184,15 @@ pub(crate) fn start(
     let interfaces = node.interfaces.iter().enumerate();
     let nics =
         interfaces.map(|(place, interface)| Nic { socket: format!("../{place}").into(), mac: Some(interface.mac) });
+    let begin = begin_of(described).map_err(|what| NodeError::Kernel { node: node.name.clone(), what })?;
+    // Nobody serves the agent's device in a machine that has no agent.
+    let own = node.takes_commands().then(|| Nic { socket: "../c".into(), mac: None });
     let vm = Vm {
         name: node.name.clone(),
         memory_mib: described.memory.get() >> 20,
         processors: described.cpus,
-        image: Image {
-            kernel: absolute(&described.kernel),
-            initrd: absolute(&described.initrd),
-            append: described.append.clone(),
-            disk: disk_of(described),
-        },
-        devices: std::iter::once(Nic { socket: "../c".into(), mac: None }).chain(nics).collect(),
+        image: Image { begin, disk: disk_of(described) },
+        devices: own.into_iter().chain(nics).collect(),
     };
     let place = Place {
         folder: folder.to_owned(),

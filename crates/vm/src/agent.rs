@@ -2,26 +2,45 @@
 
 use crate::archive::Archive;
 use crate::error::VmError;
-use netloom_host::guest::vm::{FOLDER, LOADER, PROGRAM};
+use crate::iso;
+use netloom_host::guest::vm::{DISK, FOLDER, LOADER, PROGRAM};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The archive with all of it.
-pub(crate) fn archive() -> Result<Vec<u8>, VmError> {
-    let program = std::env::current_exe().map_err(VmError::file("find", Path::new("/proc/self/exe")))?;
-    let folder = FOLDER.trim_start_matches('/');
-    let mut archive = Archive::default();
-    archive.folder(folder);
-    archive.program(&format!("{folder}/{PROGRAM}"), &loaded(&program)?);
-    let loader = loader_of(&program)?;
-    archive.program(&format!("{folder}/{LOADER}"), &loaded(&loader)?);
-    for library in libraries()? {
-        let Some(name) = library.file_name().and_then(|name| name.to_str()) else { continue };
-        archive.program(&format!("{folder}/{name}"), &loaded(&library)?);
+/// The agent's files, by their names in its folder.
+#[derive(Debug)]
+pub(crate) struct Agent(Vec<(String, Vec<u8>)>);
+
+impl Agent {
+    /// Reads them.
+    pub(crate) fn pack() -> Result<Self, VmError> {
+        let program = std::env::current_exe().map_err(VmError::file("find", Path::new("/proc/self/exe")))?;
+        let loader = loader_of(&program)?;
+        let mut files = vec![(PROGRAM.to_owned(), loaded(&program)?), (LOADER.to_owned(), loaded(&loader)?)];
+        for library in libraries()? {
+            let Some(name) = library.file_name().and_then(|name| name.to_str()) else { continue };
+            files.push((name.to_owned(), loaded(&library)?));
+        }
+        Ok(Self(files))
     }
-    Ok(archive.finish())
+
+    /// For an initial file system.
+    pub(crate) fn archive(&self) -> Vec<u8> {
+        let folder = FOLDER.trim_start_matches('/');
+        let mut archive = Archive::default();
+        archive.folder(folder);
+        for (name, content) in &self.0 {
+            archive.program(&format!("{folder}/{name}"), content);
+        }
+        archive.finish()
+    }
+
+    /// For a machine that boots its own disk.
+    pub(crate) fn disk(&self) -> Vec<u8> {
+        iso::image(DISK, &self.0)
+    }
 }
 
 /// What the program's loader is, as its file says.

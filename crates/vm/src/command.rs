@@ -2,10 +2,12 @@
 
 use crate::disk::Disk;
 use crate::error::VmError;
+use crate::firmware::Firmware;
+use crate::guest_agent;
 use crate::qemu::Qemu;
 use crate::trial::Acceleration;
 use netloom_host::guest::frames::STATION;
-use netloom_host::guest::vm::{FOLDER, LOADER, PROGRAM, STAYS, SWITCHES};
+use netloom_host::guest::vm::{self, FOLDER, LOADER, PROGRAM, STAYS, SWITCHES};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -33,14 +35,52 @@ pub struct Vm {
 /// What a virtual machine boots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// A Linux kernel.
-    pub kernel: PathBuf,
-    /// Its initial file system.
-    pub initrd: PathBuf,
-    /// Further words of the kernel's command line.
-    pub append: String,
+    /// How it begins.
+    pub begin: Begin,
     /// Its disk, which is only read: what the machine writes is gone when it ends.
     pub disk: Option<Disk>,
+}
+
+/// How a virtual machine begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// With this kernel.
+    Kernel {
+        /// A Linux kernel.
+        kernel: PathBuf,
+        /// Its initial file system.
+        initrd: PathBuf,
+        /// Further words of the kernel's command line.
+        append: String,
+    },
+    /// With what its disk has, which this firmware looks for.
+    Disk(Firmware, Access),
+}
+
+/// How the lab gets into a system that boots from its own disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// By the agent, which cloud-init or QEMU's guest agent starts there. The keys may log in by SSH.
+    Agent {
+        /// Public keys, as `authorized_keys` has them.
+        ssh_keys: Vec<String>,
+    },
+    /// Not at all.
+    None,
+}
+
+/// What is made for a machine, as it finds it from its own folder.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    /// The initial file system with the agent.
+    pub(crate) initrd: PathBuf,
+    /// The disk for cloud-init.
+    pub(crate) seed: PathBuf,
+    /// The disk with the agent, which all machines of a lab have.
+    pub(crate) agent: PathBuf,
+    /// The sockets of its monitor and of its guest agent.
+    pub(crate) monitor: PathBuf,
+    pub(crate) guest_agent: PathBuf,
 }
 
 /// A network device.
@@ -72,30 +112,26 @@ const COMMON: [&str; 6] = [
 /// counter, by a factor of three once, and its clock would run as much too fast. QEMU's timer (HPET) is exact, in dilated time, too.
 const BY_TIMER: &str = "clocksource=hpet tsc=unstable ";
 
-impl Image {
-    /// The command line of the kernel.
-    pub(crate) fn command_line(&self, acceleration: &Acceleration) -> Result<String, VmError> {
-        let clock = if acceleration.counts_by_timer() { BY_TIMER } else { "" };
-        let names_root = self.append.split_ascii_whitespace().any(|word| word.starts_with("root="));
-        let root = if names_root { SWITCHES } else { STAYS };
-        let line = format!(
-            "{} {clock}rdinit={FOLDER}/{LOADER} {} -- --library-path {FOLDER} {FOLDER}/{PROGRAM} vm-agent {root}",
-            COMMON.join(" "),
-            self.append
-        );
-        if line.len() > LONGEST_COMMAND_LINE {
-            let room = self.append.len().saturating_sub(line.len() - LONGEST_COMMAND_LINE);
-            return Err(VmError::Wrong(format!(
-                "`append` is too long for a kernel's command line: {room} bytes are left"
-            )));
-        }
-        Ok(line)
+/// The command line of a kernel.
+fn command_line(append: &str, acceleration: &Acceleration) -> Result<String, VmError> {
+    let clock = if acceleration.counts_by_timer() { BY_TIMER } else { "" };
+    let names_root = append.split_ascii_whitespace().any(|word| word.starts_with("root="));
+    let root = if names_root { SWITCHES } else { STAYS };
+    let line = format!(
+        "{} {clock}rdinit={FOLDER}/{LOADER} {} -- --library-path {FOLDER} {FOLDER}/{PROGRAM} vm-agent {root}",
+        COMMON.join(" "),
+        append
+    );
+    if line.len() > LONGEST_COMMAND_LINE {
+        let room = append.len().saturating_sub(line.len() - LONGEST_COMMAND_LINE);
+        return Err(VmError::Wrong(format!("`append` is too long for a kernel's command line: {room} bytes are left")));
     }
+    Ok(line)
 }
 
 impl Vm {
-    /// The words behind QEMU's name. Relative paths count from a folder of the process's own; `initrd` has the agent in it.
-    pub(crate) fn arguments(&self, qemu: &Qemu, initrd: &Path, monitor: &Path) -> Result<Vec<OsString>, VmError> {
+    /// The words behind QEMU's name. Relative paths count from a folder of the process's own.
+    pub(crate) fn arguments(&self, qemu: &Qemu, made: &Made) -> Result<Vec<OsString>, VmError> {
         let mut all = Words::default();
         all.add("-name", joined(&["guest=".as_ref(), &escaped(OsStr::new(&self.name))]));
         all.flags(&["-nodefaults", "-no-user-config", "-no-reboot"]);
@@ -110,17 +146,33 @@ impl Vm {
         all.add("-m", format!("{}M", self.memory_mib));
         // Shared: the packet engine reads and writes frames where they are.
         all.add("-object", format!("memory-backend-memfd,id=ram,size={}M,share=on", self.memory_mib));
-        all.add("-kernel", &self.image.kernel);
-        all.add("-initrd", initrd);
-        all.add("-append", self.image.command_line(&qemu.acceleration)?);
+        match &self.image.begin {
+            Begin::Kernel { kernel, append, .. } => {
+                all.add("-kernel", kernel);
+                all.add("-initrd", &made.initrd);
+                all.add("-append", command_line(append, &qemu.acceleration)?);
+            }
+            Begin::Disk(firmware, _) => all.firmware(firmware),
+        }
         all.add("-chardev", "stdio,id=console,signal=off");
         all.add("-serial", "chardev:console");
-        all.add("-chardev", joined(&["socket,id=monitor,path=".as_ref(), &escaped(monitor.as_os_str())]));
+        all.add("-chardev", joined(&["socket,id=monitor,path=".as_ref(), &escaped(made.monitor.as_os_str())]));
         all.add("-mon", "chardev=monitor,mode=control");
         all.add("-device", "virtio-rng-pci");
         if let Some(disk) = &self.image.disk {
             all.add("-drive", drive(disk));
-            all.add("-device", "virtio-blk-pci,drive=disk");
+            // A kernel that is given comes first by itself.
+            let first = if matches!(self.image.begin, Begin::Disk(..)) { ",bootindex=0" } else { "" };
+            all.add("-device", format!("virtio-blk-pci,drive=disk{first}"));
+        }
+        if let Begin::Disk(_, Access::Agent { .. }) = &self.image.begin {
+            all.read_only("seed", &made.seed, "netloom-seed");
+            all.read_only("agent", &made.agent, vm::DISK);
+            let socket = joined(&["socket,id=guest-agent,path=".as_ref(), &escaped(made.guest_agent.as_os_str())]);
+            all.add("-chardev", socket);
+            all.add("-device", "virtio-serial-pci");
+            let (port, device) = (guest_agent::PORT, guest_agent::DEVICE);
+            all.add("-device", format!("virtserialport,chardev=guest-agent,name={port},id={device}"));
         }
         for (number, nic) in self.devices.iter().enumerate() {
             all.nic(number, nic, &qemu.acceleration);
@@ -146,6 +198,23 @@ impl Words {
 
     fn flags(&mut self, options: &[&str]) {
         self.0.extend(options.iter().map(OsString::from));
+    }
+
+    fn firmware(&mut self, firmware: &Firmware) {
+        let Firmware::Uefi { code, variables } = firmware else { return };
+        let flash = |path: &Path, rest: &str| {
+            joined(&["if=pflash,format=raw,file=".as_ref(), &escaped(path.as_os_str()), rest.as_ref()])
+        };
+        self.add("-drive", flash(code, ",unit=0,readonly=on"));
+        self.add("-drive", flash(variables, ",unit=1,snapshot=on"));
+    }
+
+    /// A disk that the machine knows by its serial number.
+    fn read_only(&mut self, id: &str, path: &Path, serial: &str) {
+        let file = escaped(path.as_os_str());
+        let rest = format!(",format=raw,if=none,id={id},readonly=on");
+        self.add("-drive", joined(&["file=".as_ref(), &file, rest.as_ref()]));
+        self.add("-device", format!("virtio-blk-pci,drive={id},serial={serial}"));
     }
 
     fn nic(&mut self, number: usize, nic: &Nic, acceleration: &Acceleration) {
@@ -183,46 +252,55 @@ mod tests {
     use crate::disk::Format;
 
     fn image() -> Image {
-        Image { kernel: "/k".into(), initrd: "/i".into(), append: "quiet".into(), disk: None }
+        let begin = Begin::Kernel { kernel: "/k".into(), initrd: "/i".into(), append: "quiet".into() };
+        Image { begin, disk: None }
+    }
+
+    fn words(image: Image) -> Result<String, VmError> {
+        let vm = Vm {
+            name: "v".into(),
+            memory_mib: 256,
+            processors: 2,
+            image,
+            devices: vec![Nic { socket: "../c".into(), mac: None }, Nic { socket: "../0".into(), mac: Some([2; 6]) }],
+        };
+        let (program, acceleration) = ("qemu".into(), Acceleration::Kvm);
+        let qemu = Qemu { program, version: "7.2".into(), acceleration };
+        let [initrd, seed, agent, monitor, guest_agent] =
+            ["initrd", "seed", "../agent", "q", "g"].map(|name| Path::new("..").join(name));
+        let words = vm.arguments(&qemu, &Made { initrd, seed, agent, monitor, guest_agent })?;
+        Ok(words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))
     }
 
     #[test]
     fn the_kernel_begins_with_the_agent() {
-        let line = image().command_line(&Acceleration::Kvm).unwrap();
+        let line = words(image()).unwrap();
         assert!(
             line.contains(" rdinit=/netloom/ld quiet -- --library-path /netloom /netloom/netloom vm-agent stays"),
             "{line}"
         );
-        let elsewhere = Image { append: "ro root=/dev/vda1".into(), ..image() };
-        assert!(elsewhere.command_line(&Acceleration::Kvm).unwrap().ends_with(" switches"));
-        let long =
-            Image { append: "x".repeat(3000), ..image() }.command_line(&Acceleration::Kvm).unwrap_err().to_string();
+        let with = |append: &str| {
+            let begin = Begin::Kernel { kernel: "/k".into(), initrd: "/i".into(), append: append.into() };
+            words(Image { begin, disk: None })
+        };
+        assert!(with("ro root=/dev/vda1").unwrap().contains(" vm-agent switches"));
+        let long = with(&"x".repeat(3000)).unwrap_err().to_string();
         assert!(long.starts_with("`append` is too long for a kernel's command line: 1"), "{long}");
     }
 
     #[test]
     fn a_machine_that_is_slowed_has_no_clock_of_kvm() {
         let slowed = Acceleration::SlowedKvm { tsc_khz: 250_000 };
-        assert!(image().command_line(&slowed).unwrap().contains(" clocksource=hpet tsc=unstable "));
+        assert!(command_line("", &slowed).unwrap().contains(" clocksource=hpet tsc=unstable "));
         assert_eq!(slowed.processor(), "host,kvm=off,tsc-freq=250000000");
         assert_eq!(slowed.board(), ",kernel-irqchip=off");
-        assert!(!image().command_line(&Acceleration::Kvm).unwrap().contains("hpet"));
+        assert!(!command_line("", &Acceleration::Kvm).unwrap().contains("hpet"));
     }
 
     #[test]
     fn commas_in_paths_stay_in_them() {
         let disk = Some(Disk { path: "/a,b.img".into(), format: Format::Qcow2 });
-        let vm = Vm {
-            name: "v".into(),
-            memory_mib: 256,
-            processors: 2,
-            image: Image { disk, ..image() },
-            devices: vec![Nic { socket: "../c".into(), mac: None }, Nic { socket: "../0".into(), mac: Some([2; 6]) }],
-        };
-        let (program, acceleration) = ("qemu".into(), Acceleration::Kvm);
-        let qemu = Qemu { program, version: "7.2".into(), acceleration };
-        let words = vm.arguments(&qemu, Path::new("../initrd"), Path::new("../q")).unwrap();
-        let all = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        let all = words(Image { disk, ..image() }).unwrap();
         for part in [
             "-drive file=/a,,b.img,format=qcow2,if=none,id=disk,snapshot=on",
             "-chardev socket,id=c0,path=../c -netdev vhost-user,id=n0,chardev=c0",
@@ -232,5 +310,24 @@ mod tests {
         ] {
             assert!(all.contains(part), "{part} in {all}");
         }
+    }
+
+    #[test]
+    fn a_disk_that_boots_by_itself_finds_the_agent_on_others() {
+        let disk = || Some(Disk { path: "/d".into(), format: Format::Raw });
+        let begin = Begin::Disk(Firmware::Bios, Access::Agent { ssh_keys: Vec::new() });
+        let all = words(Image { begin, disk: disk() }).unwrap();
+        for part in [
+            "-drive file=../seed,format=raw,if=none,id=seed,readonly=on",
+            "-device virtio-blk-pci,drive=agent,serial=netloom-agent",
+            "-device virtserialport,chardev=guest-agent,name=org.qemu.guest_agent.0,id=guest-agent",
+        ] {
+            assert!(all.contains(part), "{part} in {all}");
+        }
+        assert!(!all.contains("-kernel") && !all.contains("pflash"), "{all}");
+        let uefi = Firmware::Uefi { code: "/c,d".into(), variables: "/v".into() };
+        let closed = words(Image { begin: Begin::Disk(uefi, Access::None), disk: disk() }).unwrap();
+        assert!(closed.contains("if=pflash,format=raw,file=/c,,d,unit=0,readonly=on"), "{closed}");
+        assert!(!closed.contains("seed") && !closed.contains("virtserialport"), "{closed}");
     }
 }

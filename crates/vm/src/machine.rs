@@ -1,11 +1,13 @@
 //! Starts virtual machines.
 
-use crate::agent;
+use crate::agent::Agent;
 use crate::archive::pad;
-use crate::command::{Image, Vm};
+use crate::command::{Access, Begin, Made, Vm};
 use crate::error::VmError;
+use crate::guest_agent::GuestAgent;
 use crate::monitor::Monitor;
 use crate::qemu::Qemu;
+use crate::seed;
 use netloom_guest::node::{Channel, KernelNode};
 use netloom_guest::shim::{Lapse, Orders, Shim, ShimError};
 use netloom_host::node::NodeError;
@@ -17,13 +19,16 @@ use std::process::Command;
 
 /// The machine's initial file system, in the folder of its place.
 const INITRD: &str = "initrd";
+/// The disk for cloud-init, there, too.
+const SEED: &str = "seed";
+/// The disk with the agent, in the folder above, which all machines of a lab have.
+const AGENT: &str = "agent";
 
 /// What the virtual machines of a lab have in common.
 #[derive(Debug)]
 pub struct Prepared {
     qemu: Qemu,
-    /// The archive with the agent.
-    agent: Vec<u8>,
+    agent: Agent,
     /// Slows all clocks that QEMU reads; none in real time.
     slowed: Option<(Shim, Orders)>,
 }
@@ -38,7 +43,7 @@ impl Prepared {
         let orders = lapse.map(|_| Orders { lapse, seed: None, machine: true });
         let slowed = orders.map(with_shim).transpose();
         let slowed = slowed.map_err(|error: ShimError| VmError::Wrong(error.to_string()))?;
-        Ok(Self { qemu, agent: agent::archive()?, slowed })
+        Ok(Self { qemu, agent: Agent::pack()?, slowed })
     }
 }
 
@@ -61,13 +66,27 @@ pub struct Place {
 /// What cannot be read or written, or the refusal of this machine's kernel, in words.
 pub fn start(prepared: &Prepared, vm: &Vm, place: &Place, channel: Box<dyn Channel>) -> Result<KernelNode, NodeError> {
     let wrong = |error: VmError| NodeError::Kernel { node: vm.name.clone(), what: error.to_string() };
-    let (own, initrd, monitor) = (place.folder.join("own"), place.folder.join(INITRD), place.folder.join("q"));
-    write_initrd(&vm.image, &prepared.agent, &initrd).map_err(wrong)?;
-    let listening =
+    let own = place.folder.join("own");
+    write_files(prepared, vm, &place.folder).map_err(wrong)?;
+    let (monitor, guest_agent) = (place.folder.join("q"), place.folder.join("g"));
+    let mut listening =
         Monitor::listen(&monitor, vm.processors).map_err(VmError::file("listen at", &monitor)).map_err(wrong)?;
+    if let Begin::Disk(_, Access::Agent { .. }) = &vm.image.begin {
+        let order = seed::start("the guest agent of QEMU", &prepared.qemu.acceleration);
+        let asked = GuestAgent::listen(&guest_agent, order).map_err(VmError::file("listen at", &guest_agent));
+        listening = listening.with(asked.map_err(wrong)?);
+    }
     let console = File::create(&place.console).map_err(VmError::file("make", &place.console)).map_err(wrong)?;
     // From the folder of its own, which is below.
-    let arguments = vm.arguments(&prepared.qemu, Path::new("../initrd"), Path::new("../q")).map_err(wrong)?;
+    let below = |name: &str| Path::new("..").join(name);
+    let made = Made {
+        initrd: below(INITRD),
+        seed: below(SEED),
+        agent: below("..").join(AGENT),
+        monitor: below("q"),
+        guest_agent: below("g"),
+    };
+    let arguments = vm.arguments(&prepared.qemu, &made).map_err(wrong)?;
     let mut command = Command::new(&prepared.qemu.program);
     command.args(arguments).env_clear();
     if let Some((shim, orders)) = &prepared.slowed {
@@ -85,10 +104,26 @@ pub fn forget_initrd(place: &Path) {
     let _ = std::fs::remove_file(place.join(INITRD));
 }
 
-/// The machine's initial file system with the agent behind it: the kernel unpacks one after the other.
-fn write_initrd(image: &Image, agent: &[u8], path: &Path) -> Result<(), VmError> {
-    let mut bytes = std::fs::read(&image.initrd).map_err(VmError::file("read", &image.initrd))?;
-    pad(&mut bytes);
-    let mut file = File::create(path).map_err(VmError::file("make", path))?;
-    file.write_all(&bytes).and_then(|()| file.write_all(agent)).map_err(VmError::file("write", path))
+/// What the agent comes with: the machine's initial file system with the agent behind it, since the kernel unpacks one after the other,
+/// or disks.
+fn write_files(prepared: &Prepared, vm: &Vm, folder: &Path) -> Result<(), VmError> {
+    let write = |path: &Path, parts: &[&[u8]]| {
+        let mut file = File::create(path).map_err(VmError::file("make", path))?;
+        parts.iter().try_for_each(|part| file.write_all(part)).map_err(VmError::file("write", path))
+    };
+    match &vm.image.begin {
+        Begin::Kernel { initrd, .. } => {
+            let mut bytes = std::fs::read(initrd).map_err(VmError::file("read", initrd))?;
+            pad(&mut bytes);
+            write(&folder.join(INITRD), &[&bytes, &prepared.agent.archive()])
+        }
+        Begin::Disk(_, Access::Agent { ssh_keys }) => {
+            let agent = folder.with_file_name(AGENT);
+            if !agent.exists() {
+                write(&agent, &[&prepared.agent.disk()])?;
+            }
+            write(&folder.join(SEED), &[&seed::seed(&vm.name, ssh_keys, &prepared.qemu.acceleration)])
+        }
+        Begin::Disk(_, Access::None) => Ok(()),
+    }
 }

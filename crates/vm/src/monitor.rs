@@ -3,6 +3,7 @@
 //! Two requests and four events are what is needed of it, so that a line is read where it comes, without a library that has a
 //! type for each of QEMU's thousand messages.
 
+use crate::guest_agent::{DEVICE, GuestAgent};
 use netloom_guest::node::{Heard, Machine};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use serde_json::{Value, json};
@@ -28,6 +29,8 @@ pub(crate) struct Monitor {
     processors: u32,
     /// Why the machine was shut down, in QEMU's words.
     reason: Option<String>,
+    /// Of a machine whose own system is to start the lab's agent.
+    guest_agent: Option<GuestAgent>,
 }
 
 impl Monitor {
@@ -37,7 +40,31 @@ impl Monitor {
         listener.set_nonblocking(true)?;
         let watch = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         watch.add(&listener, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
-        Ok(Self { watch, listener, stream: None, line: Vec::new(), processors, reason: None })
+        Ok(Self { watch, listener, stream: None, line: Vec::new(), processors, reason: None, guest_agent: None })
+    }
+
+    /// Asks the machine's guest agent, too, as soon as it comes.
+    pub(crate) fn with(self, guest_agent: GuestAgent) -> Self {
+        Self { guest_agent: Some(guest_agent), ..self }
+    }
+
+    /// The machine's guest agent has opened its port.
+    fn ask_guest_agent(&mut self) {
+        let Some(agent) = &mut self.guest_agent else { return };
+        // One that cannot be asked is like one that is not there: cloud-init may be.
+        if let Ok(Some(fd)) = agent.ask() {
+            let _ = self.watch.add(fd, EpollEvent::new(EpollFlags::EPOLLIN, 0));
+        }
+    }
+
+    /// Takes in what the guest agent answers.
+    fn hear_guest_agent(&mut self) {
+        let Some(agent) = &mut self.guest_agent else { return };
+        if !agent.hear()
+            && let Some(fd) = agent.fd()
+        {
+            let _ = self.watch.delete(fd);
+        }
     }
 
     /// Takes in everything that has come.
@@ -87,6 +114,7 @@ impl Monitor {
         let data = &message["data"];
         match message["event"].as_str()? {
             "SHUTDOWN" => self.reason = data["reason"].as_str().map(str::to_owned),
+            "VSERPORT_CHANGE" if data["open"] == true && data["id"] == DEVICE => self.ask_guest_agent(),
             "GUEST_PANICKED" => self.reason = Some("guest-panic".to_owned()),
             "BLOCK_IO_ERROR" if data["action"] == "stop" => {
                 let why = data["reason"].as_str().unwrap_or("unknown");
@@ -111,7 +139,13 @@ impl Machine for Monitor {
     }
 
     fn hear(&mut self) -> Heard {
+        self.hear_guest_agent();
         self.take_in().unwrap_or(Heard::End)
+    }
+
+    fn entrance(&self) -> Option<String> {
+        let asked = self.guest_agent.as_ref()?.outcome();
+        Some(format!("cloud-init, on the disk labelled cidata, has not started netloom's agent, and {asked}"))
     }
 
     fn ending(&mut self, status: ExitStatus) -> String {

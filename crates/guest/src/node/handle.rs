@@ -147,8 +147,9 @@ impl KernelNode {
 
     /// Why the node is late, with the last lines of its console.
     pub fn lateness(&self, within: Duration) -> NodeError {
-        let what =
-            format!("its kernel did not come up within {} s{}", within.as_secs(), last_lines(&self.console, LINES));
+        let entrance = self.machine.entrance().map_or_else(String::new, |what| format!(": {what}"));
+        let lines = last_lines(&self.console, LINES);
+        let what = format!("its kernel did not come up within {} s{entrance}{lines}", within.as_secs());
         NodeError::Kernel { node: self.name.clone(), what }
     }
 

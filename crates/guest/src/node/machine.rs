@@ -20,6 +20,11 @@ pub trait Machine: Debug {
         1
     }
 
+    /// What was done so that the agent gets into a system that does not bring it, and what came of it; none where it is there.
+    fn entrance(&self) -> Option<String> {
+        None
+    }
+
     /// Why it has ended, in words that follow the node's name.
     fn ending(&mut self, status: ExitStatus) -> String;
 }

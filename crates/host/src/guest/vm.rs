@@ -4,6 +4,9 @@
 //! the agent is started as process 1, starts itself as a second process, and becomes the `init` that would have run without
 //! it. The second process waits until the machine has its root, goes there, and serves the lab. So the machine's own files need
 //! nothing of netloom, and no C library of a certain age.
+//!
+//! A machine that boots its own disk gets the same files on another disk. What the lab can reach in the system starts [`start`] there,
+//! which mounts that disk at [`SETTLED`] and starts the agent from it.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -32,8 +35,34 @@ pub const SWITCHES: &str = "switches";
 /// The argument that has it serve where it is.
 pub const STAYS: &str = "stays";
 
-/// Where the agent puts its files when the initial file system has gone.
-const SETTLED: &str = "/run/netloom";
+/// The argument of an agent that the system of the machine has started.
+pub const JOINS: &str = "joins";
+
+/// Where the agent has its files when there is no initial file system, or none any more.
+pub const SETTLED: &str = "/run/netloom";
+
+/// The serial number of the disk that has the agent, as the machine's kernel shows it.
+pub const DISK: &str = "netloom-agent";
+
+/// What a shell of the machine's system is to do so that the agent runs, once, whoever asks for it: `who` is told on the console. With
+/// `clock`, the kernel goes over to that source of time before.
+pub fn start(who: &str, clock: Option<&str>) -> String {
+    let clock = clock.map_or_else(String::new, |clock| {
+        format!("echo {clock} > /sys/devices/system/clocksource/clocksource0/current_clocksource\n")
+    });
+    format!(
+        "mkdir {SETTLED} || exit 0
+for disk in /sys/block/*; do
+  if [ \"$(cat $disk/serial 2>/dev/null)\" = {DISK} ]; then
+    mount -t iso9660 -o ro,exec /dev/${{disk##*/}} {SETTLED} || {{ rmdir {SETTLED}; exit 1; }}
+  fi
+done
+[ -e {SETTLED}/{LOADER} ] || {{ rmdir {SETTLED}; echo 'netloom: its disk is not there' >/dev/console; exit 1; }}
+{clock}echo 'netloom: {who} starts the agent' >/dev/console
+env -i {SETTLED}/{LOADER} --library-path {SETTLED} {SETTLED}/{PROGRAM} vm-agent {JOINS} </dev/null >/dev/console 2>&1 &
+"
+    )
+}
 
 /// How often it looks whether the machine is that far.
 const LOOK: Duration = Duration::from_millis(20);
@@ -50,14 +79,16 @@ pub fn main(root: &str) -> Result<(), String> {
     if std::process::id() == 1 {
         return Err(begin(root));
     }
-    if !Path::new(FOLDER).join(PROGRAM).exists() {
+    let joins = root == JOINS;
+    if !Path::new(if joins { SETTLED } else { FOLDER }).join(PROGRAM).exists() {
         return Err("this is the agent of a virtual machine; netloom starts it where it belongs".to_owned());
     }
     if let Err(error) = serve(root) {
         // The console: the lab process shows its last lines.
         eprintln!("netloom: {error}");
     }
-    if !fs::read_to_string("/proc/cmdline").is_ok_and(|line| line.contains(&format!("{FOLDER}/{LOADER}"))) {
+    // A system that was there before does not end with the agent.
+    if joins || !fs::read_to_string("/proc/cmdline").is_ok_and(|line| line.contains(&format!("{FOLDER}/{LOADER}"))) {
         return Err("this kernel was not booted by netloom".to_owned());
     }
     nix::unistd::sync();
@@ -85,7 +116,7 @@ fn serve(root: &str) -> Result<(), Box<dyn std::error::Error>> {
     let held = if root == SWITCHES { follow()? } else { Vec::new() };
     // Those who mount them may need a while.
     await_true(|| Path::new("/proc/self/stat").exists() && Path::new("/sys/class/net").exists());
-    let folder = settle(&held)?;
+    let folder = if root == JOINS { PathBuf::from(SETTLED) } else { settle(&held)? };
     drop(held);
     let signals = watch_children()?;
     await_true(devices::has_control);

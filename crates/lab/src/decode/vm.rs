@@ -4,10 +4,11 @@ use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
 use crate::keys::VM;
-use crate::plan::{DiskFormat, NodeKind, VmPlan};
+use crate::plan::{DiskFormat, NodeKind, VmAccess, VmBegin, VmFirmware, VmPlan};
 use crate::scalar::{integer, positive_duration, quantity, text, word};
 use crate::yaml::Node;
 use netloom_units::Bytes;
+use std::path::PathBuf;
 
 /// What kernels of distributions need to unpack what they boot with.
 const LEAST_MEMORY: Bytes = Bytes::new(64_000_000);
@@ -40,8 +41,6 @@ pub(super) fn vm(kind: NodeKind, of_node: &Fields<'_>, errors: &mut Errors) -> O
         errors.extend(of_node.get(key).map(|value| value.error(why)));
     }
     let fields = Fields::open(node, &VM, errors)?;
-    let kernel = fields.get("kernel").and_then(|value| keep(errors.path(value), errors));
-    let initrd = fields.get("initrd").and_then(|value| keep(errors.path(value), errors));
     let disk = fields.get("disk").and_then(|value| keep(errors.path(value), errors));
     let formats = [DiskFormat::Qcow2, DiskFormat::Raw].map(|format| (format.name(), format));
     let format = fields.read("format", |value| word(value, &formats), errors);
@@ -49,23 +48,93 @@ pub(super) fn vm(kind: NodeKind, of_node: &Fields<'_>, errors: &mut Errors) -> O
         errors
             .push(value.error("this is the format of a disk, and the machine has none: leave it out, or write `disk`"));
     }
-    let append = fields.read("append", append, errors).unwrap_or_default();
     let memory = fields.read("memory", memory, errors).unwrap_or(VmPlan::MEMORY);
     let cpus = |value: &Node| integer(value, 1, 64).map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let cpus = fields.read("cpus", cpus, errors).unwrap_or(1);
     let boot_within = fields.read("boot_within", positive_duration, errors).unwrap_or(VmPlan::BOOT_WITHIN);
-    let plan = VmPlan {
-        line: node.span.line,
-        kernel: kernel?,
-        initrd: initrd?,
-        append,
-        disk,
-        format: format.unwrap_or_default(),
-        memory,
-        cpus,
-        boot_within,
-    };
+    let begin = begin(node, &fields, errors)?;
+    if let VmBegin::Disk { access: VmAccess::None, .. } = begin {
+        errors.extend(unknown_inside(of_node));
+    }
+    let plan =
+        VmPlan { line: node.span.line, begin, disk, format: format.unwrap_or_default(), memory, cpus, boot_within };
     Some(node.spanned(plan))
+}
+
+/// What boots; none after an error was noted.
+fn begin(node: &Node, fields: &Fields<'_>, errors: &mut Errors) -> Option<VmBegin> {
+    let has = |key: &str| fields.get(key).is_some();
+    if has("kernel") || has("initrd") {
+        return kernel(node, fields, errors);
+    }
+    if !has("disk") {
+        errors.push(node.error("nothing boots here: write `kernel` with `initrd`, or a `disk` that boots by itself"));
+        return None;
+    }
+    if let Some(value) = fields.get("append") {
+        errors.push(
+            value.error("a disk that boots by itself has its kernel's command line: leave it out, or write `kernel`"),
+        );
+    }
+    let firmwares = [VmFirmware::Bios, VmFirmware::Uefi].map(|firmware| (firmware.name(), firmware));
+    let firmware = fields.read("firmware", |value| word(value, &firmwares), errors).unwrap_or_default();
+    let accesses = [VmAccess::Agent, VmAccess::None].map(|access| (access.name(), access));
+    let access = fields.read("access", |value| word(value, &accesses), errors).unwrap_or_default();
+    let ssh_key = path("ssh_key", fields, errors);
+    if let (VmAccess::None, Some(value)) = (access, fields.get("ssh_key")) {
+        errors.push(value.error("nothing brings this key into the system: leave it out, or write `access: agent`"));
+    }
+    Some(VmBegin::Disk { firmware, access, ssh_key })
+}
+
+/// A kernel, which needs an initial file system, and the other way round.
+fn kernel(node: &Node, fields: &Fields<'_>, errors: &mut Errors) -> Option<VmBegin> {
+    for (key, other) in [("kernel", "initrd"), ("initrd", "kernel")] {
+        if fields.get(key).is_none() {
+            errors
+                .push(node.error(format!("`{other}` needs `{key}`, too: a kernel boots with an initial file system")));
+        }
+    }
+    for key in ["firmware", "access", "ssh_key"] {
+        let message = "this is for a disk that boots by itself: leave it out, or leave out `kernel` and `initrd`";
+        errors.extend(fields.get(key).map(|value| value.error(message)));
+    }
+    let append = fields.read("append", append, errors).unwrap_or_default();
+    let (kernel, initrd) = (path("kernel", fields, errors), path("initrd", fields, errors));
+    Some(VmBegin::Kernel { kernel: kernel?, initrd: initrd?, append })
+}
+
+fn path(key: &str, fields: &Fields<'_>, errors: &mut Errors) -> Option<PathBuf> {
+    fields.get(key).and_then(|value| keep(errors.path(value), errors))
+}
+
+/// Errors about what nobody does in a system that the lab does not get into.
+fn unknown_inside(of_node: &Fields<'_>) -> Vec<Diagnostic> {
+    const INSIDE: [&str; 18] = [
+        "congestion",
+        "sysctl",
+        "env",
+        "inherit",
+        "setup",
+        "files",
+        "collect",
+        "expose",
+        "rules",
+        "multihomed",
+        "daemons",
+        "frr",
+        "bird",
+        "firewall",
+        "nat",
+        "dhcp",
+        "dns",
+        "routes",
+    ];
+    let error = |key: &&str| {
+        let message = "netloom does nothing inside of this machine (`access: none`): leave this out";
+        of_node.get(key).map(|value| value.error(message))
+    };
+    INSIDE.iter().filter_map(error).collect()
 }
 
 /// Words that the kernel keeps for itself: what follows `--` would go to the agent.

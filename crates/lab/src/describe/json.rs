@@ -1,11 +1,12 @@
 //! The plan as JSON. Every number carries its unit in its name; nodes and links are referred to by name.
 
 use super::image::image;
+use super::vm::vm;
 use crate::models;
 use crate::plan::{
     Action, Argv, CapturePlan, Clock, Cpus, Direction, EndPlan, Event, FileContents, FilePlan, GroupPlan,
     InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen, RoutePlan, RulePlan, RunCommand, Shards, TableRoutePlan,
-    TrafficPlan, VmPlan,
+    TrafficPlan,
 };
 use crate::traffic;
 use crate::yaml::{yaml_value, yaml_value_with_list};
@@ -370,18 +371,6 @@ impl Plan {
 }
 
 /// A policy route. What it does not say is null: any.
-fn vm(vm: &VmPlan) -> Value {
-    json!({
-        "kernel": vm.kernel.display().to_string(),
-        "initrd": vm.initrd.display().to_string(),
-        "append": vm.append,
-        "disk": vm.disk.as_ref().map(|disk| json!({ "file": disk.display().to_string(), "format": vm.format.name() })),
-        "memory_bytes": vm.memory.get(),
-        "cpus": vm.cpus,
-        "boot_within_ns": vm.boot_within.as_nanos(),
-    })
-}
-
 fn rule_json(node: &NodePlan, rule: &RulePlan) -> Value {
     json!({
         "ipv6": rule.is_v6,

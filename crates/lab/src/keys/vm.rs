@@ -5,22 +5,21 @@ use super::{Key, Kind, Quantity, Section};
 /// A virtual machine.
 pub(crate) const VM: Section = Section {
     name: "vm",
-    doc: "A virtual machine, run by QEMU: a Linux kernel with its initial file system and, if it has one, a disk.",
+    doc: "A virtual machine, run by QEMU: a Linux kernel with its initial file system and, if it has one, a disk; or a disk that boots by itself.",
     groups: &[&[
         Key::new(
             "kernel",
             Kind::Text("\\S"),
             "vm/vmlinuz",
-            "The Linux kernel that it boots, for this machine's processor; a relative path starts at the lab file's folder.",
-        )
-        .required(),
+            "The Linux kernel that it boots, for this machine's processor; a relative path starts at the lab file's folder. \
+             Default: what the disk boots by itself.",
+        ),
         Key::new(
             "initrd",
             Kind::Text("\\S"),
             "vm/root.cpio.gz",
             "The initial file system that the kernel boots with. Netloom adds its agent to a copy of it.",
-        )
-        .required(),
+        ),
         Key::new(
             "append",
             Kind::Scalar,
@@ -41,11 +40,25 @@ pub(crate) const VM: Section = Section {
             "How the disk's bytes lie in its file: qcow2, or raw, byte by byte. Default: qcow2.",
         ),
         Key::new(
-            "memory",
-            Kind::Quantity(Quantity::Size),
-            "1 GB",
-            "Its memory, 64 MB to 1000 GB. Default: 512 MiB.",
+            "firmware",
+            Kind::Word(&["bios", "uefi"]),
+            "uefi",
+            "What looks for a system on a disk that boots by itself: bios as in a PC, or uefi. Default: bios.",
         ),
+        Key::new(
+            "access",
+            Kind::Word(&["agent", "none"]),
+            "none",
+            "How commands get into a system that boots from its disk: agent, which cloud-init or QEMU's guest agent starts there; or \
+             none: any system with a virtio network device, which runs no commands. Default: agent.",
+        ),
+        Key::new(
+            "ssh_key",
+            Kind::Text("\\S"),
+            "id_ed25519.pub",
+            "A file of public keys that may log in by SSH to a system with cloud-init. Default: none.",
+        ),
+        Key::new("memory", Kind::Quantity(Quantity::Size), "1 GB", "Its memory, 64 MB to 1000 GB. Default: 512 MiB."),
         Key::new("cpus", Kind::Integer { least: 1, most: 64 }, "2", "Its processors, 1 to 64. Default: 1."),
         Key::new(
             "boot_within",

@@ -7,12 +7,8 @@ use std::path::PathBuf;
 pub struct VmPlan {
     /// The line of the lab file that describes it.
     pub line: usize,
-    /// A Linux kernel.
-    pub kernel: PathBuf,
-    /// The initial file system that it boots with.
-    pub initrd: PathBuf,
-    /// Further words of the kernel's command line.
-    pub append: String,
+    /// What it boots.
+    pub begin: VmBegin,
     /// Its disk, which is never written.
     pub disk: Option<PathBuf>,
     /// How the disk's bytes lie in its file.
@@ -25,7 +21,75 @@ pub struct VmPlan {
     pub boot_within: Duration,
 }
 
+/// What a virtual machine boots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VmBegin {
+    /// A kernel with an initial file system.
+    Kernel {
+        /// A Linux kernel.
+        kernel: PathBuf,
+        /// The initial file system that it boots with.
+        initrd: PathBuf,
+        /// Further words of the kernel's command line.
+        append: String,
+    },
+    /// Its disk, by itself.
+    Disk {
+        /// What looks for a system there.
+        firmware: VmFirmware,
+        /// How commands get into the system.
+        access: VmAccess,
+        /// A file of public keys that may log in by SSH.
+        ssh_key: Option<PathBuf>,
+    },
+}
+
+/// The firmware of a virtual machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VmFirmware {
+    /// That of a PC.
+    #[default]
+    Bios,
+    /// UEFI.
+    Uefi,
+}
+
+impl VmFirmware {
+    /// As the lab file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bios => "bios",
+            Self::Uefi => "uefi",
+        }
+    }
+}
+
+/// How commands get into a system that boots by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VmAccess {
+    /// By netloom's agent, which cloud-init or QEMU's guest agent starts.
+    #[default]
+    Agent,
+    /// Not at all: it has interfaces and a console.
+    None,
+}
+
+impl VmAccess {
+    /// As the lab file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::None => "none",
+        }
+    }
+}
+
 impl VmPlan {
+    /// Whether commands run in it.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.begin, VmBegin::Disk { access: VmAccess::None, .. })
+    }
+
     /// The most interfaces that it can have: its bus has room for 30 devices, of which some are others.
     pub const MOST_INTERFACES: usize = 24;
     /// What it has if nothing is said: enough for most distributions to boot.
@@ -58,6 +122,11 @@ impl fmt::Display for VmPlan {
     /// In a few words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let processors = if self.cpus == 1 { "processor" } else { "processors" };
-        write!(f, "virtual machine, {} {processors}, {}", self.cpus, self.memory)
+        write!(f, "virtual machine, {} {processors}, {}", self.cpus, self.memory)?;
+        match &self.begin {
+            VmBegin::Kernel { .. } => Ok(()),
+            VmBegin::Disk { access: VmAccess::Agent, .. } => f.write_str(", boots its disk"),
+            VmBegin::Disk { access: VmAccess::None, .. } => f.write_str(", boots its disk, runs no commands"),
+        }
     }
 }

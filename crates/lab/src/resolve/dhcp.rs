@@ -191,6 +191,8 @@ pub(super) fn configure(plan: &mut Plan, lending: &Lending, errors: &mut Errors)
     for (server, client) in clients.flat_map(|(server, own)| own.clients.iter().map(move |client| (server, client))) {
         asking.entry(client.at.node).or_default().push((client.at.interface, server));
     }
+    // A machine that nobody gets into asks by itself.
+    asking.retain(|node, _| plan.nodes[*node].takes_commands());
     asking.values_mut().for_each(|own| own.sort_unstable());
     for (node, interfaces) in &asking {
         let place = interfaces.first().map(|(interface, _)| plan.nodes[*node].interfaces[*interface].end);

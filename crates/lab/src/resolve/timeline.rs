@@ -10,7 +10,7 @@ use crate::diagnostics::{Diagnostic, Span, Spanned, nearest};
 use crate::errors::{Errors, Findings, keep};
 use crate::plan::{Action, Argv, Direction, Event, LinkPart, NodeKind, Plan, RunCommand, Treatment};
 use crate::plan::{LIMITS_LOOP, lifts_rate};
-use crate::spec::{ActionSpec, EntrySpec, LinkSpec, PartSpec, RunSpec, Spec};
+use crate::spec::{ActionSpec, EntrySpec, LinkSpec, NodeSpec, PartSpec, RunSpec, Spec};
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, Duration};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +37,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 let node = place(nodes, &run.on, errors).unwrap_or(usize::MAX);
                 let kind = spec.nodes.get(node).map(|node| node.kind);
                 errors.extend(kind.and_then(|kind| runs_nothing(&run.on, kind)));
+                errors.extend(spec.nodes.get(node).and_then(|node| closed(&run.on, node)));
                 waits.push((events.len(), run.after.clone()));
                 of_node.extend(run.of_node.then_some(events.len()));
                 vec![Action::Run(command(*run, name, node, spec.stop.unwrap_or(Plan::STOP)))]
@@ -99,6 +100,16 @@ pub(super) fn runs_nothing(node: &Spanned<String>, kind: NodeKind) -> Option<Dia
     let instead = if kind.has_addresses() { format!(", or write `{name}: {{kind: router}}`") } else { String::new() };
     let message = format!("`{name}` is {what} and runs no programs: choose another node{instead}");
     (!kind.runs_programs()).then(|| node.error(message))
+}
+
+/// The error of something that is to run in a machine that the lab does not get into.
+fn closed(place: &Spanned<String>, node: &NodeSpec) -> Option<Diagnostic> {
+    node.is_closed().then(|| {
+        place.error(format!(
+            "`{}` is a virtual machine that netloom does not get into (`access: none`): choose another node, or write `access: agent`",
+            place.value
+        ))
+    })
 }
 
 /// The error of a change of what is not there, or after which the link's largest packets could not be sent.

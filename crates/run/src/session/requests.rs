@@ -14,6 +14,7 @@ use crate::environment;
 use crate::exposed::ways_into;
 use crate::kernels::folder_in;
 use crate::links::Links;
+use crate::vms;
 use events::Subscriptions;
 use netloom_control::{
     ClientId, Exec, Incoming, LabInfo, NodeInfo, Refused, Reply, Request, Server, Set, SignalProgram, greet,
@@ -194,9 +195,8 @@ fn execute(
     if argv.is_empty() {
         return Err((ExitCode::Usage, "exec needs a program".into()));
     }
-    let kind = context.job.plan.nodes[node].kind;
-    if !kind.runs_programs() {
-        return Err((ExitCode::Usage, format!("`{name}` is a {} and runs no programs", kind.title())));
+    if let Some(why) = vms::without_commands(&context.job.plan.nodes[node]) {
+        return Err((ExitCode::Usage, why));
     }
     let stdio: [OwnedFd; 3] =
         fds.try_into().map_err(|_| (ExitCode::Usage, "exec needs three file descriptors".to_owned()))?;

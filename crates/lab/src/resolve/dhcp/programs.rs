@@ -3,9 +3,9 @@
 use crate::diagnostics::Spanned;
 use crate::plan::{Argv, End, NodeKey, Ready, ReadyWhen};
 use crate::segments::ends;
-use crate::spec::{ActionSpec, EntrySpec, NodeSpec, RunSpec, Spec};
+use crate::spec::{ActionSpec, EndSpec, EntrySpec, NodeSpec, RunSpec, Spec};
 use netloom_units::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where Debian and others have it.
 pub(super) const CONFIGURATION: &str = "/etc/dnsmasq.conf";
@@ -35,8 +35,7 @@ retry 1;
 pub(super) fn asking(spec: &Spec) -> BTreeMap<End, Spanned<()>> {
     let nodes: BTreeMap<&str, &Spanned<()>> =
         spec.nodes.iter().filter_map(|node| Some((node.name.value.as_str(), node.asks.as_ref()?))).collect();
-    let place =
-        |own: &crate::spec::EndSpec| own.asks.as_ref().or_else(|| nodes.get(own.node.value.as_str()).copied()).cloned();
+    let place = |own: &EndSpec| own.asks.as_ref().or_else(|| nodes.get(own.node.value.as_str()).copied()).cloned();
     ends(&spec.links).filter_map(|(end, own)| Some((end, place(own)?))).collect()
 }
 
@@ -49,7 +48,11 @@ pub(in crate::resolve) fn entries(spec: &Spec) -> Vec<EntrySpec> {
     });
     let asking = asking(spec);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    let clients = ends(&spec.links).filter_map(|(end, own)| {
+    // What a machine does that nobody gets into, it does by itself.
+    let closed: BTreeSet<&str> =
+        spec.nodes.iter().filter(|node| node.is_closed()).map(|node| node.name.value.as_str()).collect();
+    let asks = |own: &EndSpec| !closed.contains(own.node.value.as_str());
+    let clients = ends(&spec.links).filter(|(_, own)| asks(own)).filter_map(|(end, own)| {
         let place = asking.get(&end)?;
         let count = counts.entry(&own.node.value).or_default();
         *count += 1;

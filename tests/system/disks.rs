@@ -1,0 +1,94 @@
+//! Virtual machines that boot their own disks: a Debian with cloud-init and QEMU's guest agent (`scripts/ensure-vm-disk`).
+
+use crate::bed::{Bed, Finished, User};
+use crate::vms::{BOUNDS, machines};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The folder of the disks, which a machine never writes.
+fn disks() -> PathBuf {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/ensure-vm-disk");
+    let output = Command::new(script).stderr(Stdio::inherit()).output().unwrap();
+    assert!(output.status.success(), "scripts/ensure-vm-disk failed");
+    PathBuf::from(String::from_utf8(output.stdout).unwrap().trim())
+}
+
+#[test]
+fn systems_on_disks_of_their_own_take_commands() {
+    let bed = Bed::new(User::Own);
+    let disks = disks();
+    let machine = |name: &str, more: &str| {
+        let disk = disks.join(name);
+        format!("{{disk: {}, format: raw, cpus: 2, boot_within: 10 min{more}}}", disk.display())
+    };
+    bed.write("key.pub", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDfakekeyfakekeyfakekeyfakekeyfakekeyfake me\n");
+    let lab = format!(
+        "
+name: disks
+nodes:
+  v:
+    vm: {}
+    env: {{COLOUR: red}}
+    files: {{/etc/motd: {{text: hello}}}}
+    collect: [/root/*]
+  g: {{vm: {}}}
+  a: {{}}
+links: {{lan: {{ends: [v, g, a]}}}}
+timeline:
+  - {{on: v, run: 'echo $COLOUR $(hostname) $(cat /etc/motd) > /root/kept; ping -c 2 -i 0.2 a', as: one}}
+  - {{on: a, run: ping -c 2 -i 0.2 v, as: two, after: one}}
+  - {{on: g, run: ping -c 2 -i 0.2 v, as: three, after: two}}
+  - {{on: v, run: 'until grep -h fake /home/*/.ssh/authorized_keys; do sleep 1; done', as: key, after: three}}
+{BOUNDS}",
+        machine("cloud-init.raw", ", ssh_key: key.pub"),
+        machine("guest-agent.raw", "")
+    );
+    bed.write("disks.yaml", &lab);
+    let check = bed.netloom(&["check", "disks.yaml"]).expect_code(0);
+    assert!(check.stdout.contains("v: boots its disk by SeaBIOS; commands by netloom's agent"), "{check:#?}");
+    // Longer than a test waits for a command otherwise, where the machine is busy.
+    let run = bed.command(&["run", "disks.yaml"]).output().unwrap();
+    Finished::of(&run).expect_code(0);
+    let results = bed.latest("disks");
+    let read = |name: &str| fs::read_to_string(results.join(name)).unwrap();
+    assert_eq!(read("nodes/v/root/kept"), "red v hello\n");
+    assert!(
+        read("logs/console-v.log").contains("netloom: cloud-init starts the agent"),
+        "{}",
+        read("logs/console-v.log")
+    );
+    assert!(read("logs/console-g.log").contains("netloom: the guest agent of QEMU starts the agent"));
+    bed.assert_nothing_is_left("disks");
+    assert!(machines(&bed).is_empty());
+}
+
+#[test]
+fn a_machine_that_nobody_gets_into_runs_and_refuses_commands() {
+    let bed = Bed::new(User::Own);
+    let disk = disks().join("guest-agent.raw");
+    let lab = |access: &str, more: &str| {
+        let disk = disk.display();
+        let text = format!(
+            "name: closed\nnodes:\n  v: {{vm: {{disk: {disk}, format: raw, access: {access}{more}}}}}\n  a: {{}}\n\
+             links: {{l: {{ends: [v, a]}}}}\n{BOUNDS}"
+        );
+        bed.write("closed.yaml", &text);
+    };
+    lab("none", "");
+    bed.netloom(&["up", "closed.yaml"]).expect_code(0);
+    assert_eq!(machines(&bed).len(), 1);
+    let refused = bed.netloom(&["exec", "closed", "v", "--", "date"]);
+    assert!(refused.stderr.contains("does not get into the virtual machine `v`"), "{refused:#?}");
+    bed.netloom(&["exec", "closed", "a", "--", "true"]).expect_code(0);
+    bed.netloom(&["down"]).expect_code(0);
+    bed.assert_nothing_is_left("closed");
+    assert!(machines(&bed).is_empty());
+    // Neither of those that start the agent is up so early.
+    lab("agent", ", boot_within: 2 s");
+    let run = bed.netloom(&["run", "closed.yaml"]).expect_code(4);
+    let wanted = "its kernel did not come up within 2 s: cloud-init, on the disk labelled cidata, has not started netloom's agent, \
+                  and no guest agent of QEMU came up";
+    assert!(run.stderr.contains(wanted), "{run:#?}");
+    bed.assert_nothing_is_left("closed");
+}
