@@ -2,7 +2,9 @@
 //! this machine's processor does not run them.
 
 use crate::bed::{Bed, User};
+use netloom_host::terminal::{Pty, open_pty};
 use std::fs;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -150,6 +152,56 @@ fn a_disk_that_machines_boot_from_stays_as_it_is() {
     assert!(fs::read(&disk).unwrap() == before, "the disk was written");
     bed.assert_nothing_is_left("disk");
     assert!(machines(&bed).is_empty());
+}
+
+#[test]
+fn a_console_is_typed_at_by_several_and_goes_on_being_logged() {
+    let bed = Bed::new(User::Own);
+    with_root(&bed);
+    let vm = "{vm: {kernel: vm/vmlinuz, initrd: vm/root.cpio.gz}}";
+    bed.write(
+        "typed.yaml",
+        &format!("name: typed\nnodes: {{v: {vm}, a: {{}}}}\nlinks: {{l: {{ends: [v, a]}}}}\n{BOUNDS}"),
+    );
+    bed.netloom(&["up", "typed.yaml"]).expect_code(0);
+    let reading = "for n in 1 2; do read word < /dev/ttyS0; echo \"read $n $word\" > /dev/ttyS0; done";
+    let mut reader = bed.command(&["exec", "typed", "v", "--", "sh", "-c", reading]).spawn().unwrap();
+    let join = || {
+        let Pty { master, slave } = open_pty().unwrap();
+        let copy = || Stdio::from(slave.try_clone().unwrap());
+        let mut command = bed.command(&["shell", "typed", "v", "--console"]);
+        let child = command.stdin(copy()).stdout(copy()).stderr(Stdio::null()).spawn().unwrap();
+        (fs::File::from(master), child)
+    };
+    let (mut one, mut first) = join();
+    let (mut other, mut second) = join();
+    // Who joins sees what was shown before, too.
+    await_shown(&mut one, "the tests' root is up");
+    await_shown(&mut other, "the tests' root is up");
+    one.write_all(b"apples\n").unwrap();
+    await_shown(&mut other, "read 1 apples");
+    other.write_all(b"pears\n").unwrap();
+    await_shown(&mut one, "read 2 pears");
+    one.write_all(b"\x1d").unwrap();
+    assert!(first.wait().unwrap().success());
+    assert!(reader.wait().unwrap().success());
+    let none = bed.netloom(&["shell", "typed", "a", "--console"]).expect_code(2);
+    assert!(none.stderr.contains("a console needs a terminal"), "{none:#?}");
+    bed.netloom(&["down"]).expect_code(0);
+    assert!(second.wait().unwrap().success());
+    let log = fs::read_to_string(bed.latest("typed").join("logs/console-v.log")).unwrap();
+    assert!(log.contains("read 1 apples") && log.contains("read 2 pears"), "{log}");
+    bed.assert_nothing_is_left("typed");
+}
+
+/// Reads until this is shown, which a test that hangs shows as well as one that fails.
+fn await_shown(terminal: &mut fs::File, wanted: &str) {
+    let mut shown = Vec::new();
+    let mut buffer = [0; 1024];
+    while !String::from_utf8_lossy(&shown).contains(wanted) {
+        let length = terminal.read(&mut buffer).unwrap();
+        shown.extend_from_slice(&buffer[..length]);
+    }
 }
 
 #[test]

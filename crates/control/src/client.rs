@@ -1,18 +1,18 @@
 //! The user's side of the control socket.
 
 use crate::protocol::{
-    Advance, Capture, Exec, LabInfo, LabStats, Now, Refused, Reply, Request, Set, SignalProgram, Topology,
+    Advance, Capture, Exec, LabInfo, LabStats, Now, OpenConsole, Refused, Reply, Request, Set, SignalProgram, Topology,
 };
 use crate::running::find;
-use netloom_host::fds::send_with_fds;
+use netloom_host::fds::{receive_with_fds, send_with_fds};
 use netloom_host::jsonl::{Lines, to_line};
 use netloom_host::runtime::{control_socket, is_ending};
 use netloom_judge::{ExitCode, RunError};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a lab may take to answer: it takes milliseconds, on a busy machine a second.
@@ -145,6 +145,22 @@ impl Client {
         }
     }
 
+    /// Opens the serial console of a node: the file of what it shows, and where to write what is typed.
+    ///
+    /// # Errors
+    /// [`RunError::Reported`] if there is no such node, or it has no console.
+    pub fn console(&mut self, node: &str) -> Result<(PathBuf, OwnedFd), RunError> {
+        self.send(&Request::Console(OpenConsole { node: node.to_owned() }), &[])?;
+        // The descriptor comes with the first byte of the answer.
+        let mut buffer = [0; 1024];
+        let received = receive_with_fds(&self.stream, &mut buffer).map_err(|error| self.gone(&error))?;
+        self.lines.feed(&buffer[..received.length]);
+        match (answered(self.receive()?)?, received.fds.into_iter().next()) {
+            (Reply::Console { log }, Some(input)) => Ok((log, input)),
+            (other, _) => Err(self.unexpected(&other)),
+        }
+    }
+
     /// Sends a signal to the program that [`Client::exec`] started.
     ///
     /// # Errors
@@ -186,12 +202,7 @@ impl Client {
 
     fn ask(&mut self, request: &Request, fds: &[BorrowedFd<'_>]) -> Result<Reply, RunError> {
         self.send(request, fds)?;
-        match self.receive()? {
-            Reply::Refused(Refused { code, message, .. }) => {
-                Err(RunError::Reported { code: ExitCode::from_number(code).unwrap_or(ExitCode::Died), message })
-            }
-            reply => Ok(reply),
-        }
+        answered(self.receive()?)
     }
 
     fn send(&mut self, request: &Request, fds: &[BorrowedFd<'_>]) -> Result<(), RunError> {
@@ -236,6 +247,16 @@ impl Client {
 
     fn unexpected(&self, reply: &Reply) -> RunError {
         RunError::Died(format!("lab `{}` gave an answer to another question: {reply:?}", self.lab))
+    }
+}
+
+/// A reply that says why not is an error.
+fn answered(reply: Reply) -> Result<Reply, RunError> {
+    match reply {
+        Reply::Refused(Refused { code, message, .. }) => {
+            Err(RunError::Reported { code: ExitCode::from_number(code).unwrap_or(ExitCode::Died), message })
+        }
+        reply => Ok(reply),
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod attach;
 mod client;
+mod console;
 mod labs;
 mod protocol;
 mod running;
@@ -17,12 +18,13 @@ mod watch;
 
 pub use attach::{Stdio, attach};
 pub use client::Client;
+pub use console::console;
 pub use labs::{Look, Silence, TakenDown, look_at_labs, sweep, take_down};
 pub use protocol::{
     Advance, Capture, End, Event, Exec, ExposedPort, Family, Greeting, Happened, Hello, Id, Interface, LabInfo,
-    LabStats, Link, Message, Node, NodeInfo, Now, OpenSocket, Output, Pipe, PipeStats, Refused, Reply, Request, Sample,
-    ServiceInfo, ServiceState, Set, SignalProgram, SocketType, Stream, Subscribe, Topic, Topology, Unsubscribe, greet,
-    schema,
+    LabStats, Link, Message, Node, NodeInfo, Now, OpenConsole, OpenSocket, Output, Pipe, PipeStats, Refused, Reply,
+    Request, Sample, ServiceInfo, ServiceState, Set, SignalProgram, SocketType, Stream, Subscribe, Topic, Topology,
+    Unsubscribe, greet, schema,
 };
 pub use running::{find, holds, only_lab, running_labs};
 pub use server::{Awaited, ClientId, Incoming, Server};

@@ -24,6 +24,8 @@ pub struct Seal {
     pub folder: PathBuf,
     /// A program that the process finds at [`INIT`], wherever it is.
     pub init: PathBuf,
+    /// What it reads from its standard input; nothing if there is none.
+    pub input: Option<OwnedFd>,
     /// Takes what the process writes to its standard output and error.
     pub console: File,
     /// The only processors that it may run on; any if there are none.
@@ -55,7 +57,12 @@ pub fn start(mut command: Command, seal: &Seal) -> Result<SealedProcess, KernelE
     let program = command.get_program().to_string_lossy().into_owned();
     let attempted = || format!("start {program}");
     let console = || seal.console.try_clone().attempted(attempted);
-    command.stdin(Stdio::null()).stdout(console()?).stderr(console()?).env("TMPDIR", &seal.folder);
+    let input = seal.input.as_ref().map(OwnedFd::try_clone).transpose().attempted(attempted)?;
+    command
+        .stdin(input.map_or_else(Stdio::null, Stdio::from))
+        .stdout(console()?)
+        .stderr(console()?)
+        .env("TMPDIR", &seal.folder);
     let folder = CString::new(seal.folder.as_os_str().as_bytes()).attempted(attempted)?;
     let init = CString::new(seal.init.as_os_str().as_bytes()).attempted(attempted)?;
     let set = |processors| set_of(processors).attempted(|| format!("use the processors {processors:?}"));

@@ -15,6 +15,7 @@ use netloom_host::netlink::InterfaceCounters;
 use netloom_host::node::{NetworkChange, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
 use netloom_units::Instant;
 use std::fmt::Debug;
+use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -85,6 +86,11 @@ pub(crate) trait LabNode: Debug {
     /// The prefixes among these to which it has no route.
     fn lacking(&mut self, _prefixes: &[IpNet]) -> Result<Vec<IpNet>, NodeError> {
         Ok(Vec::new())
+    }
+
+    /// Where to write what is typed at its serial console, if it has one.
+    fn console(&self) -> Option<io::Result<OwnedFd>> {
+        None
     }
 
     /// Opens a socket in it for use outside of it; none if it has no sockets that this machine's kernel knows.

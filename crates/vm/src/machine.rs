@@ -12,8 +12,11 @@ use netloom_guest::node::{Channel, KernelNode};
 use netloom_guest::shim::{Lapse, Orders, Shim, ShimError};
 use netloom_host::node::NodeError;
 use netloom_host::sealed::{self, Seal};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::unistd::pipe2;
 use std::fs::File;
 use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -69,8 +72,10 @@ pub fn start(prepared: &Prepared, vm: &Vm, place: &Place, channel: Box<dyn Chann
     let own = place.folder.join("own");
     write_files(prepared, vm, &place.folder).map_err(wrong)?;
     let (monitor, guest_agent) = (place.folder.join("q"), place.folder.join("g"));
+    // Nobody who types waits for the machine to read.
+    let (input, typed) = console_pipe().map_err(wrong)?;
     let mut listening =
-        Monitor::listen(&monitor, vm.processors).map_err(VmError::file("listen at", &monitor)).map_err(wrong)?;
+        Monitor::listen(&monitor, vm.processors, typed).map_err(VmError::file("listen at", &monitor)).map_err(wrong)?;
     if let Begin::Disk(_, Access::Agent { .. }) = &vm.image.begin {
         let order = seed::start("the guest agent of QEMU", &prepared.qemu.acceleration);
         let asked = GuestAgent::listen(&guest_agent, order).map_err(VmError::file("listen at", &guest_agent));
@@ -93,7 +98,14 @@ pub fn start(prepared: &Prepared, vm: &Vm, place: &Place, channel: Box<dyn Chann
         shim.arm(&mut command, orders);
     }
     let init = std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into());
-    let seal = Seal { folder: own, init, console, processors: place.processors.clone(), cgroup: place.cgroup.clone() };
+    let seal = Seal {
+        folder: own,
+        init,
+        input: Some(input),
+        console,
+        processors: place.processors.clone(),
+        cgroup: place.cgroup.clone(),
+    };
     let process = sealed::start(command, &seal).map_err(|error| NodeError::Refused { node: vm.name.clone(), error })?;
     KernelNode::attend(&vm.name, process, Box::new(listening), &place.console, channel)
 }
@@ -102,6 +114,15 @@ pub fn start(prepared: &Prepared, vm: &Vm, place: &Place, channel: Box<dyn Chann
 pub fn forget_initrd(place: &Path) {
     // The lab's folder goes with the lab in any case.
     let _ = std::fs::remove_file(place.join(INITRD));
+}
+
+/// What a machine reads at its console, and where that is typed.
+fn console_pipe() -> Result<(OwnedFd, OwnedFd), VmError> {
+    let made = pipe2(OFlag::O_CLOEXEC).and_then(|(input, typed)| {
+        fcntl(&typed, FcntlArg::F_SETFL(OFlag::O_WRONLY | OFlag::O_NONBLOCK))?;
+        Ok((input, typed))
+    });
+    made.map_err(|errno| VmError::File("make a pipe for the console".to_owned(), errno.into()))
 }
 
 /// What the agent comes with: the machine's initial file system with the agent behind it, since the kernel unpacks one after the other,

@@ -8,7 +8,7 @@ use netloom_guest::node::{Heard, Machine};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -29,18 +29,29 @@ pub(crate) struct Monitor {
     processors: u32,
     /// Why the machine was shut down, in QEMU's words.
     reason: Option<String>,
+    /// Where what is typed at the machine's console goes.
+    console: OwnedFd,
     /// Of a machine whose own system is to start the lab's agent.
     guest_agent: Option<GuestAgent>,
 }
 
 impl Monitor {
-    /// Waits at this path for QEMU to connect.
-    pub(crate) fn listen(path: &Path, processors: u32) -> io::Result<Self> {
+    /// Waits at this path for QEMU to connect. What is typed at the machine's console goes to `console`.
+    pub(crate) fn listen(path: &Path, processors: u32, console: OwnedFd) -> io::Result<Self> {
         let listener = UnixListener::bind(path)?;
         listener.set_nonblocking(true)?;
         let watch = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         watch.add(&listener, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
-        Ok(Self { watch, listener, stream: None, line: Vec::new(), processors, reason: None, guest_agent: None })
+        Ok(Self {
+            watch,
+            listener,
+            stream: None,
+            line: Vec::new(),
+            processors,
+            reason: None,
+            console,
+            guest_agent: None,
+        })
     }
 
     /// Asks the machine's guest agent, too, as soon as it comes.
@@ -143,6 +154,10 @@ impl Machine for Monitor {
         self.take_in().unwrap_or(Heard::End)
     }
 
+    fn console(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.console.as_fd())
+    }
+
     fn entrance(&self) -> Option<String> {
         let asked = self.guest_agent.as_ref()?.outcome();
         Some(format!("cloud-init, on the disk labelled cidata, has not started netloom's agent, and {asked}"))
@@ -178,7 +193,7 @@ mod tests {
     fn connected() -> (tempfile::TempDir, Monitor, UnixStream) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("q");
-        let mut monitor = Monitor::listen(&path, 1).unwrap();
+        let mut monitor = Monitor::listen(&path, 1, std::fs::File::open("/dev/null").unwrap().into()).unwrap();
         assert_eq!(monitor.hear(), Heard::Nothing);
         let mut qemu = UnixStream::connect(&path).unwrap();
         qemu.write_all(b"{\"QMP\": {\"version\": {}}}\r\n").unwrap();

@@ -72,6 +72,9 @@ pub(crate) struct ShellArgs {
     pub(crate) lab: String,
     /// The node
     pub(crate) node: String,
+    /// The serial console of a virtual machine in place of a shell; Ctrl-] leaves it
+    #[arg(long)]
+    pub(crate) console: bool,
 }
 
 /// `netloom set`

@@ -1,8 +1,9 @@
 //! `netloom shell`
 
-use super::{Failure, Outcome};
+use super::{DONE, Failure, Outcome};
 use crate::args::ShellArgs;
 use crate::commands::exec::{attach, personal_environment, starting_folder, terminal_environment};
+use crate::talk;
 use netloom_control::{Exec, Stdio};
 use netloom_judge::ExitCode;
 use std::env;
@@ -18,6 +19,9 @@ pub(super) fn shell(args: &ShellArgs) -> Outcome {
         let message = "a shell needs a terminal: use `netloom exec` for a program whose output goes elsewhere";
         return Err(Failure::new(ExitCode::Usage, message));
     }
+    if args.console {
+        return console(args, at_terminal);
+    }
     let stdio = if at_terminal { Stdio::Terminal } else { Stdio::Passed };
     let mut environment = terminal_environment();
     environment.extend(personal_environment());
@@ -32,6 +36,17 @@ pub(super) fn shell(args: &ShellArgs) -> Outcome {
         user: None,
     };
     attach(&args.lab, exec, stdio)
+}
+
+/// It goes on without us, as it did before.
+fn console(args: &ShellArgs, at_terminal: bool) -> Outcome {
+    if !at_terminal {
+        let message = "a console needs a terminal: what it shows is in logs/console-NODE.log of the lab's results";
+        return Err(Failure::new(ExitCode::Usage, message));
+    }
+    talk::say(&format!("the console of {}: Ctrl-] leaves it", args.node));
+    netloom_control::console(&args.lab, &args.node)?;
+    DONE
 }
 
 /// Bash gets a start file; every other shell gets the prompt in its environment.

@@ -84,6 +84,7 @@ fn decode(name: &str, body: Value) -> Result<Request, Refused> {
         "signal" => body_of(body, Request::Signal),
         "set" => body_of(body, Request::Set),
         "socket" => body_of(body, Request::Socket),
+        "console" => body_of(body, Request::Console),
         "subscribe" => body_of(body, Request::Subscribe).and_then(as_its_topic_has_it),
         "unsubscribe" => body_of(body, Request::Unsubscribe),
         "down" => Ok(Request::Down),

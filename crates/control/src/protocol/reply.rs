@@ -41,6 +41,11 @@ pub enum Reply {
     },
     /// To `socket`: its descriptor comes along with the first byte of this line.
     Socket,
+    /// To `console`: a descriptor comes along with the first byte of this line, and what is written there is typed at the machine.
+    Console {
+        /// The file that goes on taking what the console shows.
+        log: PathBuf,
+    },
     /// It is done.
     Done,
     /// It cannot be done.

@@ -57,6 +57,8 @@ pub enum Request {
     Set(Set),
     /// Opens a socket inside a node, whose descriptor comes along with the reply.
     Socket(OpenSocket),
+    /// Opens the serial console of a virtual machine: where to write what is typed comes along with the reply.
+    Console(OpenConsole),
     /// Asks to be told of something from now on, as events on this connection.
     Subscribe(Subscribe),
     /// Asks not to be told of it any more.
@@ -131,6 +133,13 @@ pub struct Set {
     pub pipe: Option<String>,
     /// Keys and values as in a lab file; `state` may also be `up` or `down`.
     pub changes: Vec<(String, String)>,
+}
+
+/// The console of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenConsole {
+    /// The node's name.
+    pub node: String,
 }
 
 /// A socket to be opened inside a node: whatever is done with it happens in the node's network.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// One message of every kind, as a client may send it.
-const REQUESTS: [&str; 21] = [
+const REQUESTS: [&str; 22] = [
     r#"{"request": "topology"}"#,
     r#"{"request": "now"}"#,
     r#"{"request": "advance", "by_ns": 100000000}"#,
@@ -25,6 +25,7 @@ const REQUESTS: [&str; 21] = [
     r#"{"request": "subscribe", "events": "output", "commands": ["ping"], "stream": "stderr"}"#,
     r#"{"request": "unsubscribe", "events": "output"}"#,
     r#"{"request": "socket", "node": "a", "type": "dgram"}"#,
+    r#"{"request": "console", "node": "a"}"#,
     r#"{"request": "socket", "node": "a", "family": "inet6", "type": "stream", "protocol": 6, "bind": "[::1]:80", "connect": null, "listen": 8}"#,
     r#"{"id": -7, "request": "down"}"#,
 ];
@@ -210,6 +211,7 @@ fn replies() -> Vec<Reply> {
         Reply::Stats(pipe_stats()),
         Reply::Started,
         Reply::Socket,
+        Reply::Console { log: "/l".into() },
         Reply::Exited { code: 137 },
         Reply::Done,
         Reply::Refused(Refused { key: Some("argv[0]".into()), ..Refused::usage("no") }),

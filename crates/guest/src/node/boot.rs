@@ -135,7 +135,8 @@ impl Boot {
         command.args(self.arguments()?).env_clear();
         prepare(&mut command);
         let (processors, cgroup) = (self.processor.into_iter().collect(), self.cgroup.clone());
-        let seal = Seal { folder: self.folder.clone(), init: self.init.clone(), console, processors, cgroup };
+        let (folder, init) = (self.folder.clone(), self.init.clone());
+        let seal = Seal { folder, init, input: None, console, processors, cgroup };
         start(command, &seal).map_err(BootError::Refused)
     }
 }

@@ -20,6 +20,11 @@ pub trait Machine: Debug {
         1
     }
 
+    /// Where to write what is typed at its serial console, without waiting; none if it reads nothing there.
+    fn console(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
     /// What was done so that the agent gets into a system that does not bring it, and what came of it; none where it is there.
     fn entrance(&self) -> Option<String> {
         None

@@ -2,6 +2,7 @@
 //! read and write.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -24,6 +25,11 @@ const LOOK: Duration = Duration::from_millis(250);
 const MOST_BEGUN: usize = 10_000;
 
 impl KernelNode {
+    /// Where to write what is typed at its serial console, without waiting; none if its kernel reads nothing there.
+    pub fn console(&self) -> Option<io::Result<OwnedFd>> {
+        self.machine.console().map(|fd| fd.try_clone_to_owned())
+    }
+
     /// Does everything that can be done without waiting.
     pub(super) fn serve(&mut self) -> io::Result<()> {
         for token in self.watch.ready() {

@@ -4,7 +4,8 @@ use super::{Begun, LabNode};
 use netloom_guest::node::{KernelNode, ProcessorUse};
 use netloom_host::netlink::InterfaceCounters;
 use netloom_host::node::{NetworkChange, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -67,6 +68,10 @@ impl LabNode for Closed {
 
     fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
         Ok(Vec::new())
+    }
+
+    fn console(&self) -> Option<io::Result<OwnedFd>> {
+        KernelNode::console(&self.0)
     }
 
     fn processor_use(&self) -> Option<ProcessorUse> {

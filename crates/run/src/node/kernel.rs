@@ -6,7 +6,8 @@ use netloom_guest::node::{KernelNode, ProcessorUse};
 use netloom_host::netlink::InterfaceCounters;
 use netloom_host::node::{NetworkChange, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
 use netloom_units::Instant;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -76,6 +77,10 @@ impl LabNode for KernelNode {
 
     fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
         Self::network_changes(self)
+    }
+
+    fn console(&self) -> Option<io::Result<OwnedFd>> {
+        KernelNode::console(self)
     }
 
     fn processor_use(&self) -> Option<ProcessorUse> {

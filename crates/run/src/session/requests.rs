@@ -1,5 +1,6 @@
 //! What clients of the control socket ask, and the answers.
 
+mod consoles;
 mod events;
 mod sockets;
 mod time;
@@ -134,13 +135,11 @@ impl Requests {
             Request::Unsubscribe(wanted) => {
                 self.unsubscribe(id, wanted.events).map_or_else(Reply::Refused, |()| Reply::Done)
             }
-            Request::Socket(wanted) => match sockets::open(&wanted, &context.job.plan, programs) {
-                Ok(socket) => {
-                    self.server.reply_with(id, &Reply::Socket, socket);
-                    return Ok(Outcome::GoesOn);
-                }
-                Err(refused) => Reply::Refused(refused),
-            },
+            Request::Socket(wanted) => {
+                let opened = sockets::open(&wanted, &context.job.plan, programs);
+                return self.hand_over(id, opened.map(|socket| (Reply::Socket, socket)));
+            }
+            Request::Console(wanted) => return self.hand_over(id, consoles::open(&wanted, context.job, programs)),
             Request::Down => Reply::Done,
         };
         self.server.reply(id, &reply);
@@ -365,7 +364,8 @@ impl Place {
 }
 
 /// What this lab offers its clients, as `hello` tells them.
-const CAPABILITIES: &[&str] = &["capture", "clock", "events", "exec", "set", "socket", "stats", "time", "topology"];
+const CAPABILITIES: &[&str] =
+    &["capture", "clock", "console", "events", "exec", "set", "socket", "stats", "time", "topology"];
 /// How many names a message lists.
 const NAMES_LISTED: usize = 20;
 
