@@ -8,9 +8,11 @@ use crate::tsc;
 use netloom_host::sealed::bind_to_us;
 use netloom_units::Dilation;
 use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::unistd::{Gid, Group};
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -111,9 +113,7 @@ fn kvm(program: &Path) -> Result<(), String> {
             Err("there is no /dev/kvm: this processor cannot, its firmware forbids it, or this is a virtual machine"
                 .to_owned())
         }
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Err("this user may not open /dev/kvm (mostly: add the user to the group kvm)".to_owned())
-        }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(forbidden(Path::new("/dev/kvm"))),
         Err(error) => Err(format!("/dev/kvm cannot be opened: {error}")),
     }
 }
@@ -122,6 +122,25 @@ fn slowed_kvm(program: &Path, dilation: Dilation) -> Result<Acceleration, String
     let kvm = Acceleration::SlowedKvm { tsc_khz: tsc::slowed(dilation)? };
     attempt(program, &kvm).map_err(|why| format!("KVM cannot slow machines here: {why}"))?;
     Ok(kvm)
+}
+
+/// Why this user may not open a device, and who changes that.
+fn forbidden(device: &Path) -> String {
+    const GROUP: u32 = 0o060;
+    let shown = device.display();
+    let Ok(about) = std::fs::metadata(device) else { return format!("this user may not open {shown}") };
+    let named = Group::from_gid(Gid::from_raw(about.gid())).ok().flatten();
+    let group = named.map_or_else(|| about.gid().to_string(), |group| group.name);
+    if about.mode() & GROUP == GROUP {
+        return format!(
+            "this user may not open {shown}, which is for the group {group}: an administrator adds the user to it (`usermod -aG \
+             {group} USER`), who then logs in anew"
+        );
+    }
+    let mode = about.mode() & 0o777;
+    format!(
+        "this user may not open {shown}, which has the mode {mode:03o} and is not for its group, {group}: an administrator has to allow it"
+    )
 }
 
 /// The port of the device that ends QEMU, and what the machine writes there.
@@ -197,6 +216,19 @@ mod tests {
         assert_eq!(firmware.len(), 1 << 16);
         assert_eq!(firmware[firmware.len() - 16..firmware.len() - 11], [0xb0, 0x2a, 0xe6, 0xf4, 0xf4]);
         assert_eq!(PASSED, 85);
+    }
+
+    #[test]
+    fn who_may_open_a_device_is_told() {
+        use std::os::unix::fs::PermissionsExt;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let with = |mode| {
+            std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+            forbidden(file.path())
+        };
+        assert!(with(0o660).contains("an administrator adds the user to it (`usermod -aG "));
+        assert!(with(0o600).contains("which has the mode 600 and is not for its group"));
+        assert!(forbidden(Path::new("/absent")).ends_with("may not open /absent"));
     }
 
     #[test]
