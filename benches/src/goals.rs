@@ -3,10 +3,10 @@
 use crate::case::{Case, case};
 use crate::{
     accuracy, capacity, chains, diverted, exactness, external, many, peers, random, routing, scale, shells, streams,
-    switches, tunnel,
+    switches, tunnel, vms,
 };
 
-pub(crate) const CASES: [Case; 22] = [
+pub(crate) const CASES: [Case; 23] = [
     case("streams", "TCP through one link, with and without limits", 140, streams::run),
     case("packets-per-second", "The most small packets per second that one link carries", 70, exactness::packets),
     case("exactness", "How far the delay of each packet is off", 80, exactness::delays),
@@ -14,6 +14,7 @@ pub(crate) const CASES: [Case; 22] = [
     case("shells", "Commands behind links, and inside one another", 60, shells::run),
     case("external", "A network card whose wire ends in a lab, beside a link between nodes", 90, external::run),
     case("tunnel", "Two labs joined by a tunnel, over a path that takes time and varies", 90, tunnel::run),
+    case("vms", "A virtual machine, beside QEMU with a tap device", 200, vms::run),
     case("delay", "GINE table 2: round-trip times over a constant one-way delay", 110, accuracy::run),
     case("capacity", "GINE table 3: goodput over a line of given capacity", 80, capacity::run),
     case("chain", "vimage figure 6: a chain of routers, against plain veth pairs", 55, chains::kernels),

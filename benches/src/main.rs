@@ -41,6 +41,7 @@ mod streams;
 mod switches;
 mod transfer;
 mod tunnel;
+mod vms;
 mod wait;
 mod wake;
 

@@ -16,6 +16,9 @@ pub(crate) struct Settings {
     pub(crate) tunnel: PathBuf,
     pub(crate) plain_chain: PathBuf,
     pub(crate) peer: PathBuf,
+    pub(crate) plain_vm: PathBuf,
+    /// Makes what virtual machines boot.
+    pub(crate) vm_root: PathBuf,
     /// The lab files of the paper on time dilation.
     pub(crate) examples: PathBuf,
     /// Where figures, lab files and results of runs go.
@@ -36,6 +39,8 @@ impl Settings {
             tunnel: root.join("tunnel.sh"),
             plain_chain: root.join("plain-chain.sh"),
             peer: root.join("peer.sh"),
+            plain_vm: root.join("plain-vm.sh"),
+            vm_root: root.join("../scripts/ensure-vm-root"),
             examples: root.join("../examples/time-warp"),
             output: PathBuf::from(OUTPUT),
             quick,

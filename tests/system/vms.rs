@@ -226,6 +226,11 @@ fn machines_that_cannot_be_are_told() {
         "bad.yaml:4: nodes.v.vm.kernel: open vm/absent: No such file",
     );
     refused(&format!("{boots}, disk: vm/disk.raw"), 3, "nodes.v.vm.disk: the disk ");
+    refused(
+        &format!("{boots}, passthrough: ['ffff:ff:1f.7']"),
+        4,
+        "bad.yaml:4: nodes.v.vm.passthrough: there is no PCI device ffff:ff:1f.7",
+    );
     refused("kernel: bad.yaml, initrd: vm/root.cpio.gz", 4, "node v: QEMU gave up");
     // Without an `init`, the kernel panics.
     fs::write(bed.work().join("empty"), []).unwrap();

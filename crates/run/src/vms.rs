@@ -6,7 +6,9 @@ use netloom_host::node::{NodeConfig, NodeError};
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::{Clock, DiskFormat, NodePlan, Plan, VmAccess, VmBegin, VmFirmware, VmPlan};
 use netloom_units::Dilation;
-use netloom_vm::{Access, Begin, Disk, Firmware, Format, Image, Nic, Place, Prepared, Qemu, Vm, VmError};
+use netloom_vm::{
+    Access, Begin, Devices, Disk, Firmware, Format, Image, Nic, Place, Prepared, Qemu, Vm, VmError, check_memory,
+};
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
@@ -20,6 +22,7 @@ use std::path::{Path, PathBuf};
 pub fn vms_here(plan: &Plan, lab_file: &Path) -> Result<Option<String>, Vec<String>> {
     let Some(first) = described(plan).next() else { return Ok(None) };
     let mut problems = missing_files(plan, lab_file);
+    problems.extend(missing_cards(plan, lab_file));
     match Qemu::find(slowed(plan)) {
         Ok(qemu) if problems.is_empty() => return Ok(Some(words(&qemu) + &of_disks(plan))),
         Ok(_) => {}
@@ -34,6 +37,10 @@ pub(crate) fn find(plan: &Plan, lab_file: &Path) -> Result<Option<Qemu>, RunErro
     let problems = missing_files(plan, lab_file);
     if !problems.is_empty() {
         return Err(RunError::Reported { code: ExitCode::LabFile, message: problems.join("\n") });
+    }
+    let cards = missing_cards(plan, lab_file);
+    if !cards.is_empty() {
+        return Err(RunError::Machine(cards.join("\n")));
     }
     Qemu::find(slowed(plan)).map(Some).map_err(|error| RunError::Machine(at(lab_file, first, None, &error)))
 }
@@ -152,6 +159,17 @@ fn missing_files(plan: &Plan, lab_file: &Path) -> Vec<String> {
     described(plan).flat_map(of_vm).collect()
 }
 
+/// The network cards that machines cannot have.
+fn missing_cards(plan: &Plan, lab_file: &Path) -> Vec<String> {
+    let of_vm = |place: (&NodePlan, &VmPlan)| {
+        let (cards, memory_mib) = (&place.1.passthrough, place.1.memory.get() >> 20);
+        let memory = if cards.is_empty() { Ok(()) } else { check_memory(memory_mib) };
+        let checked = cards.iter().map(|card| Devices::default().check(card)).chain([memory]);
+        checked.filter_map(|check| Some(at(lab_file, place, Some("passthrough"), &check.err()?))).collect::<Vec<_>>()
+    };
+    described(plan).flat_map(of_vm).collect()
+}
+
 fn at(lab_file: &Path, (node, vm): (&NodePlan, &VmPlan), key: Option<&str>, what: &dyn fmt::Display) -> String {
     let key = key.map_or_else(String::new, |key| format!(".{key}"));
     format!("{}:{}: nodes.{}.vm{key}: {what}", lab_file.display(), vm.line, node.name)
@@ -192,6 +210,7 @@ pub(crate) fn start(
         memory_mib: described.memory.get() >> 20,
         processors: described.cpus,
         image: Image { begin, disk: disk_of(described) },
+        cards: described.passthrough.clone(),
         devices: own.into_iter().chain(nics).collect(),
     };
     let place = Place {

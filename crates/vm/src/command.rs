@@ -30,6 +30,8 @@ pub struct Vm {
     pub image: Image,
     /// The control device and the interfaces, in order.
     pub devices: Vec<Nic>,
+    /// The network cards of this machine that it gets whole, by their PCI addresses.
+    pub cards: Vec<String>,
 }
 
 /// What a virtual machine boots.
@@ -177,6 +179,9 @@ impl Vm {
         for (number, nic) in self.devices.iter().enumerate() {
             all.nic(number, nic, &qemu.acceleration);
         }
+        for card in &self.cards {
+            all.add("-device", format!("vfio-pci,host={card}"));
+        }
         Ok(all.0)
     }
 }
@@ -263,6 +268,7 @@ mod tests {
             processors: 2,
             image,
             devices: vec![Nic { socket: "../c".into(), mac: None }, Nic { socket: "../0".into(), mac: Some([2; 6]) }],
+            cards: vec!["0000:01:00.0".into()],
         };
         let (program, acceleration) = ("qemu".into(), Acceleration::Kvm);
         let qemu = Qemu { program, version: "7.2".into(), acceleration };
@@ -306,6 +312,7 @@ mod tests {
             "-chardev socket,id=c0,path=../c -netdev vhost-user,id=n0,chardev=c0",
             "netdev=n0,mac=0e:6e:6c:00:00:01,",
             "netdev=n1,mac=02:02:02:02:02:02,",
+            "-device vfio-pci,host=0000:01:00.0",
             "-m 256M -object memory-backend-memfd,id=ram,size=256M,share=on",
         ] {
             assert!(all.contains(part), "{part} in {all}");

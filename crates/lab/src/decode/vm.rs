@@ -1,5 +1,6 @@
 //! Virtual machines.
 
+use super::list;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
@@ -56,8 +57,17 @@ pub(super) fn vm(kind: NodeKind, of_node: &Fields<'_>, errors: &mut Errors) -> O
     if let VmBegin::Disk { access: VmAccess::None, .. } = begin {
         errors.extend(unknown_inside(of_node));
     }
-    let plan =
-        VmPlan { line: node.span.line, begin, disk, format: format.unwrap_or_default(), memory, cpus, boot_within };
+    let cards = fields.get("passthrough").map(|value| cards(value, errors)).unwrap_or_default();
+    let plan = VmPlan {
+        line: node.span.line,
+        begin,
+        disk,
+        format: format.unwrap_or_default(),
+        memory,
+        cpus,
+        boot_within,
+        passthrough: cards,
+    };
     Some(node.spanned(plan))
 }
 
@@ -147,6 +157,44 @@ fn append(node: &Node) -> Result<String, Diagnostic> {
         return Err(node.error("the command line of a kernel is one line of visible letters"));
     }
     Ok(line)
+}
+
+/// PCI addresses, each once.
+fn cards(node: &Node, errors: &mut Errors) -> Vec<String> {
+    let mut cards = Vec::new();
+    for item in list(node, errors) {
+        let Some(card) = keep(card(item), errors) else { continue };
+        if cards.contains(&card) {
+            errors.push(item.error(format!("{card} is listed twice: leave one out")));
+        } else {
+            cards.push(card);
+        }
+    }
+    cards
+}
+
+/// Domain, bus, device and function, as `lspci -D` shows them.
+fn card(node: &Node) -> Result<String, Diagnostic> {
+    let said = text(node)?;
+    let parts: Vec<&str> = said.split([':', '.']).collect();
+    let is_hex = |part: &str, digits: usize| {
+        part.len() == digits && part.chars().all(|digit| matches!(digit, '0'..='9' | 'a'..='f'))
+    };
+    let fits = match parts[..] {
+        [domain, bus, device, function] => {
+            is_hex(domain, 4)
+                && is_hex(bus, 2)
+                && is_hex(device, 2)
+                && device < "20"
+                && matches!(function, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7")
+                && said == format!("{domain}:{bus}:{device}.{function}")
+        }
+        _ => false,
+    };
+    if fits {
+        return Ok(said);
+    }
+    Err(node.error(format!("`{said}` is no PCI address: write it as `lspci -D` shows it, like 0000:01:00.0")))
 }
 
 fn memory(node: &Node) -> Result<Bytes, Diagnostic> {

@@ -13,6 +13,7 @@ pub(super) fn vm(vm: &VmPlan) -> Value {
         "memory_bytes": vm.memory.get(),
         "cpus": vm.cpus,
         "boot_within_ns": vm.boot_within.as_nanos(),
+        "passthrough": vm.passthrough,
     });
     match &vm.begin {
         VmBegin::Kernel { kernel, initrd, append } => {

@@ -64,7 +64,13 @@ pub(crate) const VM: Section = Section {
             "boot_within",
             Kind::Quantity(Quantity::Duration),
             "5 min",
-            "How long it may take from its start until it serves the lab. Default: 2 min.",
+            "How long it may take from its start until it serves the lab, in lab time. Default: 2 min.",
+        ),
+        Key::new(
+            "passthrough",
+            Kind::List { items: &Kind::Text("^[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\\.[0-7]$"), least: 0, most: None },
+            "[\"0000:01:00.0\"]",
+            "Network cards of this machine that it gets whole, by their PCI addresses (VFIO); in real time only. Default: none.",
         ),
     ]],
 };

@@ -17,8 +17,10 @@ pub struct VmPlan {
     pub memory: Bytes,
     /// Its processors.
     pub cpus: u32,
-    /// How long it may take from its start until it serves the lab, in wall time.
+    /// How long it may take from its start until it serves the lab.
     pub boot_within: Duration,
+    /// The network cards of this machine that it gets whole, by their PCI addresses, like 0000:01:00.0.
+    pub passthrough: Vec<String>,
 }
 
 /// What a virtual machine boots.

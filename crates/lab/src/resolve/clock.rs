@@ -70,6 +70,7 @@ pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
         })
         .collect();
     found.errors.extend(shared_wall_clock(spec, &stacks));
+    found.errors.extend(shared_cards(spec));
     found.errors.extend(crowded(spec, &stacks, &counts));
     stacks
 }
@@ -98,6 +99,24 @@ fn crowded(spec: &Spec, stacks: &[Stack], counts: &BTreeMap<String, usize>) -> V
     spec.nodes.iter().zip(stacks).filter_map(of_node).collect()
 }
 
+/// A card belongs to one machine.
+fn shared_cards(spec: &Spec) -> Vec<Diagnostic> {
+    let mut owners: BTreeMap<&str, &NodeSpec> = BTreeMap::new();
+    let mut shared = Vec::new();
+    for node in &spec.nodes {
+        let Some(vm) = &node.vm else { continue };
+        for card in &vm.value.passthrough {
+            if let Some(owner) = owners.insert(card, node) {
+                let owner = &owner.name.value;
+                shared.push(
+                    vm.error(format!("the card {card} is passed to node {owner} already: leave it out of one of them")),
+                );
+            }
+        }
+    }
+    shared
+}
+
 /// A namespace node cannot have a time of day of its own.
 fn shared_wall_clock(spec: &Spec, stacks: &[Stack]) -> Option<Diagnostic> {
     let start = spec.start.as_ref()?;
@@ -112,6 +131,11 @@ fn shared_wall_clock(spec: &Spec, stacks: &[Stack]) -> Option<Diagnostic> {
 fn stack(node: &NodeSpec, clock: Clock, errors: &mut Errors) -> Stack {
     if let Some(vm) = &node.vm {
         errors.extend(vm_refused(clock).map(|why| vm.error(why)));
+        if matches!(clock, Clock::Dilated(_)) && !vm.value.passthrough.is_empty() {
+            errors.push(vm.error(
+                "the wire of a card that is passed through cannot be slowed: leave `passthrough` or `clock` out",
+            ));
+        }
         return Stack::Vm;
     }
     let Some(said) = &node.stack else { return clock.default_stack() };

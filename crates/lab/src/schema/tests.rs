@@ -311,6 +311,7 @@ fn what_the_decoder_refuses_is_invalid() {
         "nodes: {a: {pin: 1-x}}\n".into(),
         "nodes: {a: {vm: {disk: d, access: ssh}}}\n".into(),
         "nodes: {a: {vm: {kernel: k, initrd: i, cpus: 0}}}\n".into(),
+        "nodes: {a: {vm: {kernel: k, initrd: i, passthrough: [01:00.0]}}}\n".into(),
         "nodes: {a: {vm: {kernel: k, initrd: i, disk: d, format: vdi}}}\n".into(),
         "nodes: {a: {root: own}}\n".into(),
         "nodes: {a: {image: \" \"}}\n".into(),
