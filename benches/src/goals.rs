@@ -2,11 +2,11 @@
 
 use crate::case::{Case, case};
 use crate::{
-    accuracy, capacity, chains, diverted, exactness, external, many, peers, random, routing, scale, shells, streams,
-    switches, tunnel, vms,
+    accuracy, capacity, chains, diverted, exactness, external, images, many, peers, random, routing, scale, shells,
+    streams, switches, tunnel, vms,
 };
 
-pub(crate) const CASES: [Case; 23] = [
+pub(crate) const CASES: [Case; 24] = [
     case("streams", "TCP through one link, with and without limits", 140, streams::run),
     case("packets-per-second", "The most small packets per second that one link carries", 70, exactness::packets),
     case("exactness", "How far the delay of each packet is off", 80, exactness::delays),
@@ -29,5 +29,6 @@ pub(crate) const CASES: [Case; 23] = [
     case("ospf", "Twenty routers with real daemons", 30, routing::run),
     case("tree", "A tree of 73 switches and 512 hosts, beside Mininet", 90, switches::tree),
     case("star", "Setting up and removing 100 nodes around one router", 8, scale::run),
+    case("images", "Nodes with container images, and unpacking beside tar", 90, images::run),
     case("peers", "The same on other emulators, where they are installed", 60, peers::run),
 ];

@@ -18,6 +18,7 @@ mod exactness;
 mod external;
 mod goals;
 mod growth;
+mod images;
 mod lab;
 mod machine;
 mod many;

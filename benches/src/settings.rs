@@ -19,6 +19,8 @@ pub(crate) struct Settings {
     pub(crate) plain_vm: PathBuf,
     /// Makes what virtual machines boot.
     pub(crate) vm_root: PathBuf,
+    /// What makes a container image.
+    pub(crate) image: PathBuf,
     /// The lab files of the paper on time dilation.
     pub(crate) examples: PathBuf,
     /// Where figures, lab files and results of runs go.
@@ -41,6 +43,7 @@ impl Settings {
             peer: root.join("peer.sh"),
             plain_vm: root.join("plain-vm.sh"),
             vm_root: root.join("../scripts/ensure-vm-root"),
+            image: root.join("image.py"),
             examples: root.join("../examples/time-warp"),
             output: PathBuf::from(OUTPUT),
             quick,
