@@ -33,6 +33,7 @@ mod kills;
 mod link_shell;
 mod logs;
 mod media;
+mod mixed;
 mod moves;
 mod names;
 mod nat;
