@@ -6,6 +6,9 @@ use super::Edits;
 /// node has another one, and something else in every run. Go's runtime draws its random numbers from it. `netloom.tsc=1` has the machine's kernel refuse both
 /// instructions to programs (`PR_SET_TSC`, prctl(2)). The node's kernel then does what the instruction would have done, with a counter
 /// of its own clock: one tick a nanosecond since its boot.
+///
+/// The C library's loader reads the counter some times whenever a program starts, so in virtual time a read takes no time, but for one in 64, so that
+/// a program that waits by reading it gets there.
 pub(super) const TSC: [Edits; 4] = [
     Edits {
         file: "arch/um/include/shared/skas/stub-data.h",
