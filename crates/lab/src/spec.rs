@@ -437,6 +437,7 @@ pub(crate) enum ActionSpec {
     Up {
         part: PartSpec,
     },
+    Log(String),
     Partition {
         groups: Spanned<Vec<Vec<Spanned<String>>>>,
         duration: Option<Duration>,

@@ -114,3 +114,12 @@ fn a_ramp_goes_in_steps_from_the_first_value_to_the_last() {
     let two = delays(1);
     assert_eq!((two.len(), two[0], two[100], two[101]), (202, (0, 1_000), (1_000, 2_000), (10_000, 1_000)));
 }
+
+#[test]
+fn marks_stand_at_their_instants() {
+    let plan = plan("timeline: [{at: 1 s, log: rush hour, every: 2 s, times: 2}]\n");
+    let marks: Vec<_> =
+        plan.timeline.iter().map(|event| (event.at.unwrap().as_nanos(), event.action.clone())).collect();
+    let mark = || Action::Log("rush hour".to_owned());
+    assert_eq!(marks, [(1_000_000_000, mark()), (3_000_000_000, mark())]);
+}

@@ -6,7 +6,7 @@ use super::{list, ramp};
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{CUT, DOWN, HEAL, MOVE, PARTITION, RAMP_ENTRY, READY, RUN, SET, SETUP, UP};
+use crate::keys::{CUT, DOWN, HEAL, LOG, MOVE, PARTITION, RAMP_ENTRY, READY, RUN, SET, SETUP, UP};
 use crate::models::{ChangeError, changes};
 use crate::names::{command_name, file_name, name_of, user_name, variable_name};
 use crate::plan::{Direction, Ready, ReadyWhen};
@@ -36,7 +36,7 @@ pub(super) fn entries(node: &Node, errors: &mut Errors, left_out: &mut bool) -> 
 }
 
 /// What an entry can be, by the key that says so.
-const KINDS: [&str; 8] = ["run", "set", "ramp", "down", "up", "partition", "heal", "move"];
+const KINDS: [&str; 9] = ["run", "set", "ramp", "down", "up", "partition", "heal", "move", "log"];
 
 fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
     let Content::Map(keys) = &node.content else {
@@ -49,6 +49,7 @@ fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
         ["run"] => run(node, &mut on, errors)?,
         ["set"] => set(node, errors)?,
         ["ramp"] => ramp(node, &mut then, errors)?,
+        ["log"] => log(node, errors)?,
         ["down"] => down(node, errors)?,
         ["up"] => up(node, errors)?,
         ["partition"] => partition(node, errors)?,
@@ -158,6 +159,17 @@ fn ramp(node: &Node, then: &mut Vec<(Duration, PipeChange)>, errors: &mut Errors
     let (first, others) = changes?;
     *then = others;
     Some((when, ActionSpec::Set { link: link?, direction, pipe, change: Box::new(first) }))
+}
+
+fn log(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
+    let fields = Fields::open(node, &LOG, errors)?;
+    let when = when(&fields, errors);
+    let line = |value: &Node| match filled(value)? {
+        text if text.chars().any(char::is_control) => Err(value.expected("a text on one line")),
+        text => Ok(text),
+    };
+    let text = fields.read("log", line, errors)?;
+    Some((when, ActionSpec::Log(text)))
 }
 
 fn down(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {

@@ -333,6 +333,7 @@ impl Plan {
                 "direction": part.direction.map(|direction| direction.to_string()),
                 "pipe": part.pipe,
             } }),
+            Action::Log(text) => json!({ "log": text }),
         };
         value["line"] = json!(event.line);
         value["at_ns"] = json!(event.at.map(Duration::as_nanos));

@@ -292,6 +292,7 @@ impl Plan {
                 (self.part_name(part), format!("down{lasting}{seen}"))
             }
             Action::Up { part } => (self.part_name(part), "up".into()),
+            Action::Log(text) => (String::new(), format!("log: {text}")),
         };
         let at = match event.at {
             None if matches!(&event.action, Action::Run(run) if run.setup) => "setup".into(),

@@ -196,6 +196,19 @@ const PAIR_OF_TIMES: Kind = Kind::List { items: &DURATION_OR_ZERO, least: 2, mos
 const PAIR_OF_RATES: Kind = Kind::List { items: &Kind::Quantity(Quantity::Rate), least: 2, most: Some(2) };
 const PAIR_OF_SHARES: Kind = Kind::List { items: &SHARE_OR_ZERO, least: 2, most: Some(2) };
 
+/// An entry of the timeline that marks an instant.
+pub(crate) const LOG: Section = Section {
+    name: "log",
+    doc: "Marks an instant in the events and in all pictures.",
+    groups: &[&[
+        AT_KEY,
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
+        Key::new("log", Kind::Text("\\S"), "the rush hour begins", "What the mark says, on one line.").required(),
+    ]],
+};
+
 /// An entry of the timeline that cuts a link.
 pub(crate) const DOWN: Section = Section {
     name: "down",

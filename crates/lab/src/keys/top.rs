@@ -5,7 +5,7 @@ use super::kinds::{DURATION, NODE_REFERENCE, SHARE, VARIABLE_NAMES};
 use super::multicast::MULTICAST_LIST;
 use super::network::{ADDRESSES, ADDRESSING, LINK};
 use super::node::{NODE, ROUTES};
-use super::timeline::{DOWN, HEAL, MOVE, PARTITION, RAMP_ENTRY, RUN, SET, SETUP, UP};
+use super::timeline::{DOWN, HEAL, LOG, MOVE, PARTITION, RAMP_ENTRY, RUN, SET, SETUP, UP};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
 use crate::plan::Shards;
 use crate::{capture, generate, traffic};
@@ -158,6 +158,7 @@ pub(crate) const TOP: Section = Section {
                     Kind::Section(&RUN),
                     Kind::Section(&SET),
                     Kind::Section(&RAMP_ENTRY),
+                    Kind::Section(&LOG),
                     Kind::Section(&DOWN),
                     Kind::Section(&UP),
                     Kind::Section(&PARTITION),

@@ -48,6 +48,8 @@ pub enum Action {
         /// What of it.
         part: LinkPart,
     },
+    /// Nothing happens; the instant gets a mark with this text.
+    Log(String),
 }
 
 /// A link, or a part of it.
@@ -153,7 +155,7 @@ impl Plan {
     pub fn switched(&self, event: usize) -> Option<&LinkPart> {
         match &self.timeline[event].action {
             Action::Down { part, .. } | Action::Up { part } => Some(part),
-            Action::Run(_) | Action::Set { .. } => None,
+            Action::Run(_) | Action::Set { .. } | Action::Log(_) => None,
         }
     }
 

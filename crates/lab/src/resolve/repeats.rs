@@ -174,6 +174,7 @@ fn subject(action: &ActionSpec) -> String {
         ActionSpec::Set { link, .. } => format!("set {}", link.value),
         ActionSpec::Down { part, .. } => format!("down {}", part.link.value),
         ActionSpec::Up { part } => format!("up {}", part.link.value),
+        ActionSpec::Log(text) => format!("log {text}"),
         ActionSpec::Partition { .. } => "partition".to_owned(),
         ActionSpec::Heal { .. } => "heal".to_owned(),
         ActionSpec::Move(own) => format!("move {}", own.node.value),

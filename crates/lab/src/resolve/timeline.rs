@@ -72,6 +72,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 let joined = keep(healed(number, at.unwrap_or_default(), &place, &partitions), errors);
                 joined.into_iter().flatten().map(|link| Action::Up { part: LinkPart::whole(link) }).collect()
             }
+            ActionSpec::Log(text) => vec![Action::Log(text)],
             ActionSpec::Move(_) => moves.actions(number),
         };
         events.extend(actions.into_iter().map(|one| Event { line, at, action: one }));

@@ -1,7 +1,7 @@
 use super::*;
 use crate::keys::{
     ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DHCP, DIRECTION, DOWN, DRAWN, END, FILE, FORWARD, HEAL,
-    IPTABLES, LINK, MOVE, MULTICAST, NAT, NODE, PARTITION, RAMP, RAMP_ENTRY, READY, RULE, RUN, SET, SETUP, STP,
+    IPTABLES, LINK, LOG, MOVE, MULTICAST, NAT, NODE, PARTITION, RAMP, RAMP_ENTRY, READY, RULE, RUN, SET, SETUP, STP,
     TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
@@ -114,6 +114,7 @@ fn lab_with_entry(section: &Section, key: &Key) -> String {
             let ramp = beside(&[("over", "5 s"), ("delay", "[1 ms, 2 ms]")]);
             entry(&format!("{{link: backbone, ramp: {ramp}}}"))
         }
+        "log" => entry(&beside(&[("log", "rush hour")])),
         "drawn" => entry(&format!("{{at: {{{pair}}}, on: client, run: nc}}")),
         "set" => entry(&beside(&[("link", "backbone"), ("set", "{delay: 1 ms}")])),
         "down" => entry(&beside(&[("link", "backbone"), ("down", "true")])),
@@ -241,7 +242,7 @@ fn every_example_is_decoded_and_valid() {
     ];
     let machine = [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED, &IPTABLES, &NAT, &FORWARD, &DHCP];
     let timeline =
-        [&SETUP, &DRAWN, &RUN, &RAMP_ENTRY, &RAMP, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &MOVE, &READY];
+        [&SETUP, &DRAWN, &RUN, &RAMP_ENTRY, &RAMP, &LOG, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &MOVE, &READY];
     for section in network.into_iter().chain(machine).chain(timeline) {
         for key in section.keys() {
             let text = lab_with(section, key);

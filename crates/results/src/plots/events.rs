@@ -36,6 +36,8 @@ pub(super) enum What {
     Link { link: String, direction: Option<String>, pipe: Option<String>, text: String, described: Described },
     /// A program began or ended.
     Program(String),
+    /// The lab file marks it.
+    Mark(String),
 }
 
 /// What became of the described rate.
@@ -64,6 +66,7 @@ struct Line {
     command: Option<String>,
     exit_code: Option<i64>,
     signal: Option<i64>,
+    text: Option<String>,
 }
 
 /// The events after time zero and before the end. A simulation without any has no such file.
@@ -98,7 +101,7 @@ pub(super) fn read(path: &Path) -> Result<Log, RunError> {
 
 impl Line {
     fn what(self) -> Option<What> {
-        let Self { event, link, direction, pipe, set, command, exit_code, signal, .. } = self;
+        let Self { event, link, direction, pipe, set, command, exit_code, signal, text: mark, .. } = self;
         let text = match (event.as_str(), command) {
             ("started", Some(name)) => return Some(What::Program(format!("{name} starts"))),
             ("ended", Some(name)) => {
@@ -110,6 +113,7 @@ impl Line {
                 };
                 return Some(What::Program(format!("{name} {how}")));
             }
+            ("log", _) => return mark.map(What::Mark),
             ("link changed", _) => written(set.as_ref()?),
             ("link down", _) => "down".to_owned(),
             ("link up", _) => "up".to_owned(),
@@ -138,7 +142,7 @@ fn constant(rate: &Value) -> Option<u64> {
 }
 
 impl Log {
-    /// Those that matter for a pipe: first what happened to it, then programs as long as there is room.
+    /// Those that matter for a pipe: first what happened to it and what the lab file marks, then programs as long as there is room.
     pub(super) fn marks(&self, subject: &Subject) -> Marks<'_> {
         let mut own = Vec::new();
         let mut programs = Vec::new();
@@ -146,6 +150,7 @@ impl Log {
             match &event.what {
                 What::Link { text, .. } if event.is_about(subject) => own.push((event.seconds, text.as_str())),
                 What::Link { .. } => {}
+                What::Mark(text) => own.push((event.seconds, text.as_str())),
                 What::Program(text) => programs.push((event.seconds, text.as_str())),
             }
         }

@@ -86,6 +86,7 @@ fn marks_are_what_happened_to_the_pipe_and_programs() {
         r#"{"time_ns":500000000,"event":"started","command":"bulk"}"#.into(),
         r#"{"time_ns":2000000000,"event":"link down","link":"l","direction":"backward","pipe":null}"#.into(),
         r#"{"time_ns":3000000000,"event":"link changed","link":"m","direction":null,"pipe":null,"set":{"rate":"6 bit/s"}}"#.into(),
+        r#"{"time_ns":3500000000,"event":"log","text":"rush hour"}"#.into(),
         r#"{"time_ns":4000000000,"event":"ended","command":"bulk","exit_code":3}"#.into(),
         r#"{"time_ns":5000000000,"event":"the end begins","because":"it came to its end"}"#.into(),
         r#"{"time_ns":5100000000,"event":"ended","command":"sink","signal":15}"#.into(),
@@ -97,8 +98,11 @@ fn marks_are_what_happened_to_the_pipe_and_programs() {
         let marks = log.marks(&subject("l", direction));
         marks.shown.iter().map(|(at, text)| format!("{at} {text}")).collect::<Vec<_>>()
     };
-    assert_eq!(marks("forward"), ["0.5 bulk starts", "1 rate: 5 bit/s", "4 bulk ends with 3"]);
-    assert_eq!(marks("backward"), ["0.5 bulk starts", "1 rate: 5 bit/s", "2 down", "4 bulk ends with 3"]);
+    assert_eq!(marks("forward"), ["0.5 bulk starts", "1 rate: 5 bit/s", "3.5 rush hour", "4 bulk ends with 3"]);
+    assert_eq!(
+        marks("backward"),
+        ["0.5 bulk starts", "1 rate: 5 bit/s", "2 down", "3.5 rush hour", "4 bulk ends with 3"]
+    );
     assert_eq!(log.rates(&subject("l", "forward")), [(0.0, Some(8)), (1.0, Some(5))]);
     // A link's own changes come before the programs of a large lab.
     lines.truncate(2);

@@ -46,7 +46,7 @@ impl Session<'_> {
     /// What the driver does for this item of the timeline, if it is not the session's own.
     fn appointment(&self, zero: Instant, Due { at, item, number }: Due) -> Option<Appointment> {
         let task = match item {
-            Item::Start(_) => return None,
+            Item::Start(_) | Item::Mark(_) => return None,
             Item::Measure | Item::End => Task::Measure,
             Item::Change(_) | Item::Cut(_) | Item::Restore(_) => Task::Acts(self.acts(item)),
         };
@@ -74,7 +74,7 @@ impl Session<'_> {
                 }
                 self.context.links.states(*link, *direction, pipe.as_deref(), matches!(item, Item::Restore(_)))
             }
-            Item::Start(_) | Item::Measure | Item::End => Vec::new(),
+            Item::Start(_) | Item::Mark(_) | Item::Measure | Item::End => Vec::new(),
         }
     }
 
@@ -90,12 +90,24 @@ impl Session<'_> {
                 let LinkPart { link, direction, pipe } = self.switched(event).clone();
                 self.context.links.note_state(link, direction, pipe.as_deref(), matches!(due.item, Item::Restore(_)));
             }
-            Item::Start(_) | Item::Measure | Item::End => {}
+            Item::Start(_) | Item::Mark(_) | Item::Measure | Item::End => {}
         }
         self.awaited.push(due);
         self.context.links.look_for_kept()?;
         self.note_kept()?;
         self.carriers.follow(&mut self.context, &mut self.programs, due)
+    }
+
+    /// Notes a mark of the timeline at the instant that it marks, whenever this thread comes to it.
+    pub(super) fn mark(&mut self, event: usize, at: Duration) -> Result<(), RunError> {
+        let (Some(zero), Action::Log(text)) = (self.context.zero(), &self.context.job.plan.timeline[event].action)
+        else {
+            return Ok(());
+        };
+        let text = text.clone();
+        self.context.events.add(zero + at, Some(zero), "log", json!({ "text": text }))?;
+        self.context.tell_at(Some(at), text);
+        Ok(())
     }
 
     /// Notes the changes that the driver has come to.
@@ -130,7 +142,7 @@ impl Session<'_> {
                 let LinkPart { link, direction, pipe } = self.switched(*event).clone();
                 (Place::new(link, direction, pipe), if matches!(item, Item::Cut(_)) { "down" } else { "up" }, json!({}))
             }
-            Item::Start(_) | Item::Measure | Item::End => return Ok(()),
+            Item::Start(_) | Item::Mark(_) | Item::Measure | Item::End => return Ok(()),
         };
         // What never happened is as late as the run is long by now.
         let judged = late.unwrap_or_else(|| self.context.links.now().since(zero + *at));

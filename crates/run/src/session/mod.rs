@@ -313,6 +313,7 @@ impl<'a> Session<'a> {
                 events.extend(std::iter::from_fn(|| self.timeline.pop_start(at)));
                 self.programs.start_timed(&mut self.context, &events, at)
             }
+            Item::Mark(event) => self.mark(event, at),
             Item::Change(_) | Item::Cut(_) | Item::Restore(_) => self.link_was_to_change(due),
             Item::Measure => {
                 let snapshot = self.measured(number, at)?;

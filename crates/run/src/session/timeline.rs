@@ -15,6 +15,8 @@ pub(crate) enum Item {
     Cut(usize),
     /// Restore what this timeline entry cuts, or names.
     Restore(usize),
+    /// Note the mark of this timeline entry.
+    Mark(usize),
     /// Measure everything: a window of an expectation begins or ends here.
     Measure,
     /// The run ends, whatever still runs.
@@ -33,9 +35,10 @@ impl Item {
 fn rank(item: Item) -> u8 {
     match item {
         Item::Measure => 0,
-        Item::Change(_) | Item::Cut(_) | Item::Restore(_) => 1,
-        Item::Start(_) => 2,
-        Item::End => 3,
+        Item::Mark(_) => 1,
+        Item::Change(_) | Item::Cut(_) | Item::Restore(_) => 2,
+        Item::Start(_) => 3,
+        Item::End => 4,
     }
 }
 
@@ -82,6 +85,7 @@ impl Timeline {
                     items.extend(duration.map(|lasting| (at + lasting, Item::Restore(index))));
                 }
                 Action::Up { .. } => items.push((at, Item::Restore(index))),
+                Action::Log(_) => items.push((at, Item::Mark(index))),
             }
         }
         items.extend(plan.duration.map(|end| (end, Item::End)));

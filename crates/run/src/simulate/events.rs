@@ -24,6 +24,7 @@ pub(super) fn write(folder: &Folder, plan: &Plan, lasted: Duration) -> Result<()
                 events.extend(duration.map(|span| (at + span, "link up", place(plan, part))));
             }
             Action::Up { part } => events.push((at, "link up", place(plan, part))),
+            Action::Log(text) => events.push((at, "log", json!({ "text": text }))),
         }
     }
     events.retain(|(at, ..)| *at <= lasted);
