@@ -92,3 +92,47 @@ fn a_machine_that_nobody_gets_into_runs_and_refuses_commands() {
     assert!(run.stderr.contains(wanted), "{run:#?}");
     bed.assert_nothing_is_left("closed");
 }
+
+/// Nobody tells its kernel by which clock to count: all that it has are slowed.
+#[test]
+fn a_system_on_a_disk_of_its_own_in_dilated_time() {
+    let bed = Bed::with_kernel(User::Own);
+    let disk = disks().join("cloud-init.raw");
+    let lab = format!(
+        "
+name: slow-disk
+clock: {{dilation: 10}}
+nodes:
+  v: {{vm: {{disk: {}, format: raw, cpus: 2, boot_within: 10 min}}}}
+  k: {{}}
+links:
+  lan: {{ends: [v, k], rate: 20 Mbit/s, delay: 5 ms}}
+timeline:
+  - {{on: v, run: 'cat /proc/uptime; sleep 1; cat /proc/uptime', save: uptime, as: sleep}}
+  - on: v
+    run: cd /sys/devices/system/clocksource/clocksource0; cat current_clocksource available_clocksource
+    save: clocks
+    as: clocks
+    after: sleep
+  - {{on: v, run: ping -c 5 -i 0.2 k, save: ping, after: clocks}}
+expect: [sleep.duration between 1 s and 4 s]
+{BOUNDS}",
+        disk.display()
+    );
+    bed.write("slow.yaml", &lab);
+    // Longer than a test waits for a command otherwise, where the machine is busy.
+    let run = bed.command(&["run", "slow.yaml"]).output().unwrap();
+    let run = Finished::of(&run).expect_code(0);
+    let results = bed.latest("slow-disk");
+    let saved = |name: &str| fs::read_to_string(results.join(name)).unwrap();
+    let clocks = saved("clocks");
+    assert!(clocks.starts_with("hpet\n") && !clocks.contains("tsc"), "{clocks}");
+    let uptimes: Vec<f64> =
+        saved("uptime").lines().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
+    assert!((1.0..4.0).contains(&(uptimes[1] - uptimes[0])), "{uptimes:?}: {run:#?}");
+    let ping = saved("ping");
+    let best: f64 = ping.split("mdev = ").nth(1).and_then(|rest| rest.split('/').next()).unwrap().parse().unwrap();
+    assert!((10.0..60.0).contains(&best), "{ping}");
+    bed.assert_nothing_is_left("slow-disk");
+    assert!(machines(&bed).is_empty());
+}

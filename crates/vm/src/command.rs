@@ -132,8 +132,8 @@ fn command_line(append: &str, acceleration: &Acceleration) -> Result<String, VmE
 }
 
 impl Vm {
-    /// The words behind QEMU's name. Relative paths count from a folder of the process's own.
-    pub(crate) fn arguments(&self, qemu: &Qemu, made: &Made) -> Result<Vec<OsString>, VmError> {
+    /// The words behind QEMU's name. Relative paths count from a folder of the process's own. `is_slowed`: all clocks of QEMU are.
+    pub(crate) fn arguments(&self, qemu: &Qemu, made: &Made, is_slowed: bool) -> Result<Vec<OsString>, VmError> {
         let mut all = Words::default();
         all.add("-name", joined(&["guest=".as_ref(), &escaped(OsStr::new(&self.name))]));
         all.flags(&["-nodefaults", "-no-user-config", "-no-reboot"]);
@@ -143,7 +143,7 @@ impl Vm {
         all.add("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny");
         all.add("-machine", format!("q35,memory-backend=ram{}", qemu.acceleration.board()));
         all.add("-accel", qemu.acceleration.option());
-        all.add("-cpu", qemu.acceleration.processor());
+        all.add("-cpu", self.processor(&qemu.acceleration, is_slowed));
         all.add("-smp", self.processors.to_string());
         all.add("-m", format!("{}M", self.memory_mib));
         // Shared: the packet engine reads and writes frames where they are.
@@ -183,6 +183,13 @@ impl Vm {
             all.add("-device", format!("vfio-pci,host={card}"));
         }
         Ok(all.0)
+    }
+
+    /// A system that boots its own disk chooses its clock itself. What QEMU translates counts this machine's time in its counter (TSC),
+    /// which nobody slows, so in slowed time there is none: whatever clock the system finds is one of QEMU's.
+    fn processor(&self, acceleration: &Acceleration, is_slowed: bool) -> String {
+        let own = matches!((&self.image.begin, acceleration), (Begin::Disk(..), Acceleration::Tcg(_)));
+        format!("{}{}", acceleration.processor(), if own && is_slowed { ",-tsc" } else { "" })
     }
 }
 
@@ -252,89 +259,4 @@ fn escaped(value: &OsStr) -> OsString {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::disk::Format;
-
-    fn image() -> Image {
-        let begin = Begin::Kernel { kernel: "/k".into(), initrd: "/i".into(), append: "quiet".into() };
-        Image { begin, disk: None }
-    }
-
-    fn words(image: Image) -> Result<String, VmError> {
-        let vm = Vm {
-            name: "v".into(),
-            memory_mib: 256,
-            processors: 2,
-            image,
-            devices: vec![Nic { socket: "../c".into(), mac: None }, Nic { socket: "../0".into(), mac: Some([2; 6]) }],
-            cards: vec!["0000:01:00.0".into()],
-        };
-        let (program, acceleration) = ("qemu".into(), Acceleration::Kvm);
-        let qemu = Qemu { program, version: "7.2".into(), acceleration };
-        let [initrd, seed, agent, monitor, guest_agent] =
-            ["initrd", "seed", "../agent", "q", "g"].map(|name| Path::new("..").join(name));
-        let words = vm.arguments(&qemu, &Made { initrd, seed, agent, monitor, guest_agent })?;
-        Ok(words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))
-    }
-
-    #[test]
-    fn the_kernel_begins_with_the_agent() {
-        let line = words(image()).unwrap();
-        assert!(
-            line.contains(" rdinit=/netloom/ld quiet -- --library-path /netloom /netloom/netloom vm-agent stays"),
-            "{line}"
-        );
-        let with = |append: &str| {
-            let begin = Begin::Kernel { kernel: "/k".into(), initrd: "/i".into(), append: append.into() };
-            words(Image { begin, disk: None })
-        };
-        assert!(with("ro root=/dev/vda1").unwrap().contains(" vm-agent switches"));
-        let long = with(&"x".repeat(3000)).unwrap_err().to_string();
-        assert!(long.starts_with("`append` is too long for a kernel's command line: 1"), "{long}");
-    }
-
-    #[test]
-    fn a_machine_that_is_slowed_has_no_clock_of_kvm() {
-        let slowed = Acceleration::SlowedKvm { tsc_khz: 250_000 };
-        assert!(command_line("", &slowed).unwrap().contains(" clocksource=hpet tsc=unstable "));
-        assert_eq!(slowed.processor(), "host,kvm=off,tsc-freq=250000000");
-        assert_eq!(slowed.board(), ",kernel-irqchip=off");
-        assert!(!command_line("", &Acceleration::Kvm).unwrap().contains("hpet"));
-    }
-
-    #[test]
-    fn commas_in_paths_stay_in_them() {
-        let disk = Some(Disk { path: "/a,b.img".into(), format: Format::Qcow2 });
-        let all = words(Image { disk, ..image() }).unwrap();
-        for part in [
-            "-drive file=/a,,b.img,format=qcow2,if=none,id=disk,snapshot=on",
-            "-chardev socket,id=c0,path=../c -netdev vhost-user,id=n0,chardev=c0",
-            "netdev=n0,mac=0e:6e:6c:00:00:01,",
-            "netdev=n1,mac=02:02:02:02:02:02,",
-            "-device vfio-pci,host=0000:01:00.0",
-            "-m 256M -object memory-backend-memfd,id=ram,size=256M,share=on",
-        ] {
-            assert!(all.contains(part), "{part} in {all}");
-        }
-    }
-
-    #[test]
-    fn a_disk_that_boots_by_itself_finds_the_agent_on_others() {
-        let disk = || Some(Disk { path: "/d".into(), format: Format::Raw });
-        let begin = Begin::Disk(Firmware::Bios, Access::Agent { ssh_keys: Vec::new() });
-        let all = words(Image { begin, disk: disk() }).unwrap();
-        for part in [
-            "-drive file=../seed,format=raw,if=none,id=seed,readonly=on",
-            "-device virtio-blk-pci,drive=agent,serial=netloom-agent",
-            "-device virtserialport,chardev=guest-agent,name=org.qemu.guest_agent.0,id=guest-agent",
-        ] {
-            assert!(all.contains(part), "{part} in {all}");
-        }
-        assert!(!all.contains("-kernel") && !all.contains("pflash"), "{all}");
-        let uefi = Firmware::Uefi { code: "/c,d".into(), variables: "/v".into() };
-        let closed = words(Image { begin: Begin::Disk(uefi, Access::None), disk: disk() }).unwrap();
-        assert!(closed.contains("if=pflash,format=raw,file=/c,,d,unit=0,readonly=on"), "{closed}");
-        assert!(!closed.contains("seed") && !closed.contains("virtserialport"), "{closed}");
-    }
-}
+mod tests;

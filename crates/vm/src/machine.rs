@@ -91,7 +91,7 @@ pub fn start(prepared: &Prepared, vm: &Vm, place: &Place, channel: Box<dyn Chann
         monitor: below("q"),
         guest_agent: below("g"),
     };
-    let arguments = vm.arguments(&prepared.qemu, &made).map_err(wrong)?;
+    let arguments = vm.arguments(&prepared.qemu, &made, prepared.slowed.is_some()).map_err(wrong)?;
     let mut command = Command::new(&prepared.qemu.program);
     command.args(arguments).env_clear();
     if let Some((shim, orders)) = &prepared.slowed {

@@ -45,10 +45,15 @@ pub const SETTLED: &str = "/run/netloom";
 pub const DISK: &str = "netloom-agent";
 
 /// What a shell of the machine's system is to do so that the agent runs, once, whoever asks for it: `who` is told on the console. With
-/// `clock`, the kernel goes over to that source of time before.
+/// `clock`, the kernel goes over to that source of time before; the agent does not start on any other.
 pub fn start(who: &str, clock: Option<&str>) -> String {
     let clock = clock.map_or_else(String::new, |clock| {
-        format!("echo {clock} > /sys/devices/system/clocksource/clocksource0/current_clocksource\n")
+        let file = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+        format!(
+            "echo {clock} > {file}
+[ \"$(cat {file})\" = {clock} ] || {{ echo 'netloom: this kernel does not take {clock} as its clock' >/dev/console; exit 1; }}
+"
+        )
     });
     format!(
         "mkdir {SETTLED} || exit 0
