@@ -11,6 +11,7 @@ mod calls;
 mod captures;
 mod carrier;
 mod changes;
+mod churn;
 mod client;
 mod containers;
 mod dhcp;

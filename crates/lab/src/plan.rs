@@ -45,7 +45,7 @@ pub use pin::PinPlan;
 pub use pipes::{PipePlan, Treatment};
 pub use rules::{RulePlan, TableRoutePlan};
 pub use switch::{SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan};
-pub use timeline::{Action, Argv, Event, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand};
+pub use timeline::{Action, Argv, Disturbance, Event, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand, Whose};
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
 pub use tunnel::TunnelPlan;
 pub use vm::{DiskFormat, VmAccess, VmBegin, VmFirmware, VmPlan};

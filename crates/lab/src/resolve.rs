@@ -3,6 +3,7 @@
 mod bypass;
 mod capture;
 mod carrier;
+mod churn;
 mod clock;
 mod daemons;
 mod dhcp;
@@ -22,6 +23,7 @@ mod partitions;
 mod repeats;
 mod routing;
 mod rules;
+mod running;
 mod switches;
 mod timeline;
 mod traffic;

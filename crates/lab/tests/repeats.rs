@@ -21,7 +21,7 @@ fn told(plan: &Plan) -> Vec<String> {
 
 fn runs(plan: &Plan) -> Vec<&RunCommand> {
     let of = |event| match event {
-        &Event { action: Action::Run(ref run), .. } => Some(run),
+        &Event { action: Action::Run(ref run), .. } => Some(&**run),
         _ => None,
     };
     plan.timeline.iter().filter_map(of).collect()

@@ -86,6 +86,12 @@ impl Folder {
         File::create(&path).map_err(RunError::results(&path))
     }
 
+    /// Opens a file of this folder that is there already, for what follows.
+    pub fn file_again(&self, name: &str) -> Result<File, RunError> {
+        let path = self.path.join(name);
+        File::options().append(true).create(true).open(&path).map_err(RunError::results(&path))
+    }
+
     /// Copies a file of this folder to another name in it.
     pub fn copy(&self, from: &Path, name: &str) -> Result<(), RunError> {
         let path = self.path.join(name);

@@ -74,6 +74,11 @@ pub(crate) trait LabNode: Debug {
 
     fn signal(&mut self, process: ProcessId, signal: i32) -> Result<(), NodeError>;
 
+    /// Signals all of its processes, whoever started them.
+    fn signal_all(&mut self, _signal: i32) -> Result<(), NodeError> {
+        Ok(())
+    }
+
     /// Nobody reads or writes a program's streams any more. A program that has them itself finds out.
     fn forsake(&mut self, _process: ProcessId) {}
 

@@ -63,7 +63,7 @@ pub(crate) fn events(plan: &Plan) -> (Vec<Event>, Vec<String>) {
         };
         match &entry.action {
             Action::Run(run) => skipped.push(run.name.clone()),
-            Action::Log(_) => {}
+            Action::Log(_) | Action::Disturb { .. } => {}
             Action::Set { link, direction, pipe, change } => {
                 let place = Place { link: *link, direction: *direction, further: pipe.as_deref(), all: false };
                 add(place, Duration::ZERO, Change::Set(change.clone()));

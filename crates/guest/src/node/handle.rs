@@ -1,3 +1,5 @@
+mod signals;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::io;
@@ -278,20 +280,6 @@ impl KernelNode {
             (Reply::NoUser, _) => Err(SpawnError::NoUser { node, user: user.unwrap_or_default() }),
             (other, _) => Err(SpawnError::Node(self.unexpected(other))),
         }
-    }
-
-    /// Sends `signal` (`libc::SIGINT` and so on) to the process group of a program. Nothing happens to one that has
-    /// ended. After SIGKILL, what the program had written and was not read yet is lost.
-    ///
-    /// # Errors
-    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
-    pub fn signal(&mut self, process: ProcessId, signal: i32) -> Result<(), NodeError> {
-        self.ask(&ToGuest::Signal { process, signal })?;
-        self.expect_done()?;
-        if signal == libc::SIGKILL {
-            self.give_up_output(process);
-        }
-        Ok(())
     }
 
     /// Whether some program in the node accepts TCP connections at `port`, on any address.

@@ -149,6 +149,7 @@ impl Agent {
             ToGuest::Configure => done(self.configure()),
             ToGuest::Spawn { program, streams, window } => self.spawn(*program, streams, window),
             ToGuest::Signal { process, signal } => done(self.programs.signal(process, signal)),
+            ToGuest::SignalAll { signal } => done(self.signal_all(signal)),
             ToGuest::Listening { port } => inspect::listening(port).map_or_else(Reply::Refused, Reply::Yes),
             ToGuest::Exists { path } => Reply::Yes(path.exists()),
             ToGuest::Lacking { prefixes } => routes::lacking(prefixes).map_or_else(Reply::Refused, Reply::Lacking),
@@ -328,12 +329,12 @@ impl Agent {
 
     fn begin_stop(&mut self, grace: Duration) -> Result<(), KernelError> {
         // A stopped process handles SIGTERM only after SIGCONT.
-        [Signal::SIGTERM, Signal::SIGCONT].into_iter().try_for_each(|signal| self.signal_all(signal))?;
+        [Signal::SIGTERM, Signal::SIGCONT].into_iter().try_for_each(|signal| self.signal_all(signal as i32))?;
         self.stopping = Some(Stopping { until: Instant::now() + grace, killed: false });
         Ok(())
     }
 
-    fn signal_all(&self, signal: Signal) -> Result<(), KernelError> {
+    fn signal_all(&self, signal: i32) -> Result<(), KernelError> {
         match self.place {
             Place::First => Programs::signal_all(signal),
             Place::Beside { .. } => Programs::signal_descendants(signal),
@@ -349,7 +350,7 @@ impl Agent {
         }
         if until <= now {
             self.stopping = Some(Stopping { until: now + KILLED_WITHIN, killed: true });
-            if let Err(error) = self.signal_all(Signal::SIGKILL) {
+            if let Err(error) = self.signal_all(Signal::SIGKILL as i32) {
                 self.stopping = None;
                 return self.socket.send(&FromGuest::Reply(Reply::Refused(error)));
             }

@@ -77,6 +77,11 @@ pub enum ToGuest {
         /// As `libc` numbers them.
         signal: i32,
     },
+    /// Signal all processes but the agent. Answered by [`Reply::Done`].
+    SignalAll {
+        /// As `libc` numbers them.
+        signal: i32,
+    },
     /// Does a program accept TCP connections at this port? Answered by [`Reply::Yes`].
     Listening {
         /// The port.

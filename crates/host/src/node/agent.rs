@@ -91,6 +91,7 @@ impl Agent<'_> {
             Request::Configure => done(self.configure()),
             Request::Spawn(program) => self.spawn(&program, fds),
             Request::Signal { process, signal } => done(self.programs.signal(process, signal)),
+            Request::SignalAll { signal } => done(Programs::signal_all(signal)),
             Request::Listening { port } => inspect::listening(port).map_or_else(Reply::Refused, Reply::Yes),
             Request::Exists { path } => Reply::Yes(path.exists()),
             Request::Lacking { prefixes } => routes::lacking(prefixes).map_or_else(Reply::Refused, Reply::Lacking),
@@ -138,7 +139,7 @@ impl Agent<'_> {
         for (signals, within) in
             [(&[Signal::SIGTERM, Signal::SIGCONT][..], grace), (&[Signal::SIGKILL][..], KILLED_WITHIN)]
         {
-            signals.iter().try_for_each(|signal| Programs::signal_all(*signal))?;
+            signals.iter().try_for_each(|signal| Programs::signal_all(*signal as i32))?;
             if self.all_end(within).attempted(|| "wait for the programs to end")? {
                 return Ok(());
             }

@@ -1,6 +1,7 @@
 //! The lab process's side of a node.
 
 mod routes;
+mod signals;
 
 use std::borrow::Borrow;
 use std::ffi::OsString;
@@ -272,16 +273,6 @@ impl Node {
             (Reply::NoFolder, Some(folder)) => Err(SpawnError::NoFolder { node, folder }),
             (other, _) => Err(SpawnError::Node(self.unexpected(other))),
         }
-    }
-
-    /// Sends `signal` (`libc::SIGINT` and so on) to the process group of a program. Nothing happens to one that has
-    /// ended.
-    ///
-    /// # Errors
-    /// The kernel's refusal, or [`NodeError::Gone`].
-    pub fn signal(&mut self, process: ProcessId, signal: i32) -> Result<(), NodeError> {
-        self.ask(&Request::Signal { process, signal }, &[])?;
-        self.expect_done()
     }
 
     /// Whether some program in the node accepts TCP connections at `port`, on any address.

@@ -42,19 +42,21 @@ impl Programs {
     }
 
     /// Signals every process but this one; that there is none is not an error.
-    pub(crate) fn signal_all(signal: Signal) -> Result<(), KernelError> {
-        match kill(ALL_PROCESSES, signal) {
+    pub(crate) fn signal_all(signal: i32) -> Result<(), KernelError> {
+        let attempted = || format!("send signal {signal} to all programs");
+        match kill(ALL_PROCESSES, Signal::try_from(signal).attempted(attempted)?) {
             Ok(()) | Err(Errno::ESRCH) => Ok(()),
-            Err(error) => Err(error).attempted(|| format!("send {signal} to all programs")),
+            Err(error) => Err(error).attempted(attempted),
         }
     }
 
     /// Signals every process that this one has started, and those that these have; that there is none is not an error.
-    pub(crate) fn signal_descendants(signal: Signal) -> Result<(), KernelError> {
+    pub(crate) fn signal_descendants(signal: i32) -> Result<(), KernelError> {
+        let named = Signal::try_from(signal).attempted(|| format!("send signal {signal} to all programs"))?;
         for pid in inspect::descendants(Pid::this())? {
-            match kill(pid, signal) {
+            match kill(pid, named) {
                 Ok(()) | Err(Errno::ESRCH) => {}
-                Err(error) => return Err(error).attempted(|| format!("send {signal} to process {pid}")),
+                Err(error) => return Err(error).attempted(|| format!("send {named} to process {pid}")),
             }
         }
         Ok(())

@@ -45,6 +45,9 @@ pub(crate) enum Request {
         process: ProcessId,
         signal: i32,
     },
+    SignalAll {
+        signal: i32,
+    },
     Listening {
         port: u16,
     },

@@ -197,6 +197,9 @@ pub struct CommandRow {
     pub signal: Option<i32>,
     /// Whether netloom stopped it: a service, `for`, the end of the run, or an interruption.
     pub stopped: bool,
+    /// How often the timeline started it again.
+    #[serde(default, skip_serializing_if = "never")]
+    pub restarts: u32,
     /// Whether the user ended the run while it ran: that is neither success nor failure.
     #[serde(default)]
     pub interrupted: bool,
@@ -212,6 +215,10 @@ pub struct CommandRow {
     /// The last lines of that if it has failed: few, short, and with control characters escaped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stderr_tail: Vec<String>,
+}
+
+fn never(restarts: &u32) -> bool {
+    *restarts == 0
 }
 
 impl Report {
@@ -263,6 +270,14 @@ impl PipeRow {
 impl CommandRow {
     /// How the command ended, in words.
     pub fn ending(&self) -> String {
+        match self.restarts {
+            0 => self.last_ending(),
+            1 => format!("{}, started again once", self.last_ending()),
+            times => format!("{}, started again {times} times", self.last_ending()),
+        }
+    }
+
+    fn last_ending(&self) -> String {
         match (self.start_ns, self.end_ns, self.exit_code, self.signal) {
             (_, _, Some(code), _) if self.interrupted => format!("interrupted, exit {code}"),
             (_, _, _, Some(signal)) if self.interrupted => format!("interrupted, ended by signal {signal}"),

@@ -2,14 +2,16 @@
 
 use super::repeats::{once, places, when};
 use super::variables::settings;
-use super::{list, ramp};
+use super::{churn, list, ramp};
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{CUT, DOWN, HEAL, LOG, MOVE, PARTITION, RAMP_ENTRY, READY, RUN, SET, SETUP, UP};
+use crate::keys::{
+    CUT, DOWN, HEAL, KILL, LOG, MOVE, PARTITION, PAUSE, RAMP_ENTRY, READY, RESTART, RUN, SET, SETUP, UP,
+};
 use crate::models::{ChangeError, changes};
 use crate::names::{command_name, file_name, name_of, user_name, variable_name};
-use crate::plan::{Direction, Ready, ReadyWhen};
+use crate::plan::{Direction, Disturbance, Ready, ReadyWhen};
 use crate::scalar::{command, duration, filled, flag, integer, positive_duration, word};
 use crate::spec::{ActionSpec, EntrySpec, MoveSpec, PartSpec, RunSpec, When, WrittenSpec};
 use crate::yaml::{self, Content, Node};
@@ -36,7 +38,22 @@ pub(super) fn entries(node: &Node, errors: &mut Errors, left_out: &mut bool) -> 
 }
 
 /// What an entry can be, by the key that says so.
-const KINDS: [&str; 9] = ["run", "set", "ramp", "down", "up", "partition", "heal", "move", "log"];
+const KINDS: [&str; 14] = [
+    "run",
+    "set",
+    "ramp",
+    "down",
+    "up",
+    "partition",
+    "heal",
+    "move",
+    "log",
+    "kill",
+    "pause",
+    "restart",
+    "reboot",
+    "flap",
+];
 
 fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
     let Content::Map(keys) = &node.content else {
@@ -55,6 +72,11 @@ fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
         ["partition"] => partition(node, errors)?,
         ["heal"] => heal(node, errors)?,
         ["move"] => moved(node, errors)?,
+        ["kill"] => churn::disturb(node, &KILL, Disturbance::Kill, errors)?,
+        ["pause"] => churn::disturb(node, &PAUSE, Disturbance::Pause, errors)?,
+        ["restart"] => churn::disturb(node, &RESTART, Disturbance::Restart, errors)?,
+        ["reboot"] => churn::reboot(node, errors)?,
+        ["flap"] => churn::flap(node, errors)?,
         [] => {
             errors.push(node.error(format!("the entry has no action: write one of {}", one_of(&KINDS))));
             return None;
@@ -80,6 +102,12 @@ fn run(node: &Node, on: &mut Vec<Spanned<String>>, errors: &mut Errors) -> Optio
     let stop_after = fields.read("for", positive_duration, errors);
     let stop = fields.read("stop", positive_duration, errors);
     let after = fields.get("after").map_or_else(Vec::new, |value| names(value, errors));
+    let delay = fields.read("delay", positive_duration, errors);
+    if let (Some(place), true) = (fields.get("delay"), after.is_empty()) {
+        errors.push(
+            place.error("this counts from the end of others, or from when they are ready: add `after`, or write `at`"),
+        );
+    }
     let env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
     let user = fields.read("user", user_name, errors);
     let folder = fields.read("folder", |value| filled(value).map(PathBuf::from), errors);
@@ -93,6 +121,7 @@ fn run(node: &Node, on: &mut Vec<Spanned<String>>, errors: &mut Errors) -> Optio
         name,
         command: command?,
         after,
+        delay: delay.unwrap_or(Duration::ZERO),
         ready,
         service,
         once,

@@ -6,7 +6,7 @@ use crate::models;
 use crate::plan::{
     Action, Argv, CapturePlan, Clock, Cpus, Direction, EndPlan, Event, FileContents, FilePlan, GroupPlan,
     InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen, RoutePlan, RulePlan, RunCommand, Shards, TableRoutePlan,
-    TrafficPlan,
+    TrafficPlan, Whose,
 };
 use crate::traffic;
 use crate::yaml::{yaml_value, yaml_value_with_list};
@@ -334,6 +334,11 @@ impl Plan {
                 "pipe": part.pipe,
             } }),
             Action::Log(text) => json!({ "log": text }),
+            Action::Disturb { how, whose, duration } => json!({ how.name(): {
+                "command": matches!(whose, Whose::Command(_)).then(|| self.whose_name(*whose)),
+                "node": matches!(whose, Whose::Node(_)).then(|| self.whose_name(*whose)),
+                "duration_ns": duration.map(Duration::as_nanos),
+            } }),
         };
         value["line"] = json!(event.line);
         value["at_ns"] = json!(event.at.map(Duration::as_nanos));
@@ -347,6 +352,7 @@ impl Plan {
             "command": argv(&run.command),
             "setup": run.setup,
             "after": run.after.iter().filter_map(|other| self.command_name(*other)).collect::<Vec<_>>(),
+            "delay_ns": run.delay.as_nanos(),
             "service": run.service,
             "once": run.once,
             "stop_ns": run.stop.as_nanos(),

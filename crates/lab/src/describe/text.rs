@@ -293,6 +293,10 @@ impl Plan {
             }
             Action::Up { part } => (self.part_name(part), "up".into()),
             Action::Log(text) => (String::new(), format!("log: {text}")),
+            Action::Disturb { how, whose, duration } => {
+                let lasting = duration.map_or_else(String::new, |duration| format!(" for {duration}"));
+                (self.whose_name(*whose).to_owned(), format!("{}{lasting}", how.name()))
+            }
         };
         let at = match event.at {
             None if matches!(&event.action, Action::Run(run) if run.setup) => "setup".into(),
@@ -368,9 +372,10 @@ fn run_text(plan: &Plan, run: &RunCommand) -> String {
         ReadyWhen::Routes(prefixes) => format!("ready when its table has {} prefixes", prefixes.len()),
     });
     let after: Vec<&str> = run.after.iter().filter_map(|other| plan.command_name(*other)).collect();
+    let later = if run.delay.is_zero() { String::new() } else { format!("{} ", run.delay) };
     let notes = [
         run.service.then(|| if run.once { "service, once" } else { "service" }.to_owned()),
-        (!after.is_empty()).then(|| format!("after {}", after.join(", "))),
+        (!after.is_empty()).then(|| format!("{later}after {}", after.join(", "))),
         ready,
         run.stop_after.map(|span| format!("stopped after {span}")),
         (run.stop != plan.stop).then(|| format!("killed {} after SIGTERM", run.stop)),

@@ -91,6 +91,7 @@ pub(crate) const RUN: Section = Section {
             "The command, or several, after which it starts: when that has ended successfully, or, if it is a service, when \
              it is ready. With `at` not before that time, either.",
         ),
+        Key::new("delay", DURATION, "500 ms", "How long it waits after what it starts `after`. Default: not at all."),
         Key::new("ready", Kind::Section(&READY), "{tcp: 5201}", "When it is ready to be used; makes it a service."),
         Key::new(
             "service",
@@ -206,6 +207,96 @@ pub(crate) const LOG: Section = Section {
         TIMES_KEY,
         UNTIL_KEY,
         Key::new("log", Kind::Text("\\S"), "the rush hour begins", "What the mark says, on one line.").required(),
+    ]],
+};
+
+const NAMES: Kind =
+    Kind::OneOf(&[Kind::Text(COMMAND_NAME), Kind::List { items: &Kind::Text(COMMAND_NAME), least: 1, most: None }]);
+const LINKS_OR_NODES: Kind =
+    Kind::OneOf(&[LINK_REFERENCE, Kind::List { items: &LINK_REFERENCE, least: 1, most: None }]);
+const NODE_LIST: Kind = Kind::OneOf(&[NODE_REFERENCE, Kind::List { items: &NODE_REFERENCE, least: 1, most: None }]);
+
+/// An entry of the timeline that kills programs.
+pub(crate) const KILL: Section = Section {
+    name: "kill",
+    doc: "Ends programs at once, by SIGKILL.",
+    groups: &[&[
+        AT_KEY,
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
+        Key::new("kill", NAMES, "client", "The command, or the node with all that runs in it; or a list of them.")
+            .required(),
+        Key::new(
+            "for",
+            DURATION,
+            "2 s",
+            "They start again so long after; of a node, its services. Default: they do not.",
+        ),
+    ]],
+};
+
+/// An entry of the timeline that holds programs.
+pub(crate) const PAUSE: Section = Section {
+    name: "pause",
+    doc: "Holds programs, by SIGSTOP.",
+    groups: &[&[
+        AT_KEY,
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
+        Key::new("pause", NAMES, "client", "The command, or the node with all that runs in it; or a list of them.")
+            .required(),
+        Key::new("for", DURATION, "2 s", "How long. Default: until they are stopped."),
+    ]],
+};
+
+/// An entry of the timeline that starts programs again.
+pub(crate) const RESTART: Section = Section {
+    name: "restart",
+    doc: "Asks programs to end, and starts them again.",
+    groups: &[&[
+        AT_KEY,
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
+        Key::new("restart", NAMES, "client", "The command, or the node with its services; or a list of them.")
+            .required(),
+        Key::new(
+            "for",
+            DURATION,
+            "2 s",
+            "They start again so long after they were asked to end. Default: when they have ended.",
+        ),
+    ]],
+};
+
+/// An entry of the timeline that starts nodes again.
+pub(crate) const REBOOT: Section = Section {
+    name: "reboot",
+    doc: "Kills all programs of a node, cuts its links, and starts its services again.",
+    groups: &[&[
+        AT_KEY,
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
+        Key::new("reboot", NODE_LIST, "client", "The node, or a list of them.").required(),
+        Key::new("for", DURATION, "3 s", "How long it is away. Default: 1 s."),
+    ]],
+};
+
+/// An entry of the timeline that cuts links for a while.
+pub(crate) const FLAP: Section = Section {
+    name: "flap",
+    doc: "Cuts links for a while.",
+    groups: &[&[
+        AT_KEY,
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
+        Key::new("flap", LINKS_OR_NODES, "backbone", "The link, or a node with all of its links; or a list of them.")
+            .required(),
+        Key::new("for", DURATION, "200 ms", "How long.").required(),
     ]],
 };
 

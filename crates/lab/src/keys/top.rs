@@ -5,7 +5,9 @@ use super::kinds::{DURATION, NODE_REFERENCE, SHARE, VARIABLE_NAMES};
 use super::multicast::MULTICAST_LIST;
 use super::network::{ADDRESSES, ADDRESSING, LINK};
 use super::node::{NODE, ROUTES};
-use super::timeline::{DOWN, HEAL, LOG, MOVE, PARTITION, RAMP_ENTRY, RUN, SET, SETUP, UP};
+use super::timeline::{
+    DOWN, FLAP, HEAL, KILL, LOG, MOVE, PARTITION, PAUSE, RAMP_ENTRY, REBOOT, RESTART, RUN, SET, SETUP, UP,
+};
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
 use crate::plan::Shards;
 use crate::{capture, generate, traffic};
@@ -164,6 +166,11 @@ pub(crate) const TOP: Section = Section {
                     Kind::Section(&PARTITION),
                     Kind::Section(&HEAL),
                     Kind::Section(&MOVE),
+                    Kind::Section(&KILL),
+                    Kind::Section(&PAUSE),
+                    Kind::Section(&RESTART),
+                    Kind::Section(&REBOOT),
+                    Kind::Section(&FLAP),
                 ]),
                 least: 0,
                 most: None,

@@ -22,7 +22,7 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// A program is started.
-    Run(RunCommand),
+    Run(Box<RunCommand>),
     /// A link is changed.
     Set {
         /// The link's place in the plan.
@@ -50,6 +50,46 @@ pub enum Action {
     },
     /// Nothing happens; the instant gets a mark with this text.
     Log(String),
+    /// Programs that run are ended, or held.
+    Disturb {
+        /// What happens to them.
+        how: Disturbance,
+        /// Whose.
+        whose: Whose,
+        /// After this time they go on, or start again; none: a restart does when they have ended, and nothing else does.
+        duration: Option<Duration>,
+    },
+}
+
+/// What happens to programs that run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disturbance {
+    /// They get SIGKILL.
+    Kill,
+    /// They are held by SIGSTOP.
+    Pause,
+    /// They are asked to end, and start again.
+    Restart,
+}
+
+impl Disturbance {
+    /// As the lab file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::Pause => "pause",
+            Self::Restart => "restart",
+        }
+    }
+}
+
+/// Whose programs an entry of the timeline means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of this command: the place of its entry in the timeline.
+    Command(usize),
+    /// All of the node at this place in the plan. What starts again are its services.
+    Node(usize),
 }
 
 /// A link, or a part of it.
@@ -84,6 +124,8 @@ pub struct RunCommand {
     /// The entries of the timeline that have to have ended successfully, or to be ready if they are services, before it
     /// starts.
     pub after: Vec<usize>,
+    /// How long it waits after these.
+    pub delay: Duration,
     /// When it can be used by others.
     pub ready: Option<Ready>,
     /// Whether it is there for the others: the run does not wait for its end, and stops it.
@@ -151,11 +193,19 @@ impl Plan {
         if let Action::Run(run) = &self.timeline[event].action { Some(&run.name) } else { None }
     }
 
+    /// Whose programs this is about, as the lab file calls it.
+    pub fn whose_name(&self, whose: Whose) -> &str {
+        match whose {
+            Whose::Command(event) => self.command_name(event).unwrap_or_default(),
+            Whose::Node(node) => &self.nodes[node].name,
+        }
+    }
+
     /// What this entry of the timeline cuts or restores, if it does.
     pub fn switched(&self, event: usize) -> Option<&LinkPart> {
         match &self.timeline[event].action {
             Action::Down { part, .. } | Action::Up { part } => Some(part),
-            Action::Run(_) | Action::Set { .. } | Action::Log(_) => None,
+            Action::Run(_) | Action::Set { .. } | Action::Log(_) | Action::Disturb { .. } => None,
         }
     }
 

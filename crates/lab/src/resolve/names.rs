@@ -25,6 +25,11 @@ impl<'a> Index<'a> {
     pub(super) fn has(&self, name: &str) -> bool {
         self.places.contains_key(name)
     }
+
+    /// In the order of the file.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.names.iter().copied()
+    }
 }
 
 /// The place of `name`; none if it may be one that could not be read.

@@ -6,7 +6,7 @@
 use super::daemons::Neighborhood;
 use super::names::Index;
 use super::place;
-use super::timeline::runs_nothing;
+use super::running::runs_nothing;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::plan::{Argv, EndPlan, FileContents, FilePlan, NodeKey, NodeKind, Plan, Ready, ReadyWhen};

@@ -25,7 +25,7 @@ pub(super) fn all(
     for entry in written {
         expansion.expand(entry, &mut entries, errors);
     }
-    wait_for_all(&mut entries, &expansion.members, errors);
+    mean_all(&mut entries, &expansion.members, errors);
     entries
 }
 
@@ -175,10 +175,17 @@ fn subject(action: &ActionSpec) -> String {
         ActionSpec::Down { part, .. } => format!("down {}", part.link.value),
         ActionSpec::Up { part } => format!("up {}", part.link.value),
         ActionSpec::Log(text) => format!("log {text}"),
+        ActionSpec::Disturb { how, whose, .. } => format!("{} {}", how.name(), joined(whose)),
+        ActionSpec::Reboot { nodes, .. } => format!("reboot {}", joined(nodes)),
+        ActionSpec::Flap { what, .. } => format!("flap {}", joined(what)),
         ActionSpec::Partition { .. } => "partition".to_owned(),
         ActionSpec::Heal { .. } => "heal".to_owned(),
         ActionSpec::Move(own) => format!("move {}", own.node.value),
     }
+}
+
+fn joined(names: &[Spanned<String>]) -> String {
+    names.iter().map(|name| name.value.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// One of the commands that an entry stands for: its names tell where and which it is.
@@ -207,22 +214,25 @@ fn member(
 }
 
 /// A name that stands for several commands means all of them.
-fn wait_for_all(entries: &mut [EntrySpec], members: &BTreeMap<String, Vec<String>>, errors: &mut Errors) {
+fn mean_all(entries: &mut [EntrySpec], members: &BTreeMap<String, Vec<String>>, errors: &mut Errors) {
+    let all = |names: &mut Vec<Spanned<String>>| {
+        let written = std::mem::take(names);
+        names.extend(written.into_iter().flat_map(|name| match members.get(&name.value) {
+            Some(all) => all.iter().map(|one| Spanned { value: one.clone(), ..name.clone() }).collect(),
+            None => vec![name],
+        }));
+    };
     for entry in entries {
+        if let ActionSpec::Disturb { whose, .. } = &mut entry.action {
+            all(whose);
+        }
         let ActionSpec::Run(run) = &mut entry.action else { continue };
         if let Some(name) = run.name.as_ref().filter(|name| members.contains_key(&name.value)) {
             let message =
                 format!("there are two commands `{}`: another entry stands for several of that name", name.value);
             errors.push(name.error(message));
         }
-        let after = std::mem::take(&mut run.after);
-        run.after = after
-            .into_iter()
-            .flat_map(|name| match members.get(&name.value) {
-                Some(all) => all.iter().map(|one| Spanned { value: one.clone(), ..name.clone() }).collect(),
-                None => vec![name],
-            })
-            .collect();
+        all(&mut run.after);
     }
 }
 

@@ -4,13 +4,14 @@ use super::carrier::without_carrier;
 use super::moves::Moves;
 use super::names::{FreeNames, Index, Places};
 use super::partitions::{healed, partitions};
+use super::running::{closed, runs_nothing};
 use super::switches::may_limit_loop;
-use super::{downs, order, place};
+use super::{churn, downs, order, place};
 use crate::diagnostics::{Diagnostic, Span, Spanned, nearest};
 use crate::errors::{Errors, Findings, keep};
-use crate::plan::{Action, Argv, Direction, Event, LinkPart, NodeKind, Plan, RunCommand, Treatment};
+use crate::plan::{Action, Argv, Direction, Event, LinkPart, Plan, RunCommand, Treatment};
 use crate::plan::{LIMITS_LOOP, lifts_rate};
-use crate::spec::{ActionSpec, EntrySpec, LinkSpec, NodeSpec, PartSpec, RunSpec, Spec};
+use crate::spec::{ActionSpec, EntrySpec, LinkSpec, PartSpec, RunSpec, Spec};
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, Duration};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +24,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
     let errors = &mut found.errors;
     let moves = Moves::of(&entries, places, errors);
     let mut names = FreeNames::without(entries.iter().filter_map(given_name).map(str::to_owned));
-    let mut events = moves.at_first();
+    let (mut events, mut disturbed) = (moves.at_first(), churn::Disturbed::default());
     let (mut waits, mut of_node) = (Vec::new(), BTreeSet::new());
     for (number, EntrySpec { line, at, action }) in entries.into_iter().enumerate() {
         let actions = match action {
@@ -40,7 +41,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 errors.extend(spec.nodes.get(node).and_then(|node| closed(&run.on, node)));
                 waits.push((events.len(), run.after.clone()));
                 of_node.extend(run.of_node.then_some(events.len()));
-                vec![Action::Run(command(*run, name, node, spec.stop.unwrap_or(Plan::STOP)))]
+                vec![Action::Run(Box::new(command(*run, name, node, spec.stop.unwrap_or(Plan::STOP))))]
             }
             ActionSpec::Set { link, direction, pipe, change } => {
                 let meant = place(links, &link, errors);
@@ -73,10 +74,14 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 joined.into_iter().flatten().map(|link| Action::Up { part: LinkPart::whole(link) }).collect()
             }
             ActionSpec::Log(text) => vec![Action::Log(text)],
+            ActionSpec::Disturb { how, whose, duration } => disturbed.actions(how, whose, duration, events.len()),
+            ActionSpec::Reboot { nodes: meant, duration } => churn::reboot(&meant, duration, places, errors),
+            ActionSpec::Flap { what, duration } => churn::flap(&what, duration, places, errors),
             ActionSpec::Move(_) => moves.actions(number),
         };
         events.extend(actions.into_iter().map(|one| Event { line, at, action: one }));
     }
+    disturbed.settle(&mut events, places, errors);
     order::settle(&mut events, &waits, places.is_complete, errors);
     order::chain_setups(&mut events, &of_node);
     downs::settle(&mut events);
@@ -93,24 +98,6 @@ fn part_of(part: PartSpec, places: &Places<'_>, errors: &mut Errors) -> Option<L
         pipe.as_ref().and_then(|pipe| wrong_change(&places.spec.links[meant], &link, direction, Some(pipe), &change));
     errors.extend(wrong);
     Some(LinkPart { link: meant, direction, pipe: pipe.map(|name| name.value) })
-}
-
-/// The error of something that is to run on a transit router.
-pub(super) fn runs_nothing(node: &Spanned<String>, kind: NodeKind) -> Option<Diagnostic> {
-    let (name, what) = (&node.value, kind.titled());
-    let instead = if kind.has_addresses() { format!(", or write `{name}: {{kind: router}}`") } else { String::new() };
-    let message = format!("`{name}` is {what} and runs no programs: choose another node{instead}");
-    (!kind.runs_programs()).then(|| node.error(message))
-}
-
-/// The error of something that is to run in a machine that the lab does not get into.
-fn closed(place: &Spanned<String>, node: &NodeSpec) -> Option<Diagnostic> {
-    node.is_closed().then(|| {
-        place.error(format!(
-            "`{}` is a virtual machine that netloom does not get into (`access: none`): choose another node, or write `access: agent`",
-            place.value
-        ))
-    })
 }
 
 /// The error of a change of what is not there, or after which the link's largest packets could not be sent.
@@ -160,6 +147,7 @@ fn command(run: RunSpec, name: String, node: usize, stop: Duration) -> RunComman
         command: run.command,
         setup: run.setup,
         after: Vec::new(),
+        delay: run.delay,
         ready: run.ready,
         service: run.service,
         once: run.once,

@@ -2,7 +2,7 @@
 
 use super::names::{FreeNames, Index};
 use super::place;
-use super::timeline::runs_nothing;
+use super::running::runs_nothing;
 use crate::diagnostics::{Span, Spanned};
 use crate::errors::Errors;
 use crate::plan::{NodeKind, Plan, TrafficPlan};

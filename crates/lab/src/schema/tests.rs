@@ -1,8 +1,8 @@
 use super::*;
 use crate::keys::{
-    ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DHCP, DIRECTION, DOWN, DRAWN, END, FILE, FORWARD, HEAL,
-    IPTABLES, LINK, LOG, MOVE, MULTICAST, NAT, NODE, PARTITION, RAMP, RAMP_ENTRY, READY, RULE, RUN, SET, SETUP, STP,
-    TREATMENT, UP, VLANS,
+    ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DHCP, DIRECTION, DOWN, DRAWN, END, FILE, FLAP, FORWARD,
+    HEAL, IPTABLES, KILL, LINK, LOG, MOVE, MULTICAST, NAT, NODE, PARTITION, PAUSE, RAMP, RAMP_ENTRY, READY, REBOOT,
+    RESTART, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -94,6 +94,10 @@ fn lab_with_entry(section: &Section, key: &Key) -> String {
             "{{on: client, run: migrate, as: migration}}, {}",
             beside(&[("on", "client"), ("run", "iperf3 -s")])
         )),
+        "run" if key.name == "delay" => entry(&format!(
+            "{{on: client, run: migrate, as: migration}}, {}",
+            beside(&[("on", "client"), ("run", "iperf3 -s"), ("after", "migration")])
+        )),
         "run" => entry(&beside(&[("on", "client"), ("run", "iperf3 -s")])),
         "set" | "down" | "up" | "ramp_entry" if key.name == "pipe" => {
             let network = network.replace("r1]}", "r1], pipes: {far: {match: {dscp: 7}}}}");
@@ -114,6 +118,11 @@ fn lab_with_entry(section: &Section, key: &Key) -> String {
             let ramp = beside(&[("over", "5 s"), ("delay", "[1 ms, 2 ms]")]);
             entry(&format!("{{link: backbone, ramp: {ramp}}}"))
         }
+        "kill" => entry(&beside(&[("kill", "client")])),
+        "pause" => entry(&beside(&[("pause", "client")])),
+        "restart" => entry(&beside(&[("restart", "client")])),
+        "reboot" => entry(&beside(&[("reboot", "client")])),
+        "flap" => entry(&beside(&[("flap", "backbone"), ("for", "1 s")])),
         "log" => entry(&beside(&[("log", "rush hour")])),
         "drawn" => entry(&format!("{{at: {{{pair}}}, on: client, run: nc}}")),
         "set" => entry(&beside(&[("link", "backbone"), ("set", "{delay: 1 ms}")])),
@@ -241,8 +250,27 @@ fn every_example_is_decoded_and_valid() {
         &crate::capture::SECTION,
     ];
     let machine = [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED, &IPTABLES, &NAT, &FORWARD, &DHCP];
-    let timeline =
-        [&SETUP, &DRAWN, &RUN, &RAMP_ENTRY, &RAMP, &LOG, &SET, &CHANGE, &DOWN, &UP, &PARTITION, &HEAL, &MOVE, &READY];
+    let timeline = [
+        &SETUP,
+        &DRAWN,
+        &RUN,
+        &RAMP_ENTRY,
+        &RAMP,
+        &LOG,
+        &SET,
+        &CHANGE,
+        &DOWN,
+        &UP,
+        &PARTITION,
+        &HEAL,
+        &MOVE,
+        &READY,
+        &KILL,
+        &PAUSE,
+        &RESTART,
+        &REBOOT,
+        &FLAP,
+    ];
     for section in network.into_iter().chain(machine).chain(timeline) {
         for key in section.keys() {
             let text = lab_with(section, key);

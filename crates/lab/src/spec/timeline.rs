@@ -1,7 +1,7 @@
 //! The events of the timeline as they are written: names instead of places.
 
 use crate::diagnostics::Spanned;
-use crate::plan::{Argv, Direction, NodeKey, Ready};
+use crate::plan::{Argv, Direction, Disturbance, NodeKey, Ready};
 use netloom_link::PipeChange;
 use netloom_units::Duration;
 use std::path::PathBuf;
@@ -32,6 +32,22 @@ pub(crate) enum ActionSpec {
         part: PartSpec,
     },
     Log(String),
+    /// Programs are ended or held: those of commands, or of nodes.
+    Disturb {
+        how: Disturbance,
+        whose: Vec<Spanned<String>>,
+        duration: Option<Duration>,
+    },
+    /// The programs of nodes are killed, and all links at them are cut.
+    Reboot {
+        nodes: Vec<Spanned<String>>,
+        duration: Duration,
+    },
+    /// Links are cut, by their own names or by those of nodes.
+    Flap {
+        what: Vec<Spanned<String>>,
+        duration: Duration,
+    },
     Partition {
         groups: Spanned<Vec<Vec<Spanned<String>>>>,
         duration: Option<Duration>,
@@ -66,6 +82,7 @@ pub(crate) struct RunSpec {
     pub(crate) name: Option<Spanned<String>>,
     pub(crate) command: Argv,
     pub(crate) after: Vec<Spanned<String>>,
+    pub(crate) delay: Duration,
     pub(crate) ready: Option<Ready>,
     pub(crate) service: bool,
     pub(crate) once: bool,

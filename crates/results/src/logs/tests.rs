@@ -17,6 +17,7 @@ fn folder() -> tempfile::TempDir {
             exit_code: None,
             signal: None,
             stopped: false,
+            restarts: 0,
             interrupted: false,
             kept_by: None,
             failed: false,

@@ -48,6 +48,16 @@ pub(crate) struct Command {
     pub(crate) started: Option<(Instant, Option<Duration>)>,
     /// When and how it ended, and whether netloom asked it to.
     pub(crate) ended: Option<(Instant, Ending, bool)>,
+    /// When others learned that it had succeeded, for those that wait some time after it.
+    pub(crate) succeeded: Option<Instant>,
+    /// When its turn comes, once all that it waits for has succeeded.
+    pub(crate) turn: Option<Instant>,
+    /// Which entry of the timeline has ended it and is to start it again.
+    pub(crate) taken_by: Option<usize>,
+    /// Whether it starts again as soon as it has ended.
+    pub(crate) comes_again: bool,
+    /// How often it was started again.
+    pub(crate) restarts: u32,
     /// The command that had to succeed before this one could start, and did not.
     pub(crate) kept_by: Option<String>,
     /// Whether the user ended the run before it had ended.
@@ -73,6 +83,11 @@ impl Command {
             asked: None,
             started: None,
             ended: None,
+            succeeded: None,
+            turn: None,
+            taken_by: None,
+            comes_again: false,
+            restarts: 0,
             kept_by: None,
             interrupted: false,
             readiness: None,
@@ -81,10 +96,20 @@ impl Command {
         }
     }
 
-    /// Creates the files for what it writes.
+    /// Creates the files for what it writes. When it starts again, it goes on in these.
     pub(crate) fn open_logs(&self, folder: &Folder) -> Result<(OwnedFd, OwnedFd), RunError> {
-        let create = |path: &PathBuf| folder.file(&path.to_string_lossy()).map(OwnedFd::from);
-        Ok((create(&self.stdout)?, create(&self.stderr)?))
+        let open = |path: &PathBuf| {
+            let name = path.to_string_lossy();
+            if self.restarts == 0 { folder.file(&name) } else { folder.file_again(&name) }.map(OwnedFd::from)
+        };
+        Ok((open(&self.stdout)?, open(&self.stderr)?))
+    }
+
+    /// It has ended and is to start again: what is known of its end is none of its last one. Its start remains the first.
+    pub(crate) fn renew(&mut self) {
+        self.restarts += 1;
+        (self.ended, self.readiness, self.succeeded, self.turn) = (None, None, None, None);
+        (self.taken_by, self.comes_again) = (None, false);
     }
 
     /// The node that it runs on.
@@ -159,6 +184,7 @@ impl Command {
             exit_code: self.ended.and_then(|(_, ending, _)| ending.code),
             signal: self.ended.and_then(|(_, ending, _)| ending.signal),
             stopped: self.ended.is_some_and(|(.., stopped)| stopped),
+            restarts: self.restarts,
             interrupted: self.interrupted,
             kept_by: self.kept_by.clone(),
             failed: self.has_failed(),

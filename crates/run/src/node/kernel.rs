@@ -47,6 +47,10 @@ impl LabNode for KernelNode {
         Self::signal(self, process, signal)
     }
 
+    fn signal_all(&mut self, signal: i32) -> Result<(), NodeError> {
+        Self::signal_all(self, signal)
+    }
+
     fn forsake(&mut self, process: ProcessId) {
         Self::forsake(self, process);
     }

@@ -57,6 +57,10 @@ impl LabNode for Node {
         Self::signal(self, process, signal)
     }
 
+    fn signal_all(&mut self, signal: i32) -> Result<(), NodeError> {
+        Self::signal_all(self, signal)
+    }
+
     fn listening(&mut self, port: u16) -> Result<bool, NodeError> {
         Self::listening(self, port)
     }

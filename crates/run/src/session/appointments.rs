@@ -46,7 +46,7 @@ impl Session<'_> {
     /// What the driver does for this item of the timeline, if it is not the session's own.
     fn appointment(&self, zero: Instant, Due { at, item, number }: Due) -> Option<Appointment> {
         let task = match item {
-            Item::Start(_) | Item::Mark(_) => return None,
+            Item::Start(_) | Item::Mark(_) | Item::Disturb(_) | Item::Recover(_) => return None,
             Item::Measure | Item::End => Task::Measure,
             Item::Change(_) | Item::Cut(_) | Item::Restore(_) => Task::Acts(self.acts(item)),
         };
@@ -74,7 +74,7 @@ impl Session<'_> {
                 }
                 self.context.links.states(*link, *direction, pipe.as_deref(), matches!(item, Item::Restore(_)))
             }
-            Item::Start(_) | Item::Mark(_) | Item::Measure | Item::End => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -90,7 +90,7 @@ impl Session<'_> {
                 let LinkPart { link, direction, pipe } = self.switched(event).clone();
                 self.context.links.note_state(link, direction, pipe.as_deref(), matches!(due.item, Item::Restore(_)));
             }
-            Item::Start(_) | Item::Mark(_) | Item::Measure | Item::End => {}
+            _ => {}
         }
         self.awaited.push(due);
         self.context.links.look_for_kept()?;
@@ -142,7 +142,7 @@ impl Session<'_> {
                 let LinkPart { link, direction, pipe } = self.switched(*event).clone();
                 (Place::new(link, direction, pipe), if matches!(item, Item::Cut(_)) { "down" } else { "up" }, json!({}))
             }
-            Item::Start(_) | Item::Mark(_) | Item::Measure | Item::End => return Ok(()),
+            _ => return Ok(()),
         };
         // What never happened is as late as the run is long by now.
         let judged = late.unwrap_or_else(|| self.context.links.now().since(zero + *at));

@@ -220,6 +220,7 @@ impl<'a> Session<'a> {
             self.carriers.look(&self.context, &mut self.programs)?;
         }
         self.look_after_engine()?;
+        self.programs.stop_in_turn(&self.context);
         self.programs.send_due_signals(&mut self.context)?;
         for client in self.requests.tell(&mut self.context, &self.programs) {
             self.serve_client(client)?;
@@ -260,7 +261,8 @@ impl<'a> Session<'a> {
             Stage::Playing(play) => self.timeline.next().map(|after| play.zero + after),
             Stage::Starting | Stage::Stopping(_) => None,
         };
-        services.chain(self.programs.processes.next()).chain(next).min()
+        let turns = self.programs.next_turn().filter(|_| asks);
+        services.chain(self.programs.processes.next()).chain(turns).chain(next).min()
     }
 
     /// Time zero: every service is ready.
@@ -314,6 +316,8 @@ impl<'a> Session<'a> {
                 self.programs.start_timed(&mut self.context, &events, at)
             }
             Item::Mark(event) => self.mark(event, at),
+            Item::Disturb(event) => self.programs.disturb(&mut self.context, event, at),
+            Item::Recover(event) => self.programs.recover(&mut self.context, event, at),
             Item::Change(_) | Item::Cut(_) | Item::Restore(_) => self.link_was_to_change(due),
             Item::Measure => {
                 let snapshot = self.measured(number, at)?;
@@ -418,7 +422,7 @@ impl<'a> Session<'a> {
             Stage::Starting | Stage::Stopping(_) => None,
         };
         self.context.stage = Stage::Stopping(Stop { why, played });
-        self.programs.processes.stop(self.context.links.now(), |_| true);
+        self.programs.stop_in_turn(&self.context);
         self.programs.send_due_signals(&mut self.context)
     }
 

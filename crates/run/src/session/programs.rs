@@ -1,7 +1,9 @@
 //! The programs of a lab and the nodes that they run in: they are started, asked whether they are ready, stopped, and heard of
 //! when they end. In the end nodes pack what is collected and kept of their files.
 
+mod churn;
 mod collect;
+mod order;
 mod processes;
 mod services;
 mod ways;
@@ -26,7 +28,7 @@ use netloom_units::{Duration, Instant};
 pub(super) use processes::Purpose;
 use processes::{DueSignal, ProcessKey, Processes};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{PipeReader, PipeWriter, pipe};
@@ -40,6 +42,8 @@ pub(super) struct Programs {
     /// The nodes that have died.
     pub(super) gone: BTreeSet<usize>,
     pub(super) commands: Vec<Command>,
+    /// In what order they are asked to end.
+    ranks: Vec<(Option<Duration>, usize)>,
     /// Those that wait for others, by their numbers.
     pub(super) waiting: Vec<usize>,
     pub(super) processes: Processes,
@@ -76,10 +80,12 @@ impl From<Launch> for Spawn {
 impl Programs {
     /// Those of a lab whose programs have not been started.
     pub(super) fn new(plan: &Plan, nodes: Vec<Box<dyn LabNode>>, hosts: HostsFiles, ways: Ways) -> Self {
+        let commands = commands_of(plan);
         Self {
             nodes,
             gone: BTreeSet::new(),
-            commands: commands_of(plan),
+            ranks: order::ranks(&commands, plan),
+            commands,
             waiting: Vec::new(),
             processes: Processes::default(),
             ended_for: Vec::new(),
@@ -110,25 +116,57 @@ impl Programs {
         self.first_commands(context).all(|number| self.commands[number].has_succeeded() == Some(true))
     }
 
-    /// Starts the commands whose turn has come: all that they wait for has succeeded.
+    /// Starts the commands whose turn has come: all that they wait for has succeeded. Some are ready as soon as they run, so that it is the
+    /// turn of others at once.
     pub(super) fn start_those_whose_turn_it_is(&mut self, context: &mut Context<'_>) -> Result<(), RunError> {
-        if self.waiting.is_empty() || matches!(context.stage, Stage::Stopping(_)) {
-            return Ok(());
+        while !self.waiting.is_empty() && !matches!(context.stage, Stage::Stopping(_)) {
+            let ready = self.take_ready(context)?;
+            if ready.is_empty() {
+                return Ok(());
+            }
+            for (due, numbers) in ready {
+                self.say_what_starts(context, &numbers);
+                self.start_commands(context, &numbers, due)?;
+            }
         }
-        let mut ready = Vec::new();
+        Ok(())
+    }
+
+    /// Those among the waiting whose turn has come, and when that was due if it was to be some time after others.
+    fn take_ready(&mut self, context: &mut Context<'_>) -> Result<BTreeMap<Option<Instant>, Vec<usize>>, RunError> {
+        let (mut ready, now) = (BTreeMap::<_, Vec<usize>>::new(), context.links.now());
         for number in std::mem::take(&mut self.waiting) {
             let others = self.awaited_by(context, number);
             let failed = others.iter().find(|other| self.commands[**other].has_succeeded() == Some(false)).copied();
             if let Some(other) = failed {
                 self.never_starts(context, number, other)?;
-            } else if others.iter().all(|other| self.commands[*other].has_succeeded() == Some(true)) {
-                ready.push(number);
-            } else {
+            } else if others.iter().any(|other| self.commands[*other].has_succeeded() != Some(true)) {
                 self.waiting.push(number);
+            } else {
+                match self.turn(number, &others, now) {
+                    Some(due) if due > now => self.waiting.push(number),
+                    due => ready.entry(due).or_default().push(number),
+                }
             }
         }
-        self.say_what_starts(context, &ready);
-        self.start_commands(context, &ready, None)
+        Ok(ready)
+    }
+
+    /// When a command starts that waits some time after these others, which have all succeeded by `now`.
+    fn turn(&mut self, number: usize, others: &[usize], now: Instant) -> Option<Instant> {
+        let delay = self.commands[number].described.delay;
+        if delay.is_zero() {
+            return None;
+        }
+        let last = others.iter().filter_map(|other| self.commands[*other].succeeded).max();
+        let turn = &mut self.commands[number].turn;
+        *turn = turn.or_else(|| Some(last.unwrap_or(now) + delay));
+        *turn
+    }
+
+    /// When the next of those that wait some time after others starts.
+    pub(super) fn next_turn(&self) -> Option<Instant> {
+        self.waiting.iter().filter_map(|number| self.commands[*number].turn).min()
     }
 
     /// What a command waits for: what it names, and before time zero for whatever makes the lab ready.
@@ -255,14 +293,17 @@ impl Programs {
         let (name, lasting, grace) = (described.name.clone(), described.stop_after, described.stop);
         self.processes.add(key, Purpose::Command(number), now, lasting, grace);
         let running = &mut self.commands[number];
-        running.started = Some((now, lateness));
+        running.started.get_or_insert((now, lateness));
         if running.described.service {
             running.readiness = Some(Readiness::of(running.described.ready.as_ref(), running.described.once, now));
         }
         if let Some(late) = lateness {
             let at = context.job.plan.timeline[self.commands[number].event].at;
             // Without a time of its own, it starts at time zero when its turn comes.
-            context.record(Kind::ProgramStart, late, at.is_some(), || format!("{name} at {}", at.unwrap_or_default()));
+            let is_timed = at.is_some() || !self.commands[number].described.delay.is_zero();
+            let at = at.filter(|_| self.commands[number].restarts == 0);
+            let due = at.or_else(|| Some((now - late).since(context.zero()?)));
+            context.record(Kind::ProgramStart, late, is_timed, || format!("{name} at {}", due.unwrap_or_default()));
         }
         let late_ns = lateness.map(Duration::as_nanos);
         context.note("started", json!({ "command": name, "lateness_ns": late_ns }))?;
@@ -303,9 +344,12 @@ impl Programs {
     }
 
     pub(super) fn send_due_signals(&mut self, context: &mut Context<'_>) -> Result<(), RunError> {
-        for DueSignal { key, signal, purpose, at } in self.processes.due(context.links.now()) {
+        for DueSignal { key, signal, purpose, at, held } in self.processes.due(context.links.now()) {
             // A program that has just ended needs no signal; its end is about to be reported.
             let _ = self.nodes[key.node].signal(key.process, signal);
+            if held {
+                let _ = self.nodes[key.node].signal(key.process, libc::SIGCONT);
+            }
             if let Purpose::Command(number) = purpose {
                 self.signalled(context, number, signal, at)?;
             }
@@ -375,6 +419,7 @@ impl Programs {
     ) -> Result<(), RunError> {
         let command = &mut self.commands[number];
         command.ended = Some((ended, ending, stopped));
+        command.succeeded = command.succeeded.or(Some(ended));
         command.save(&context.job.folder)?;
         let name = command.described.name.clone();
         let was_ready = command.readiness.as_ref().is_some_and(Readiness::is_ready);
@@ -398,7 +443,13 @@ impl Programs {
         if setup_failed && matches!(context.stage, Stage::Starting) {
             return Err(self.setup_failed(context, number, ending));
         }
-        if is_done && !awaits_routes { self.is_ready(context, number) } else { Ok(()) }
+        if is_done && !awaits_routes {
+            self.is_ready(context, number)?;
+        }
+        if self.commands[number].comes_again {
+            self.start_again(&[number]);
+        }
+        Ok(())
     }
 }
 

@@ -177,7 +177,7 @@ fn info(context: &Context<'_>, programs: &Programs, paused: bool) -> LabInfo {
 
 /// How long its programs and its files may take to end it, at most, in wall time.
 pub(super) fn longest_end(context: &Context<'_>, programs: &Programs) -> std::time::Duration {
-    let lab = programs.processes.longest_grace() + longest_packing(context.job);
+    let lab = programs.longest_stop() + longest_packing(context.job);
     context.job.plan.clock.dilation().unwrap_or_default().to_real(lab)
 }
 

@@ -17,6 +17,10 @@ pub(crate) enum Item {
     Restore(usize),
     /// Note the mark of this timeline entry.
     Mark(usize),
+    /// End or hold the programs that this timeline entry means.
+    Disturb(usize),
+    /// Let them go on, or start them again.
+    Recover(usize),
     /// Measure everything: a window of an expectation begins or ends here.
     Measure,
     /// The run ends, whatever still runs.
@@ -37,8 +41,9 @@ fn rank(item: Item) -> u8 {
         Item::Measure => 0,
         Item::Mark(_) => 1,
         Item::Change(_) | Item::Cut(_) | Item::Restore(_) => 2,
-        Item::Start(_) => 3,
-        Item::End => 4,
+        Item::Disturb(_) | Item::Recover(_) => 3,
+        Item::Start(_) => 4,
+        Item::End => 5,
     }
 }
 
@@ -71,7 +76,7 @@ pub(crate) struct Timeline {
 impl Timeline {
     /// The timeline of `plan`, without what starts before it; `windows` are the instants at which
     /// expectations need everything measured. At one instant, first everything is measured, then links change, then programs
-    /// start; of these, each in the order of the lab file. Appointments are numbered from `first` on.
+    /// are disturbed, then others start; of these, each in the order of the lab file. Appointments are numbered from `first` on.
     pub(crate) fn of(plan: &Plan, windows: &[Duration], first: u64) -> Self {
         let mut items: Vec<(Duration, Item)> = windows.iter().map(|at| (*at, Item::Measure)).collect();
         for (index, event) in plan.timeline.iter().enumerate() {
@@ -86,6 +91,10 @@ impl Timeline {
                 }
                 Action::Up { .. } => items.push((at, Item::Restore(index))),
                 Action::Log(_) => items.push((at, Item::Mark(index))),
+                Action::Disturb { duration, .. } => {
+                    items.push((at, Item::Disturb(index)));
+                    items.extend(duration.map(|lasting| (at + lasting, Item::Recover(index))));
+                }
             }
         }
         items.extend(plan.duration.map(|end| (end, Item::End)));

@@ -12,7 +12,7 @@ pub(super) fn write(folder: &Folder, plan: &Plan, lasted: Duration) -> Result<()
     for entry in &plan.timeline {
         let at = entry.at.unwrap_or_default();
         match &entry.action {
-            Action::Run(_) => {}
+            Action::Run(_) | Action::Disturb { .. } => {}
             Action::Set { link, direction, pipe, change } => {
                 let part = LinkPart { link: *link, direction: *direction, pipe: pipe.clone() };
                 let mut details = place(plan, &part);

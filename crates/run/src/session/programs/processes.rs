@@ -35,6 +35,8 @@ pub(crate) struct Process {
     pub(crate) started: Instant,
     /// How long it has between being asked to end and being killed.
     grace: Duration,
+    /// Whether the timeline holds it.
+    held: bool,
     end: End,
 }
 
@@ -58,6 +60,8 @@ pub(crate) struct DueSignal {
     pub(crate) purpose: Purpose,
     /// Since when.
     pub(crate) at: Instant,
+    /// Whether the program is held, and hears of no signal but SIGKILL before it goes on.
+    pub(crate) held: bool,
 }
 
 /// See the module.
@@ -78,7 +82,7 @@ impl Processes {
         grace: Duration,
     ) {
         let end = lasting.map_or(End::Open, |span| End::AskAt(now + span));
-        self.running.insert(key, Process { purpose, started: now, grace, end });
+        self.running.insert(key, Process { purpose, started: now, grace, held: false, end });
     }
 
     /// A program has ended; none if it is not known.
@@ -119,9 +123,27 @@ impl Processes {
         }
     }
 
-    /// How long the most patient program may take to end.
-    pub(crate) fn longest_grace(&self) -> Duration {
-        self.running.values().map(|process| process.grace).max().unwrap_or(Duration::ZERO)
+    /// All that run, each with how long it may take to end.
+    pub(crate) fn graces(&self) -> impl Iterator<Item = (Purpose, Duration)> {
+        self.running.values().map(|process| (process.purpose, process.grace))
+    }
+
+    /// Has the program that runs for `purpose` killed, as of `at`; none if there is none, or it was killed already.
+    pub(crate) fn kill(&mut self, purpose: Purpose, at: Instant) -> Option<ProcessKey> {
+        let (key, process) = self.running.iter_mut().find(|(_, process)| process.purpose == purpose)?;
+        if process.end == End::Killed {
+            return None;
+        }
+        process.end = End::KillAt(at);
+        Some(*key)
+    }
+
+    /// Notes whether the program that runs for `purpose` is held; none if there is none, or nothing changes.
+    pub(crate) fn hold(&mut self, purpose: Purpose, held: bool) -> Option<ProcessKey> {
+        let (key, process) = self.running.iter_mut().find(|(_, process)| process.purpose == purpose)?;
+        let changes = process.held != held && process.end != End::Killed;
+        process.held = held;
+        changes.then_some(*key)
     }
 
     /// Has all programs killed, now.
@@ -135,7 +157,7 @@ impl Processes {
         let signals = self.running.iter_mut().filter_map(|(key, process)| {
             let at = process.next()?;
             let signal = process.advance(now)?;
-            Some(DueSignal { key: *key, signal, purpose: process.purpose, at })
+            Some(DueSignal { key: *key, signal, purpose: process.purpose, at, held: std::mem::take(&mut process.held) })
         });
         signals.collect()
     }
@@ -196,7 +218,8 @@ mod tests {
         processes.add(this, Purpose::Command(0), second(1), Some(Duration::from_secs(4)), GRACE);
         assert_eq!(processes.next(), Some(second(5)));
         assert!(processes.due(second(4)).is_empty());
-        let due = |signal, at| DueSignal { key: this, signal, purpose: Purpose::Command(0), at: second(at) };
+        let due =
+            |signal, at| DueSignal { key: this, signal, purpose: Purpose::Command(0), at: second(at), held: false };
         assert_eq!(processes.due(second(5)), [due(libc::SIGTERM, 5)]);
         assert!(processes.due(second(5)).is_empty());
         assert_eq!(processes.due(second(7)), [due(libc::SIGKILL, 6)]);

@@ -82,6 +82,7 @@ impl Programs {
 
     pub(super) fn is_ready(&mut self, context: &mut Context<'_>, number: usize) -> Result<(), RunError> {
         self.commands[number].readiness = Some(Readiness::Ready);
+        self.commands[number].succeeded.get_or_insert(context.links.now());
         let name = self.commands[number].described.name.clone();
         context.tell(format!("{name} is ready"));
         context.note("ready", json!({ "command": name }))

@@ -1,0 +1,61 @@
+//! Entries of the timeline that let programs, nodes and links go and come.
+
+use super::repeats::when;
+use crate::diagnostics::{Diagnostic, Spanned};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
+use crate::keys::{FLAP, REBOOT, Section};
+use crate::names::name_of;
+use crate::plan::Disturbance;
+use crate::scalar::positive_duration;
+use crate::spec::{ActionSpec, When};
+use crate::yaml::{Content, Node};
+use netloom_units::Duration;
+
+/// How long a node is away, unless the lab file says otherwise.
+const REBOOT_TIME: Duration = Duration::from_secs(1);
+
+pub(super) fn disturb(
+    node: &Node,
+    section: &'static Section,
+    how: Disturbance,
+    errors: &mut Errors,
+) -> Option<(When, ActionSpec)> {
+    let fields = Fields::open(node, section, errors)?;
+    let when = when(&fields, errors);
+    let duration = fields.read("for", positive_duration, errors);
+    let whose = names(fields.get(how.name())?, name_of("a command or a node"), errors);
+    Some((when, ActionSpec::Disturb { how, whose, duration }))
+}
+
+pub(super) fn reboot(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
+    let fields = Fields::open(node, &REBOOT, errors)?;
+    let when = when(&fields, errors);
+    let duration = fields.read("for", positive_duration, errors).unwrap_or(REBOOT_TIME);
+    let nodes = names(fields.get("reboot")?, name_of("a node"), errors);
+    Some((when, ActionSpec::Reboot { nodes, duration }))
+}
+
+pub(super) fn flap(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
+    let fields = Fields::open(node, &FLAP, errors)?;
+    let when = when(&fields, errors);
+    let duration = fields.read("for", positive_duration, errors);
+    let what = names(fields.get("flap")?, name_of("a link or a node"), errors);
+    Some((when, ActionSpec::Flap { what, duration: duration? }))
+}
+
+/// One name, or a list of them.
+fn names(
+    node: &Node,
+    read: impl Fn(&Node) -> Result<Spanned<String>, Diagnostic>,
+    errors: &mut Errors,
+) -> Vec<Spanned<String>> {
+    match &node.content {
+        Content::List(items) if items.is_empty() => {
+            errors.push(node.expected("one name at least"));
+            Vec::new()
+        }
+        Content::List(items) => items.iter().filter_map(|item| keep(read(item), errors)).collect(),
+        _ => keep(read(node), errors).into_iter().collect(),
+    }
+}

@@ -1,0 +1,124 @@
+//! Programs that the timeline ends, holds and starts again, and the order in which programs are asked to end.
+
+use crate::bed::{Bed, User};
+use crate::virtual_time::{assert_same, results};
+use serde_json::Value;
+
+const LAB: &str = "
+name: churn
+bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 10 s, starts: 60 s}
+nodes: [a, b]
+links: {l: {ends: [a, b], delay: 1 ms}}
+";
+
+/// A server that says what happens to it, and a clock that ticks.
+const COMING_AND_GOING: &str = "
+duration: 6 s
+timeline:
+  - {on: b, run: 'trap \"echo asked; exit 0\" TERM; echo begins; while :; do sleep 0.05; done', as: server, service: true}
+  - {on: a, run: 'while :; do date +%s%N; sleep 0.1; done', as: ticker, service: true, after: server}
+  - {on: a, run: 'sleep 0.5', as: load}
+  - {on: b, run: 'true', as: later, after: load, delay: 300 ms}
+  - {at: 1 s, kill: server, for: 500 ms}
+  - {at: 2 s, restart: server}
+  - {at: 3 s, pause: ticker, for: 1 s}
+  - {at: 4500 ms, reboot: a, for: 500 ms}
+  - {at: 5500 ms, kill: b}
+expect: [later.exit == 0, l.forward.drops >= 0]
+";
+
+struct Events(Vec<Value>);
+
+impl Events {
+    fn of(bed: &Bed) -> Self {
+        let text = std::fs::read_to_string(bed.latest("churn").join("events.jsonl")).unwrap();
+        Self(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    }
+
+    /// When this happened to a command, a node or a link, in milliseconds after time zero.
+    fn at(&self, what: &str, whom: &str) -> Vec<i64> {
+        let is_meant = |event: &&Value| {
+            event["event"] == what && ["command", "node", "link"].iter().any(|kind| event[*kind] == whom)
+        };
+        self.0.iter().filter(is_meant).map(|event| event["time_ns"].as_i64().map_or(-1, |at| at / 1_000_000)).collect()
+    }
+}
+
+fn log(bed: &Bed, name: &str) -> String {
+    let logs = bed.latest("churn").join("logs");
+    let mut files = std::fs::read_dir(&logs).unwrap().map(|entry| entry.unwrap().path());
+    let file = files.find(|path| path.to_string_lossy().ends_with(&format!("-{name}.stdout")));
+    std::fs::read_to_string(file.unwrap()).unwrap()
+}
+
+#[test]
+fn programs_are_killed_held_and_started_again_at_their_instants() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("churn.yaml", &format!("{LAB}{COMING_AND_GOING}"));
+        let run = bed.netloom(&["run", "churn.yaml"]).expect_code(0);
+        assert_eq!(log(&bed, "server"), "begins\nbegins\nasked\nbegins\n", "{run:#?}");
+        let events = Events::of(&bed);
+        for (what, whom, least) in [
+            ("killed", "server", 1_000),
+            ("asked to restart", "server", 2_000),
+            ("paused", "ticker", 3_000),
+            ("goes on", "ticker", 4_000),
+            ("killed", "a", 4_500),
+            ("link down", "l", 4_500),
+            ("link up", "l", 5_000),
+            ("killed", "b", 5_500),
+        ] {
+            assert!(matches!(events.at(what, whom)[..], [at] if at >= least), "{whom} {what}: {:?}", events.0);
+        }
+        let (server, ticker) = (events.at("started", "server"), events.at("started", "ticker"));
+        assert!(matches!(server[..], [-1, again, last] if again >= 1_500 && last >= 2_000), "{server:?}");
+        assert!(matches!(ticker[..], [-1, again] if again >= 5_000), "{ticker:?}");
+        // The longest time without a tick is that of the pause, however busy the machine is.
+        let ticks: Vec<i64> = log(&bed, "ticker").lines().map(|tick| tick.parse().unwrap()).collect();
+        let longest = ticks.windows(2).map(|two| two[1] - two[0]).max().unwrap();
+        assert!(longest >= 900_000_000, "{longest} ns");
+        let rows = bed.json("churn", "commands.json");
+        let row = |name: &str| rows.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
+        assert_eq!((&row("server")["restarts"], &row("server")["failed"]), (&2.into(), &false.into()));
+        assert!(run.stdout.contains("stopped by signal 9, started again 2 times"), "{run:#?}");
+        assert!(row("later")["start_ns"].as_i64().unwrap() >= row("load")["end_ns"].as_i64().unwrap() + 300_000_000);
+        bed.assert_nothing_is_left("churn");
+    }
+}
+
+#[test]
+fn in_virtual_time_they_come_and_go_at_the_same_nanosecond() {
+    let play = || {
+        let bed = Bed::with_kernel(User::Own);
+        bed.write("churn.yaml", &format!("{LAB}clock: virtual\n{COMING_AND_GOING}"));
+        bed.netloom(&["run", "churn.yaml", "-q"]).expect_code(0);
+        assert_eq!(log(&bed, "server"), "begins\nbegins\nasked\nbegins\n");
+        let events = Events::of(&bed);
+        assert_eq!(events.at("started", "server")[1], 1_500);
+        assert_eq!(events.at("started", "ticker")[1], 5_000);
+        assert_eq!((events.at("paused", "ticker"), events.at("goes on", "ticker")), (vec![3_000], vec![4_000]));
+        assert_eq!(events.at("started", "later"), [800]);
+        results(&bed, "churn")
+    };
+    assert_same(&play(), &play());
+}
+
+/// The client is no service and ends first; then what waits for others, and what these wait for last. A held one hears that it is to end.
+#[test]
+fn programs_end_in_the_opposite_order_of_their_starts() {
+    let bed = Bed::new(User::Own);
+    let lab = "
+duration: 1 s
+stop: 20 s
+timeline:
+  - {on: b, run: 'trap \"date +%s%N; exit 0\" TERM; echo up > up-1; while :; do sleep 0.05; done', as: store, ready: {file: up-1}}
+  - {on: a, run: 'trap \"sleep 0.3; date +%s%N; exit 0\" TERM; echo up > up-2; while :; do sleep 0.05; done', as: front, ready: {file: up-2}, after: store}
+  - {on: a, run: 'trap \"sleep 0.3; date +%s%N; exit 0\" TERM; while :; do sleep 0.05; done', as: client}
+  - {at: 500 ms, pause: client}
+";
+    bed.write("churn.yaml", &format!("{LAB}{lab}"));
+    let run = bed.netloom(&["run", "churn.yaml", "-q"]).expect_code(0);
+    let ended = |name: &str| log(&bed, name).trim().parse::<i64>().unwrap_or_else(|_| panic!("{name}: {run:#?}"));
+    assert!(ended("client") < ended("front") && ended("front") < ended("store"), "{run:#?}");
+}
