@@ -21,7 +21,7 @@ pub(crate) use node::{CPU, NODE, STP};
 pub(crate) use rules::RULE;
 pub(crate) use services::{DHCP, DNS, FORWARD, IPTABLES, NAT};
 pub(crate) use timeline::{
-    CUT, DOWN, DRAWN, FLAP, HEAL, KILL, LOG, MOST_TIMES, MOVE, PARTITION, PAUSE, RAMP, RAMP_ENTRY, READY, REBOOT,
+    CUT, DOWN, DRAWN, FLAP_ENTRY, HEAL, KILL, LOG, MOST_TIMES, MOVE, PARTITION, PAUSE, RAMP, RAMP_ENTRY, READY, REBOOT,
     RESTART, RUN, SET, SETUP, UP,
 };
 pub(crate) use top::{BOUNDS, CLOCK, TOP};

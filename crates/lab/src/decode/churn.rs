@@ -4,7 +4,7 @@ use super::repeats::when;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{FLAP, REBOOT, Section};
+use crate::keys::{FLAP_ENTRY, REBOOT, Section};
 use crate::names::name_of;
 use crate::plan::Disturbance;
 use crate::scalar::positive_duration;
@@ -37,7 +37,7 @@ pub(super) fn reboot(node: &Node, errors: &mut Errors) -> Option<(When, ActionSp
 }
 
 pub(super) fn flap(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
-    let fields = Fields::open(node, &FLAP, errors)?;
+    let fields = Fields::open(node, &FLAP_ENTRY, errors)?;
     let when = when(&fields, errors);
     let duration = fields.read("for", positive_duration, errors);
     let what = names(fields.get("flap")?, name_of("a link or a node"), errors);

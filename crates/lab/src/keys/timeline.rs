@@ -286,8 +286,8 @@ pub(crate) const REBOOT: Section = Section {
 };
 
 /// An entry of the timeline that cuts links for a while.
-pub(crate) const FLAP: Section = Section {
-    name: "flap",
+pub(crate) const FLAP_ENTRY: Section = Section {
+    name: "flap_entry",
     doc: "Cuts links for a while.",
     groups: &[&[
         AT_KEY,

@@ -6,7 +6,7 @@ use super::multicast::MULTICAST_LIST;
 use super::network::{ADDRESSES, ADDRESSING, LINK};
 use super::node::{NODE, ROUTES};
 use super::timeline::{
-    DOWN, FLAP, HEAL, KILL, LOG, MOVE, PARTITION, PAUSE, RAMP_ENTRY, REBOOT, RESTART, RUN, SET, SETUP, UP,
+    DOWN, FLAP_ENTRY, HEAL, KILL, LOG, MOVE, PARTITION, PAUSE, RAMP_ENTRY, REBOOT, RESTART, RUN, SET, SETUP, UP,
 };
 use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
 use crate::plan::Shards;
@@ -170,7 +170,7 @@ pub(crate) const TOP: Section = Section {
                     Kind::Section(&PAUSE),
                     Kind::Section(&RESTART),
                     Kind::Section(&REBOOT),
-                    Kind::Section(&FLAP),
+                    Kind::Section(&FLAP_ENTRY),
                 ]),
                 least: 0,
                 most: None,

@@ -1,8 +1,8 @@
 use super::*;
 use crate::keys::{
-    ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DHCP, DIRECTION, DOWN, DRAWN, END, FILE, FLAP, FORWARD,
-    HEAL, IPTABLES, KILL, LINK, LOG, MOVE, MULTICAST, NAT, NODE, PARTITION, PAUSE, RAMP, RAMP_ENTRY, READY, REBOOT,
-    RESTART, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
+    ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DHCP, DIRECTION, DOWN, DRAWN, END, FILE, FLAP_ENTRY,
+    FORWARD, HEAL, IPTABLES, KILL, LINK, LOG, MOVE, MULTICAST, NAT, NODE, PARTITION, PAUSE, RAMP, RAMP_ENTRY, READY,
+    REBOOT, RESTART, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -122,7 +122,7 @@ fn lab_with_entry(section: &Section, key: &Key) -> String {
         "pause" => entry(&beside(&[("pause", "client")])),
         "restart" => entry(&beside(&[("restart", "client")])),
         "reboot" => entry(&beside(&[("reboot", "client")])),
-        "flap" => entry(&beside(&[("flap", "backbone"), ("for", "1 s")])),
+        "flap_entry" => entry(&beside(&[("flap", "backbone"), ("for", "1 s")])),
         "log" => entry(&beside(&[("log", "rush hour")])),
         "drawn" => entry(&format!("{{at: {{{pair}}}, on: client, run: nc}}")),
         "set" => entry(&beside(&[("link", "backbone"), ("set", "{delay: 1 ms}")])),
@@ -269,7 +269,7 @@ fn every_example_is_decoded_and_valid() {
         &PAUSE,
         &RESTART,
         &REBOOT,
-        &FLAP,
+        &FLAP_ENTRY,
     ];
     for section in network.into_iter().chain(machine).chain(timeline) {
         for key in section.keys() {
