@@ -53,6 +53,7 @@ mod services;
 mod shape;
 mod shards;
 mod steps;
+mod sweeps;
 mod switches;
 mod trains;
 mod transit;

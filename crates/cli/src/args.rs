@@ -14,6 +14,7 @@ pub(crate) mod mm;
 mod results;
 mod run;
 mod shape;
+mod sweep;
 
 pub(crate) use capture::{CaptureArgs, PacketsArgs};
 use clap::{Parser, Subcommand};
@@ -31,6 +32,7 @@ pub(crate) use results::{PruneArgs, ResultsArgs, ResultsCommand, ResultsPlotArgs
 pub(crate) use run::{CheckArgs, Overrides, PrecisionArg, RunArgs, SimArgs};
 pub(crate) use shape::{ShapeAddArgs, ShapeCommand, ShapeSetArgs};
 use std::ffi::OsString;
+pub(crate) use sweep::SweepArgs;
 
 /// A network emulator: real programs over the network that you describe, judged after every run.
 #[derive(Debug, Parser)]
@@ -45,6 +47,7 @@ const TOP_EXAMPLES: &str = "\
 Examples:
   netloom run examples/dumbbell.yaml      run a lab, judge it, keep the results
   netloom check examples/dumbbell.yaml    show what would be set up, without root
+  netloom sweep lab.yaml -o out           play all runs that it describes, and tabulate them
   netloom sim examples/sim-bottleneck.yaml  simulate its links in virtual time, without root
   netloom doctor                          measure this machine's capacity for labs
   netloom up examples/star.yaml           bring a lab up and work with it
@@ -55,6 +58,8 @@ Examples:
 pub(crate) enum Command {
     /// Run a lab, judge it, and keep the results
     Run(RunArgs),
+    /// Play all runs that a lab file describes by `vary` and `repeat`, and show what they have in common
+    Sweep(SweepArgs),
     /// Simulate a lab's links in virtual time with built-in sources, without root
     Sim(SimArgs),
     /// Validate a lab file and print what would be set up

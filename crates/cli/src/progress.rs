@@ -11,6 +11,7 @@ mod steps;
 pub(crate) use build::BuildProgress;
 pub(crate) use pull::PullProgress;
 use screen::Screen;
+pub(crate) use screen::bar;
 pub(crate) use steps::Steps;
 
 use crate::talk;

@@ -12,6 +12,17 @@ pub fn survive_file_limits() {
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
 }
 
+/// Has this process asked to end (SIGTERM) as soon as the thread that has started it has: the one of the process `parent`.
+///
+/// # Errors
+/// If that has happened already, or what the kernel says.
+pub fn end_with(parent: i32) -> Result<(), String> {
+    nix::sys::prctl::set_pdeathsig(Signal::SIGTERM)
+        .map_err(|error| format!("ending with process {parent}: {error}"))?;
+    // It may have ended before it was asked for.
+    if nix::unistd::getppid().as_raw() == parent { Ok(()) } else { Err(format!("process {parent} has ended")) }
+}
+
 /// The signals that ask a program to end, blocked in this thread and in the threads and processes that it starts.
 #[derive(Debug)]
 pub struct Signals {

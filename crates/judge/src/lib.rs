@@ -31,7 +31,7 @@ pub use link_name::LinkName;
 pub use pipe_state::{PipePlace, PipeState};
 pub use punctuality::{Kind, Lateness, Punctuality};
 pub use report::{
-    Advance, Attempt, CommandRow, Effort, ExpectationRow, Finding, NodeEffort, PipeRow, Plots, PortLoss, Report,
-    RouterRow, SchedulerEffort, SimReport, SourceRow, SwitchRow, TreeRow, TunnelRow, Verdict,
+    Advance, Attempt, CommandRow, Effort, ExpectationRow, FigureRow, Finding, NodeEffort, PipeRow, Plots, PortLoss,
+    Report, RouterRow, SchedulerEffort, SimReport, SourceRow, SwitchRow, TreeRow, TunnelRow, Verdict,
 };
 pub use spent::{Spent, ThreadSpent};

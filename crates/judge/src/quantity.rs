@@ -20,6 +20,25 @@ pub fn span(ns: u64) -> String {
     in_units(ns as f64, &TIME_UNITS)
 }
 
+/// A figure in its unit, which is that of [`crate::FigureRow`]; a share in percent.
+pub fn figure(value: f64, unit: &str) -> String {
+    match unit {
+        "bit/s" if value >= 0.0 => rate(value),
+        "ns" if value >= 0.0 => span(value.round() as u64),
+        "B" if value >= 0.0 => bytes(value.round() as u64),
+        "share" => format!("{} %", four_digits(value * 100.0)),
+        _ => four_digits(value),
+    }
+}
+
+/// Four digits, or all before the point, without zeros that say nothing.
+fn four_digits(value: f64) -> String {
+    let magnitude = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
+    let decimals = (3.0 - magnitude).clamp(0.0, 9.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 /// Nanoseconds in the unit that [`span`] would choose for `like`, without the unit: the first half of `4/31 us`.
 pub fn bare(ns: u64, like: u64) -> String {
     let (scale, _) = unit_for(like as f64, &TIME_UNITS);
@@ -83,5 +102,16 @@ mod tests {
         assert_eq!(span(3_600_000_000_000), "3600 s");
         assert_eq!(bare(4_200, 31_000), "4.2");
         assert_eq!(bare(800, 1_200_000), "0.001");
+    }
+
+    #[test]
+    fn figures_have_four_digits_and_a_unit() {
+        assert_eq!(figure(9_412_345.0, "bit/s"), "9.412 Mbit/s");
+        assert_eq!(figure(20_100_000.0, "ns"), "20.1 ms");
+        assert_eq!(figure(0.012_345, "share"), "1.234 %");
+        assert_eq!(figure(17.0, "packets"), "17");
+        assert_eq!(figure(-17.333_333, ""), "-17.33");
+        assert_eq!(figure(123_456.7, ""), "123457");
+        assert_eq!(figure(0.0, ""), "0");
     }
 }

@@ -103,10 +103,35 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
         let items = list(expect, errors).iter();
         spec.expect = items.filter_map(|item| keep(text(item).map(|text| item.spanned(text)), errors)).collect();
     }
+    spec.figures = fields.get("figures").map_or_else(Vec::new, |node| figures(node, errors));
     spec.bypass = fields.read("bypass", bypass, errors).unwrap_or_default();
     spec.judged = fields.get("bounds").map_or_else(Vec::new, judged);
     spec.bounds = fields.get("bounds").map_or_else(Bounds::default, |node| bounds(node, errors));
     (spec, left_out)
+}
+
+/// Figures by name.
+fn figures(node: &Node, errors: &mut Errors) -> Vec<(String, Spanned<String>)> {
+    let Content::Map(entries) = &node.content else {
+        errors.push(node.expected("a map of names and figures, for example {goodput: backbone.forward.throughput}"));
+        return Vec::new();
+    };
+    let mut figures = Vec::new();
+    for entry in entries {
+        let is_name = entry.name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && entry.name.len() <= 63
+            && entry.name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+        if !is_name {
+            let message = format!(
+                "`{}` cannot name a figure: begin with a letter, go on with letters, digits, _ and -",
+                entry.name
+            );
+            errors.push(entry.value.error(message));
+        }
+        let text = keep(text(&entry.value), errors);
+        figures.extend(text.map(|text| (entry.name.clone(), entry.value.spanned(text))));
+    }
+    figures
 }
 
 /// Whether anything in the lab file has a filter: only filters name nodes where addresses are meant.

@@ -110,6 +110,8 @@ pub struct Diagnostics {
     entries: Vec<Diagnostic>,
     /// How many more there are.
     left_out: usize,
+    /// The point of a sweep at which they are; empty: none.
+    point: String,
 }
 
 /// How grave all diagnostics of a list are.
@@ -135,7 +137,12 @@ impl Diagnostics {
         entries.dedup();
         let left_out = entries.len().saturating_sub(MOST_SHOWN);
         entries.truncate(MOST_SHOWN);
-        Self { file: file.to_owned(), source: source.to_owned(), severity, entries, left_out }
+        Self { file: file.to_owned(), source: source.to_owned(), severity, entries, left_out, point: String::new() }
+    }
+
+    /// The same, of a lab file at this point of a sweep.
+    pub(crate) fn at_point(self, point: String) -> Self {
+        Self { point, ..self }
     }
 
     /// Whether there is none.
@@ -159,7 +166,12 @@ impl Diagnostics {
             0 => format!("{}: {}", self.file, entry.title()),
             line => format!("{}:{line}: {}", self.file, entry.title()),
         });
-        shown.chain(self.rest().map(|rest| format!("{}: {rest}", self.file)))
+        shown.chain(self.rest().into_iter().chain(self.where_in_sweep()).map(|rest| format!("{}: {rest}", self.file)))
+    }
+
+    fn where_in_sweep(&self) -> Option<String> {
+        let is_said = self.point.is_empty() || self.entries.is_empty();
+        (!is_said).then(|| format!("at the point {}", self.point))
     }
 
     fn rest(&self) -> Option<String> {
@@ -178,7 +190,7 @@ impl Diagnostics {
 
     fn render(&self, renderer: &Renderer) -> String {
         let shown = self.entries.iter().map(|entry| self.render_one(renderer, entry));
-        shown.chain(self.rest()).collect::<Vec<_>>().join("\n\n")
+        shown.chain(self.rest()).chain(self.where_in_sweep()).collect::<Vec<_>>().join("\n\n")
     }
 
     /// The lines from the first to the last place of an entry: where they begin, and their text; of a short file all of

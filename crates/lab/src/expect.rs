@@ -10,7 +10,7 @@ mod value;
 
 pub use judge::Judgement;
 pub use metric::{CommandMetric, JsonPath, JsonStep, PipeMetric};
-pub(crate) use parse::{ExpectError, Names, parse};
+pub(crate) use parse::{ExpectError, Names, parse, parse_figure};
 pub use value::{Dimension, Measured, Wanted};
 
 use crate::plan::Direction;
@@ -29,6 +29,32 @@ pub struct Expectation {
     pub test: Test,
     /// Which part of the run counts; none: all of it.
     pub window: Option<Window>,
+}
+
+/// Something that is measured, under a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Its name in reports and tables.
+    pub name: String,
+    /// Its line in the lab file.
+    pub line: usize,
+    /// As the lab file has it.
+    pub text: String,
+    /// What is looked at.
+    pub subject: Subject,
+    /// Which part of the run counts; none: all of it.
+    pub window: Option<Window>,
+    /// In which unit it is; what a program prints has the one that the lab file says.
+    pub unit: FigureUnit,
+}
+
+/// The unit of a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FigureUnit {
+    /// In reports: `bit/s`, `ns`, `share`, `packets`, `B`, or nothing.
+    pub name: &'static str,
+    /// By what a value is multiplied to be in it.
+    pub factor: f64,
 }
 
 /// What an expectation looks at.
@@ -55,6 +81,19 @@ pub enum Subject {
 }
 
 impl Subject {
+    /// The unit of a figure, if the lab file says nothing of it.
+    pub(crate) fn unit(&self) -> FigureUnit {
+        let name = match self.dimension() {
+            Dimension::Rate => "bit/s",
+            Dimension::Duration => "ns",
+            Dimension::Share => "share",
+            Dimension::Packets => "packets",
+            Dimension::Bytes => "B",
+            Dimension::Number | Dimension::Text | Dimension::Json => "",
+        };
+        FigureUnit { name, factor: 1.0 }
+    }
+
     /// In which unit the subject is measured.
     pub fn dimension(&self) -> Dimension {
         match self {

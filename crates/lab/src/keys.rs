@@ -70,6 +70,8 @@ impl Key {
 pub(crate) enum Kind {
     /// A text that matches a regular expression.
     Text(&'static str),
+    /// Any value.
+    Any,
     /// Any text, number or truth value, taken as text.
     Scalar,
     /// A whole number.

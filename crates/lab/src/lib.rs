@@ -33,7 +33,9 @@ mod segments;
 mod sets;
 mod shape;
 mod spec;
+mod sweep;
 mod traffic;
+mod vary;
 mod wires;
 pub mod yaml;
 
@@ -41,8 +43,8 @@ pub use decode::{Cut, parse_cut};
 pub use describe::{change as describe_change, mac as mac_text, settings_of};
 pub use diagnostics::{Diagnostic, Diagnostics, Span};
 pub use expect::{
-    CommandMetric, Dimension, Expectation, JsonPath, JsonStep, Judgement, Measured, PipeMetric, Subject, Test, Wanted,
-    Window,
+    CommandMetric, Dimension, Expectation, Figure, FigureUnit, JsonPath, JsonStep, Judgement, Measured, PipeMetric,
+    Subject, Test, Wanted, Window,
 };
 pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use generate::{GeneratorKey, generate, generator_keys, generator_kinds};
@@ -60,7 +62,9 @@ pub use plan::{
 pub use programs::Program;
 pub use schema::schema;
 pub use shape::{Match, Owner, Owners, SHAPE_LINK, Shape, parse_match, write_match};
+pub use sweep::{Played, Run, Sweep};
 pub use traffic::parse_traffic;
+pub use vary::{Processors, SweepSettings};
 
 use diagnostics::Severity;
 use errors::{Errors, Findings};
@@ -73,6 +77,8 @@ pub struct Lab {
     pub plan: Plan,
     /// What is probably not meant.
     pub warnings: Diagnostics,
+    /// That the file describes further runs, if it does.
+    pub note: Option<String>,
 }
 
 /// Reads and checks the lab file at `path`.
@@ -127,9 +133,23 @@ fn parse_as(text: &str, file: &str, clock: Option<Clock>) -> Result<Lab, Diagnos
     diagnostics::allow_suggestions();
     let diagnostics = |severity, entries| Diagnostics::new(file, text, severity, entries);
     let root = yaml::parse(text).map_err(|errors| diagnostics(Severity::Error, errors))?;
+    let mut errors = Errors::in_folder(Path::new(file).parent().unwrap_or(Path::new("")));
+    let first = vary::first(&root, &mut errors);
+    if !errors.is_empty() {
+        return Err(diagnostics(Severity::Error, errors.into_entries()));
+    }
+    let first = first.map_err(|(wrong, point)| diagnostics(Severity::Error, wrong).at_point(point))?;
+    let Some(first) = first else { return finish(&root, text, file, clock) };
+    let lab = finish(&first.root, text, file, clock).map_err(|found| found.at_point(first.point))?;
+    Ok(Lab { note: first.note, ..lab })
+}
+
+/// The lab that `root` describes, which was read from `text`.
+fn finish(root: &yaml::Node, text: &str, file: &str, clock: Option<Clock>) -> Result<Lab, Diagnostics> {
+    let diagnostics = |severity, entries| Diagnostics::new(file, text, severity, entries);
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     let mut found = Findings { errors: Errors::in_folder(folder), ..Findings::default() };
-    let (mut spec, left_out) = decode::decode(&root, &mut found.errors);
+    let (mut spec, left_out) = decode::decode(root, &mut found.errors);
     spec.clock = clock.unwrap_or(spec.clock);
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let in_trees = fabric::parts::names(&spec);
@@ -139,7 +159,7 @@ fn parse_as(text: &str, file: &str, clock: Option<Clock>) -> Result<Lab, Diagnos
     }
     fabric::trees::settle(&mut plan);
     found.warnings.extend(fabric::parts::warn(&plan, &in_trees));
-    Ok(Lab { plan, warnings: diagnostics(Severity::Warning, found.warnings) })
+    Ok(Lab { plan, warnings: diagnostics(Severity::Warning, found.warnings), note: None })
 }
 
 /// The known word that is closest to `word`, if one is close enough to be meant; for messages about unknown names.

@@ -50,7 +50,7 @@ pub use traffic::{Sends, TrafficPlan, WindowConfig};
 pub use tunnel::TunnelPlan;
 pub use vm::{DiskFormat, VmAccess, VmBegin, VmFirmware, VmPlan};
 
-use crate::expect::Expectation;
+use crate::expect::{Expectation, Figure};
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, CpuCost, Date, Duration, Probability, Seed};
@@ -94,6 +94,8 @@ pub struct Plan {
     pub capture: Vec<CapturePlan>,
     /// What is expected of the run.
     pub expect: Vec<Expectation>,
+    /// What is measured under a name.
+    pub figures: Vec<Figure>,
     /// How far the network may stray from its description.
     pub bounds: Bounds,
     /// The node that is the way out into this machine's network; none if the lab has no way out.

@@ -34,7 +34,7 @@ pub(crate) use traffic::resolve_for;
 use crate::addressing::{assign, neighbors};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings, LeftOut};
-use crate::expect::{self, ExpectError, Expectation, Names, Subject};
+use crate::expect::{self, ExpectError, Expectation, Figure, Names, Subject};
 use crate::names::check_name;
 use crate::plan::{
     Action, Bypass, EndPlan, Event, ExternalPlan, GroupPlan, InterfacePlan, LinkPlan, NamePlan, NodeKind, NodePlan,
@@ -94,7 +94,9 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     );
     let expect = expectations(&spec, &timeline, left_out, &mut found.errors);
     check_windows(&spec.expect, &expect, spec.duration, &mut found.errors);
-    let mut plan = Plan { timeline, traffic, capture, expect, ..outline(name, &spec, found.errors.files().to_vec()) };
+    let figures = figures(&spec, &timeline, left_out, &mut found.errors);
+    let mut plan =
+        Plan { timeline, traffic, capture, expect, figures, ..outline(name, &spec, found.errors.files().to_vec()) };
     let segments = segments(&spec.links, &spec.nodes);
     found.errors.extend(external::check(&spec, &segments));
     found.errors.extend(tunnel::check(&spec));
@@ -148,6 +150,7 @@ fn outline(name: String, spec: &Spec, files: Vec<PathBuf>) -> Plan {
         traffic: Vec::new(),
         capture: Vec::new(),
         expect: Vec::new(),
+        figures: Vec::new(),
         bounds: spec.bounds,
         internet: None,
         diversion: None,
@@ -206,7 +209,8 @@ fn check_sizes(spec: &Spec, errors: &mut Errors) {
     }
 }
 
-fn expectations(spec: &Spec, timeline: &[Event], left_out: &LeftOut, errors: &mut Errors) -> Vec<Expectation> {
+/// Has `read` called with the names of commands and links, and whether these are all.
+fn with_names<T>(spec: &Spec, timeline: &[Event], left_out: &LeftOut, read: impl FnOnce(&Names<'_>, bool) -> T) -> T {
     let commands: Vec<(String, usize)> = timeline
         .iter()
         .enumerate()
@@ -220,24 +224,51 @@ fn expectations(spec: &Spec, timeline: &[Event], left_out: &LeftOut, errors: &mu
     let pipes: Vec<[Vec<String>; 2]> = spec.links.iter().map(of_link).collect();
     let links: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
     let names = Names { commands: &commands, links: &links, pipes: &pipes };
-    let is_complete = !left_out.commands && !left_out.links;
-    let mut expectations = Vec::new();
-    for text in &spec.expect {
-        match expect::parse(&text.value, &names) {
-            Ok((subject, test, window)) => {
-                if let Subject::Link { link, direction, .. } = &subject {
-                    errors.extend(spec.links[*link].without_direction(*direction, text));
-                }
-                let (line, text) = (text.span.line, text.value.trim().to_owned());
-                expectations.push(Expectation { line, text, subject, test, window });
+    read(&names, !left_out.commands && !left_out.links)
+}
+
+fn expectations(spec: &Spec, timeline: &[Event], left_out: &LeftOut, errors: &mut Errors) -> Vec<Expectation> {
+    with_names(spec, timeline, left_out, |names, is_complete| {
+        let read = |text: &Spanned<String>| {
+            let (subject, test, window) = known(expect::parse(&text.value, names), text, is_complete, errors)?;
+            if let Subject::Link { link, direction, .. } = &subject {
+                errors.extend(spec.links[*link].without_direction(*direction, text));
             }
-            Err(ExpectError::Wrong(message)) => errors.push(text.error(message)),
-            Err(ExpectError::UnknownSubject(message)) if is_complete => errors.push(text.error(message)),
-            // What it names may be what could not be read.
-            Err(ExpectError::UnknownSubject(_)) => {}
-        }
+            let (line, text) = (text.span.line, text.value.trim().to_owned());
+            Some(Expectation { line, text, subject, test, window })
+        };
+        spec.expect.iter().filter_map(read).collect()
+    })
+}
+
+fn figures(spec: &Spec, timeline: &[Event], left_out: &LeftOut, errors: &mut Errors) -> Vec<Figure> {
+    with_names(spec, timeline, left_out, |names, is_complete| {
+        let read = |(name, text): &(String, Spanned<String>)| {
+            let (subject, window, unit) = known(expect::parse_figure(&text.value, names), text, is_complete, errors)?;
+            if let Subject::Link { link, direction, .. } = &subject {
+                errors.extend(spec.links[*link].without_direction(*direction, text));
+            }
+            let late = window.zip(spec.duration).filter(|(window, duration)| window.to > *duration);
+            errors.extend(late.map(|(late, duration)| {
+                text.error(format!("`during` ends at {}, after the run's {duration}", late.to))
+            }));
+            let (line, text) = (text.span.line, text.value.trim().to_owned());
+            Some(Figure { name: name.clone(), line, text, subject, window, unit })
+        };
+        spec.figures.iter().filter_map(read).collect()
+    })
+}
+
+/// What was read, or none after an error was noted.
+fn known<T>(read: Result<T, ExpectError>, text: &Spanned<String>, is_complete: bool, errors: &mut Errors) -> Option<T> {
+    match read {
+        Ok(read) => return Some(read),
+        Err(ExpectError::Wrong(message)) => errors.push(text.error(message)),
+        Err(ExpectError::UnknownSubject(message)) if is_complete => errors.push(text.error(message)),
+        // What it names may be what could not be read.
+        Err(ExpectError::UnknownSubject(_)) => {}
     }
-    expectations
+    None
 }
 
 fn check_windows(

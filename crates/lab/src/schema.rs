@@ -55,6 +55,7 @@ fn property(key: &Key, definitions: &mut Map<String, Value>) -> Value {
 fn kind(this: &Kind, definitions: &mut Map<String, Value>) -> Value {
     match this {
         Kind::Text(pattern) => json!({ "type": "string", "pattern": pattern }),
+        Kind::Any => json!({}),
         Kind::Scalar => json!({ "type": ["string", "number", "boolean"] }),
         Kind::Integer { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
         Kind::Coordinate => json!({ "type": "number" }),

@@ -41,6 +41,8 @@ pub(crate) struct Spec {
     pub(crate) traffic: Vec<TrafficSpec>,
     pub(crate) capture: Vec<CaptureSpec>,
     pub(crate) expect: Vec<Spanned<String>>,
+    /// Figures by name.
+    pub(crate) figures: Vec<(String, Spanned<String>)>,
     pub(crate) bounds: Bounds,
     /// The bounds that are written and about each link's packets.
     pub(crate) judged: Vec<&'static str>,

@@ -119,6 +119,13 @@ impl Node {
         }
     }
 
+    /// This node under another key.
+    pub(crate) fn at(mut self, key: String) -> Self {
+        let head = self.head;
+        self.settle(key, Some(head));
+        self
+    }
+
     /// Tells every node below its key and head.
     fn settle(&mut self, key: String, head: Option<Span>) {
         self.head = head.unwrap_or(self.span);
@@ -140,7 +147,7 @@ impl Node {
 }
 
 /// The key of what stands under `name` in the map at `key`.
-fn below(key: &str, name: &str) -> String {
+pub(crate) fn below(key: &str, name: &str) -> String {
     let longer = if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") };
     // It is for messages only, and every value has one: a long name with many values would take any amount of memory.
     shortened(longer, LONGEST_KEY)

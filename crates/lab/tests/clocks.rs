@@ -13,7 +13,7 @@ fn with(clock: &str, settings: &str) -> Lab {
 }
 
 fn quietly(clock: &str, settings: &str) -> NodePlan {
-    let Lab { plan, warnings } = with(clock, settings);
+    let Lab { plan, warnings, .. } = with(clock, settings);
     assert!(warnings.is_empty(), "{warnings}");
     plan.nodes[0].clone()
 }

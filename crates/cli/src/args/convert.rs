@@ -55,6 +55,9 @@ pub(crate) struct Foreign {
     /// Give nodes this machine's files and programs where a file names container images
     #[arg(long)]
     pub(crate) no_images: bool,
+    /// The text in place of that file's, from whose folder the names of files go on to count
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) as_played: Option<PathBuf>,
 }
 
 impl Foreign {

@@ -50,6 +50,16 @@ pub(crate) struct RunArgs {
     /// Print the verdict, but no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) part: SweepPart,
+}
+
+/// Of a run that is part of a sweep, which starts it.
+#[derive(Debug, Args)]
+pub(crate) struct SweepPart {
+    /// The process with which the run ends
+    #[arg(long, value_name = "PID", hide = true)]
+    pub(crate) parent: Option<i32>,
 }
 
 /// `netloom sim`
@@ -166,7 +176,7 @@ fn dilation(text: &str) -> Result<Dilation, String> {
 }
 
 /// Parses `--wall-limit`.
-fn wall_limit(text: &str) -> Result<Duration, String> {
+pub(super) fn wall_limit(text: &str) -> Result<Duration, String> {
     let limit: netloom_units::Duration = text.parse().map_err(|error| format!("{error}"))?;
     if limit.is_zero() { Err("write more than 0 s".into()) } else { Ok(Duration::from_nanos(limit.as_nanos())) }
 }
@@ -181,7 +191,7 @@ fn shards(text: &str) -> Result<Shards, String> {
 }
 
 /// Parses `--clock`.
-fn clock(text: &str) -> Result<Clock, String> {
+pub(super) fn clock(text: &str) -> Result<Clock, String> {
     match text {
         "real" => Ok(Clock::Real),
         "virtual" => Ok(Clock::Virtual),

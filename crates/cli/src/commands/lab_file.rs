@@ -25,6 +25,7 @@ pub(super) struct Loaded {
 pub(super) fn load(path: &Path, foreign: &Foreign, clock: Option<Clock>) -> Result<Loaded, Failure> {
     let loaded = parse(path, foreign, clock)?;
     tell_notes(&loaded.notes);
+    tell_notes(loaded.lab.note.as_slice());
     if !loaded.lab.warnings.is_empty() {
         talk::say(&loaded.lab.warnings.render_styled());
     }
@@ -78,7 +79,11 @@ enum File {
 }
 
 fn read(path: &Path, foreign: &Foreign) -> Result<File, Failure> {
-    let text = netloom_lab::read(path).map_err(|error| Failure::new(ExitCode::LabFile, error))?;
+    let place = foreign.as_played.as_deref().unwrap_or(path);
+    let text = netloom_lab::read(place).map_err(|error| Failure::new(ExitCode::LabFile, error))?;
+    if foreign.as_played.is_some() {
+        return Ok(File::Lab(text));
+    }
     match foreign.from.or_else(|| Format::of(path, &text)) {
         Some(format) => import(path, format, text, foreign).map(File::Foreign),
         None => Ok(File::Lab(text)),

@@ -26,6 +26,7 @@ mod shape;
 mod shell;
 mod sim;
 mod stats;
+mod sweep;
 mod time;
 mod up;
 
@@ -79,6 +80,7 @@ const DONE: Outcome = Ok(0);
 pub(crate) fn dispatch(command: Command) -> Outcome {
     match command {
         Command::Run(args) => run::run(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
         Command::Sim(args) => sim::sim(&args),
         Command::Check(args) => check::check(&args),
         Command::Convert(args) => convert::convert(&args),

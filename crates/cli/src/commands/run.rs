@@ -2,18 +2,21 @@
 
 use super::{Failure, Outcome, dilate, lab_file, print, print_json};
 use crate::args::RunArgs;
-use netloom_host::signals::Signals;
+use netloom_host::signals::{self, Signals};
 use netloom_judge::{ExitCode, Report};
 use netloom_results::render;
 
 pub(super) fn run(args: &RunArgs) -> Outcome {
     // A signal that comes before the lab is there ends the lab as soon as it is, so that there is a report in any case.
     let hold = Signals::hold(&[]);
-    let signals = hold.map_err(|error| Failure::new(ExitCode::Machine, format!("holding signals back: {error}")))?;
+    let held = hold.map_err(|error| Failure::new(ExitCode::Machine, format!("holding signals back: {error}")))?;
+    if let Some(parent) = args.part.parent {
+        signals::end_with(parent).map_err(|why| Failure::new(ExitCode::Machine, why))?;
+    }
     let mut outcome = attempt(args);
-    let is_interrupted = std::iter::from_fn(|| signals.next()).count() > 0;
+    let is_interrupted = std::iter::from_fn(|| held.next()).count() > 0;
     // From here on, a signal ends this process, which may be waiting for whoever reads its output.
-    drop(signals);
+    drop(held);
     if let Err(failure @ Failure { report: None, .. }) = &mut outcome
         && is_interrupted
     {

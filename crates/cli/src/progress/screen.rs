@@ -211,6 +211,14 @@ pub(super) fn spinner_style() -> ProgressStyle {
     style("{spinner} {msg}")
 }
 
+/// A bar of so many steps.
+pub(crate) fn bar(total: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+    bar.set_style(bar_style(total));
+    bar.enable_steady_tick(TURN);
+    bar
+}
+
 fn bar_style(_duration_ns: u64) -> ProgressStyle {
     style("{spinner} [{bar:30}] {msg}").progress_chars("=> ")
 }

@@ -3,9 +3,11 @@
 mod queue_watch;
 
 use crate::measure::{Flow, Mark};
-use crate::{ExpectationRow, PipePlace, PipeState};
+use crate::{ExpectationRow, FigureRow, PipePlace, PipeState};
 use netloom_dataplane::Snapshot;
-use netloom_lab::{CommandMetric, Expectation, Judgement, Measured, PipeMetric, Plan, Subject, Window};
+use netloom_lab::{
+    CommandMetric, Expectation, Figure, FigureUnit, Judgement, Measured, PipeMetric, Plan, Subject, Window,
+};
 use netloom_units::Duration;
 pub use queue_watch::QueueWatches;
 use std::collections::BTreeMap;
@@ -32,8 +34,9 @@ pub struct Measurements<'a> {
 
 /// The instants after time zero at which everything has to be measured.
 pub fn instants(plan: &Plan) -> Vec<Duration> {
-    let mut all: Vec<Duration> =
-        plan.expect.iter().filter_map(|e| e.window).flat_map(|window| [window.from, window.to]).collect();
+    let figures = plan.figures.iter().filter_map(|figure| figure.window);
+    let windows = plan.expect.iter().filter_map(|e| e.window).chain(figures);
+    let mut all: Vec<Duration> = windows.flat_map(|window| [window.from, window.to]).collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -42,6 +45,43 @@ pub fn instants(plan: &Plan) -> Vec<Duration> {
 /// Judges every expectation, in the order of the lab file.
 pub fn judge(measurements: &Measurements<'_>) -> Vec<ExpectationRow> {
     measurements.plan.expect.iter().map(|expectation| row(expectation, measurements)).collect()
+}
+
+/// What every figure is, in the order of the lab file: of a link without a direction, one for each.
+pub fn figures(measurements: &Measurements<'_>) -> Vec<FigureRow> {
+    measurements.plan.figures.iter().flat_map(|figure| figure_rows(figure, measurements)).collect()
+}
+
+fn figure_rows(figure: &Figure, measurements: &Measurements<'_>) -> Vec<FigureRow> {
+    match &figure.subject {
+        Subject::Command { event, metric } => {
+            vec![figure_row(figure.name.clone(), figure.unit, (measurements.of_command)(*event, metric))]
+        }
+        Subject::Link { link, direction, pipe, metric } => {
+            let is_wanted = |place: &PipePlace| place.is_of(*link, *direction) && place.pipe == *pipe;
+            let places = measurements.pipes.iter().map(|state| &state.place).enumerate();
+            let wanted: Vec<_> = places.filter(|(_, place)| is_wanted(place)).collect();
+            let is_one = wanted.len() == 1;
+            let row = |(number, place): (usize, &PipePlace)| {
+                let name = if is_one { figure.name.clone() } else { format!("{}.{}", figure.name, place.direction) };
+                figure_row(name, figure.unit, measurements.of_pipe(number, *metric, figure.window))
+            };
+            wanted.into_iter().map(row).collect()
+        }
+    }
+}
+
+fn figure_row(name: String, unit: FigureUnit, value: Value) -> FigureRow {
+    let (value, missing) = match value {
+        Ok(Measured::Number(number)) if number.is_finite() => (Some(number * unit.factor), None),
+        Ok(Measured::Number(_)) => (None, Some("it is no finite number".to_owned())),
+        Ok(Measured::Text(text)) => match text.parse().ok().filter(|number: &f64| number.is_finite()) {
+            Some(number) => (Some(number * unit.factor), None),
+            None => (None, Some("it is a text".to_owned())),
+        },
+        Err(reason) => (None, Some(reason)),
+    };
+    FigureRow { name, unit: unit.name.to_owned(), value, missing }
 }
 
 /// What could be measured, or why it could not.

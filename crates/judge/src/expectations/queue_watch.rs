@@ -25,8 +25,10 @@ struct Watch {
 impl QueueWatches {
     /// The windows that the expectations of `plan` name.
     pub fn of(plan: &Plan) -> Self {
-        let watched = plan.expect.iter().filter_map(|expectation| match expectation.subject {
-            Subject::Link { metric: PipeMetric::QueueMax, .. } => expectation.window,
+        let asked = plan.expect.iter().map(|expectation| (&expectation.subject, expectation.window));
+        let asked = asked.chain(plan.figures.iter().map(|figure| (&figure.subject, figure.window)));
+        let watched = asked.filter_map(|(subject, window)| match subject {
+            Subject::Link { metric: PipeMetric::QueueMax, .. } => window,
             _ => None,
         });
         let pipes = plan.pipes().count();

@@ -59,6 +59,9 @@ pub struct Report {
     pub commands: Vec<CommandRow>,
     /// The expectations of the lab file and whether they hold.
     pub expectations: Vec<ExpectationRow>,
+    /// The figures of the lab file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<FigureRow>,
     /// How much later than described the events of the timeline happened.
     #[serde(default)]
     pub events: Punctuality,
@@ -309,6 +312,20 @@ pub struct ExpectationRow {
     pub met: bool,
     /// What was measured, against what was wanted.
     pub explanation: String,
+}
+
+/// A figure of the lab file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FigureRow {
+    /// Its name; of a link with two directions, with the direction.
+    pub name: String,
+    /// The unit: `bit/s`, `ns`, `share`, `packets`, `B`; empty for what programs print.
+    pub unit: String,
+    /// What was measured; none if nothing was.
+    pub value: Option<f64>,
+    /// Why nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
 }
 
 /// Whether the network did what was described.

@@ -161,6 +161,11 @@ impl Plan {
                 "line": expectation.line,
                 "text": expectation.text,
             })).collect::<Vec<_>>(),
+            "figures": self.figures.iter().map(|figure| json!({
+                "name": figure.name,
+                "line": figure.line,
+                "text": figure.text,
+            })).collect::<Vec<_>>(),
             "bounds": {
                 "lateness_ns": self.bounds.lateness.as_nanos(),
                 "rate_share": self.bounds.rate.as_f64(),

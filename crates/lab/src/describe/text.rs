@@ -38,7 +38,10 @@ impl fmt::Display for Text<'_> {
         let events: Vec<Vec<String>> = plan.in_order().map(|number| plan.event_row(number)).collect();
         part(f, "Timeline", &table(&events))?;
         let expected: Vec<Vec<String>> = plan.expect.iter().map(|one| vec![one.text.clone()]).collect();
-        part(f, "Expected", &table(&expected))
+        part(f, "Expected", &table(&expected))?;
+        let figures: Vec<Vec<String>> =
+            plan.figures.iter().map(|one| vec![one.name.clone(), one.text.clone()]).collect();
+        part(f, "Figures", &table(&figures))
     }
 }
 

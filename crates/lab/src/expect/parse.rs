@@ -1,6 +1,6 @@
 //! The grammar of expectations.
 
-use super::{CommandMetric, Dimension, JsonPath, PipeMetric, Subject, Test, Wanted, Window};
+use super::{CommandMetric, Dimension, FigureUnit, JsonPath, PipeMetric, Subject, Test, Wanted, Window};
 use crate::diagnostics::{nearest, one_of};
 use crate::plan::Direction;
 use netloom_units::{Duration, Probability};
@@ -43,6 +43,65 @@ pub(crate) fn parse(text: &str, names: &Names<'_>) -> Result<(Subject, Test, Opt
         check_window(&subject, subject_text)?;
     }
     Ok((subject, test, window))
+}
+
+/// Units that the values of programs may have, as those of reports.
+const FIGURE_UNITS: [(&str, &str, f64); 14] = [
+    ("bit/s", "bit/s", 1.0),
+    ("kbit/s", "bit/s", 1e3),
+    ("Mbit/s", "bit/s", 1e6),
+    ("Gbit/s", "bit/s", 1e9),
+    ("B/s", "bit/s", 8.0),
+    ("ns", "ns", 1.0),
+    ("us", "ns", 1e3),
+    ("ms", "ns", 1e6),
+    ("s", "ns", 1e9),
+    ("B", "B", 1.0),
+    ("kB", "B", 1e3),
+    ("MB", "B", 1e6),
+    ("packets", "packets", 1.0),
+    ("%", "share", 0.01),
+];
+
+/// Subject, window and unit of the figure `text`.
+pub(crate) fn parse_figure(
+    text: &str,
+    names: &Names<'_>,
+) -> Result<(Subject, Option<Window>, FigureUnit), ExpectError> {
+    let text = text.trim();
+    let (subject_text, rest) = text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()));
+    let subject = subject(subject_text, names)?;
+    if matches!(subject.dimension(), Dimension::Text) {
+        return Err(format!("`{subject_text}` is a text, and a figure is a number").into());
+    }
+    let (before, window_text) = split_window(rest.trim_start());
+    let unit = figure_unit(before.trim(), &subject, subject_text)?;
+    let window = window_text.map(window).transpose()?;
+    if window.is_some() {
+        check_window(&subject, subject_text)?;
+    }
+    Ok((subject, window, unit))
+}
+
+/// The unit that `text` says, as in `in bit/s`.
+fn figure_unit(text: &str, subject: &Subject, subject_text: &str) -> Result<FigureUnit, String> {
+    if text.is_empty() {
+        return Ok(subject.unit());
+    }
+    let Some(unit) = text.strip_prefix("in ").map(str::trim) else {
+        return Err(format!(
+            "`{text}` is no part of a figure: write `{subject_text}`, or `{subject_text} during 2 s..5 s` of a link"
+        ));
+    };
+    if subject.dimension() != Dimension::Json {
+        return Err(format!("`{subject_text}` has its unit already: `in` is for what programs print (`json`)"));
+    }
+    let known = FIGURE_UNITS.iter().find(|(name, ..)| *name == unit);
+    let (_, name, factor) = known.ok_or_else(|| {
+        let all = FIGURE_UNITS.map(|(name, ..)| name);
+        format!("`{unit}` is no unit of a figure: write one of {}", all.join(", "))
+    })?;
+    Ok(FigureUnit { name, factor: *factor })
 }
 
 fn subject(text: &str, names: &Names<'_>) -> Result<Subject, ExpectError> {

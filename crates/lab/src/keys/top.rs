@@ -8,191 +8,203 @@ use super::node::{NODE, ROUTES};
 use super::timeline::{
     DOWN, FLAP_ENTRY, HEAL, KILL, LOG, MOVE, PARTITION, PAUSE, RAMP_ENTRY, REBOOT, RESTART, RUN, SET, SETUP, UP,
 };
-use super::{Key, Kind, LINK_NAME, NODE_NAME, Section};
+use super::{COMMAND_NAME, Key, Kind, LINK_NAME, NODE_NAME, Section};
 use crate::plan::Shards;
-use crate::{capture, generate, traffic};
+use crate::{capture, generate, traffic, vary};
 use netloom_units::Dilation;
 
 /// The whole file.
 pub(crate) const TOP: Section = Section {
     name: "lab",
     doc: "A network and what happens on it.",
-    groups: &[&[
-        Key::new(
-            "name",
-            Kind::Text("^[a-z0-9-]{1,32}$"),
-            "dumbbell",
-            "The lab's name: 1 to 32 of a-z, 0-9 and -. Default: the file's name without its extension.",
-        ),
-        Key::new(
-            "seed",
-            Kind::Integer { least: 0, most: u64::MAX },
-            "7",
-            "The seed of all random numbers: with the same seed, the same packets are lost. Default: 1.",
-        ),
-        Key::new(
-            "clock",
-            Kind::OneOf(&[Kind::Word(&["real", "virtual"]), Kind::Section(&CLOCK)]),
-            "{dilation: 10}",
-            "How lab time passes: real, as ours does; {dilation: N}, N times slower; virtual, from event to event. \
+    groups: &[
+        vary::VARIED,
+        &[
+            Key::new(
+                "name",
+                Kind::Text("^[a-z0-9-]{1,32}$"),
+                "dumbbell",
+                "The lab's name: 1 to 32 of a-z, 0-9 and -. Default: the file's name without its extension.",
+            ),
+            Key::new(
+                "seed",
+                Kind::Integer { least: 0, most: u64::MAX },
+                "7",
+                "The seed of all random numbers: with the same seed, the same packets are lost. Default: 1.",
+            ),
+            Key::new(
+                "clock",
+                Kind::OneOf(&[Kind::Word(&["real", "virtual"]), Kind::Section(&CLOCK)]),
+                "{dilation: 10}",
+                "How lab time passes: real, as ours does; {dilation: N}, N times slower; virtual, from event to event. \
              Default: real.",
-        ),
-        Key::new(
-            "on_spin",
-            Kind::Word(&["wait", "advance"]),
-            "advance",
-            "What becomes of a program in virtual time that computes for long without a system call: wait until it makes \
+            ),
+            Key::new(
+                "on_spin",
+                Kind::Word(&["wait", "advance"]),
+                "advance",
+                "What becomes of a program in virtual time that computes for long without a system call: wait until it makes \
              one, however long that takes; or advance, let lab time go on meanwhile, so that the run cannot be repeated. \
              Default: wait.",
-        ),
-        Key::new(
-            "start",
-            Kind::Text("^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
-            "2026-11-22",
-            "The day at whose beginning, in UTC, the wall clocks of kernel nodes start: up to 2042-12-31. Default: in virtual \
+            ),
+            Key::new(
+                "start",
+                Kind::Text("^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
+                "2026-11-22",
+                "The day at whose beginning, in UTC, the wall clocks of kernel nodes start: up to 2042-12-31. Default: in virtual \
              time the day after the kernel was built, else now.",
-        ),
-        Key::new(
-            "inherit",
-            VARIABLE_NAMES,
-            "[PATH, SSH_AUTH_SOCK]",
-            "Environment variables of the command that starts the lab, which all programs get. Default: none.",
-        ),
-        Key::new(
-            "precision",
-            Kind::Word(&["eco", "balanced", "exact"]),
-            "balanced",
-            "How precisely packets are released: eco sleeps, balanced spins for the last microseconds, exact spins \
+            ),
+            Key::new(
+                "inherit",
+                VARIABLE_NAMES,
+                "[PATH, SSH_AUTH_SOCK]",
+                "Environment variables of the command that starts the lab, which all programs get. Default: none.",
+            ),
+            Key::new(
+                "precision",
+                Kind::Word(&["eco", "balanced", "exact"]),
+                "balanced",
+                "How precisely packets are released: eco sleeps, balanced spins for the last microseconds, exact spins \
              always and takes a whole processor. Default: balanced.",
-        ),
-        Key::new(
-            "shards",
-            Kind::OneOf(&[Kind::Word(&["auto"]), Kind::Integer { least: 1, most: Shards::MOST as u64 }]),
-            "2",
-            "How many threads the packet engine has, which share the links out among themselves: auto, as many as the \
+            ),
+            Key::new(
+                "shards",
+                Kind::OneOf(&[Kind::Word(&["auto"]), Kind::Integer { least: 1, most: Shards::MOST as u64 }]),
+                "2",
+                "How many threads the packet engine has, which share the links out among themselves: auto, as many as the \
              machine can spare and the lab has independent parts for; or a number, for which links between transit routers \
              are cut if need be. Default: auto.",
-        ),
-        Key::new(
-            "bypass",
-            Kind::Word(&["off", "auto"]),
-            "auto",
-            "Whether links that nothing impairs, changes or measures are joined in the kernel, past the engine: off or \
+            ),
+            Key::new(
+                "bypass",
+                Kind::Word(&["off", "auto"]),
+                "auto",
+                "Whether links that nothing impairs, changes or measures are joined in the kernel, past the engine: off or \
              auto. Default: off.",
-        ),
-        Key::new(
-            "routes",
-            ROUTES,
-            "ecmp",
-            "What routes the nodes get: shortest, those of the shortest paths, one to each destination; ecmp, all of the least \
+            ),
+            Key::new(
+                "routes",
+                ROUTES,
+                "ecmp",
+                "What routes the nodes get: shortest, those of the shortest paths, one to each destination; ecmp, all of the least \
              cost, among which flows are spread; none. Default: shortest.",
-        ),
-        Key::new(
-            "multicast",
-            MULTICAST_LIST,
-            "[{group: 239.1.2.3, from: server, to: [a, b]}]",
-            "Trees of multicast along shortest paths, on which transit routers pass packets on. Default: none.",
-        ),
-        Key::new(
-            "addresses",
-            Kind::OneOf(&[ADDRESSES, Kind::Section(&ADDRESSING)]),
-            "{ipv4: 172.16.0.0/12, ipv6: none}",
-            "Whether ends of links get addresses that the file does not give: automatic or none; or which ones. Default: \
+            ),
+            Key::new(
+                "multicast",
+                MULTICAST_LIST,
+                "[{group: 239.1.2.3, from: server, to: [a, b]}]",
+                "Trees of multicast along shortest paths, on which transit routers pass packets on. Default: none.",
+            ),
+            Key::new(
+                "addresses",
+                Kind::OneOf(&[ADDRESSES, Kind::Section(&ADDRESSING)]),
+                "{ipv4: 172.16.0.0/12, ipv6: none}",
+                "Whether ends of links get addresses that the file does not give: automatic or none; or which ones. Default: \
              automatic.",
-        ),
-        Key::new(
-            "arp",
-            Kind::Flag,
-            "true",
-            "Whether nodes learn the Ethernet addresses of their neighbours by ARP and neighbour discovery; false: they have \
+            ),
+            Key::new(
+                "arp",
+                Kind::Flag,
+                "true",
+                "Whether nodes learn the Ethernet addresses of their neighbours by ARP and neighbour discovery; false: they have \
              permanent entries. Default: true on LANs with more than 128 ends, else false.",
-        ),
-        Key::new(
-            "loops",
-            Kind::Word(&["refused", "allowed"]),
-            "allowed",
-            "Whether switches and hubs may be joined in a loop, in which broadcasts go round for ever: refused or allowed. \
+            ),
+            Key::new(
+                "loops",
+                Kind::Word(&["refused", "allowed"]),
+                "allowed",
+                "Whether switches and hubs may be joined in a loop, in which broadcasts go round for ever: refused or allowed. \
              Default: refused.",
-        ),
-        Key::new(
-            "ready",
-            Kind::OneOf(&[Kind::Word(&["converged"]), Kind::Section(&CONVERGED)]),
-            "converged",
-            "What time zero waits for beside the services: converged, until every router has the routes that its daemons \
+            ),
+            Key::new(
+                "ready",
+                Kind::OneOf(&[Kind::Word(&["converged"]), Kind::Section(&CONVERGED)]),
+                "converged",
+                "What time zero waits for beside the services: converged, until every router has the routes that its daemons \
              bring, at most 60 s or what {converged: 30 s} says. Default: nothing.",
-        ),
-        Key::new(
-            "duration",
-            DURATION,
-            "15 s",
-            "When the run ends at the latest, after time zero. Default: when all commands have ended.",
-        ),
-        generate::GENERATE,
-        Key::new("nodes", NODES, "{client: {}, r1: {kind: router}}", "The nodes by name, or a list of names."),
-        Key::new(
-            "links",
-            Kind::Map { names: LINK_NAME, values: &Kind::Section(&LINK) },
-            "{access: {ends: [client, r1], delay: 1 ms}}",
-            "The links by name.",
-        ),
-        Key::new(
-            "layout",
-            Kind::Map { names: NODE_NAME, values: &Kind::List { items: &Kind::Coordinate, least: 2, most: Some(2) } },
-            "{client: [0, 0], r1: [1, 0.5]}",
-            "Where nodes are in a picture: to the right, and down. A link has a length of about 1.",
-        ),
-        Key::new(
-            "setup",
-            Kind::List { items: &Kind::Section(&SETUP), least: 0, most: None },
-            "[{on: server, run: createdb shop}]",
-            "Commands that must succeed before the services start, one after the other, after those of the nodes.",
-        ),
-        Key::new(
-            "stop",
-            DURATION,
-            "10 s",
-            "How long programs have between SIGTERM and SIGKILL when they are stopped. Default: 1 s.",
-        ),
-        Key::new(
-            "timeline",
-            Kind::List {
-                items: &Kind::OneOf(&[
-                    Kind::Section(&RUN),
-                    Kind::Section(&SET),
-                    Kind::Section(&RAMP_ENTRY),
-                    Kind::Section(&LOG),
-                    Kind::Section(&DOWN),
-                    Kind::Section(&UP),
-                    Kind::Section(&PARTITION),
-                    Kind::Section(&HEAL),
-                    Kind::Section(&MOVE),
-                    Kind::Section(&KILL),
-                    Kind::Section(&PAUSE),
-                    Kind::Section(&RESTART),
-                    Kind::Section(&REBOOT),
-                    Kind::Section(&FLAP_ENTRY),
-                ]),
-                least: 0,
-                most: None,
-            },
-            "[{at: 1 s, on: client, run: ping -c 3 server}]",
-            "What happens and when. Time zero is when all services without a time are ready.",
-        ),
-        traffic::KEY,
-        capture::KEY,
-        Key::new(
-            "expect",
-            Kind::List { items: &Kind::Text("\\S"), least: 0, most: None },
-            "[ping.exit == 0]",
-            "What must hold after the run: <command or link>.<metric> <comparison> <value> [during A..B].",
-        ),
-        Key::new(
-            "bounds",
-            Kind::Section(&BOUNDS),
-            "{lateness: 500 us}",
-            "How far the network may stray from its description.",
-        ),
-    ]],
+            ),
+            Key::new(
+                "duration",
+                DURATION,
+                "15 s",
+                "When the run ends at the latest, after time zero. Default: when all commands have ended.",
+            ),
+            generate::GENERATE,
+            Key::new("nodes", NODES, "{client: {}, r1: {kind: router}}", "The nodes by name, or a list of names."),
+            Key::new(
+                "links",
+                Kind::Map { names: LINK_NAME, values: &Kind::Section(&LINK) },
+                "{access: {ends: [client, r1], delay: 1 ms}}",
+                "The links by name.",
+            ),
+            Key::new(
+                "layout",
+                Kind::Map {
+                    names: NODE_NAME,
+                    values: &Kind::List { items: &Kind::Coordinate, least: 2, most: Some(2) },
+                },
+                "{client: [0, 0], r1: [1, 0.5]}",
+                "Where nodes are in a picture: to the right, and down. A link has a length of about 1.",
+            ),
+            Key::new(
+                "setup",
+                Kind::List { items: &Kind::Section(&SETUP), least: 0, most: None },
+                "[{on: server, run: createdb shop}]",
+                "Commands that must succeed before the services start, one after the other, after those of the nodes.",
+            ),
+            Key::new(
+                "stop",
+                DURATION,
+                "10 s",
+                "How long programs have between SIGTERM and SIGKILL when they are stopped. Default: 1 s.",
+            ),
+            Key::new(
+                "timeline",
+                Kind::List {
+                    items: &Kind::OneOf(&[
+                        Kind::Section(&RUN),
+                        Kind::Section(&SET),
+                        Kind::Section(&RAMP_ENTRY),
+                        Kind::Section(&LOG),
+                        Kind::Section(&DOWN),
+                        Kind::Section(&UP),
+                        Kind::Section(&PARTITION),
+                        Kind::Section(&HEAL),
+                        Kind::Section(&MOVE),
+                        Kind::Section(&KILL),
+                        Kind::Section(&PAUSE),
+                        Kind::Section(&RESTART),
+                        Kind::Section(&REBOOT),
+                        Kind::Section(&FLAP_ENTRY),
+                    ]),
+                    least: 0,
+                    most: None,
+                },
+                "[{at: 1 s, on: client, run: ping -c 3 server}]",
+                "What happens and when. Time zero is when all services without a time are ready.",
+            ),
+            traffic::KEY,
+            capture::KEY,
+            Key::new(
+                "expect",
+                Kind::List { items: &Kind::Text("\\S"), least: 0, most: None },
+                "[ping.exit == 0]",
+                "What must hold after the run: <command or link>.<metric> <comparison> <value> [during A..B].",
+            ),
+            Key::new(
+                "figures",
+                Kind::Map { names: COMMAND_NAME, values: &Kind::Text("\\S") },
+                "{goodput: ping.duration}",
+                "What is measured, by name, for reports and the tables of sweeps: <command or link>.<metric> [in UNIT] [during A..B].",
+            ),
+            Key::new(
+                "bounds",
+                Kind::Section(&BOUNDS),
+                "{lateness: 500 us}",
+                "How far the network may stray from its description.",
+            ),
+        ],
+    ],
 };
 
 const NODES: Kind = Kind::OneOf(&[

@@ -115,6 +115,9 @@ fn on_captures(plan: &Plan, number: usize) -> Option<String> {
 
 fn on_expectations(plan: &Plan, number: usize) -> Option<String> {
     let of_link = |subject: &Subject| matches!(subject, Subject::Link { link, .. } if *link == number);
+    if let Some(figure) = plan.figures.iter().find(|figure| of_link(&figure.subject)) {
+        return Some(format!("line {} of `figures` wants it measured", figure.line));
+    }
     let asks = plan.expect.iter().find(|expectation| of_link(&expectation.subject))?;
     Some(format!("line {} of `expect` wants it measured", asks.line))
 }

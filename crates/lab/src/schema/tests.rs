@@ -199,7 +199,7 @@ fn whole_lab(key: &str, pair: &str, network: &str) -> String {
         "nodes" => format!("{pair}\n"),
         "links" => format!("nodes: [client, r1]\n{pair}\n"),
         "multicast" => format!("{LAN}{pair}\n"),
-        "expect" => format!("{network}timeline: [{{on: client, run: ping, as: ping}}]\n{pair}"),
+        "expect" | "figures" => format!("{network}timeline: [{{on: client, run: ping, as: ping}}]\n{pair}"),
         // Only kernels of nodes have a day of their own.
         "start" => format!("{network}clock: virtual\n{pair}\n"),
         "ready" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\n{pair}\n"),

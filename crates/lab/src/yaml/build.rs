@@ -163,6 +163,9 @@ impl<'a> Builder<'a> {
         let at = self.span(*error.marker(), *error.marker());
         let hint = match error.info() {
             info if info.contains("tab") => "; indent with spaces, not with tabs",
+            _ if self.source.lines().nth(at.line.saturating_sub(1)).is_some_and(|line| line.contains("${")) => {
+                "; within {...} and [...], a text with ${...} needs quotes"
+            }
             info if info.contains("block mapping, did not find expected") => {
                 "; is it indented like the lines that it belongs to?"
             }

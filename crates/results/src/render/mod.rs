@@ -11,9 +11,10 @@ mod timeline;
 
 use anstyle::{AnsiColor, Style};
 pub use doctor::examination;
-use netloom_judge::quantity::{rate, span};
+use netloom_judge::quantity::{figure, rate, span};
 use netloom_judge::{
-    CommandRow, ExpectationRow, PipeRow, Plots, Report, RouterRow, SwitchRow, TunnelRow, Verdict, telling_columns,
+    CommandRow, ExpectationRow, FigureRow, PipeRow, Plots, Report, RouterRow, SwitchRow, TunnelRow, Verdict,
+    telling_columns,
 };
 pub use simulation::simulation;
 pub use stall::stall;
@@ -44,6 +45,7 @@ pub fn report(report: &Report) -> String {
     section(&mut text, "tunnels", &tunnels(&report.tunnels));
     section(&mut text, "commands", &commands(&report.commands));
     section(&mut text, "expectations", &expectations(&report.expectations));
+    section(&mut text, "figures", &figures(&report.figures));
     for warning in &report.warnings {
         push_line(&mut text, &format!("{CAUTION}warning{CAUTION:#}: {warning}"));
     }
@@ -342,6 +344,15 @@ fn expectations(rows: &[ExpectationRow]) -> String {
         push_line(&mut text, &format!("     {FAINT}{}{FAINT:#}", row.explanation));
     }
     text
+}
+
+fn figures(rows: &[FigureRow]) -> String {
+    let mut table = Table::bare(&[Align::Left, Align::Right]);
+    for row in rows {
+        let missing = || format!("none: {}", row.missing.as_deref().unwrap_or("it was not measured"));
+        table.row(vec![row.name.clone(), row.value.map_or_else(missing, |value| figure(value, &row.unit))]);
+    }
+    table.to_string()
 }
 
 fn verdict(verdict: &Verdict) -> String {

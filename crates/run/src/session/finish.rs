@@ -19,7 +19,8 @@ use netloom_judge::measure::{Mark, engine_evidence, marks, pipe_evidence, pipe_r
 use netloom_judge::quantity::{counted, span};
 use netloom_judge::verdict::{self, Evidence, NodeEvidence, ProcessorShare, judge};
 use netloom_judge::{
-    Advance, CommandRow, ExitCode, ExpectationRow, PipeRow, Report, RouterRow, RunError, Spent, SwitchRow, TunnelRow,
+    Advance, CommandRow, ExitCode, ExpectationRow, FigureRow, PipeRow, Report, RouterRow, RunError, Spent, SwitchRow,
+    TunnelRow,
 };
 use netloom_lab::{Clock, CommandMetric, End, NodeKind};
 use netloom_results::{INTERVAL, plots};
@@ -106,7 +107,7 @@ impl Session<'_> {
             routers.zip(&last.routers).map(|(node, counted)| RouterRow::new(node.name.clone(), counted)).collect();
         report.switches = SwitchRow::of_plan(&self.context.job.plan, &last.switches);
         report.tunnels = TunnelRow::of_plan(&self.context.job.plan, &last.engine.tunnels, play.zero);
-        report.expectations = self.expectations(last, &play.first);
+        (report.expectations, report.figures) = self.expectations(last, &play.first);
         let nodes = self.context.job.plan.nodes.iter().map(|node| node.name.as_str());
         report.effort = Some(play.spent.effort(self.context.job.plan.clock, nodes));
         report.losses = self.context.links.port_losses(last)?;
@@ -123,9 +124,9 @@ impl Session<'_> {
     }
 
     /// They are of the timeline, which a lab that is up does not play.
-    fn expectations(&self, last: &Snapshot, first: &[Mark]) -> Vec<ExpectationRow> {
+    fn expectations(&self, last: &Snapshot, first: &[Mark]) -> (Vec<ExpectationRow>, Vec<FigureRow>) {
         if self.context.job.mode == Mode::Up {
-            return Vec::new();
+            return Default::default();
         }
         let of_command = |event: usize, metric: &CommandMetric| {
             let command = self.programs.commands.iter().find(|command| command.event == event);
@@ -141,7 +142,7 @@ impl Session<'_> {
             windows: &self.windows,
             queues: &self.queues,
         };
-        expectations::judge(&measurements)
+        (expectations::judge(&measurements), expectations::figures(&measurements))
     }
 
     fn command_rows(&self, zero: Option<Instant>) -> Vec<CommandRow> {

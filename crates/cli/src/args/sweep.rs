@@ -1,0 +1,64 @@
+//! The command line of `netloom sweep`.
+
+use super::convert::lab_path;
+use super::run::{clock, wall_limit};
+use clap::Args;
+use netloom_lab::Clock;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// `netloom sweep`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom sweep lab.yaml --list
+  netloom sweep lab.yaml -o results/queues
+  netloom sweep lab.yaml -o results/queues --resume
+  netloom sweep lab.yaml -o results/queues --retry
+  netloom sweep lab.yaml --jobs 2 --json | jq '.points[].figures'
+
+Every run is a `netloom run` of its own; its results are in FOLDER/runs. Runs in virtual time share the processors, others
+have the machine for themselves, one after the other, unless `sweep: {processors: N}` in the lab file says otherwise. Ctrl-C
+ends the runs that go on; --resume plays what is left, and --retry also what failed. Tables: FOLDER/points.csv with means and
+their 95 % confidence intervals, FOLDER/runs.csv, FOLDER/sweep.json.")]
+pub(crate) struct SweepArgs {
+    /// The lab file
+    #[arg(value_parser = lab_path())]
+    pub(crate) file: PathBuf,
+    /// The folder of the sweep; default: sweeps/LAB
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many runs go on at once, at most; in virtual time it may be more than there are processors
+    #[arg(short, long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Go on with the sweep in the folder: play the runs that have not ended
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Go on, and play the runs again that failed
+    #[arg(long)]
+    pub(crate) retry: bool,
+    /// Print the points and play nothing
+    #[arg(long, visible_alias = "dry-run")]
+    pub(crate) list: bool,
+    /// Do not ask, however many runs there are
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// The clock: real, virtual, or by how much lab time is slower than wall time
+    #[arg(long, value_parser = clock)]
+    pub(crate) clock: Option<Clock>,
+    /// The kernel of kernel nodes; default: $NETLOOM_KERNEL, or the best of `netloom kernel list`
+    #[arg(long, value_name = "PATH")]
+    pub(crate) kernel: Option<PathBuf>,
+    /// End each run after this much wall time; it has failed then
+    #[arg(long, value_name = "TIME", value_parser = wall_limit)]
+    pub(crate) wall_limit: Option<Duration>,
+    /// Draw the plots of every run
+    #[arg(long)]
+    pub(crate) plots: bool,
+    /// Print sweep.json on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the table, but no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}

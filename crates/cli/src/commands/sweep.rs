@@ -1,0 +1,184 @@
+//! `netloom sweep`
+
+mod table;
+mod watch;
+
+use super::{Failure, Outcome, lab_file, print};
+use crate::args::SweepArgs;
+use crate::talk;
+use netloom_judge::{ExitCode, quantity};
+use netloom_lab::{Run, Sweep};
+use netloom_sweep::{Checked, How, PlayOutcome, SweepError, SweepFolder, Tables, check, play, write_tables};
+use std::ffi::OsString;
+use std::io::{BufRead, IsTerminal, stderr, stdin};
+use std::path::{Path, PathBuf};
+
+/// More runs than these are not begun without a question.
+const UNASKED: u64 = 1_000;
+
+impl From<SweepError> for Failure {
+    fn from(error: SweepError) -> Self {
+        match &error {
+            SweepError::Lab(found) => lab_file::refused(found),
+            _ => Self::new(error.exit_code(), error.to_string()),
+        }
+    }
+}
+
+pub(super) fn sweep(args: &SweepArgs) -> Outcome {
+    let text = netloom_lab::read(&args.file).map_err(|error| Failure::new(ExitCode::LabFile, error))?;
+    let sweep = Sweep::read(&text, &args.file.to_string_lossy()).map_err(|found| lab_file::refused(&found))?;
+    let sweep = sweep.with_clock(args.clock);
+    let checked = check(&sweep, &args.file)?;
+    if args.list {
+        return list(&sweep, &args.file, args.json);
+    }
+    warn(&sweep, &checked, args)?;
+    let default = || Path::new("sweeps").join(&checked.lab);
+    let path = args.out.clone().unwrap_or_else(default);
+    ask(&sweep, args)?;
+    let resume = args.resume || args.retry;
+    let folder = SweepFolder::open(&path, (&sweep, &text, &args.file), &checked, args.clock, resume)?;
+    let ended = run(args, &sweep, &checked, &folder);
+    // What there is can be tabulated however the sweep came to its end.
+    let tables = write_tables(&sweep, &folder)?;
+    let how = ended?;
+    show(args, &folder, &tables)?;
+    Ok(conclude(args, &how, &folder, &tables)?.number())
+}
+
+/// What a single run would be warned of.
+fn warn(sweep: &Sweep, checked: &Checked, args: &SweepArgs) -> Result<(), Failure> {
+    let first = sweep.run(Run { point: 0, repetition: 0 }, &checked.lab).map_err(|found| lab_file::refused(&found))?;
+    if !first.lab.warnings.is_empty() {
+        talk::say(&first.lab.warnings.render_styled());
+    }
+    lab_file::unused_traffic(&first.lab);
+    lab_file::short_memory(&first.lab);
+    let missing = netloom_run::missing_programs(&first.lab.plan, &args.file);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(netloom_judge::RunError::MissingPrograms(missing).into())
+}
+
+/// Before many runs are begun, whoever began them is asked.
+fn ask(sweep: &Sweep, args: &SweepArgs) -> Result<(), Failure> {
+    let runs = sweep.points() * sweep.repetitions();
+    if runs <= UNASKED || args.yes || args.resume || args.retry {
+        return Ok(());
+    }
+    let refused = |why: &str| Failure::new(ExitCode::Usage, format!("this file describes {runs} runs: {why}"));
+    if !stdin().is_terminal() || !stderr().is_terminal() {
+        return Err(refused("--yes plays them, and --list shows them"));
+    }
+    talk::say(&format!("{} describes {runs} runs. Play them? [y/N]", args.file.display()));
+    let mut answer = String::new();
+    let read = stdin().lock().read_line(&mut answer);
+    match answer.trim() {
+        "y" | "Y" | "yes" if read.is_ok() => Ok(()),
+        _ => Err(refused("nothing was begun")),
+    }
+}
+
+fn run(args: &SweepArgs, sweep: &Sweep, checked: &Checked, folder: &SweepFolder) -> Result<PlayOutcome, Failure> {
+    let program = std::env::current_exe();
+    let program = program.map_err(|error| Failure::new(ExitCode::Machine, format!("finding this program: {error}")))?;
+    let options = options(args);
+    let how = How {
+        program: &program,
+        lab_file: &args.file,
+        options: &options,
+        jobs: args.jobs.map(std::num::NonZeroUsize::get),
+        retry: args.retry,
+    };
+    let mut screen = watch::Screen::new(sweep, args.quiet || args.json);
+    Ok(play(sweep, checked, folder, &how, &mut |event, position| screen.show(event, position))?)
+}
+
+/// What goes on to each run.
+fn options(args: &SweepArgs) -> Vec<OsString> {
+    let mut options: Vec<OsString> = Vec::new();
+    if let Some(clock) = args.clock {
+        let word = match clock {
+            netloom_lab::Clock::Real => "real".to_owned(),
+            netloom_lab::Clock::Virtual => "virtual".to_owned(),
+            netloom_lab::Clock::Dilated(dilation) => dilation.to_string(),
+        };
+        options.extend(["--clock".into(), word.into()]);
+    }
+    if let Some(kernel) = &args.kernel {
+        options.extend(["--kernel".into(), kernel.into()]);
+    }
+    if let Some(limit) = args.wall_limit {
+        options.extend(["--wall-limit".into(), format!("{} ns", limit.as_nanos()).into()]);
+    }
+    if !args.plots {
+        options.push("--no-plots".into());
+    }
+    options
+}
+
+/// The points, and how many runs that are.
+fn list(sweep: &Sweep, file: &Path, json: bool) -> Outcome {
+    let (points, repetitions) = (sweep.points(), sweep.repetitions());
+    if json {
+        let names = sweep.parameters();
+        let point = |point| {
+            let values = names.iter().map(|name| (*name).to_owned()).zip(sweep.values(point));
+            values.map(|(name, value)| (name, value.into())).collect::<serde_json::Map<_, _>>()
+        };
+        let all: Vec<_> = (0..points).map(point).collect();
+        return super::print_json(&serde_json::json!({ "repetitions": repetitions, "points": all }));
+    }
+    print(table::points(sweep).to_string().trim_end())?;
+    let runs = quantity::counted(usize::try_from(points * repetitions).unwrap_or(usize::MAX), "run");
+    talk::say(&format!("{}: {runs}, all of them right", file.display()));
+    super::DONE
+}
+
+fn show(args: &SweepArgs, folder: &SweepFolder, tables: &Tables) -> Result<(), Failure> {
+    if args.json {
+        let path: PathBuf = folder.path().join("sweep.json");
+        let text = std::fs::read_to_string(&path);
+        let text = text.map_err(|error| Failure::new(ExitCode::Results, format!("{}: {error}", path.display())))?;
+        print(text.trim_end())?;
+        return Ok(());
+    }
+    print(table::results(tables, folder).trim_end())?;
+    Ok(())
+}
+
+/// The exit code, which is that of the worst run.
+fn conclude(args: &SweepArgs, how: &PlayOutcome, folder: &SweepFolder, tables: &Tables) -> Result<ExitCode, Failure> {
+    let go_on = format!("netloom sweep {} -o {}", args.file.display(), folder.path().display());
+    match how {
+        PlayOutcome::NoRoom(why) => {
+            let message = format!(
+                "results could not be written, so the sweep is not complete: {why}\nwhen there is room: {go_on} --resume"
+            );
+            return Err(Failure::new(ExitCode::Results, message));
+        }
+        PlayOutcome::Interrupted => {
+            talk::say(&format!(
+                "interrupted, with {} of {} runs left; to go on: {go_on} --resume",
+                tables.missing(),
+                tables.total
+            ));
+            return Ok(ExitCode::Interrupted);
+        }
+        PlayOutcome::Complete => {}
+    }
+    if tables.failed > 0 {
+        let runs =
+            if tables.failed == 1 { "1 run failed".to_owned() } else { format!("{} runs failed", tables.failed) };
+        talk::say(&format!("{runs}; to play what failed again: {go_on} --retry"));
+        let code = tables.first_failure.and_then(ExitCode::from_number).unwrap_or(ExitCode::Died);
+        return Ok(if code == ExitCode::Success { ExitCode::Died } else { code });
+    }
+    Ok(match () {
+        () if tables.not_as_described > 0 => ExitCode::NotAsDescribed,
+        () if tables.unmet > 0 => ExitCode::Unmet,
+        () => ExitCode::Success,
+    })
+}

@@ -1,0 +1,373 @@
+//! What `vary`, `repeat` and `sweep` say.
+
+use super::values::{MOST_VALUES, Quantity, Scale, spread, steps};
+use super::{Group, Parameter, Processors, SweepSettings, Varied, path, placeholder, table};
+use crate::diagnostics::{Diagnostic, nearest};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
+use crate::keys::{Key, Kind, Section};
+use crate::scalar::{integer, text, word};
+use crate::yaml::{Content, Entry, Node};
+
+/// Runs that a file may describe.
+const MOST_RUNS: u64 = 10_000_000;
+const MOST_REPETITIONS: u64 = 1_000_000;
+pub(crate) const PARAMETER_NAME: &str = "^[a-zA-Z][a-zA-Z0-9_-]{0,30}$";
+
+/// The keys of the lab file.
+pub(crate) const VARIED: &[Key] = &[
+    Key::new(
+        "vary",
+        Kind::Map {
+            names: PARAMETER_NAME,
+            values: &Kind::OneOf(&[Kind::List { items: &Kind::Any, least: 1, most: None }, Kind::Section(&PARAMETER)]),
+        },
+        "{rate: {path: links.backbone.rate, values: [1 Mbit/s, 10 Mbit/s]}}",
+        "What differs between the runs of `netloom sweep`: parameters by name, each with its values.",
+    ),
+    Key::new(
+        "repeat",
+        Kind::Integer { least: 1, most: MOST_REPETITIONS },
+        "10",
+        "How often `netloom sweep` plays each point, each time with another seed. Default: 1.",
+    ),
+    Key::new("sweep", Kind::Section(&SWEEP), "{count: all}", "How `netloom sweep` counts and packs the runs."),
+];
+
+/// A parameter.
+const PARAMETER: Section = Section {
+    name: "parameter",
+    doc: "A parameter: its values, and what they replace.",
+    groups: &[&[
+        Key::new(
+            "values",
+            Kind::List { items: &Kind::Any, least: 1, most: None },
+            "[1 Mbit/s, 10 Mbit/s]",
+            "Its values.",
+        ),
+        Key::new("from", Kind::Scalar, "1 Mbit/s", "The first value of a range, which has a `step` or a `count`."),
+        Key::new("to", Kind::Scalar, "10 Mbit/s", "The last value of a range."),
+        Key::new("step", Kind::Scalar, "1 Mbit/s", "From one value of a range to the next."),
+        Key::new("count", Kind::Integer { least: 1, most: MOST_VALUES }, "10", "How many values a range has."),
+        Key::new(
+            "scale",
+            Kind::Word(&["linear", "log"]),
+            "log",
+            "How the values of a range with a `count` grow. Default: linear.",
+        ),
+        Key::new(
+            "path",
+            Kind::OneOf(&[Kind::Text("\\S"), Kind::List { items: &Kind::Text("\\S"), least: 1, most: None }]),
+            "links.backbone.rate",
+            "What its values replace in this file, one place or several. Default: ${name} in any text.",
+        ),
+        Key::new(
+            "with",
+            Kind::Text(PARAMETER_NAME),
+            "rate",
+            "The parameter beside whose values its own stand, one by one.",
+        ),
+        Key::new(
+            "csv",
+            Kind::Text("\\S"),
+            "points.csv",
+            "A table whose columns are parameters, and whose rows are their values.",
+        ),
+        Key::new(
+            "paths",
+            Kind::Map { names: PARAMETER_NAME, values: &Kind::Text("\\S") },
+            "{rate: links.backbone.rate}",
+            "What columns of a table replace in this file. Default: ${column} in any text.",
+        ),
+    ]],
+};
+
+/// How runs are counted and packed.
+pub(crate) const SWEEP: Section = Section {
+    name: "sweep",
+    doc: "How the runs of a sweep are counted and packed.",
+    groups: &[&[
+        Key::new(
+            "count",
+            Kind::Word(&["as-described", "all"]),
+            "all",
+            "Which runs the statistics have: those whose network was as described, or all that came to an end. Default: as-described.",
+        ),
+        Key::new(
+            "processors",
+            Kind::OneOf(&[Kind::Word(&["all"]), Kind::Integer { least: 1, most: 1_024 }]),
+            "2",
+            "The processors that a run takes. Default: 1 in virtual time, else all.",
+        ),
+    ]],
+};
+
+/// What varies; none if the file has nothing of the kind. Errors are noted.
+pub(crate) fn read(root: &Node, errors: &mut Errors) -> Option<Varied> {
+    let Content::Map(entries) = &root.content else { return None };
+    let get = |name: &str| entries.iter().find(|entry| entry.name == name).map(|entry| &entry.value);
+    super::KEYS.iter().find_map(|key| get(key))?;
+    let mut varied = Varied { repetitions: 1, ..Varied::default() };
+    if let Some(node) = get("repeat") {
+        varied.repetitions = keep(integer(node, 1, MOST_REPETITIONS), errors).unwrap_or(1);
+    }
+    if let Some(node) = get("sweep") {
+        varied.settings = settings(node, errors);
+    }
+    if let Some(node) = get("vary") {
+        parameters(node, root, &mut varied, errors);
+    }
+    let points = varied
+        .groups
+        .iter()
+        .try_fold(varied.repetitions, |all, group| all.checked_mul(group.len as u64).filter(|all| *all <= MOST_RUNS));
+    if points.is_none() {
+        let node = get("vary").or(get("repeat")).unwrap_or(root);
+        errors.push(node.error(format!("these are more than {MOST_RUNS} runs: no machine would come to their end")));
+    }
+    Some(varied)
+}
+
+fn settings(node: &Node, errors: &mut Errors) -> SweepSettings {
+    let Some(fields) = Fields::open(node, &SWEEP, errors) else { return SweepSettings::default() };
+    let counts = |value: &Node| word(value, &[("as-described", false), ("all", true)]);
+    let processors = |value: &Node| {
+        if value.text() == Some("all") {
+            return Ok(Processors::All);
+        }
+        let count = integer(value, 1, 1_024)
+            .map_err(|_| value.error("write `all`, or how many processors a run takes: 1 to 1024"));
+        count.map(|count| Processors::Count(u32::try_from(count).unwrap_or(u32::MAX)))
+    };
+    SweepSettings {
+        counts_all: fields.read("count", counts, errors).unwrap_or(false),
+        processors: fields.read("processors", processors, errors),
+    }
+}
+
+fn parameters(node: &Node, root: &Node, varied: &mut Varied, errors: &mut Errors) {
+    let Content::Map(entries) = &node.content else {
+        return errors.push(node.expected("a map of parameters, for example {cc: [cubic, reno]}"));
+    };
+    if entries.is_empty() {
+        return errors.push(node.error("a sweep of nothing: name a parameter, for example {cc: [cubic, reno]}"));
+    }
+    let mut beside: Vec<(Parameter, &Node)> = Vec::new();
+    for entry in entries {
+        let before = errors.len();
+        let read = parameter(entry, errors, &mut varied.files);
+        if errors.len() > before {
+            continue;
+        }
+        match read {
+            Read::Own(parameter, None) => {
+                varied.groups.push(Group { len: parameter.values.len(), parameters: vec![parameter] });
+            }
+            Read::Own(parameter, Some(other)) => beside.push((parameter, other)),
+            Read::Table(parameters) => {
+                let len = parameters.first().map_or(0, |first| first.values.len());
+                varied.groups.push(Group { parameters, len });
+            }
+        }
+    }
+    if errors.is_empty() {
+        join(beside, varied, errors);
+    }
+    check(root, varied, errors);
+}
+
+/// What an entry of `vary` is.
+enum Read<'a> {
+    /// A parameter, and the one beside which it stands.
+    Own(Parameter, Option<&'a Node>),
+    /// Those of a table.
+    Table(Vec<Parameter>),
+}
+
+fn parameter<'a>(entry: &'a Entry, errors: &mut Errors, files: &mut Vec<std::path::PathBuf>) -> Read<'a> {
+    let node = &entry.value;
+    let mut own = Parameter { name: entry.name.clone(), node: node.clone(), paths: Vec::new(), values: Vec::new() };
+    check_name(&entry.name, node, errors);
+    if let Content::List(values) = &node.content {
+        own.values = some(values, node, errors);
+        return Read::Own(own, None);
+    }
+    let Some(fields) = Fields::open(node, &PARAMETER, errors) else { return Read::Own(own, None) };
+    let has = |name: &str| fields.get(name).is_some();
+    if let Some(csv) = fields.get("csv") {
+        for other in ["values", "from", "to", "step", "count", "scale", "path", "with"] {
+            errors.extend(
+                fields.get(other).map(|value| {
+                    value.error(format!("`{other}` does not go with `csv`, whose columns have the values"))
+                }),
+            );
+        }
+        files.extend(csv.text().map(std::path::PathBuf::from));
+        let columns = columns(csv, fields.get("paths"), errors);
+        return Read::Table(keep(columns, errors).unwrap_or_default());
+    }
+    errors.extend(fields.get("paths").map(|value| value.error("`paths` is for columns of a `csv`: write `path`")));
+    own.paths = match fields.get("path") {
+        Some(Node { content: Content::List(paths), .. }) => paths.clone(),
+        Some(path) => vec![path.clone()],
+        None => Vec::new(),
+    };
+    match fields.get("values") {
+        Some(values) => {
+            for other in ["from", "to", "step", "count", "scale"] {
+                errors.extend(
+                    fields
+                        .get(other)
+                        .map(|value| value.error(format!("`{other}` is of a range, and `values` are given: keep one"))),
+                );
+            }
+            match &values.content {
+                Content::List(items) => own.values = some(items, values, errors),
+                _ => errors.push(values.expected("a list of values")),
+            }
+        }
+        None if has("from") || has("to") => {
+            let values = keep(range(node, &fields), errors).unwrap_or_default();
+            let made =
+                |text: String| Node { content: Content::Text { text, plain: true, block: None }, ..node.clone() };
+            own.values = values.into_iter().map(made).collect();
+        }
+        None => {
+            errors.push(node.error("it has no values: write `values: [...]`, or `from`, `to` and `step` or `count`"));
+        }
+    }
+    Read::Own(own, fields.get("with"))
+}
+
+fn check_name(name: &str, node: &Node, errors: &mut Errors) {
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.len() <= 31
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+    if !is_name {
+        errors.push(node.error(format!(
+            "`{name}` cannot name a parameter: begin with a letter, go on with letters, digits, _ and -, 31 at most"
+        )));
+    }
+}
+
+/// Values, of which there has to be one.
+fn some(values: &[Node], node: &Node, errors: &mut Errors) -> Vec<Node> {
+    if values.is_empty() {
+        errors.push(node.error("it has no values, so that there would be no run: write at least one"));
+    }
+    if values.len() as u64 > MOST_VALUES {
+        errors.push(node.error(format!("a parameter has at most {MOST_VALUES} values")));
+    }
+    values.to_vec()
+}
+
+fn range(node: &Node, fields: &Fields<'_>) -> Result<Vec<String>, Diagnostic> {
+    let quantity = |name: &str| match fields.get(name) {
+        Some(value) => Quantity::parse(&text(value)?).map_err(|why| value.error(why)).map(Some),
+        None => Ok(None),
+    };
+    let needed = |name: &str| {
+        quantity(name)?.ok_or_else(|| node.error(format!("a range has `from` and `to`: `{name}` is missing")))
+    };
+    let (from, to) = (needed("from")?, needed("to")?);
+    let count = fields.get("count").map(|value| integer(value, 1, MOST_VALUES)).transpose()?;
+    let scale =
+        fields.get("scale").map(|value| word(value, &[("linear", Scale::Linear), ("log", Scale::Log)])).transpose()?;
+    match (quantity("step")?, count) {
+        (Some(step), None) if scale.is_none_or(|scale| scale == Scale::Linear) => steps(from, to, step),
+        (Some(_), None) => Err("a `step` is linear: a logarithmic scale has a `count`".into()),
+        (None, Some(count)) => spread(from, to, count, scale.unwrap_or_default()),
+        _ => Err("a range has either a `step` or a `count`".into()),
+    }
+    .map_err(|why| node.error(why))
+}
+
+/// The parameters that a table has.
+fn columns(csv: &Node, paths: Option<&Node>, errors: &mut Errors) -> Result<Vec<Parameter>, Diagnostic> {
+    let text = errors.read_text(csv)?;
+    let rows = table::rows(&text).map_err(|why| csv.error(why))?;
+    let Some((names, rows)) = rows.split_first().filter(|(_, rows)| !rows.is_empty()) else {
+        return Err(csv.error(
+            "this table has no values: its first line names the parameters, and each further one has a value of each",
+        ));
+    };
+    if let Some(row) = rows.iter().position(|row| row.len() != names.len()) {
+        let message =
+            format!("its row {} has {} fields, and {} columns have names", row + 1, rows[row].len(), names.len());
+        return Err(csv.error(message));
+    }
+    let given = match paths.map(|node| (node, &node.content)) {
+        None => &[][..],
+        Some((_, Content::Map(entries))) => entries,
+        Some((node, _)) => {
+            return Err(node.expected("a map of columns and paths, for example {rate: links.backbone.rate}"));
+        }
+    };
+    if let Some(entry) = given.iter().find(|entry| !names.contains(&entry.name)) {
+        let near = nearest(&entry.name, names.iter().map(String::as_str));
+        let hint = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
+        return Err(entry.value.error(format!("the table has no column `{}`{hint}", entry.name)));
+    }
+    let made = |field: &String| Node {
+        content: Content::Text { text: field.clone(), plain: true, block: None },
+        ..csv.clone()
+    };
+    let parameter = |(column, name): (usize, &String)| {
+        check_name(name, csv, errors);
+        let own = given.iter().filter(|entry| entry.name == *name).map(|entry| entry.value.clone()).collect();
+        let values = rows.iter().map(|row| made(&row[column])).collect();
+        Parameter { name: name.clone(), node: csv.clone(), paths: own, values }
+    };
+    Ok(names.iter().enumerate().map(parameter).collect())
+}
+
+/// Puts parameters beside others.
+fn join(beside: Vec<(Parameter, &Node)>, varied: &mut Varied, errors: &mut Errors) {
+    for (parameter, other) in beside {
+        let name = other.text().unwrap_or_default();
+        let group = varied.groups.iter_mut().find(|group| group.parameters.iter().any(|one| one.name == name));
+        match group {
+            Some(group) if group.len == parameter.values.len() => group.parameters.push(parameter),
+            Some(group) => errors.push(other.error(format!(
+                "`{name}` has {} values and `{}` has {}: beside one another they need as many",
+                group.len,
+                parameter.name,
+                parameter.values.len()
+            ))),
+            None => {
+                let known = varied.groups.iter().flat_map(|each| &each.parameters).map(|one| one.name.as_str());
+                let near = nearest(name, known).map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
+                errors.push(other.error(format!("there is no parameter `{name}` with values of its own{near}")));
+            }
+        }
+    }
+}
+
+/// That each parameter changes something, under a name of its own.
+fn check(root: &Node, varied: &Varied, errors: &mut Errors) {
+    let Content::Map(entries) = &root.content else { return };
+    let rest: Vec<&Entry> = entries.iter().filter(|entry| !super::KEYS.contains(&entry.name.as_str())).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for parameter in varied.groups.iter().flat_map(|group| &group.parameters) {
+        if names.contains(&parameter.name.as_str()) {
+            errors.push(parameter.node.error(format!("`{}` is a parameter already", parameter.name)));
+        }
+        names.push(&parameter.name);
+        for path in &parameter.paths {
+            let leads = path.text().unwrap_or_default();
+            if super::KEYS.iter().any(|key| leads.split(['.', '[']).next() == Some(key)) {
+                errors.push(path.error("what describes the runs cannot be varied itself"));
+            } else {
+                errors.extend(path::check(root, path).err());
+            }
+        }
+        let is_used =
+            !parameter.paths.is_empty() || rest.iter().any(|entry| placeholder::has(&entry.value, &parameter.name));
+        if !is_used {
+            errors.push(parameter.node.error(format!(
+                "`{name}` changes nothing: write `${{{name}}}` where its value is to stand, or a `path` to what it replaces",
+                name = parameter.name
+            )));
+        }
+    }
+}

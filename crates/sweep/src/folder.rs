@@ -1,0 +1,224 @@
+//! The folder of a sweep, which is all of its state.
+//!
+//! ```text
+//! FOLDER/lab.yaml               the lab file as it was given
+//! FOLDER/origin.json            which sweep this is; written last of what is there before the first run
+//! FOLDER/runs/LAB-0001/lab.yaml the lab file as it is played
+//! FOLDER/runs/LAB-0001/run.json what is kept of the run, written in one go when it has ended
+//! FOLDER/runs/LAB-0001/TIME-ID/ its results
+//! ```
+
+use crate::{Checked, RunRecord, SweepError};
+use netloom_lab::{Clock, Sweep};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// The longest name of a lab.
+const LONGEST_NAME: usize = 32;
+
+/// The folder of a sweep, which this process has locked.
+#[derive(Debug)]
+pub struct SweepFolder {
+    path: PathBuf,
+    lab: String,
+    digits: usize,
+    _lock: File,
+}
+
+/// Which sweep it is.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Origin {
+    version: String,
+    lab_file: PathBuf,
+    lab: String,
+    points: u64,
+    repetitions: u64,
+    clock: String,
+    /// The SHA-256 of what is played.
+    played: String,
+    files: BTreeMap<PathBuf, String>,
+}
+
+impl SweepFolder {
+    /// Makes the folder of a new sweep at `path`, or opens it to go on with the sweep in it.
+    ///
+    /// # Errors
+    /// If another process plays it, if it is that of another sweep, or what the kernel says.
+    pub fn open(
+        path: &Path,
+        (sweep, text, lab_file): (&Sweep, &str, &Path),
+        checked: &Checked,
+        clock: Option<Clock>,
+        resume: bool,
+    ) -> Result<Self, SweepError> {
+        let has_sweep = path.join("origin.json").exists();
+        if resume && !has_sweep && path.exists() && !is_unfinished(path) {
+            return Err(SweepError::Folder(format!("there is no sweep in {} to go on with", path.display())));
+        }
+        if !resume && has_sweep {
+            let message = "holds a sweep already: --resume goes on with it, and -o takes another folder";
+            return Err(SweepError::Folder(format!("{} {message}", path.display())));
+        }
+        if !has_sweep && path.is_dir() && !is_unfinished(path) {
+            let message = "is there already, and is no sweep: name another folder with -o";
+            return Err(SweepError::Folder(format!("{} {message}", path.display())));
+        }
+        fs::create_dir_all(path.join("runs")).map_err(SweepError::file(path))?;
+        let path = path.canonicalize().map_err(SweepError::file(path))?;
+        let lock = lock(&path)?;
+        let total = sweep.points() * sweep.repetitions();
+        let digits = total.to_string().len().max(4);
+        let folder = Self { path, lab: checked.lab.clone(), digits, _lock: lock };
+        let origin = Origin {
+            version: env!("CARGO_PKG_VERSION").into(),
+            lab_file: lab_file.canonicalize().unwrap_or_else(|_| lab_file.to_owned()),
+            lab: checked.lab.clone(),
+            points: sweep.points(),
+            repetitions: sweep.repetitions(),
+            clock: clock.map_or_else(|| "of the lab file".into(), |clock| format!("{clock:?}")),
+            played: checked.points.clone(),
+            files: checked.files.clone(),
+        };
+        if has_sweep {
+            folder.compare(&origin, sweep)?;
+        } else {
+            folder.write("lab.yaml", text.as_bytes())?;
+            folder.write_json(&folder.path.join("origin.json"), &origin)?;
+        }
+        Ok(folder)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The lab's name.
+    pub fn lab(&self) -> &str {
+        &self.lab
+    }
+
+    /// The name of a run, by its number from 0.
+    pub fn name_of(&self, number: u64) -> String {
+        let room = LONGEST_NAME - 1 - self.digits;
+        let lab: String = self.lab.chars().take(room).collect();
+        format!("{}-{:0digits$}", lab.trim_end_matches('-'), number + 1, digits = self.digits)
+    }
+
+    /// The folder of a run.
+    pub(crate) fn run(&self, number: u64) -> PathBuf {
+        self.path.join("runs").join(self.name_of(number))
+    }
+
+    /// What is kept of a run; none if it has not ended.
+    ///
+    /// # Errors
+    /// If that is there and cannot be read.
+    pub fn record(&self, number: u64) -> Result<Option<RunRecord>, SweepError> {
+        let path = self.run(number).join("run.json");
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(SweepError::file(&path)(error)),
+        };
+        let record = serde_json::from_str(&text);
+        record.map(Some).map_err(|error| {
+            SweepError::file(&path)(io::Error::other(format!("{error}: remove it, and the run is played again")))
+        })
+    }
+
+    /// Keeps what is known of a run: from now on, it has ended.
+    pub(crate) fn keep(&self, number: u64, record: &RunRecord) -> Result<(), SweepError> {
+        self.write_json(&self.run(number).join("run.json"), record)
+    }
+
+    /// A run is played again.
+    pub(crate) fn forget(&self, number: u64) -> Result<(), SweepError> {
+        let path = self.run(number).join("run.json");
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(SweepError::file(&path)(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a file in one go: a reader finds the old one until the new is complete, and so does whoever comes after a crash.
+    pub(crate) fn write_with(
+        &self,
+        path: &Path,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), SweepError> {
+        let fresh = path.with_extension("new");
+        let written = || {
+            let mut file = BufWriter::new(File::create(&fresh)?);
+            write(&mut file)?;
+            file.flush()?;
+            file.get_ref().sync_data()?;
+            fs::rename(&fresh, path)
+        };
+        written().map_err(SweepError::file(path))
+    }
+
+    /// Writes a file of this folder.
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), SweepError> {
+        self.write_with(&self.path.join(name), |file| file.write_all(bytes))
+    }
+
+    pub(crate) fn write_json(&self, path: &Path, value: &impl Serialize) -> Result<(), SweepError> {
+        self.write_with(path, |file| {
+            serde_json::to_writer_pretty(&mut *file, value)?;
+            writeln!(file)
+        })
+    }
+
+    /// That the sweep in this folder is the one that is asked for.
+    fn compare(&self, wanted: &Origin, sweep: &Sweep) -> Result<(), SweepError> {
+        let path = self.path.join("origin.json");
+        let text = fs::read_to_string(&path).map_err(SweepError::file(&path))?;
+        let found: Origin = serde_json::from_str(&text).map_err(|error| SweepError::file(&path)(error.into()))?;
+        let lab = self.path.join("lab.yaml");
+        let before = fs::read_to_string(&lab).map_err(SweepError::file(&lab))?;
+        let mut differs: Vec<String> = sweep.differences(&before).into_iter().map(|key| format!("`{key}`")).collect();
+        let names = found.files.keys().chain(wanted.files.keys().filter(|name| !found.files.contains_key(*name)));
+        let changed = names.filter(|name| found.files.get(*name) != wanted.files.get(*name));
+        differs.extend(changed.map(|name| name.display().to_string()));
+        if found.clock != wanted.clock {
+            differs.push("the clock of the command line".into());
+        }
+        if differs.is_empty() && found.played != wanted.played {
+            differs.push(format!("how netloom {} reads it (it was begun by {})", wanted.version, found.version));
+        }
+        if differs.is_empty() {
+            return Ok(());
+        }
+        Err(SweepError::Folder(format!(
+            "{} is of another sweep than this lab file describes; what differs: {}: change it back (as {} has it), or begin \
+             another with -o",
+            self.path.display(),
+            differs.join(", "),
+            lab.display()
+        )))
+    }
+}
+
+/// Whether a sweep was killed in this folder before it had begun.
+fn is_unfinished(path: &Path) -> bool {
+    let known = ["runs", "lock", "lab.yaml", "lab.new", "origin.new"];
+    fs::read_dir(path)
+        .is_ok_and(|mut all| all.all(|one| one.is_ok_and(|one| known.iter().any(|name| one.file_name() == *name))))
+}
+
+fn lock(folder: &Path) -> Result<File, SweepError> {
+    let path = folder.join("lock");
+    let file = File::options().create(true).append(true).open(&path).map_err(SweepError::file(&path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(SweepError::Busy(folder.to_owned())),
+        Err(TryLockError::Error(error)) => Err(SweepError::file(&path)(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,27 @@
+//! Sweeps: the runs that one lab file describes by `vary` and `repeat`, packed on the processors that are free, and what they
+//! show together. This crate plays no lab itself and holds no results of one: each run is a process of its own, and what is
+//! known of it is a small file in the sweep's folder.
+//!
+//! [`check`] reads and plans every point before anything is started. A [`SweepFolder`] is the state of a sweep, and all of
+//! it: a run counts when its `run.json` is there, which is written in one go when it has ended. [`play`] starts the runs that
+//! have none. [`write_tables`] makes the tables of what is there.
+
+#![forbid(unsafe_code)]
+
+mod check;
+mod child;
+mod error;
+mod folder;
+mod moments;
+mod play;
+mod record;
+mod slots;
+mod tables;
+
+pub use check::{Checked, check};
+pub use error::SweepError;
+pub use folder::SweepFolder;
+pub use moments::{Moments, student};
+pub use play::{Event, How, Outcome as PlayOutcome, Position, Watch, play};
+pub use record::{Figure, Outcome, RunRecord};
+pub use tables::{LeftOut, PointTable, Tables, write_tables};

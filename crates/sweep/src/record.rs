@@ -1,0 +1,102 @@
+//! What is kept of a run.
+
+use netloom_judge::{PipeRow, Report};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Of more pipes, a lab that names no figures gets none.
+const MOST_PIPES: usize = 16;
+
+/// A run that has ended: `run.json` in its folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Its number, from 1.
+    pub run: u64,
+    /// The number of its point, from 1.
+    pub point: u64,
+    /// Which repetition of it, from 1.
+    pub repetition: u64,
+    /// Its seed.
+    pub seed: u64,
+    /// The values of the parameters by name.
+    pub parameters: BTreeMap<String, String>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its exit code; none if a signal ended it.
+    pub exit_code: Option<u8>,
+    /// Why it is not as described, or failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// How many expectations and commands did not do what they should.
+    pub unmet: usize,
+    /// Its results, below the sweep's folder; none if there are none.
+    pub results: Option<PathBuf>,
+    /// Lab time, in nanoseconds.
+    pub lab_ns: u64,
+    /// Wall time, in seconds.
+    pub wall_s: f64,
+    /// What was measured.
+    pub figures: Vec<Figure>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// With a network as described.
+    AsDescribed,
+    /// With one that was not.
+    NotAsDescribed,
+    /// Without a verdict.
+    Failed,
+}
+
+impl Outcome {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::AsDescribed => "as described",
+            Self::NotAsDescribed => "NOT as described",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A number that was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Its name.
+    pub name: String,
+    /// `bit/s`, `ns`, `share`, `packets`, `B`, or nothing.
+    pub unit: String,
+    /// What was measured; none if nothing was.
+    pub value: Option<f64>,
+}
+
+/// The figures of a report: those that the lab file names, or else those of its pipes.
+pub(crate) fn figures(report: &Report) -> Vec<Figure> {
+    if !report.figures.is_empty() {
+        let rows = report.figures.iter();
+        return rows.map(|row| Figure { name: row.name.clone(), unit: row.unit.clone(), value: row.value }).collect();
+    }
+    let pipes: Vec<&PipeRow> = report.pipes.iter().filter(|pipe| !pipe.joined_in_kernel).collect();
+    if pipes.len() > MOST_PIPES {
+        return Vec::new();
+    }
+    pipes.into_iter().flat_map(of_pipe).collect()
+}
+
+fn of_pipe(pipe: &PipeRow) -> [Figure; 3] {
+    let further = pipe.pipe.as_ref().map_or_else(String::new, |pipe| format!(".{pipe}"));
+    let figure = |metric: &str, unit: &str, value: Option<f64>| Figure {
+        name: format!("{}.{}{further}.{metric}", pipe.link, pipe.direction),
+        unit: unit.to_owned(),
+        value,
+    };
+    [
+        figure("throughput", "bit/s", Some(pipe.throughput_bits_per_second)),
+        figure("drops", "packets", Some(pipe.dropped_packets() as f64)),
+        figure("delay_p99", "ns", pipe.measured_delay_p99_ns.map(|ns| ns as f64)),
+    ]
+}
