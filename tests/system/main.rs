@@ -29,6 +29,7 @@ mod generated;
 mod images;
 mod interactive;
 mod internet;
+mod joined;
 mod kernels;
 mod kills;
 mod link_shell;

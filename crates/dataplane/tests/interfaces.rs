@@ -78,7 +78,7 @@ impl Lab {
                 VethEnd {
                     name: "eth0".to_owned(),
                     mac: Some(configs[number].interfaces[0].mac),
-                    namespace: Some(nodes[number].pid()),
+                    namespace: Some(nodes[number].pid().into()),
                     up: false,
                 },
             ],

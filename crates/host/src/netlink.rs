@@ -15,7 +15,7 @@ mod veth;
 pub use bridge::Bridge;
 pub use link::{InterfaceCounters, Link};
 pub use socket::Netlink;
-pub use veth::{Veth, VethEnd};
+pub use veth::{Home, Veth, VethEnd};
 
 pub(crate) use address::{Gateway, add_address, add_group, add_neighbor, add_route, say_congestion};
 pub(crate) use events::{Events, Seen};

@@ -1,13 +1,18 @@
 //! Kernel parameters that belong to a network, UTS or IPC namespace.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use crate::error::{Attempted, KernelError};
 
 /// Writes `value` to the parameter `key` ("net.ipv4.ip_forward") of this process's namespaces.
 pub(crate) fn set(key: &str, value: &str) -> Result<(), KernelError> {
     let attempted = || format!("set {key} = {value}");
-    let mut file = std::fs::OpenOptions::new().write(true).open(path(key)).attempted(attempted)?;
+    let mut file = open(key, OFlags::WRONLY).attempted(attempted)?;
     // One write call: the kernel takes each one for a whole value.
     file.write_all(value.as_bytes()).attempted(attempted)
 }
@@ -22,20 +27,42 @@ pub(crate) fn set_if_present(key: &str, value: &str) -> Result<(), KernelError> 
 
 /// The value of the parameter `key` in this process's namespaces.
 pub(crate) fn get(key: &str) -> Result<String, KernelError> {
-    std::fs::read_to_string(path(key)).attempted(|| format!("read {key}"))
+    let mut value = String::new();
+    let read = open(key, OFlags::RDONLY).map_err(Into::into).and_then(|mut file| file.read_to_string(&mut value));
+    read.attempted(|| format!("read {key}")).map(|_| value)
 }
 
-/// A dot separates, and a slash stands for a dot within a name, as in sysctl(8): `net.ipv4.conf.eth0/5.forwarding`.
+/// Where this process finds parameters, if not at [`USUAL`]: whatever the tree was opened for, it shows those of the network
+/// namespace of who looks.
+static TREE: OnceLock<OwnedFd> = OnceLock::new();
+
+/// Where parameters are.
+const USUAL: &str = "/proc/sys/";
+
+/// Has this process, whose own files may show no parameters or protect them, take this folder for `/proc/sys`. Once.
+pub(crate) fn use_tree(tree: OwnedFd) {
+    // A second one would be dropped.
+    let _ = TREE.set(tree);
+}
+
+fn open(key: &str, access: OFlags) -> rustix::io::Result<File> {
+    let (path, access) = (path(key), access | OFlags::CLOEXEC);
+    let opened = match TREE.get() {
+        Some(tree) => openat(tree, path, access, Mode::empty()),
+        None => openat(CWD, format!("{USUAL}{path}"), access, Mode::empty()),
+    };
+    opened.map(File::from)
+}
+
+/// Where a parameter is below that. A dot separates, and a slash stands for a dot within a name, as in sysctl(8): `net.ipv4.conf.eth0/5.forwarding`.
 fn path(key: &str) -> String {
-    let swapped: String = key
-        .chars()
+    key.chars()
         .map(|c| match c {
             '.' => '/',
             '/' => '.',
             other => other,
         })
-        .collect();
-    format!("/proc/sys/{swapped}")
+        .collect()
 }
 
 /// Whether each node has this parameter for itself. Setting any other one, as root, would change the machine.
@@ -67,8 +94,8 @@ mod tests {
 
     #[test]
     fn dots_and_slashes_trade_places() {
-        assert_eq!(path("net.ipv4.ip_forward"), "/proc/sys/net/ipv4/ip_forward");
-        assert_eq!(path("net.ipv4.conf.eth0/5.forwarding"), "/proc/sys/net/ipv4/conf/eth0.5/forwarding");
+        assert_eq!(path("net.ipv4.ip_forward"), "net/ipv4/ip_forward");
+        assert_eq!(path("net.ipv4.conf.eth0/5.forwarding"), "net/ipv4/conf/eth0.5/forwarding");
     }
 
     #[test]

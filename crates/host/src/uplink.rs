@@ -248,10 +248,10 @@ fn join(
     taken: &[IpNet],
 ) -> Result<(Block, [u32; 2]), KernelError> {
     let here = |name: &str| VethEnd { name: name.to_owned(), mac: None, namespace: None, up: true };
-    let there = |name: String, address, namespace| VethEnd {
+    let there = |name: String, address, namespace: Pid| VethEnd {
         name,
         mac: Some(mac(address)),
-        namespace: Some(namespace),
+        namespace: Some(namespace.into()),
         up: false,
     };
     for block in Block::free(taken) {

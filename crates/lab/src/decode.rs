@@ -3,6 +3,7 @@
 mod addressing;
 mod churn;
 mod clock;
+mod container;
 mod daemons;
 mod dhcp;
 mod expose;

@@ -1,5 +1,6 @@
 //! The plan for readers: as JSON, and as text.
 
+mod container;
 mod image;
 mod json;
 mod text;

@@ -1,5 +1,6 @@
 //! Every key of a lab file, in one place: the decoder accepts these and no others, and the JSON schema is made of them.
 
+mod container;
 mod daemons;
 mod files;
 mod kinds;
@@ -12,6 +13,7 @@ mod timeline;
 mod top;
 mod vm;
 
+pub(crate) use container::CONTAINER;
 pub(crate) use daemons::{CONVERGED, DAEMON_FILE};
 pub(crate) use files::FILE;
 pub(crate) use kinds::{DURATION, DURATION_OR_ZERO, SHARE_OR_ZERO};

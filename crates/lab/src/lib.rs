@@ -52,12 +52,12 @@ pub use image::{ImageName, ImageSource};
 pub use models::{ChangeError, EXAMPLES, check_together, direction_keys, parse_change, parse_pipe};
 pub use names::check_name;
 pub use plan::{
-    Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, Cpus, Daemon, Direction, DiskFormat, Disturbance,
-    DiversionPlan, End, EndPlan, Event, ExposePlan, ExternalMode, ExternalPlan, FileContents, FilePlan, GroupPlan,
-    ImagePlan, InterfacePlan, InternetPlan, LinkPart, LinkPlan, NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PinPlan,
-    PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, Sends, Shards, Stack, SwitchPlan,
-    TableRoutePlan, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Unreached, VlansPlan,
-    VmAccess, VmBegin, VmFirmware, VmPlan, VolumePlan, Whose, WindowConfig,
+    Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, ContainerEngine, ContainerPlan, Cpus, Daemon,
+    Direction, DiskFormat, Disturbance, DiversionPlan, End, EndPlan, Event, ExposePlan, ExternalMode, ExternalPlan,
+    FileContents, FilePlan, GroupPlan, ImagePlan, InterfacePlan, InternetPlan, LinkPart, LinkPlan, NamePlan, NodeKey,
+    NodeKind, NodePlan, OnSpin, PinPlan, PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand,
+    Sends, Shards, Stack, SwitchPlan, TableRoutePlan, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings,
+    TunnelPlan, Unreached, VlansPlan, VmAccess, VmBegin, VmFirmware, VmPlan, VolumePlan, Whose, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

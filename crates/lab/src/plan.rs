@@ -6,6 +6,7 @@
 mod bypass;
 mod capture;
 mod clock;
+mod container;
 mod daemons;
 mod direction;
 mod diversion;
@@ -30,6 +31,7 @@ mod ways;
 pub use bypass::Bypass;
 pub use capture::{CapturePlan, CapturePoint};
 pub use clock::{Clock, Stack};
+pub use container::{ContainerEngine, ContainerPlan};
 pub use daemons::Daemon;
 pub use direction::Direction;
 pub use diversion::DiversionPlan;
@@ -245,6 +247,8 @@ pub struct NodePlan {
     pub overlay: bool,
     /// What its file system is in the place of the machine's; none: the machine's.
     pub image: Option<ImagePlan>,
+    /// The container that it is; none: it is made for the lab.
+    pub container: Option<ContainerPlan>,
     /// What is put into its file system, folders before what is inside them.
     pub files: Vec<FilePlan>,
     /// Patterns for the paths of what is copied to the results at the end of a run.

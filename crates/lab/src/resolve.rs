@@ -341,6 +341,7 @@ fn node_plans(
             || !node.files.is_empty()
             || node.image.is_some(),
         image: node.image.map(|image| image.plan.value),
+        container: node.container.map(|container| container.value),
         files: node.files,
         collect: node.collect,
         expose: node.expose.into_iter().map(|exposed| exposed.value).collect(),

@@ -6,8 +6,9 @@ mod timeline;
 use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::plan::{
-    Argv, Bounds, Clock, Cpus, Daemon, Direction, End, ExposePlan, ExternalMode, FileContents, FilePlan, ImagePlan,
-    NodeKind, OnSpin, PinPlan, Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings, TunnelPlan, VmPlan,
+    Argv, Bounds, Clock, ContainerPlan, Cpus, Daemon, Direction, End, ExposePlan, ExternalMode, FileContents, FilePlan,
+    ImagePlan, NodeKind, OnSpin, PinPlan, Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings, TunnelPlan,
+    VmPlan,
 };
 use ipnet::IpNet;
 use netloom_link::PipeConfig;
@@ -133,6 +134,7 @@ pub(crate) struct NodeSpec {
     pub(crate) inherit: Vec<String>,
     pub(crate) overlay: Option<Spanned<bool>>,
     pub(crate) image: Option<ImageSpec>,
+    pub(crate) container: Option<Spanned<ContainerPlan>>,
     pub(crate) files: Vec<FilePlan>,
     pub(crate) collect: Vec<String>,
     pub(crate) expose: Vec<Spanned<ExposePlan>>,

@@ -20,7 +20,7 @@ use netloom_dataplane::{Engine, EngineConfig, PortConfig};
 use netloom_fabric::TapId;
 use netloom_guest::node::{KernelNode, Pump};
 use netloom_host::expose::Exposed;
-use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
+use netloom_host::node::{Attendant, InterfaceConfig, Node, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
 use netloom_host::processors::{self, Claim};
 use netloom_host::runtime::RuntimeDir;
 use netloom_host::signals::Signals;
@@ -51,6 +51,8 @@ pub(crate) struct Outside<'a> {
     pub(crate) tunnels: Vec<tunnel::Opened>,
     /// What leads into the machine's network.
     pub(crate) way_out: Option<&'a mut WayOut>,
+    /// The containers that were joined, each with its node's place.
+    pub(crate) attendants: Vec<(usize, Attendant)>,
 }
 
 /// The lab process, from its beginning to its exit code.
@@ -99,7 +101,7 @@ fn live(channel: UnixStream, job: &Job, outside: Outside<'_>) -> (i32, bool) {
 /// its thread.
 fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside<'_>) -> Result<Parts, RunError> {
     let plan = &job.plan;
-    let Outside { exposed, catch: caught, wires, mut tunnels, way_out } = outside;
+    let Outside { exposed, catch: caught, wires, mut tunnels, way_out, attendants } = outside;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
     if plan.clock == Clock::Virtual {
         return assemble_in_virtual_time(job, signals, guard);
@@ -112,6 +114,7 @@ fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside<'_>) -> Result<Pa
     let cgroups = cpu_shares(job)?;
     let hosts = HostsFiles::create(job)?;
     let mut nodes = make_nodes(job, &cgroups, &hosts)?;
+    join_containers(job, &cgroups, &hosts, &mut nodes, attendants)?;
     let kernels = Kernels::prepare(job)?;
     guard.step(joining(plan));
     let mut ports = make_links(plan, &sharing, &nodes, kernels.as_ref())?;
@@ -282,18 +285,35 @@ fn make_nodes(
     hosts: &HostsFiles,
 ) -> Result<Vec<Option<Box<dyn LabNode>>>, RunError> {
     let plan = &job.plan;
-    let is_own = |node: &NodePlan| node.stack == Stack::Namespace;
+    let is_own = |node: &NodePlan| node.stack == Stack::Namespace && node.container.is_none();
     let own =
         plan.nodes.iter().zip(configs(job, cgroups, hosts)).filter(|(node, _)| is_own(node)).map(|(_, config)| config);
     let mut made = Node::create_all(own).map_err(refusal::of_node)?.into_iter();
     let place = |node: &NodePlan| -> Option<Box<dyn LabNode>> {
         match node.stack {
-            Stack::Namespace => Some(Box::new(made.next()?)),
+            Stack::Namespace if is_own(node) => Some(Box::new(made.next()?)),
+            Stack::Namespace => None,
             Stack::Kernel | Stack::Vm => None,
             Stack::Engine => Some(Box::new(Transit::new(&node.name))),
         }
     };
     Ok(plan.nodes.iter().map(place).collect())
+}
+
+/// Makes nodes of containers, at their places in the plan.
+fn join_containers(
+    job: &Job,
+    cgroups: &[Option<PathBuf>],
+    hosts: &HostsFiles,
+    nodes: &mut [Option<Box<dyn LabNode>>],
+    attendants: Vec<(usize, Attendant)>,
+) -> Result<(), RunError> {
+    for (place, attendant) in attendants {
+        let config = configs(job, cgroups, hosts).nth(place);
+        let config = config.ok_or_else(|| machine("a container without a node"))?;
+        nodes[place] = Some(Box::new(Node::join(attendant, &config).map_err(refusal::of_node)?));
+    }
+    Ok(())
 }
 
 /// `is_led`: whether what the interface of this number sends goes through a packet socket to the engine.

@@ -60,7 +60,7 @@ impl Ways {
         exposed.into_iter().for_each(|(place, port)| of_nodes[place].push(port));
         for (place, ports) in of_nodes.into_iter().enumerate().filter(|(_, ports)| !ports.is_empty()) {
             let way = match nodes[place].namespaces() {
-                Some(init) => Way::Namespace { init, addresses: addresses(&plan.nodes[place]).collect() },
+                Some(home) => Way::Namespace { home, addresses: addresses(&plan.nodes[place]).collect() },
                 None => {
                     let (ours, theirs) = Asked::channel().map_err(|error| refusal::in_set_up(&error))?;
                     ways.channels.push((place, ours));

@@ -61,6 +61,12 @@ pub(crate) fn prepare(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Res
     if problems.is_empty() { Ok((Rc::new(plan), images)) } else { Err(RunError::Machine(problems.join("\n"))) }
 }
 
+/// Takes out what describes the user of an `exec` on the machine. Whether the user wants a shell.
+pub(crate) fn without_personal(env: &mut Vec<(String, String)>) -> bool {
+    env.retain(|(name, _)| !PERSONAL.contains(&name.as_str()));
+    env.iter().any(|(name, _)| name == OF_SHELLS)
+}
+
 /// What is wrong with the images of a lab that need not be unpacked, each with file, line and key.
 pub fn image_problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
     let problem = |node: &NodePlan| {
@@ -162,8 +168,7 @@ impl Images {
         folder: &mut String,
     ) {
         let Some(found) = self.of(node) else { return };
-        let is_shell = env.iter().any(|(name, _)| name == OF_SHELLS);
-        env.retain(|(name, _)| !PERSONAL.contains(&name.as_str()));
+        let is_shell = without_personal(env);
         if !found.has_folder(folder) {
             *folder = found.folder.to_string_lossy().into_owned();
         }

@@ -1,5 +1,6 @@
 //! What the lab process is to do: everything that the guard decided before it forked.
 
+use crate::containers::Containers;
 use crate::images::Images;
 use netloom_guest::counter::Counter;
 use netloom_guest::kernel::Kernel;
@@ -51,6 +52,8 @@ pub(crate) struct Job {
     pub(crate) cwd: PathBuf,
     /// The container images of its nodes.
     pub(crate) images: Images,
+    /// Its nodes that are containers of others.
+    pub(crate) containers: Containers,
     /// What kernel nodes run on; none without such nodes.
     pub(crate) kernel: Option<Kernel>,
     /// What virtual machines run on; none without them.

@@ -10,6 +10,7 @@ mod accounts;
 mod assemble;
 mod bridges;
 mod commands;
+mod containers;
 mod diversion;
 mod driver;
 mod environment;
@@ -43,6 +44,7 @@ mod virtual_time;
 mod vms;
 mod way_out;
 
+pub use containers::container_problems;
 pub use diversion::{SshSession, ssh_session};
 pub use exposed::ways_into;
 pub use external::external_problems;

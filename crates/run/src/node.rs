@@ -10,8 +10,7 @@ pub(crate) use transit::Transit;
 
 use ipnet::IpNet;
 use netloom_guest::node::{ProcessorUse, Spawning};
-use netloom_host::Pid;
-use netloom_host::netlink::InterfaceCounters;
+use netloom_host::netlink::{Home, InterfaceCounters};
 use netloom_host::node::{NetworkChange, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
 use netloom_units::Instant;
 use std::fmt::Debug;
@@ -31,9 +30,9 @@ pub(crate) trait LabNode: Debug {
         &[]
     }
 
-    /// The first process of its namespaces, if it has the stack of this machine's kernel: then interfaces of this machine can
+    /// Its network namespace, if it has the stack of this machine's kernel: then interfaces of this machine can
     /// be put into it, and processes can enter its network.
-    fn namespaces(&self) -> Option<Pid> {
+    fn namespaces(&self) -> Option<Home> {
         None
     }
 

@@ -28,7 +28,7 @@ pub fn missing_programs(plan: &Plan, lab_file: &Path) -> Vec<MissingProgram> {
     // What a virtual machine has, nobody knows before it runs; what is in an image is looked for there.
     let is_here = |program: &Program| {
         let node = &plan.nodes[program.node];
-        node.stack != Stack::Vm && node.image.is_none()
+        node.stack != Stack::Vm && node.image.is_none() && node.container.is_none()
     };
     let absent = plan.programs().into_iter().filter(|program| is_here(program) && is_absent(program));
     let missing = |Program { line, name, key, .. }: Program| {
@@ -164,7 +164,7 @@ struct Named {
 
 fn named_users(plan: &Plan) -> Vec<Named> {
     let of_command = plan.timeline.iter().filter_map(|event| match &event.action {
-        Action::Run(run) if plan.nodes[run.node].image.is_none() => {
+        Action::Run(run) if plan.nodes[run.node].image.is_none() && plan.nodes[run.node].container.is_none() => {
             Some(Named { name: run.user.clone()?, line: event.line, key: "user", stack: plan.nodes[run.node].stack })
         }
         _ => None,

@@ -3,6 +3,7 @@
 use crate::node::LabNode;
 use crate::refusal;
 use netloom_host::KernelError;
+use netloom_host::netlink::Home;
 use netloom_host::uplink::{Means, WayOut};
 use netloom_judge::RunError;
 use netloom_lab::{InternetPlan, Plan};
@@ -42,7 +43,10 @@ pub(crate) fn lead(
     internet: &InternetPlan,
     nodes: &[Option<Box<dyn LabNode>>],
 ) -> Result<String, RunError> {
-    let node = nodes[internet.node].as_ref().and_then(|node| node.namespaces());
+    let node = nodes[internet.node].as_ref().and_then(|node| match node.namespaces()? {
+        Home::Process(init) => Some(init),
+        Home::Descriptor(_) => None,
+    });
     let node = node.ok_or_else(|| RunError::Machine("the way out has no namespaces".into()))?;
     let interfaces = plan.nodes.iter().flat_map(|own| &own.interfaces);
     let used: Vec<_> = interfaces.flat_map(|interface| &interface.addresses).copied().collect();

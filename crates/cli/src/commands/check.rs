@@ -11,6 +11,7 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
     netloom_run::user_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     netloom_run::pin_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     netloom_run::image_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
+    netloom_run::container_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     netloom_run::label_problem(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     netloom_run::external_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     let way_out = netloom_run::way_out(&lab.plan, &args.file);

@@ -179,7 +179,7 @@ fn join(nodes: &[Node]) -> Result<[u32; 2], Failure> {
     let inside = |network: u8, mac: Option<[u8; 6]>, pid: Pid| VethEnd {
         name: format!("eth{network}"),
         mac,
-        namespace: Some(pid),
+        namespace: Some(pid.into()),
         up: false,
     };
     let mut pairs: Vec<Veth> = Vec::new();

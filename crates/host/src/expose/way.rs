@@ -9,10 +9,10 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::socket::{self, AddressFamily, Shutdown, SockFlag, SockType, SockaddrIn, SockaddrIn6, sockopt};
-use nix::unistd::Pid;
 
 use crate::error::{Attempted, KernelError};
 use crate::fds::{send_with_fds, try_receive_with_fds};
+use crate::netlink::Home;
 
 /// What a port is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +28,8 @@ pub enum Protocol {
 pub enum Way {
     /// By sockets of its network namespace.
     Namespace {
-        /// The node's init.
-        init: Pid,
+        /// That namespace.
+        home: Home,
         /// Its addresses, beside those of its loopback.
         addresses: Vec<IpAddr>,
     },
@@ -85,9 +85,12 @@ impl Way {
     /// Enters the node's network namespace, if that is the way, in the thread that uses it from now on.
     pub(super) fn enter(self) -> Result<Entered, KernelError> {
         match self {
-            Self::Namespace { init, addresses } => {
-                let attempted = || format!("enter the network of the node with process {init}");
-                let path = format!("/proc/{init}/ns/net");
+            Self::Namespace { home, addresses } => {
+                let attempted = || "enter the network of a node";
+                let path = match home {
+                    Home::Process(init) => format!("/proc/{init}/ns/net"),
+                    Home::Descriptor(fd) => format!("/proc/self/fd/{fd}"),
+                };
                 let namespace = std::fs::File::open(path).attempted(attempted)?;
                 setns(namespace, CloneFlags::CLONE_NEWNET).attempted(attempted)?;
                 let loopback = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)];

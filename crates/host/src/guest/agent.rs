@@ -232,7 +232,7 @@ impl Agent {
             Ok(made) => made,
             Err(error) => return Reply::Refused(error),
         };
-        match program::start(&self.identity.config, &program, Vec::<OwnedFd>::from(theirs)) {
+        match program::start(&self.identity.config, &program, Vec::<OwnedFd>::from(theirs), None) {
             Ok(pid) => {
                 let process = self.programs.add(pid);
                 self.inputs.extend(input.map(|input| (process, input)));

@@ -2,6 +2,7 @@ use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage};
 use nix::unistd::Pid;
+use std::os::fd::RawFd;
 
 use super::{Netlink, Request};
 use crate::error::KernelError;
@@ -14,6 +15,21 @@ use crate::error::KernelError;
 /// the first end gets a number from here.
 const FIRST_INDEX: u32 = 1 << 16;
 
+/// A network namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Home {
+    /// That of a process.
+    Process(Pid),
+    /// The one that is open as this descriptor of the caller's.
+    Descriptor(RawFd),
+}
+
+impl From<Pid> for Home {
+    fn from(process: Pid) -> Self {
+        Self::Process(process)
+    }
+}
+
 /// One end of a veth pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VethEnd {
@@ -21,8 +37,8 @@ pub struct VethEnd {
     pub name: String,
     /// Its hardware address; the kernel draws one when there is none.
     pub mac: Option<[u8; 6]>,
-    /// A process in the network namespace where it belongs; the caller's own namespace when there is none.
-    pub namespace: Option<Pid>,
+    /// The network namespace where it belongs; the caller's own when there is none.
+    pub namespace: Option<Home>,
     /// Whether it is brought up at once.
     pub up: bool,
 }
@@ -79,6 +95,9 @@ fn end(end: &VethEnd, mtu: u32) -> LinkMessage {
         LinkAttribute::NumRxQueues(1),
     ];
     message.attributes.extend(end.mac.map(|mac| LinkAttribute::Address(mac.to_vec())));
-    message.attributes.extend(end.namespace.map(|pid| LinkAttribute::NetNsPid(pid.as_raw().unsigned_abs())));
+    message.attributes.extend(end.namespace.map(|home| match home {
+        Home::Process(pid) => LinkAttribute::NetNsPid(pid.as_raw().unsigned_abs()),
+        Home::Descriptor(fd) => LinkAttribute::NetNsFd(fd),
+    }));
     message
 }

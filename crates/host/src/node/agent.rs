@@ -14,6 +14,7 @@ use rustix::io::fcntl_dupfd_cloexec;
 
 use super::config::NodeConfig;
 use super::fresh::Fresh;
+use super::limits::Limits;
 use super::outbox::Outbox;
 use super::programs::Programs;
 use super::protocol::{Event, Program, Reply, Request, receive, send};
@@ -21,6 +22,7 @@ use super::watch::{NetworkChange, Watch};
 use super::{configure, inspect, program, routes, socket};
 use crate::clone::leave_other_namespaces;
 use crate::error::{Attempted, KernelError};
+use crate::netlink::InterfaceCounters;
 use crate::{memory, processors};
 
 /// How long killed processes may take to go. Only one that hangs in the kernel takes longer.
@@ -28,7 +30,7 @@ pub(crate) const KILLED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Serves the lab process until that is gone. Its sockets are the only open descriptors that the node keeps.
 pub(super) fn run(config: &NodeConfig, fresh: &Fresh, control: OwnedFd, events: OwnedFd) -> i32 {
-    let Ok((control, events)) = keep_only(control, events) else { return 1 };
+    let Ok([control, events]) = keep_only([control, events]) else { return 1 };
     // Only the name that `ps` shows depends on it.
     let _ = nix::sys::prctl::set_name(c"netloom-node");
     let Ok(signals) = watch_children() else { return 1 };
@@ -43,13 +45,21 @@ pub(super) fn run(config: &NodeConfig, fresh: &Fresh, control: OwnedFd, events: 
     if send(&control, &reply, &[]).is_err() || failed {
         return 1;
     }
-    let (outbox, programs) = (Outbox::new(events), Programs::default());
-    let mut agent = Agent { config, control, signals, outbox, programs, watch: None };
-    while let Ok(true) = agent.turn(PollTimeout::NONE) {}
+    Agent::new(config, control, events, signals, None).serve();
     0
 }
 
-struct Agent<'a> {
+/// What an agent knows of the container that it has joined.
+#[derive(Debug)]
+pub(super) struct Joined {
+    /// What its programs may be able to do.
+    pub(super) limits: Limits,
+    /// Readable when the container, or the keeper, has ended.
+    pub(super) over: [OwnedFd; 2],
+}
+
+/// See the module.
+pub(super) struct Agent<'a> {
     config: &'a NodeConfig,
     control: OwnedFd,
     signals: SignalFd,
@@ -57,25 +67,64 @@ struct Agent<'a> {
     programs: Programs,
     /// From the moment on when it is settled.
     watch: Option<Watch>,
+    /// In a container, beside processes that are not the lab's.
+    joined: Option<Joined>,
 }
 
-impl Agent<'_> {
+impl<'a> Agent<'a> {
+    fn new(
+        config: &'a NodeConfig,
+        control: OwnedFd,
+        events: OwnedFd,
+        signals: SignalFd,
+        joined: Option<Joined>,
+    ) -> Self {
+        let (outbox, programs) = (Outbox::new(events), Programs::default());
+        Self { config, control, signals, outbox, programs, watch: None, joined }
+    }
+
+    /// An agent in a container.
+    pub(super) fn joined(
+        config: &'a NodeConfig,
+        control: OwnedFd,
+        events: OwnedFd,
+        signals: SignalFd,
+        joined: Joined,
+    ) -> Self {
+        Self::new(config, control, events, signals, Some(joined))
+    }
+
+    /// Serves until the lab process is gone, or the container. In a container, programs end with that.
+    pub(super) fn serve(mut self) {
+        while let Ok(true) = self.turn(PollTimeout::NONE) {}
+        if self.joined.is_some() {
+            // The keeper ends what this does not.
+            let _ = self.stop(Duration::ZERO);
+        }
+    }
+
     /// Waits for something to do and does it; false when the lab process is gone.
     fn turn(&mut self, timeout: PollTimeout) -> io::Result<bool> {
-        let (asked, ended) = {
+        let (asked, ended, over) = {
             let writable = if self.outbox.is_empty() { PollFlags::empty() } else { PollFlags::POLLOUT };
             let outbox = self.outbox.socket();
-            let mut fds = [
+            let mut fds = vec![
                 PollFd::new(self.control.as_fd(), PollFlags::POLLIN),
                 PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
                 PollFd::new(outbox.as_fd(), writable),
             ];
+            let others = self.joined.iter().flat_map(|joined| &joined.over);
+            fds.extend(others.map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)));
             match poll(&mut fds, timeout) {
                 Ok(_) | Err(Errno::EINTR) => (),
                 Err(error) => return Err(error.into()),
             }
-            (fds[0].any().unwrap_or(false), fds[1].any().unwrap_or(false))
+            let is_ready = |fd: &PollFd<'_>| fd.any().unwrap_or(false);
+            (is_ready(&fds[0]), is_ready(&fds[1]), fds[3..].iter().any(is_ready))
         };
+        if over {
+            return Ok(false);
+        }
         if ended {
             while self.signals.read_signal()?.is_some() {}
             self.reap();
@@ -91,11 +140,11 @@ impl Agent<'_> {
             Request::Configure => done(self.configure()),
             Request::Spawn(program) => self.spawn(&program, fds),
             Request::Signal { process, signal } => done(self.programs.signal(process, signal)),
-            Request::SignalAll { signal } => done(Programs::signal_all(signal)),
+            Request::SignalAll { signal } => done(self.signal_all(signal)),
             Request::Listening { port } => inspect::listening(port).map_or_else(Reply::Refused, Reply::Yes),
             Request::Exists { path } => Reply::Yes(path.exists()),
             Request::Lacking { prefixes } => routes::lacking(prefixes).map_or_else(Reply::Refused, Reply::Lacking),
-            Request::Interfaces => inspect::interfaces().map_or_else(Reply::Refused, Reply::Interfaces),
+            Request::Interfaces => self.interfaces().map_or_else(Reply::Refused, Reply::Interfaces),
             Request::Running => inspect::running(&self.config.interfaces).map_or_else(Reply::Refused, Reply::Running),
             Request::Settle => self.settle().map_or_else(Reply::Refused, Reply::Yes),
             Request::Changes => changes(self.watch.as_mut(), self.config).map_or_else(Reply::Refused, Reply::Changes),
@@ -105,12 +154,18 @@ impl Agent<'_> {
                 Reply::Socket
             }),
             Request::Stop { grace_ms } => done(self.stop(Duration::from_millis(grace_ms))),
+            Request::Become(_) => {
+                Reply::Refused(KernelError::new("become a node", 0).with_detail("this is one already"))
+            }
         };
         send(&self.control, &reply, opened.as_ref().map(AsFd::as_fd).as_slice())?;
         Ok(true)
     }
 
     fn configure(&mut self) -> Result<(), KernelError> {
+        if self.joined.is_some() {
+            configure::settle_in_container(self.config)?;
+        }
         configure::configure(self.config)?;
         // The requests for a thousand routes took memory that the node never needs again.
         memory::give_back();
@@ -126,11 +181,26 @@ impl Agent<'_> {
         Ok(is_settled)
     }
 
+    /// Counters of all interfaces; in a container, of the lab's.
+    fn interfaces(&self) -> Result<Vec<(String, InterfaceCounters)>, KernelError> {
+        let mut all = inspect::interfaces()?;
+        all.retain(|(name, _)| {
+            self.joined.is_none() || self.config.interfaces.iter().any(|interface| interface.name == *name)
+        });
+        Ok(all)
+    }
+
     fn spawn(&mut self, program: &Program, streams: Vec<OwnedFd>) -> Reply {
-        match program::start(self.config, program, streams) {
+        let limits = self.joined.as_ref().map(|joined| joined.limits);
+        match program::start(self.config, program, streams, limits) {
             Ok(pid) => Reply::Started(self.programs.add(pid)),
             Err(reply) => reply,
         }
+    }
+
+    /// Signals all programs of the node; in a container, those of the lab.
+    fn signal_all(&self, signal: i32) -> Result<(), KernelError> {
+        if self.joined.is_some() { Programs::signal_descendants(signal) } else { Programs::signal_all(signal) }
     }
 
     /// Asks every program to end, waits up to `grace`, and ends those that are left.
@@ -139,7 +209,7 @@ impl Agent<'_> {
         for (signals, within) in
             [(&[Signal::SIGTERM, Signal::SIGCONT][..], grace), (&[Signal::SIGKILL][..], KILLED_WITHIN)]
         {
-            signals.iter().try_for_each(|signal| Programs::signal_all(*signal as i32))?;
+            signals.iter().try_for_each(|signal| self.signal_all(*signal as i32))?;
             if self.all_end(within).attempted(|| "wait for the programs to end")? {
                 return Ok(());
             }
@@ -194,26 +264,32 @@ pub(crate) fn watch_children() -> nix::Result<SignalFd> {
     SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
 }
 
-/// Closes all descriptors but two, and renumbers those to 3 and 4. A node that kept the lab's socket to its guard
+/// Closes all descriptors but these, and renumbers them from 3 on. A node that kept the lab's socket to its guard
 /// would keep the lab from noticing that the guard has died; one that kept the user's terminal or pipe would keep
 /// that open.
-fn keep_only(control: OwnedFd, events: OwnedFd) -> io::Result<(OwnedFd, OwnedFd)> {
+pub(super) fn keep_only<const N: usize>(fds: [OwnedFd; N]) -> io::Result<[OwnedFd; N]> {
     let null = File::options().read(true).write(true).open("/dev/null")?.into_raw_fd();
+    let first = 3 + RawFd::try_from(N).expect("they are few");
     // Copies above the numbers that they are moved to, so that no move closes the source of another.
-    let (control, events) = (above(control, 5)?, above(events, 5)?);
+    let copies = fds.into_iter().map(|fd| above(fd, first)).collect::<io::Result<Vec<_>>>()?;
     for target in 0..=2 {
         place(null, target, 0)?;
     }
-    place(control, 3, libc::O_CLOEXEC)?;
-    place(events, 4, libc::O_CLOEXEC)?;
+    for (target, copy) in (3..).zip(copies) {
+        place(copy, target, libc::O_CLOEXEC)?;
+    }
     // SAFETY: nothing that owns one of these descriptors is used or dropped in this process any more: it runs only
     // this agent, and ends without unwinding.
-    let closed = unsafe { libc::syscall(libc::SYS_close_range, 5, libc::c_uint::MAX, 0) };
+    let closed = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
     if closed == -1 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: both have just been made, and nothing else knows them.
-    Ok(unsafe { (OwnedFd::from_raw_fd(3), OwnedFd::from_raw_fd(4)) })
+    let mut next = 3;
+    Ok([(); N].map(|()| {
+        next += 1;
+        // SAFETY: all have just been made, and nothing else knows them.
+        unsafe { OwnedFd::from_raw_fd(next - 1) }
+    }))
 }
 
 fn above(fd: OwnedFd, lowest: RawFd) -> io::Result<RawFd> {

@@ -136,9 +136,13 @@ fn base_sysctls(forwarding: bool, fresh: &Fresh) -> Result<(), KernelError> {
     unprivileged_pings()
 }
 
+/// The parameters that this sets: see [`spread_flows`].
+pub(super) const MULTIPATH: [&str; 3] =
+    ["net.ipv4.fib_multipath_hash_policy", "net.ipv6.fib_multipath_hash_policy", "net.ipv4.fib_multipath_hash_seed"];
+
 /// Lets flows choose among next hops by addresses, protocol and ports, not by addresses alone. A kernel since 6.11 takes a seed, so
 /// that they choose alike in every run; an older one draws it at boot.
-fn spread_flows(seed: NonZeroU32) -> Result<(), KernelError> {
+pub(super) fn spread_flows(seed: NonZeroU32) -> Result<(), KernelError> {
     let without = "a kernel without CONFIG_IP_ROUTE_MULTIPATH has no `routes: ecmp`";
     sysctl::set("net.ipv4.fib_multipath_hash_policy", "1").map_err(|error| error.with_detail(without))?;
     sysctl::set_if_present("net.ipv6.fib_multipath_hash_policy", "1")?;
@@ -170,7 +174,16 @@ pub(crate) fn settle_interfaces(config: &NodeConfig) -> Result<(), KernelError> 
     config.interfaces.iter().try_for_each(|interface| scoped_sysctls(&interface.name, &Fresh::default()))
 }
 
-fn refuse_shared(key: &str) -> Result<(), KernelError> {
+/// The parameters of the lab's interfaces, which take those that the container has for new ones.
+pub(super) fn settle_in_container(config: &NodeConfig) -> Result<(), KernelError> {
+    settle_interfaces(config)?;
+    let forward = |name: &str| format!("net.ipv6.conf.{}.forwarding", name.replace('.', "/"));
+    let own = config.interfaces.iter().map(|interface| forward(&interface.name));
+    own.into_iter().try_for_each(|key| sysctl::set_if_present(&key, if config.forwarding { "1" } else { "0" }))
+}
+
+/// Refuses parameters that are the whole machine's.
+pub(super) fn refuse_shared(key: &str) -> Result<(), KernelError> {
     if sysctl::is_private_to_a_node(key) {
         return Ok(());
     }
@@ -179,7 +192,7 @@ fn refuse_shared(key: &str) -> Result<(), KernelError> {
     Err(KernelError::new(format!("set {key}"), libc::EPERM).with_detail(why))
 }
 
-fn belongs_to_an_interface(config: &NodeConfig, key: &str) -> bool {
+pub(super) fn belongs_to_an_interface(config: &NodeConfig, key: &str) -> bool {
     sysctl::interface_of(key).is_some_and(|name| config.interfaces.iter().any(|interface| interface.name == name))
 }
 

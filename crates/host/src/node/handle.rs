@@ -1,15 +1,18 @@
 //! The lab process's side of a node.
 
+mod errors;
 mod routes;
 mod signals;
 
+pub use errors::{NodeError, SpawnError};
+
 use std::borrow::Borrow;
 use std::ffi::OsString;
-use std::fmt;
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -18,63 +21,39 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use nix::unistd::Pid;
 
 use super::agent;
-use super::config::NodeConfig;
+use super::config::{Hosts, NodeConfig};
 use super::fresh::Fresh;
+use super::joined::Attendant;
 use super::protocol::{CpuWait, Event, ProcessId, Program, Reply, Request, receive, send};
 use super::socket::SocketConfig;
 use super::watch::NetworkChange;
 use crate::clone::{Cloned, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
 use crate::fds::try_receive_with_fds;
+use crate::files::HOSTS;
 use crate::memory;
-use crate::netlink::InterfaceCounters;
+use crate::mount::clone_tree;
+use crate::netlink::{Home, InterfaceCounters};
 
 /// A node of the running lab. Dropping it ends the node and everything in it.
 #[derive(Debug)]
 pub struct Node {
     name: String,
-    pid: Pid,
+    first: First,
     control: OwnedFd,
     events: OwnedFd,
     notes: Vec<String>,
     gone: bool,
 }
 
-/// Why a node could not do what it was asked to.
+/// What a node lives with.
 #[derive(Debug)]
-pub enum NodeError {
-    /// The kernel refused something.
-    Refused {
-        /// The node's name.
-        node: String,
-        /// What was attempted, and the kernel's answer.
-        error: KernelError,
-    },
-    /// The node's init has died, and everything in the node with it.
-    Gone {
-        /// The node's name.
-        node: String,
-    },
-    /// The kernel of a kernel node has ended or does not answer, or a node's agent broke the protocol.
-    Kernel {
-        /// The node's name.
-        node: String,
-        /// What is known, with the last lines of its console.
-        what: String,
-    },
+enum First {
+    /// Its init, a child of this process.
+    Init(Pid),
+    /// A container that was there before, with this network.
+    Container(File),
 }
-
-impl fmt::Display for NodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused { node, error } => write!(f, "node {node}: {error}"),
-            Self::Kernel { node, what } => write!(f, "node {node}: {what}"),
-            Self::Gone { node } => write!(f, "node {node}: its first process was killed, and the node with it"),
-        }
-    }
-}
-
-impl std::error::Error for NodeError {}
 
 /// A program to be started in a node.
 #[derive(Debug)]
@@ -100,49 +79,6 @@ pub struct Spawn {
     /// none.
     pub user: Option<String>,
 }
-
-/// Why a program did not start.
-#[derive(Debug)]
-pub enum SpawnError {
-    /// There is no such program, or the interpreter that its first line names is missing.
-    NoProgram {
-        /// The node's name.
-        node: String,
-        /// The program as it was asked for.
-        program: OsString,
-    },
-    /// The working directory does not exist.
-    NoFolder {
-        /// The node's name.
-        node: String,
-        /// The working directory as it was asked for.
-        folder: PathBuf,
-    },
-    /// There is no such user.
-    NoUser {
-        /// The node's name.
-        node: String,
-        /// The user as it was asked for.
-        user: String,
-    },
-    /// Anything else.
-    Node(NodeError),
-}
-
-impl fmt::Display for SpawnError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoProgram { node, program } => {
-                write!(f, "node {node}: program not found: {}", program.to_string_lossy())
-            }
-            Self::NoFolder { node, folder } => write!(f, "node {node}: no such directory: {}", folder.display()),
-            Self::NoUser { node, user } => write!(f, "node {node}: no such user: {user} (in the node's /etc/passwd)"),
-            Self::Node(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for SpawnError {}
 
 /// Something that happened in a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,7 +115,7 @@ impl Node {
         // One right after the other: the first change to a control group waits some 10 ms for the whole kernel to
         // take note, and those that follow at once need not.
         for (node, group) in &made {
-            let joined = group.as_ref().map_or(Ok(()), |group| crate::cgroup::join(group, node.pid));
+            let joined = group.as_ref().map_or(Ok(()), |group| crate::cgroup::join(group, node.pid()));
             joined.map_err(|error| NodeError::Refused { node: node.name.clone(), error })?;
         }
         let mut nodes: Vec<Self> = made.into_iter().map(|(node, _)| node).collect();
@@ -215,12 +151,60 @@ impl Node {
             clone_process(libc::CLONE_NEWPID, move || agent::run(config, fresh, agent_control, agent_events))
                 .attempted(|| "make a process")
                 .map_err(refused)?;
-        Ok(Self { name: config.name.clone(), pid, control, events, notes: Vec::new(), gone: false })
+        let first = First::Init(pid);
+        Ok(Self { name: config.name.clone(), first, control, events, notes: Vec::new(), gone: false })
+    }
+
+    /// Makes a node of a container that was joined. It cannot have processors or a control group of its own, nor files.
+    ///
+    /// # Errors
+    /// The first refusal, by the kernel or in the container.
+    pub fn join(attendant: Attendant, config: &NodeConfig) -> Result<Self, NodeError> {
+        let Attendant { control, events, network } = attendant;
+        let (name, first) = (config.name.clone(), First::Container(network));
+        let mut node = Self { name, first, control, events, notes: Vec::new(), gone: false };
+        let hosts = match &config.hosts {
+            Some(Hosts::File(file)) => file.as_path(),
+            _ => Path::new(HOSTS),
+        };
+        let tree = File::open(hosts).and_then(|file| clone_tree(file.as_fd(), true));
+        let tree = tree.map_err(|error| node.failure("show the lab's names", &error))?;
+        node.ask(&Request::Become(Box::new(config.clone())), &[tree.as_fd()])?;
+        match node.reply()? {
+            Reply::Prepared { notes } => node.notes = notes,
+            other => return Err(node.unexpected(other)),
+        }
+        Ok(node)
     }
 
     /// The process id of the node's init as the caller sees it; it names the node's namespaces.
+    ///
+    /// # Panics
+    /// If the node is a container.
     pub fn pid(&self) -> Pid {
-        self.pid
+        match self.first {
+            First::Init(pid) => pid,
+            First::Container(_) => panic!("a container has no init of ours"),
+        }
+    }
+
+    /// Its network namespace, as long as this value lives.
+    pub fn home(&self) -> Home {
+        match &self.first {
+            First::Init(pid) => Home::Process(*pid),
+            First::Container(network) => Home::Descriptor(network.as_raw_fd()),
+        }
+    }
+
+    /// What there is to say when it is gone.
+    pub fn obituary(&self) -> String {
+        match self.first {
+            First::Init(_) => format!("the init process of node `{}` was killed", self.name),
+            First::Container(_) => format!(
+                "the container of node `{}` ended or was restarted, or netloom's agent in it was killed",
+                self.name
+            ),
+        }
     }
 
     /// The node's name.
@@ -474,10 +458,12 @@ impl AsFd for Node {
 }
 
 impl Drop for Node {
-    /// The kernel ends whatever runs in the node when its init goes.
+    /// The kernel ends whatever runs in the node when its init goes. The agent of a container notices by its sockets.
     fn drop(&mut self) {
-        let _ = kill(self.pid, Signal::SIGKILL);
-        reap(self.pid);
+        if let First::Init(pid) = self.first {
+            let _ = kill(pid, Signal::SIGKILL);
+            reap(pid);
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use nix::sys::stat::{Mode, umask};
 use nix::unistd::{Pid, setsid};
 
 use super::config::NodeConfig;
+use super::limits::Limits;
 use super::own::Own;
 use super::protocol::{Program, Reply};
 use crate::error::KernelError;
@@ -28,8 +29,13 @@ const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// limit of its own. Programs that use select(2) break beyond.
 const USUAL_DESCRIPTORS: rlim_t = 1024;
 
-/// Starts `program` in a session and process group of its own.
-pub(crate) fn start(node: &NodeConfig, program: &Program, streams: Vec<OwnedFd>) -> Result<Pid, Reply> {
+/// Starts `program` in a session and process group of its own; in a container, with its limits.
+pub(crate) fn start(
+    node: &NodeConfig,
+    program: &Program,
+    streams: Vec<OwnedFd>,
+    limits: Option<Limits>,
+) -> Result<Pid, Reply> {
     let attempted = || format!("start {}", program.argv[0].to_string_lossy());
     let Ok([stdin, stdout, stderr]) = <[OwnedFd; 3]>::try_from(streams) else {
         let error = KernelError::new(attempted(), libc::EBADF);
@@ -44,7 +50,7 @@ pub(crate) fn start(node: &NodeConfig, program: &Program, streams: Vec<OwnedFd>)
     command.stdin(stdin).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
     let own = Own::of(&program.argv).map(|own| (own, program.argv[2..].to_vec()));
     let become_it = move || {
-        become_program(terminal.is_some(), user.as_ref())?;
+        become_program(terminal.is_some(), user.as_ref(), limits)?;
         own.as_ref().map_or(Ok(()), |(own, words)| own.become_it(words))
     };
     // SAFETY: this process has one thread, so that all is sound between fork and exec that needs no other one.
@@ -112,7 +118,7 @@ fn path(given: Option<OsString>) -> OsString {
 }
 
 /// Runs in the child: undoes what netloom has set up for its own processes.
-fn become_program(terminal: bool, user: Option<&User>) -> io::Result<()> {
+fn become_program(terminal: bool, user: Option<&User>, limits: Option<Limits>) -> io::Result<()> {
     setsid()?;
     if terminal {
         // SAFETY: standard input is the slave end of the terminal; the call takes a plain number.
@@ -125,6 +131,7 @@ fn become_program(terminal: bool, user: Option<&User>) -> io::Result<()> {
     umask(Mode::from_bits_truncate(0o022));
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, USUAL_DESCRIPTORS.min(hard), hard)?;
+    limits.map_or(Ok(()), Limits::apply)?;
     user.map_or(Ok(()), User::become_it)
 }
 

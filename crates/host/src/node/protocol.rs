@@ -9,6 +9,7 @@ use ipnet::IpNet;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::config::NodeConfig;
 use super::socket::SocketConfig;
 use super::watch::NetworkChange;
 use crate::error::KernelError;
@@ -38,6 +39,8 @@ pub struct CpuWait {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Request {
+    /// The first of a container's agent. May come with a file that is mounted nowhere: the names of the lab.
+    Become(Box<NodeConfig>),
     Configure,
     /// Comes with three descriptors: the standard streams.
     Spawn(Program),

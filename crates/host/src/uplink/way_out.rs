@@ -187,8 +187,12 @@ fn join(node: Pid, interface: &str, taken: &[IpNet]) -> Result<Block, KernelErro
     let mut netlink = Netlink::open()?;
     for block in Block::free(taken) {
         let far = VethEnd { name: block.interface(), mac: Some(mac(block.outside())), namespace: None, up: false };
-        let near =
-            VethEnd { name: interface.to_owned(), mac: Some(mac(block.inside())), namespace: Some(node), up: false };
+        let near = VethEnd {
+            name: interface.to_owned(),
+            mac: Some(mac(block.inside())),
+            namespace: Some(node.into()),
+            up: false,
+        };
         match netlink.create_veths(&[Veth { ends: [far, near], mtu: MTU }]) {
             Ok(_) => return Ok(block),
             // Another link has just taken it.

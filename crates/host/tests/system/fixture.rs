@@ -58,7 +58,12 @@ pub(crate) fn connected(configs: &[NodeConfig], links: &[[(usize, usize); 2]]) -
     let mut nodes = Node::create_all(configs).unwrap();
     let end = |(node, interface): (usize, usize)| {
         let config = &configs[node].interfaces[interface];
-        VethEnd { name: config.name.clone(), mac: Some(config.mac), namespace: Some(nodes[node].pid()), up: false }
+        VethEnd {
+            name: config.name.clone(),
+            mac: Some(config.mac),
+            namespace: Some(nodes[node].pid().into()),
+            up: false,
+        }
     };
     let pairs: Vec<Veth> = links.iter().map(|ends| Veth { ends: ends.map(end), mtu: 1500 }).collect();
     Netlink::open().unwrap().create_veths(&pairs).unwrap();

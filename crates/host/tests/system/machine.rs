@@ -114,7 +114,12 @@ fn star(mut side: LabSide, count: usize) -> i32 {
     let end = |port: usize, up| VethEnd { name: format!("p{port}"), mac: None, namespace: None, up };
     let far = |node: usize, interface: usize| {
         let config = &configs[node].interfaces[interface];
-        VethEnd { name: config.name.clone(), mac: Some(config.mac), namespace: Some(nodes[node].pid()), up: false }
+        VethEnd {
+            name: config.name.clone(),
+            mac: Some(config.mac),
+            namespace: Some(nodes[node].pid().into()),
+            up: false,
+        }
     };
     let pairs = (0..count).flat_map(|link| {
         let (hub, leaf) = ([end(2 * link, true), far(0, link)], [end(2 * link + 1, true), far(link + 1, 0)]);

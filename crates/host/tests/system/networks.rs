@@ -76,7 +76,7 @@ pub(crate) fn the_lab_side_of_a_link_is_silent() {
         let far = VethEnd {
             name: "eth0".to_owned(),
             mac: Some(config.interfaces[0].mac),
-            namespace: Some(nodes[0].pid()),
+            namespace: Some(nodes[0].pid().into()),
             up: false,
         };
         let mut netlink = Netlink::open().unwrap();
@@ -108,7 +108,7 @@ pub(crate) fn bridges_pass_frames_on_and_say_nothing() {
         let here = |name: &str| VethEnd { name: name.to_owned(), mac: None, namespace: None, up: false };
         let there = |node: usize| VethEnd {
             mac: Some(configs[node].interfaces[0].mac),
-            namespace: Some(nodes[node].pid()),
+            namespace: Some(nodes[node].pid().into()),
             ..here("eth0")
         };
         let pairs = [[here("p0"), there(0)], [here("p1"), here("p2")], [here("p3"), there(1)], [here("p4"), there(2)]];

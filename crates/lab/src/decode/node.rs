@@ -1,5 +1,6 @@
 //! Nodes.
 
+use super::container::container;
 use super::dhcp::{asks, dhcp, dns};
 use super::expose::expose;
 use super::external::external;
@@ -86,6 +87,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.inherit = fields.get("inherit").map_or_else(Vec::new, |value| variables(value, errors));
     spec.overlay = fields.read("root", files::root, errors);
     spec.image = image(&fields, errors);
+    spec.container = container(spec.kind, &fields, errors);
     spec.files = fields.get("files").map_or_else(Vec::new, |value| files::files(value, errors));
     spec.collect = fields.get("collect").map_or_else(Vec::new, |value| files::collect(value, errors));
     spec.expose = fields.get("expose").map_or_else(Vec::new, |value| expose(value, errors));

@@ -1,5 +1,6 @@
 //! The plan as JSON. Every number carries its unit in its name; nodes and links are referred to by name.
 
+use super::container::container;
 use super::image::image;
 use super::vm::vm;
 use crate::models;
@@ -233,6 +234,7 @@ impl Plan {
             "inherit": node.inherit,
             "root": if node.overlay { "overlay" } else { "machine" },
             "image": node.image.as_ref().map(image),
+            "container": node.container.as_ref().map(container),
             "files": node.files.iter().map(file).collect::<Vec<_>>(),
             "collect": node.collect,
             "expose": node.expose.iter().map(|exposed| json!({ "port": exposed.port, "udp": exposed.udp, "to": exposed.to })).collect::<Vec<_>>(),

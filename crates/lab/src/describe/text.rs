@@ -328,6 +328,7 @@ fn machine(node: &NodePlan) -> String {
         }),
         node.tunnel.as_ref().map(|tunnel| format!("to {} port {}", tunnel.remote, tunnel.port)),
         node.vm.as_ref().map(ToString::to_string),
+        node.container.as_ref().map(ToString::to_string),
         (node.stack == Stack::Kernel).then(|| node.stack.name().to_owned()),
         node.memory.map(|memory| memory.to_string()),
         node.cpus.map(|cpus| format!("{cpus} cores")),

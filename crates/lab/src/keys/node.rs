@@ -1,5 +1,6 @@
 //! The tables of nodes.
 
+use super::container::{CONTAINER, CONTAINER_NAME};
 use super::daemons::{CONFIGURATION, DAEMONS};
 use super::files::{COLLECT, FILES};
 use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARIABLE_NAMES};
@@ -320,6 +321,13 @@ pub(crate) const NODE: Section = Section {
             Kind::Section(&READY),
             "{tcp: 5432}",
             "When the image's program is ready to be used; services wait for it.",
+        ),
+        Key::new(
+            "container",
+            Kind::OneOf(&[CONTAINER_NAME, Kind::Section(&CONTAINER)]),
+            "web",
+            "A container of docker or podman that runs already: it gets the lab's interfaces as long as the lab is up. In real time \
+             only. Default: none.",
         ),
         Key::new(
             "files",

@@ -138,6 +138,15 @@ fn stack(node: &NodeSpec, clock: Clock, errors: &mut Errors) -> Stack {
         }
         return Stack::Vm;
     }
+    if let Some(container) = &node.container {
+        if clock != Clock::Real {
+            errors.push(container.error(
+                "the clocks and timers of a container that runs already are this machine's: write `clock: real`, or `image` in the \
+                 place of `container`",
+            ));
+        }
+        return Stack::Namespace;
+    }
     let Some(said) = &node.stack else { return clock.default_stack() };
     if said.value == Stack::Namespace && clock != Clock::Real {
         errors.push(said.error(namespace_refused(clock)));

@@ -6,6 +6,7 @@ mod relay;
 
 use crate::assemble::{self, Outside};
 use crate::commands::planned_commands;
+use crate::containers::{self, Containers};
 use crate::images::{self, Images};
 use crate::job::{Job, Mode};
 use crate::results_folder::{absolute, results_folder};
@@ -67,6 +68,7 @@ fn guard(
     sink: &mut dyn FnMut(&Event),
 ) -> Result<Report, RunError> {
     let (plan, images) = images::prepare(request, sink)?;
+    let (plan, containers) = containers::find(plan, &request.lab_file)?;
     let request = &RunRequest { plan, ..request.clone() };
     preflight::programs_exist(&request.plan, &request.lab_file)?;
     let users = preflight::users(&request.plan, &request.lab_file)?.or_else(|| images.users.clone());
@@ -76,7 +78,7 @@ fn guard(
     // First: the processes that it forks are to hold nothing of the lab.
     let mut way_out = way_out::prepare(&request.plan, &request.lab_file)?;
     let mut runtime = Some(RuntimeDir::acquire(&request.plan.name).map_err(cannot_acquire)?);
-    let outcome = guarded((request, images), mode, users, (watcher, way_out.as_mut()), sink, &mut runtime);
+    let outcome = guarded((request, images, containers), mode, users, (watcher, way_out.as_mut()), sink, &mut runtime);
     let closed = way_out.map_or(Ok(()), WayOut::close);
     let removed = runtime.map_or(Ok(()), RuntimeDir::remove);
     let report = outcome?;
@@ -86,7 +88,7 @@ fn guard(
 
 /// What the guard does while it holds the lab's runtime folder.
 fn guarded(
-    (request, images): (&RunRequest, Images),
+    (request, images, containers): (&RunRequest, Images, Containers),
     mode: Mode,
     users: Option<Subordinate>,
     (watcher, way_out): (Option<OwnedFd>, Option<&mut WayOut>),
@@ -98,10 +100,12 @@ fn guarded(
     let tunnels = tunnel::open(&request.plan, &request.lab_file)?;
     let (wires, kept) = external::open(&request.plan, &request.lab_file, held.folder_of_labs())?;
     let (catch, firewall) = diversion::prepare(&request.plan)?.unzip();
-    let job = Job { firewall: firewall.map(Rc::new), ..prepare(request, images, mode, held)? };
-    let outside = Outside { exposed, catch, wires, tunnels, way_out };
+    let job = Job { firewall: firewall.map(Rc::new), ..prepare(request, (images, containers), mode, held)? };
+    let (attendants, keepers) = job.containers.join(&job.plan, &job.lab_file)?;
+    let outside = Outside { exposed, catch, wires, tunnels, way_out, attendants };
     let outcome = live(request, &job, users, outside, watcher, sink, runtime);
     // They are back before the command ends.
+    drop(keepers);
     kept.map_or(Ok(()), Kept::give_back).map_err(refused)?;
     Ok(outcome.unwrap_or_else(|error| report_of_failure(&job, &error)))
 }
@@ -207,11 +211,17 @@ fn write_for_all(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Makes the files that have to be there before the lab is.
-fn prepare(request: &RunRequest, images: Images, mode: Mode, runtime: &RuntimeDir) -> Result<Job, RunError> {
+fn prepare(
+    request: &RunRequest,
+    (images, containers): (Images, Containers),
+    mode: Mode,
+    runtime: &RuntimeDir,
+) -> Result<Job, RunError> {
     let kernel = kernels::kernel_of(&request.plan, request.kernel.as_deref())?;
     let counter = kernels::counter_of(&request.plan, kernel.as_ref())?;
     let qemu = vms::find(&request.plan, &request.lab_file)?;
-    let origins = images.origins(&request.plan);
+    let mut origins = images.origins(&request.plan);
+    origins.extend(containers.origins(&request.plan));
     let folder = results_folder(request, mode.name(), request.plan.clock, kernel.clone(), (qemu.as_ref(), origins))?;
     folder.write_json("commands.json", &planned_commands(&request.plan, mode))?;
     let hosts_file = runtime.hosts();
@@ -231,6 +241,7 @@ fn prepare(request: &RunRequest, images: Images, mode: Mode, runtime: &RuntimeDi
         keep: keep(request, &cwd),
         cwd,
         images,
+        containers,
         kernel,
         qemu,
         counter,

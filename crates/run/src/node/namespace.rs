@@ -1,9 +1,8 @@
-//! A node with namespaces of its own, on this machine's kernel.
+//! A node on this machine's kernel: with namespaces of its own, or those of a container.
 
 use super::{Begun, LabNode};
 use ipnet::IpNet;
-use netloom_host::Pid;
-use netloom_host::netlink::InterfaceCounters;
+use netloom_host::netlink::{Home, InterfaceCounters};
 use netloom_host::node::{NetworkChange, Node, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -18,8 +17,8 @@ impl LabNode for Node {
         Self::notes(self)
     }
 
-    fn namespaces(&self) -> Option<Pid> {
-        Some(self.pid())
+    fn namespaces(&self) -> Option<Home> {
+        Some(self.home())
     }
 
     fn begin_configure(&mut self) -> Result<(), NodeError> {
@@ -98,7 +97,7 @@ impl LabNode for Node {
     }
 
     fn obituary(&self) -> String {
-        format!("the init process of node `{}` was killed", self.name())
+        Self::obituary(self)
     }
 
     fn fd(&self) -> Option<BorrowedFd<'_>> {

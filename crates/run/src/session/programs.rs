@@ -323,7 +323,8 @@ impl Programs {
 
     /// Where a command starts.
     fn folder_of(&self, context: &Context<'_>, described: &RunCommand) -> PathBuf {
-        let base = folder_in(context.job, described.node);
+        let of_container = context.job.containers.folder(described.node);
+        let base = of_container.unwrap_or_else(|| folder_in(context.job, described.node));
         context.job.images.folder(described.node, described.folder.as_deref(), base)
     }
 
@@ -384,6 +385,7 @@ impl Programs {
                     self.gone.insert(node);
                     self.processes.remove_node(node);
                     let what = self.nodes[node].obituary();
+                    context.note("node_gone", json!({ "node": self.nodes[node].name(), "what": what }))?;
                     if let Driver::Virtual(time) = context.links.driver() {
                         time.fail(what.clone());
                     }

@@ -2,6 +2,7 @@
 
 mod consoles;
 mod events;
+mod exec;
 mod sockets;
 mod time;
 mod topology;
@@ -9,27 +10,21 @@ mod watch;
 
 use super::carriers::{Carriers, has_carriers};
 use super::context::Context;
-use super::programs::{Launch, Programs, Purpose, longest_packing};
+use super::programs::{Programs, Purpose, longest_packing};
 use crate::driver::Driver;
-use crate::environment;
 use crate::exposed::ways_into;
-use crate::kernels::folder_in;
 use crate::links::Links;
-use crate::vms;
 use events::Subscriptions;
-use netloom_control::{
-    ClientId, Exec, Incoming, LabInfo, NodeInfo, Refused, Reply, Request, Server, Set, SignalProgram, greet,
-};
+use exec::{execute, signal};
+use netloom_control::{ClientId, Incoming, LabInfo, NodeInfo, Refused, Reply, Request, Server, Set, greet};
 use netloom_fabric::TapId;
 use netloom_judge::{ExitCode, RunError};
-use netloom_lab::{Direction, Plan, Stack, parse_change, parse_cut};
+use netloom_lab::{Direction, Plan, parse_change, parse_cut};
 use netloom_link::PipeChange;
 use netloom_results::capture::LiveCapture;
 use netloom_units::Bytes;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::os::fd::OwnedFd;
 use time::Hold;
 
 /// Why a request is refused: the client's exit code, and a text.
@@ -179,44 +174,6 @@ fn info(context: &Context<'_>, programs: &Programs, paused: bool) -> LabInfo {
 pub(super) fn longest_end(context: &Context<'_>, programs: &Programs) -> std::time::Duration {
     let lab = programs.longest_stop() + longest_packing(context.job);
     context.job.plan.clock.dilation().unwrap_or_default().to_real(lab)
-}
-
-fn execute(
-    id: ClientId,
-    exec: Exec,
-    fds: Vec<OwnedFd>,
-    context: &mut Context<'_>,
-    programs: &mut Programs,
-) -> Result<(), Refusal> {
-    let Exec { node: name, mut argv, mut env, mut cwd, terminal, user } = exec;
-    let node = find_node(&context.job.plan, &name)?;
-    context.job.images.adapt(node, &mut argv, &mut env, &mut cwd);
-    if argv.is_empty() {
-        return Err((ExitCode::Usage, "exec needs a program".into()));
-    }
-    if let Some(why) = vms::without_commands(&context.job.plan.nodes[node]) {
-        return Err((ExitCode::Usage, why));
-    }
-    let stdio: [OwnedFd; 3] =
-        fds.try_into().map_err(|_| (ExitCode::Usage, "exec needs three file descriptors".to_owned()))?;
-    if programs.processes.key_of(Purpose::Client(id)).is_some() {
-        return Err((ExitCode::Usage, "this connection has started a program already".into()));
-    }
-    let is_vm = context.job.plan.nodes[node].stack == Stack::Vm;
-    let cwd = if is_vm { folder_in(context.job, node).to_owned() } else { cwd.into() };
-    let env = environment::of_program(&context.job.plan, node, user.as_deref(), &env, &cwd);
-    let argv = argv.into_iter().map(OsString::from).collect();
-    let key = programs
-        .launch(context, Launch { node, argv, env, cwd, stdio, terminal, user })
-        .map_err(|error| (ExitCode::Machine, error.to_string()))?;
-    programs.processes.add(key, Purpose::Client(id), context.links.now(), None, context.job.plan.stop);
-    Ok(())
-}
-
-fn signal(id: ClientId, wanted: &SignalProgram, programs: &mut Programs) -> Result<(), Refusal> {
-    let nothing_runs = || (ExitCode::Usage, "no program of this connection runs".to_owned());
-    let key = programs.processes.key_of(Purpose::Client(id)).ok_or_else(nothing_runs)?;
-    programs.nodes[key.node].signal(key.process, wanted.signal).map_err(|error| (ExitCode::Usage, error.to_string()))
 }
 
 fn find_node(plan: &Plan, name: &str) -> Result<usize, Refusal> {

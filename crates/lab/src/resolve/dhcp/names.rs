@@ -44,7 +44,8 @@ fn asked(plan: &Plan, dhcp: &Dhcp, servers: &[usize], node: usize) -> Vec<(usize
     let own = &plan.nodes[node];
     let is_asking = own.interfaces.iter().any(|interface| dhcp.clients.contains_key(&interface.end));
     let is_told = own.files.iter().any(|file| file.target == Path::new(RESOLVER));
-    let is_machine = own.kind.runs_programs() && own.kind.has_addresses();
+    // A container that runs already keeps its files.
+    let is_machine = own.kind.runs_programs() && own.kind.has_addresses() && own.container.is_none();
     if is_asking || is_told || !is_machine {
         return Vec::new();
     }

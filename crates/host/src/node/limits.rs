@@ -1,0 +1,54 @@
+//! What a program may be able to do in a container that netloom has not made.
+
+use std::io;
+
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set, remove_capability_from_bounding_set,
+    set_capabilities, set_no_new_privs,
+};
+
+/// What programs of a container may be able to do, whoever starts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// The capabilities that they can have, by number.
+    bounding: u64,
+    no_new_privileges: bool,
+}
+
+impl Limits {
+    /// Those of a process, from its file `status` (proc(5)); what it does not say is not allowed.
+    pub(super) fn of(status: &str) -> Self {
+        let value = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
+        let bounding = value("CapBnd:").and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default();
+        Self { bounding, no_new_privileges: value("NoNewPrivs:") == Some("1") }
+    }
+
+    /// Takes from this process what the container does not have. As root, the program that it executes has the rest.
+    pub(crate) fn apply(self) -> io::Result<()> {
+        for capability in CapabilitySet::all().iter() {
+            if self.bounding & capability.bits() == 0 {
+                match remove_capability_from_bounding_set(capability) {
+                    // A kernel that is older than the capability.
+                    Err(rustix::io::Errno::INVAL) => {}
+                    other => other?,
+                }
+            }
+        }
+        let own = capabilities(None)?;
+        set_capabilities(None, CapabilitySets { inheritable: CapabilitySet::empty(), ..own })?;
+        clear_ambient_capability_set()?;
+        if self.no_new_privileges { Ok(set_no_new_privs(true)?) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_read_from_a_process() {
+        let text = "Name:\tsh\nCapBnd:\t00000000800405fb\nNoNewPrivs:\t1\n";
+        assert_eq!(Limits::of(text), Limits { bounding: 0x8004_05fb, no_new_privileges: true });
+        assert_eq!(Limits::of(""), Limits { bounding: 0, no_new_privileges: false });
+    }
+}
