@@ -1,6 +1,6 @@
 //! Files of nodes: what is put into them, what is kept, and what is collected.
 
-use crate::bed::{Bed, User};
+use crate::bed::{Bed, User, is_root, not_run};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -96,6 +96,38 @@ fn a_kernel_node_has_files_of_its_own_on_every_clock() {
 }
 
 /// A node's files are in memory that ends with it: whoever is killed, nobody has to remove them.
+/// As on a machine whose root runs containers: something is mounted below a folder that only root may look into.
+#[test]
+fn mounts_that_the_user_may_not_look_at_are_in_nobodys_way() {
+    if !is_root() {
+        return not_run("a lab beside mounts that only root may look at, which only root can make");
+    }
+    let bed = Bed::new(User::Nobody);
+    let lab = "bounds: {starts: 60 s, events: 10 s, lateness: 10 s}
+nodes: {a: {root: overlay}, b: {}}
+links: {l: {ends: [a, b]}}
+timeline: [{on: a, run: 'cat /srv/open; ls -A /srv/closed; echo changed > /srv/open; cat /srv/open', as: look}]
+";
+    bed.write("closed.yaml", lab);
+    let results = bed.work().join("results");
+    let script = format!(
+        "mount -t tmpfs none /srv && mkdir -m 700 /srv/closed && mkdir /srv/closed/in && \
+         mount -t tmpfs none /srv/closed/in && echo open > /srv/open && chmod 666 /srv/open && \
+         exec setpriv --reuid 65534 --regid 65534 --clear-groups {} run closed.yaml -q --results {}",
+        bed.path().join("netloom").display(),
+        results.display(),
+    );
+    // In a mount namespace of its own, with which all of this goes; only root can make it.
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--mount", "--propagation", "private", "sh", "-c", &script]).current_dir(bed.work());
+    command.env("XDG_RUNTIME_DIR", bed.path().join("runtime")).env("HOME", bed.work());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let log = fs::read_to_string(bed.latest("closed").join("logs/01-a-look.stdout")).unwrap();
+    assert_eq!(log, "open\nchanged\n");
+    bed.assert_nothing_is_left("closed");
+}
+
 #[test]
 fn a_killed_lab_leaves_no_files() {
     let bed = Bed::new(User::Own);

@@ -2,8 +2,8 @@
 //!
 //! Every file system of the machine gets an overlay. Views of the kernel (`/proc`, `/sys`, `/dev`) are shown as they
 //! are. The kernel lets no process uncover what a mount hides, so in a user namespace it refuses an overlay
-//! over a folder with the machine's mounts below. Such a folder is made anew, and each folder in it gets an overlay
-//! instead.
+//! over a folder with the machine's mounts below, whether or not the user may look at them (`/var` of a machine on which
+//! containers run). Such a folder is made anew, and each folder in it gets an overlay instead.
 
 use std::env;
 use std::fs::{self, File, Metadata};
@@ -16,7 +16,7 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd::{chdir, chroot, fchdir, pivot_root};
 
 use super::layers::{Layers, bind, relative, resemble};
-use super::mounts::{self, Mount};
+use super::mounts::{Mount, Mounts};
 use super::{FileConfig, FilesConfig, lay};
 use crate::error::{Attempted, KernelError};
 
@@ -55,7 +55,7 @@ const WRITABLE: [&str; 11] =
 pub(super) fn enter(files: &FilesConfig, memory: &Path) -> Result<(), KernelError> {
     let sources = lay::open_sources(&files.entries)?;
     let mut view = View {
-        mounts: mounts::visible()?,
+        mounts: Mounts::read()?,
         spared: spared(files),
         writable: writable(&files.entries),
         layers: Layers::new(memory.to_owned())?,
@@ -124,7 +124,7 @@ fn existing(path: &Path) -> Option<PathBuf> {
 }
 
 struct View {
-    mounts: Vec<Mount>,
+    mounts: Mounts,
     spared: Vec<PathBuf>,
     writable: Vec<PathBuf>,
     layers: Layers,
@@ -137,7 +137,7 @@ impl View {
         fs::create_dir(&self.root).attempted(|| format!("make {}", self.root.display()))?;
         self.show_folder(Path::new("/"))?;
         let mut covered: Vec<PathBuf> = Vec::new();
-        for Mount { point, kind } in self.mounts.clone() {
+        for Mount { point, kind } in self.mounts.visible.clone() {
             let is_below = |folders: &[PathBuf]| folders.iter().any(|folder| point.starts_with(folder));
             if point == Path::new("/") || is_below(&covered) || is_below(&self.spared) {
                 continue;
@@ -168,7 +168,7 @@ impl View {
         let writable: Vec<PathBuf> = self.own_folders(folder);
         let prepare = |upper: &Path| prepare(folder, &writable, upper);
         match self.layers.overlay(folder, &target, MsFlags::empty(), prepare) {
-            Err(error) if error.errno() == libc::EINVAL && self.has_mounts_below(folder) => self.make_anew(folder),
+            Err(error) if error.errno() == libc::EINVAL && self.mounts.any_below(folder) => self.make_anew(folder),
             // What this user may not look at stays empty.
             Err(error) if error.errno() == libc::EACCES => Ok(()),
             other => other,
@@ -182,15 +182,11 @@ impl View {
         }
         let crosses = |path: &Path| {
             let mut between =
-                self.mounts.iter().filter(|mount| mount.point != folder && mount.point.starts_with(folder));
+                self.mounts.visible.iter().filter(|mount| mount.point != folder && mount.point.starts_with(folder));
             between.any(|mount| path.starts_with(&mount.point))
         };
         let below = self.writable.iter().filter(|path| *path != folder && path.starts_with(folder));
         below.filter(|path| !crosses(path)).cloned().collect()
-    }
-
-    fn has_mounts_below(&self, folder: &Path) -> bool {
-        self.mounts.iter().any(|mount| mount.point != folder && mount.point.starts_with(folder))
     }
 
     /// A folder in memory with everything that is in `folder`.
@@ -199,8 +195,12 @@ impl View {
         let own = self.layers.folder()?;
         resemble(&own, &fs::metadata(folder).attempted(attempted)?).attempted(attempted)?;
         bind(&own, &self.at(folder), MsFlags::empty())?;
-        let mut names: Vec<_> =
-            fs::read_dir(folder).attempted(attempted)?.flatten().map(|entry| entry.file_name()).collect();
+        let entries = match fs::read_dir(folder) {
+            // What this user may not look at stays empty.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+            entries => entries.attempted(attempted)?,
+        };
+        let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
         names.sort();
         for name in names {
             let path = folder.join(name);
@@ -212,7 +212,7 @@ impl View {
                 symlink(link, made).attempted(attempted)?;
             } else if about.is_dir() {
                 fs::create_dir(&made).attempted(attempted)?;
-                let is_mounted_on = self.mounts.iter().any(|mount| mount.point == path);
+                let is_mounted_on = self.mounts.visible.iter().any(|mount| mount.point == path);
                 if !is_mounted_on {
                     self.show_folder(&path)?;
                 }

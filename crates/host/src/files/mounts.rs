@@ -16,15 +16,36 @@ pub(super) struct Mount {
     pub(super) kind: String,
 }
 
-/// All mounts of this namespace that can be reached, those above before those below.
-pub(super) fn visible() -> Result<Vec<Mount>, KernelError> {
-    let table = fs::read("/proc/self/mountinfo").attempted(|| "read the mounts of this process")?;
+/// What is mounted in this namespace.
+#[derive(Debug)]
+pub(super) struct Mounts {
+    /// What can be reached, those above before those below.
+    pub(super) visible: Vec<Mount>,
+    /// Where something is mounted, whether or not this user may look there.
+    points: Vec<PathBuf>,
+}
+
+impl Mounts {
+    /// Those that there are now.
+    pub(super) fn read() -> Result<Self, KernelError> {
+        let table = fs::read("/proc/self/mountinfo").attempted(|| "read the mounts of this process")?;
+        let points = table.split(|byte| *byte == b'\n').filter_map(parse).map(|(_, mount)| mount.point).collect();
+        Ok(Self { visible: visible(&table), points })
+    }
+
+    /// Whether something is mounted below this folder.
+    pub(super) fn any_below(&self, folder: &Path) -> bool {
+        self.points.iter().any(|point| point != folder && point.starts_with(folder))
+    }
+}
+
+fn visible(table: &[u8]) -> Vec<Mount> {
     let lines = table.split(|byte| *byte == b'\n').filter_map(parse);
     // Of several mounts at one path, or below another that hides it, the one that the path leads to is meant.
     let mut seen: Vec<Mount> =
         lines.filter(|(id, mount)| mount_at(&mount.point) == Some(*id)).map(|(_, mount)| mount).collect();
     seen.sort_by(|one, other| one.point.cmp(&other.point));
-    Ok(seen)
+    seen
 }
 
 /// The number of a mount, and the mount, from a line of mountinfo (proc_pid_mountinfo(5)).
@@ -88,7 +109,7 @@ mod tests {
         assert_eq!(parse(line), Some((36, mount)));
         assert_eq!(parse(b""), None);
         assert_eq!(unescape(b"a\\04"), PathBuf::from("a\\04"));
-        let root = visible().unwrap();
+        let root = Mounts::read().unwrap().visible;
         assert_eq!(root[0].point, Path::new("/"));
         assert!(root.iter().any(|other| other.point == Path::new("/proc") && other.kind == "proc"));
     }

@@ -27,7 +27,9 @@ impl Programs {
         let ranks = &self.ranks;
         self.processes.stop(context.links.now(), |purpose| match purpose {
             Purpose::Command(number) => Some(ranks[number]) == last,
-            _ => true,
+            // What nodes pack is the last of all, and comes to its end.
+            Purpose::Pack(_) => false,
+            Purpose::Probe(_) | Purpose::Way | Purpose::Client(_) => true,
         });
     }
 
