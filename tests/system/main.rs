@@ -34,6 +34,7 @@ mod kernels;
 mod kills;
 mod link_shell;
 mod logs;
+mod measuring;
 mod media;
 mod mixed;
 mod moves;

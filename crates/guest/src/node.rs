@@ -5,6 +5,7 @@ mod boot;
 mod channel;
 mod ending;
 mod handle;
+mod inspect;
 mod machine;
 mod mail;
 mod processor_use;

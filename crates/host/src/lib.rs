@@ -14,6 +14,7 @@ pub mod firewall;
 pub mod guest;
 pub mod jsonl;
 pub mod lab;
+pub mod measure;
 pub mod memory;
 pub mod netlink;
 pub mod node;

@@ -4,6 +4,7 @@
 mod address;
 pub(crate) mod bridge;
 pub(crate) mod change;
+mod diag;
 mod events;
 #[cfg(test)]
 mod fuzz;
@@ -18,6 +19,7 @@ pub use socket::Netlink;
 pub use veth::{Home, Veth, VethEnd};
 
 pub(crate) use address::{Gateway, add_address, add_group, add_neighbor, add_route, say_congestion};
+pub(crate) use diag::TcpDiag;
 pub(crate) use events::{Events, Seen};
 pub(crate) use link::set_up;
 pub(crate) use rule::{Rule, add_rule, add_table_route};

@@ -32,6 +32,6 @@ pub use pipe_state::{PipePlace, PipeState};
 pub use punctuality::{Kind, Lateness, Punctuality};
 pub use report::{
     Advance, Attempt, CommandRow, Effort, ExpectationRow, FigureRow, Finding, NodeEffort, PipeRow, Plots, PortLoss,
-    Report, RouterRow, SchedulerEffort, SimReport, SourceRow, SwitchRow, TreeRow, TunnelRow, Verdict,
+    Report, RouterRow, SchedulerEffort, SimReport, SourceRow, SwitchRow, TcpReport, TreeRow, TunnelRow, Verdict,
 };
 pub use spent::{Spent, ThreadSpent};

@@ -17,6 +17,7 @@ mod files;
 mod image;
 mod internet;
 mod kind;
+mod measure;
 mod multicast;
 mod pin;
 mod pipes;
@@ -42,6 +43,7 @@ pub use files::{FileContents, FilePlan};
 pub use image::{ImagePlan, VolumePlan};
 pub use internet::InternetPlan;
 pub use kind::NodeKind;
+pub use measure::MeasurePlan;
 pub use multicast::GroupPlan;
 pub use pin::PinPlan;
 pub use pipes::{PipePlan, Treatment};
@@ -253,6 +255,8 @@ pub struct NodePlan {
     pub files: Vec<FilePlan>,
     /// Patterns for the paths of what is copied to the results at the end of a run.
     pub collect: Vec<String>,
+    /// What is measured inside it.
+    pub measure: MeasurePlan,
     /// The ports of this machine that lead here.
     pub expose: Vec<ExposePlan>,
     /// The routing protocols that it speaks, each once, in the order of [`Daemon::ALL`].

@@ -37,8 +37,8 @@ use crate::errors::{Errors, Findings, LeftOut};
 use crate::expect::{self, ExpectError, Expectation, Figure, Names, Subject};
 use crate::names::check_name;
 use crate::plan::{
-    Action, Bypass, EndPlan, Event, ExternalPlan, GroupPlan, InterfacePlan, LinkPlan, NamePlan, NodeKind, NodePlan,
-    Plan, RoutePlan, Stack, SwitchPlan, Treatment, Unreached,
+    Action, Bypass, EndPlan, Event, ExternalPlan, GroupPlan, InterfacePlan, LinkPlan, MeasurePlan, NamePlan, NodeKind,
+    NodePlan, Plan, RoutePlan, Stack, SwitchPlan, Treatment, Unreached,
 };
 use crate::segments::{self, Segment, segments};
 use crate::spec::{EntrySpec, LinkSpec, NodeSpec, Spec};
@@ -117,7 +117,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         let (flowing, lent) = (openflow::take(&mut spec), dhcp::take(&mut spec));
         let ways = routing.routes.into_iter().zip(routing.names);
         let devices = switches.into_iter().zip(external::settle(&spec, &interfaces));
-        plan.nodes = node_plans(spec.nodes, &spec.inherit, &stacks, devices, ways).collect();
+        plan.nodes = node_plans(spec.nodes, (&spec.inherit, spec.measure), &stacks, devices, ways).collect();
         complete(&mut plan.nodes, positions.into_iter().zip(routing.ecmp).zip(groups));
         add_interfaces(&mut plan, interfaces, addresses, known);
         plan.internet = internet::settle(&plan, exit, &mut found.errors);
@@ -319,46 +319,49 @@ fn link_plans(spec: &Spec, interfaces: &[Interface]) -> Vec<LinkPlan> {
 /// The nodes, still without interfaces.
 fn node_plans(
     nodes: Vec<NodeSpec>,
-    inherit: &[String],
+    (inherit, measure): (&[String], MeasurePlan),
     stacks: &[Stack],
     devices: impl Iterator<Item = (Option<SwitchPlan>, Option<ExternalPlan>)>,
     ways: impl Iterator<Item = (Vec<RoutePlan>, Arc<[NamePlan]>)>,
 ) -> impl Iterator<Item = NodePlan> {
-    nodes.into_iter().zip(stacks).zip(devices).zip(ways).map(|(((node, stack), device), (routes, names))| NodePlan {
-        name: node.name.value,
-        kind: node.kind,
-        stack: *stack,
-        vm: node.vm.map(|vm| vm.value),
-        memory: node.memory.map(|memory| memory.value),
-        cpus: node.cpus.map(|cpus| cpus.value),
-        cpu: node.cpu.map(|cpu| cpu.value),
-        pin: node.pin,
-        sysctls: node.sysctls,
-        env: node.env,
-        inherit: inherited(inherit, node.inherit),
-        overlay: stack.is_own()
-            || node.overlay.is_some_and(|root| root.value)
-            || !node.files.is_empty()
-            || node.image.is_some(),
-        image: node.image.map(|image| image.plan.value),
-        container: node.container.map(|container| container.value),
-        files: node.files,
-        collect: node.collect,
-        expose: node.expose.into_iter().map(|exposed| exposed.value).collect(),
-        daemons: Vec::new(),
-        switch: device.0,
-        external: device.1,
-        tunnel: node.tunnel.map(Into::into),
-        is_lan: node.is_lan,
-        position: None,
-        interfaces: Vec::new(),
-        routes,
-        ecmp: false,
-        groups: Vec::new(),
-        rules: Vec::new(),
-        tables: Vec::new(),
-        names,
-        hidden: Arc::default(),
+    nodes.into_iter().zip(stacks).zip(devices).zip(ways).map(move |(((node, stack), device), (routes, names))| {
+        NodePlan {
+            measure: node.measured(measure),
+            name: node.name.value,
+            kind: node.kind,
+            stack: *stack,
+            vm: node.vm.map(|vm| vm.value),
+            memory: node.memory.map(|memory| memory.value),
+            cpus: node.cpus.map(|cpus| cpus.value),
+            cpu: node.cpu.map(|cpu| cpu.value),
+            pin: node.pin,
+            sysctls: node.sysctls,
+            env: node.env,
+            inherit: inherited(inherit, node.inherit),
+            overlay: stack.is_own()
+                || node.overlay.is_some_and(|root| root.value)
+                || !node.files.is_empty()
+                || node.image.is_some(),
+            image: node.image.map(|image| image.plan.value),
+            container: node.container.map(|container| container.value),
+            files: node.files,
+            collect: node.collect,
+            expose: node.expose.into_iter().map(|exposed| exposed.value).collect(),
+            daemons: Vec::new(),
+            switch: device.0,
+            external: device.1,
+            tunnel: node.tunnel.map(Into::into),
+            is_lan: node.is_lan,
+            position: None,
+            interfaces: Vec::new(),
+            routes,
+            ecmp: false,
+            groups: Vec::new(),
+            rules: Vec::new(),
+            tables: Vec::new(),
+            names,
+            hidden: Arc::default(),
+        }
     })
 }
 

@@ -7,8 +7,8 @@ use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::plan::{
     Argv, Bounds, Clock, ContainerPlan, Cpus, Daemon, Direction, End, ExposePlan, ExternalMode, FileContents, FilePlan,
-    ImagePlan, NodeKind, OnSpin, PinPlan, Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings, TunnelPlan,
-    VmPlan,
+    ImagePlan, MeasurePlan, NodeKind, OnSpin, PinPlan, Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings,
+    TunnelPlan, VmPlan,
 };
 use ipnet::IpNet;
 use netloom_link::PipeConfig;
@@ -41,6 +41,8 @@ pub(crate) struct Spec {
     pub(crate) timeline: Vec<WrittenSpec>,
     pub(crate) traffic: Vec<TrafficSpec>,
     pub(crate) capture: Vec<CaptureSpec>,
+    /// What is measured inside nodes that say nothing of it.
+    pub(crate) measure: MeasurePlan,
     pub(crate) expect: Vec<Spanned<String>>,
     /// Figures by name.
     pub(crate) figures: Vec<(String, Spanned<String>)>,
@@ -137,6 +139,7 @@ pub(crate) struct NodeSpec {
     pub(crate) container: Option<Spanned<ContainerPlan>>,
     pub(crate) files: Vec<FilePlan>,
     pub(crate) collect: Vec<String>,
+    pub(crate) measure: Option<Spanned<MeasurePlan>>,
     pub(crate) expose: Vec<Spanned<ExposePlan>>,
     pub(crate) routing: RoutingSpec,
     pub(crate) firewall: Vec<RulesSpec>,
@@ -154,6 +157,12 @@ pub(crate) struct NodeSpec {
 }
 
 impl NodeSpec {
+    /// What is measured inside it, where all others have `usual`.
+    pub(crate) fn measured(&self, usual: MeasurePlan) -> MeasurePlan {
+        let measured = self.measure.as_ref().map_or(usual, |own| own.value);
+        if self.kind.runs_programs() && !self.is_closed() { measured } else { MeasurePlan::default() }
+    }
+
     /// Whether it is a machine that the lab does not get into.
     pub(crate) fn is_closed(&self) -> bool {
         self.vm.as_ref().is_some_and(|vm| vm.value.is_closed())

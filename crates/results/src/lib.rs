@@ -26,6 +26,7 @@ mod sampler;
 mod shelf;
 mod tables;
 mod tail;
+mod tcp;
 
 pub use attempts::put_side_by_side;
 pub use events::{EventLog, LoggedEvent};
@@ -39,3 +40,4 @@ pub use sampler::{Busiest, INTERVAL, Sampler, interval_within};
 pub use shelf::{PruneRequest, Results, ResultsState, list_results, prune_results};
 pub use tables::write_pipe_table;
 pub use tail::last_lines;
+pub use tcp::TcpTable;

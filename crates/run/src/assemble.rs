@@ -11,7 +11,7 @@ use crate::job::Job;
 use crate::kernels::Kernels;
 use crate::links::{Links, read_port_counters};
 use crate::node::{Closed, LabNode, Transit};
-use crate::session::{Parts, Session};
+use crate::session::{Parts, Session, measured_in};
 use crate::shards::Sharing;
 use crate::{Event, bridges, external, files, memory, refusal, tunnel, virtual_time, way_out};
 use ends::{await_joined, in_node, make_links};
@@ -349,6 +349,7 @@ fn node_config(job: &Job, place: usize, cgroup: Option<PathBuf>, is_led: impl Fn
         processors: node.pin.as_ref().map_or_else(Vec::new, |pin| pin.processors.clone()),
         hosts: None,
         files: files::of_node(job, place),
+        measure: measured_in(job, place),
     }
 }
 

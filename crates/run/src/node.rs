@@ -10,10 +10,12 @@ pub(crate) use transit::Transit;
 
 use ipnet::IpNet;
 use netloom_guest::node::{ProcessorUse, Spawning};
+use netloom_host::measure::{MeasureConfig, Measured};
 use netloom_host::netlink::{Home, InterfaceCounters};
 use netloom_host::node::{NetworkChange, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
 use netloom_units::Instant;
 use std::fmt::Debug;
+use std::fs::File;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -111,6 +113,16 @@ pub(crate) trait LabNode: Debug {
 
     /// What its programs did to its network since it was configured.
     fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError>;
+
+    /// Begins to measure inside; samples go to this file.
+    fn begin_measure(&mut self, _config: &MeasureConfig, _file: File) -> Result<(), NodeError> {
+        Ok(())
+    }
+
+    /// Ends that, with the instant of the answer if it is known better than by when it comes; none if nothing can be measured.
+    fn end_measure(&mut self) -> Result<Option<(Measured, Option<Instant>)>, NodeError> {
+        Ok(None)
+    }
 
     /// What a kernel of its own has used of its processor, in wall time.
     fn processor_use(&self) -> Option<ProcessorUse> {

@@ -2,17 +2,16 @@ mod signals;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use ipnet::IpNet;
 use netloom_host::KernelError;
 use netloom_host::guest::message::{Identity, Program, Reply, Standard, ToGuest};
-use netloom_host::netlink::InterfaceCounters;
-use netloom_host::node::{CpuWait, NetworkChange, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use netloom_host::node::{NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
 use netloom_host::sealed::{SealedProcess, last_lines};
 use netloom_host::terminal::pass_through;
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -51,6 +50,8 @@ pub struct KernelNode {
     /// Runs while a program has a terminal.
     pub(super) look: Option<TimerFd>,
     notes: Vec<String>,
+    /// Where samples go that are taken inside, if they are wanted.
+    pub(super) samples: Option<io::Result<File>>,
     pub(super) is_up: bool,
     /// Why it is over with the kernel.
     pub(super) over: Option<String>,
@@ -121,6 +122,7 @@ impl KernelNode {
             bell,
             look: None,
             notes: Vec::new(),
+            samples: None,
             is_up: false,
             over: None,
             patience: ANSWER_WITHIN,
@@ -282,72 +284,6 @@ impl KernelNode {
         }
     }
 
-    /// Whether some program in the node accepts TCP connections at `port`, on any address.
-    ///
-    /// # Errors
-    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
-    pub fn listening(&mut self, port: u16) -> Result<bool, NodeError> {
-        self.ask(&ToGuest::Listening { port })?;
-        self.expect_answer()
-    }
-
-    /// Whether the node has a file of this name, an absolute path. What programs of the node write, only it can see.
-    ///
-    /// # Errors
-    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
-    pub fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {
-        self.ask(&ToGuest::Exists { path })?;
-        self.expect_answer()
-    }
-
-    /// The prefixes among these to which the node has no route.
-    ///
-    /// # Errors
-    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
-    pub fn lacking(&mut self, prefixes: &[IpNet]) -> Result<Vec<IpNet>, NodeError> {
-        self.ask(&ToGuest::Lacking { prefixes: prefixes.to_vec() })?;
-        match self.reply()? {
-            Reply::Lacking(lacking) => Ok(lacking),
-            other => Err(self.unexpected(other)),
-        }
-    }
-
-    /// The counters of every interface of the node but its loopback, by name.
-    ///
-    /// # Errors
-    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
-    pub fn interface_counters(&mut self) -> Result<Vec<(String, InterfaceCounters)>, NodeError> {
-        self.ask(&ToGuest::Interfaces)?;
-        match self.reply()? {
-            Reply::Interfaces(interfaces) => Ok(interfaces),
-            other => Err(self.unexpected(other)),
-        }
-    }
-
-    /// What the node's programs did to its network since it was configured.
-    ///
-    /// # Errors
-    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
-    pub fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
-        self.ask(&ToGuest::Changes)?;
-        match self.reply()? {
-            Reply::Changes(changes) => Ok(changes),
-            other => Err(self.unexpected(other)),
-        }
-    }
-
-    /// How long the node's processes used and waited for the CPU so far, in lab time.
-    ///
-    /// # Errors
-    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
-    pub fn cpu_wait(&mut self) -> Result<CpuWait, NodeError> {
-        self.ask(&ToGuest::CpuWait)?;
-        match self.reply()? {
-            Reply::CpuWait(wait) => Ok(wait),
-            other => Err(self.unexpected(other)),
-        }
-    }
-
     /// Tells the node to end its programs: SIGTERM to all, `grace` of lab time to obey, then SIGKILL.
     ///
     /// # Errors
@@ -388,14 +324,14 @@ impl KernelNode {
         self.over.as_ref().map(|why| format!("{why}{}", last_lines(&self.console, LINES)))
     }
 
-    fn ask(&mut self, request: &ToGuest) -> Result<(), NodeError> {
+    pub(super) fn ask(&mut self, request: &ToGuest) -> Result<(), NodeError> {
         if self.over.is_some() {
             return Err(self.is_over());
         }
         self.mail.ask(request).map_err(|error| self.failure(&error))
     }
 
-    fn reply(&mut self) -> Result<Reply, NodeError> {
+    pub(super) fn reply(&mut self) -> Result<Reply, NodeError> {
         self.await_until(self.patience, "its kernel does not answer", |node| node.replies.pop_front())
     }
 
@@ -445,7 +381,7 @@ impl KernelNode {
         }
     }
 
-    fn expect_answer(&mut self) -> Result<bool, NodeError> {
+    pub(super) fn expect_answer(&mut self) -> Result<bool, NodeError> {
         match self.reply()? {
             Reply::Yes(answer) => Ok(answer),
             other => Err(self.unexpected(other)),
@@ -462,7 +398,7 @@ impl KernelNode {
         NodeError::Kernel { node: self.name.clone(), what: self.obituary().unwrap_or_default() }
     }
 
-    fn unexpected(&self, reply: Reply) -> NodeError {
+    pub(super) fn unexpected(&self, reply: Reply) -> NodeError {
         match reply {
             Reply::Refused(error) => NodeError::Refused { node: self.name.clone(), error },
             other => NodeError::Kernel {

@@ -1,7 +1,7 @@
 //! What a kernel node does whenever it is looked after: it takes in what the agent says, and passes on what programs
 //! read and write.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -88,6 +88,7 @@ impl KernelNode {
                 }
                 self.write_output(process, stream)?;
             }
+            FromGuest::Samples { bytes } => self.keep(&bytes),
             FromGuest::OutputEnds { process, stream } => {
                 let Some(joined) = self.known(process) else { return Ok(()) };
                 match joined.outputs.get_mut(&stream) {
@@ -115,6 +116,15 @@ impl KernelNode {
             }
         }
         Ok(())
+    }
+
+    /// Writes samples down. The first that the disk does not take are the last: what is behind a gap cannot be read.
+    fn keep(&mut self, bytes: &[u8]) {
+        if let Some(Ok(file)) = &mut self.samples
+            && let Err(error) = file.write_all(bytes)
+        {
+            self.samples = Some(Err(error));
+        }
     }
 
     /// A program that runs, or one that was just started: the first message about it may come before its streams are

@@ -13,10 +13,11 @@ use nix::sys::signal::Signal;
 use nix::sys::signalfd::SignalFd;
 
 use super::input::{Fed, Input};
-use super::message::{FromGuest, Identity, ProcessId, Program, Reply, Standard, Stream, ToGuest};
+use super::message::{FromGuest, Identity, LONGEST_CHUNK, ProcessId, Program, Reply, Standard, Stream, ToGuest};
 use super::output::{Output, Read};
 use super::socket::ControlSocket;
 use super::{devices, launch, stdio};
+use crate::measure::{Measured, Sampler};
 use crate::node::agent::{KILLED_WITHIN, changes};
 use crate::node::programs::Programs;
 use crate::node::watch::Watch;
@@ -48,6 +49,8 @@ pub(super) struct Agent {
     stopping: Option<Stopping>,
     /// From the moment on when the node is configured.
     watch: Option<Watch>,
+    /// From the same moment on, if anything is to be measured; or why nothing is.
+    sampler: Option<Result<Sampler, KernelError>>,
 }
 
 /// All programs have got a signal and are to end.
@@ -64,6 +67,7 @@ enum Source {
     Socket,
     Output(ProcessId, Stream),
     Input(ProcessId),
+    Sampler,
 }
 
 impl Agent {
@@ -80,6 +84,7 @@ impl Agent {
             ended: BTreeMap::new(),
             stopping: None,
             watch: None,
+            sampler: None,
         }
     }
 
@@ -92,6 +97,7 @@ impl Agent {
                     Source::Signals => self.reap()?,
                     Source::Output(process, stream) => self.pass_on(process, stream)?,
                     Source::Input(process) => self.feed(process)?,
+                    Source::Sampler => self.sample()?,
                     Source::Socket => {
                         while let Some(message) = self.socket.receive()? {
                             if message == ToGuest::PowerOff {
@@ -122,6 +128,10 @@ impl Agent {
                 fds.push(PollFd::new(input.fd(), events));
             }
         }
+        if let Some(timer) = self.sampler.as_ref().and_then(|sampler| sampler.as_ref().ok()?.fd()) {
+            sources.push(Source::Sampler);
+            fds.push(PollFd::new(timer, PollFlags::POLLIN));
+        }
         // Last, so that what programs did before a request is told before its answer.
         sources.push(Source::Socket);
         fds.push(PollFd::new(self.socket.as_fd(), PollFlags::POLLIN));
@@ -146,7 +156,7 @@ impl Agent {
     fn take(&mut self, message: ToGuest) -> io::Result<()> {
         let reply = match message {
             ToGuest::Become(identity) => self.become_node(*identity),
-            ToGuest::Configure => done(self.configure()),
+            ToGuest::Configure => return self.answer_configured(),
             ToGuest::Spawn { program, streams, window } => self.spawn(*program, streams, window),
             ToGuest::Signal { process, signal } => done(self.programs.signal(process, signal)),
             ToGuest::SignalAll { signal } => done(self.signal_all(signal)),
@@ -158,6 +168,7 @@ impl Agent {
                 changes(self.watch.as_mut(), &self.identity.config).map_or_else(Reply::Refused, Reply::Changes)
             }
             ToGuest::CpuWait => self.programs.cpu_wait().map_or_else(Reply::Refused, Reply::CpuWait),
+            ToGuest::EndMeasure => Reply::Measured(self.end_measure()?),
             ToGuest::Stop { grace_ms } => match self.begin_stop(Duration::from_millis(grace_ms)) {
                 // Answered when all programs have ended.
                 Ok(()) => return Ok(()),
@@ -208,6 +219,32 @@ impl Agent {
             Ok(notes) => Reply::Prepared { notes },
             Err(error) => Reply::Refused(error),
         }
+    }
+
+    /// What is measured begins behind the answer, so that this one leaves at the same instant whether anything is or not.
+    fn answer_configured(&mut self) -> io::Result<()> {
+        let reply = done(self.configure());
+        let is_done = reply == Reply::Done;
+        self.socket.send(&FromGuest::Reply(reply))?;
+        self.sampler = self.identity.config.measure.filter(|_| is_done).map(Sampler::begin);
+        Ok(())
+    }
+
+    fn sample(&mut self) -> io::Result<()> {
+        let Some(Ok(sampler)) = &mut self.sampler else { return Ok(()) };
+        sampler.take();
+        sampler.chunk().map_or(Ok(()), |bytes| self.socket.send(&FromGuest::Samples { bytes }))
+    }
+
+    fn end_measure(&mut self) -> io::Result<Measured> {
+        let (rest, measured) = match self.sampler.take() {
+            Some(Ok(sampler)) => sampler.end(),
+            failed => return Ok(Measured::nothing(failed.and_then(Result::err).as_ref())),
+        };
+        for bytes in rest.chunks(LONGEST_CHUNK).map(<[u8]>::to_vec) {
+            self.socket.send(&FromGuest::Samples { bytes })?;
+        }
+        Ok(measured)
     }
 
     fn configure(&mut self) -> Result<(), KernelError> {

@@ -12,6 +12,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::KernelError;
+use crate::measure::Measured;
 use crate::netlink::InterfaceCounters;
 pub use crate::node::protocol::{CpuWait, ProcessId, Program};
 use crate::node::{NetworkChange, NodeConfig};
@@ -103,6 +104,8 @@ pub enum ToGuest {
     Changes,
     /// How long programs ran and waited. Answered by [`Reply::CpuWait`].
     CpuWait,
+    /// End what is measured, and send the last samples. Answered by [`Reply::Measured`].
+    EndMeasure,
     /// End all programs: SIGTERM, then SIGKILL. Answered by [`Reply::Done`].
     Stop {
         /// How long they may take to obey, in milliseconds.
@@ -165,6 +168,12 @@ pub enum FromGuest {
         #[serde(skip)]
         bytes: Vec<u8>,
     },
+    /// What was measured so far: the next part of the stream of samples.
+    Samples {
+        /// Its bytes.
+        #[serde(skip)]
+        bytes: Vec<u8>,
+    },
     /// Neither the program nor a process that inherited the stream can write to it any more.
     OutputEnds {
         /// Of which program.
@@ -223,6 +232,8 @@ pub enum Reply {
     Changes(Vec<NetworkChange>),
     /// Times.
     CpuWait(CpuWait),
+    /// Nothing more is measured.
+    Measured(Measured),
     /// The guest's kernel said no.
     Refused(KernelError),
 }
@@ -260,12 +271,12 @@ impl Wire for ToGuest {
 
 impl Wire for FromGuest {
     fn encode(&self) -> Vec<u8> {
-        encode(self, if let Self::Output { bytes, .. } = self { Some(bytes) } else { None })
+        encode(self, if let Self::Output { bytes, .. } | Self::Samples { bytes } = self { Some(bytes) } else { None })
     }
 
     fn decode(message: &[u8]) -> Result<Self, String> {
         let (mut decoded, tail) = decode(message)?;
-        if let Self::Output { bytes, .. } = &mut decoded {
+        if let Self::Output { bytes, .. } | Self::Samples { bytes } = &mut decoded {
             tail.clone_into(bytes);
         }
         Ok(decoded)
@@ -312,6 +323,7 @@ mod tests {
         let from = [
             FromGuest::Up,
             FromGuest::Output { process, stream: Stream::Error, bytes: vec![7; 70_000] },
+            FromGuest::Samples { bytes: vec![1, 0, 255] },
             FromGuest::Reply(Reply::Refused(KernelError::new("x", 1))),
         ];
         from.iter().for_each(|message| assert_eq!(FromGuest::decode(&message.encode()).as_ref(), Ok(message)));

@@ -1,6 +1,8 @@
 //! A node's init: process 1 of the node. It has one thread, executes nothing itself, and ends when the lab process
 //! goes away, upon which the kernel ends everything else in the node.
 
+mod measuring;
+
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
@@ -22,8 +24,10 @@ use super::watch::{NetworkChange, Watch};
 use super::{configure, inspect, program, routes, socket};
 use crate::clone::leave_other_namespaces;
 use crate::error::{Attempted, KernelError};
+use crate::measure::{MeasureConfig, Measured};
 use crate::netlink::InterfaceCounters;
 use crate::{memory, processors};
+use measuring::Measuring;
 
 /// How long killed processes may take to go. Only one that hangs in the kernel takes longer.
 pub(crate) const KILLED_WITHIN: Duration = Duration::from_secs(1);
@@ -69,6 +73,7 @@ pub(super) struct Agent<'a> {
     watch: Option<Watch>,
     /// In a container, beside processes that are not the lab's.
     joined: Option<Joined>,
+    measuring: Option<Measuring>,
 }
 
 impl<'a> Agent<'a> {
@@ -80,7 +85,7 @@ impl<'a> Agent<'a> {
         joined: Option<Joined>,
     ) -> Self {
         let (outbox, programs) = (Outbox::new(events), Programs::default());
-        Self { config, control, signals, outbox, programs, watch: None, joined }
+        Self { config, control, signals, outbox, programs, watch: None, joined, measuring: None }
     }
 
     /// An agent in a container.
@@ -105,7 +110,7 @@ impl<'a> Agent<'a> {
 
     /// Waits for something to do and does it; false when the lab process is gone.
     fn turn(&mut self, timeout: PollTimeout) -> io::Result<bool> {
-        let (asked, ended, over) = {
+        let (asked, ended, over, sampled) = {
             let writable = if self.outbox.is_empty() { PollFlags::empty() } else { PollFlags::POLLOUT };
             let outbox = self.outbox.socket();
             let mut fds = vec![
@@ -113,6 +118,9 @@ impl<'a> Agent<'a> {
                 PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
                 PollFd::new(outbox.as_fd(), writable),
             ];
+            let timer = self.measuring.as_ref().and_then(Measuring::fd);
+            fds.extend(timer.map(|timer| PollFd::new(timer, PollFlags::POLLIN)));
+            let others_from = fds.len();
             let others = self.joined.iter().flat_map(|joined| &joined.over);
             fds.extend(others.map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)));
             match poll(&mut fds, timeout) {
@@ -120,10 +128,19 @@ impl<'a> Agent<'a> {
                 Err(error) => return Err(error.into()),
             }
             let is_ready = |fd: &PollFd<'_>| fd.any().unwrap_or(false);
-            (is_ready(&fds[0]), is_ready(&fds[1]), fds[3..].iter().any(is_ready))
+            let (own, of_the_container) = fds.split_at(others_from);
+            (
+                is_ready(&own[0]),
+                is_ready(&own[1]),
+                of_the_container.iter().any(is_ready),
+                own.get(3).is_some_and(is_ready),
+            )
         };
         if over {
             return Ok(false);
+        }
+        if let Some(measuring) = self.measuring.as_mut().filter(|_| sampled) {
+            measuring.take();
         }
         if ended {
             while self.signals.read_signal()?.is_some() {}
@@ -153,6 +170,8 @@ impl<'a> Agent<'a> {
                 opened = Some(socket);
                 Reply::Socket
             }),
+            Request::Measure(config) => done(self.measure(config, fds)),
+            Request::EndMeasure => Reply::Measured(self.end_measure()),
             Request::Stop { grace_ms } => done(self.stop(Duration::from_millis(grace_ms))),
             Request::Become(_) => {
                 Reply::Refused(KernelError::new("become a node", 0).with_detail("this is one already"))
@@ -188,6 +207,17 @@ impl<'a> Agent<'a> {
             self.joined.is_none() || self.config.interfaces.iter().any(|interface| interface.name == *name)
         });
         Ok(all)
+    }
+
+    fn measure(&mut self, config: MeasureConfig, fds: Vec<OwnedFd>) -> Result<(), KernelError> {
+        let file = fds.into_iter().next().map(File::from);
+        let file = file.ok_or_else(|| KernelError::new("take samples without a file", libc::EBADF))?;
+        self.measuring = Some(Measuring::begin(config, file)?);
+        Ok(())
+    }
+
+    fn end_measure(&mut self) -> Measured {
+        self.measuring.take().map_or_else(|| Measured::nothing(None), Measuring::end)
     }
 
     fn spawn(&mut self, program: &Program, streams: Vec<OwnedFd>) -> Reply {

@@ -6,6 +6,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::files::FilesConfig;
+use crate::measure::MeasureConfig;
 
 /// What a node is to be.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +42,8 @@ pub struct NodeConfig {
     pub hosts: Option<Hosts>,
     /// What its file system has of its own.
     pub files: FilesConfig,
+    /// What is measured in a node with a kernel of its own from its configuration on; others are asked.
+    pub measure: Option<MeasureConfig>,
 }
 
 /// What a node sees as `/etc/hosts`.

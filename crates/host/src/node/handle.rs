@@ -1,6 +1,7 @@
 //! The lab process's side of a node.
 
 mod errors;
+mod measure;
 mod routes;
 mod signals;
 

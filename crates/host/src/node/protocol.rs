@@ -14,6 +14,7 @@ use super::socket::SocketConfig;
 use super::watch::NetworkChange;
 use crate::error::KernelError;
 use crate::fds::{next_packet, receive_with_fds, send_with_fds};
+use crate::measure::{MeasureConfig, Measured};
 use crate::netlink::InterfaceCounters;
 
 /// A program of a node, numbered from 1 in the order of their starts; never reused.
@@ -67,6 +68,9 @@ pub(crate) enum Request {
     Changes,
     CpuWait,
     Socket(SocketConfig),
+    /// Comes with a descriptor: the file for the samples.
+    Measure(MeasureConfig),
+    EndMeasure,
     Stop {
         grace_ms: u64,
     },
@@ -108,6 +112,7 @@ pub(crate) enum Reply {
     CpuWait(CpuWait),
     /// Comes with a descriptor.
     Socket,
+    Measured(Measured),
     Refused(KernelError),
 }
 

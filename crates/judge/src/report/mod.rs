@@ -8,6 +8,7 @@ mod plots;
 mod port_loss;
 mod simulation;
 mod switches;
+mod tcp;
 mod tunnels;
 
 use crate::{Effects, ExitCode, Punctuality};
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use simulation::{SimReport, SourceRow};
 use std::path::{Path, PathBuf};
 pub use switches::{SwitchRow, TreeRow};
+pub use tcp::TcpReport;
 pub use tunnels::TunnelRow;
 
 /// All that a run found out.
@@ -76,6 +78,9 @@ pub struct Report {
     /// The pictures of the run, in its results folder; none if nothing happened on any link that the engine saw.
     #[serde(default)]
     pub plots: Option<Plots>,
+    /// What was sampled of TCP connections; none if nothing was to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpReport>,
     /// What the run cost; none if it never reached time zero.
     #[serde(default)]
     pub effort: Option<Effort>,

@@ -99,7 +99,7 @@ fn fixed(node: &Node, errors: &mut Errors) -> Vec<([u8; 6], Spanned<String>)> {
 
 /// Errors about settings that nodes of other kinds have.
 pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> {
-    const OF_MACHINES: [&str; 21] = [
+    const OF_MACHINES: [&str; 22] = [
         "vm",
         "stack",
         "memory",
@@ -115,6 +115,7 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
         "container",
         "files",
         "collect",
+        "measure",
         "expose",
         "rules",
         "multihomed",

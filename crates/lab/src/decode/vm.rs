@@ -120,7 +120,7 @@ fn path(key: &str, fields: &Fields<'_>, errors: &mut Errors) -> Option<PathBuf> 
 
 /// Errors about what nobody does in a system that the lab does not get into.
 fn unknown_inside(of_node: &Fields<'_>) -> Vec<Diagnostic> {
-    const INSIDE: [&str; 18] = [
+    const INSIDE: [&str; 19] = [
         "congestion",
         "sysctl",
         "env",
@@ -128,6 +128,7 @@ fn unknown_inside(of_node: &Fields<'_>) -> Vec<Diagnostic> {
         "setup",
         "files",
         "collect",
+        "measure",
         "expose",
         "rules",
         "multihomed",

@@ -237,6 +237,7 @@ impl Plan {
             "container": node.container.as_ref().map(container),
             "files": node.files.iter().map(file).collect::<Vec<_>>(),
             "collect": node.collect,
+            "measure": { "tcp_ns": node.measure.tcp.map(Duration::as_nanos) },
             "expose": node.expose.iter().map(|exposed| json!({ "port": exposed.port, "udp": exposed.udp, "to": exposed.to })).collect::<Vec<_>>(),
             "rules": node.rules.iter().map(|rule| rule_json(node, rule)).collect::<Vec<_>>(),
             "tables": node.tables.iter().map(|route| table_route(node, route)).collect::<Vec<_>>(),

@@ -4,6 +4,7 @@ use super::container::{CONTAINER, CONTAINER_NAME};
 use super::daemons::{CONFIGURATION, DAEMONS};
 use super::files::{COLLECT, FILES};
 use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARIABLE_NAMES};
+use super::measure::MEASURE_KIND;
 use super::rules::RULES;
 use super::services::{DHCP, DNS, FIREWALL, NAT};
 use super::timeline::{COMMAND, READY};
@@ -342,6 +343,12 @@ pub(crate) const NODE: Section = Section {
             "[/var/log/frr/*.log]",
             "Files and folders that are copied to nodes/NODE/ of the results at the end of a run: absolute paths with *, ?, \
              [a-z] and **.",
+        ),
+        Key::new(
+            "measure",
+            MEASURE_KIND,
+            "{tcp: 10 ms}",
+            "What is measured inside it, in the place of what the lab's `measure` says; {} is nothing. Default: as the lab's `measure`.",
         ),
         Key::new(
             "expose",

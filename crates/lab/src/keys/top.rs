@@ -2,6 +2,7 @@
 
 use super::daemons::CONVERGED;
 use super::kinds::{DURATION, NODE_REFERENCE, SHARE, VARIABLE_NAMES};
+use super::measure::MEASURE_KIND;
 use super::multicast::MULTICAST_LIST;
 use super::network::{ADDRESSES, ADDRESSING, LINK};
 use super::node::{NODE, ROUTES};
@@ -185,6 +186,12 @@ pub(crate) const TOP: Section = Section {
             ),
             traffic::KEY,
             capture::KEY,
+            Key::new(
+                "measure",
+                MEASURE_KIND,
+                "{tcp: 10 ms}",
+                "What is measured inside every node that runs programs, unless the node says otherwise. Default: nothing.",
+            ),
             Key::new(
                 "expect",
                 Kind::List { items: &Kind::Text("\\S"), least: 0, most: None },

@@ -1,8 +1,8 @@
 use super::*;
 use crate::keys::{
     ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DHCP, DIRECTION, DOWN, DRAWN, END, FILE, FLAP_ENTRY,
-    FORWARD, HEAL, IPTABLES, KILL, LINK, LOG, MOVE, MULTICAST, NAT, NODE, PARTITION, PAUSE, RAMP, RAMP_ENTRY, READY,
-    REBOOT, RESTART, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
+    FORWARD, HEAL, IPTABLES, KILL, LINK, LOG, MEASURE, MOVE, MULTICAST, NAT, NODE, PARTITION, PAUSE, RAMP, RAMP_ENTRY,
+    READY, REBOOT, RESTART, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -50,7 +50,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
             format!("clock: virtual\nnodes: {{client: {{cpu: {{branch: 1 ns, {pair}}}}}}}\n")
         }
         "cpu" => format!("clock: virtual\nnodes: {{client: {{cpu: {{{pair}}}}}}}\n"),
-        "clock" | "bounds" | "addresses" => format!("{network}{}: {{{pair}}}\n", section.name),
+        "clock" | "bounds" | "addresses" | "measure" => format!("{network}{}: {{{pair}}}\n", section.name),
         "link" if key.name == "vlans" => {
             format!(
                 "nodes: {{client: {{}}, s1: {{kind: switch}}}}\nlinks: {{access: {{ends: [client, s1], {pair}}}}}\n"
@@ -249,7 +249,8 @@ fn every_example_is_decoded_and_valid() {
         &RULE,
         &crate::capture::SECTION,
     ];
-    let machine = [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED, &IPTABLES, &NAT, &FORWARD, &DHCP];
+    let machine =
+        [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED, &IPTABLES, &MEASURE, &NAT, &FORWARD, &DHCP];
     let timeline = [
         &SETUP,
         &DRAWN,

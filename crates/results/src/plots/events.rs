@@ -160,6 +160,19 @@ impl Log {
         Marks { others: count - shown.len(), shown }
     }
 
+    /// Those that matter for what is in a node: what the lab file marks, then programs as long as there is room.
+    pub(super) fn marks_of_all(&self) -> Marks<'_> {
+        let of = |wanted: fn(&What) -> Option<&str>| {
+            self.events.iter().filter_map(move |event| Some((event.seconds, wanted(&event.what)?)))
+        };
+        let own = of(|what| if let What::Mark(text) = what { Some(text) } else { None });
+        let programs = of(|what| if let What::Program(text) = what { Some(text) } else { None });
+        let all: Vec<(f64, &str)> = own.chain(programs).collect();
+        let mut shown: Vec<(f64, &str)> = all.iter().take(MOST_MARKS).copied().collect();
+        shown.sort_by(|one, other| one.0.total_cmp(&other.0));
+        Marks { others: all.len() - shown.len(), shown }
+    }
+
     /// From when on which rate is described for a pipe, beginning at zero.
     pub(super) fn rates(&self, subject: &Subject) -> Vec<(f64, Option<u64>)> {
         let mut rates = vec![(0.0, subject.rate)];

@@ -6,6 +6,7 @@ mod events;
 mod page;
 mod picture;
 mod samples;
+mod tcp;
 #[cfg(test)]
 mod tests;
 
@@ -100,5 +101,6 @@ fn draw_subjects(
         let path = plots.join(subject.file());
         fs::write(&path, picture::draw(subject, traffic, &log)).map_err(RunError::results(&path))?;
     }
+    tcp::draw_all(folder, &log)?;
     Ok(Some(Plots { page: PAGE.into(), pictures: chosen.iter().map(Subject::file).collect(), busy: count }))
 }

@@ -1,6 +1,6 @@
 //! The page with all pictures: one HTML file without anything from elsewhere.
 
-use super::{FOLDER, PAGE, Plots};
+use super::{FOLDER, PAGE, Plots, tcp};
 use crate::{graph, regular};
 use netloom_judge::RunError;
 use std::fmt::Write;
@@ -41,11 +41,24 @@ pub(super) fn write(folder: &Path, lab: &str, plots: &Plots) -> Result<(), RunEr
         let alt = escaped(name.trim_end_matches(".svg"));
         writeln!(text, "<figure><img src=\"{}\" alt=\"{alt}\"></figure>", escaped(name)).expect("writing to a string");
     }
+    for name in of_connections(folder) {
+        let alt = escaped(name.trim_end_matches(".svg"));
+        writeln!(text, "<figure><img src=\"{}\" alt=\"{alt}\"></figure>", escaped(&name)).expect("writing to a string");
+    }
     fs::write(&path, text).map_err(RunError::results(&path))
 }
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// The pictures of TCP connections; none if there are none.
+fn of_connections(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder.join(FOLDER).join(tcp::FOLDER)).into_iter().flatten().flatten();
+    let names = entries.map(|entry| format!("{}/{}", tcp::FOLDER, entry.file_name().to_string_lossy()));
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".svg")).collect();
+    names.sort();
+    names
 }
 
 /// The pictures of the sources of a simulation, which are drawn when it is over and only then.

@@ -12,13 +12,13 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// In pixels; SVG scales it.
-const WIDTH: u32 = 900;
-const TITLE: u32 = 34;
+pub(super) const WIDTH: u32 = 900;
+pub(super) const TITLE: u32 = 34;
 const MARK_NUMBERS: u32 = 16;
 const HEADING: u32 = 20;
 const LARGE: u32 = 210;
 const SMALL: u32 = 120;
-const TIMES: u32 = 40;
+pub(super) const TIMES: u32 = 40;
 const MARK_LINE: u32 = 17;
 /// Numbers of marks that are closer than this would overlap.
 const APART: i32 = 20;
@@ -38,7 +38,7 @@ pub(super) fn draw(subject: &Subject, traffic: &Traffic, log: &Log) -> String {
     let curves = Curves { spans: &traffic.spans, rates: &rates, end };
     let panels = curves.panels();
     let plots: u32 = panels.iter().map(|(panel, _)| panel.height()).sum();
-    let list = MARK_LINE * marks.lines();
+    let list = marks_height(&marks);
     let height = TITLE + MARK_NUMBERS + plots + TIMES + list + 6;
     drawn((WIDTH, height), |whole| {
         let (top, mut rest) = whole.split_vertically(TITLE);
@@ -62,7 +62,7 @@ pub(super) fn draw(subject: &Subject, traffic: &Traffic, log: &Log) -> String {
 }
 
 /// Where texts begin.
-const LEFT: i32 = 92;
+pub(super) const LEFT: i32 = 92;
 
 /// A part of the picture.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -244,7 +244,7 @@ fn throughput(span: &Span) -> f64 {
 }
 
 /// What the colours of a panel mean, in one line above it.
-fn legend(area: &Area<'_>, heading: &Heading) -> Drawn {
+pub(super) fn legend(area: &Area<'_>, heading: &Heading) -> Drawn {
     let mut left = LEFT;
     for (colour, text) in heading {
         area.draw(&Rectangle::new([(left, 7), (left + 16, 13)], colour.filled()))?;
@@ -255,7 +255,7 @@ fn legend(area: &Area<'_>, heading: &Heading) -> Drawn {
 }
 
 /// A dashed line at each mark.
-fn lines(chart: &mut Chart<'_, '_>, marks: &Marks<'_>, top: f64) -> Drawn {
+pub(super) fn lines(chart: &mut Chart<'_, '_>, marks: &Marks<'_>, top: f64) -> Drawn {
     for (seconds, _) in &marks.shown {
         let line = [(*seconds, 0.0), (*seconds, top)];
         chart.draw_series(DashedLineSeries::new(line, 4, 3, BLACK.mix(0.7).stroke_width(1)))?;
@@ -264,7 +264,7 @@ fn lines(chart: &mut Chart<'_, '_>, marks: &Marks<'_>, top: f64) -> Drawn {
 }
 
 /// The numbers of the marks above the first panel; those of neighbours share one place.
-fn mark_numbers(area: &Area<'_>, chart: &Chart<'_, '_>, marks: &Marks<'_>) -> Drawn {
+pub(super) fn mark_numbers(area: &Area<'_>, chart: &Chart<'_, '_>, marks: &Marks<'_>) -> Drawn {
     let mut groups: Vec<(i32, usize, usize)> = Vec::new();
     for (number, (seconds, _)) in (1..).zip(&marks.shown) {
         let (x, _) = chart.backend_coord(&(*seconds, 0.0));
@@ -282,7 +282,7 @@ fn mark_numbers(area: &Area<'_>, chart: &Chart<'_, '_>, marks: &Marks<'_>) -> Dr
 }
 
 /// What the numbers mean, in two columns.
-fn mark_list(area: &Area<'_>, marks: &Marks<'_>) -> Drawn {
+pub(super) fn mark_list(area: &Area<'_>, marks: &Marks<'_>) -> Drawn {
     let rows = marks.shown.len().div_ceil(2);
     let entries = (1..).zip(&marks.shown).map(|(number, (seconds, text))| {
         // Nanoseconds after time zero; no run lasts for centuries.
@@ -301,6 +301,11 @@ fn mark_list(area: &Area<'_>, marks: &Marks<'_>) -> Drawn {
         area.draw(&Text::new(text, at, ("sans-serif", 13).into_font().color(&GREY)))?;
     }
     Ok(())
+}
+
+/// How high the list of marks is, in pixels.
+pub(super) fn marks_height(marks: &Marks<'_>) -> u32 {
+    MARK_LINE * marks.lines()
 }
 
 impl Marks<'_> {

@@ -3,9 +3,11 @@
 use super::{Begun, LabNode};
 use ipnet::IpNet;
 use netloom_guest::node::{KernelNode, ProcessorUse};
+use netloom_host::measure::{MeasureConfig, Measured};
 use netloom_host::netlink::InterfaceCounters;
 use netloom_host::node::{NetworkChange, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
 use netloom_units::Instant;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -81,6 +83,16 @@ impl LabNode for KernelNode {
 
     fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
         Self::network_changes(self)
+    }
+
+    fn begin_measure(&mut self, _config: &MeasureConfig, file: File) -> Result<(), NodeError> {
+        // It measures from its configuration on, since to ask it would take lab time.
+        self.keep_samples(file);
+        Ok(())
+    }
+
+    fn end_measure(&mut self) -> Result<Option<(Measured, Option<Instant>)>, NodeError> {
+        Self::end_measure(self).map(Some)
     }
 
     fn console(&self) -> Option<io::Result<OwnedFd>> {

@@ -2,8 +2,11 @@
 
 use super::{Begun, LabNode};
 use ipnet::IpNet;
+use netloom_host::measure::{MeasureConfig, Measured};
 use netloom_host::netlink::{Home, InterfaceCounters};
 use netloom_host::node::{NetworkChange, Node, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
+use netloom_units::Instant;
+use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -90,6 +93,14 @@ impl LabNode for Node {
 
     fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
         Self::network_changes(self)
+    }
+
+    fn begin_measure(&mut self, config: &MeasureConfig, file: File) -> Result<(), NodeError> {
+        Self::begin_measure(self, config, &file)
+    }
+
+    fn end_measure(&mut self) -> Result<Option<(Measured, Option<Instant>)>, NodeError> {
+        Self::end_measure(self).map(|measured| Some((measured, None)))
     }
 
     fn next_event(&mut self) -> Option<NodeEvent> {

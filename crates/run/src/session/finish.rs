@@ -108,6 +108,7 @@ impl Session<'_> {
         report.switches = SwitchRow::of_plan(&self.context.job.plan, &last.switches);
         report.tunnels = TunnelRow::of_plan(&self.context.job.plan, &last.engine.tunnels, play.zero);
         (report.expectations, report.figures) = self.expectations(last, &play.first);
+        report.tcp = self.measuring.end(&mut self.context, &mut self.programs, play.zero)?;
         let nodes = self.context.job.plan.nodes.iter().map(|node| node.name.as_str());
         report.effort = Some(play.spent.effort(self.context.job.plan.clock, nodes));
         report.losses = self.context.links.port_losses(last)?;

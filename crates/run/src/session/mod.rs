@@ -7,6 +7,7 @@ mod appointments;
 mod carriers;
 mod context;
 mod finish;
+mod measuring;
 mod programs;
 mod requests;
 mod sources;
@@ -27,6 +28,8 @@ use crate::virtual_time::{EndOfTime, IMPATIENCE};
 use appointments::{FIRST_OF_TIMELINE, TIME_ZERO};
 use carriers::Carriers;
 use context::Context;
+use measuring::Measuring;
+pub(crate) use measuring::of_node as measured_in;
 use netloom_control::{ClientId, Server};
 use netloom_dataplane::Snapshot;
 use netloom_fabric::TapId;
@@ -74,6 +77,7 @@ pub(crate) struct Session<'a> {
     windows: BTreeMap<Duration, Vec<Mark>>,
     queues: QueueWatches,
     silence: Silence,
+    measuring: Measuring,
     /// Behind the nodes, which speak to their kernels through it.
     _pump: Option<Pump>,
     _claims: Vec<Claim>,
@@ -126,6 +130,7 @@ impl<'a> Session<'a> {
             windows: BTreeMap::new(),
             queues: QueueWatches::of(&job.plan),
             silence: Silence::default(),
+            measuring: Measuring::default(),
             _pump: pump,
             _claims: claims,
             context: Context {
@@ -146,7 +151,7 @@ impl<'a> Session<'a> {
     pub(crate) fn live(mut self) -> (i32, bool) {
         self.programs.await_first(&self.context);
         self.programs.show_ways(&mut self.context);
-        let played = self.turn_until_stopped();
+        let played = self.begin_measuring().and_then(|()| self.turn_until_stopped());
         let stopped = played.or_else(|error| {
             let why = self.why(error);
             self.stop(why)?;
@@ -162,6 +167,11 @@ impl<'a> Session<'a> {
         };
         guard.last_words(&last);
         (code, guard_is_alive)
+    }
+
+    fn begin_measuring(&mut self) -> Result<(), RunError> {
+        self.measuring = Measuring::begin(&self.context, &mut self.programs)?;
+        Ok(())
     }
 
     /// Why the lab ends after this error. Where time does not go on any more, no program can be asked to end, and no

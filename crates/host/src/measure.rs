@@ -1,0 +1,34 @@
+//! What is measured inside a node while its programs run: the state of its TCP connections.
+//!
+//! A node's first process takes the samples by a timer of the node's clock, so that no message is needed for one. They go to a file as a
+//! [stream](TcpStream) of entries, in which a connection whose figures are what they were at the sample before has none. Memory is
+//! bounded: what has been written down is handed on, and of too many connections or rows the rest is left out and counted.
+
+mod sampler;
+mod stream;
+mod tcp;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use sampler::Sampler;
+pub use stream::{Finding, TcpStream};
+pub use tcp::{TcpSample, columns};
+
+/// What is to be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeasureConfig {
+    /// How long after a sample of TCP connections the next one is due, in nanoseconds of the node's clock; not 0.
+    pub tcp_ns: u64,
+    /// Whether a sample's instant is read from the clock, rather than when it was due: in virtual time reading it takes time, and no
+    /// sample is late.
+    pub reads_clock: bool,
+}
+
+/// The end of measuring.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measured {
+    /// What the node's clock shows now, by which samples have their times, in nanoseconds.
+    pub clock_ns: u64,
+    /// Why there are no samples, or no more; none if nothing went wrong.
+    pub failure: Option<String>,
+}

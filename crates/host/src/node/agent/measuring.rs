@@ -1,0 +1,50 @@
+//! Samples on their way into a file.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::BorrowedFd;
+
+use crate::error::{Attempted, KernelError};
+use crate::measure::{MeasureConfig, Measured, Sampler};
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Measuring {
+    sampler: Sampler,
+    file: File,
+    /// Why the file takes no more.
+    failure: Option<KernelError>,
+}
+
+impl Measuring {
+    /// Begins to take samples, which go to `file`.
+    pub(super) fn begin(config: MeasureConfig, file: File) -> Result<Self, KernelError> {
+        Ok(Self { sampler: Sampler::begin(config)?, file, failure: None })
+    }
+
+    /// Readable when there is something to do.
+    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.sampler.fd().filter(|_| self.failure.is_none())
+    }
+
+    pub(super) fn take(&mut self) {
+        self.sampler.take();
+        if let Some(chunk) = self.sampler.chunk() {
+            self.write(&chunk);
+        }
+    }
+
+    fn write(&mut self, chunk: &[u8]) {
+        let written = self.file.write_all(chunk).attempted(|| "write samples");
+        self.failure = self.failure.take().or(written.err());
+    }
+
+    pub(super) fn end(mut self) -> Measured {
+        let (rest, measured) = self.sampler.end();
+        if self.failure.is_none() {
+            self.failure = self.file.write_all(&rest).attempted(|| "write samples").err();
+        }
+        let failure = self.failure.map(|error| error.to_string());
+        Measured { failure: failure.or(measured.failure), ..measured }
+    }
+}

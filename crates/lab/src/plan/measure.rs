@@ -1,0 +1,18 @@
+use netloom_units::Duration;
+
+/// What is measured inside a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeasurePlan {
+    /// How long after a sample of its TCP connections the next one is taken; none: there are no samples.
+    pub tcp: Option<Duration>,
+}
+
+impl MeasurePlan {
+    /// The shortest time between two samples: a look at a machine's connections takes a tenth of it, if they are many.
+    pub const LEAST: Duration = Duration::from_millis(1);
+
+    /// Whether there is anything to measure.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}

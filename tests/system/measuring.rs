@@ -1,0 +1,127 @@
+//! What is measured inside nodes.
+
+use crate::bed::{Bed, User};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// A transfer over a bottleneck.
+const LAB: &str = "
+name: measured
+CLOCK
+duration: 3 s
+nodes: {client: {congestion: ALGORITHM}, server: {measure: {}}}
+links: {bottleneck: {ends: [client, server], rate: 10 Mbit/s, delay: 10 ms, queue: 40 packets}}
+MEASURE
+capture: [bottleneck]
+timeline:
+  - {on: server, run: iperf3 -s, service: true, ready: {tcp: 5201}, as: sink}
+  - {at: 100 ms, on: client, run: iperf3 -c server -t 20, as: transfer, may_fail: true}
+";
+
+fn lab(clock: &str, measure: &str, algorithm: &str) -> String {
+    LAB.replace("CLOCK", clock).replace("MEASURE", measure).replace("ALGORITHM", algorithm)
+}
+
+/// The rows of `tcp.csv`, each with its columns by name.
+fn rows(folder: &Path) -> Vec<BTreeMap<String, String>> {
+    let text = fs::read_to_string(folder.join("tcp.csv")).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned));
+    let names: Vec<String> = lines.next().unwrap().collect();
+    lines.map(|line| names.iter().cloned().zip(line).collect()).collect()
+}
+
+/// Checks what must be true of the transfer's samples, whatever the clock.
+fn check(bed: &Bed, algorithm: &str) {
+    let folder = bed.latest("measured");
+    let all = rows(&folder);
+    assert!(all.iter().all(|row| row["node"] == "client"), "only that node is measured");
+    let sent = |row: &BTreeMap<String, String>| row["bytes_sent"].parse::<u64>().unwrap();
+    let most = all.iter().max_by_key(|row| sent(row)).unwrap()["connection"].clone();
+    let transfer: Vec<_> = all.iter().filter(|row| row["connection"] == most).collect();
+    assert!(transfer.len() > 100, "{} rows", transfer.len());
+    let time = |row: &BTreeMap<String, String>| row["time_s"].parse::<f64>().unwrap();
+    assert!(transfer.is_sorted_by(|one, next| time(one) < time(next) && sent(one) <= sent(next)));
+    assert!(time(transfer[0]) > 0.1 && time(transfer.last().unwrap()) < 3.5);
+    let last = transfer.last().unwrap();
+    assert!(last["remote"].ends_with(":5201") && last["congestion"] == algorithm, "{last:?}");
+    // Twice the link's delay, and what the kernel's clock does not show.
+    let least: u64 = last["min_rtt_us"].parse().unwrap();
+    assert!((19_990..60_000).contains(&least), "{least}");
+    let rates = transfer.iter().filter_map(|row| row["delivery_rate_bits_per_second"].parse::<u64>().ok());
+    assert!(rates.max().unwrap() > 5_000_000);
+    assert_eq!(!last["bbr_bandwidth_bits_per_second"].is_empty(), algorithm == "bbr");
+    let report = bed.json("measured", "report.json");
+    assert_eq!(report["tcp"]["rows"], all.len());
+    let picture = fs::read_to_string(folder.join(format!("plots/tcp/client-{most}.svg"))).unwrap();
+    assert!(picture.contains("congestion window") && picture.contains(algorithm), "{picture}");
+    assert!(fs::read_to_string(folder.join("plots/index.html")).unwrap().contains(&format!("tcp/client-{most}.svg")));
+}
+
+#[test]
+fn tcp_is_sampled_in_namespaces() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        // What a kernel allows namespaces is the machine's matter.
+        let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
+        bed.write("lab.yaml", &lab("", "measure: {tcp: 10 ms}", allowed.trim()));
+        bed.netloom(&["run", "lab.yaml", "-q"]);
+        check(&bed, allowed.trim());
+        bed.assert_nothing_is_left("measured");
+        // A folder of samples has no names, and so nothing of it stays.
+        let names = fs::read_dir(bed.latest("measured")).unwrap().flatten().map(|entry| entry.file_name());
+        assert!(names.into_iter().all(|name| !name.to_string_lossy().starts_with(".tmp")));
+    }
+}
+
+#[test]
+fn tcp_is_sampled_in_kernels_of_dilated_time() {
+    let bed = Bed::with_kernel(User::Own);
+    bed.write("lab.yaml", &lab("clock: {dilation: 3}", "measure: {tcp: 10 ms}", "bbr"));
+    bed.netloom(&["run", "lab.yaml", "-q"]);
+    check(&bed, "bbr");
+}
+
+/// The packets of a capture by interface: instants in nanoseconds, and bytes.
+fn packets(path: &Path) -> BTreeMap<u32, Vec<(u64, Vec<u8>)>> {
+    const ENHANCED_PACKET: u32 = 6;
+    let bytes = fs::read(path).unwrap();
+    let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let (mut all, mut at) = (BTreeMap::<u32, Vec<_>>::new(), 0);
+    while at < bytes.len() {
+        if number(at) == ENHANCED_PACKET {
+            let time = u64::from(number(at + 12)) << 32 | u64::from(number(at + 16));
+            let length = number(at + 20) as usize;
+            all.entry(number(at + 8)).or_default().push((time, bytes[at + 28..at + 28 + length].to_vec()));
+        }
+        at += number(at + 4) as usize;
+    }
+    all
+}
+
+/// A timer of a kernel goes off up to 256 ns later if the kernel was awake when it was set at another instant, and what a program
+/// does while a sample is taken is a microsecond later: that is all.
+#[test]
+fn in_virtual_time_samples_leave_all_packets_as_they_are() {
+    const NEAR: u64 = 20_000;
+    let bed = Bed::with_kernel(User::Own);
+    let captures = ["", "measure: {tcp: 10 ms}"].map(|measure| {
+        bed.write("lab.yaml", &lab("clock: virtual", measure, "cubic"));
+        bed.netloom(&["run", "lab.yaml", "-q"]).expect_code(0);
+        packets(&bed.latest("measured").join("captures/bottleneck.pcapng"))
+    });
+    check(&bed, "cubic");
+    let [without, with] = &captures;
+    assert_eq!(without.keys().collect::<Vec<_>>(), with.keys().collect::<Vec<_>>());
+    for (interface, expected) in without {
+        let found = &with[interface];
+        // Programs are stopped at the end, and whatever is on its way then.
+        let until = expected[0].0 + 2_900_000_000;
+        let count = expected.iter().take_while(|(at, _)| *at < until).count();
+        assert!(count > 1_000, "{count}");
+        for (place, (one, other)) in expected.iter().zip(found).take(count).enumerate() {
+            assert!(one.0.abs_diff(other.0) < NEAR, "interface {interface}, packet {place}: {} and {}", one.0, other.0);
+            assert_eq!(one.1, other.1, "interface {interface}, packet {place}");
+        }
+    }
+}
