@@ -125,3 +125,33 @@ fn in_virtual_time_samples_leave_all_packets_as_they_are() {
         }
     }
 }
+
+/// curl writes down the keys of a connection, and a script stands for a program that writes qlog files.
+#[test]
+fn keys_and_qlog_files_are_collected() {
+    const SERVE: &str = "openssl req -x509 -newkey rsa:2048 -nodes -keyout /tmp/key -out /tmp/cert -subj /CN=server 2> /tmp/log; \
+                         exec openssl s_server -accept 4433 -key /tmp/key -cert /tmp/cert -www -quiet";
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("serve.sh", SERVE);
+        bed.write("ask.sh", "curl -sk -o /dev/null https://server:4433/ && echo {} > $QLOGDIR/1.qlog\n");
+        bed.write(
+            "lab.yaml",
+            "
+name: secrets
+nodes: {client: {}, server: {root: overlay, measure: {}}}
+links: {access: {ends: [client, server], delay: 1 ms}}
+measure: {tls_keys: true, qlog: true}
+timeline:
+  - {on: server, run: sh serve.sh, service: true, ready: {tcp: 4433}}
+  - {on: client, run: sh ask.sh}
+",
+        );
+        bed.netloom(&["run", "lab.yaml", "-q"]).expect_code(0);
+        let node = bed.latest("secrets").join("nodes/client/run");
+        let keys = fs::read_to_string(node.join("tls-keys/keys.log")).unwrap();
+        assert!(keys.contains("CLIENT_TRAFFIC_SECRET_0 "), "{keys}");
+        assert_eq!(fs::read_to_string(node.join("qlog/1.qlog")).unwrap(), "{}\n");
+        bed.assert_nothing_is_left("secrets");
+    }
+}

@@ -14,6 +14,7 @@ mod external;
 mod firewall;
 mod images;
 mod internet;
+mod measure;
 mod moves;
 mod names;
 mod nat;
@@ -324,9 +325,11 @@ fn node_plans(
     devices: impl Iterator<Item = (Option<SwitchPlan>, Option<ExternalPlan>)>,
     ways: impl Iterator<Item = (Vec<RoutePlan>, Arc<[NamePlan]>)>,
 ) -> impl Iterator<Item = NodePlan> {
-    nodes.into_iter().zip(stacks).zip(devices).zip(ways).map(move |(((node, stack), device), (routes, names))| {
+    nodes.into_iter().zip(stacks).zip(devices).zip(ways).map(move |(((mut node, stack), device), (routes, names))| {
+        let measured = node.measured(measure);
+        measure::furnish(&mut node, measured);
         NodePlan {
-            measure: node.measured(measure),
+            measure: measured,
             name: node.name.value,
             kind: node.kind,
             stack: *stack,

@@ -516,3 +516,20 @@ fn files_that_the_lab_file_names_are_known_once() {
     let lab = netloom_lab::parse(&text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}"));
     assert_eq!(lab.plan.files, [golden, traces].map(std::path::PathBuf::from));
 }
+
+/// `measure` of the lab, and what a node says instead.
+#[test]
+fn programs_are_told_to_write_keys_and_qlog_files() {
+    let plan = plan(
+        "nodes: {a: {env: {QLOGDIR: /mine}}, b: {measure: {}}, r: {kind: switch}}
+links: {l: {ends: [a, r]}, m: {ends: [b, r]}}
+measure: {tls_keys: true, qlog: true}
+",
+    );
+    let [a, b] = ["a", "b"].map(|name| node(&plan, name));
+    let env = [("QLOGDIR", "/mine"), ("SSLKEYLOGFILE", "/run/tls-keys/keys.log")];
+    assert_eq!(a.env, env.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    assert_eq!(a.collect, ["/run/tls-keys"]);
+    assert!(a.overlay && a.files.len() == 1 && a.files[0].target.as_os_str() == "/run/tls-keys");
+    assert!(!b.overlay && b.env.is_empty() && b.collect.is_empty() && b.files.is_empty());
+}

@@ -5,14 +5,18 @@ use crate::errors::Errors;
 use crate::fields::Fields;
 use crate::keys::MEASURE;
 use crate::plan::MeasurePlan;
-use crate::scalar::positive_duration;
+use crate::scalar::{flag, positive_duration};
 use crate::yaml::Node;
 use netloom_units::Duration;
 
 /// None after an error was noted.
 pub(super) fn measure(node: &Node, errors: &mut Errors) -> Option<MeasurePlan> {
     let fields = Fields::open(node, &MEASURE, errors)?;
-    Some(MeasurePlan { tcp: fields.read("tcp", interval, errors) })
+    Some(MeasurePlan {
+        tcp: fields.read("tcp", interval, errors),
+        tls_keys: fields.read("tls_keys", flag, errors).unwrap_or_default(),
+        qlog: fields.read("qlog", flag, errors).unwrap_or_default(),
+    })
 }
 
 fn interval(node: &Node) -> Result<Duration, Diagnostic> {

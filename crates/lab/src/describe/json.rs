@@ -6,8 +6,8 @@ use super::vm::vm;
 use crate::models;
 use crate::plan::{
     Action, Argv, CapturePlan, Clock, Cpus, Direction, EndPlan, Event, FileContents, FilePlan, GroupPlan,
-    InterfacePlan, LinkPlan, NodePlan, Plan, ReadyWhen, RoutePlan, RulePlan, RunCommand, Shards, TableRoutePlan,
-    TrafficPlan, Whose,
+    InterfacePlan, LinkPlan, MeasurePlan, NodePlan, Plan, ReadyWhen, RoutePlan, RulePlan, RunCommand, Shards,
+    TableRoutePlan, TrafficPlan, Whose,
 };
 use crate::traffic;
 use crate::yaml::{yaml_value, yaml_value_with_list};
@@ -237,7 +237,7 @@ impl Plan {
             "container": node.container.as_ref().map(container),
             "files": node.files.iter().map(file).collect::<Vec<_>>(),
             "collect": node.collect,
-            "measure": { "tcp_ns": node.measure.tcp.map(Duration::as_nanos) },
+            "measure": measured(&node.measure),
             "expose": node.expose.iter().map(|exposed| json!({ "port": exposed.port, "udp": exposed.udp, "to": exposed.to })).collect::<Vec<_>>(),
             "rules": node.rules.iter().map(|rule| rule_json(node, rule)).collect::<Vec<_>>(),
             "tables": node.tables.iter().map(|route| table_route(node, route)).collect::<Vec<_>>(),
@@ -485,6 +485,10 @@ pub fn settings_of(config: &PipeConfig) -> Map<String, Value> {
 
 fn keys(all: Vec<(&'static str, String)>) -> Value {
     written(all).into()
+}
+
+fn measured(measure: &MeasurePlan) -> Value {
+    json!({ "tcp_ns": measure.tcp.map(Duration::as_nanos), "tls_keys": measure.tls_keys, "qlog": measure.qlog })
 }
 
 fn written(all: Vec<(&'static str, String)>) -> Map<String, Value> {

@@ -5,6 +5,10 @@ use netloom_units::Duration;
 pub struct MeasurePlan {
     /// How long after a sample of its TCP connections the next one is taken; none: there are no samples.
     pub tcp: Option<Duration>,
+    /// Whether its programs are told to write down the keys of their TLS connections, which are collected.
+    pub tls_keys: bool,
+    /// Whether its programs are told to write qlog files, which are collected.
+    pub qlog: bool,
 }
 
 impl MeasurePlan {
