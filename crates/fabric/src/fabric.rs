@@ -7,9 +7,9 @@ mod devices;
 use crate::entry::{Entry, entries};
 use crate::transit::Transit;
 use crate::wakes::Wakes;
-use crate::{Delivery, PipeId, PipeSpec, PortId};
+use crate::{Delivery, PipeId, PipeSpec, Place, PortId};
 use alloc::{sync::Arc, vec::Vec};
-use netloom_link::{Departure, DropLog, Pipe, PipeChange, PipeCounters};
+use netloom_link::{Departure, DropLog, Note, Pipe, PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Instant, Seed};
 
@@ -28,6 +28,8 @@ pub struct Fabric {
     entries: Vec<Entry>,
     wakes: Wakes,
     drop_log: DropLog,
+    /// What its pipes are in the whole whose shard this is; none if it is the whole.
+    places: Option<Vec<Place>>,
     transit: Transit,
 }
 
@@ -46,6 +48,7 @@ impl Fabric {
             entries: entries(specs),
             wakes: Wakes::new(specs.len()),
             drop_log: DropLog::new(),
+            places: None,
             transit: Transit::new(specs, &[]),
         };
         // Pipes with cross traffic have something to do from the beginning.
@@ -63,7 +66,7 @@ impl Fabric {
             return Err((UnknownPort(port), packet));
         };
         let packet = if is_shared { self.originate(port, packet) } else { packet };
-        self.pipes[id.0 as usize].push(now, packet, &mut self.drop_log);
+        self.pipes[id.0 as usize].push(now, packet, self.drop_log.of(id.0));
         self.reschedule(id);
         Ok(())
     }
@@ -92,7 +95,7 @@ impl Fabric {
                 continue;
             }
             // Asked at its own instant, a pipe answers a late driver as it would have answered a punctual one.
-            if let Some(departure) = self.pipes[index].pop(wake, &mut self.drop_log) {
+            if let Some(departure) = self.pipes[index].pop(wake, self.drop_log.of(id.0)) {
                 self.leave(id, departure, &mut sink);
             }
             self.reschedule(id);
@@ -120,7 +123,7 @@ impl Fabric {
     /// # Panics
     /// If there is no such pipe.
     pub fn change(&mut self, now: Instant, id: PipeId, change: &PipeChange) {
-        self.pipes[id.0 as usize].change(now, change, &mut self.drop_log);
+        self.pipes[id.0 as usize].change(now, change, self.drop_log.of(id.0));
         self.reschedule(id);
         if let Some(state) = &change.state {
             self.notice(now, id);
@@ -133,7 +136,7 @@ impl Fabric {
     /// # Panics
     /// If there is no such pipe.
     pub fn set_up(&mut self, now: Instant, id: PipeId, up: bool) {
-        self.pipes[id.0 as usize].set_up(now, up, &mut self.drop_log);
+        self.pipes[id.0 as usize].set_up(now, up, self.drop_log.of(id.0));
         self.reschedule(id);
         self.notice(now, id);
     }
@@ -143,7 +146,7 @@ impl Fabric {
     /// # Panics
     /// If there is no such pipe.
     pub fn unplug(&mut self, now: Instant, id: PipeId) {
-        self.pipes[id.0 as usize].unplug(now, &mut self.drop_log);
+        self.pipes[id.0 as usize].unplug(now, self.drop_log.of(id.0));
         self.reschedule(id);
         self.notice(now, id);
     }
@@ -151,6 +154,29 @@ impl Fabric {
     /// What each pipe has counted, in order of ids.
     pub fn counters(&self) -> impl Iterator<Item = &PipeCounters> {
         self.pipes.iter().map(Pipe::counters)
+    }
+
+    /// From now on notes are taken of all that happens to packets in pipes, or none any more. What is inside a pipe when it
+    /// begins is noted from there on.
+    pub fn take_notes(&mut self, wanted: bool) {
+        self.drop_log.take_notes(wanted);
+    }
+
+    /// The notes since this was asked last; they have the ids of their pipes as numbers, those in the whole if this is a shard of
+    /// one. Those of one pipe are in the order in which things happened; of several, in any order.
+    pub fn notes(&mut self) -> impl Iterator<Item = Note> + '_ {
+        let Self { drop_log, places, .. } = self;
+        drop_log.notes().filter_map(|note| match places.as_ref().map(|places| places[note.pipe as usize]) {
+            None => Some(note),
+            Some(Place::Own(pipe)) => Some(Note { pipe: pipe.0, ..note }),
+            // The shard that has the pipe notes all of it.
+            Some(Place::Inlet(_)) => None,
+        })
+    }
+
+    /// It is a shard, whose pipes are these in the whole.
+    pub(crate) fn with_places(self, places: Vec<Place>) -> Self {
+        Self { places: Some(places), ..self }
     }
 
     /// The packets that were dropped since [`Fabric::recycle`] was called.

@@ -15,6 +15,7 @@ mod hub;
 mod mtu;
 mod passage;
 mod pipes;
+mod place;
 mod router;
 mod shards;
 mod switch;
@@ -26,8 +27,9 @@ pub use device::DeviceSpec;
 pub use fabric::{Fabric, UnknownPort};
 pub use hub::HubSpec;
 pub use pipes::{Delivery, PipeId, PipeSpec, PortId};
+pub use place::Place;
 pub use router::{GroupRoute, Neighbor, NextHop, RouterCounters, RouterInterface, RouterSpec};
-pub use shards::{Border, Cuts, Partition, Place, Shard, shards};
+pub use shards::{Border, Cuts, Partition, Shard, shards};
 pub use switch::{
     PortRole, PortState, PortTree, PortVlans, SwitchCounters, SwitchPort, SwitchSpec, TreePort, TreeSpec,
 };

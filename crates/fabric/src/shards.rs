@@ -11,7 +11,7 @@ mod partition;
 mod weight;
 
 use crate::device::owners;
-use crate::{DeviceSpec, Fabric, PipeId, PipeSpec, PortId};
+use crate::{DeviceSpec, Fabric, PipeId, PipeSpec, Place, PortId};
 use alloc::vec::Vec;
 use netloom_link::PipeConfig;
 use netloom_units::{Duration, Seed};
@@ -32,15 +32,6 @@ pub struct Shard {
     pub ports: Vec<PortId>,
     /// Its pipes that end at devices of other shards.
     pub borders: Vec<Border>,
-}
-
-/// What a pipe of a shard is in the whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// This pipe.
-    Own(PipeId),
-    /// The end of this pipe, which another shard computes.
-    Inlet(PipeId),
 }
 
 /// The end of a pipe at a device of another shard.
@@ -109,7 +100,7 @@ pub fn shards(seed: Seed, pipes: &[PipeSpec], devices: &[DeviceSpec], partition:
         }
         ports.sort_unstable();
         ports.dedup();
-        let mut fabric = Fabric::new(seed, &own).with_devices(&own, &specs);
+        let mut fabric = Fabric::new(seed, &own).with_devices(&own, &specs).with_places(places[shard].clone());
         for (place, own_place) in places[shard].iter().zip(0..) {
             let is_further = pipes[pipe_of(*place).0 as usize].filter.is_some();
             if matches!(place, Place::Inlet(_)) && is_further {

@@ -1,8 +1,9 @@
 //! What happens to packets before they reach the queue: loss, then corruption, then duplication.
 
+use crate::cause::Cause;
 use crate::corrupt::Corrupt;
 use crate::duplicate::Duplicate;
-use crate::ledger::{Cause, Ledger};
+use crate::ledger::Ledger;
 use crate::loss::Loss;
 use crate::{LossConfig, PipeChange, PipeConfig};
 use alloc::vec::Vec;

@@ -1,48 +1,11 @@
 //! Keeps the books of a pipe: each method is one thing that can happen to a packet.
 
+use crate::cause::Cause;
+use crate::drop_log::{DropLog, Dropped};
+use crate::note::Event;
 use crate::{PipeCounters, Tally};
-use alloc::vec::Vec;
-use core::fmt;
 use netloom_packet::Packet;
 use netloom_units::Instant;
-
-/// A packet that was dropped: for reports, and so that its buffer can be used again.
-#[derive(Debug)]
-pub struct Dropped {
-    /// The packet; a train if all its segments were dropped at once.
-    pub packet: Packet,
-    /// When.
-    pub at: Instant,
-    /// Why.
-    pub cause: Cause,
-}
-
-/// Where dropped packets go.
-pub type DropLog = Vec<Dropped>;
-
-/// Why a packet was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
-    /// The loss model took it.
-    Loss,
-    /// The queue was full.
-    Full,
-    /// The queue's discipline took it though there was room.
-    Early,
-    /// The link was down.
-    Down,
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Loss => "loss",
-            Self::Full => "queue",
-            Self::Early => "early drop",
-            Self::Down => "down",
-        })
-    }
-}
 
 /// Counters to write to, where dropped packets go, and the instant of what happens.
 #[derive(Debug)]
@@ -89,6 +52,7 @@ impl Ledger<'_> {
             Cause::Down => &mut dropped.down,
         }
         .add(&packet);
+        self.drop_log.note(self.now, &packet, || Event::dropped(&packet, cause));
         self.drop_log.push(Dropped { packet, at: self.now, cause });
     }
 
@@ -111,6 +75,7 @@ impl Ledger<'_> {
 
     /// It leaves the pipe.
     pub(crate) fn depart(&mut self, packet: &Packet) {
+        self.drop_log.note(self.now, packet, || Event::Left);
         self.travelling(packet).take(packet);
         let phantom = packet.is_phantom();
         if phantom { &mut self.counters.cross.departed } else { &mut self.counters.departed }.add(packet);
@@ -121,6 +86,7 @@ impl Ledger<'_> {
         let capable = packet.mark_congested();
         if capable && !packet.is_phantom() {
             self.counters.marked.add(packet);
+            self.drop_log.note(self.now, packet, || Event::Marked);
         }
         capable
     }

@@ -30,6 +30,7 @@
 
 extern crate alloc;
 
+mod cause;
 mod chance;
 mod clockwork;
 mod config;
@@ -38,6 +39,7 @@ mod counters;
 mod cross;
 mod delay;
 mod departure;
+mod drop_log;
 mod duplicate;
 mod error;
 mod filter;
@@ -46,6 +48,7 @@ mod impairments;
 mod ledger;
 mod line;
 mod loss;
+mod note;
 mod overhead;
 mod overtaking;
 mod pipe;
@@ -58,6 +61,7 @@ mod spans;
 mod state;
 mod transmitter;
 
+pub use cause::Cause;
 pub use chance::ChanceConfig;
 pub use config::{PipeChange, PipeConfig};
 pub use corrupt::CorruptConfig;
@@ -68,14 +72,15 @@ pub use delay::{
     Samples, Table, TableDelay, Uniform, Values,
 };
 pub use departure::Departure;
+pub use drop_log::{DropLog, Dropped};
 pub use duplicate::DuplicateConfig;
 pub use error::ConfigError;
 pub use filter::{Filter, Ports, Prefix};
 pub use hash::FlowHash;
-pub use ledger::{Cause, DropLog, Dropped};
 pub use loss::{
     EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig, PacketsConfig, SequenceConfig, Then,
 };
+pub use note::{Content, Event, Note, Segments};
 pub use overhead::OverheadConfig;
 pub use pipe::Pipe;
 pub use queue::{

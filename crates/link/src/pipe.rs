@@ -1,16 +1,20 @@
 //! A pipe: impairments, then a bounded queue, then a transmitter, then a delay line (dummynet: Rizzo 1997, section 2).
 
 mod certain;
+mod cuts;
 mod scheduled;
 
+use crate::cause::Cause;
 use crate::clockwork::{CATCH_UP, Clockwork, TimedEvent, earlier};
 use crate::delay::{Delay, Order};
+use crate::drop_log::DropLog;
 use crate::impairments::Impairments;
-use crate::ledger::{Cause, DropLog, Ledger};
+use crate::ledger::Ledger;
 use crate::line::Line;
+use crate::note;
 use crate::queue::{Queue, Transmission};
 use crate::reorder::Reorder;
-use crate::state::{Carrier, Cuts, OnTheWire};
+use crate::state::{Cuts, OnTheWire};
 use crate::transmitter::{Sending, Transmitter};
 use crate::{Departure, PipeChange, PipeConfig, PipeCounters, QueueConfig, RateConfig, Tally};
 use alloc::boxed::Box;
@@ -119,6 +123,7 @@ impl Pipe {
 
     /// What the impairments let through goes to the transmitter, or waits for it.
     fn accept(&mut self, mut train: Packet, drop_log: &mut DropLog) {
+        drop_log.note(self.now, &train, || note::Event::Entered);
         let Some(rate) = self.transmitter.rate() else { return self.send_at_once(train, drop_log) };
         while self.is_free() {
             let Some(first) = train.split_front(1) else {
@@ -196,7 +201,7 @@ impl Pipe {
     /// A segment, or without a rate limit a train, is sent and travels from then on.
     fn depart(&mut self, sent: Sending, drop_log: &mut DropLog) {
         let busy = sent.busy();
-        let Sending { segment: packet, finish, delay, .. } = sent;
+        let Sending { segment: packet, finish, serialization, delay, .. } = sent;
         if packet.is_phantom() {
             return Ledger { counters: &mut self.counters, drop_log, now: self.now }.depart(&packet);
         }
@@ -204,7 +209,12 @@ impl Pipe {
         let delay = hurried.unwrap_or(delay);
         let due = finish + delay;
         let departure = Departure { packet, due, first_due: due, delay, busy };
-        if hurried.is_none() && self.delay.order() == Order::Kept {
+        let is_in_order = hurried.is_none() && self.delay.order() == Order::Kept;
+        drop_log.note(finish, &departure.packet, || {
+            let due = if is_in_order { self.line.due_behind(due) } else { due };
+            note::Event::sent(&departure, finish - serialization, due)
+        });
+        if is_in_order {
             return self.line.push(departure);
         }
         let tally = Tally { packets: u64::from(departure.packet.segments()), bytes: departure.packet.size().get() };
@@ -450,51 +460,5 @@ impl Pipe {
         let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         self.queue.configure(self.now, queue, seed, transmission, &mut ledger);
         self.look_for_opening(self.now);
-    }
-
-    /// Cuts the link or restores it.
-    ///
-    /// A cut drops what waits and the segment that is being sent; what had left the transmitter arrives, unless the
-    /// pipe was told that it is lost. While the link is down, everything that comes in is dropped.
-    pub fn set_up(&mut self, now: Instant, up: bool, drop_log: &mut DropLog) {
-        self.advance(now, drop_log);
-        self.switch(|cuts| cuts.by_hand = !up, drop_log);
-    }
-
-    /// Whether it is up at `now`, and how often it has gone down.
-    pub fn carrier(&mut self, now: Instant, drop_log: &mut DropLog) -> Carrier {
-        self.run_until(now, drop_log);
-        Carrier { is_up: self.cuts.is_up(), cuts: self.cuts.count }
-    }
-
-    /// A cut as by [`Pipe::set_up`], but nothing arrives any more: what is on the wire is lost, whatever `on_cut` says.
-    pub fn unplug(&mut self, now: Instant, drop_log: &mut DropLog) {
-        self.set_up(now, false, drop_log);
-        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
-        for packet in self.line.cut(self.now) {
-            ledger.lose(packet, Cause::Down);
-        }
-    }
-
-    fn switch(&mut self, change: impl FnOnce(&mut Cuts), drop_log: &mut DropLog) {
-        let was_up = self.cuts.is_up();
-        change(&mut self.cuts);
-        if !was_up || self.cuts.is_up() {
-            return;
-        }
-        self.cuts.count += 1;
-        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
-        if let Some(sending) = self.transmitter.abort() {
-            ledger.lose(sending.segment, Cause::Down);
-        }
-        for train in self.queue.drain(self.now) {
-            ledger.evict(train, Cause::Down);
-        }
-        if self.on_the_wire == OnTheWire::Lost {
-            for packet in self.line.cut(self.now) {
-                ledger.lose(packet, Cause::Down);
-            }
-        }
-        self.opening = None;
     }
 }

@@ -85,6 +85,15 @@ pub(crate) fn flow(frame: &[u8]) -> Option<Flow> {
     Flow::of_ip(&frame[at..])
 }
 
+/// The sequence number of a segment of TCP; none for all else, and for fragments.
+pub(crate) fn sequence(frame: &[u8]) -> Option<u32> {
+    let (at, version) = network(frame)?;
+    let (_, _, protocol, transport) = if version == 4 { v4(&frame[at..])? } else { v6(&frame[at..])? };
+    // RFC 9293, section 3.1: behind the two ports.
+    let number = transport.filter(|_| protocol == TCP)?.get(4..8)?;
+    Some(u32::from_be_bytes([number[0], number[1], number[2], number[3]]))
+}
+
 impl Flow {
     /// Whose packet it is that begins so, with its IP header; none if this is not one.
     pub fn of_ip(packet: &[u8]) -> Option<Self> {

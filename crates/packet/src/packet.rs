@@ -303,6 +303,20 @@ impl Packet {
         capable
     }
 
+    /// The frame's number, which no other frame has as long as it exists, and the first of its segments that is here.
+    pub fn place(&self) -> (u64, u16) {
+        (Arc::as_ptr(&self.frame).addr() as u64, self.span.first())
+    }
+
+    /// The sequence number of the first byte; none if this is no segment of TCP, or a fragment of one.
+    pub fn sequence(&self) -> Option<u32> {
+        let first = flow::sequence(self.bytes())?;
+        let before = self.frame.layout().map_or(0, |layout| {
+            layout.payload(self.span.range(), self.bytes().len()).start.saturating_sub(layout.head_len())
+        });
+        Some(first.wrapping_add(u32::try_from(before).expect("frames are shorter than 4 GiB")))
+    }
+
     /// Whose packet it is; none if this is not an IP packet.
     pub fn flow(&self) -> Option<Flow> {
         flow::flow(self.bytes())

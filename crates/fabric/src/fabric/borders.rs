@@ -12,7 +12,7 @@ impl Fabric {
     /// # Panics
     /// If there is no such pipe.
     pub fn cross(&mut self, inlet: PipeId, departure: Departure) {
-        self.pipes[inlet.0 as usize].forward(departure, &mut self.drop_log);
+        self.pipes[inlet.0 as usize].forward(departure, self.drop_log.of(inlet.0));
         self.reschedule(inlet);
     }
 
@@ -54,9 +54,9 @@ impl Fabric {
     pub fn take_ahead(&mut self, now: Instant, id: PipeId, end: Instant, mut sink: impl FnMut(Delivery)) {
         let index = id.0 as usize;
         // What happens until now happens first.
-        self.pipes[index].certain_until(now, &mut self.drop_log);
+        self.pipes[index].certain_until(now, self.drop_log.of(id.0));
         while let Some(leave) = self.pipes[index].next_certain().filter(|leave| *leave < end) {
-            let Some(departure) = self.pipes[index].pop_certain(leave, &mut self.drop_log) else { break };
+            let Some(departure) = self.pipes[index].pop_certain(leave, self.drop_log.of(id.0)) else { break };
             sink(Delivery { pipe: id, port: self.exits[index], departure });
         }
         self.reschedule(id);
@@ -69,9 +69,9 @@ impl Fabric {
     /// If there is no such pipe.
     pub fn take_certain(&mut self, now: Instant, id: PipeId, end: Instant, mut sink: impl FnMut(Delivery)) -> Instant {
         let index = id.0 as usize;
-        let until = self.pipes[index].certain_until(now, &mut self.drop_log).min(end);
+        let until = self.pipes[index].certain_until(now, self.drop_log.of(id.0)).min(end);
         while let Some(leave) = self.pipes[index].next_certain().filter(|leave| *leave < until) {
-            let Some(departure) = self.pipes[index].pop_certain(leave, &mut self.drop_log) else { break };
+            let Some(departure) = self.pipes[index].pop_certain(leave, self.drop_log.of(id.0)) else { break };
             sink(Delivery { pipe: id, port: self.exits[index], departure });
         }
         self.reschedule(id);

@@ -15,8 +15,8 @@ impl Fabric {
             return self.certain_beyond_devices(now);
         }
         let mut certain = Instant::MAX;
-        for pipe in &mut self.pipes {
-            certain = certain.min(pipe.certain_until(now, &mut self.drop_log));
+        for (pipe, number) in self.pipes.iter_mut().zip(0..) {
+            certain = certain.min(pipe.certain_until(now, self.drop_log.of(number)));
             if certain <= now {
                 break;
             }
@@ -26,8 +26,8 @@ impl Fabric {
 
     /// Does what the pipes have put off until `now` because nothing leaves by it, so that the counters show it.
     pub fn settle(&mut self, now: Instant) {
-        for pipe in &mut self.pipes {
-            pipe.certain_until(now, &mut self.drop_log);
+        for (pipe, number) in self.pipes.iter_mut().zip(0..) {
+            pipe.certain_until(now, self.drop_log.of(number));
         }
     }
 
@@ -36,7 +36,7 @@ impl Fabric {
     /// # Panics
     /// If there is no such pipe.
     pub fn pipe_certain_until(&mut self, now: Instant, id: PipeId) -> Instant {
-        self.pipes[id.0 as usize].certain_until(now, &mut self.drop_log)
+        self.pipes[id.0 as usize].certain_until(now, self.drop_log.of(id.0))
     }
 
     /// Delivers everything that is due before `until`, in order of due instants (ties: in order of pipes). To be called
@@ -70,14 +70,14 @@ impl Fabric {
             let known = self.transit.known_at_entrance(id);
             if known.is_some_and(|known| wake < known) {
                 // All is known that enters it: it goes on as it does on time.
-                if let Some(departure) = self.pipes[index].pop(wake, &mut self.drop_log) {
+                if let Some(departure) = self.pipes[index].pop(wake, self.drop_log.of(id.0)) {
                     self.leave(id, departure, &mut sink);
                 }
                 self.reschedule(id);
                 continue;
             }
             if let Some(known) = known {
-                self.pipes[index].certain_until(known.min(until), &mut self.drop_log);
+                self.pipes[index].certain_until(known.min(until), self.drop_log.of(id.0));
             }
             let Some(leave) = self.pipes[index].next_certain().filter(|leave| *leave < limit) else {
                 self.wakes.set(id, None);
@@ -87,7 +87,7 @@ impl Fabric {
             if leave > wake {
                 // Among the others it stands where it leaves.
                 self.wakes.set(id, Some(leave));
-            } else if let Some(departure) = self.pipes[index].pop_certain(leave, &mut self.drop_log) {
+            } else if let Some(departure) = self.pipes[index].pop_certain(leave, self.drop_log.of(id.0)) {
                 self.leave(id, departure, &mut sink);
             }
         }
@@ -114,15 +114,15 @@ impl Fabric {
         let is_all = from >= end;
         // What leaves at `from` leaves before anything enters then.
         while let Some(wake) = pipe.next_wake().filter(|wake| if is_all { *wake < end } else { *wake <= from }) {
-            if let Some(departure) = pipe.pop(wake, &mut self.drop_log) {
+            if let Some(departure) = pipe.pop(wake, self.drop_log.of(id.0)) {
                 sink(wake, Delivery { pipe: id, port, departure });
             }
         }
         let mut until = end;
         if !is_all {
-            until = pipe.certain_until(from, &mut self.drop_log).min(end);
+            until = pipe.certain_until(from, self.drop_log.of(id.0)).min(end);
             while let Some(leave) = pipe.next_certain().filter(|leave| *leave < until) {
-                let Some(departure) = pipe.pop_certain(leave, &mut self.drop_log) else { break };
+                let Some(departure) = pipe.pop_certain(leave, self.drop_log.of(id.0)) else { break };
                 sink(leave, Delivery { pipe: id, port, departure });
             }
         }

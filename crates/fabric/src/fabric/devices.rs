@@ -133,7 +133,7 @@ impl Fabric {
     /// The device at the end of a pipe, if there is one, notices whether that is up at `now`.
     pub(super) fn notice(&mut self, now: Instant, id: PipeId) {
         if self.transit.at_exit(id).is_some() {
-            let carrier = self.pipes[id.0 as usize].carrier(now, &mut self.drop_log);
+            let carrier = self.pipes[id.0 as usize].carrier(now, self.drop_log.of(id.0));
             let sent = self.transit.hears(now, id, carrier);
             self.reschedule(id);
             sent.into_iter().for_each(|(device, sent)| self.enter_all(now, device, sent));
@@ -151,7 +151,7 @@ impl Fabric {
     pub(super) fn certain_beyond_devices(&mut self, now: Instant) -> Instant {
         let Self { transit, pipes, drop_log, .. } = self;
         let certain = transit.certain(now, |pipe, known| match known {
-            None => pipes[pipe].certain_until(now, drop_log),
+            None => pipes[pipe].certain_until(now, drop_log.of(u32::try_from(pipe).expect("pipes are numbered so"))),
             Some(known) => pipes[pipe].certain_behind(now, known),
         });
         // Without end there would be no end to what devices do by themselves.

@@ -14,7 +14,8 @@
 
 use super::Pipe;
 use crate::Departure;
-use crate::ledger::{DropLog, Ledger};
+use crate::drop_log::DropLog;
+use crate::ledger::Ledger;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
 

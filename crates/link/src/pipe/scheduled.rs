@@ -2,7 +2,7 @@
 
 use super::Pipe;
 use crate::delay::Distribution;
-use crate::ledger::DropLog;
+use crate::drop_log::DropLog;
 use crate::schedule::Leg;
 use crate::slope::Slope;
 use crate::{DelayConfig, PipeChange, RateConfig};

@@ -6,7 +6,8 @@
 
 use super::Transmission;
 use super::fifo::{Fifo, each_segment};
-use crate::ledger::{Cause, Ledger};
+use crate::cause::Cause;
+use crate::ledger::Ledger;
 use alloc::vec::Vec;
 use netloom_packet::Packet;
 use netloom_units::{Instant, Limit};

@@ -1,7 +1,8 @@
 //! The state of one queue under CoDel, and what is done with the packets at its head (RFC 8289, sections 5.2, 5.5, 5.6).
 
 use super::CodelControl;
-use crate::ledger::{Cause, Ledger};
+use crate::cause::Cause;
+use crate::ledger::Ledger;
 use crate::queue::fifo::Fifo;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};

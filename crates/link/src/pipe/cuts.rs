@@ -1,0 +1,56 @@
+//! Cuts of a pipe, by hand and by flapping.
+
+use super::Pipe;
+use crate::cause::Cause;
+use crate::drop_log::DropLog;
+use crate::ledger::Ledger;
+use crate::state::{Carrier, Cuts, OnTheWire};
+use netloom_units::Instant;
+
+impl Pipe {
+    /// Cuts the link or restores it.
+    ///
+    /// A cut drops what waits and the segment that is being sent; what had left the transmitter arrives, unless the
+    /// pipe was told that it is lost. While the link is down, everything that comes in is dropped.
+    pub fn set_up(&mut self, now: Instant, up: bool, drop_log: &mut DropLog) {
+        self.advance(now, drop_log);
+        self.switch(|cuts| cuts.by_hand = !up, drop_log);
+    }
+
+    /// Whether it is up at `now`, and how often it has gone down.
+    pub fn carrier(&mut self, now: Instant, drop_log: &mut DropLog) -> Carrier {
+        self.run_until(now, drop_log);
+        Carrier { is_up: self.cuts.is_up(), cuts: self.cuts.count }
+    }
+
+    /// A cut as by [`Pipe::set_up`], but nothing arrives any more: what is on the wire is lost, whatever `on_cut` says.
+    pub fn unplug(&mut self, now: Instant, drop_log: &mut DropLog) {
+        self.set_up(now, false, drop_log);
+        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
+        for packet in self.line.cut(self.now) {
+            ledger.lose(packet, Cause::Down);
+        }
+    }
+
+    pub(super) fn switch(&mut self, change: impl FnOnce(&mut Cuts), drop_log: &mut DropLog) {
+        let was_up = self.cuts.is_up();
+        change(&mut self.cuts);
+        if !was_up || self.cuts.is_up() {
+            return;
+        }
+        self.cuts.count += 1;
+        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
+        if let Some(sending) = self.transmitter.abort() {
+            ledger.lose(sending.segment, Cause::Down);
+        }
+        for train in self.queue.drain(self.now) {
+            ledger.evict(train, Cause::Down);
+        }
+        if self.on_the_wire == OnTheWire::Lost {
+            for packet in self.line.cut(self.now) {
+                ledger.lose(packet, Cause::Down);
+            }
+        }
+        self.opening = None;
+    }
+}
