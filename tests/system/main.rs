@@ -51,6 +51,7 @@ mod refusals;
 mod results;
 mod routing;
 mod runs;
+mod series;
 mod services;
 mod shape;
 mod shards;

@@ -83,7 +83,7 @@ fn tcp_is_sampled_in_kernels_of_dilated_time() {
 }
 
 /// The packets of a capture by interface: instants in nanoseconds, and bytes.
-fn packets(path: &Path) -> BTreeMap<u32, Vec<(u64, Vec<u8>)>> {
+pub(crate) fn packets(path: &Path) -> BTreeMap<u32, Vec<(u64, Vec<u8>)>> {
     const ENHANCED_PACKET: u32 = 6;
     let bytes = fs::read(path).unwrap();
     let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());

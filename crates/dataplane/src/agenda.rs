@@ -5,6 +5,7 @@
 //! is late still changes pipes at the described instant, and only the driver can delay a change.
 
 use crate::report::Snapshot;
+use crate::series::Sampling;
 use netloom_fabric::PipeId;
 use netloom_link::PipeChange;
 use netloom_units::{Duration, Instant};
@@ -33,6 +34,8 @@ pub enum Task {
     ResetMeters,
     /// Everything is measured.
     Measure,
+    /// All pipes are looked at, and so again and again from then on. It is not reported as kept.
+    Sample(Sampling),
 }
 
 /// Something to be done at an instant of lab time.
@@ -69,6 +72,12 @@ impl Agenda {
         self.0.make_contiguous().sort_by_key(|appointment| appointment.at);
     }
 
+    /// One more, behind those of its instant.
+    pub fn insert(&mut self, appointment: Appointment) {
+        let place = self.0.partition_point(|other| other.at <= appointment.at);
+        self.0.insert(place, appointment);
+    }
+
     /// When the next one is.
     pub fn next(&self) -> Option<Instant> {
         self.0.front().map(|appointment| appointment.at)
@@ -97,7 +106,7 @@ mod tests {
     fn appointments_come_in_order_of_instants_then_as_they_were_made() {
         let mut agenda = Agenda::default();
         agenda.add([measure(0, 20), measure(1, 10), measure(2, 20)]);
-        agenda.add([measure(3, 10)]);
+        agenda.insert(measure(3, 10));
         let at = Instant::from_nanos;
         assert_eq!((agenda.limit(at(5)), agenda.limit(at(10))), (at(5), at(9)));
         assert_eq!(agenda.take_due(at(9)), None);

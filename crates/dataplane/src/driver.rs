@@ -7,6 +7,7 @@ use crate::mailbox::{Command, Diary, Mailbox};
 use crate::memory::Memory;
 use crate::ports::{PortSet, Window};
 use crate::report::{EngineReport, Snapshot, ThreadReport};
+use crate::series::SeriesLog;
 use crate::wait::{Sleeper, Waiter};
 use netloom_fabric::PipeId;
 use netloom_link::PipeChange;
@@ -44,6 +45,7 @@ pub(crate) struct Driver {
     pub(crate) behind: Option<Instant>,
     pub(crate) agenda: Agenda,
     pub(crate) diary: Diary,
+    pub(crate) series: SeriesLog,
     /// Whether an appointment is due, and more may have arrived before it.
     pub(crate) has_unread: bool,
 }
@@ -200,6 +202,11 @@ impl Driver {
             }
             Task::ResetMeters => self.edge.handover.meters.reset(),
             Task::Measure => snapshot = Some(self.snapshot(at)),
+            Task::Sample(sampling) => {
+                self.series.take(&mut self.edge.fabric, at, sampling);
+                let next = self.series.next(at, self.clock.now(), sampling);
+                return self.agenda.insert(Appointment { number, at: next, task });
+            }
         }
         self.diary.note(Kept { number, late, snapshot });
     }

@@ -10,6 +10,7 @@ use crate::memory::Memory;
 use crate::merge::{Awaited, Places};
 use crate::ports::{self, OpenError, PortConfig, PortSet, Site};
 use crate::report::Snapshot;
+use crate::series::{Sampled, SeriesInbox};
 use crate::taps;
 use crate::wait::{Precision, Sleeper, Waiter};
 use crate::worker::Worker;
@@ -82,6 +83,7 @@ pub struct Engine {
     taps: u64,
     kept: Inbox<(usize, Kept)>,
     awaited: Awaited,
+    series: SeriesInbox,
 }
 
 impl Engine {
@@ -108,6 +110,7 @@ impl Engine {
         let (opened, pools) = open_beside_pools(sites);
         let opened = opened.map_err(|(attempted, error)| failed(attempted)(error))?;
         let (diary, kept) = channel();
+        let series = SeriesInbox::new(shards.len());
         let mut prepared: Vec<(Driver, Outbox<Command>)> = Vec::new();
         for (((shard, ports), bell), pool) in shards.into_iter().zip(opened).zip(bells).zip(pools) {
             let (commands, inbox) = channel();
@@ -126,13 +129,15 @@ impl Engine {
                 behind: None,
                 agenda: Agenda::default(),
                 diary: Diary { shard: prepared.len(), kept: diary.clone() },
+                series: series.log_of(prepared.len()),
                 has_unread: false,
             };
             prepared.push((driver, commands));
         }
         // From here on, whatever fails stops the threads that were started.
         let is_alone = prepared.len() == 1;
-        let mut engine = Self { clock, workers: Vec::new(), places, taps: 0, kept, awaited: Awaited::default() };
+        let mut engine =
+            Self { clock, workers: Vec::new(), places, taps: 0, kept, awaited: Awaited::default(), series };
         for (number, (driver, commands)) in prepared.into_iter().enumerate() {
             let name = if is_alone { "netloom-engine".into() } else { format!("netloom-engine-{number}") };
             let worker = Worker::start(name, driver, commands);
@@ -200,6 +205,12 @@ impl Engine {
     pub fn kept(&mut self) -> Vec<Kept> {
         let Self { kept, awaited, places, .. } = self;
         kept.try_iter().filter_map(|(shard, part)| awaited.put(shard, part, places)).collect()
+    }
+
+    /// The samples that [`Task::Sample`](crate::Task::Sample) asks for, since the last call.
+    pub fn samples(&mut self) -> Vec<Sampled> {
+        let Self { series, places, .. } = self;
+        series.take(|shard, pipe| places.whole(shard, pipe))
     }
 
     /// Shows `tap` every packet from now on. Without taps, packets do not even pay for the question. Several threads take

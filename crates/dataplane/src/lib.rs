@@ -34,6 +34,7 @@ mod meter;
 mod ports;
 pub mod probe;
 mod report;
+mod series;
 mod sync;
 mod sys;
 mod taps;
@@ -50,4 +51,5 @@ pub use ports::{
     WireSockets, tunnel_packet,
 };
 pub use report::{EngineReport, PipeReport, PortReport, Snapshot, ThreadReport, TunnelReport};
+pub use series::{Sampled, Sampling, Series};
 pub use wait::Precision;

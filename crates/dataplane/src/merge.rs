@@ -13,6 +13,8 @@ pub(crate) struct Places {
     pipes: Vec<(usize, PipeId)>,
     /// By pipe: the shard that takes in what leaves it, and the number of the inlet there; none if it is not cut.
     inlets: Vec<Option<(usize, PipeId)>>,
+    /// By shard and its pipes: which pipe it is in the whole; none: an inlet.
+    wholes: Vec<Vec<Option<PipeId>>>,
     /// By router: its shard, and its place there.
     routers: Vec<(usize, usize)>,
     /// By switch, likewise.
@@ -25,10 +27,13 @@ impl Places {
         let mut this = Self {
             pipes: vec![(0, PipeId(0)); pipes],
             inlets: vec![None; pipes],
+            wholes: Vec::new(),
             routers: vec![(0, 0); shards.iter().map(|shard| shard.routers.len()).sum()],
             switches: vec![(0, 0); shards.iter().map(|shard| shard.switches.len()).sum()],
         };
         for (number, shard) in shards.iter().enumerate() {
+            let whole = |place: &Place| if let Place::Own(pipe) = place { Some(*pipe) } else { None };
+            this.wholes.push(shard.pipes.iter().map(whole).collect());
             for (place, own) in shard.pipes.iter().zip(0..) {
                 match place {
                     Place::Own(pipe) => this.pipes[pipe.0 as usize] = (number, PipeId(own)),
@@ -48,6 +53,11 @@ impl Places {
     /// The shard of a pipe, and its number there.
     pub(crate) fn find(&self, pipe: PipeId) -> (usize, PipeId) {
         self.pipes[pipe.0 as usize]
+    }
+
+    /// Which pipe one of a shard is in the whole; none if it is the end of another shard's.
+    pub(crate) fn whole(&self, shard: usize, own: PipeId) -> Option<PipeId> {
+        self.wholes[shard][own.0 as usize]
     }
 
     /// Where else it is noticed whether a pipe is up: in the shard that takes in what leaves it.
@@ -139,7 +149,10 @@ impl Awaited {
                 for_all => vec![Some(for_all); threads],
             };
             let missing = tasks.iter().flatten().count();
-            self.0.insert(number, Parts { missing, late: Duration::ZERO, snapshots: vec![None; threads] });
+            let is_told = !matches!(tasks[0], Some(Task::Sample(_)));
+            if is_told {
+                self.0.insert(number, Parts { missing, late: Duration::ZERO, snapshots: vec![None; threads] });
+            }
             for (part, own) in parts.iter_mut().zip(&mut tasks) {
                 part.extend(own.take().map(|mine| Appointment { number, at, task: mine }));
             }

@@ -3,6 +3,7 @@
 mod borders;
 mod certain;
 mod devices;
+mod sample;
 
 use crate::entry::{Entry, entries};
 use crate::transit::Transit;

@@ -1,24 +1,28 @@
-//! What is measured inside a node while its programs run: the state of its TCP connections.
+//! What is measured inside a node while its programs run: the state of its TCP connections, and what its processes and its network use.
 //!
-//! A node's first process takes the samples by a timer of the node's clock, so that no message is needed for one. They go to a file as a
-//! [stream](TcpStream) of entries, in which a connection whose figures are what they were at the sample before has none. Memory is
+//! A node's first process takes the samples by timers of the node's clock, so that no message is needed for one. They go to a file as a
+//! [stream](SampleStream) of entries, in which a connection, or a node, whose figures are what they were at the sample before has none. Memory is
 //! bounded: what has been written down is handed on, and of too many connections or rows the rest is left out and counted.
 
 mod sampler;
 mod stream;
+mod system;
 mod tcp;
 
 use serde::{Deserialize, Serialize};
 
 pub(crate) use sampler::Sampler;
-pub use stream::{Finding, TcpStream};
+pub use stream::{Finding, SampleStream};
+pub use system::{SystemSample, system_columns};
 pub use tcp::{TcpSample, columns};
 
 /// What is to be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasureConfig {
-    /// How long after a sample of TCP connections the next one is due, in nanoseconds of the node's clock; not 0.
-    pub tcp_ns: u64,
+    /// How long after a sample of TCP connections the next one is due, in nanoseconds of the node's clock, and not 0; none: there are none.
+    pub tcp_ns: Option<u64>,
+    /// The same of what the node uses.
+    pub node_ns: Option<u64>,
     /// Whether a sample's instant is read from the clock, rather than when it was due: in virtual time reading it takes time, and no
     /// sample is late.
     pub reads_clock: bool,

@@ -101,7 +101,8 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     if let Some(capture) = fields.get("capture") {
         spec.capture = list(capture, errors).iter().filter_map(|item| crate::capture::decode(item, errors)).collect();
     }
-    spec.measure = fields.get("measure").and_then(|node| measure::measure(node, errors)).unwrap_or_default();
+    (spec.measure, spec.sampling) =
+        fields.get("measure").and_then(|node| measure::measure(node, errors)).unwrap_or_default();
     if let Some(expect) = fields.get("expect") {
         let items = list(expect, errors).iter();
         spec.expect = items.filter_map(|item| keep(text(item).map(|text| item.spanned(text)), errors)).collect();

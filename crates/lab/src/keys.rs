@@ -18,7 +18,7 @@ pub(crate) use container::CONTAINER;
 pub(crate) use daemons::{CONVERGED, DAEMON_FILE};
 pub(crate) use files::FILE;
 pub(crate) use kinds::{DURATION, DURATION_OR_ZERO, SHARE_OR_ZERO};
-pub(crate) use measure::MEASURE;
+pub(crate) use measure::{MEASURE, NODE_MEASURE};
 pub(crate) use multicast::MULTICAST;
 pub(crate) use network::{ADDRESSING, DIRECTION, END, LINK, SETTINGS, TREATMENT, VLANS};
 pub(crate) use node::{CPU, NODE, STP};

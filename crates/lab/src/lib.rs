@@ -56,8 +56,9 @@ pub use plan::{
     Direction, DiskFormat, Disturbance, DiversionPlan, End, EndPlan, Event, ExposePlan, ExternalMode, ExternalPlan,
     FileContents, FilePlan, GroupPlan, ImagePlan, InterfacePlan, InternetPlan, LinkPart, LinkPlan, NamePlan, NodeKey,
     NodeKind, NodePlan, OnSpin, PinPlan, PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand,
-    Sends, Shards, Stack, SwitchPlan, TableRoutePlan, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings,
-    TunnelPlan, Unreached, VlansPlan, VmAccess, VmBegin, VmFirmware, VmPlan, VolumePlan, Whose, WindowConfig,
+    SamplePlan, Sends, Shards, Stack, SwitchPlan, TableRoutePlan, TrafficPlan, Treatment, TreePlan, TreePortPlan,
+    TreeSettings, TunnelPlan, Unreached, VlansPlan, VmAccess, VmBegin, VmFirmware, VmPlan, VolumePlan, Whose,
+    WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

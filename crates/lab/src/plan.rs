@@ -43,7 +43,7 @@ pub use files::{FileContents, FilePlan};
 pub use image::{ImagePlan, VolumePlan};
 pub use internet::InternetPlan;
 pub use kind::NodeKind;
-pub use measure::MeasurePlan;
+pub use measure::{MeasurePlan, SamplePlan};
 pub use multicast::GroupPlan;
 pub use pin::PinPlan;
 pub use pipes::{PipePlan, Treatment};
@@ -94,6 +94,8 @@ pub struct Plan {
     pub timeline: Vec<Event>,
     /// What a simulation sends; a run has the programs of the timeline instead.
     pub traffic: Vec<TrafficPlan>,
+    /// How often links are sampled, and that it is measured how long packets take through them; none: as usual.
+    pub sampling: Option<SamplePlan>,
     /// What a run writes down of its packets.
     pub capture: Vec<CapturePlan>,
     /// What is expected of the run.

@@ -149,6 +149,7 @@ fn outline(name: String, spec: &Spec, files: Vec<PathBuf>) -> Plan {
         unreached: Unreached::default(),
         timeline: Vec::new(),
         traffic: Vec::new(),
+        sampling: spec.sampling,
         capture: Vec::new(),
         expect: Vec::new(),
         figures: Vec::new(),

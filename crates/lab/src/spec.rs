@@ -7,8 +7,8 @@ use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::plan::{
     Argv, Bounds, Clock, ContainerPlan, Cpus, Daemon, Direction, End, ExposePlan, ExternalMode, FileContents, FilePlan,
-    ImagePlan, MeasurePlan, NodeKind, OnSpin, PinPlan, Precision, Ready, Sends, Shards, Stack, Treatment, TreeSettings,
-    TunnelPlan, VmPlan,
+    ImagePlan, MeasurePlan, NodeKind, OnSpin, PinPlan, Precision, Ready, SamplePlan, Sends, Shards, Stack, Treatment,
+    TreeSettings, TunnelPlan, VmPlan,
 };
 use ipnet::IpNet;
 use netloom_link::PipeConfig;
@@ -43,6 +43,8 @@ pub(crate) struct Spec {
     pub(crate) capture: Vec<CaptureSpec>,
     /// What is measured inside nodes that say nothing of it.
     pub(crate) measure: MeasurePlan,
+    /// How often links are sampled.
+    pub(crate) sampling: Option<SamplePlan>,
     pub(crate) expect: Vec<Spanned<String>>,
     /// Figures by name.
     pub(crate) figures: Vec<(String, Spanned<String>)>,

@@ -2,6 +2,8 @@
 
 use crate::Cause;
 use crate::note::{Event, Note};
+use crate::transits::{Delays, Transits};
+use alloc::boxed::Box;
 use alloc::vec::{IntoIter, Vec};
 use core::ops::{Deref, DerefMut};
 use core::slice::Iter;
@@ -19,12 +21,14 @@ pub struct Dropped {
     pub cause: Cause,
 }
 
-/// Where dropped packets go; and, if somebody wants to know, notes of all that happens to packets.
+/// Where dropped packets go; and, if somebody wants to know, notes of all that happens to packets, and how long they take.
 #[derive(Debug, Default)]
 pub struct DropLog {
     dropped: Vec<Dropped>,
     /// None while nobody wants them.
     notes: Option<Vec<Note>>,
+    /// None while nobody wants to know.
+    transits: Option<Box<Transits>>,
     pipe: u32,
 }
 
@@ -39,6 +43,15 @@ impl DropLog {
         match (wanted, &self.notes) {
             (true, None) => self.notes = Some(Vec::new()),
             (false, Some(_)) => self.notes = None,
+            _ => {}
+        }
+    }
+
+    /// From now on it is measured how long packets take through pipes, or not any more. What is inside when it begins is left out.
+    pub fn measure_delays(&mut self, wanted: bool) {
+        match (wanted, &self.transits) {
+            (true, None) => self.transits = Some(Box::default()),
+            (false, Some(_)) => self.transits = None,
             _ => {}
         }
     }
@@ -64,6 +77,49 @@ impl DropLog {
         {
             notes.push(what().noted(self.pipe, at, packet));
         }
+    }
+
+    /// It has come in, and the impairments have let it through.
+    #[inline]
+    pub(crate) fn enter(&mut self, now: Instant, packet: &Packet) {
+        if let Some(transits) = self.transits_of(packet) {
+            transits.0.enter(transits.1, now, packet);
+        }
+    }
+
+    /// It has been sent to its end.
+    #[inline]
+    pub(crate) fn send(&mut self, now: Instant, packet: &Packet, due: impl FnOnce() -> Instant) {
+        if let Some(transits) = self.transits_of(packet) {
+            transits.0.send(transits.1, now, packet, due());
+        }
+    }
+
+    /// It is dropped before it was sent.
+    #[inline]
+    pub(crate) fn forget(&mut self, packet: &Packet) {
+        if let Some(transits) = self.transits_of(packet) {
+            transits.0.drop(transits.1, packet);
+        }
+    }
+
+    /// It is taken off the transmitter or the line, and dropped.
+    #[inline]
+    pub(crate) fn lose(&mut self, packet: &Packet) {
+        if let Some(transits) = self.transits_of(packet) {
+            transits.0.lose(transits.1, packet);
+        }
+    }
+
+    /// How long those took that arrived in the pipe since this was asked last, until `now`.
+    pub(crate) fn take_delays(&mut self, now: Instant) -> Option<Delays> {
+        self.transits.as_mut()?.take(self.pipe, now)
+    }
+
+    /// Cross traffic arrives nowhere.
+    #[inline]
+    fn transits_of(&mut self, packet: &Packet) -> Option<(&mut Transits, u32)> {
+        self.transits.as_deref_mut().filter(|_| !packet.is_phantom()).map(|transits| (transits, self.pipe))
     }
 }
 

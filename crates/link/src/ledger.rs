@@ -53,6 +53,7 @@ impl Ledger<'_> {
         }
         .add(&packet);
         self.drop_log.note(self.now, &packet, || Event::dropped(&packet, cause));
+        self.drop_log.forget(&packet);
         self.drop_log.push(Dropped { packet, at: self.now, cause });
     }
 
@@ -70,6 +71,7 @@ impl Ledger<'_> {
     /// It is taken off the transmitter or the line and dropped.
     pub(crate) fn lose(&mut self, packet: Packet, cause: Cause) {
         self.travelling(&packet).take(&packet);
+        self.drop_log.lose(&packet);
         self.refuse(packet, cause);
     }
 

@@ -59,6 +59,7 @@ mod schedule;
 mod slope;
 mod spans;
 mod state;
+mod transits;
 mod transmitter;
 
 pub use cause::Cause;
@@ -82,7 +83,7 @@ pub use loss::{
 };
 pub use note::{Content, Event, Note, Segments};
 pub use overhead::OverheadConfig;
-pub use pipe::Pipe;
+pub use pipe::{Pipe, PipeSample};
 pub use queue::{
     ClassConfig, CodelConfig, CodelControl, DEFAULT_LIMIT, Division, DrrConfig, DualPi2Config, FqCodelConfig,
     PieConfig, QueueConfig, RedConfig,
@@ -92,3 +93,4 @@ pub use reorder::ReorderConfig;
 pub use schedule::{Interpolation, ScheduleConfig, Step, Timetable};
 pub use spans::Spans;
 pub use state::{Carrier, FlapConfig, FlapTime, OnTheWire, StateConfig};
+pub use transits::Delays;

@@ -2,6 +2,7 @@
 
 mod certain;
 mod cuts;
+mod sample;
 mod scheduled;
 
 use crate::cause::Cause;
@@ -21,6 +22,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant, Rate, Seed};
+pub use sample::PipeSample;
 use scheduled::Slopes;
 
 /// One direction of a link.
@@ -124,6 +126,7 @@ impl Pipe {
     /// What the impairments let through goes to the transmitter, or waits for it.
     fn accept(&mut self, mut train: Packet, drop_log: &mut DropLog) {
         drop_log.note(self.now, &train, || note::Event::Entered);
+        drop_log.enter(self.now, &train);
         let Some(rate) = self.transmitter.rate() else { return self.send_at_once(train, drop_log) };
         while self.is_free() {
             let Some(first) = train.split_front(1) else {
@@ -210,10 +213,9 @@ impl Pipe {
         let due = finish + delay;
         let departure = Departure { packet, due, first_due: due, delay, busy };
         let is_in_order = hurried.is_none() && self.delay.order() == Order::Kept;
-        drop_log.note(finish, &departure.packet, || {
-            let due = if is_in_order { self.line.due_behind(due) } else { due };
-            note::Event::sent(&departure, finish - serialization, due)
-        });
+        let arrives = || if is_in_order { self.line.due_behind(due) } else { due };
+        drop_log.note(finish, &departure.packet, || note::Event::sent(&departure, finish - serialization, arrives()));
+        drop_log.send(finish, &departure.packet, arrives);
         if is_in_order {
             return self.line.push(departure);
         }

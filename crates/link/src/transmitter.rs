@@ -4,7 +4,7 @@ use crate::rate::Pace;
 use crate::slope::Slope;
 use crate::{OverheadConfig, RateConfig};
 use netloom_packet::Packet;
-use netloom_units::{Duration, Instant, Rate};
+use netloom_units::{Bytes, Duration, Instant, Rate};
 
 /// What is being sent, and until when.
 #[derive(Debug)]
@@ -108,6 +108,11 @@ impl Transmitter {
             pace.abort();
         }
         Some(sending)
+    }
+
+    /// What a packet of this length from the IP header on is charged.
+    pub(crate) fn charged(&self, size: Bytes) -> Bytes {
+        self.overhead.charged(size)
     }
 
     pub(crate) fn set_overhead(&mut self, overhead: OverheadConfig) {

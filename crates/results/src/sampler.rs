@@ -1,16 +1,21 @@
-//! `samples.csv`: what every pipe had counted, ten times a second.
+//! `samples.csv`: what every pipe had counted, ten times a second or as often as the lab file says.
 
 use crate::Folder;
 use crate::regular;
-use netloom_judge::{Effects, PipePlace, RunError};
-use netloom_link::PipeCounters;
-use netloom_units::{Duration, Instant};
+use netloom_judge::{Effects, PipePlace, RunError, SampleReport};
+use netloom_lab::Plan;
+use netloom_link::{PipeCounters, PipeSample};
+use netloom_units::{Duration, Rate};
 use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// How often counters are sampled.
+/// The file's name.
+const FILE: &str = "samples.csv";
+
+/// How often counters are sampled unless the lab file says otherwise, and how often it is looked what is the busiest pipe.
 pub const INTERVAL: Duration = Duration::from_millis(100);
 
 /// A plot has at least so many points, unless that would be more than one per microsecond.
@@ -22,6 +27,13 @@ dropped_queue_packets,dropped_loss_packets,dropped_early_packets,dropped_down_pa
 
 /// What waits of the cross traffic, which takes room in the same queue.
 const CROSS_QUEUE: &str = "cross_queue_packets,cross_queue_bytes";
+
+/// What follows from what was counted since the sample before, and how things stand.
+const OF_STEPS: &str = "rate_bits_per_second,queue_ns,throughput_bits_per_second,one_way_delay_p50_ns,\
+one_way_delay_p99_ns,one_way_delay_max_ns";
+
+/// Samples end when there are so many rows: about a gigabyte.
+const MOST_ROWS: u64 = 4_000_000;
 
 /// The link and direction that carries most.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,62 +57,130 @@ pub struct Sampler {
     /// The name of every pipe's link, and where the pipe belongs.
     pipes: Vec<(String, PipePlace)>,
     latest: Vec<PipeCounters>,
-    latest_at: Instant,
-    next: Instant,
+    /// When the sample before was taken, after time zero; none before the first.
+    latest_at: Option<Duration>,
+    report: SampleReport,
+    /// What had been counted when it was looked at last which pipe is the busiest.
+    before: Vec<PipeCounters>,
+    before_at: Duration,
     busiest: Option<Busiest>,
 }
 
+/// What is sampled.
+#[derive(Clone, Copy, Debug)]
+pub struct SampleSettings {
+    /// How far samples are apart.
+    pub step: Duration,
+    /// Whether it is measured how long packets take through pipes.
+    pub delays: bool,
+}
+
+impl SampleSettings {
+    /// What a plan says; if it says nothing, samples are `usual` apart.
+    pub fn of(plan: &Plan, usual: Duration) -> Self {
+        Self { step: plan.sampling.map_or(usual, |sampling| sampling.step), delays: plan.sampling.is_some() }
+    }
+}
+
 impl Sampler {
-    /// Creates `samples.csv`; the first sample is due at `zero`.
-    pub fn create(folder: &Folder, pipes: Vec<(String, PipePlace)>, zero: Instant) -> Result<Self, RunError> {
-        let path = folder.path().join("samples.csv");
-        let mut file = BufWriter::new(folder.file("samples.csv")?);
-        writeln!(file, "{HEADER},{},{CROSS_QUEUE}", Effects::COLUMNS).map_err(RunError::results(&path))?;
+    /// Creates `samples.csv`.
+    pub fn create(
+        folder: &Folder,
+        pipes: Vec<(String, PipePlace)>,
+        settings: SampleSettings,
+    ) -> Result<Self, RunError> {
+        let path = folder.path().join(FILE);
+        let mut file = BufWriter::new(folder.file(FILE)?);
+        writeln!(file, "{HEADER},{},{CROSS_QUEUE},{OF_STEPS}", Effects::COLUMNS).map_err(RunError::results(&path))?;
         let latest = vec![PipeCounters::default(); pipes.len()];
-        Ok(Self { file, path, pipes, latest, latest_at: zero, next: zero, busiest: None })
+        let SampleSettings { step, delays } = settings;
+        let report = SampleReport { file: FILE.into(), step_ns: step.as_nanos(), delays, ..SampleReport::default() };
+        let (before, before_at) = (latest.clone(), Duration::ZERO);
+        Ok(Self { file, path, pipes, latest, latest_at: None, report, before, before_at, busiest: None })
     }
 
-    /// When the next sample is due.
-    pub fn due(&self) -> Instant {
-        self.next
-    }
-
-    /// The link and direction that carried most between the last two samples.
+    /// The link and direction that carried most between the last two calls of [`Sampler::look`].
     pub fn busiest(&self) -> Option<&Busiest> {
         self.busiest.as_ref()
     }
 
-    /// Takes the sample of `at`, which is `elapsed` after time zero. A sample that came late leaves out the ones missed.
-    pub fn sample(&mut self, at: Instant, elapsed: Duration, counters: Vec<PipeCounters>) -> Result<(), RunError> {
-        self.write(elapsed, &counters).map_err(RunError::results(&self.path))?;
-        self.busiest = self.find_busiest(at, &counters);
-        self.latest = counters;
-        self.latest_at = at;
-        while self.next <= at {
-            self.next = self.next + INTERVAL;
+    /// What pipes had counted at the last sample.
+    pub fn counters(&self) -> &[PipeCounters] {
+        &self.latest
+    }
+
+    /// Takes the sample of so long after time zero: pipes by their numbers; those that are missing, or have counted nothing since
+    /// the sample before, are as they were.
+    pub fn sample(
+        &mut self,
+        elapsed: Duration,
+        pipes: impl IntoIterator<Item = (usize, PipeSample)>,
+    ) -> Result<(), RunError> {
+        let mut line = String::new();
+        for (pipe, sample) in pipes {
+            let before = std::mem::replace(&mut self.latest[pipe], sample.counters);
+            if before == sample.counters {
+                continue;
+            }
+            if self.report.rows >= MOST_ROWS {
+                self.report.full_at_ns.get_or_insert(elapsed.as_nanos());
+                continue;
+            }
+            line.clear();
+            self.row(&mut line, elapsed, pipe, &before, &sample);
+            self.file.write_all(line.as_bytes()).map_err(RunError::results(&self.path))?;
+            self.report.rows += 1;
         }
+        self.latest_at = Some(elapsed);
         Ok(())
     }
 
-    fn write(&mut self, elapsed: Duration, counters: &[PipeCounters]) -> std::io::Result<()> {
-        let time = seconds(elapsed);
-        for (pipe, now) in counters.iter().enumerate().filter(|(pipe, now)| self.latest[*pipe] != **now) {
-            let (link, PipePlace { direction, pipe, .. }) = &self.pipes[pipe];
-            write!(self.file, "{time},{link},{direction},{}", pipe.as_deref().unwrap_or_default())?;
-            let effects = Effects::since(&PipeCounters::default(), now);
-            let cross = now.cross.queued;
-            for number in numbers(now).into_iter().chain(effects.values()).chain([cross.packets, cross.bytes]) {
-                write!(self.file, ",{number}")?;
-            }
-            writeln!(self.file)?;
-        }
-        self.file.flush()
+    /// So many samples are missing.
+    pub fn left_out(&mut self, samples: u64) {
+        self.report.left_out += samples;
     }
 
-    fn find_busiest(&self, at: Instant, counters: &[PipeCounters]) -> Option<Busiest> {
-        let span = at.since(self.latest_at).as_secs_f64();
-        let moved = |pipe: usize| counters[pipe].departed.bytes.saturating_sub(self.latest[pipe].departed.bytes);
-        let pipe = (0..counters.len()).max_by_key(|pipe| moved(*pipe)).filter(|pipe| moved(*pipe) > 0 && span > 0.0)?;
+    /// All that was sampled is in the file by now, and it is known which pipe was the busiest since the last call.
+    pub fn look(&mut self) -> Result<(), RunError> {
+        self.file.flush().map_err(RunError::results(&self.path))?;
+        let Some(at) = self.latest_at.filter(|at| *at > self.before_at) else { return Ok(()) };
+        self.busiest = self.find_busiest((at - self.before_at).as_secs_f64());
+        self.before.clone_from(&self.latest);
+        self.before_at = at;
+        Ok(())
+    }
+
+    /// All is in the file.
+    pub fn finish(mut self) -> Result<SampleReport, RunError> {
+        self.file.flush().map_err(RunError::results(&self.path))?;
+        Ok(self.report)
+    }
+
+    fn row(&self, line: &mut String, elapsed: Duration, pipe: usize, before: &PipeCounters, sample: &PipeSample) {
+        let (link, PipePlace { direction, pipe, .. }) = &self.pipes[pipe];
+        let now = &sample.counters;
+        let text = "writing to a string";
+        write!(line, "{},{link},{direction},{}", seconds(elapsed), pipe.as_deref().unwrap_or_default()).expect(text);
+        let effects = Effects::since(&PipeCounters::default(), now);
+        let cross = now.cross.queued;
+        for number in numbers(now).into_iter().chain(effects.values()).chain([cross.packets, cross.bytes]) {
+            write!(line, ",{number}").expect(text);
+        }
+        let span = self.latest_at.map(|since| elapsed.as_nanos().saturating_sub(since.as_nanos()));
+        let bits = (now.departed.bytes - before.departed.bytes) as f64 * 8.0;
+        let throughput = span.filter(|span| *span > 0).map(|span| (bits * 1e9 / span as f64).round() as u64);
+        let delays = sample.delays.map(|delays| [delays.p50, delays.p99, delays.max].map(Duration::as_nanos));
+        let rate = sample.rate.map(Rate::as_bits_per_second);
+        for number in [rate, sample.queueing.map(Duration::as_nanos), throughput] {
+            field(line, number);
+        }
+        (0..3).for_each(|place| field(line, delays.map(|delays| delays[place])));
+        line.push('\n');
+    }
+
+    fn find_busiest(&self, span: f64) -> Option<Busiest> {
+        let moved = |pipe: usize| self.latest[pipe].departed.bytes.saturating_sub(self.before[pipe].departed.bytes);
+        let pipe = (0..self.latest.len()).max_by_key(|pipe| moved(*pipe)).filter(|pipe| moved(*pipe) > 0)?;
         let (link, place) = &self.pipes[pipe];
         Some(Busiest {
             link: link.clone(),
@@ -111,20 +191,30 @@ impl Sampler {
     }
 }
 
+/// A number behind a comma; nothing where there is none.
+fn field(line: &mut String, number: Option<u64>) {
+    match number {
+        Some(number) => write!(line, ",{number}").expect("writing to a string"),
+        None => line.push(','),
+    }
+}
+
 /// How often pipes were looked at in the run or simulation that left this folder.
 pub(crate) fn sample_interval(folder: &Path) -> Duration {
     /// As much of the report as is needed.
     #[derive(Deserialize)]
-    struct Length {
+    struct Known {
         duration_ns: u64,
+        samples: Option<SampleReport>,
     }
-    let length = || {
-        // Only simulations have sources.
-        folder.join("sources.json").metadata().ok()?;
-        let report = regular::read(&folder.join("report.json")).ok()?;
-        serde_json::from_slice::<Length>(&report).ok()
-    };
-    length().map_or(INTERVAL, |length| interval_within(Duration::from_nanos(length.duration_ns)))
+    let report = regular::read(&folder.join("report.json")).ok();
+    let Some(known) = report.and_then(|report| serde_json::from_slice::<Known>(&report).ok()) else { return INTERVAL };
+    if let Some(samples) = known.samples.filter(|samples| samples.step_ns > 0) {
+        return Duration::from_nanos(samples.step_ns);
+    }
+    // Older results do not say it. Only simulations have sources.
+    let is_simulated = folder.join("sources.json").is_file();
+    if is_simulated { interval_within(Duration::from_nanos(known.duration_ns)) } else { INTERVAL }
 }
 
 /// How often pipes are looked at: as often as those of a run, and more often in a short simulation.
@@ -156,49 +246,4 @@ fn numbers(counters: &PipeCounters) -> [u64; 10] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use netloom_lab::Direction;
-
-    #[test]
-    fn rows_appear_when_something_changed() {
-        let root = tempfile::tempdir().unwrap();
-        let folder = Folder::existing(root.path().to_owned()).unwrap();
-        let zero = Instant::from_nanos(5_000_000_000);
-        let place = |direction, pipe| ("backbone".to_owned(), PipePlace { link: 0, direction, pipe });
-        let pipes = vec![place(Direction::Forward, None), place(Direction::Backward, Some("voip".into()))];
-        let mut sampler = Sampler::create(&folder, pipes, zero).unwrap();
-        let idle = PipeCounters::default();
-        let mut busy = PipeCounters::default();
-        busy.departed.bytes = 12_500;
-        sampler.sample(zero, Duration::ZERO, vec![idle, idle]).unwrap();
-        assert_eq!(sampler.busiest(), None);
-        let later = zero + INTERVAL;
-        assert_eq!(sampler.due(), later);
-        sampler.sample(later, INTERVAL, vec![idle, busy]).unwrap();
-        let busiest = sampler.busiest().unwrap();
-        assert_eq!((busiest.direction.as_str(), busiest.bits_per_second), ("backward", 1e6));
-        let text = std::fs::read_to_string(root.path().join("samples.csv")).unwrap();
-        assert_eq!(
-            text.lines().nth(1).unwrap(),
-            "0.100,backbone,backward,voip,0,0,0,12500,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
-        );
-        assert_eq!(text.lines().count(), 2);
-        assert!(text.lines().all(|line| line.split(',').count() == 25), "{text}");
-    }
-
-    #[test]
-    fn short_simulations_have_more_digits() {
-        let texts = [0, 2, 2_346, 100_000, 12_000_500].map(|us| seconds(Duration::from_micros(us)));
-        assert_eq!(texts, ["0.000", "0.000002", "0.002346", "0.100", "12.0005"]);
-    }
-
-    #[test]
-    fn a_late_sample_leaves_out_what_was_missed() {
-        let root = tempfile::tempdir().unwrap();
-        let folder = Folder::existing(root.path().to_owned()).unwrap();
-        let mut sampler = Sampler::create(&folder, Vec::new(), Instant::ZERO).unwrap();
-        sampler.sample(Instant::from_nanos(250_000_000), Duration::from_millis(250), Vec::new()).unwrap();
-        assert_eq!(sampler.due(), Instant::from_nanos(300_000_000));
-    }
-}
+mod tests;

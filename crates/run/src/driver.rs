@@ -1,7 +1,7 @@
 //! What moves the packets and tells the time: the engine in real and dilated time, the scheduler in virtual time.
 
 use crate::virtual_time::VirtualTime;
-use netloom_dataplane::{Appointment, Engine, EngineError, Kept, Snapshot};
+use netloom_dataplane::{Appointment, Engine, EngineError, Kept, Sampled, Snapshot};
 use netloom_fabric::{PipeId, SwitchCounters, Tap, TapId};
 use netloom_guest::schedule::Statistics;
 use netloom_judge::RunError;
@@ -71,6 +71,14 @@ impl Driver {
         match self {
             Self::Engine(engine) => engine.kept(),
             Self::Virtual(time) => time.kept(),
+        }
+    }
+
+    /// The samples of pipes since the last call.
+    pub(crate) fn samples(&mut self) -> Vec<Sampled> {
+        match self {
+            Self::Engine(engine) => engine.samples(),
+            Self::Virtual(time) => time.samples(),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::driver::Driver;
 use crate::port_name::port_of;
 use netloom_control::{LabStats, PipeStats};
-use netloom_dataplane::{Act, Appointment, Kept, Snapshot};
+use netloom_dataplane::{Act, Appointment, Kept, Sampled, Snapshot};
 use netloom_fabric::{PipeId, Tap, TapId};
 use netloom_host::KernelError;
 use netloom_host::bridges::Bridges;
@@ -266,6 +266,11 @@ impl Links {
     /// Drops a tap.
     pub(crate) fn remove_tap(&mut self, id: TapId) -> Result<(), RunError> {
         self.driver.remove_tap(id)
+    }
+
+    /// The samples that were taken since the last call. Who has [asked for counters](Links::counters) before gets all that were due until then.
+    pub(crate) fn samples(&mut self) -> Vec<Sampled> {
+        self.driver.samples()
     }
 
     /// What every pipe has counted, and when.

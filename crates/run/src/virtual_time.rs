@@ -12,7 +12,9 @@ use crate::teller::Teller;
 pub(crate) use boot::boot;
 use channel::{Inbox, VirtualChannel};
 use gauge::Gauge;
-use netloom_dataplane::{Act, Agenda, Appointment, EngineReport, Kept, Meters, Snapshot, Task, ThreadReport};
+use netloom_dataplane::{
+    Act, Agenda, Appointment, EngineReport, Kept, Meters, Sampled, Series, Snapshot, Task, ThreadReport,
+};
 use netloom_fabric::{Fabric, PipeId, SwitchCounters, Tap, TapId};
 use netloom_guest::deputy::{Bell, Deputy, Vitals, Watchdog};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
@@ -51,6 +53,8 @@ struct World {
     names: Vec<String>,
     agenda: Agenda,
     kept: Vec<Kept>,
+    series: Series,
+    sampled: Vec<Sampled>,
     /// How long kernels are waited for.
     watchdog: Arc<Watchdog>,
     stall: StallWatch,
@@ -101,6 +105,8 @@ impl VirtualTime {
             names,
             agenda: Agenda::default(),
             kept: Vec::new(),
+            series: Series::default(),
+            sampled: Vec::new(),
             watchdog: Arc::new(watchdog),
             stall: StallWatch::new(teller),
             end: None,
@@ -207,6 +213,11 @@ impl VirtualTime {
     /// The appointments that were kept since the last call.
     pub(crate) fn kept(&self) -> Vec<Kept> {
         std::mem::take(&mut self.0.borrow_mut().kept)
+    }
+
+    /// The samples since the last call.
+    pub(crate) fn samples(&self) -> Vec<Sampled> {
+        std::mem::take(&mut self.0.borrow_mut().sampled)
     }
 
     pub(crate) fn switch_counters(&self) -> Vec<Vec<SwitchCounters>> {
@@ -338,6 +349,13 @@ impl World {
                 }
                 Task::ResetMeters => self.meters.borrow_mut().reset(),
                 Task::Measure => snapshot = Some(self.snapshot()),
+                Task::Sample(sampling) => {
+                    let Self { scheduler, series, .. } = self;
+                    self.sampled.push(scheduler.look(|fabric| series.take(fabric, at, sampling)));
+                    let next = self.series.next(at, now, sampling);
+                    self.agenda.insert(Appointment { number, at: next, task });
+                    continue;
+                }
             }
             self.kept.push(Kept { number, late: now.since(at), snapshot });
         }

@@ -8,7 +8,7 @@ use crate::receiver::Acknowledgement;
 use crate::tag::{self, MOST_FLOWS, Tag};
 use crate::timeline::{Change, Event};
 use netloom_fabric::{Delivery, Fabric, PipeSpec, PortId};
-use netloom_link::{PipeConfig, PipeCounters};
+use netloom_link::{PipeConfig, PipeCounters, PipeSample};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Bytes, Duration, Instant, Seed};
 use std::collections::{BTreeSet, VecDeque};
@@ -71,6 +71,13 @@ impl Network {
         Ok(this)
     }
 
+    /// The same with samples that tell how long packets take through pipes.
+    #[must_use]
+    pub fn with_delays(mut self) -> Self {
+        self.fabric.measure_delays(true);
+        self
+    }
+
     pub(crate) fn with_events(mut self, events: Vec<Event>) -> Self {
         self.events = events.into();
         self
@@ -88,14 +95,14 @@ impl Network {
         watch: &mut dyn FnMut(&Sample<'_>),
     ) -> Result<Outcome, SimError> {
         let end = Instant::ZERO + duration;
-        let mut counters: Vec<PipeCounters> = Vec::new();
+        let mut pipes: Vec<PipeSample> = Vec::new();
         let mut sample_at = Instant::ZERO;
         loop {
             // What happens at the instant of a sample, happens before it.
             self.run_until(sample_at)?;
-            counters.clear();
-            counters.extend(self.fabric.counters().copied());
-            watch(&Sample { at: sample_at, pipes: &counters });
+            pipes.clear();
+            pipes.extend(self.fabric.sample(sample_at));
+            watch(&Sample { at: sample_at, pipes: &pipes });
             if sample_at >= end {
                 break;
             }
@@ -103,7 +110,7 @@ impl Network {
         }
         self.is_over = true;
         self.drain(end)?;
-        Ok(self.outcome(duration, &counters))
+        Ok(self.outcome(duration, &pipes))
     }
 
     /// Everything until `end`, and at it.
@@ -251,11 +258,13 @@ impl Network {
         Ok(())
     }
 
-    fn outcome(self, duration: Duration, counters: &[PipeCounters]) -> Outcome {
-        let pipes = self.configs.into_iter().zip(counters).zip(self.meters);
+    fn outcome(self, duration: Duration, samples: &[PipeSample]) -> Outcome {
+        let pipes = self.configs.into_iter().zip(samples).zip(self.meters);
         Outcome {
             duration,
-            pipes: pipes.map(|((config, counted), meter)| PipeOutcome { config, counters: *counted, meter }).collect(),
+            pipes: pipes
+                .map(|((config, sample), meter)| PipeOutcome { config, counters: sample.counters, meter })
+                .collect(),
             sources: self.flows.iter().map(source_outcome).collect(),
             skipped: Vec::new(),
             handed_out: self.handed_out,

@@ -2,7 +2,7 @@
 
 use crate::delays::Delays;
 use crate::meter::Meter;
-use netloom_link::{PipeConfig, PipeCounters};
+use netloom_link::{PipeConfig, PipeCounters, PipeSample};
 use netloom_units::{Duration, Instant};
 use std::fmt;
 
@@ -79,8 +79,8 @@ impl SourceOutcome {
 pub struct Sample<'a> {
     /// The instant.
     pub at: Instant,
-    /// What every pipe has counted, in the plan's order.
-    pub pipes: &'a [PipeCounters],
+    /// How every pipe is, in the plan's order.
+    pub pipes: &'a [PipeSample],
 }
 
 /// Why something cannot be simulated.

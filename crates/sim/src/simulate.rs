@@ -23,6 +23,7 @@ pub fn simulate(
 ) -> Result<Outcome, SimError> {
     let network = Network::new(plan.seed, &pipe_specs(plan), flows(plan)?)?;
     let (events, skipped) = timeline::events(plan);
+    let network = if plan.sampling.is_some() { network.with_delays() } else { network };
     let outcome = network.with_events(events).run(duration, interval, watch)?;
     Ok(Outcome { skipped, ..outcome })
 }

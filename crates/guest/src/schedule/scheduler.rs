@@ -424,6 +424,11 @@ impl<M: Machine> Scheduler<M> {
         self.fabric.counters()
     }
 
+    /// Lets `look` see the fabric; right after [`Scheduler::run_until`] has reached its limit. What it changes of what packets do, changes results.
+    pub fn look<R>(&mut self, look: impl FnOnce(&mut Fabric) -> R) -> R {
+        look(&mut self.fabric)
+    }
+
     /// What was done so far.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics

@@ -128,7 +128,7 @@ impl Agent {
                 fds.push(PollFd::new(input.fd(), events));
             }
         }
-        if let Some(timer) = self.sampler.as_ref().and_then(|sampler| sampler.as_ref().ok()?.fd()) {
+        for timer in self.sampler.iter().flatten().flat_map(Sampler::fds) {
             sources.push(Source::Sampler);
             fds.push(PollFd::new(timer, PollFlags::POLLIN));
         }
@@ -226,7 +226,7 @@ impl Agent {
         let reply = done(self.configure());
         let is_done = reply == Reply::Done;
         self.socket.send(&FromGuest::Reply(reply))?;
-        self.sampler = self.identity.config.measure.filter(|_| is_done).map(Sampler::begin);
+        self.sampler = self.identity.config.measure.filter(|_| is_done).map(|config| Sampler::begin(config, true));
         Ok(())
     }
 

@@ -1,21 +1,18 @@
 //! Who takes the samples: a part of a node's first process.
 
-use std::collections::BTreeMap;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::time::Duration;
+mod connections;
+mod system;
+mod ticker;
 
-use nix::sys::time::TimeSpec;
-use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
-use nix::time::clock_gettime;
-use nix::unistd::read;
+use std::os::fd::BorrowedFd;
 
-use super::{MeasureConfig, Measured, stream, tcp};
-use crate::error::{Attempted, KernelError};
-use crate::netlink::TcpDiag;
+use super::{MeasureConfig, Measured};
+use crate::error::KernelError;
+use connections::Connections;
+use system::System;
+use ticker::{Ticker, now_ns};
 
-/// Of more connections at one instant the rest is left out.
-const MOST_CONNECTIONS: usize = 1_000;
-/// Samples of a node end when there are so many rows; as text they take half a gigabyte.
+/// Samples of a kind end when there are so many rows in a node; those of connections take half a gigabyte as text.
 const MOST_ROWS: u64 = 2_000_000;
 /// When so many bytes have been written down they are handed on.
 const CHUNK: usize = 30 << 10;
@@ -23,80 +20,58 @@ const CHUNK: usize = 30 << 10;
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Sampler {
-    config: MeasureConfig,
-    timer: TimerFd,
-    diag: TcpDiag,
-    /// When the timer was set, in nanoseconds of the clock.
-    began_ns: u64,
-    /// How often it has expired since.
-    expired: u64,
-    /// The connections of the last sample, by their cookies.
-    known: BTreeMap<u64, Known>,
-    /// How many there have been.
-    connections: u64,
-    rows: u64,
-    samples: u64,
+    connections: Option<(Ticker, Connections)>,
+    system: Option<(Ticker, System)>,
     written: Vec<u8>,
-    failure: Option<KernelError>,
-}
-
-/// A connection that was there at the last sample.
-#[derive(Debug)]
-struct Known {
-    number: u64,
-    connection: tcp::Connection,
-    /// Its last row.
-    row: Vec<u8>,
-    /// The last sample that it was in.
-    seen: u64,
+    /// What ended samples before their time, in words.
+    failures: Vec<String>,
 }
 
 impl Sampler {
-    /// Begins to take samples, in the current network namespace.
+    /// Begins to take samples, in the current network namespace. `own_kernel`: whether the kernel is the node's own.
     ///
     /// # Errors
     /// The kernel's refusal.
-    pub(crate) fn begin(config: MeasureConfig) -> Result<Self, KernelError> {
-        let diag = TcpDiag::open()?;
-        let attempted = || "set a timer for samples";
-        let flags = TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK;
-        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags).attempted(attempted)?;
-        let began_ns = now_ns();
-        let spec = |ns: u64| TimeSpec::from_duration(Duration::from_nanos(ns));
-        let first = spec(began_ns.saturating_add(config.tcp_ns));
-        let expiration = Expiration::IntervalDelayed(first, spec(config.tcp_ns));
-        timer.set(expiration, TimerSetTimeFlags::TFD_TIMER_ABSTIME).attempted(attempted)?;
-        Ok(Self {
-            config,
-            timer,
-            diag,
-            began_ns,
-            expired: 0,
-            known: BTreeMap::new(),
-            connections: 0,
-            rows: 0,
-            samples: 0,
-            written: Vec::new(),
-            failure: None,
-        })
+    pub(crate) fn begin(config: MeasureConfig, own_kernel: bool) -> Result<Self, KernelError> {
+        let MeasureConfig { tcp_ns, node_ns, reads_clock } = config;
+        let ticker = |step_ns| Ticker::begin(step_ns, reads_clock);
+        let connections = tcp_ns.map(|step_ns| Ok((ticker(step_ns)?, Connections::begin()?))).transpose()?;
+        let system = node_ns.map(|step_ns| Ok((ticker(step_ns)?, System::begin(own_kernel)))).transpose()?;
+        Ok(Self { connections, system, written: Vec::new(), failures: Vec::new() })
     }
 
-    /// Readable when a sample is due; none when there are no more.
-    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
-        let goes_on = self.failure.is_none() && self.rows < MOST_ROWS;
-        goes_on.then(|| self.timer.as_fd())
+    /// One is readable when a sample is due; none when there are no more.
+    pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let connections = self.connections.as_ref().filter(|(_, connections)| connections.has_room());
+        let system = self.system.as_ref().filter(|(_, system)| system.has_room());
+        let tickers = connections.map(|(ticker, _)| ticker).into_iter().chain(system.map(|(ticker, _)| ticker));
+        tickers.map(Ticker::fd)
     }
 
-    /// Takes the sample that is due, if one is. What the kernel refuses ends the samples.
+    /// Takes the samples that are due. What the kernel refuses ends samples of its kind.
     pub(crate) fn take(&mut self) {
-        let mut expired = [0; 8];
-        if read(&self.timer, &mut expired) != Ok(expired.len()) {
-            return;
+        if let Some(time_ns) = self.connections.as_mut().and_then(|(ticker, _)| ticker.due()) {
+            self.sample_connections(time_ns);
         }
-        self.expired += u64::from_ne_bytes(expired);
-        let due_ns = self.began_ns.saturating_add(self.config.tcp_ns.saturating_mul(self.expired));
-        let time_ns = if self.config.reads_clock { now_ns() } else { due_ns };
-        self.failure = self.sample(time_ns).err();
+        if let Some(time_ns) = self.system.as_mut().and_then(|(ticker, _)| ticker.due()) {
+            self.sample_system(time_ns);
+        }
+    }
+
+    fn sample_connections(&mut self, time_ns: u64) {
+        let Some((_, connections)) = &mut self.connections else { return };
+        if let Err(error) = connections.sample(time_ns, &mut self.written) {
+            self.failures.push(format!("TCP connections are not sampled any more: {error}"));
+            self.connections = None;
+        }
+    }
+
+    fn sample_system(&mut self, time_ns: u64) {
+        let Some((_, system)) = &mut self.system else { return };
+        if let Err(error) = system.sample(time_ns, &mut self.written) {
+            self.failures.push(format!("processor and memory are not sampled any more: {error}"));
+            self.system = None;
+        }
     }
 
     /// What has been written down, when it is enough to be handed on.
@@ -106,56 +81,9 @@ impl Sampler {
 
     /// Ends the samples; what has not been handed on, and the end.
     pub(crate) fn end(self) -> (Vec<u8>, Measured) {
-        let failure = self.failure.map(|error| error.to_string());
+        let failure = (!self.failures.is_empty()).then(|| self.failures.join("; "));
         (self.written, Measured { clock_ns: now_ns(), failure })
     }
-
-    fn sample(&mut self, time_ns: u64) -> Result<(), KernelError> {
-        let Self { diag, known, connections, rows, samples, written, .. } = self;
-        *samples += 1;
-        let (mut count, mut has_time) = (0, false);
-        diag.connections(|message| {
-            let Some((cookie, connection, row)) = tcp::read(message) else { return };
-            count += 1;
-            if count > MOST_CONNECTIONS || *rows >= MOST_ROWS {
-                return;
-            }
-            let row = stream::packed(&row);
-            let is_same = known.get_mut(&cookie).is_some_and(|before| {
-                before.seen = *samples;
-                before.connection == connection && before.row == row
-            });
-            if is_same {
-                return;
-            }
-            if !std::mem::replace(&mut has_time, true) {
-                stream::push_time(written, time_ns);
-            }
-            let before = known.get(&cookie);
-            let number = before.map_or(*connections, |before| before.number);
-            if before.is_none_or(|before| before.connection != connection) {
-                stream::push_connection(written, number, &connection);
-            }
-            *connections += u64::from(before.is_none());
-            stream::push_row(written, number, &row);
-            *rows += 1;
-            known.insert(cookie, Known { number, connection, row, seen: *samples });
-        })?;
-        if count > MOST_CONNECTIONS {
-            stream::push_left_out(written, (count - MOST_CONNECTIONS) as u64);
-        }
-        if *rows >= MOST_ROWS {
-            stream::push_full(written);
-        }
-        known.retain(|_, connection| connection.seen == *samples);
-        Ok(())
-    }
-}
-
-fn now_ns() -> u64 {
-    clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).map_or(0, |time| {
-        u64::try_from(time.tv_sec()).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec()).unwrap_or(0)
-    })
 }
 
 impl Measured {
@@ -167,7 +95,7 @@ impl Measured {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Finding, TcpStream};
+    use super::super::{Finding, SampleStream, tcp};
     use super::*;
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream as Socket};
@@ -177,16 +105,18 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut client = Socket::connect(listener.local_addr().unwrap()).unwrap();
         let (mut server, _) = listener.accept().unwrap();
-        let mut sampler = Sampler::begin(MeasureConfig { tcp_ns: 3_600_000_000_000, reads_clock: true }).unwrap();
-        sampler.sample(1).unwrap();
+        let hour = Some(3_600_000_000_000);
+        let config = MeasureConfig { tcp_ns: hour, node_ns: None, reads_clock: true };
+        let mut sampler = Sampler::begin(config, false).unwrap();
+        sampler.sample_connections(1);
         client.write_all(&[7; 1_000]).unwrap();
         server.read_exact(&mut [0; 1_000]).unwrap();
-        sampler.sample(2).unwrap();
+        sampler.sample_connections(2);
         let (written, measured) = sampler.end();
         assert_eq!(measured.failure, None);
         let local = client.local_addr().unwrap().to_string();
         let place = tcp::columns().split(',').position(|column| column == "bytes_sent").unwrap();
-        let mut stream = TcpStream::new(&written[..]);
+        let mut stream = SampleStream::new(&written[..]);
         let mut seen = Vec::new();
         while let Some(Finding::Sample(sample)) = stream.read().unwrap() {
             let mut text = String::new();

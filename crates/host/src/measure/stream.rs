@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 use std::net::{IpAddr, SocketAddr};
 
+use super::system::{FIGURES, Figures, SystemSample};
 use super::tcp::{Connection, FIGURES_OF_ROW, Row, TcpSample, figures_of};
 
 /// A connection gets a number: number, local and remote address (length in bytes, bytes, port), length and text of the algorithm's name.
@@ -15,8 +16,12 @@ const TIME: u8 = 2;
 const ROW: u8 = 3;
 /// In this sample so many connections are left out.
 const LEFT_OUT: u8 = 4;
-/// There are as many rows as there may be: samples end here.
+/// There are as many rows as there may be: samples of connections end here.
 const FULL: u8 = 5;
+/// What the node uses: its figures, each as the next number, and a zero for none.
+const SYSTEM: u8 = 6;
+/// The same of these samples.
+const SYSTEM_FULL: u8 = 7;
 
 pub(super) fn push_connection(to: &mut Vec<u8>, number: u64, connection: &Connection) {
     to.push(CONNECTION);
@@ -60,6 +65,15 @@ pub(super) fn push_full(to: &mut Vec<u8>) {
     to.push(FULL);
 }
 
+pub(super) fn push_system(to: &mut Vec<u8>, figures: &Figures) {
+    to.push(SYSTEM);
+    figures.values().iter().for_each(|value| push(to, value.map_or(0, |value| value.saturating_add(1))));
+}
+
+pub(super) fn push_system_full(to: &mut Vec<u8>) {
+    to.push(SYSTEM_FULL);
+}
+
 fn push(to: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         to.push((number & 0x7f) as u8 | 0x80);
@@ -80,20 +94,24 @@ pub enum Finding<'a> {
     Sample(TcpSample<'a>),
     /// In a sample so many connections are left out.
     LeftOut(u64),
-    /// Samples end here, since there are as many rows as there may be.
+    /// Samples of connections end here, since there are as many rows as there may be.
     Full,
+    /// What the node uses.
+    System(SystemSample),
+    /// Samples of that end here.
+    SystemFull,
 }
 
-/// Reads samples of TCP connections.
+/// Reads samples.
 #[derive(Debug)]
-pub struct TcpStream<R> {
+pub struct SampleStream<R> {
     from: R,
     time_ns: u64,
     connections: BTreeMap<u64, Connection>,
     row: Row,
 }
 
-impl<R: BufRead> TcpStream<R> {
+impl<R: BufRead> SampleStream<R> {
     /// A stream from its beginning.
     pub fn new(from: R) -> Self {
         Self { from, time_ns: 0, connections: BTreeMap::new(), row: Row::default() }
@@ -115,6 +133,8 @@ impl<R: BufRead> TcpStream<R> {
             }
             Entry::LeftOut(count) => Finding::LeftOut(count),
             Entry::Full => Finding::Full,
+            Entry::System(values) => Finding::System(SystemSample { time_ns: self.time_ns, values }),
+            Entry::SystemFull => Finding::SystemFull,
         }))
     }
 
@@ -135,6 +155,14 @@ impl<R: BufRead> TcpStream<R> {
                 }
                 LEFT_OUT => return Ok(Entry::LeftOut(self.number()?)),
                 FULL => return Ok(Entry::Full),
+                SYSTEM => {
+                    let mut values = [None; FIGURES];
+                    for value in &mut values {
+                        *value = self.number()?.checked_sub(1);
+                    }
+                    return Ok(Entry::System(values));
+                }
+                SYSTEM_FULL => return Ok(Entry::SystemFull),
                 _ => return Err(wrong("an entry of no known kind")),
             }
         }
@@ -197,6 +225,8 @@ enum Entry {
     Row(u64),
     LeftOut(u64),
     Full,
+    System([Option<u64>; FIGURES]),
+    SystemFull,
 }
 
 fn wrong(what: &str) -> io::Error {
@@ -208,6 +238,10 @@ mod tests {
     use super::super::tcp::{read, tests::message};
     use super::*;
 
+    fn figures() -> Figures {
+        Figures { user_ns: 300, processes: 2, softnet_squeezed: Some(0), ..Figures::default() }
+    }
+
     fn stream() -> Vec<u8> {
         let (_, connection, row) = read(&message(7, 300)).unwrap();
         let mut bytes = Vec::new();
@@ -216,6 +250,8 @@ mod tests {
         push_row(&mut bytes, 3, &packed(&row));
         push_left_out(&mut bytes, 200);
         push_full(&mut bytes);
+        push_system(&mut bytes, &figures());
+        push_system_full(&mut bytes);
         bytes
     }
 
@@ -223,11 +259,17 @@ mod tests {
     fn a_stream_comes_back() {
         let (_, connection, row) = read(&message(7, 300)).unwrap();
         let bytes = stream();
-        let mut read = TcpStream::new(&bytes[..]);
+        let mut read = SampleStream::new(&bytes[..]);
         let sample = TcpSample { time_ns: 1 << 40, number: 3, connection: &connection, row: &row };
         assert_eq!(read.read().unwrap(), Some(Finding::Sample(sample)));
         assert_eq!(read.read().unwrap(), Some(Finding::LeftOut(200)));
         assert_eq!(read.read().unwrap(), Some(Finding::Full));
+        let Some(Finding::System(sample)) = read.read().unwrap() else { panic!("no sample of the node") };
+        let mut text = String::new();
+        sample.write(&mut text);
+        assert_eq!((sample.time_ns, text.as_str()), (1 << 40, "300,0,2,0,0,0,,,0"));
+        assert_eq!(text.split(',').count(), super::super::system_columns().split(',').count());
+        assert_eq!(read.read().unwrap(), Some(Finding::SystemFull));
         assert_eq!(read.read().unwrap(), None);
     }
 
@@ -235,13 +277,13 @@ mod tests {
     fn a_stream_that_ends_or_is_damaged_is_read_to_there() {
         let bytes = stream();
         for length in 0..bytes.len() {
-            let mut read = TcpStream::new(&bytes[..length]);
+            let mut read = SampleStream::new(&bytes[..length]);
             while read.read().unwrap().is_some() {}
         }
         for place in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[place] ^= 0xff;
-            let mut read = TcpStream::new(&damaged[..]);
+            let mut read = SampleStream::new(&damaged[..]);
             while let Ok(Some(_)) = read.read() {}
         }
     }

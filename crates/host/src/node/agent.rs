@@ -118,8 +118,8 @@ impl<'a> Agent<'a> {
                 PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
                 PollFd::new(outbox.as_fd(), writable),
             ];
-            let timer = self.measuring.as_ref().and_then(Measuring::fd);
-            fds.extend(timer.map(|timer| PollFd::new(timer, PollFlags::POLLIN)));
+            let timers = self.measuring.iter().flat_map(Measuring::fds);
+            fds.extend(timers.map(|timer| PollFd::new(timer, PollFlags::POLLIN)));
             let others_from = fds.len();
             let others = self.joined.iter().flat_map(|joined| &joined.over);
             fds.extend(others.map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)));
@@ -129,12 +129,7 @@ impl<'a> Agent<'a> {
             }
             let is_ready = |fd: &PollFd<'_>| fd.any().unwrap_or(false);
             let (own, of_the_container) = fds.split_at(others_from);
-            (
-                is_ready(&own[0]),
-                is_ready(&own[1]),
-                of_the_container.iter().any(is_ready),
-                own.get(3).is_some_and(is_ready),
-            )
+            (is_ready(&own[0]), is_ready(&own[1]), of_the_container.iter().any(is_ready), own[3..].iter().any(is_ready))
         };
         if over {
             return Ok(false);

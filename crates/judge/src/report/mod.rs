@@ -6,6 +6,7 @@ mod attempt;
 mod effort;
 mod plots;
 mod port_loss;
+mod series;
 mod simulation;
 mod switches;
 mod tcp;
@@ -19,6 +20,7 @@ use netloom_units::Dilation;
 pub use plots::Plots;
 pub use port_loss::PortLoss;
 use serde::{Deserialize, Serialize};
+pub use series::{NodeSampleReport, SampleReport};
 pub use simulation::{SimReport, SourceRow};
 use std::path::{Path, PathBuf};
 pub use switches::{SwitchRow, TreeRow};
@@ -78,9 +80,15 @@ pub struct Report {
     /// The pictures of the run, in its results folder; none if nothing happened on any link that the engine saw.
     #[serde(default)]
     pub plots: Option<Plots>,
+    /// What was sampled of pipes; none of a lab that was up, or never reached time zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<SampleReport>,
     /// What was sampled of TCP connections; none if nothing was to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpReport>,
+    /// What was sampled of what nodes use; none if nothing was to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<NodeSampleReport>,
     /// What the run cost; none if it never reached time zero.
     #[serde(default)]
     pub effort: Option<Effort>,

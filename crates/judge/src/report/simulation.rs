@@ -1,6 +1,6 @@
 //! What a simulation found out. Every number carries its unit in its name.
 
-use crate::{PipeRow, Plots};
+use crate::{PipeRow, Plots, SampleReport};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -26,6 +26,9 @@ pub struct SimReport {
     /// The pictures, in the results folder; none if they were not wanted.
     #[serde(default)]
     pub plots: Option<Plots>,
+    /// What was sampled of pipes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<SampleReport>,
     /// How often a packet came out of a link.
     pub handed_out_packets: u64,
 }

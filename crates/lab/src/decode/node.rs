@@ -6,7 +6,7 @@ use super::expose::expose;
 use super::external::external;
 use super::firewall::firewall;
 use super::image::image;
-use super::measure::measure;
+use super::measure::node_measure;
 use super::nat::nat;
 use super::pin::pin;
 use super::switch::{misplaced, switch};
@@ -92,7 +92,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.files = fields.get("files").map_or_else(Vec::new, |value| files::files(value, errors));
     spec.collect = fields.get("collect").map_or_else(Vec::new, |value| files::collect(value, errors));
     spec.expose = fields.get("expose").map_or_else(Vec::new, |value| expose(value, errors));
-    spec.measure = fields.get("measure").and_then(|value| Some(value.spanned(measure(value, errors)?)));
+    spec.measure = fields.get("measure").and_then(|value| Some(value.spanned(node_measure(value, errors)?)));
     spec.routing = daemons::routing(&fields, spec.kind, errors);
     errors.extend(daemons::hidden(&spec.routing, &spec.files, fields.get("files")));
     spec.firewall = fields.get("firewall").map_or_else(Vec::new, |value| firewall(value, spec.kind, errors));

@@ -157,6 +157,7 @@ impl Plan {
             },
             "timeline": self.timeline.iter().map(|event| self.event(event)).collect::<Vec<_>>(),
             "traffic": self.traffic.iter().map(|source| self.source(source)).collect::<Vec<_>>(),
+            "sampling_ns": self.sampling.map(|sampling| sampling.step.as_nanos()),
             "capture": self.capture.iter().map(|capture| self.capture(capture)).collect::<Vec<_>>(),
             "expect": self.expect.iter().map(|expectation| json!({
                 "line": expectation.line,
@@ -488,7 +489,7 @@ fn keys(all: Vec<(&'static str, String)>) -> Value {
 }
 
 fn measured(measure: &MeasurePlan) -> Value {
-    json!({ "tcp_ns": measure.tcp.map(Duration::as_nanos), "tls_keys": measure.tls_keys, "qlog": measure.qlog })
+    json!({ "tcp_ns": measure.tcp.map(Duration::as_nanos), "node_ns": measure.node.map(Duration::as_nanos), "tls_keys": measure.tls_keys, "qlog": measure.qlog })
 }
 
 fn written(all: Vec<(&'static str, String)>) -> Map<String, Value> {

@@ -4,7 +4,7 @@ use super::container::{CONTAINER, CONTAINER_NAME};
 use super::daemons::{CONFIGURATION, DAEMONS};
 use super::files::{COLLECT, FILES};
 use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARIABLE_NAMES};
-use super::measure::MEASURE_KIND;
+use super::measure::NODE_MEASURE_KIND;
 use super::rules::RULES;
 use super::services::{DHCP, DNS, FIREWALL, NAT};
 use super::timeline::{COMMAND, READY};
@@ -346,7 +346,7 @@ pub(crate) const NODE: Section = Section {
         ),
         Key::new(
             "measure",
-            MEASURE_KIND,
+            NODE_MEASURE_KIND,
             "{tcp: 10 ms}",
             "What is measured inside it, in the place of what the lab's `measure` says; {} is nothing. Default: as the lab's `measure`.",
         ),

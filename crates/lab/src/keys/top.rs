@@ -190,7 +190,8 @@ pub(crate) const TOP: Section = Section {
                 "measure",
                 MEASURE_KIND,
                 "{tcp: 10 ms}",
-                "What is measured inside every node that runs programs, unless the node says otherwise. Default: nothing.",
+                "What is measured inside every node that runs programs, unless the node says otherwise, and how often links are \
+                 sampled. Default: links ten times a second.",
             ),
             Key::new(
                 "expect",

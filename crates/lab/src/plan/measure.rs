@@ -5,6 +5,8 @@ use netloom_units::Duration;
 pub struct MeasurePlan {
     /// How long after a sample of its TCP connections the next one is taken; none: there are no samples.
     pub tcp: Option<Duration>,
+    /// How long after a sample of its processor and memory the next one is taken; none: there are no samples.
+    pub node: Option<Duration>,
     /// Whether its programs are told to write down the keys of their TLS connections, which are collected.
     pub tls_keys: bool,
     /// Whether its programs are told to write qlog files, which are collected.
@@ -19,4 +21,18 @@ impl MeasurePlan {
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// How often all directions of links are sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SamplePlan {
+    /// How long after a sample the next one is taken.
+    pub step: Duration,
+}
+
+impl SamplePlan {
+    /// The shortest time between two samples: a look at a few hundred pipes takes a tenth of it.
+    pub const LEAST: Duration = Duration::from_micros(100);
+    /// The longest: how long packets took is kept in memory until the next sample.
+    pub const MOST: Duration = Duration::from_secs(10);
 }

@@ -1,8 +1,8 @@
 use super::*;
 use crate::keys::{
     ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DHCP, DIRECTION, DOWN, DRAWN, END, FILE, FLAP_ENTRY,
-    FORWARD, HEAL, IPTABLES, KILL, LINK, LOG, MEASURE, MOVE, MULTICAST, NAT, NODE, PARTITION, PAUSE, RAMP, RAMP_ENTRY,
-    READY, REBOOT, RESTART, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
+    FORWARD, HEAL, IPTABLES, KILL, LINK, LOG, MEASURE, MOVE, MULTICAST, NAT, NODE, NODE_MEASURE, PARTITION, PAUSE,
+    RAMP, RAMP_ENTRY, READY, REBOOT, RESTART, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -38,6 +38,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "node" if EXTERNAL_KEYS.contains(&key.name) => external(key.name, &pair),
         "node" if ["nat", "dhcp", "addresses"].contains(&key.name) => lab_with_service(section, key),
         "node" => node_lab(key.name, &pair),
+        "node_measure" => node_lab("measure", &format!("measure: {{{pair}}}")),
         "rule" => {
             let rule = beside(&[("from", "10.0.0.1")]);
             let way = if ["via", "link", "table"].contains(&key.name) { "" } else { ", link: uplink" };
@@ -249,8 +250,20 @@ fn every_example_is_decoded_and_valid() {
         &RULE,
         &crate::capture::SECTION,
     ];
-    let machine =
-        [&ADDRESSING, &CLOCK, &CPU, &FILE, &DAEMON_FILE, &CONVERGED, &IPTABLES, &MEASURE, &NAT, &FORWARD, &DHCP];
+    let machine = [
+        &ADDRESSING,
+        &CLOCK,
+        &CPU,
+        &FILE,
+        &DAEMON_FILE,
+        &CONVERGED,
+        &IPTABLES,
+        &MEASURE,
+        &NODE_MEASURE,
+        &NAT,
+        &FORWARD,
+        &DHCP,
+    ];
     let timeline = [
         &SETUP,
         &DRAWN,

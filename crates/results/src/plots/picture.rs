@@ -70,6 +70,7 @@ enum Panel {
     Throughput,
     Queue,
     Delay,
+    OneWay,
     Drops,
 }
 
@@ -87,6 +88,7 @@ impl Panel {
             Self::Throughput => curves.highest_rate(),
             Self::Queue => curves.longest_queue() as f64,
             Self::Delay => curves.longest_delay(),
+            Self::OneWay => curves.longest_one_way() as f64,
             Self::Drops => curves.most_drops() as f64,
         };
         highest.max(1.0) * HEADROOM
@@ -114,6 +116,12 @@ impl Curves<'_> {
             let most = span(self.longest_delay() as u64);
             let text = format!("queueing delay: the queue at the described rate, longest {most}");
             panels.push((Panel::Delay, vec![(THIRD, text)]));
+        }
+        if self.longest_one_way() > 0 {
+            let most = span(self.longest_one_way());
+            let heading =
+                vec![(FIRST, "one-way delay: median".to_owned()), (PURPLE, format!("99th percentile, longest {most}"))];
+            panels.push((Panel::OneWay, heading));
         }
         if self.most_drops() > 0 {
             let total = |cause: usize| self.spans.iter().map(|span| span.dropped[cause]).sum::<u64>();
@@ -166,6 +174,11 @@ impl Curves<'_> {
         self.spans.iter().filter_map(|span| self.delay(span)).fold(0.0, f64::max)
     }
 
+    /// In nanoseconds.
+    fn longest_one_way(&self) -> u64 {
+        self.spans.iter().filter_map(|span| span.one_way).map(|[_, p99]| p99).max().unwrap_or(0)
+    }
+
     fn most_drops(&self) -> u64 {
         self.spans.iter().map(|span| span.dropped.iter().sum()).max().unwrap_or(0)
     }
@@ -186,7 +199,7 @@ impl Curves<'_> {
         let of_y: &dyn Fn(&f64) -> String = match part {
             Panel::Throughput => &|bits| rate(*bits),
             Panel::Queue | Panel::Drops => &|count| count_tick(*count),
-            Panel::Delay => &|ns| span(*ns as u64),
+            Panel::Delay | Panel::OneWay => &|ns| span(*ns as u64),
         };
         let mut chart = panel(area, corner, if has_times { TIMES } else { 0 }, of_y)?;
         match part {
@@ -196,6 +209,10 @@ impl Curves<'_> {
             }
             Panel::Queue => self.draw_steps(&mut chart, SECOND, |span| Some(span.queued_packets as f64))?,
             Panel::Delay => self.draw_steps(&mut chart, THIRD, |span| self.delay(span))?,
+            Panel::OneWay => {
+                self.draw_steps(&mut chart, PURPLE, |span| span.one_way.map(|[_, p99]| p99 as f64))?;
+                self.draw_steps(&mut chart, FIRST, |span| span.one_way.map(|[p50, _]| p50 as f64))?;
+            }
             Panel::Drops => self.draw_drops(&mut chart)?,
         }
         Ok(chart)

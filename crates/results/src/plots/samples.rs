@@ -17,7 +17,7 @@ const MOST_SPANS: f64 = 400.0;
 const SLACK: f64 = 1.5;
 
 /// What is read of a row, in this order.
-const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; FIGURES] = [
     "departed_bytes",
     "queue_packets",
     "queue_bytes",
@@ -27,7 +27,12 @@ const COLUMNS: [&str; 9] = [
     "dropped_down_packets",
     "cross_queue_packets",
     "cross_queue_bytes",
+    "one_way_delay_p50_ns",
+    "one_way_delay_p99_ns",
 ];
+/// How many they are, and from which on a field may be empty.
+const FIGURES: usize = 11;
+const DELAYS: usize = 9;
 const KEYS: [&str; 4] = ["time_s", "link", "direction", "pipe"];
 
 /// What happened in a pipe between two instants.
@@ -43,6 +48,9 @@ pub(super) struct Span {
     pub(super) queued_bytes: u64,
     /// Dropped: queue full, early, loss, link down.
     pub(super) dropped: [u64; 4],
+    /// How long packets took from end to end, in nanoseconds: the median and the 99th percentile, of several samples the largest of
+    /// each. None if that was not measured, or nothing was delivered.
+    pub(super) one_way: Option<[u64; 2]>,
 }
 
 /// A pipe over the whole time.
@@ -95,11 +103,11 @@ pub(super) fn read(
 #[derive(Clone, Default)]
 struct Line {
     spans: Vec<Span>,
-    before: [u64; 9],
+    before: [u64; FIGURES],
 }
 
 impl Line {
-    fn add(&mut self, time: f64, numbers: [u64; 9], interval: f64) {
+    fn add(&mut self, time: f64, numbers: [u64; FIGURES], interval: f64) {
         // What was counted before time zero is not a part of the run.
         if time < interval * 0.9 {
             self.before = numbers;
@@ -116,6 +124,7 @@ impl Line {
             queued_packets: waiting.0.max(waited.0),
             queued_bytes: waiting.1.max(waited.1),
             dropped: [grown(3), grown(4), grown(5), grown(6)],
+            one_way: Some([numbers[DELAYS], numbers[DELAYS + 1]]).filter(|delays| delays[1] > 0),
         });
         self.before = numbers;
     }
@@ -138,7 +147,7 @@ impl Line {
 }
 
 /// Packets and bytes, cross traffic included.
-fn queued(numbers: &[u64; 9]) -> (u64, u64) {
+fn queued(numbers: &[u64; FIGURES]) -> (u64, u64) {
     (numbers[1] + numbers[7], numbers[2] + numbers[8])
 }
 
@@ -152,6 +161,10 @@ fn merged(spans: Vec<Span>, width: f64) -> Vec<Span> {
                 last.bits += span.bits;
                 last.queued_packets = last.queued_packets.max(span.queued_packets);
                 last.queued_bytes = last.queued_bytes.max(span.queued_bytes);
+                last.one_way = match (last.one_way, span.one_way) {
+                    (Some(one), Some(other)) => Some([one[0].max(other[0]), one[1].max(other[1])]),
+                    (one, other) => one.or(other),
+                };
                 last.dropped.iter_mut().zip(span.dropped).for_each(|(sum, more)| *sum += more);
             }
             _ => all.push(span),
@@ -166,7 +179,7 @@ struct Rows {
     path: PathBuf,
     /// Where each of [`KEYS`] and [`COLUMNS`] stands.
     keys: [usize; 4],
-    columns: [Option<usize>; 9],
+    columns: [Option<usize>; FIGURES],
     line: String,
     number: usize,
     time: f64,
@@ -180,7 +193,7 @@ impl Rows {
             reader: BufReader::with_capacity(1 << 16, file),
             path: path.to_owned(),
             keys: [0; 4],
-            columns: [None; 9],
+            columns: [None; FIGURES],
             line: String::new(),
             number: 0,
             time: 0.0,
@@ -205,7 +218,7 @@ impl Rows {
         Ok(self.line.ends_with('\n'))
     }
 
-    fn next(&mut self) -> Result<Option<(&Key, [u64; 9])>, RunError> {
+    fn next(&mut self) -> Result<Option<(&Key, [u64; FIGURES])>, RunError> {
         if !self.read_line()? {
             return Ok(None);
         }
@@ -218,10 +231,11 @@ impl Rows {
             return Err(wrong());
         }
         let place = (field(link)?.to_owned(), field(direction)?.to_owned(), field(pipe)?.to_owned());
-        let mut numbers = [0; 9];
-        for (number, column) in numbers.iter_mut().zip(self.columns) {
+        let mut numbers = [0; FIGURES];
+        for (index, (number, column)) in numbers.iter_mut().zip(self.columns).enumerate() {
             if let Some(column) = column {
-                *number = field(column)?.parse().map_err(|_| wrong())?;
+                let text = field(column)?;
+                *number = if index >= DELAYS && text.is_empty() { 0 } else { text.parse().map_err(|_| wrong())? };
             }
         }
         self.time = time;

@@ -4,6 +4,7 @@
 use super::Session;
 use super::carriers::takes_carrier;
 use super::requests::Place;
+use super::sampling;
 use super::stage::{Play, Stage};
 use super::timeline::{Due, Item};
 use crate::driver::Driver;
@@ -18,7 +19,8 @@ use serde_json::json;
 const RESTART: u64 = 0;
 const RESET: u64 = 1;
 pub(super) const TIME_ZERO: u64 = 2;
-pub(super) const FIRST_OF_TIMELINE: u64 = 3;
+const SAMPLES: u64 = 3;
+pub(super) const FIRST_OF_TIMELINE: u64 = 4;
 
 /// How long before time zero its appointments are made, in wall time: every thread of the engine then has time to get
 /// them, even one that has to wait for a processor.
@@ -38,6 +40,8 @@ impl Session<'_> {
         let mut all =
             vec![at_zero(RESTART, restart), at_zero(RESET, Task::ResetMeters), at_zero(TIME_ZERO, Task::Measure)];
         all.extend(self.timeline.items().filter_map(|due| self.appointment(zero, *due)));
+        // Behind those of the timeline: a sample shows what is done at its instant.
+        all.extend(sampling::appointment(&self.context, SAMPLES, zero));
         self.context.links.plan(all)?;
         std::thread::sleep(lead);
         Ok(zero)

@@ -23,7 +23,7 @@ use netloom_judge::{
     TunnelRow,
 };
 use netloom_lab::{Clock, CommandMetric, End, NodeKind};
-use netloom_results::{INTERVAL, plots};
+use netloom_results::{INTERVAL, SampleSettings, Sampler, plots};
 use netloom_units::Instant;
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ impl Session<'_> {
         self.context.job.folder.write_tables(&report)?;
         // Pictures come last: whatever keeps them from being drawn, the rest is there.
         let Job { folder, plan, plots, .. } = &self.context.job;
-        let drawn = if *plots { plots::draw(folder, plan, INTERVAL) } else { Ok(None) };
+        let drawn = if *plots { plots::draw(folder, plan, SampleSettings::of(plan, INTERVAL).step) } else { Ok(None) };
         report.plots = drawn.as_ref().ok().cloned().flatten();
         folder.write_report(&report)?;
         plots::write_page(folder, &report.lab, drawn?.as_ref())?;
@@ -86,7 +86,8 @@ impl Session<'_> {
             events: self.context.punctuality.clone(),
             ..Report::default()
         };
-        if let Some((play, last)) = played {
+        if let Some((mut play, last)) = played {
+            report.samples = play.sampler.take().map(Sampler::finish).transpose()?;
             self.fill(&mut report, &play, &last)?;
         }
         report.exit_code = match why {
@@ -108,7 +109,7 @@ impl Session<'_> {
         report.switches = SwitchRow::of_plan(&self.context.job.plan, &last.switches);
         report.tunnels = TunnelRow::of_plan(&self.context.job.plan, &last.engine.tunnels, play.zero);
         (report.expectations, report.figures) = self.expectations(last, &play.first);
-        report.tcp = self.measuring.end(&mut self.context, &mut self.programs, play.zero)?;
+        (report.tcp, report.nodes) = self.measuring.end(&mut self.context, &mut self.programs, play.zero)?;
         let nodes = self.context.job.plan.nodes.iter().map(|node| node.name.as_str());
         report.effort = Some(play.spent.effort(self.context.job.plan.clock, nodes));
         report.losses = self.context.links.port_losses(last)?;

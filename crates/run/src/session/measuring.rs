@@ -4,10 +4,10 @@ use super::context::Context;
 use super::programs::Programs;
 use crate::job::{Job, Mode};
 use crate::refusal;
-use netloom_host::measure::{Finding, MeasureConfig, TcpStream, columns};
-use netloom_judge::{RunError, TcpReport};
+use netloom_host::measure::{Finding, MeasureConfig, SampleStream, columns, system_columns};
+use netloom_judge::{NodeSampleReport, RunError, TcpReport};
 use netloom_lab::Clock;
-use netloom_results::TcpTable;
+use netloom_results::{NodeTable, TcpTable};
 use netloom_units::{Duration, Instant};
 use std::fs::File;
 use std::io::{BufReader, Seek};
@@ -20,8 +20,10 @@ pub(super) struct Measuring {
 
 /// What is to be measured inside the node at this place. A lab that is up may stay for days, and nothing is.
 pub(crate) fn of_node(job: &Job, place: usize) -> Option<MeasureConfig> {
-    let tcp = job.plan.nodes[place].measure.tcp.filter(|_| job.mode == Mode::Run)?;
-    Some(MeasureConfig { tcp_ns: tcp.as_nanos(), reads_clock: job.plan.clock != Clock::Virtual })
+    let measure = &job.plan.nodes[place].measure;
+    let [tcp_ns, node_ns] = [measure.tcp, measure.node].map(|step| step.map(Duration::as_nanos));
+    let is_wanted = job.mode == Mode::Run && (tcp_ns.is_some() || node_ns.is_some());
+    is_wanted.then_some(MeasureConfig { tcp_ns, node_ns, reads_clock: job.plan.clock != Clock::Virtual })
 }
 
 impl Measuring {
@@ -42,17 +44,14 @@ impl Measuring {
         Ok(Self { files })
     }
 
-    /// Ends it, and writes what was measured since `zero`. None if nothing was to be.
+    /// Ends it, and writes what was measured since `zero`. None of what was not to be.
     pub(super) fn end(
         &mut self,
         context: &mut Context<'_>,
         programs: &mut Programs,
         zero: Instant,
-    ) -> Result<Option<TcpReport>, RunError> {
-        if self.files.iter().all(Option::is_none) {
-            return Ok(None);
-        }
-        let mut table = TcpTable::create(&context.job.folder, &columns())?;
+    ) -> Result<(Option<TcpReport>, Option<NodeSampleReport>), RunError> {
+        let mut tables = Tables::create(context.job)?;
         for (place, file) in self.files.iter_mut().enumerate() {
             let Some(file) = file.take() else { continue };
             let name = context.job.plan.nodes[place].name.clone();
@@ -62,11 +61,33 @@ impl Measuring {
                 end_in(context, programs, place)
             };
             match ended {
-                Ok(clock) => copy(file, &name, clock, zero, &mut table)?,
+                Ok(clock) => copy(file, &name, clock, zero, &mut tables)?,
                 Err(why) => context.notes.push(format!("node {name}: {why}")),
             }
         }
-        table.finish().map(Some)
+        tables.finish()
+    }
+}
+
+/// The files for all nodes; none of what is measured in no node.
+struct Tables {
+    tcp: Option<TcpTable>,
+    nodes: Option<NodeTable>,
+}
+
+impl Tables {
+    fn create(job: &Job) -> Result<Self, RunError> {
+        let configs: Vec<MeasureConfig> = (0..job.plan.nodes.len()).filter_map(|place| of_node(job, place)).collect();
+        let has_tcp = configs.iter().any(|config| config.tcp_ns.is_some());
+        let has_nodes = configs.iter().any(|config| config.node_ns.is_some());
+        Ok(Self {
+            tcp: has_tcp.then(|| TcpTable::create(&job.folder, &columns())).transpose()?,
+            nodes: has_nodes.then(|| NodeTable::create(&job.folder, &system_columns())).transpose()?,
+        })
+    }
+
+    fn finish(self) -> Result<(Option<TcpReport>, Option<NodeSampleReport>), RunError> {
+        Ok((self.tcp.map(TcpTable::finish).transpose()?, self.nodes.map(NodeTable::finish).transpose()?))
     }
 }
 
@@ -77,6 +98,15 @@ struct Reading {
     at: Instant,
 }
 
+impl Reading {
+    /// How long after `zero` the clock showed that; none if it was before.
+    fn since(&self, zero: Instant, time_ns: u64) -> Option<Duration> {
+        let before_end = Duration::from_nanos(self.clock_ns.saturating_sub(time_ns));
+        let since_zero = self.at.since(zero);
+        (before_end <= since_zero).then(|| since_zero - before_end)
+    }
+}
+
 /// The end of measuring in a node. Why there are no more samples, if something went wrong, is noted.
 fn end_in(context: &mut Context<'_>, programs: &mut Programs, place: usize) -> Result<Reading, String> {
     let asked = context.links.now();
@@ -85,30 +115,36 @@ fn end_in(context: &mut Context<'_>, programs: &mut Programs, place: usize) -> R
     let at = heard.unwrap_or_else(|| asked + Duration::from_nanos(context.links.now().since(asked).as_nanos() / 2));
     if let Some(failure) = measured.failure {
         let name = &context.job.plan.nodes[place].name;
-        context.notes.push(format!("node {name}: TCP connections are not measured any more: {failure}"));
+        context.notes.push(format!("node {name}: {failure}"));
     }
     Ok(Reading { clock_ns: measured.clock_ns, at })
 }
 
 /// Copies samples from a node's file, of which none is older than time zero.
-fn copy(mut file: File, node: &str, clock: Reading, zero: Instant, table: &mut TcpTable) -> Result<(), RunError> {
+fn copy(mut file: File, node: &str, clock: Reading, zero: Instant, tables: &mut Tables) -> Result<(), RunError> {
     let wrong = |error| RunError::Machine(format!("reading what was measured in node {node}: {error}"));
     file.rewind().map_err(wrong)?;
-    let mut stream = TcpStream::new(BufReader::with_capacity(1 << 16, file));
+    let mut stream = SampleStream::new(BufReader::with_capacity(1 << 16, file));
     let mut values = String::new();
     while let Some(found) = stream.read().map_err(wrong)? {
-        match found {
-            Finding::Sample(sample) => {
-                let before_end = Duration::from_nanos(clock.clock_ns.saturating_sub(sample.time_ns));
-                let since_zero = clock.at.since(zero);
-                if before_end <= since_zero {
-                    values.clear();
+        values.clear();
+        match (found, &mut tables.tcp, &mut tables.nodes) {
+            (Finding::Sample(sample), Some(tcp), _) => {
+                if let Some(elapsed) = clock.since(zero, sample.time_ns) {
                     sample.write(&mut values);
-                    table.add(since_zero - before_end, node, sample.number, &values)?;
+                    tcp.add(elapsed, node, sample.number, &values)?;
                 }
             }
-            Finding::LeftOut(rows) => table.left_out(rows),
-            Finding::Full => table.is_full(node),
+            (Finding::System(sample), _, Some(nodes)) => {
+                if let Some(elapsed) = clock.since(zero, sample.time_ns) {
+                    sample.write(&mut values);
+                    nodes.add(elapsed, node, &values)?;
+                }
+            }
+            (Finding::LeftOut(rows), Some(tcp), _) => tcp.left_out(rows),
+            (Finding::Full, Some(tcp), _) => tcp.is_full(node),
+            (Finding::SystemFull, _, Some(nodes)) => nodes.is_full(node),
+            _ => {}
         }
     }
     Ok(())

@@ -10,6 +10,7 @@ mod finish;
 mod measuring;
 mod programs;
 mod requests;
+mod sampling;
 mod sources;
 mod stage;
 mod timeline;
@@ -40,8 +41,8 @@ use netloom_host::signals::Signals;
 use netloom_judge::expectations::QueueWatches;
 use netloom_judge::measure::{Mark, marks};
 use netloom_judge::{Punctuality, RunError, Spent};
+use netloom_results::EventLog;
 use netloom_results::capture::Captures;
-use netloom_results::{EventLog, Sampler};
 use netloom_units::{Duration, Instant};
 use programs::{Programs, Purpose};
 use requests::{Outcome, Requests, longest_end};
@@ -51,8 +52,6 @@ use stage::{Play, Stage, Stop, Why};
 use std::collections::BTreeMap;
 use timeline::{Due, Item, Timeline};
 
-/// How many samples there are per report of progress.
-const SAMPLES_PER_PROGRESS: u32 = 2;
 /// How often to look whether the engine of a lab that is not sampled lives.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the kernels of a lab that is taken down may compute, in wall time, beyond what its programs may take to end.
@@ -254,7 +253,7 @@ impl<'a> Session<'a> {
 
     fn next_wake(&self) -> Option<Instant> {
         let sample = match &self.context.stage {
-            Stage::Playing(play) => play.sampler.as_ref().map(Sampler::due),
+            Stage::Playing(play) => play.sampler.as_ref().map(|_| play.next_samples),
             Stage::Starting | Stage::Stopping(_) => None,
         };
         let carrier = self.carriers.next_look();
@@ -284,13 +283,19 @@ impl<'a> Session<'a> {
         if let Some((captures, _)) = &self.captures {
             captures.begin(zero);
         }
-        let sampler = match self.context.job.mode {
-            Mode::Run => Some(Sampler::create(&self.context.job.folder, self.context.links.places(), zero)?),
-            Mode::Up => None,
-        };
+        let sampler = sampling::sampler(&self.context)?;
         let (first, began) = (marks(&snapshot), self.accounts(&snapshot));
         let spent = Spent::default();
-        self.context.stage = Stage::Playing(Play { zero, sampler, samples: 0, next_look: zero, first, began, spent });
+        self.context.stage = Stage::Playing(Play {
+            zero,
+            sampler,
+            next_samples: zero,
+            samples: 0,
+            next_look: zero,
+            first,
+            began,
+            spent,
+        });
         self.context.events.add(zero, Some(zero), "time zero", json!({}))?;
         if let Driver::Virtual(time) = self.context.links.driver() {
             time.begin();
@@ -353,26 +358,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn sample(&mut self) -> Result<(), RunError> {
-        let Stage::Playing(Play { zero, sampler: Some(sampler), samples, .. }) = &mut self.context.stage else {
-            return Ok(());
-        };
-        if sampler.due() > self.context.links.now() {
-            return Ok(());
-        }
-        let (at, counters) = self.context.links.counters()?;
-        let elapsed = at.since(*zero);
-        self.queues.sample(elapsed, &counters);
-        let packets = counters.iter().map(|pipe| pipe.arrived.packets).sum();
-        sampler.sample(at, elapsed, counters)?;
-        *samples += 1;
-        if samples.is_multiple_of(SAMPLES_PER_PROGRESS) {
-            let busiest = sampler.busiest().cloned();
-            self.context.guard.mention(&Event::Progress { at_ns: elapsed.as_nanos(), busiest });
-        }
-        self.look_for_life(at, packets)
-    }
-
     /// In virtual time, a lab that waits for ever would soon be years old. Its kernels have timers of their own for ever,
     /// so that a long silence has to tell it from one that only sleeps.
     fn look_for_life(&mut self, now: Instant, packets: u64) -> Result<(), RunError> {
@@ -422,6 +407,9 @@ impl<'a> Session<'a> {
         self.context.note("the end begins", json!({ "because": why.to_string() }))?;
         if let (Some((captures, _)), Ok(last)) = (&self.captures, &snapshot) {
             captures.end(last.at);
+        }
+        if !matches!(why, Why::Failed(_)) {
+            self.take_samples()?;
         }
         let played = match std::mem::replace(&mut self.context.stage, Stage::Starting) {
             // Without the engine there is nothing to measure any more, and why it ended is known.

@@ -23,6 +23,8 @@ pub(super) struct Play {
     pub(super) zero: Instant,
     /// A lab that is not a run is not sampled, since it may stay for days; its engine is looked after.
     pub(super) sampler: Option<Sampler>,
+    /// When samples are collected next.
+    pub(super) next_samples: Instant,
     pub(super) samples: u32,
     /// When to look next whether the engine of a lab that is not sampled lives.
     pub(super) next_look: Instant,

@@ -8,10 +8,9 @@ mod sources;
 
 use crate::results_folder::results_folder;
 use crate::{Event, RunRequest};
-use netloom_judge::{ExitCode, PipePlace, RunError, SimReport};
+use netloom_judge::{ExitCode, PipePlace, RunError, SampleReport, SimReport};
 use netloom_lab::Clock;
-use netloom_link::PipeCounters;
-use netloom_results::{Folder, INTERVAL, Sampler, graph, interval_within, plots, write_pipe_table};
+use netloom_results::{Folder, INTERVAL, SampleSettings, Sampler, graph, interval_within, plots, write_pipe_table};
 use netloom_sim::{Outcome, Sample, SimError};
 use netloom_units::{Duration, Instant};
 
@@ -37,16 +36,17 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     folder.write_json("plan.json", &plan.description())?;
     graph::write_picture(&folder, plan)?;
     folder.become_latest()?;
-    let mut recorder = Recorder::create(request, &folder, sink)?;
+    let settings = SampleSettings::of(plan, interval_within(request.duration));
+    let mut recorder = Recorder::create(request, &folder, settings, sink)?;
     let mut watch = |sample: &Sample<'_>| recorder.take(sample);
-    let outcome = netloom_sim::simulate(plan, request.duration, interval_within(request.duration), &mut watch);
+    let outcome = netloom_sim::simulate(plan, request.duration, settings.step, &mut watch);
     let outcome = outcome.map_err(refused)?;
-    recorder.finish()?;
+    let samples = recorder.finish()?;
     events::write(&folder, plan, outcome.duration)?;
-    let mut report = report(request, &folder, &outcome);
+    let mut report = SimReport { samples: Some(samples), ..report(request, &folder, &outcome) };
     write_tables(&folder, &report)?;
     if request.run.plots {
-        report.plots = plots::draw(&folder, plan, interval_within(request.duration))?;
+        report.plots = plots::draw(&folder, plan, settings.step)?;
         delays::draw(&folder, &outcome.sources)?;
     }
     write_report(&folder, &report)?;
@@ -74,27 +74,33 @@ struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    fn create(request: &SimRequest, folder: &Folder, sink: &'a mut dyn FnMut(&Event)) -> Result<Self, RunError> {
+    fn create(
+        request: &SimRequest,
+        folder: &Folder,
+        settings: SampleSettings,
+        sink: &'a mut dyn FnMut(&Event),
+    ) -> Result<Self, RunError> {
         let plan = &request.run.plan;
         let pipes: Vec<_> = plan.pipes().map(|pipe| (pipe.link_name.to_owned(), PipePlace::of(&pipe))).collect();
         sink(&Event::Started { duration_ns: Some(request.duration.as_nanos()) });
-        Ok(Self { sampler: Sampler::create(folder, pipes, Instant::ZERO)?, sink, told: Instant::ZERO, failed: None })
+        Ok(Self { sampler: Sampler::create(folder, pipes, settings)?, sink, told: Instant::ZERO, failed: None })
     }
 
     fn take(&mut self, sample: &Sample<'_>) {
-        let counters: Vec<PipeCounters> = sample.pipes.to_vec();
         if self.failed.is_none() {
-            self.failed = self.sampler.sample(sample.at, sample.at.since(Instant::ZERO), counters).err();
+            let pipes = sample.pipes.iter().copied().enumerate();
+            self.failed = self.sampler.sample(sample.at.since(Instant::ZERO), pipes).err();
         }
         if sample.at.since(self.told) >= INTERVAL {
             self.told = sample.at;
+            self.failed = self.failed.take().or(self.sampler.look().err());
             let busiest = self.sampler.busiest().cloned();
             (self.sink)(&Event::Progress { at_ns: sample.at.as_nanos(), busiest });
         }
     }
 
-    fn finish(self) -> Result<(), RunError> {
-        self.failed.map_or(Ok(()), Err)
+    fn finish(self) -> Result<SampleReport, RunError> {
+        self.failed.map_or_else(|| self.sampler.finish(), Err)
     }
 }
 
@@ -110,6 +116,7 @@ fn report(request: &SimRequest, folder: &Folder, outcome: &Outcome) -> SimReport
         skipped: outcome.skipped.clone(),
         warnings: request.run.warnings.clone(),
         plots: None,
+        samples: None,
         handed_out_packets: outcome.handed_out,
     }
 }

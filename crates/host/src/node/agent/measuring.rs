@@ -19,12 +19,12 @@ pub(super) struct Measuring {
 impl Measuring {
     /// Begins to take samples, which go to `file`.
     pub(super) fn begin(config: MeasureConfig, file: File) -> Result<Self, KernelError> {
-        Ok(Self { sampler: Sampler::begin(config)?, file, failure: None })
+        Ok(Self { sampler: Sampler::begin(config, false)?, file, failure: None })
     }
 
-    /// Readable when there is something to do.
-    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
-        self.sampler.fd().filter(|_| self.failure.is_none())
+    /// One is readable when there is something to do.
+    pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.sampler.fds().filter(|_| self.failure.is_none())
     }
 
     pub(super) fn take(&mut self) {

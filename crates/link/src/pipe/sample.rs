@@ -1,0 +1,45 @@
+//! What a look at a pipe tells.
+
+use super::Pipe;
+use crate::PipeCounters;
+use crate::drop_log::DropLog;
+use crate::transits::Delays;
+use netloom_units::{Bytes, Duration, Instant, Rate};
+
+/// A pipe at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipeSample {
+    /// What it has counted.
+    pub counters: PipeCounters,
+    /// The rate at which it sends: of a delivery trace its mean, none if it is unlimited.
+    pub rate: Option<Rate>,
+    /// How long what waits, cross traffic included, takes until it is sent at that rate, and what is being sent takes to its end. None without a rate.
+    pub queueing: Option<Duration>,
+    /// How long those packets took from one end to the other that arrived since the sample before, if the log was told to
+    /// [measure](DropLog::measure_delays) that.
+    pub delays: Option<Delays>,
+}
+
+impl Pipe {
+    /// Looks at it at `now`, when all that happens until then has happened.
+    pub fn sample(&mut self, now: Instant, drop_log: &mut DropLog) -> PipeSample {
+        self.run_until(now, drop_log);
+        let rate = self.transmitter.on_slope(now).or_else(|| self.transmitter.rate());
+        PipeSample {
+            counters: self.counters,
+            rate,
+            queueing: rate.map(|rate| self.transmitter.remaining(now) + self.sending_time(rate)),
+            delays: drop_log.take_delays(now),
+        }
+    }
+
+    /// How long all that waits takes at this rate, as if all its packets were equally long.
+    fn sending_time(&self, rate: Rate) -> Duration {
+        let (own, cross) = (self.counters.queued, self.counters.cross.queued);
+        let (packets, bytes) = (own.packets + cross.packets, own.bytes + cross.bytes);
+        let Some(mean) = bytes.checked_div(packets) else { return Duration::ZERO };
+        // A rest of the division is charged as it is.
+        let charged = self.transmitter.charged(Bytes::new(mean)).get().saturating_mul(packets) + bytes % packets;
+        rate.serialization_delay(Bytes::new(charged))
+    }
+}

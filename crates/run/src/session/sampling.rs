@@ -1,0 +1,72 @@
+//! Samples of pipes: the driver takes them at their instants, and the session writes them down.
+
+use super::Session;
+use super::context::Context;
+use super::stage::{Play, Stage};
+use crate::Event;
+use crate::job::Mode;
+use netloom_dataplane::{Appointment, Sampled, Sampling, Task};
+use netloom_judge::RunError;
+use netloom_results::{INTERVAL, SampleSettings, Sampler};
+use netloom_units::Instant;
+
+/// How often samples are collected for each report of progress.
+const LOOKS_PER_PROGRESS: u32 = 2;
+
+/// What writes them down. A lab that is up may stay for days, and has none.
+pub(super) fn sampler(context: &Context<'_>) -> Result<Option<Sampler>, RunError> {
+    let job = context.job;
+    let create = || Sampler::create(&job.folder, context.links.places(), settings(context));
+    if job.mode == Mode::Run { create().map(Some) } else { Ok(None) }
+}
+
+/// What the driver is asked for, from time zero on.
+pub(super) fn appointment(context: &Context<'_>, number: u64, zero: Instant) -> Option<Appointment> {
+    let SampleSettings { step, delays } = settings(context);
+    let task = Task::Sample(Sampling { every: step, delays });
+    (context.job.mode == Mode::Run).then_some(Appointment { number, at: zero, task })
+}
+
+fn settings(context: &Context<'_>) -> SampleSettings {
+    SampleSettings::of(&context.job.plan, INTERVAL)
+}
+
+impl Session<'_> {
+    /// Collects what was sampled, when it is time to.
+    pub(super) fn sample(&mut self) -> Result<(), RunError> {
+        let now = self.context.links.now();
+        match &mut self.context.stage {
+            Stage::Playing(play) if play.sampler.is_some() && play.next_samples <= now => {
+                while play.next_samples <= now {
+                    play.next_samples = play.next_samples + INTERVAL;
+                }
+            }
+            _ => return Ok(()),
+        }
+        // The driver answers when it has come to the present, and has sampled until then.
+        let (at, counters) = self.context.links.counters()?;
+        self.take_samples()?;
+        let Stage::Playing(Play { zero, sampler: Some(sampler), samples, .. }) = &mut self.context.stage else {
+            return Ok(());
+        };
+        sampler.look()?;
+        *samples += 1;
+        if samples.is_multiple_of(LOOKS_PER_PROGRESS) {
+            let busiest = sampler.busiest().cloned();
+            self.context.guard.mention(&Event::Progress { at_ns: at.since(*zero).as_nanos(), busiest });
+        }
+        self.look_for_life(at, counters.iter().map(|pipe| pipe.arrived.packets).sum())
+    }
+
+    /// Writes down what was sampled since the last call.
+    pub(super) fn take_samples(&mut self) -> Result<(), RunError> {
+        let Stage::Playing(Play { zero, sampler: Some(sampler), .. }) = &mut self.context.stage else { return Ok(()) };
+        for Sampled { at, pipes, left_out } in self.context.links.samples() {
+            let elapsed = at.since(*zero);
+            sampler.left_out(left_out);
+            sampler.sample(elapsed, pipes.into_iter().map(|(pipe, sample)| (pipe.0 as usize, sample)))?;
+            self.queues.sample(elapsed, sampler.counters());
+        }
+        Ok(())
+    }
+}
