@@ -12,7 +12,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build demo test test-fast fmt fmt-check tidy lint doc unit manual deny advisories bench bench-clocks bench-growth bench-docs bench-quick soak fuzz asan miri clean
+.PHONY: help deps kernel build demo test test-fast fmt fmt-check tidy lint doc unit manual deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,7 +55,7 @@ doc: ## build the documentation of the code, warnings are errors
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
 unit: ## all tests of all crates, with the totals; those that need namespaces included
-	scripts/install-deps services
+	scripts/install-deps services papers
 	scripts/run-tests
 
 # The tests, too: without them, libraries would have fewer features and be built again.
@@ -88,6 +88,16 @@ bench-docs: deps ## measure everything in docs/performance.md and write it there
 bench-quick: deps ## few and short measurements, under 90 seconds: do the benchmarks work?
 	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
 	$(dir $(NETLOOM))netloom-bench --quick
+
+papers: kernel ## the experiments of five papers, our figures beside the published ones, as a page; an hour
+	scripts/install-deps papers
+	$(CARGO) build --release --locked --bin netloom
+	python3 benches/papers --netloom $(NETLOOM)
+
+papers-quick: kernel ## the same with few and short runs, in five minutes: do the experiments work?
+	scripts/install-deps papers
+	$(CARGO) build --release --locked --bin netloom
+	python3 benches/papers --quick --netloom $(NETLOOM)
 
 soak: deps ## ten minutes of random labs, changes and kills: is anything left behind?
 	$(CARGO) build --release --locked --bin netloom --bin netloom-soak

@@ -1,7 +1,7 @@
 //! The clocks of labs with kernel nodes: how exact they are, what the paper on time dilation shows, and how long it takes.
 //!
 //! "To Infinity and Beyond: Time-Warped Network Emulation" (Gupta and others, NSDI 2006), sections 3.1 to 3.4 and 4.1. The
-//! labs are those of `examples/time-warp`; the figures are written as SVG.
+//! labs are those of `examples/papers/time-warp`; the figures are written as SVG.
 
 mod beyond;
 mod blocks;

@@ -44,7 +44,7 @@ impl Settings {
             plain_vm: root.join("plain-vm.sh"),
             vm_root: root.join("../scripts/ensure-vm-root"),
             image: root.join("image.py"),
-            examples: root.join("../examples/time-warp"),
+            examples: root.join("../examples/papers/time-warp"),
             output: PathBuf::from(OUTPUT),
             quick,
             figures: RefCell::default(),

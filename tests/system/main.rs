@@ -70,4 +70,5 @@ mod virtual_places;
 mod virtual_spin;
 mod virtual_time;
 mod vms;
+mod workloads;
 mod world;

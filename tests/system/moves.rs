@@ -40,7 +40,7 @@ fn a_node_that_moves_reaches_those_at_its_new_link_alone() {
 fn a_mobile_node_stays_reachable_at_its_home_address() {
     let runs = [(); 2].map(|()| {
         let bed = Bed::with_kernel(User::all()[0]);
-        bed.write("mobile.yaml", include_str!("../../examples/mobile-ipv6.yaml"));
+        bed.write("mobile.yaml", include_str!("../../examples/papers/gine/mobile-ipv6.yaml"));
         bed.netloom(&["run", "mobile.yaml"]).expect_code(0);
         let log = fs::read_to_string(bed.latest("mobile-ipv6").join("logs/03-peer-probe.stdout")).unwrap();
         (bed.json("mobile-ipv6", "pipes.json"), log)

@@ -225,7 +225,7 @@ fn a_connection_of_multipath_tcp_takes_two_links() {
 fn a_dispatcher_sends_a_stream_over_two_providers() {
     let runs = [(); 2].map(|()| {
         let bed = Bed::with_kernel(User::all()[0]);
-        bed.write("gine.yaml", include_str!("../../examples/gine-multipath.yaml"));
+        bed.write("gine.yaml", include_str!("../../examples/papers/gine/multipath.yaml"));
         bed.netloom(&["run", "gine.yaml", "--clock", "virtual"]).expect_code(0);
         bed.json("gine-multipath", "pipes.json")
     });

@@ -81,8 +81,8 @@ fn a_store_in_containers_has_the_same_history_in_each_run() {
 fn rate_and_delay_do_what_vito_says() {
     let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
     for (name, text) in [
-        ("order", include_str!("../../examples/vito/order.yaml")),
-        ("auxiliary", include_str!("../../examples/vito/auxiliary.yaml")),
+        ("order", include_str!("../../examples/papers/vito/order.yaml")),
+        ("auxiliary", include_str!("../../examples/papers/vito/auxiliary.yaml")),
     ] {
         bed.write(&format!("{name}.yaml"), text);
         let run = bed.netloom(&["run", &format!("{name}.yaml"), "-q", "--wall-limit", "200s"]).expect_code(0);

@@ -14,7 +14,7 @@ const DILATION: u32 = 100;
 /// The commands of the lab file, one per congestion control.
 const KINDS: [(&str, &str); 2] = [("fifty-tcp", "TCP (Reno)"), ("fifty-bic", "BIC")];
 /// The text of the lab file that is varied.
-const RATE: &str = "rate: 10 Gbit/s";
+const RATE: &str = "values: [1 Gbit/s, 2 Gbit/s, 5 Gbit/s, 10 Gbit/s, 20 Gbit/s, 50 Gbit/s, 100 Gbit/s]";
 /// What 50 flows carry together, in Gbit/s, is 0.05 of the mean in Mbit/s.
 const FLOWS: f64 = 50.0;
 
@@ -33,7 +33,7 @@ pub(super) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     let (mut points, mut rows) = (Vec::new(), Vec::new());
     for (clock, rates) in plan {
         for rate in *rates {
-            let change = format!("rate: {rate} Gbit/s");
+            let change = format!("values: [{rate} Gbit/s]");
             let mut changes = vec![(RATE, change.as_str())];
             if settings.quick {
                 changes.push(("-t 4", "-t 1"));

@@ -12,7 +12,7 @@ const GROUPS: [(&str, u32); 3] = [("near", 20), ("middle", 40), ("far", 60)];
 const CLOCKS: [Clock; 3] = [Clock::Dilated(1), Clock::Dilated(10), Clock::Virtual];
 const RATES: [u32; 6] = [10, 50, 100, 200, 400, 600];
 /// The text of the lab file that is varied.
-const RATE: &str = "rate: 100 Mbit/s";
+const RATE: &str = "values: [10 Mbit/s, 50 Mbit/s, 100 Mbit/s, 200 Mbit/s, 400 Mbit/s, 600 Mbit/s]";
 
 /// What was measured at one rate under one clock, per group.
 struct Point {
@@ -27,7 +27,7 @@ pub(super) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     for clock in CLOCKS {
         let (mut wall, mut wrong) = (0.0, Vec::new());
         for rate in rates {
-            let mut changes = vec![(RATE, format!("rate: {rate} Mbit/s"))];
+            let mut changes = vec![(RATE, format!("values: [{rate} Mbit/s]"))];
             if settings.quick {
                 changes.push(("-t 10", "-t 2".to_owned()));
             }

@@ -74,7 +74,7 @@ pub(super) fn play_text(
     play(settings, &file, clock, seed)
 }
 
-/// A lab file of `examples/time-warp`, with some of its text replaced.
+/// A lab file of `examples/papers/time-warp`, with some of its text replaced.
 pub(super) fn example<T: AsRef<str>>(
     settings: &Settings,
     name: &str,

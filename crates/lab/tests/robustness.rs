@@ -5,7 +5,7 @@ use proptest::sample::select;
 use proptest::test_runner::{RngAlgorithm, RngSeed};
 
 const LAB: &str = include_str!("../../../examples/dumbbell.yaml");
-const FIGURE: &str = include_str!("../../../examples/vimage-figure-3.yaml");
+const FIGURE: &str = include_str!("../../../examples/papers/vimage/figure-3.yaml");
 const TREATMENT: &str = include_str!("../../../examples/treatment.yaml");
 
 /// What turns one value into another, or the structure into something else.

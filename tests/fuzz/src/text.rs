@@ -119,7 +119,7 @@ fn is_part_of_number(letter: char) -> bool {
 pub fn labs() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut texts = Vec::new();
-    for folder in ["examples", "examples/time-warp", "crates/lab/tests/errors"] {
+    for folder in ["examples", "examples/papers/gine", "examples/papers/time-warp", "crates/lab/tests/errors"] {
         let entries = fs::read_dir(root.join(folder)).expect("a folder of labs");
         let mut paths: Vec<_> = entries.map(|entry| entry.expect("a file").path()).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));

@@ -424,7 +424,8 @@ fn the_examples_of_the_repository_are_valid_labs() {
         entries.map(|entry| entry.expect("the folder can be read").path())
     };
     let mut count = 0;
-    for path in files(examples.clone()).chain(files(examples.join("time-warp"))) {
+    let folders = ["", "sweeps", "workloads", "papers/gine", "papers/time-warp", "papers/vimage"];
+    for path in folders.iter().flat_map(|folder| files(examples.join(folder))) {
         if path.extension().is_none_or(|extension| extension != "yaml") {
             continue;
         }
