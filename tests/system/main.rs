@@ -20,6 +20,7 @@ mod disks;
 mod doctor;
 mod endings;
 mod events;
+mod expectations;
 mod external;
 mod faults;
 mod files;

@@ -1,6 +1,7 @@
 //! The command line of `netloom`.
 
 mod capture;
+mod ci;
 mod convert;
 mod direction;
 mod doctor;
@@ -17,6 +18,7 @@ mod shape;
 mod sweep;
 
 pub(crate) use capture::{CaptureArgs, PacketsArgs};
+pub(crate) use ci::{AnnotationsArg, Ci};
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 pub(crate) use convert::{ConvertArgs, Foreign, To};

@@ -61,6 +61,34 @@ impl Distribution {
         Some(Duration::from_nanos(u64::try_from(mean).unwrap_or(u64::MAX)))
     }
 
+    /// The smallest value, within 1 %; none without values.
+    pub fn min(&self) -> Option<Duration> {
+        self.histogram().map(|histogram| Duration::from_nanos(histogram.min()))
+    }
+
+    /// The standard deviation, within 1 %; none without values.
+    pub fn deviation(&self) -> Option<Duration> {
+        self.histogram().map(|histogram| Duration::from_nanos(histogram.stdev().round() as u64))
+    }
+
+    /// What was added since the distribution was as it was `before`.
+    pub fn since(&self, before: &Self) -> Self {
+        let sum_ns = self.sum_ns.saturating_sub(before.sum_ns);
+        let Some(histogram) = &self.histogram else {
+            return Self {
+                few: self.few.get(before.few.len()..).unwrap_or_default().to_vec(),
+                histogram: None,
+                sum_ns,
+            };
+        };
+        let mut rest = histogram.clone();
+        // Without earlier values there is nothing to take away; of other values this would be another distribution.
+        match before.histogram() {
+            Some(earlier) if rest.subtract(&*earlier).is_err() => Self::default(),
+            _ => Self { few: Vec::new(), histogram: Some(rest), sum_ns },
+        }
+    }
+
     /// The largest value, within 1 %; none without values.
     pub fn max(&self) -> Option<Duration> {
         self.histogram().map(|histogram| Duration::from_nanos(histogram.max()))
@@ -109,6 +137,27 @@ mod tests {
             };
             assert!(within(distribution.max(), count), "{count}: {:?}", distribution.max());
             assert!(within(distribution.quantile(0.5), count.div_ceil(2)), "{count}: {:?}", distribution.quantile(0.5));
+        }
+    }
+
+    /// A hundred values of 1 ms, then fifty of 9 ms: the second part says nothing of the first.
+    #[test]
+    fn a_part_is_known_by_what_was_there_before() {
+        let add = |distribution: &mut Distribution, ms: u64, count: usize| {
+            (0..count).for_each(|_| distribution.record(Duration::from_nanos(ms * 1_000_000 + 64), 1));
+        };
+        for (first, second) in [(100, 50), (3, 5), (3, 100), (0, 4), (600, 1)] {
+            let mut before = Distribution::default();
+            add(&mut before, 1, first);
+            let mut all = before.clone();
+            add(&mut all, 9, second);
+            let part = all.since(&before);
+            let near = |found: Option<Duration>| {
+                found.is_some_and(|found| (8_900..9_100).contains(&(found.as_nanos() / 1_000)))
+            };
+            assert_eq!(part.count(), second as u64, "{first} and {second}");
+            assert!(near(part.quantile(0.01)) && near(part.max()) && near(part.min()) && near(part.mean()), "{part:?}");
+            assert_eq!(all.since(&all).quantile(0.5), None);
         }
     }
 

@@ -4,6 +4,7 @@
 //! [stream](SampleStream) of entries, in which a connection, or a node, whose figures are what they were at the sample before has none. Memory is
 //! bounded: what has been written down is handed on, and of too many connections or rows the rest is left out and counted.
 
+mod owners;
 mod sampler;
 mod stream;
 mod system;
@@ -26,6 +27,8 @@ pub struct MeasureConfig {
     /// Whether a sample's instant is read from the clock, rather than when it was due: in virtual time reading it takes time, and no
     /// sample is late.
     pub reads_clock: bool,
+    /// Whether it is told which program has a connection.
+    pub owners: bool,
 }
 
 /// The end of measuring.

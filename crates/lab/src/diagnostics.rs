@@ -3,6 +3,7 @@
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::cell::Cell;
 use std::fmt;
+use std::ops::Range;
 
 /// A place in a lab file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +29,23 @@ impl<T> Spanned<T> {
     /// An error about this value.
     pub(crate) fn error(&self, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.span, &self.key, message)
+    }
+}
+
+impl Spanned<String> {
+    /// An error about these bytes of this text. Where the file has it in another form, it is about all of it.
+    pub(crate) fn error_at(&self, part: Range<usize>, message: impl Into<String>) -> Diagnostic {
+        let quotes = match (self.span.end - self.span.start).checked_sub(self.value.len()) {
+            Some(quotes @ (0 | 2)) => quotes / 2,
+            _ => return self.error(message),
+        };
+        let is_within = part.start < part.end && part.end <= self.value.len();
+        let span = Span {
+            start: self.span.start + quotes + part.start,
+            end: self.span.start + quotes + part.end,
+            ..self.span
+        };
+        Diagnostic::new(if is_within { span } else { self.span }, &self.key, message)
     }
 }
 

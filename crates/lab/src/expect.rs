@@ -1,22 +1,42 @@
-//! Expectations: what the user wants a run to show, as sentences that are checked when the file is read.
+//! Expectations: what the user wants a run, or all runs of a sweep together, to show. They are checked when the file is read.
 //!
-//! `<subject>.<metric> <operator> <value> [during A..B]`. The subject is a command of the timeline or a link; a link
-//! without a direction means both directions, each of which must hold.
+//! ```text
+//! TERM COMPARISON VALUE-OR-TERM [during A..B] [over runs]
+//! all runs as described
+//!
+//! TERM      SUBJECT.METRIC, the name of a figure, or FUNCTION(TERM [during A..B] [| PARAMETER=VALUE, ...])
+//! ```
+//!
+//! A subject is a command of the timeline, a link, a node, or `flows`. A link without a direction means both directions, each of
+//! which must hold. A figure is a term under a name.
 
+mod condition;
+mod dimension;
+mod function;
 mod judge;
 mod metric;
 mod parse;
+mod runs;
+mod tcp;
+mod term;
 mod value;
 
-pub use judge::Judgement;
+pub use condition::Condition;
+pub use dimension::Dimension;
+pub use function::Function;
+pub use judge::{Judgement, Settled};
 pub use metric::{CommandMetric, JsonPath, JsonStep, PipeMetric};
-pub(crate) use parse::{ExpectError, Names, parse, parse_figure};
-pub use value::{Dimension, Measured, Wanted};
+pub(crate) use parse::{ExpectError, Names, Parsed, Wrong, is_over_runs, parse, parse_figure};
+pub(crate) use runs::{Groups, Points};
+pub use runs::{OverRuns, RunsTerm, RunsTest};
+pub use tcp::{TcpMetric, TcpPart};
+pub use term::{Over, Spread, Term};
+pub use value::{Measured, Wanted};
 
 use crate::plan::Direction;
 use netloom_units::Duration;
 
-/// One expectation.
+/// One expectation of a single run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     /// Its line in the lab file.
@@ -24,11 +44,9 @@ pub struct Expectation {
     /// As the lab file has it.
     pub text: String,
     /// What is looked at.
-    pub subject: Subject,
+    pub term: Term,
     /// What must hold for it.
     pub test: Test,
-    /// Which part of the run counts; none: all of it.
-    pub window: Option<Window>,
 }
 
 /// Something that is measured, under a name.
@@ -41,9 +59,7 @@ pub struct Figure {
     /// As the lab file has it.
     pub text: String,
     /// What is looked at.
-    pub subject: Subject,
-    /// Which part of the run counts; none: all of it.
-    pub window: Option<Window>,
+    pub term: Term,
     /// In which unit it is; what a program prints has the one that the lab file says.
     pub unit: FigureUnit,
 }
@@ -78,27 +94,24 @@ pub enum Subject {
         /// What of it.
         metric: PipeMetric,
     },
+    /// TCP connections that were sampled inside nodes.
+    Tcp {
+        /// Which of them.
+        part: TcpPart,
+        /// Whether each of them has a value of its own.
+        each: bool,
+        /// What of them.
+        metric: TcpMetric,
+    },
 }
 
 impl Subject {
-    /// The unit of a figure, if the lab file says nothing of it.
-    pub(crate) fn unit(&self) -> FigureUnit {
-        let name = match self.dimension() {
-            Dimension::Rate => "bit/s",
-            Dimension::Duration => "ns",
-            Dimension::Share => "share",
-            Dimension::Packets => "packets",
-            Dimension::Bytes => "B",
-            Dimension::Number | Dimension::Text | Dimension::Json => "",
-        };
-        FigureUnit { name, factor: 1.0 }
-    }
-
     /// In which unit the subject is measured.
     pub fn dimension(&self) -> Dimension {
         match self {
             Self::Command { metric, .. } => metric.dimension(),
             Self::Link { metric, .. } => metric.dimension(),
+            Self::Tcp { metric, .. } => metric.dimension(),
         }
     }
 }

@@ -43,8 +43,9 @@ pub use decode::{Cut, parse_cut};
 pub use describe::{change as describe_change, mac as mac_text, settings_of};
 pub use diagnostics::{Diagnostic, Diagnostics, Span};
 pub use expect::{
-    CommandMetric, Dimension, Expectation, Figure, FigureUnit, JsonPath, JsonStep, Judgement, Measured, PipeMetric,
-    Subject, Test, Wanted, Window,
+    CommandMetric, Condition, Dimension, Expectation, Figure, FigureUnit, Function, JsonPath, JsonStep, Judgement,
+    Measured, Over, OverRuns, PipeMetric, RunsTerm, RunsTest, Settled, Subject, TcpMetric, TcpPart, Term, Test, Wanted,
+    Window,
 };
 pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use generate::{GeneratorKey, generate, generator_keys, generator_kinds};
@@ -69,6 +70,7 @@ pub use vary::{Processors, SweepSettings};
 
 use diagnostics::Severity;
 use errors::{Errors, Findings};
+use expect::Points;
 use std::path::Path;
 
 /// A valid lab file.
@@ -140,18 +142,30 @@ fn parse_as(text: &str, file: &str, clock: Option<Clock>) -> Result<Lab, Diagnos
         return Err(diagnostics(Severity::Error, errors.into_entries()));
     }
     let first = first.map_err(|(wrong, point)| diagnostics(Severity::Error, wrong).at_point(point))?;
-    let Some(first) = first else { return finish(&root, text, file, clock) };
-    let lab = finish(&first.root, text, file, clock).map_err(|found| found.at_point(first.point))?;
-    Ok(Lab { note: first.note, ..lab })
+    let Some(first) = first else { return finish(&root, text, file, clock, Points::default()) };
+    let lab = finish(&first.root, text, file, clock, first.points).map_err(|found| found.at_point(first.point))?;
+    let notes: Vec<String> = first.note.into_iter().chain(lab.note).collect();
+    Ok(Lab { note: (!notes.is_empty()).then(|| notes.join("; ")), ..lab })
+}
+
+/// That something is expected of all runs together, of which a single one shows nothing.
+fn of_all_runs(plan: &Plan) -> Option<String> {
+    let what = match plan.over_runs.len() {
+        0 => return None,
+        1 => "an expectation is".to_owned(),
+        count => format!("{count} expectations are"),
+    };
+    Some(format!("{what} of all runs together: `netloom sweep` judges that"))
 }
 
 /// The lab that `root` describes, which was read from `text`.
-fn finish(root: &yaml::Node, text: &str, file: &str, clock: Option<Clock>) -> Result<Lab, Diagnostics> {
+fn finish(root: &yaml::Node, text: &str, file: &str, clock: Option<Clock>, points: Points) -> Result<Lab, Diagnostics> {
     let diagnostics = |severity, entries| Diagnostics::new(file, text, severity, entries);
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     let mut found = Findings { errors: Errors::in_folder(folder), ..Findings::default() };
     let (mut spec, left_out) = decode::decode(root, &mut found.errors);
     spec.clock = clock.unwrap_or(spec.clock);
+    spec.points = points;
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let in_trees = fabric::parts::names(&spec);
     let mut plan = resolve::resolve(spec, &left_out, &stem, &mut found);
@@ -160,7 +174,8 @@ fn finish(root: &yaml::Node, text: &str, file: &str, clock: Option<Clock>) -> Re
     }
     fabric::trees::settle(&mut plan);
     found.warnings.extend(fabric::parts::warn(&plan, &in_trees));
-    Ok(Lab { plan, warnings: diagnostics(Severity::Warning, found.warnings), note: None })
+    let note = of_all_runs(&plan);
+    Ok(Lab { plan, warnings: diagnostics(Severity::Warning, found.warnings), note })
 }
 
 /// The known word that is closest to `word`, if one is close enough to be meant; for messages about unknown names.

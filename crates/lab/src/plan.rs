@@ -23,6 +23,7 @@ mod pin;
 mod pipes;
 mod rules;
 mod switch;
+mod terms;
 mod timeline;
 mod traffic;
 mod tunnel;
@@ -54,7 +55,7 @@ pub use traffic::{Sends, TrafficPlan, WindowConfig};
 pub use tunnel::TunnelPlan;
 pub use vm::{DiskFormat, VmAccess, VmBegin, VmFirmware, VmPlan};
 
-use crate::expect::{Expectation, Figure};
+use crate::expect::{Expectation, Figure, OverRuns};
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, CpuCost, Date, Duration, Probability, Seed};
@@ -100,6 +101,8 @@ pub struct Plan {
     pub capture: Vec<CapturePlan>,
     /// What is expected of the run.
     pub expect: Vec<Expectation>,
+    /// What is expected of all runs of a sweep together.
+    pub over_runs: Vec<OverRuns>,
     /// What is measured under a name.
     pub figures: Vec<Figure>,
     /// How far the network may stray from its description.

@@ -9,6 +9,7 @@ mod daemons;
 mod dhcp;
 mod downs;
 mod ends;
+mod expect;
 mod expose;
 mod external;
 mod firewall;
@@ -35,18 +36,17 @@ pub(crate) use traffic::resolve_for;
 use crate::addressing::{assign, neighbors};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings, LeftOut};
-use crate::expect::{self, ExpectError, Expectation, Figure, Names, Subject};
 use crate::names::check_name;
 use crate::plan::{
-    Action, Bypass, EndPlan, Event, ExternalPlan, GroupPlan, InterfacePlan, LinkPlan, MeasurePlan, NamePlan, NodeKind,
-    NodePlan, Plan, RoutePlan, Stack, SwitchPlan, Treatment, Unreached,
+    Bypass, EndPlan, ExternalPlan, GroupPlan, InterfacePlan, LinkPlan, MeasurePlan, NamePlan, NodeKind, NodePlan, Plan,
+    RoutePlan, Stack, SwitchPlan, Unreached,
 };
 use crate::segments::{self, Segment, segments};
 use crate::spec::{EntrySpec, LinkSpec, NodeSpec, Spec};
 use ends::Interface;
 use ipnet::IpNet;
 use names::{Index, Places, index_of};
-use netloom_units::{Duration, Seed};
+use netloom_units::Seed;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -93,11 +93,10 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         },
         found,
     );
-    let expect = expectations(&spec, &timeline, left_out, &mut found.errors);
-    check_windows(&spec.expect, &expect, spec.duration, &mut found.errors);
-    let figures = figures(&spec, &timeline, left_out, &mut found.errors);
-    let mut plan =
-        Plan { timeline, traffic, capture, expect, figures, ..outline(name, &spec, found.errors.files().to_vec()) };
+    let expected = expect::resolve(&spec, &timeline, left_out, &mut found.errors);
+    let expect::Expected { expect, over_runs, figures } = expected;
+    let plan = outline(name, &spec, found.errors.files().to_vec());
+    let mut plan = Plan { timeline, traffic, capture, expect, over_runs, figures, ..plan };
     let segments = segments(&spec.links, &spec.nodes);
     found.errors.extend(external::check(&spec, &segments));
     found.errors.extend(tunnel::check(&spec));
@@ -152,6 +151,7 @@ fn outline(name: String, spec: &Spec, files: Vec<PathBuf>) -> Plan {
         sampling: spec.sampling,
         capture: Vec::new(),
         expect: Vec::new(),
+        over_runs: Vec::new(),
         figures: Vec::new(),
         bounds: spec.bounds,
         internet: None,
@@ -208,84 +208,6 @@ fn check_sizes(spec: &Spec, errors: &mut Errors) {
     });
     if let Some(link) = too_many.filter(|_| spec.links.len() <= MOST_LINKS) {
         errors.push(link.name.error(format!("the links of a lab have at most {} ends together", 2 * MOST_LINKS)));
-    }
-}
-
-/// Has `read` called with the names of commands and links, and whether these are all.
-fn with_names<T>(spec: &Spec, timeline: &[Event], left_out: &LeftOut, read: impl FnOnce(&Names<'_>, bool) -> T) -> T {
-    let commands: Vec<(String, usize)> = timeline
-        .iter()
-        .enumerate()
-        .filter_map(|(index, event)| match &event.action {
-            Action::Run(run) => Some((run.name.clone(), index)),
-            _ => None,
-        })
-        .collect();
-    let name = |treatment: &Treatment| treatment.name.clone();
-    let of_link = |link: &LinkSpec| link.treatments.each_ref().map(|further| further.iter().map(name).collect());
-    let pipes: Vec<[Vec<String>; 2]> = spec.links.iter().map(of_link).collect();
-    let links: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
-    let names = Names { commands: &commands, links: &links, pipes: &pipes };
-    read(&names, !left_out.commands && !left_out.links)
-}
-
-fn expectations(spec: &Spec, timeline: &[Event], left_out: &LeftOut, errors: &mut Errors) -> Vec<Expectation> {
-    with_names(spec, timeline, left_out, |names, is_complete| {
-        let read = |text: &Spanned<String>| {
-            let (subject, test, window) = known(expect::parse(&text.value, names), text, is_complete, errors)?;
-            if let Subject::Link { link, direction, .. } = &subject {
-                errors.extend(spec.links[*link].without_direction(*direction, text));
-            }
-            let (line, text) = (text.span.line, text.value.trim().to_owned());
-            Some(Expectation { line, text, subject, test, window })
-        };
-        spec.expect.iter().filter_map(read).collect()
-    })
-}
-
-fn figures(spec: &Spec, timeline: &[Event], left_out: &LeftOut, errors: &mut Errors) -> Vec<Figure> {
-    with_names(spec, timeline, left_out, |names, is_complete| {
-        let read = |(name, text): &(String, Spanned<String>)| {
-            let (subject, window, unit) = known(expect::parse_figure(&text.value, names), text, is_complete, errors)?;
-            if let Subject::Link { link, direction, .. } = &subject {
-                errors.extend(spec.links[*link].without_direction(*direction, text));
-            }
-            let late = window.zip(spec.duration).filter(|(window, duration)| window.to > *duration);
-            errors.extend(late.map(|(late, duration)| {
-                text.error(format!("`during` ends at {}, after the run's {duration}", late.to))
-            }));
-            let (line, text) = (text.span.line, text.value.trim().to_owned());
-            Some(Figure { name: name.clone(), line, text, subject, window, unit })
-        };
-        spec.figures.iter().filter_map(read).collect()
-    })
-}
-
-/// What was read, or none after an error was noted.
-fn known<T>(read: Result<T, ExpectError>, text: &Spanned<String>, is_complete: bool, errors: &mut Errors) -> Option<T> {
-    match read {
-        Ok(read) => return Some(read),
-        Err(ExpectError::Wrong(message)) => errors.push(text.error(message)),
-        Err(ExpectError::UnknownSubject(message)) if is_complete => errors.push(text.error(message)),
-        // What it names may be what could not be read.
-        Err(ExpectError::UnknownSubject(_)) => {}
-    }
-    None
-}
-
-fn check_windows(
-    texts: &[Spanned<String>],
-    expectations: &[Expectation],
-    duration: Option<Duration>,
-    errors: &mut Errors,
-) {
-    let Some(duration) = duration else { return };
-    for expectation in expectations {
-        let Some(window) = expectation.window.filter(|window| window.to > duration) else { continue };
-        let text =
-            texts.iter().find(|text| text.span.line == expectation.line && text.value.trim() == expectation.text);
-        errors
-            .extend(text.map(|text| text.error(format!("`during` ends at {}, after the run's {duration}", window.to))));
     }
 }
 

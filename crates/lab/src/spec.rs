@@ -5,6 +5,7 @@ mod timeline;
 
 use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
+use crate::expect::Points;
 use crate::plan::{
     Argv, Bounds, Clock, ContainerPlan, Cpus, Daemon, Direction, End, ExposePlan, ExternalMode, FileContents, FilePlan,
     ImagePlan, MeasurePlan, NodeKind, OnSpin, PinPlan, Precision, Ready, SamplePlan, Sends, Shards, Stack, Treatment,
@@ -46,6 +47,8 @@ pub(crate) struct Spec {
     /// How often links are sampled.
     pub(crate) sampling: Option<SamplePlan>,
     pub(crate) expect: Vec<Spanned<String>>,
+    /// What varies in the file, which expectations may name.
+    pub(crate) points: Points,
     /// Figures by name.
     pub(crate) figures: Vec<(String, Spanned<String>)>,
     pub(crate) bounds: Bounds,

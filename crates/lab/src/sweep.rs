@@ -1,14 +1,17 @@
 //! A lab file as many runs: its points, and the lab of each.
 
+mod over_runs;
 mod write;
 
 use crate::diagnostics::{Diagnostics, Severity};
 use crate::errors::Errors;
+use crate::expect::Groups;
 use crate::vary::{self, SweepSettings, Varied, shown};
 use crate::yaml::{self, Content, Entry, Node};
 use crate::{Clock, Lab, finish, scalar};
 use netloom_units::Seed;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A lab file that describes many runs.
 #[derive(Clone, Debug)]
@@ -17,6 +20,8 @@ pub struct Sweep {
     text: String,
     root: Node,
     varied: Varied,
+    /// The values of all parameters.
+    known: Arc<Groups>,
     /// The clock in place of the file's.
     clock: Option<Clock>,
 }
@@ -53,7 +58,8 @@ impl Sweep {
         if !errors.is_empty() {
             return Err(failed(errors.into_entries()));
         }
-        Ok(Self { file: file.to_owned(), text: text.to_owned(), root, varied, clock: None })
+        let known = Arc::new(varied.known());
+        Ok(Self { file: file.to_owned(), text: text.to_owned(), root, varied, known, clock: None })
     }
 
     /// The same, as if the file's `clock` were this one.
@@ -64,7 +70,7 @@ impl Sweep {
 
     /// How many points there are, at least one.
     pub fn points(&self) -> u64 {
-        self.varied.points()
+        self.varied.count()
     }
 
     /// How often each point is played.
@@ -105,9 +111,16 @@ impl Sweep {
         set(&mut root, "name", name);
         let seed = seed_of(&root, run.repetition);
         set(&mut root, "seed", &seed.get().to_string());
-        let text = write::file(&root);
-        let lab = finish(&root, &self.text, &self.file, self.clock);
-        Ok(Played { lab: lab.map_err(|found| found.at_point(self.varied.describe(run.point)))?, text })
+        let points = self.varied.points(&self.known, run.point);
+        let lab = finish(&root, &self.text, &self.file, self.clock, points);
+        let lab = lab.map_err(|found| found.at_point(self.varied.describe(run.point)))?;
+        over_runs::leave_to_sweep(&mut root, &lab.plan.over_runs);
+        Ok(Played { text: write::file(&root), lab })
+    }
+
+    /// The expectations of all runs together, as the file has them: their places in its list, and their texts.
+    pub fn over_runs(&self) -> Vec<(usize, String)> {
+        over_runs::texts(&self.root)
     }
 
     /// The name that the file gives its lab, if it does.

@@ -15,8 +15,10 @@ pub(crate) use read::{VARIED, read};
 
 use crate::diagnostics::Diagnostic;
 use crate::errors::Errors;
+use crate::expect::{Groups, Points};
 use crate::yaml::{self, Content, Node};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The keys that are about many runs, and not about one.
 const KEYS: [&str; 3] = ["vary", "repeat", "sweep"];
@@ -71,7 +73,7 @@ pub enum Processors {
 }
 
 impl Varied {
-    pub(crate) fn points(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.groups.iter().map(|group| group.len as u64).product()
     }
 
@@ -81,7 +83,7 @@ impl Varied {
 
     /// Each parameter with its value at a point.
     pub(crate) fn at(&self, point: u64) -> impl Iterator<Item = (&Parameter, &Node)> {
-        let mut stride = self.points();
+        let mut stride = self.count();
         self.groups.iter().flat_map(move |group| {
             stride /= group.len as u64;
             let place = usize::try_from(point / stride % group.len as u64).expect("below the number of values");
@@ -95,6 +97,21 @@ impl Varied {
             .map(|(parameter, value)| format!("{}={}", parameter.name, shown(value)))
             .collect::<Vec<_>>()
             .join(", ")
+    }
+
+    /// The values of all parameters, as tables show them.
+    pub(crate) fn known(&self) -> Groups {
+        let values = |parameter: &Parameter| parameter.values.iter().map(shown).collect();
+        let group = |group: &Group| {
+            group.parameters.iter().map(|parameter| (parameter.name.clone(), values(parameter))).collect()
+        };
+        self.groups.iter().map(group).collect()
+    }
+
+    /// What expectations may name at a point, given what is `known`.
+    pub(crate) fn points(&self, known: &Arc<Groups>, point: u64) -> Points {
+        let here = self.at(point).map(|(parameter, value)| (parameter.name.clone(), shown(value))).collect();
+        Points { groups: Arc::clone(known), here }
     }
 
     /// The file at a point, without the keys about many runs.
@@ -126,12 +143,12 @@ pub(crate) fn first(root: &Node, errors: &mut Errors) -> Result<Option<First>, (
     if errors.len() > before {
         return Ok(None);
     }
-    let point = varied.describe(0);
+    let (point, known) = (varied.describe(0), varied.points(&Arc::new(varied.known()), 0));
     let first = varied.apply(root, 0).map_err(|found| (found, point.clone()))?;
-    let (points, runs) = (varied.points(), varied.points() * varied.repetitions.max(1));
+    let (points, runs) = (varied.count(), varied.count() * varied.repetitions.max(1));
     let of = if points == 1 { String::new() } else { format!(", the first of {points} points ({point})") };
     let note = format!("this file describes {runs} runs: `netloom sweep` plays all of them, and this is one{of}");
-    Ok(Some(First { root: first, point, note: (runs > 1).then_some(note) }))
+    Ok(Some(First { root: first, point, points: known, note: (runs > 1).then_some(note) }))
 }
 
 /// The first point.
@@ -140,6 +157,8 @@ pub(crate) struct First {
     pub(crate) root: Node,
     /// Its values; empty if nothing varies.
     pub(crate) point: String,
+    /// What varies.
+    pub(crate) points: Points,
     /// That there are others, if so.
     pub(crate) note: Option<String>,
 }

@@ -10,6 +10,7 @@
 mod attempts;
 pub mod capture;
 pub mod chart;
+pub mod ci;
 mod events;
 mod files;
 mod folder;

@@ -1,7 +1,7 @@
 //! All points of a sweep, read and planned before the first run starts.
 
 use crate::SweepError;
-use netloom_lab::{Clock, Plan, Processors, Run, Sweep, SweepSettings};
+use netloom_lab::{Clock, OverRuns, Plan, Processors, Run, Sweep, SweepSettings};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,6 +20,8 @@ pub struct Checked {
     pub(crate) files: BTreeMap<PathBuf, String>,
     /// The same of all points.
     pub(crate) points: String,
+    /// What is expected of all runs together.
+    pub expectations: Vec<OverRuns>,
 }
 
 /// Whose time the runs are in.
@@ -38,10 +40,18 @@ pub fn check(sweep: &Sweep, path: &Path) -> Result<Checked, SweepError> {
     let lab = sweep.name().map_or(stem, str::to_owned);
     let (mut needs, mut clocks, mut files, mut hash) = (Vec::new(), Clocks::default(), BTreeMap::new(), Sha256::new());
     let folder = path.parent().unwrap_or(Path::new(""));
+    let mut expected: BTreeMap<usize, OverRuns> = BTreeMap::new();
     for point in 0..sweep.points() {
         let played = sweep.run(Run { point, repetition: 0 }, &lab)?;
         hash.update(played.text.as_bytes());
         let plan = &played.lab.plan;
+        for own in &plan.over_runs {
+            let known = expected.entry(own.item).or_insert_with(|| own.clone());
+            if known.text != own.text {
+                let what = "an expectation of all runs is the same at all points: write a condition, as in mean(goodput | cc=bbr)";
+                return Err(SweepError::Expectation(format!("{}:{}: {}: {what}", path.display(), own.line, own.text)));
+            }
+        }
         needs.push(need(plan, sweep.settings()));
         clocks.any_real |= plan.clock != Clock::Virtual;
         for file in plan.files.iter().chain(sweep.tables()) {
@@ -50,7 +60,12 @@ pub fn check(sweep: &Sweep, path: &Path) -> Result<Checked, SweepError> {
             }
         }
     }
-    Ok(Checked { needs, clocks, lab, files, points: hex(&hash.finalize()) })
+    if let Some((_, text)) = sweep.over_runs().into_iter().find(|(item, _)| !expected.contains_key(item)) {
+        let what = "no point of this sweep has all that this names";
+        return Err(SweepError::Expectation(format!("{}: expect: {text}: {what}", path.display())));
+    }
+    let expectations = expected.into_values().collect();
+    Ok(Checked { needs, clocks, lab, files, points: hex(&hash.finalize()), expectations })
 }
 
 /// The processors that a run takes; 0: all of them.

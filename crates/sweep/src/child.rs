@@ -1,6 +1,6 @@
 //! One run, in a process of its own.
 
-use crate::record::{Outcome, RunRecord, figures};
+use crate::record::{Outcome, RunRecord, figures, missed};
 use crate::slots::Share;
 use crate::{SweepError, SweepFolder};
 use netloom_host::processors;
@@ -128,8 +128,9 @@ impl Running {
         };
         let run = run_of(sweep, self.number);
         let parameters = sweep.parameters().into_iter().map(str::to_owned).zip(sweep.values(run.point)).collect();
-        let missed = report.expectations.iter().filter(|one| !one.met).count();
+        let unmet = report.expectations.iter().filter(|one| !one.met).count();
         let failed = report.commands.iter().filter(|one| one.failed).count();
+        let (figures, judged) = figures(&report);
         Found::Record(Box::new(RunRecord {
             run: self.number + 1,
             point: run.point + 1,
@@ -139,11 +140,13 @@ impl Running {
             outcome,
             exit_code: code,
             why,
-            unmet: missed + failed,
+            unmet: unmet + failed,
+            missed: missed(&report),
             results: below(folder.path(), &report.results),
             lab_ns: report.duration_ns,
             wall_s: self.began.elapsed().as_millis() as f64 / 1e3,
-            figures: figures(&report),
+            figures,
+            judged,
         }))
     }
 }

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 pub enum SweepError {
     /// A point is wrong.
     Lab(Box<Diagnostics>),
+    /// What is expected of all runs together cannot be judged; the text says where and why.
+    Expectation(String),
     /// The folder cannot be used as it was asked for; the text says what to do.
     Folder(String),
     /// Another process plays this sweep.
@@ -30,7 +32,7 @@ impl SweepError {
     /// The exit code for this failure.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Lab(_) => ExitCode::LabFile,
+            Self::Lab(_) | Self::Expectation(_) => ExitCode::LabFile,
             Self::Folder(_) => ExitCode::Usage,
             Self::Busy(_) => ExitCode::NoSuchLab,
             Self::File { .. } => ExitCode::Results,
@@ -55,7 +57,7 @@ impl fmt::Display for SweepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lab(found) => found.fmt(f),
-            Self::Folder(why) | Self::Machine(why) => f.write_str(why),
+            Self::Expectation(why) | Self::Folder(why) | Self::Machine(why) => f.write_str(why),
             Self::Busy(path) => {
                 write!(f, "another process plays the sweep in {}: wait until it has ended", path.display())
             }

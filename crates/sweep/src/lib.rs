@@ -11,6 +11,7 @@
 mod check;
 mod child;
 mod error;
+mod expectations;
 mod folder;
 mod moments;
 mod play;
@@ -20,6 +21,7 @@ mod tables;
 
 pub use check::{Checked, check};
 pub use error::SweepError;
+pub use expectations::{RunsRow, RunsValue};
 pub use folder::SweepFolder;
 pub use moments::{Moments, student};
 pub use play::{Event, How, Outcome as PlayOutcome, Position, Watch, play};

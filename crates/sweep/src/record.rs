@@ -1,6 +1,7 @@
 //! What is kept of a run.
 
-use netloom_judge::{PipeRow, Report};
+use netloom_judge::{FigureRow, PipeRow, Report};
+use netloom_lab::OverRuns;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,8 +9,20 @@ use std::path::PathBuf;
 /// Of more pipes, a lab that names no figures gets none.
 const MOST_PIPES: usize = 16;
 
+/// Of more that was not met, only the number is kept.
+const MOST_MISSED: usize = 20;
+
+/// What of a run was not met, in words.
+pub(crate) fn missed(report: &Report) -> Vec<String> {
+    let expected = report.expectations.iter().filter(|row| !row.met);
+    let expected = expected.map(|row| format!("{}: {}", row.text, row.explanation));
+    let failed = report.commands.iter().filter(|row| row.failed);
+    let failed = failed.map(|row| format!("{} on {}: {}", row.name, row.node, row.ending()));
+    expected.chain(failed).take(MOST_MISSED).collect()
+}
+
 /// A run that has ended: `run.json` in its folder.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Its number, from 1.
     pub run: u64,
@@ -30,6 +43,9 @@ pub struct RunRecord {
     pub why: Option<String>,
     /// How many expectations and commands did not do what they should.
     pub unmet: usize,
+    /// The first of these, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed: Vec<String>,
     /// Its results, below the sweep's folder; none if there are none.
     pub results: Option<PathBuf>,
     /// Lab time, in nanoseconds.
@@ -38,10 +54,13 @@ pub struct RunRecord {
     pub wall_s: f64,
     /// What was measured.
     pub figures: Vec<Figure>,
+    /// What was measured for expectations of all runs together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judged: Vec<Figure>,
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// With a network as described.
@@ -49,6 +68,7 @@ pub enum Outcome {
     /// With one that was not.
     NotAsDescribed,
     /// Without a verdict.
+    #[default]
     Failed,
 }
 
@@ -64,7 +84,7 @@ impl Outcome {
 }
 
 /// A number that was measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// Its name.
     pub name: String,
@@ -72,14 +92,26 @@ pub struct Figure {
     pub unit: String,
     /// What was measured; none if nothing was.
     pub value: Option<f64>,
+    /// Why nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
 }
 
-/// The figures of a report: those that the lab file names, or else those of its pipes.
-pub(crate) fn figures(report: &Report) -> Vec<Figure> {
-    if !report.figures.is_empty() {
-        let rows = report.figures.iter();
-        return rows.map(|row| Figure { name: row.name.clone(), unit: row.unit.clone(), value: row.value }).collect();
-    }
+/// The figures of a report: those that the lab file names, or else those of its pipes; and those that are measured for expectations of
+/// all runs together.
+pub(crate) fn figures(report: &Report) -> (Vec<Figure>, Vec<Figure>) {
+    let of_row = |row: &FigureRow| Figure {
+        name: row.name.clone(),
+        unit: row.unit.clone(),
+        value: row.value,
+        missing: row.missing.clone(),
+    };
+    let is_judged = |figure: &Figure| figure.name.starts_with(OverRuns::FIGURE);
+    let (judged, named): (Vec<Figure>, Vec<Figure>) = report.figures.iter().map(of_row).partition(is_judged);
+    (if named.is_empty() { of_pipes(report) } else { named }, judged)
+}
+
+fn of_pipes(report: &Report) -> Vec<Figure> {
     let pipes: Vec<&PipeRow> = report.pipes.iter().filter(|pipe| !pipe.joined_in_kernel).collect();
     if pipes.len() > MOST_PIPES {
         return Vec::new();
@@ -93,6 +125,7 @@ fn of_pipe(pipe: &PipeRow) -> [Figure; 3] {
         name: format!("{}.{}{further}.{metric}", pipe.link, pipe.direction),
         unit: unit.to_owned(),
         value,
+        missing: None,
     };
     [
         figure("throughput", "bit/s", Some(pipe.throughput_bits_per_second)),

@@ -1,8 +1,9 @@
 //! What the runs show together: `runs.csv`, `points.csv` and `sweep.json`.
 
 use crate::child::run_of;
+use crate::expectations::{Gathered, RunsRow};
 use crate::{Moments, Outcome, RunRecord, SweepError, SweepFolder};
-use netloom_lab::Sweep;
+use netloom_lab::{OverRuns, Sweep};
 use serde::Serialize;
 use serde::ser::SerializeSeq;
 use std::collections::BTreeMap;
@@ -36,6 +37,8 @@ pub struct Tables {
     pub left_out: Vec<LeftOut>,
     /// The exit code of the first run that failed.
     pub first_failure: Option<u8>,
+    /// What is expected of all runs together.
+    pub expectations: Vec<RunsRow>,
 }
 
 /// What the runs of a point show.
@@ -71,12 +74,12 @@ impl Tables {
     }
 }
 
-/// Makes the tables of all runs that have ended, and writes them.
+/// Makes the tables of all runs that have ended, judges what is `expected` of them together, and writes both.
 ///
 /// # Errors
 /// If a run's record cannot be read, or a table cannot be written.
-pub fn write_tables(sweep: &Sweep, folder: &SweepFolder) -> Result<Tables, SweepError> {
-    let tables = gather(sweep, folder)?;
+pub fn write_tables(sweep: &Sweep, folder: &SweepFolder, expected: &[OverRuns]) -> Result<Tables, SweepError> {
+    let tables = gather(sweep, folder, expected)?;
     write_runs(sweep, folder, &tables)?;
     folder.write_with(&folder.path().join("points.csv"), |file| write_points(file, &tables))?;
     let document = Document { folder, tables: &tables };
@@ -84,7 +87,8 @@ pub fn write_tables(sweep: &Sweep, folder: &SweepFolder) -> Result<Tables, Sweep
     Ok(tables)
 }
 
-fn gather(sweep: &Sweep, folder: &SweepFolder) -> Result<Tables, SweepError> {
+fn gather(sweep: &Sweep, folder: &SweepFolder, expected: &[OverRuns]) -> Result<Tables, SweepError> {
+    let mut expected: Vec<Gathered<'_>> = expected.iter().map(Gathered::new).collect();
     let mut tables = Tables {
         parameters: sweep.parameters().into_iter().map(str::to_owned).collect(),
         total: sweep.points() * sweep.repetitions(),
@@ -94,10 +98,16 @@ fn gather(sweep: &Sweep, folder: &SweepFolder) -> Result<Tables, SweepError> {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for point in 0..sweep.points() {
         let mut table = PointTable { values: sweep.values(point), ..PointTable::default() };
+        let names = sweep.parameters();
+        let values = sweep.values(point);
+        let values: Vec<(&str, &str)> = names.into_iter().zip(values.iter().map(String::as_str)).collect();
         for repetition in 0..sweep.repetitions() {
             let number = point * sweep.repetitions() + repetition;
-            let Some(record) = folder.record(number)? else { continue };
-            if tables.count(&record, &folder.name_of(number)) {
+            let (name, record) = (folder.name_of(number), folder.record(number)?);
+            let counts = record.as_ref().is_some_and(|record| tables.count(record, &name));
+            expected.iter_mut().for_each(|one| one.add(&values, &name, record.as_ref(), counts));
+            let Some(record) = record else { continue };
+            if counts {
                 table.counted += 1;
                 add_figures(&record, &mut table, &mut tables.figures, &mut places);
             } else {
@@ -106,6 +116,7 @@ fn gather(sweep: &Sweep, folder: &SweepFolder) -> Result<Tables, SweepError> {
         }
         tables.points.push(table);
     }
+    tables.expectations = expected.iter().map(Gathered::judge).collect();
     Ok(tables)
 }
 
@@ -250,7 +261,7 @@ impl Serialize for Document<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeStruct;
         let tables = self.tables;
-        let mut document = serializer.serialize_struct("Sweep", 10)?;
+        let mut document = serializer.serialize_struct("Sweep", 11)?;
         document.serialize_field("lab", self.folder.lab())?;
         document.serialize_field("folder", self.folder.path())?;
         document.serialize_field("complete", &(tables.missing() == 0))?;
@@ -261,6 +272,7 @@ impl Serialize for Document<'_> {
         document.serialize_field("unmet", &tables.unmet)?;
         document.serialize_field("counts_all", &tables.counts_all)?;
         document.serialize_field("left_out", &tables.left_out)?;
+        document.serialize_field("expectations", &tables.expectations)?;
         document.serialize_field("points", &Points(tables))?;
         document.end()
     }

@@ -1,6 +1,7 @@
 //! What runs a lab from its file, simulates it, or checks it.
 
 use super::Foreign;
+use super::ci::Ci;
 use super::convert::lab_path;
 use clap::{Args, ValueEnum};
 use netloom_lab::{Clock, Shards};
@@ -19,6 +20,7 @@ use std::time::Duration;
   netloom run lab.yaml --auto-dilate
   netloom run lab.yaml --follow
   netloom run lab.yaml --json | jq .verdict
+  netloom run lab.yaml --junit report.xml
 
 --auto-dilate reruns a lab whose network was not as described, on kernel nodes and in slower time, by the factor
 that the verdict proposes, at most 5 times in all. The last report shows all runs; the exit code is the last run's.
@@ -50,6 +52,8 @@ pub(crate) struct RunArgs {
     /// Print the verdict, but no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) ci: Ci,
     #[command(flatten)]
     pub(crate) part: SweepPart,
 }

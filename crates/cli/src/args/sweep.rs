@@ -1,5 +1,6 @@
 //! The command line of `netloom sweep`.
 
+use super::ci::Ci;
 use super::convert::lab_path;
 use super::run::{clock, wall_limit};
 use clap::Args;
@@ -55,6 +56,8 @@ pub(crate) struct SweepArgs {
     /// Draw the plots of every run
     #[arg(long)]
     pub(crate) plots: bool,
+    #[command(flatten)]
+    pub(crate) ci: Ci,
     /// Print sweep.json on standard output
     #[arg(long)]
     pub(crate) json: bool,

@@ -2,6 +2,7 @@
 
 mod capture;
 mod check;
+mod ci;
 mod convert;
 mod dilate;
 mod doctor;

@@ -1,9 +1,11 @@
 //! `netloom run`
 
-use super::{Failure, Outcome, dilate, lab_file, print, print_json};
+use super::{Failure, Outcome, ci, dilate, lab_file, print, print_json};
 use crate::args::RunArgs;
+use crate::talk;
 use netloom_host::signals::{self, Signals};
 use netloom_judge::{ExitCode, Report};
+use netloom_results::ci::Suite;
 use netloom_results::render;
 
 pub(super) fn run(args: &RunArgs) -> Outcome {
@@ -28,7 +30,16 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
             Err(failure) => print_json(&without_run(failure))?,
         };
     }
-    let report = outcome?;
+    let told = ci::tell(&args.ci, || vec![suite(&outcome, args)], &args.file);
+    let report = match outcome {
+        Ok(report) => report,
+        Err(failure) => {
+            // Why the run failed is worth more than why that could not be told, too.
+            told.unwrap_or_else(|error| talk::warning(&error.message));
+            return Err(failure);
+        }
+    };
+    told?;
     if args.quiet && !args.json {
         print(&render::conclusion(&report))?;
     } else if !args.json {
@@ -45,6 +56,14 @@ fn attempt(args: &RunArgs) -> Result<Box<Report>, Failure> {
         dilate::run_once(args, &request)?
     };
     Ok(Box::new(report))
+}
+
+/// What was judged.
+fn suite(outcome: &Result<Box<Report>, Failure>, args: &RunArgs) -> Suite {
+    match outcome {
+        Ok(report) | Err(Failure { report: Some(report), .. }) => Suite::of_run(report, &args.file),
+        Err(failure) => Suite::of_run(&without_run(failure), &args.file),
+    }
 }
 
 /// The document of a run that was refused. It has the same members as all others, so that scripts need no second case.

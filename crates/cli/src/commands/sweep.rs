@@ -1,9 +1,10 @@
 //! `netloom sweep`
 
+mod suites;
 mod table;
 mod watch;
 
-use super::{Failure, Outcome, lab_file, print};
+use super::{Failure, Outcome, ci, lab_file, print};
 use crate::args::SweepArgs;
 use crate::talk;
 use netloom_judge::{ExitCode, quantity};
@@ -41,9 +42,11 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
     let folder = SweepFolder::open(&path, (&sweep, &text, &args.file), &checked, args.clock, resume)?;
     let ended = run(args, &sweep, &checked, &folder);
     // What there is can be tabulated however the sweep came to its end.
-    let tables = write_tables(&sweep, &folder)?;
+    let tables = write_tables(&sweep, &folder, &checked.expectations)?;
+    let told = ci::tell(&args.ci, || suites::suites(&sweep, &folder, &table::rows(&tables)), &args.file);
     let how = ended?;
     show(args, &folder, &tables)?;
+    told?;
     Ok(conclude(args, &how, &folder, &tables)?.number())
 }
 
@@ -98,7 +101,8 @@ fn run(args: &SweepArgs, sweep: &Sweep, checked: &Checked, folder: &SweepFolder)
 
 /// What goes on to each run.
 fn options(args: &SweepArgs) -> Vec<OsString> {
-    let mut options: Vec<OsString> = Vec::new();
+    // What is worth telling is told of the whole sweep.
+    let mut options: Vec<OsString> = vec!["--annotations".into(), "never".into()];
     if let Some(clock) = args.clock {
         let word = match clock {
             netloom_lab::Clock::Real => "real".to_owned(),
@@ -178,7 +182,7 @@ fn conclude(args: &SweepArgs, how: &PlayOutcome, folder: &SweepFolder, tables: &
     }
     Ok(match () {
         () if tables.not_as_described > 0 => ExitCode::NotAsDescribed,
-        () if tables.unmet > 0 => ExitCode::Unmet,
+        () if tables.unmet > 0 || tables.expectations.iter().any(|row| !row.met) => ExitCode::Unmet,
         () => ExitCode::Success,
     })
 }

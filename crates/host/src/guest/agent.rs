@@ -232,7 +232,7 @@ impl Agent {
 
     fn sample(&mut self) -> io::Result<()> {
         let Some(Ok(sampler)) = &mut self.sampler else { return Ok(()) };
-        sampler.take();
+        sampler.take(self.programs.running());
         sampler.chunk().map_or(Ok(()), |bytes| self.socket.send(&FromGuest::Samples { bytes }))
     }
 

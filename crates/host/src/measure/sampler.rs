@@ -4,10 +4,14 @@ mod connections;
 mod system;
 mod ticker;
 
+use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
+
+use nix::unistd::Pid;
 
 use super::{MeasureConfig, Measured};
 use crate::error::KernelError;
+use crate::node::ProcessId;
 use connections::Connections;
 use system::System;
 use ticker::{Ticker, now_ns};
@@ -33,9 +37,9 @@ impl Sampler {
     /// # Errors
     /// The kernel's refusal.
     pub(crate) fn begin(config: MeasureConfig, own_kernel: bool) -> Result<Self, KernelError> {
-        let MeasureConfig { tcp_ns, node_ns, reads_clock } = config;
+        let MeasureConfig { tcp_ns, node_ns, reads_clock, owners } = config;
         let ticker = |step_ns| Ticker::begin(step_ns, reads_clock);
-        let connections = tcp_ns.map(|step_ns| Ok((ticker(step_ns)?, Connections::begin()?))).transpose()?;
+        let connections = tcp_ns.map(|step_ns| Ok((ticker(step_ns)?, Connections::begin(owners)?))).transpose()?;
         let system = node_ns.map(|step_ns| Ok((ticker(step_ns)?, System::begin(own_kernel)))).transpose()?;
         Ok(Self { connections, system, written: Vec::new(), failures: Vec::new() })
     }
@@ -48,19 +52,20 @@ impl Sampler {
         tickers.map(Ticker::fd)
     }
 
-    /// Takes the samples that are due. What the kernel refuses ends samples of its kind.
-    pub(crate) fn take(&mut self) {
+    /// Takes the samples that are due. What the kernel refuses ends samples of its kind. Connections may be of the programs of these
+    /// sessions.
+    pub(crate) fn take(&mut self, sessions: &BTreeMap<Pid, ProcessId>) {
         if let Some(time_ns) = self.connections.as_mut().and_then(|(ticker, _)| ticker.due()) {
-            self.sample_connections(time_ns);
+            self.sample_connections(time_ns, sessions);
         }
         if let Some(time_ns) = self.system.as_mut().and_then(|(ticker, _)| ticker.due()) {
             self.sample_system(time_ns);
         }
     }
 
-    fn sample_connections(&mut self, time_ns: u64) {
+    fn sample_connections(&mut self, time_ns: u64, sessions: &BTreeMap<Pid, ProcessId>) {
         let Some((_, connections)) = &mut self.connections else { return };
-        if let Err(error) = connections.sample(time_ns, &mut self.written) {
+        if let Err(error) = connections.sample(time_ns, sessions, &mut self.written) {
             self.failures.push(format!("TCP connections are not sampled any more: {error}"));
             self.connections = None;
         }
@@ -106,26 +111,39 @@ mod tests {
         let mut client = Socket::connect(listener.local_addr().unwrap()).unwrap();
         let (mut server, _) = listener.accept().unwrap();
         let hour = Some(3_600_000_000_000);
-        let config = MeasureConfig { tcp_ns: hour, node_ns: None, reads_clock: true };
+        let config = MeasureConfig { tcp_ns: hour, node_ns: None, reads_clock: true, owners: true };
         let mut sampler = Sampler::begin(config, false).unwrap();
-        sampler.sample_connections(1);
+        let sessions = BTreeMap::from([(nix::unistd::getsid(None).unwrap(), ProcessId(5))]);
+        sampler.sample_connections(1, &sessions);
         client.write_all(&[7; 1_000]).unwrap();
         server.read_exact(&mut [0; 1_000]).unwrap();
-        sampler.sample_connections(2);
+        sampler.sample_connections(2, &sessions);
         let (written, measured) = sampler.end();
         assert_eq!(measured.failure, None);
         let local = client.local_addr().unwrap().to_string();
         let place = tcp::columns().split(',').position(|column| column == "bytes_sent").unwrap();
         let mut stream = SampleStream::new(&written[..]);
         let mut seen = Vec::new();
-        while let Some(Finding::Sample(sample)) = stream.read().unwrap() {
+        let (mut own, mut owners) = (None, Vec::new());
+        while let Some(found) = stream.read().unwrap() {
+            let sample = match found {
+                Finding::Sample(sample) => sample,
+                Finding::Owner { number, process } => {
+                    owners.push((number, process));
+                    continue;
+                }
+                _ => continue,
+            };
             let mut text = String::new();
             sample.write(&mut text);
             let values: Vec<&str> = text.split(',').collect();
             if values[1] == local {
+                assert_eq!(sample.value("bytes_sent").map(|sent| sent.to_string()).as_deref(), Some(values[place]));
                 seen.push((sample.time_ns, values[place].to_owned()));
+                own = Some(sample.number);
             }
         }
         assert_eq!(seen, [(1, "0".to_owned()), (2, "1000".to_owned())]);
+        assert!(owners.contains(&(own.unwrap(), 5)), "{owners:?}");
     }
 }

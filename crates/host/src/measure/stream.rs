@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 use std::net::{IpAddr, SocketAddr};
 
+use crate::node::ProcessId;
+
 use super::system::{FIGURES, Figures, SystemSample};
 use super::tcp::{Connection, FIGURES_OF_ROW, Row, TcpSample, figures_of};
 
@@ -22,6 +24,8 @@ const FULL: u8 = 5;
 const SYSTEM: u8 = 6;
 /// The same of these samples.
 const SYSTEM_FULL: u8 = 7;
+/// Which program a connection is of: its number, and that of the program.
+const OWNER: u8 = 8;
 
 pub(super) fn push_connection(to: &mut Vec<u8>, number: u64, connection: &Connection) {
     to.push(CONNECTION);
@@ -74,6 +78,12 @@ pub(super) fn push_system_full(to: &mut Vec<u8>) {
     to.push(SYSTEM_FULL);
 }
 
+pub(super) fn push_owner(to: &mut Vec<u8>, number: u64, owner: ProcessId) {
+    to.push(OWNER);
+    push(to, number);
+    push(to, owner.get());
+}
+
 fn push(to: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         to.push((number & 0x7f) as u8 | 0x80);
@@ -100,6 +110,13 @@ pub enum Finding<'a> {
     System(SystemSample),
     /// Samples of that end here.
     SystemFull,
+    /// This connection is of this program, by the number with which that was started.
+    Owner {
+        /// The connection's number.
+        number: u64,
+        /// The program's.
+        process: u64,
+    },
 }
 
 /// Reads samples.
@@ -135,6 +152,7 @@ impl<R: BufRead> SampleStream<R> {
             Entry::Full => Finding::Full,
             Entry::System(values) => Finding::System(SystemSample { time_ns: self.time_ns, values }),
             Entry::SystemFull => Finding::SystemFull,
+            Entry::Owner(number, process) => Finding::Owner { number, process },
         }))
     }
 
@@ -163,6 +181,7 @@ impl<R: BufRead> SampleStream<R> {
                     return Ok(Entry::System(values));
                 }
                 SYSTEM_FULL => return Ok(Entry::SystemFull),
+                OWNER => return Ok(Entry::Owner(self.number()?, self.number()?)),
                 _ => return Err(wrong("an entry of no known kind")),
             }
         }
@@ -227,6 +246,7 @@ enum Entry {
     Full,
     System([Option<u64>; FIGURES]),
     SystemFull,
+    Owner(u64, u64),
 }
 
 fn wrong(what: &str) -> io::Error {
@@ -248,6 +268,7 @@ mod tests {
         push_time(&mut bytes, 1 << 40);
         push_connection(&mut bytes, 3, &connection);
         push_row(&mut bytes, 3, &packed(&row));
+        push_owner(&mut bytes, 3, ProcessId(300));
         push_left_out(&mut bytes, 200);
         push_full(&mut bytes);
         push_system(&mut bytes, &figures());
@@ -262,6 +283,7 @@ mod tests {
         let mut read = SampleStream::new(&bytes[..]);
         let sample = TcpSample { time_ns: 1 << 40, number: 3, connection: &connection, row: &row };
         assert_eq!(read.read().unwrap(), Some(Finding::Sample(sample)));
+        assert_eq!(read.read().unwrap(), Some(Finding::Owner { number: 3, process: 300 }));
         assert_eq!(read.read().unwrap(), Some(Finding::LeftOut(200)));
         assert_eq!(read.read().unwrap(), Some(Finding::Full));
         let Some(Finding::System(sample)) = read.read().unwrap() else { panic!("no sample of the node") };

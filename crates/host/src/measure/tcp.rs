@@ -10,6 +10,7 @@ const MESSAGE: usize = 72;
 const PORTS: usize = 4;
 const ADDRESSES: [usize; 2] = [8, 24];
 const COOKIE: usize = 44;
+const INODE: usize = 68;
 
 // Attributes of the same header.
 const INET_DIAG_INFO: u16 = 2;
@@ -177,9 +178,17 @@ pub(super) struct Row {
     pub(super) own: Vec<u64>,
 }
 
-/// Reads the message about a connection: its cookie, by which the kernel knows the socket, and what is told of it. None if it lacks
-/// something, as it does of a socket that has just been closed.
-pub(super) fn read(message: &[u8]) -> Option<(u64, Connection, Row)> {
+/// By what a socket is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Socket {
+    /// To the kernel.
+    pub(super) cookie: u64,
+    /// To who looks at a process's files; 0 of one that is none's any more.
+    pub(super) inode: u32,
+}
+
+/// Reads the message about a connection. None if it lacks something, as it does of a socket that has just been closed.
+pub(super) fn read(message: &[u8]) -> Option<(Socket, Connection, Row)> {
     let header = message.get(..MESSAGE)?;
     let address = |at: usize| match i32::from(header[0]) {
         libc::AF_INET => Some(IpAddr::from(Ipv4Addr::from(<[u8; 4]>::try_from(&header[at..at + 4]).ok()?))),
@@ -212,7 +221,9 @@ pub(super) fn read(message: &[u8]) -> Option<(u64, Connection, Row)> {
             kind => row.read_own(kind, value),
         }
     }
-    (!row.figures.is_empty()).then_some((at(header, COOKIE, 8)?, connection, row))
+    let inode = u32::try_from(at(header, INODE, 4)?).ok()?;
+    let socket = Socket { cookie: at(header, COOKIE, 8)?, inode };
+    (!row.figures.is_empty()).then_some((socket, connection, row))
 }
 
 impl Row {
@@ -266,6 +277,12 @@ pub struct TcpSample<'a> {
 }
 
 impl TcpSample<'_> {
+    /// The value of a column; none of what it does not have, and of columns that are no figures of all connections.
+    pub fn value(&self, column: &str) -> Option<u64> {
+        let place = FIGURES.iter().position(|figure| figure.column == column)?;
+        self.row.figures.get(place)?.checked_sub(1)
+    }
+
     /// Appends the values of all columns, with commas between them. What there is none of is empty.
     pub fn write(&self, text: &mut String) {
         let Self { number, connection, row, .. } = self;
@@ -335,8 +352,8 @@ pub(super) mod tests {
 
     #[test]
     fn a_message_becomes_a_row() {
-        let (cookie, connection, row) = read(&message(7, 10)).unwrap();
-        assert_eq!((cookie, connection.local.to_string().as_str()), (7, "10.0.0.1:40000"));
+        let (socket, connection, row) = read(&message(7, 10)).unwrap();
+        assert_eq!((socket.cookie, connection.local.to_string().as_str()), (7, "10.0.0.1:40000"));
         let mut text = String::new();
         TcpSample { time_ns: 0, number: 3, connection: &connection, row: &row }.write(&mut text);
         let (columns, values) = (columns(), text.split(',').collect::<Vec<_>>());

@@ -135,7 +135,7 @@ impl<'a> Agent<'a> {
             return Ok(false);
         }
         if let Some(measuring) = self.measuring.as_mut().filter(|_| sampled) {
-            measuring.take();
+            measuring.take(&self.programs);
         }
         if ended {
             while self.signals.read_signal()?.is_some() {}

@@ -33,6 +33,11 @@ impl Programs {
         process
     }
 
+    /// The programs that run, each the leader of its session.
+    pub(crate) fn running(&self) -> &BTreeMap<Pid, ProcessId> {
+        &self.running
+    }
+
     /// Signals the process group of a program; one that has ended is skipped.
     pub(crate) fn signal(&self, process: ProcessId, signal: i32) -> Result<(), KernelError> {
         let attempted = || format!("send signal {signal} to process {}", process.get());

@@ -1,16 +1,19 @@
 //! Whether a run shows what is expected of it: finds what each expectation is about, and has it judged.
 
-mod queue_watch;
+mod look;
+mod pipes;
+mod tcp;
+mod watches;
 
-use crate::measure::{Flow, Mark};
+use crate::measure::Mark;
 use crate::{ExpectationRow, FigureRow, PipePlace, PipeState};
+pub use look::Look;
 use netloom_dataplane::Snapshot;
-use netloom_lab::{
-    CommandMetric, Expectation, Figure, FigureUnit, Judgement, Measured, PipeMetric, Plan, Subject, Window,
-};
+use netloom_lab::{CommandMetric, Expectation, Figure, FigureUnit, Judgement, Measured, Plan, Subject, Term};
 use netloom_units::Duration;
-pub use queue_watch::QueueWatches;
 use std::collections::BTreeMap;
+pub use tcp::{TcpSeen, TcpWatch};
+pub use watches::Watches;
 
 /// All that a run measured.
 pub struct Measurements<'a> {
@@ -27,15 +30,17 @@ pub struct Measurements<'a> {
     /// All that was measured then.
     pub last: &'a Snapshot,
     /// At the beginnings and ends of windows, as far as the run came.
-    pub windows: &'a BTreeMap<Duration, Vec<Mark>>,
-    /// The longest queues within windows.
-    pub queues: &'a QueueWatches,
+    pub windows: &'a BTreeMap<Duration, Look>,
+    /// What was seen in between.
+    pub watches: &'a Watches,
+    /// What was sampled of TCP connections.
+    pub tcp: &'a TcpWatch,
 }
 
 /// The instants after time zero at which everything has to be measured.
 pub fn instants(plan: &Plan) -> Vec<Duration> {
-    let figures = plan.figures.iter().filter_map(|figure| figure.window);
-    let windows = plan.expect.iter().filter_map(|e| e.window).chain(figures);
+    let of_links = plan.terms().filter(|term| matches!(term.subject, Subject::Link { .. }));
+    let windows = of_links.filter_map(|term| term.window);
     let mut all: Vec<Duration> = windows.flat_map(|window| [window.from, window.to]).collect();
     all.sort_unstable();
     all.dedup();
@@ -53,32 +58,21 @@ pub fn figures(measurements: &Measurements<'_>) -> Vec<FigureRow> {
 }
 
 fn figure_rows(figure: &Figure, measurements: &Measurements<'_>) -> Vec<FigureRow> {
-    match &figure.subject {
-        Subject::Command { event, metric } => {
-            vec![figure_row(figure.name.clone(), figure.unit, (measurements.of_command)(*event, metric))]
-        }
-        Subject::Link { link, direction, pipe, metric } => {
-            let is_wanted = |place: &PipePlace| place.is_of(*link, *direction) && place.pipe == *pipe;
-            let places = measurements.pipes.iter().map(|state| &state.place).enumerate();
-            let wanted: Vec<_> = places.filter(|(_, place)| is_wanted(place)).collect();
-            let is_one = wanted.len() == 1;
-            let row = |(number, place): (usize, &PipePlace)| {
-                let name = if is_one { figure.name.clone() } else { format!("{}.{}", figure.name, place.direction) };
-                figure_row(name, figure.unit, measurements.of_pipe(number, *metric, figure.window))
-            };
-            wanted.into_iter().map(row).collect()
-        }
-    }
+    let all = measurements.of_term(&figure.term);
+    let is_one = all.len() == 1;
+    let row = |(place, found): (Option<&PipePlace>, Found)| {
+        let name = match place {
+            Some(place) if !is_one => format!("{}.{}", figure.name, place.direction),
+            _ => figure.name.clone(),
+        };
+        figure_row(name, figure.unit, found.value)
+    };
+    all.into_iter().map(row).collect()
 }
 
 fn figure_row(name: String, unit: FigureUnit, value: Value) -> FigureRow {
-    let (value, missing) = match value {
-        Ok(Measured::Number(number)) if number.is_finite() => (Some(number * unit.factor), None),
-        Ok(Measured::Number(_)) => (None, Some("it is no finite number".to_owned())),
-        Ok(Measured::Text(text)) => match text.parse().ok().filter(|number: &f64| number.is_finite()) {
-            Some(number) => (Some(number * unit.factor), None),
-            None => (None, Some("it is a text".to_owned())),
-        },
+    let (value, missing) = match value.and_then(|value| number(&value)) {
+        Ok(number) => (Some(number * unit.factor), None),
         Err(reason) => (None, Some(reason)),
     };
     FigureRow { name, unit: unit.name.to_owned(), value, missing }
@@ -87,26 +81,51 @@ fn figure_row(name: String, unit: FigureUnit, value: Value) -> FigureRow {
 /// What could be measured, or why it could not.
 pub type Value = Result<Measured, String>;
 
-fn row(expectation: &Expectation, measurements: &Measurements<'_>) -> ExpectationRow {
-    let judgements: Vec<(String, Judgement)> = match &expectation.subject {
-        Subject::Command { event, metric } => {
-            vec![(String::new(), judged(expectation, (measurements.of_command)(*event, metric)))]
-        }
-        Subject::Link { link, direction, pipe, metric } => {
-            let is_wanted = |place: &PipePlace| place.is_of(*link, *direction) && place.pipe == *pipe;
-            let places = measurements.pipes.iter().map(|state| &state.place).enumerate();
-            let each = places.filter(|(_, place)| is_wanted(place)).map(|(number, place)| {
-                let value = measurements.of_pipe(number, *metric, expectation.window);
-                let label = if direction.is_none() { format!("{}: ", place.direction) } else { String::new() };
-                (label, judged(expectation, value))
-            });
-            each.collect()
-        }
+/// A value, and what else is to be said of it.
+struct Found {
+    value: Value,
+    note: Option<String>,
+}
+
+impl From<Value> for Found {
+    fn from(value: Value) -> Self {
+        Self { value, note: None }
+    }
+}
+
+fn number(value: &Measured) -> Result<f64, String> {
+    let number = match value {
+        Measured::Number(number) => Some(*number),
+        Measured::Text(text) => text.parse().ok(),
     };
+    let number = number.ok_or("it is a text")?;
+    if number.is_finite() { Ok(number) } else { Err("it is no finite number".into()) }
+}
+
+fn row(expectation: &Expectation, measurements: &Measurements<'_>) -> ExpectationRow {
+    let settled = expectation.settle(&mut |term| measurements.number_of(term));
+    let judged = |found: Found| -> Judgement {
+        let judgement = match (&settled, &found.value) {
+            (Ok(settled), Ok(measured)) => settled.judge(measured),
+            (Err(reason), Ok(_)) => expectation.unmeasured(&format!("what it is compared with: {reason}")),
+            (_, Err(reason)) => expectation.unmeasured(reason),
+        };
+        let note = found.note.map_or_else(String::new, |note| format!(" ({note})"));
+        Judgement { explanation: judgement.explanation + &note, ..judgement }
+    };
+    let all = measurements.of_term(&expectation.term);
+    let is_of_both = matches!(expectation.term.subject, Subject::Link { direction: None, .. });
+    let judgements: Vec<(String, Judgement)> = all
+        .into_iter()
+        .map(|(place, found)| {
+            let label = place.filter(|_| is_of_both).map_or_else(String::new, |place| format!("{}: ", place.direction));
+            (label, judged(found))
+        })
+        .collect();
     ExpectationRow {
         text: expectation.text.clone(),
         line: expectation.line,
-        met: judgements.iter().all(|(_, judgement)| judgement.met),
+        met: !judgements.is_empty() && judgements.iter().all(|(_, judgement)| judgement.met),
         explanation: judgements
             .iter()
             .map(|(label, judgement)| format!("{label}{}", judgement.explanation))
@@ -115,70 +134,35 @@ fn row(expectation: &Expectation, measurements: &Measurements<'_>) -> Expectatio
     }
 }
 
-fn judged(expectation: &Expectation, value: Value) -> Judgement {
-    match value {
-        Ok(measured) => expectation.judge(&measured),
-        Err(reason) => expectation.unmeasured(&reason),
-    }
-}
-
 impl Measurements<'_> {
-    fn of_pipe(&self, pipe: usize, metric: PipeMetric, window: Option<Window>) -> Value {
-        let flow = Flow::between(&self.mark(pipe, window.map(|w| w.from))?, &self.mark_at_end(pipe, window)?);
-        let report = &self.last.pipes[pipe];
-        let unmeasured = || flow.why_unmeasured();
-        let known = |duration: Option<Duration>| duration.map(|d| d.as_nanos() as f64).ok_or_else(unmeasured);
-        let number = match metric {
-            PipeMetric::Throughput => flow.throughput(),
-            PipeMetric::Offered => flow.offered(),
-            PipeMetric::Delay => flow.delay_ns.ok_or_else(unmeasured)?,
-            PipeMetric::DelayP50 => known(report.delay.quantile(0.5))?,
-            PipeMetric::DelayP99 => known(report.delay.quantile(0.99))?,
-            PipeMetric::QueueMax => self.queue_max(pipe, window) as f64,
-            PipeMetric::Drops => flow.drops() as f64,
-            PipeMetric::Marks => flow.effects.marked_packets as f64,
-            PipeMetric::Loss if flow.arrived_packets == 0 => return Err("no packet arrived".into()),
-            PipeMetric::Loss => flow.drops() as f64 / flow.arrived_packets as f64,
-            PipeMetric::Utilization => {
-                let rate = self.pipes[pipe].config.rate.nominal().ok_or("its rate is unlimited")?;
-                flow.throughput() / rate.as_bits_per_second() as f64
+    /// What a term is; of a link without a direction, in each of them.
+    fn of_term(&self, term: &Term) -> Vec<(Option<&PipePlace>, Found)> {
+        let in_unit = |found: Found| match found.value {
+            Ok(Measured::Number(number)) => Found { value: Ok(Measured::Number(number * term.factor)), ..found },
+            _ => found,
+        };
+        match &term.subject {
+            Subject::Command { event, metric } => vec![(None, in_unit((self.of_command)(*event, metric).into()))],
+            Subject::Tcp { part, each, metric } => {
+                vec![(None, in_unit(self.tcp.value(*part, *each, *metric, term, self.duration())))]
             }
-            PipeMetric::LatenessP99 => known(report.lateness.quantile(0.99))?,
-            PipeMetric::Packets => flow.departed_packets as f64,
-            PipeMetric::Bytes => flow.departed_bytes as f64,
-        };
-        Ok(Measured::Number(number))
-    }
-
-    fn queue_max(&self, pipe: usize, window: Option<Window>) -> u64 {
-        match window {
-            Some(window) => self.queues.peak(pipe, window),
-            None => self.last.pipes[pipe].counters.queue_peak,
+            Subject::Link { link, direction, pipe, metric } => {
+                let is_wanted = |place: &PipePlace| place.is_of(*link, *direction) && place.pipe == *pipe;
+                let places = self.pipes.iter().map(|state| &state.place).enumerate();
+                let wanted = places.filter(|(_, place)| is_wanted(place));
+                wanted.map(|(own, place)| (Some(place), in_unit(self.of_pipe(own, *metric, term).into()))).collect()
+            }
         }
     }
 
-    /// The mark at the beginning of a window, or of the run.
-    fn mark(&self, pipe: usize, at: Option<Duration>) -> Result<Mark, String> {
-        let Some(at) = at else { return Ok(self.first[pipe]) };
-        self.windows.get(&at).map(|marks| marks[pipe]).ok_or_else(|| format!("the run ended before {at}"))
+    /// The one number that a term is.
+    fn number_of(&self, term: &Term) -> Result<f64, String> {
+        let found = self.of_term(term).into_iter().next().ok_or_else(|| format!("`{}` is of no pipe", term.text))?;
+        number(&found.1.value?)
     }
 
-    fn mark_at_end(&self, pipe: usize, window: Option<Window>) -> Result<Mark, String> {
-        match window {
-            Some(window) => self.mark(pipe, Some(window.to)),
-            None => Ok(self.ends[pipe]),
-        }
-    }
-}
-
-impl Flow {
-    /// Why there is no delay and no lateness.
-    fn why_unmeasured(&self) -> String {
-        let why = if self.departed_packets > 0 {
-            "a transit router is at its end, where packets go on in computed time and nothing is measured"
-        } else {
-            "no packet was delivered"
-        };
-        why.into()
+    /// How long the run was.
+    fn duration(&self) -> Duration {
+        self.last.at.since(self.first.first().map_or(self.last.at, |mark| mark.at))
     }
 }

@@ -159,10 +159,8 @@ impl Plan {
             "traffic": self.traffic.iter().map(|source| self.source(source)).collect::<Vec<_>>(),
             "sampling_ns": self.sampling.map(|sampling| sampling.step.as_nanos()),
             "capture": self.capture.iter().map(|capture| self.capture(capture)).collect::<Vec<_>>(),
-            "expect": self.expect.iter().map(|expectation| json!({
-                "line": expectation.line,
-                "text": expectation.text,
-            })).collect::<Vec<_>>(),
+            "expect": self.expect.iter().map(|one| json!({ "line": one.line, "text": one.text })).collect::<Vec<_>>(),
+            "expect_over_runs": self.over_runs.iter().map(|one| json!({ "line": one.line, "text": one.text })).collect::<Vec<_>>(),
             "figures": self.figures.iter().map(|figure| json!({
                 "name": figure.name,
                 "line": figure.line,

@@ -39,6 +39,8 @@ impl fmt::Display for Text<'_> {
         part(f, "Timeline", &table(&events))?;
         let expected: Vec<Vec<String>> = plan.expect.iter().map(|one| vec![one.text.clone()]).collect();
         part(f, "Expected", &table(&expected))?;
+        let together: Vec<Vec<String>> = plan.over_runs.iter().map(|one| vec![one.text.clone()]).collect();
+        part(f, "Expected of all runs together", &table(&together))?;
         let figures: Vec<Vec<String>> =
             plan.figures.iter().map(|one| vec![one.name.clone(), one.text.clone()]).collect();
         part(f, "Figures", &table(&figures))

@@ -1,7 +1,8 @@
 //! Whether an expectation holds for what was measured, and why.
 
 use super::value::show;
-use super::{Dimension, Expectation, Measured, Test, Wanted};
+use super::{Dimension, Expectation, Measured, Term, Test, Wanted};
+use std::borrow::Cow;
 
 /// Whether an expectation holds, with the reason in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,30 +13,115 @@ pub struct Judgement {
     pub explanation: String,
 }
 
+/// A test in which everything has a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settled<'a> {
+    test: Cow<'a, Test>,
+    dimension: Dimension,
+}
+
 impl Expectation {
-    /// Whether the expectation holds for one measured value. An expectation on both directions of a link is judged
-    /// once for each.
-    pub fn judge(&self, measured: &Measured) -> Judgement {
-        let dimension = self.subject.dimension();
-        let met = self.test.holds(measured);
-        let explanation = match (&self.test, measured) {
-            (Test::Contains(text), Measured::Text(all)) => {
-                let verb = if met { "contains" } else { "does not contain" };
-                format!("the output ({} bytes) {verb} {text:?}", all.len())
-            }
-            _ => format!("measured {}, wanted {}", measured.show(dimension), self.test.wanted(dimension)),
-        };
-        Judgement { met, explanation }
+    /// The expectation's test, when what it compares with is known.
+    ///
+    /// # Errors
+    /// Why something else is not measured.
+    pub fn settle(&self, value_of: &mut dyn FnMut(&Term) -> Result<f64, String>) -> Result<Settled<'_>, String> {
+        self.test.settle(self.term.dimension, value_of)
     }
 
     /// The judgement when nothing could be measured, for the given reason.
     pub fn unmeasured(&self, reason: &str) -> Judgement {
-        let wanted = self.test.wanted(self.subject.dimension());
-        Judgement { met: false, explanation: format!("not measured: {reason}; wanted {wanted}") }
+        self.test.unmeasured(self.term.dimension, reason)
+    }
+}
+
+impl Settled<'_> {
+    /// Whether the test holds for one measured value. An expectation on both directions of a link is judged once for each.
+    pub fn judge(&self, measured: &Measured) -> Judgement {
+        let met = self.test.holds(measured);
+        let explanation = match (&*self.test, measured) {
+            (Test::Contains(text), Measured::Text(all)) => {
+                let verb = if met { "contains" } else { "does not contain" };
+                format!("the output ({} bytes) {verb} {text:?}", all.len())
+            }
+            _ => format!("measured {}, wanted {}", measured.show(self.dimension), self.test.wanted(self.dimension)),
+        };
+        Judgement { met, explanation }
+    }
+
+    /// What is wanted, in words.
+    pub fn wanted(&self) -> String {
+        self.test.wanted(self.dimension)
     }
 }
 
 impl Test {
+    /// This test of a value of `dimension`, when what it compares with is known.
+    ///
+    /// # Errors
+    /// Why something else is not measured.
+    pub fn settle(
+        &self,
+        dimension: Dimension,
+        value_of: &mut dyn FnMut(&Term) -> Result<f64, String>,
+    ) -> Result<Settled<'_>, String> {
+        let mut test = Cow::Borrowed(self);
+        if self.terms().next().is_some() {
+            for wanted in test.to_mut().wanted_values() {
+                let Wanted::Term(times, term) = &*wanted else { continue };
+                let value = value_of(term)?;
+                let told = format!("{wanted} ({})", show(times * value, dimension));
+                *wanted = Wanted::Settled(times * value, told);
+            }
+        }
+        Ok(Settled { test, dimension })
+    }
+
+    /// The judgement of a value of `dimension` when nothing could be measured, for the given reason.
+    pub fn unmeasured(&self, dimension: Dimension, reason: &str) -> Judgement {
+        let wanted = self.wanted(dimension);
+        Judgement { met: false, explanation: format!("not measured: {reason}; wanted {wanted}") }
+    }
+
+    /// What else has to be measured.
+    pub fn terms(&self) -> impl Iterator<Item = &Term> {
+        self.multiples().map(|(_, term)| term)
+    }
+
+    /// The same, each with how many times it is meant.
+    pub(super) fn multiples(&self) -> impl Iterator<Item = (f64, &Term)> {
+        let values = match self {
+            Self::Equal(one)
+            | Self::NotEqual(one)
+            | Self::Less(one)
+            | Self::AtMost(one)
+            | Self::More(one)
+            | Self::AtLeast(one)
+            | Self::WithinShare(_, one) => [Some(one), None],
+            Self::Between(one, other) | Self::Within(one, other) => [Some(one), Some(other)],
+            Self::Contains(_) => [None, None],
+        };
+        values.into_iter().flatten().filter_map(|wanted| match wanted {
+            Wanted::Term(times, term) => Some((*times, &**term)),
+            _ => None,
+        })
+    }
+
+    fn wanted_values(&mut self) -> impl Iterator<Item = &mut Wanted> {
+        let values = match self {
+            Self::Equal(one)
+            | Self::NotEqual(one)
+            | Self::Less(one)
+            | Self::AtMost(one)
+            | Self::More(one)
+            | Self::AtLeast(one)
+            | Self::WithinShare(_, one) => [Some(one), None],
+            Self::Between(one, other) | Self::Within(one, other) => [Some(one), Some(other)],
+            Self::Contains(_) => [None, None],
+        };
+        values.into_iter().flatten()
+    }
+
     /// Whether the test holds. A number is never equal to a text.
     pub fn holds(&self, measured: &Measured) -> bool {
         match measured {

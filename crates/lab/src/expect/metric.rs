@@ -1,6 +1,6 @@
 //! What can be measured of a command and of a link's direction.
 
-use super::Dimension;
+use super::{Dimension, Spread};
 use serde_json::Value;
 use std::fmt;
 
@@ -57,6 +57,8 @@ pub enum PipeMetric {
     DelayP50,
     /// Its 99th percentile.
     DelayP99,
+    /// How many packets waited, at each look.
+    Queue,
     /// The most packets that waited at once.
     QueueMax,
     /// Packets dropped for any cause.
@@ -67,7 +69,9 @@ pub enum PipeMetric {
     Loss,
     /// Throughput as a share of the described rate.
     Utilization,
-    /// The 99th percentile of how much later than due packets were delivered.
+    /// The mean of how much later than due packets were delivered.
+    Lateness,
+    /// Its 99th percentile.
     LatenessP99,
     /// Packets delivered.
     Packets,
@@ -77,17 +81,19 @@ pub enum PipeMetric {
 
 impl PipeMetric {
     /// All metrics by name.
-    pub(crate) const ALL: [(&'static str, Self); 13] = [
+    pub(crate) const ALL: [(&'static str, Self); 15] = [
         ("throughput", Self::Throughput),
         ("offered", Self::Offered),
         ("delay", Self::Delay),
         ("delay_p50", Self::DelayP50),
         ("delay_p99", Self::DelayP99),
+        ("queue", Self::Queue),
         ("queue_max", Self::QueueMax),
         ("drops", Self::Drops),
         ("marks", Self::Marks),
         ("loss", Self::Loss),
         ("utilization", Self::Utilization),
+        ("lateness", Self::Lateness),
         ("lateness_p99", Self::LatenessP99),
         ("packets", Self::Packets),
         ("bytes", Self::Bytes),
@@ -101,16 +107,20 @@ impl PipeMetric {
     pub fn dimension(self) -> Dimension {
         match self {
             Self::Throughput | Self::Offered => Dimension::Rate,
-            Self::Delay | Self::DelayP50 | Self::DelayP99 | Self::LatenessP99 => Dimension::Duration,
+            Self::Delay | Self::DelayP50 | Self::DelayP99 | Self::Lateness | Self::LatenessP99 => Dimension::Duration,
             Self::Loss | Self::Utilization => Dimension::Share,
-            Self::Drops | Self::Marks | Self::QueueMax | Self::Packets => Dimension::Packets,
+            Self::Drops | Self::Marks | Self::Queue | Self::QueueMax | Self::Packets => Dimension::Packets,
             Self::Bytes => Dimension::Bytes,
         }
     }
 
-    /// Whether a part of the run can be looked at: percentiles are known for the whole run only.
-    pub(crate) fn can_be_windowed(self) -> bool {
-        !matches!(self, Self::DelayP50 | Self::DelayP99 | Self::LatenessP99)
+    /// Whether it has one value or many.
+    pub(crate) fn spread(self) -> Spread {
+        match self {
+            Self::Throughput | Self::Offered | Self::Utilization | Self::Delay | Self::Lateness => Spread::Optional,
+            Self::Queue => Spread::Needed,
+            _ => Spread::One,
+        }
     }
 }
 

@@ -1,28 +1,8 @@
 //! Values that expectations compare, and how they are written.
 
+use super::{Dimension, Term};
 use netloom_units::{Bytes, Duration, Probability, Rate};
 use std::fmt;
-
-/// In which unit something is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dimension {
-    /// A bare number.
-    Number,
-    /// Bits per second.
-    Rate,
-    /// Nanoseconds.
-    Duration,
-    /// A share: 1 is all of it.
-    Share,
-    /// Packets.
-    Packets,
-    /// Bytes.
-    Bytes,
-    /// A text.
-    Text,
-    /// A number or a text from a JSON document.
-    Json,
-}
 
 /// What was measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +33,7 @@ impl Measured {
     }
 }
 
-/// The value that an expectation names.
+/// What an expectation compares with: a value, or what is measured elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
     /// A bare number.
@@ -64,24 +44,28 @@ pub enum Wanted {
     Duration(Duration),
     /// A share.
     Share(Probability),
-    /// Packets.
-    Packets(u64),
+    /// Packets; means have fractions.
+    Packets(f64),
     /// Bytes.
     Bytes(Bytes),
     /// A text.
     Text(String),
+    /// So many times what this is.
+    Term(f64, Box<Term>),
+    /// What that was, and how it is told.
+    Settled(f64, String),
 }
 
 impl Wanted {
-    /// Parses `text` as a value of `dimension`.
-    pub(crate) fn parse(text: &str, dimension: Dimension) -> Result<Self, String> {
+    /// Parses `text` as a value of `dimension`; whether numbers of packets are whole says `is_whole`.
+    pub(crate) fn parse(text: &str, dimension: Dimension, is_whole: bool) -> Result<Self, String> {
         let wrong = |error: netloom_units::ParseError| error.to_string();
         match dimension {
             Dimension::Number => number(text).map(Self::Number),
             Dimension::Rate => rate_or_zero(text).map(Self::Rate),
             Dimension::Duration => text.parse().map(Self::Duration).map_err(wrong),
             Dimension::Share => text.parse().map(Self::Share).map_err(wrong),
-            Dimension::Packets => packets(text).map(Self::Packets),
+            Dimension::Packets => packets(text, is_whole).map(Self::Packets),
             Dimension::Bytes => text.parse().map(Self::Bytes).map_err(wrong),
             Dimension::Text => quoted(text).map(Self::Text),
             Dimension::Json if text.starts_with('"') => quoted(text).map(Self::Text),
@@ -96,9 +80,10 @@ impl Wanted {
             Self::Rate(rate) => rate.map_or(0.0, |rate| rate.as_bits_per_second() as f64),
             Self::Duration(span) => span.as_nanos() as f64,
             Self::Share(share) => share.as_f64(),
-            Self::Packets(packets) => *packets as f64,
+            Self::Packets(packets) => *packets,
             Self::Bytes(bytes) => bytes.get() as f64,
-            Self::Text(_) => return None,
+            Self::Settled(value, _) => *value,
+            Self::Text(_) | Self::Term(..) => return None,
         })
     }
 }
@@ -111,10 +96,13 @@ impl fmt::Display for Wanted {
             Self::Rate(None) => f.pad("0 bit/s"),
             Self::Duration(span) => span.fmt(f),
             Self::Share(share) => share.fmt(f),
-            Self::Packets(1) => f.pad("1 packet"),
+            Self::Packets(packets) if *packets == 1.0 => f.pad("1 packet"),
             Self::Packets(packets) => f.pad(&format!("{packets} packets")),
             Self::Bytes(bytes) => bytes.fmt(f),
             Self::Text(text) => write!(f, "{text:?}"),
+            Self::Term(times, term) if *times == 1.0 => f.pad(&term.text),
+            Self::Term(times, term) => write!(f, "{times} * {}", term.text),
+            Self::Settled(_, told) => f.pad(told),
         }
     }
 }
@@ -124,9 +112,15 @@ fn number(text: &str) -> Result<f64, String> {
     finite.ok_or_else(|| format!("\"{text}\" is not a number: write for example 0 or 9.5e7, without a unit"))
 }
 
-fn packets(text: &str) -> Result<u64, String> {
+fn packets(text: &str, is_whole: bool) -> Result<f64, String> {
     let bare = text.trim_end_matches("packets").trim_end_matches("packet").trim_end();
-    bare.parse().map_err(|_| format!("\"{text}\" is not a number of packets: write for example 100 or 100 packets"))
+    let is_plain =
+        bare.starts_with(|c: char| c.is_ascii_digit()) && bare.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let number: Option<f64> =
+        if is_whole { bare.parse::<u64>().ok().map(|number| number as f64) } else { bare.parse().ok() };
+    number
+        .filter(|number| is_plain && number.is_finite())
+        .ok_or_else(|| format!("\"{text}\" is not a number of packets: write for example 100 or 100 packets"))
 }
 
 /// A link cannot have the rate zero, but its throughput can.
@@ -180,8 +174,10 @@ pub(crate) fn show(number: f64, dimension: Dimension) -> String {
     let (factor, unit) = scale.iter().find(|(factor, _)| number.abs() >= *factor).copied().unwrap_or(smallest);
     let scaled = number / factor;
     if matches!(dimension, Dimension::Number | Dimension::Json | Dimension::Packets) {
-        // What is below one may be small, what is above needs no more than three decimals.
-        let text = if scaled.fract() == 0.0 || scaled.abs() < 1.0 { scaled.to_string() } else { trimmed(scaled, 3) };
+        // What is below one may be small, and has four significant digits; what is above needs no more than three decimals.
+        let zeros = if scaled.abs() < 1.0 { -scaled.abs().log10().ceil() } else { -1.0 };
+        let decimals = if zeros.is_finite() { zeros.clamp(-1.0, 300.0) as usize + 4 } else { 0 };
+        let text = if scaled.fract() == 0.0 { scaled.to_string() } else { trimmed(scaled, decimals) };
         return format!("{text}{unit}");
     }
     // Four significant digits of a number below 1,000; a share may be smaller than 1 % and keeps three decimals.

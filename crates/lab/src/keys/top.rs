@@ -196,14 +196,14 @@ pub(crate) const TOP: Section = Section {
             Key::new(
                 "expect",
                 Kind::List { items: &Kind::Text("\\S"), least: 0, most: None },
-                "[ping.exit == 0]",
-                "What must hold after the run: <command or link>.<metric> <comparison> <value> [during A..B].",
+                "[ping.exit == 0, p99(backbone.forward.delay) < 25 ms]",
+                "What must hold after the run, or over all runs of a sweep: <term> <comparison> <value or term> [during A..B] [over runs].",
             ),
             Key::new(
                 "figures",
                 Kind::Map { names: COMMAND_NAME, values: &Kind::Text("\\S") },
                 "{goodput: ping.duration}",
-                "What is measured, by name, for reports and the tables of sweeps: <command or link>.<metric> [in UNIT] [during A..B].",
+                "What is measured, by name, for reports and the tables of sweeps: <term> [in UNIT] [during A..B].",
             ),
             Key::new(
                 "bounds",

@@ -4,7 +4,7 @@ mod bridges;
 
 use crate::diagnostics::one_of;
 use crate::errors::Errors;
-use crate::expect::Subject;
+use crate::expect::{Subject, Term, Test};
 use crate::models;
 use crate::plan::{Action, Bypass, Clock, EndPlan, LinkPart, NodeKind, Plan, Stack, SwitchPlan};
 use crate::spec::{BypassSpec, LinkSpec, Spec};
@@ -115,10 +115,11 @@ fn on_captures(plan: &Plan, number: usize) -> Option<String> {
 
 fn on_expectations(plan: &Plan, number: usize) -> Option<String> {
     let of_link = |subject: &Subject| matches!(subject, Subject::Link { link, .. } if *link == number);
-    if let Some(figure) = plan.figures.iter().find(|figure| of_link(&figure.subject)) {
+    if let Some(figure) = plan.figures.iter().find(|figure| of_link(&figure.term.subject)) {
         return Some(format!("line {} of `figures` wants it measured", figure.line));
     }
-    let asks = plan.expect.iter().find(|expectation| of_link(&expectation.subject))?;
+    let of_any = |term: &Term, test: &Test| of_link(&term.subject) || test.terms().any(|other| of_link(&other.subject));
+    let asks = plan.expect.iter().find(|expectation| of_any(&expectation.term, &expectation.test))?;
     Some(format!("line {} of `expect` wants it measured", asks.line))
 }
 

@@ -336,7 +336,8 @@ fn duration_of(row: &CommandRow) -> String {
     }
 }
 
-fn expectations(rows: &[ExpectationRow]) -> String {
+/// Expectations, each with what was measured.
+pub fn expectations(rows: &[ExpectationRow]) -> String {
     let mut text = String::new();
     for row in rows {
         let (style, word) = if row.met { (GOOD, "met") } else { (BAD, "NOT met") };

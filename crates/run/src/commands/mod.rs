@@ -92,7 +92,7 @@ impl Command {
             interrupted: false,
             readiness: None,
             lacking: Vec::new(),
-            exit_is_judged: plan.expect.iter().any(|expectation| expects_exit_of(&expectation.subject, event)),
+            exit_is_judged: plan.expect.iter().any(|expectation| expects_exit_of(&expectation.term.subject, event)),
         }
     }
 

@@ -108,8 +108,8 @@ impl Session<'_> {
             routers.zip(&last.routers).map(|(node, counted)| RouterRow::new(node.name.clone(), counted)).collect();
         report.switches = SwitchRow::of_plan(&self.context.job.plan, &last.switches);
         report.tunnels = TunnelRow::of_plan(&self.context.job.plan, &last.engine.tunnels, play.zero);
-        (report.expectations, report.figures) = self.expectations(last, &play.first);
         (report.tcp, report.nodes) = self.measuring.end(&mut self.context, &mut self.programs, play.zero)?;
+        (report.expectations, report.figures) = self.expectations(last, &play.first);
         let nodes = self.context.job.plan.nodes.iter().map(|node| node.name.as_str());
         report.effort = Some(play.spent.effort(self.context.job.plan.clock, nodes));
         report.losses = self.context.links.port_losses(last)?;
@@ -142,7 +142,8 @@ impl Session<'_> {
             first,
             ends: &marks(last),
             windows: &self.windows,
-            queues: &self.queues,
+            watches: &self.watches,
+            tcp: &self.measuring.watch,
         };
         (expectations::judge(&measurements), expectations::figures(&measurements))
     }

@@ -5,10 +5,12 @@ use super::programs::Programs;
 use crate::job::{Job, Mode};
 use crate::refusal;
 use netloom_host::measure::{Finding, MeasureConfig, SampleStream, columns, system_columns};
+use netloom_judge::expectations::{TcpSeen, TcpWatch};
 use netloom_judge::{NodeSampleReport, RunError, TcpReport};
-use netloom_lab::Clock;
+use netloom_lab::{Clock, Subject, TcpPart, Term};
 use netloom_results::{NodeTable, TcpTable};
 use netloom_units::{Duration, Instant};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Seek};
 
@@ -16,6 +18,8 @@ use std::io::{BufReader, Seek};
 #[derive(Debug, Default)]
 pub(super) struct Measuring {
     files: Vec<Option<File>>,
+    /// What expectations and figures want of the samples.
+    pub(super) watch: TcpWatch,
 }
 
 /// What is to be measured inside the node at this place. A lab that is up may stay for days, and nothing is.
@@ -23,7 +27,13 @@ pub(crate) fn of_node(job: &Job, place: usize) -> Option<MeasureConfig> {
     let measure = &job.plan.nodes[place].measure;
     let [tcp_ns, node_ns] = [measure.tcp, measure.node].map(|step| step.map(Duration::as_nanos));
     let is_wanted = job.mode == Mode::Run && (tcp_ns.is_some() || node_ns.is_some());
-    is_wanted.then_some(MeasureConfig { tcp_ns, node_ns, reads_clock: job.plan.clock != Clock::Virtual })
+    let is_of_command = |term: &Term| matches!(term.subject, Subject::Tcp { part: TcpPart::Command(_), .. });
+    is_wanted.then(|| MeasureConfig {
+        tcp_ns,
+        node_ns,
+        reads_clock: job.plan.clock != Clock::Virtual,
+        owners: job.plan.terms().any(is_of_command),
+    })
 }
 
 impl Measuring {
@@ -41,7 +51,7 @@ impl Measuring {
             node.begin_measure(&config, theirs).map_err(refusal::of_node)?;
             files.push(Some(file));
         }
-        Ok(Self { files })
+        Ok(Self { files, watch: TcpWatch::of(&context.job.plan) })
     }
 
     /// Ends it, and writes what was measured since `zero`. None of what was not to be.
@@ -61,7 +71,10 @@ impl Measuring {
                 end_in(context, programs, place)
             };
             match ended {
-                Ok(clock) => copy(file, &name, clock, zero, &mut tables)?,
+                Ok(clock) => {
+                    let node = Place { place, name: &name, owners: &programs.owners };
+                    copy(file, &node, clock, zero, (&mut tables, &mut self.watch))?;
+                }
                 Err(why) => context.notes.push(format!("node {name}: {why}")),
             }
         }
@@ -120,9 +133,22 @@ fn end_in(context: &mut Context<'_>, programs: &mut Programs, place: usize) -> R
     Ok(Reading { clock_ns: measured.clock_ns, at })
 }
 
-/// Copies samples from a node's file, of which none is older than time zero.
-fn copy(mut file: File, node: &str, clock: Reading, zero: Instant, tables: &mut Tables) -> Result<(), RunError> {
-    let wrong = |error| RunError::Machine(format!("reading what was measured in node {node}: {error}"));
+/// A node, and the entries of the timeline that have started its processes.
+struct Place<'a> {
+    place: usize,
+    name: &'a str,
+    owners: &'a BTreeMap<(usize, u64), usize>,
+}
+
+/// Copies samples from a node's file. None older than time zero comes into a table.
+fn copy(
+    mut file: File,
+    node: &Place<'_>,
+    clock: Reading,
+    zero: Instant,
+    (tables, watch): (&mut Tables, &mut TcpWatch),
+) -> Result<(), RunError> {
+    let wrong = |error| RunError::Machine(format!("reading what was measured in node {}: {error}", node.name));
     file.rewind().map_err(wrong)?;
     let mut stream = SampleStream::new(BufReader::with_capacity(1 << 16, file));
     let mut values = String::new();
@@ -130,20 +156,29 @@ fn copy(mut file: File, node: &str, clock: Reading, zero: Instant, tables: &mut 
         values.clear();
         match (found, &mut tables.tcp, &mut tables.nodes) {
             (Finding::Sample(sample), Some(tcp), _) => {
-                if let Some(elapsed) = clock.since(zero, sample.time_ns) {
+                let elapsed = clock.since(zero, sample.time_ns);
+                let at = elapsed.unwrap_or_default();
+                let seen = TcpSeen { at, node: node.place, connection: sample.number };
+                watch.add(seen, |column| sample.value(column));
+                if let Some(elapsed) = elapsed {
                     sample.write(&mut values);
-                    tcp.add(elapsed, node, sample.number, &values)?;
+                    tcp.add(elapsed, node.name, sample.number, &values)?;
                 }
             }
             (Finding::System(sample), _, Some(nodes)) => {
                 if let Some(elapsed) = clock.since(zero, sample.time_ns) {
                     sample.write(&mut values);
-                    nodes.add(elapsed, node, &values)?;
+                    nodes.add(elapsed, node.name, &values)?;
+                }
+            }
+            (Finding::Owner { number, process }, ..) => {
+                if let Some(event) = node.owners.get(&(node.place, process)) {
+                    watch.is_of(node.place, number, *event);
                 }
             }
             (Finding::LeftOut(rows), Some(tcp), _) => tcp.left_out(rows),
-            (Finding::Full, Some(tcp), _) => tcp.is_full(node),
-            (Finding::SystemFull, _, Some(nodes)) => nodes.is_full(node),
+            (Finding::Full, Some(tcp), _) => tcp.is_full(node.name),
+            (Finding::SystemFull, _, Some(nodes)) => nodes.is_full(node.name),
             _ => {}
         }
     }

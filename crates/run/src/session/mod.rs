@@ -38,8 +38,8 @@ use netloom_guest::node::Pump;
 use netloom_host::processors::Claim;
 use netloom_host::runtime::note_ending;
 use netloom_host::signals::Signals;
-use netloom_judge::expectations::QueueWatches;
-use netloom_judge::measure::{Mark, marks};
+use netloom_judge::expectations::{Look, Watches};
+use netloom_judge::measure::marks;
 use netloom_judge::{Punctuality, RunError, Spent};
 use netloom_results::EventLog;
 use netloom_results::capture::Captures;
@@ -73,8 +73,8 @@ pub(crate) struct Session<'a> {
     awaited: Vec<Due>,
     carriers: Carriers,
     /// What was measured at the beginnings and ends of windows, by nanoseconds after time zero.
-    windows: BTreeMap<Duration, Vec<Mark>>,
-    queues: QueueWatches,
+    windows: BTreeMap<Duration, Look>,
+    watches: Watches,
     silence: Silence,
     measuring: Measuring,
     /// Behind the nodes, which speak to their kernels through it.
@@ -127,7 +127,7 @@ impl<'a> Session<'a> {
             awaited: Vec::new(),
             carriers: Carriers::default(),
             windows: BTreeMap::new(),
-            queues: QueueWatches::of(&job.plan),
+            watches: Watches::of(&job.plan),
             silence: Silence::default(),
             measuring: Measuring::default(),
             _pump: pump,
@@ -336,7 +336,8 @@ impl<'a> Session<'a> {
             Item::Change(_) | Item::Cut(_) | Item::Restore(_) => self.link_was_to_change(due),
             Item::Measure => {
                 let snapshot = self.measured(number, at)?;
-                self.windows.insert(at, marks(&snapshot));
+                let look = Look::of(&self.context.job.plan, self.context.links.pipes(), &snapshot);
+                self.windows.insert(at, look);
                 Ok(())
             }
             Item::End => {

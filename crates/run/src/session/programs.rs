@@ -47,6 +47,8 @@ pub(super) struct Programs {
     /// Those that wait for others, by their numbers.
     pub(super) waiting: Vec<usize>,
     pub(super) processes: Processes,
+    /// The entries of the timeline that have started processes: by node, and the process's number in it.
+    pub(super) owners: BTreeMap<(usize, u64), usize>,
     /// The clients whose programs have ended and who have not heard of it, with the exit codes.
     ended_for: Vec<(ClientId, i32)>,
     /// What nodes pack at the end; none before.
@@ -88,6 +90,7 @@ impl Programs {
             commands,
             waiting: Vec::new(),
             processes: Processes::default(),
+            owners: BTreeMap::new(),
             ended_for: Vec::new(),
             packs: None,
             hosts,
@@ -292,6 +295,7 @@ impl Programs {
         let described = &self.commands[number].described;
         let (name, lasting, grace) = (described.name.clone(), described.stop_after, described.stop);
         self.processes.add(key, Purpose::Command(number), now, lasting, grace);
+        self.owners.insert((key.node, key.process.get()), self.commands[number].event);
         let running = &mut self.commands[number];
         running.started.get_or_insert((now, lateness));
         if running.described.service {

@@ -65,7 +65,7 @@ impl Session<'_> {
             let elapsed = at.since(*zero);
             sampler.left_out(left_out);
             sampler.sample(elapsed, pipes.into_iter().map(|(pipe, sample)| (pipe.0 as usize, sample)))?;
-            self.queues.sample(elapsed, sampler.counters());
+            self.watches.sample(elapsed, sampler.counters());
         }
         Ok(())
     }

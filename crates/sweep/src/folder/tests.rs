@@ -18,15 +18,12 @@ fn record(run: u64, outcome: Outcome, value: f64) -> RunRecord {
         point: run.div_ceil(2),
         repetition: 1,
         seed: 1,
-        parameters: BTreeMap::new(),
         outcome,
         exit_code: Some(if outcome == Outcome::Failed { 8 } else { 0 }),
-        why: None,
-        unmet: 0,
-        results: None,
         lab_ns: 1_000_000_000,
         wall_s: 0.5,
-        figures: vec![Figure { name: "time".into(), unit: "ns".into(), value: Some(value) }],
+        figures: vec![Figure { name: "time".into(), unit: "ns".into(), value: Some(value), missing: None }],
+        ..RunRecord::default()
     }
 }
 
@@ -98,7 +95,7 @@ fn tables_are_made_of_records() {
         assert_eq!(folder.record(number).unwrap(), None);
         folder.keep(number, &record(number + 1, outcome, value)).unwrap();
     }
-    let tables = write_tables(&sweep, &folder).unwrap();
+    let tables = write_tables(&sweep, &folder, &[]).unwrap();
     assert_eq!((tables.total, tables.as_described, tables.not_as_described, tables.missing()), (4, 2, 1, 1));
     assert_eq!(tables.points[0].figures[0].mean(), Some(5.0));
     assert_eq!((tables.points[1].counted, tables.points[1].left_out), (0, 1));

@@ -1,9 +1,9 @@
 //! Points and what they show, for a terminal.
 
-use netloom_judge::quantity;
+use netloom_judge::{ExpectationRow, quantity};
 use netloom_lab::Sweep;
-use netloom_results::render::{Align, Table};
-use netloom_sweep::{Moments, SweepFolder, Tables};
+use netloom_results::render::{self, Align, Table};
+use netloom_sweep::{Moments, RunsRow, SweepFolder, Tables};
 use std::fmt::Write;
 
 /// More figures are left to the files.
@@ -27,11 +27,13 @@ pub(super) fn points(sweep: &Sweep) -> Table {
 
 /// Means with their intervals, what was left out, and where the rest is.
 pub(super) fn results(tables: &Tables, folder: &SweepFolder) -> String {
-    let mut text = means(tables).to_string();
+    let mut text = format!("{}\n{}", means(tables), render::expectations(&rows(tables)));
     let mut say = |line: String| {
         let _ = writeln!(text, "{line}");
     };
-    say(String::new());
+    if !tables.expectations.is_empty() {
+        say(String::new());
+    }
     if tables.points.iter().any(|point| point.counted > 1) {
         say("mean ± half of its 95 % confidence interval (Student's t)".into());
     }
@@ -65,6 +67,17 @@ pub(super) fn results(tables: &Tables, folder: &SweepFolder) -> String {
     }
     say(format!("tables: {}", folder.path().join("points.csv").display()));
     text
+}
+
+/// What is expected of all runs together.
+pub(super) fn rows(tables: &Tables) -> Vec<ExpectationRow> {
+    let row = |row: &RunsRow| ExpectationRow {
+        text: row.text.clone(),
+        line: row.line,
+        met: row.met,
+        explanation: row.explanation.clone(),
+    };
+    tables.expectations.iter().map(row).collect()
 }
 
 fn means(tables: &Tables) -> Table {

@@ -6,6 +6,7 @@ use std::os::fd::BorrowedFd;
 
 use crate::error::{Attempted, KernelError};
 use crate::measure::{MeasureConfig, Measured, Sampler};
+use crate::node::programs::Programs;
 
 /// See the module.
 #[derive(Debug)]
@@ -27,8 +28,9 @@ impl Measuring {
         self.sampler.fds().filter(|_| self.failure.is_none())
     }
 
-    pub(super) fn take(&mut self) {
-        self.sampler.take();
+    /// Takes the sample that is due, if one is; these programs run.
+    pub(super) fn take(&mut self, programs: &Programs) {
+        self.sampler.take(programs.running());
         if let Some(chunk) = self.sampler.chunk() {
             self.write(&chunk);
         }

@@ -1,16 +1,61 @@
 use super::*;
-use crate::expect::{Expectation, JsonStep, Measured};
+use crate::expect::{
+    CommandMetric, Expectation, Function, JsonStep, Measured, PipeMetric, Subject, TcpMetric, TcpPart, Wanted,
+};
+use crate::plan::Direction;
 use netloom_units::Rate;
 
-fn parsed(text: &str) -> Result<Expectation, String> {
-    let commands = [("transfer".to_owned(), 3), ("ping-2".to_owned(), 5)];
+fn read(text: &str) -> Result<Parsed, ExpectError> {
+    with_names(|names| parse(text, names))
+}
+
+/// Calls `read` with what can be named.
+fn with_names<T>(read: impl FnOnce(&Names<'_>) -> T) -> T {
+    let commands = [("transfer".to_owned(), 3, 0), ("ping-2".to_owned(), 5, 1)];
     let links = ["access".to_owned(), "backbone".to_owned()];
     let pipes = [[vec![], vec![]], [vec!["voip".to_owned()], vec![]]];
-    let names = Names { commands: &commands, links: &links, pipes: &pipes };
-    match parse(text, &names) {
-        Ok((subject, test, window)) => Ok(Expectation { line: 1, text: text.to_owned(), subject, test, window }),
-        Err(ExpectError::Wrong(message) | ExpectError::UnknownSubject(message)) => Err(message),
+    let sampled = MeasurePlan { tcp: Some(Duration::from_millis(10)), ..MeasurePlan::default() };
+    let nodes = [("client".to_owned(), sampled), ("server".to_owned(), MeasurePlan::default())];
+    let values = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
+    let groups = vec![
+        vec![("cc".to_owned(), values(&["bbr", "cubic"]))],
+        vec![("rate".to_owned(), values(&["1 Mbit/s", "10 Mbit/s"])), ("delay".to_owned(), values(&["1 ms", "5 ms"]))],
+    ];
+    let here = vec![("cc".to_owned(), "bbr".to_owned())];
+    let points = Points { groups: groups.into(), here };
+    let mut names =
+        Names { commands: &commands, links: &links, pipes: &pipes, nodes: &nodes, figures: &[], points: &points };
+    let figure = |name: &str, text: &str, names: &Names<'_>| {
+        let (term, unit) = parse_figure(text, names).expect("it is right");
+        Figure { name: name.into(), line: 1, text: text.into(), term, unit }
+    };
+    let figures = [
+        figure("printed", "transfer.json.end.bits in Mbit/s", &names),
+        figure("late", "backbone.lateness.p99 during 1 s..2 s", &names),
+    ];
+    names.figures = &figures;
+    read(&names)
+}
+
+fn parsed(text: &str) -> Result<Expectation, String> {
+    match read(text) {
+        Ok(Parsed::Run(term, test)) => Ok(Expectation { line: 1, text: text.to_owned(), term: *term, test }),
+        Ok(Parsed::Runs(_)) => Err("it is of many runs".into()),
+        Err(error) => Err(error.message),
     }
+}
+
+fn of_runs(text: &str) -> (Term, Test) {
+    match read(text) {
+        Ok(Parsed::Runs(RunsTest::Holds(term, test))) => (*term, test),
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+/// The text of what is wrong.
+fn wrong_part(text: &str) -> String {
+    let error = read(text).expect_err(text);
+    text[error.at].to_owned()
 }
 
 fn right(text: &str) -> Expectation {
@@ -19,15 +64,18 @@ fn right(text: &str) -> Expectation {
 
 #[test]
 fn subjects_are_commands_and_links() {
-    assert_eq!(right("transfer.exit == 0").subject, Subject::Command { event: 3, metric: CommandMetric::Exit });
-    assert_eq!(right("ping-2.duration<5 s").subject, Subject::Command { event: 5, metric: CommandMetric::Duration });
+    assert_eq!(right("transfer.exit == 0").term.subject, Subject::Command { event: 3, metric: CommandMetric::Exit });
+    assert_eq!(
+        right("ping-2.duration<5 s").term.subject,
+        Subject::Command { event: 5, metric: CommandMetric::Duration }
+    );
     let both = Subject::Link { link: 1, direction: None, pipe: None, metric: PipeMetric::Drops };
-    assert_eq!(right("backbone.drops == 0").subject, both);
+    assert_eq!(right("backbone.drops == 0").term.subject, both);
     let one = Subject::Link { link: 0, direction: Some(Direction::Backward), pipe: None, metric: PipeMetric::DelayP99 };
-    assert_eq!(right("access.backward.delay_p99 < 5 ms").subject, one);
+    assert_eq!(right("access.backward.delay_p99 < 5 ms").term.subject, one);
     let voip = |direction| Subject::Link { link: 1, direction, pipe: Some("voip".into()), metric: PipeMetric::Delay };
-    assert_eq!(right("backbone.voip.delay < 5 ms").subject, voip(None));
-    assert_eq!(right("backbone.forward.voip.delay < 5 ms").subject, voip(Some(Direction::Forward)));
+    assert_eq!(right("backbone.voip.delay < 5 ms").term.subject, voip(None));
+    assert_eq!(right("backbone.forward.voip.delay < 5 ms").term.subject, voip(Some(Direction::Forward)));
     let elsewhere = parsed("backbone.backward.voip.delay < 5 ms").expect_err("it has none there");
     assert!(elsewhere.contains("there is no metric `voip.delay`"), "{elsewhere}");
 }
@@ -35,7 +83,7 @@ fn subjects_are_commands_and_links() {
 #[test]
 fn a_json_path_has_fields_and_items() {
     let expectation = right("transfer.json.end.streams[1].sender.bytes > 9.5e7");
-    let Subject::Command { metric: CommandMetric::Json(path), .. } = expectation.subject else {
+    let Subject::Command { metric: CommandMetric::Json(path), .. } = expectation.term.subject else {
         panic!("it is about JSON");
     };
     assert_eq!(path.0[2], JsonStep::Item(1));
@@ -48,9 +96,9 @@ fn a_json_path_has_fields_and_items() {
 
 #[test]
 fn windows_come_last_and_not_out_of_a_text() {
-    let window = right("backbone.forward.throughput within 2 % of 98 Mbit/s during 2 s..5 s").window;
+    let window = right("backbone.forward.throughput within 2 % of 98 Mbit/s during 2 s..5 s").term.window;
     assert_eq!(window, Some(Window { from: Duration::from_secs(2), to: Duration::from_secs(5) }));
-    assert_eq!(right("access.drops == 0 during 500 ms .. 1 s").window.map(|w| w.to), Some(Duration::from_secs(1)));
+    assert_eq!(right("access.drops == 0 during 500 ms .. 1 s").term.window.map(|w| w.to), Some(Duration::from_secs(1)));
     let test = right("transfer.stdout contains \"during 1 s..2 s\"").test;
     assert_eq!(test, Test::Contains("during 1 s..2 s".into()));
 }
@@ -105,7 +153,8 @@ fn judgements_say_what_was_measured_and_wanted() {
         ("transfer.json.a == 3", text("3"), false, "measured \"3\", wanted 3"),
     ];
     for (expectation, measured, met, explanation) in cases {
-        let judgement = right(expectation).judge(&measured);
+        let expected = right(expectation);
+        let judgement = expected.settle(&mut |_| panic!("there is no other term")).unwrap().judge(&measured);
         assert_eq!((judgement.met, judgement.explanation.as_str()), (met, explanation), "{expectation}");
     }
     let unmeasured = right("backbone.delay < 5 ms").unmeasured("no packet was delivered");
@@ -124,17 +173,17 @@ fn a_rate_of_zero_can_be_expected() {
 fn wrong_expectations_say_what_would_be_right() {
     let rate = "write a rate like \"100 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, B/s, kB/s, MB/s, GB/s)";
     let cases = [
-        ("", "`` is neither a command nor a link of this lab: an expectation begins with the name of a command or a link, for example `backbone.forward.throughput`".to_owned()),
-        ("transfr.exit == 0", "`transfr` is neither a command nor a link of this lab: did you mean `transfer`?".into()),
-        ("transfer == 0", "command `transfer`: the metric is missing; known here: exit, duration, stdout, stderr, json".into()),
-        ("transfer.code == 0", "command `transfer`: there is no metric `code`; known here: exit, duration, stdout, stderr, json".into()),
+        ("", "this lab has no command, link, node or figure ``: write for example `backbone.forward.throughput`".to_owned()),
+        ("transfr.exit == 0", "this lab has no command, link, node or figure `transfr`: did you mean `transfer`?".into()),
+        ("transfer == 0", "command `transfer`: the metric is missing; known here: exit, duration, stdout, stderr, json, goodput, goodput_sent, goodput_received, cwnd, ssthresh, srtt, rttvar, min_rtt, rto, delivery_rate, pacing_rate, unacked, bytes_sent, bytes_acked, bytes_received, bytes_retransmitted, retransmissions, delivered, delivered_ce".into()),
+        ("transfer.code == 0", "command `transfer`: there is no metric `code`; known here: exit, duration, stdout, stderr, json, goodput, goodput_sent, goodput_received, cwnd, ssthresh, srtt, rttvar, min_rtt, rto, delivery_rate, pacing_rate, unacked, bytes_sent, bytes_acked, bytes_received, bytes_retransmitted, retransmissions, delivered, delivered_ce".into()),
         ("transfer.json == 0", "`json` is not a path in a JSON document: write for example json.end.sum_received.bytes or json.list[0]".into()),
         ("transfer.exit", "nothing follows `transfer.exit`: write one of ==, !=, <=, >=, <, >, within, between, contains".into()),
         ("transfer.exit = 0", "`=` is not a comparison: write `==`".into()),
         ("transfer.exit is 0", "`is` is not a comparison: write one of ==, !=, <=, >=, <, >, within, between, contains".into()),
         ("transfer.exit == ", "nothing follows `==`".into()),
         ("transfer.exit == ok", "`transfer.exit`: \"ok\" is not a number: write for example 0 or 9.5e7, without a unit".into()),
-        ("transfer.exit == 0 during 1 s..2 s", "`transfer.exit` is known for the whole run only: `during` is for links".into()),
+        ("transfer.exit == 0 during 1 s..2 s", "`transfer.exit` is known for the whole run only: `during` is for links and TCP connections".into()),
         ("transfer.stdout > \"a\"", "`transfer.stdout` is a text: use contains, == or !=".into()),
         ("transfer.stdout contains a", "a is not a text in double quotes: write for example \"0% packet loss\"".into()),
         ("access.throughput > 3 ms", format!("`access.throughput`: \"3 ms\" has the unknown unit `ms`: {rate}")),
@@ -147,9 +196,255 @@ fn wrong_expectations_say_what_would_be_right() {
         ("access.delay within 5 ms", "write `within 2 % of X` or `within 5 ms of X`".into()),
         ("access.drops == 0 during 2 s", "`during 2 s`: write for example `during 2 s..5 s`".into()),
         ("access.drops == 0 during 2 s..1 s", "`during 2 s..1 s` ends before it begins: write the earlier time first".into()),
-        ("access.delay_p50 < 1 s during 1 s..2 s", "`delay_p50` is known for the whole run only: `during` is for throughput, offered, delay, queue_max, drops, marks, loss, utilization, packets or bytes".into()),
     ];
     for (text, message) in cases {
         assert_eq!(parsed(text).err().as_deref(), Some(message.as_str()), "{text}");
     }
+}
+
+#[test]
+fn functions_stand_before_or_behind() {
+    let functions = |text: &str| right(text).term.functions;
+    let p99 = vec![Function::Percentile(99.0)];
+    assert_eq!(functions("p99(backbone.forward.delay) within 5 % of 20 ms"), p99);
+    assert_eq!(functions("backbone.forward.delay.p99 within 5 % of 20 ms"), p99);
+    assert_eq!(functions("backbone.lateness.p99.9 < 1 ms"), [Function::Percentile(99.9)]);
+    assert_eq!(functions("transfer.cwnd.max < 200 packets during 2 s..5 s"), [Function::Max]);
+    assert_eq!(functions("max( mean(client.flows.srtt) ) < 5 ms"), [Function::Mean, Function::Max]);
+    assert_eq!(functions("transfer.json.end.max > 5"), []);
+    let jain = right("jain(flows.goodput during 1 s..2 s) > 0.95").term;
+    assert_eq!(jain.subject, Subject::Tcp { part: TcpPart::All, each: true, metric: TcpMetric::Goodput });
+    assert_eq!((jain.steps(), jain.dimension), ((None, Some(Function::Jain)), Dimension::Number));
+    assert_eq!(jain.window, Some(Window { from: Duration::from_secs(1), to: Duration::from_secs(2) }));
+    let flows = right("jain(flows.srtt.mean) > 0.5").term;
+    assert_eq!(flows.steps(), (Some(Function::Mean), Some(Function::Jain)));
+    assert_eq!(right("transfer.retransmissions == 0").term.steps(), (None, None));
+    assert_eq!(right("mean(backbone.forward.queue) < 20.5 packets").test, Test::Less(Wanted::Packets(20.5)));
+}
+
+#[test]
+fn terms_stand_on_both_sides() {
+    let test = right("access.forward.throughput > 0.5 * backbone.forward.throughput").test;
+    let Test::More(Wanted::Term(0.5, term)) = &test else { panic!("{test:?}") };
+    assert_eq!(term.text, "backbone.forward.throughput");
+    let settled = test.settle(Dimension::Rate, &mut |_| Ok(9e6)).unwrap();
+    let judged = settled.judge(&Measured::Number(4e6));
+    assert!(!judged.met);
+    let told = "measured 4 Mbit/s, wanted more than 0.5 * backbone.forward.throughput (4.5 Mbit/s)";
+    assert_eq!(judged.explanation, told);
+    assert!(settled.judge(&Measured::Number(4.6e6)).met);
+    let missing = test.settle(Dimension::Rate, &mut |_| Err("it is gone".into()));
+    assert_eq!(missing.err().as_deref(), Some("it is gone"));
+    assert!(matches!(right("printed within 5 % of backbone.forward.throughput").test, Test::WithinShare(..)));
+    assert!(matches!(right("printed between 1 kbit/s and backbone.forward.throughput").test, Test::Between(..)));
+    assert_eq!(right("printed > 5 Mbit/s").term.factor, 1e6);
+}
+
+#[test]
+fn expectations_of_many_runs() {
+    let all = read("  all runs  as described ").unwrap();
+    assert_eq!(all, Parsed::Runs(RunsTest::AllAsDescribed));
+    let (term, _) = of_runs("mean(transfer.goodput) > 90 Mbit/s over runs");
+    let over = term.over.unwrap();
+    assert_eq!(
+        (over.function, over.inner.as_str(), over.figure, over.is_here),
+        (Function::Mean, "transfer.goodput", None, true)
+    );
+    assert_eq!(term.functions, []);
+    let (term, _) = of_runs("mean(p99(backbone.forward.delay)) < 30 ms during 1 s..2 s over runs");
+    assert_eq!(term.over.unwrap().inner, "p99(backbone.forward.delay) during 1 s..2 s");
+    assert_eq!(term.functions, [Function::Percentile(99.0)]);
+    let (term, test) = of_runs("median(printed | cc=bbr) > 1.2 * median(printed|cc = cubic, rate=10Mbit/s)");
+    let over = term.over.unwrap();
+    assert_eq!((over.figure.as_deref(), over.is_here), (Some("printed"), true));
+    assert_eq!(term.dimension, Dimension::Rate);
+    let other = test.terms().next().unwrap().over.clone().unwrap();
+    assert_eq!((other.conditions[1].value.as_str(), other.is_here), ("10 Mbit/s", false));
+    let (term, _) = of_runs("max(late) < 1 ms over runs");
+    assert_eq!(term.over.unwrap().figure.as_deref(), Some("late"));
+    for text in
+        ["mean(a.b) > 1 over runs", "mean(x | y=z) > 1", "all runs as you like", "a.b > 3 over runs during 1 s..2 s"]
+    {
+        assert!(is_over_runs(text), "{text}");
+    }
+    for text in
+        ["a.stdout contains \"x | over runs\"", "a.b > 3 during 1 s..2 s", "", "overall.exit == 0", "allruns.exit == 0"]
+    {
+        assert!(!is_over_runs(text), "{text}");
+    }
+}
+
+/// What names something that other points have is no mistake here.
+#[test]
+fn terms_of_other_points_may_name_what_is_there_alone() {
+    let kind = |text: &str| read(text).expect_err(text).kind;
+    assert_eq!(kind("mean(n5.goodput | cc=cubic) > 1 Mbit/s"), Wrong::Elsewhere);
+    assert_eq!(kind("mean(n5.goodput | cc=bbr) > 1 Mbit/s"), Wrong::Subject);
+    assert_eq!(kind("mean(n5.goodput | cc=reno) > 1 Mbit/s"), Wrong::Subject);
+}
+
+#[test]
+fn mistakes_are_shown_where_they_are() {
+    let cases = [
+        ("transfr.exit == 0", "transfr"),
+        ("p99(backbon.delay) < 5 ms", "backbon"),
+        ("avg(backbone.delay) < 5 ms", "avg"),
+        ("backbone.forward.dely < 5 ms", "forward.dely"),
+        ("access.delay < 5 Mbit/s", "5 Mbit/s"),
+        ("access.delay < 5 ms during 2 s", "during 2 s"),
+        ("median(printed | cc=reno) > 1 Mbit/s", "cc=reno"),
+        ("median(printed | c=bbr) > 1 Mbit/s", "c=bbr"),
+        ("access.delay < backbone.forward.throughput", "backbone.forward.throughput"),
+        ("access.delay < 2 * backbone.forward.dely", "forward.dely"),
+        ("p99(backbone.delay < 5 ms", "< 5 ms"),
+    ];
+    for (text, part) in cases {
+        assert_eq!(wrong_part(text), part, "{text}");
+    }
+}
+
+/// A text and what is said of it.
+#[test]
+fn wrong_functions_and_conditions_say_what_would_be_right() {
+    let cases = [
+        (
+            "avg(backbone.delay) < 5 ms",
+            "there is no function `avg`: known are mean, median, min, max, p1 to p99.9, sum, count, stddev, jain",
+        ),
+        (
+            "medain(backbone.delay) < 5 ms",
+            "there is no function `medain`: did you mean `median`? known are mean, median, min, max, p1 to p99.9, sum, count, stddev, jain",
+        ),
+        (
+            "transfer.cwnd < 5 packets",
+            "`transfer.cwnd` has many values in a run: say which one, for example max(transfer.cwnd), mean(transfer.cwnd) or p99(transfer.cwnd)",
+        ),
+        (
+            "flows.goodput > 1 Mbit/s",
+            "`flows.goodput` has a value for each flow: say what becomes of them, for example min(flows.goodput) or jain(flows.goodput)",
+        ),
+        (
+            "max(flows.srtt) < 1 ms",
+            "`flows.srtt` has a value for each flow: say what becomes of them, for example min(max(flows.srtt)) or jain(max(flows.srtt))",
+        ),
+        (
+            "flows.srtt < 1 ms",
+            "`flows.srtt` has many values for each flow: say what becomes of them, for example max(mean(flows.srtt))",
+        ),
+        (
+            "mean(backbone.drops) < 3",
+            "`backbone.drops` is one value in a run: mean needs many, as `over runs` at the end gives them",
+        ),
+        (
+            "mean(p99(backbone.delay)) < 3 ms",
+            "`backbone.delay` has one value left for mean, which needs many: `over runs` at the end gives them",
+        ),
+        ("jain(backbone.queue) > 1", "jain means nothing of `backbone.queue`: it is for flows and for runs"),
+        ("jain(sum(flows.goodput)) > 1", "sum means nothing within a flow: it is for flows and for runs"),
+        (
+            "server.cwnd.max < 5 packets",
+            "`cwnd` is of TCP connections, which are not sampled: write `measure: {tcp: 10 ms}` in this file, or in node `server`",
+        ),
+        (
+            "ping-2.goodput > 1 Mbit/s",
+            "`goodput` is of TCP connections, which are not sampled: write `measure: {tcp: 10 ms}` in this file, or in node `server`",
+        ),
+        (
+            "transfer.goodput > 1 Mbit/s over runs",
+            "`transfer.goodput` has a value in each run: say what becomes of them, for example mean(transfer.goodput) or min(transfer.goodput)",
+        ),
+        (
+            "jain(flows.goodput) > 0.9 over runs",
+            "`flows.goodput` has a value for each flow: say what becomes of them, for example min(flows.goodput) or jain(flows.goodput)",
+        ),
+        ("median(printed | c=bbr) > 1 Mbit/s", "there is no parameter `c`: `vary` has cc, rate, delay"),
+        ("median(printed | cc=reno) > 1 Mbit/s", "`cc` never is `reno`: its values are bbr, cubic"),
+        ("median(printed | rate=1 Mbit/s, delay=5 ms) > 1 Mbit/s", "no point of this sweep has these values together"),
+        ("median(printed | cc) > 1 Mbit/s", "a condition is `PARAMETER=VALUE`, for example cc=bbr"),
+        ("median(printed | cc=bbr, cc=cubic) > 1 Mbit/s", "`cc` has one value: this is another condition of it"),
+        ("mean(median(printed | cc=bbr)) > 1 Mbit/s", "conditions stand in the outermost brackets only"),
+        (
+            "mean(transfer.stdout) contains \"a\" over runs",
+            "`transfer.stdout` is a text, of which nothing can be reckoned",
+        ),
+        ("late < 1 ms during 1 s..2 s", "`late` is of a part of the run already"),
+        ("printed.forward > 1 Mbit/s", "figure `printed` is of one direction: write `printed`"),
+        ("printed.x > 1 Mbit/s", "figure `printed` has no `x`: write `printed`"),
+        (
+            "access.delay < backbone.forward.throughput",
+            "`access.delay` is a duration, and `backbone.forward.throughput` is a rate",
+        ),
+        (
+            "access.delay < backbone.delay",
+            "`backbone.delay` is of both directions: write which one, as in link.forward",
+        ),
+        ("access.delay < x * backbone.forward.delay", "what stands before `*` is a number: 1.5 * TERM"),
+        ("access.delay < 5 ms over night", "`over` what? Write `over runs`"),
+        ("access.delay < 5 ms over runs over runs", "`over runs` stands here twice"),
+        ("access.delay < 5 ms during 1 s..2 s during 2 s..3 s", "`during` stands here twice"),
+        ("all runs are fine", "write `all runs as described`"),
+        ("p99(backbone.delay < 5 ms", "`< 5 ms` does not belong here: write `p99(backbone.delay)`"),
+        ("p99(backbone.delay", "the bracket is not closed: write `p99(backbone.delay)`"),
+        ("mean(mean(mean(mean(mean(backbone.delay))))) < 1 ms", "these are too many functions in one another"),
+    ];
+    for (text, message) in cases {
+        assert_eq!(read(text).err().map(|error| error.message).as_deref(), Some(message), "{text}");
+    }
+}
+
+/// What expectations look like.
+const TEXTS: [&str; 22] = [
+    "transfer.exit == 0",
+    "ping-2.stdout contains \"0% \\\"packet\\\" loss | over runs\"",
+    "transfer.json.end.streams[1].sender.bytes > 9.5e7",
+    "backbone.forward.throughput within 2 % of 98 Mbit/s during 2 s..5 s",
+    "backbone.forward.voip.delay between 1.5 ms and 2 ms",
+    "access.loss >= 0.5 %",
+    "p99(backbone.forward.delay) within 500 us of 20 ms",
+    "backbone.forward.delay.p99.9 < 25 ms during 1.25 s .. 1 min",
+    "max(mean(flows.srtt during 1 s..2 s)) < 5 ms",
+    "jain(client.flows.goodput) > 0.95",
+    "transfer.cwnd.max < 200 packets during 2 s..5 s",
+    "access.forward.throughput > 0.5 * backbone.forward.throughput",
+    "printed between 1 kbit/s and 2e0 * backbone.forward.throughput",
+    "all runs as described",
+    "mean(transfer.goodput) > 90 Mbit/s over runs",
+    "mean(p99(backbone.forward.delay)) < 30 ms during 1 s..2 s over runs",
+    "median(printed | cc=bbr) > 1.2 * median(printed|cc = cubic, rate=\"10 Mbit/s\")",
+    "stddev(late) < 1 ms over runs during 1 s..2 s",
+    "sum(count(flows.bytes_acked)) != 3 over runs",
+    "mean(n5.goodput | cc=cubic) <= 1 Mbit/s",
+    "max(transfer.json.a.b) == 3 over runs",
+    "ünïcode.exit == 0 during ∞..∞",
+];
+
+/// Whatever is done to an expectation: it is read, or what is wrong lies within it; and what each run is to tell of one over runs
+/// is read as the figure that the sweep wants.
+#[test]
+fn fuzz_expectations() {
+    let texts = netloom_fuzz::mutated(TEXTS.map(str::to_owned).to_vec());
+    netloom_fuzz::fuzz("expectations", 4_000, &texts, |text| {
+        let _ = is_over_runs(&text);
+        with_names(|names| match parse(&text, names) {
+            Err(error) => assert!(text.get(error.at.clone()).is_some(), "{text:?}: {:?} {}", error.at, error.message),
+            Ok(Parsed::Run(..)) => assert!(!is_over_runs(&text), "{text:?} is of one run"),
+            Ok(Parsed::Runs(RunsTest::AllAsDescribed)) => assert!(is_over_runs(&text), "{text:?}"),
+            Ok(Parsed::Runs(RunsTest::Holds(left, test))) => {
+                assert!(is_over_runs(&text), "{text:?} is of many runs");
+                std::iter::once(&*left).chain(test.terms()).for_each(|term| is_told_by_runs(term, names));
+            }
+        });
+    });
+}
+
+fn is_told_by_runs(term: &Term, names: &Names<'_>) {
+    let over = term.over.as_ref().expect("it is of many runs");
+    if let Some(figure) = &over.figure {
+        let name = figure.split('.').next().unwrap_or_default();
+        assert!(names.figures.iter().any(|known| known.name == name), "{figure}");
+        return;
+    }
+    let (figure, _) =
+        parse_figure(&over.inner, names).unwrap_or_else(|error| panic!("{}: {}", over.inner, error.message));
+    assert_eq!((&figure.subject, &figure.functions, figure.window), (&term.subject, &term.functions, term.window));
 }

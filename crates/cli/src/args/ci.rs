@@ -1,0 +1,26 @@
+//! What continuous integration is told.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Options of commands that judge.
+#[derive(Debug, Args)]
+pub(crate) struct Ci {
+    /// Write what was judged as JUnit XML, too, whatever fails
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Print what was not met as annotations, on standard error; auto: under GitHub Actions
+    #[arg(long, value_enum, value_name = "WHERE", default_value_t = AnnotationsArg::Auto)]
+    pub(crate) annotations: AnnotationsArg,
+}
+
+/// Who is told what was not met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnnotationsArg {
+    /// GitHub, where its variable GITHUB_ACTIONS says that it listens
+    Auto,
+    /// GitHub
+    Github,
+    /// Nobody
+    Never,
+}

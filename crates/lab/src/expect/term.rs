@@ -1,0 +1,187 @@
+//! What is looked at, and how one number becomes of it.
+
+use super::{Condition, Dimension, Figure, FigureUnit, Function, Subject, Window};
+
+/// What is looked at, and how one number becomes of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term {
+    /// As the lab file has it.
+    pub text: String,
+    /// What is measured.
+    pub subject: Subject,
+    /// What becomes of the many values of a run, the inner function first.
+    pub functions: Vec<Function>,
+    /// Which part of the run counts; none: all of it.
+    pub window: Option<Window>,
+    /// By what the value is multiplied to be in the unit of its dimension: the lab file says it of what a program prints.
+    pub factor: f64,
+    /// What becomes of the values of many runs; none: it is of a single run.
+    pub over: Option<Over>,
+    /// The dimension of what comes out.
+    pub dimension: Dimension,
+}
+
+/// What becomes of the values of many runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Over {
+    /// What is made of them.
+    pub function: Function,
+    /// Which runs count: all of these hold.
+    pub conditions: Vec<Condition>,
+    /// Whether they hold at the point that was read.
+    pub is_here: bool,
+    /// What each run has a value of, as text.
+    pub inner: String,
+    /// The figure whose value that is; none: it has no name.
+    pub figure: Option<String>,
+}
+
+/// How many values something has within a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// One.
+    One,
+    /// Many, of which one is made in a known way if no function is named.
+    Optional,
+    /// Many, of which a function has to make one.
+    Needed,
+}
+
+impl Term {
+    /// What is measured as it is, over a whole run.
+    pub(crate) fn plain(text: &str, subject: Subject) -> Self {
+        let dimension = subject.dimension();
+        Self { text: text.to_owned(), subject, functions: Vec::new(), window: None, factor: 1.0, over: None, dimension }
+    }
+
+    /// What a figure is, under its name.
+    pub(crate) fn of_figure(figure: &Figure) -> Self {
+        let dimension =
+            if figure.term.dimension == Dimension::Json { figure.unit.dimension() } else { figure.term.dimension };
+        Self { text: figure.name.clone(), factor: figure.unit.factor, dimension, ..figure.term.clone() }
+    }
+
+    /// What makes one value of those over time, and what makes one of those of all flows.
+    pub fn steps(&self) -> (Option<Function>, Option<Function>) {
+        let flows = usize::from(self.subject.is_of_flows());
+        let (series, flows) = self.functions.split_at(self.functions.len().saturating_sub(flows));
+        (series.first().copied(), flows.first().copied())
+    }
+
+    /// Takes in what is around it.
+    pub(super) fn reduce(&mut self, function: Function) {
+        self.functions.push(function);
+        if function.is_bare() {
+            self.dimension = Dimension::Number;
+        }
+    }
+
+    /// Moves the outermost function to what becomes of the values of many runs.
+    pub(super) fn over_runs(&mut self, over: impl FnOnce(Function) -> Over) -> Result<(), String> {
+        let function = self.functions.pop();
+        let function = function.ok_or_else(|| {
+            let own = &self.text;
+            format!("`{own}` has a value in each run: say what becomes of them, for example mean({own}) or min({own})")
+        })?;
+        self.over = Some(over(function));
+        Ok(())
+    }
+
+    /// Whether the functions make one number of what a run has.
+    pub(super) fn check(&self, name: &str) -> Result<(), String> {
+        if self.dimension == Dimension::Text && self.over.is_some() {
+            return Err(format!("`{name}` is a text, of which nothing can be reckoned"));
+        }
+        let spread = self.subject.spread();
+        let flows = usize::from(self.subject.is_of_flows());
+        let least = flows + usize::from(spread == Spread::Needed);
+        let most = flows + usize::from(spread != Spread::One);
+        let count = self.functions.len();
+        if count < least {
+            return Err(self.too_few(name, flows == 1, spread));
+        }
+        if count > most {
+            let outer = self.functions[count - 1];
+            return Err(match most {
+                0 => {
+                    format!("`{name}` is one value in a run: {outer} needs many, as `over runs` at the end gives them")
+                }
+                _ => format!(
+                    "`{name}` has one value left for {outer}, which needs many: `over runs` at the end gives them"
+                ),
+            });
+        }
+        match self.steps().0.filter(|function| !function.is_of_series()) {
+            Some(function) if flows == 0 => {
+                Err(format!("{function} means nothing of `{name}`: it is for flows and for runs"))
+            }
+            Some(function) => Err(format!("{function} means nothing within a flow: it is for flows and for runs")),
+            None => Ok(()),
+        }
+    }
+
+    fn too_few(&self, name: &str, of_flows: bool, spread: Spread) -> String {
+        if of_flows && (self.functions.len() == 1 || spread != Spread::Needed) {
+            let inner = if spread == Spread::Needed { format!("max({name})") } else { name.to_owned() };
+            return format!(
+                "`{name}` has a value for each flow: say what becomes of them, for example min({inner}) or jain({inner})"
+            );
+        }
+        if of_flows {
+            return format!(
+                "`{name}` has many values for each flow: say what becomes of them, for example max(mean({name}))"
+            );
+        }
+        format!(
+            "`{name}` has many values in a run: say which one, for example max({name}), mean({name}) or p99({name})"
+        )
+    }
+}
+
+impl Subject {
+    /// How many values it has within a run, or within each flow.
+    pub(crate) fn spread(&self) -> Spread {
+        match self {
+            Self::Command { .. } => Spread::One,
+            Self::Link { metric, .. } => metric.spread(),
+            Self::Tcp { metric, .. } => metric.spread(),
+        }
+    }
+
+    /// Whether each of several flows has a value.
+    pub fn is_of_flows(&self) -> bool {
+        matches!(self, Self::Tcp { each: true, .. })
+    }
+
+    /// Whether a part of the run can be looked at.
+    pub(crate) fn can_be_windowed(&self) -> bool {
+        !matches!(self, Self::Command { .. })
+    }
+}
+
+impl FigureUnit {
+    /// The unit of what has this dimension, if the lab file says nothing of it.
+    pub(crate) fn of(dimension: Dimension) -> Self {
+        let name = match dimension {
+            Dimension::Rate => "bit/s",
+            Dimension::Duration => "ns",
+            Dimension::Share => "share",
+            Dimension::Packets => "packets",
+            Dimension::Bytes => "B",
+            Dimension::Number | Dimension::Text | Dimension::Json => "",
+        };
+        Self { name, factor: 1.0 }
+    }
+
+    /// The dimension of what has this unit.
+    pub(crate) fn dimension(self) -> Dimension {
+        match self.name {
+            "bit/s" => Dimension::Rate,
+            "ns" => Dimension::Duration,
+            "share" => Dimension::Share,
+            "packets" => Dimension::Packets,
+            "B" => Dimension::Bytes,
+            _ => Dimension::Json,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Expectations and figures: what their names mean in this lab.
+
+use crate::diagnostics::Spanned;
+use crate::errors::{Errors, LeftOut};
+use crate::expect::{self, ExpectError, Expectation, Figure, Names, OverRuns, Parsed, Subject, Term, Wrong};
+use crate::plan::{Action, Event, Treatment};
+use crate::spec::{LinkSpec, Spec};
+
+/// What is expected, and what is measured by name.
+pub(super) struct Expected {
+    pub(super) expect: Vec<Expectation>,
+    pub(super) over_runs: Vec<OverRuns>,
+    pub(super) figures: Vec<Figure>,
+}
+
+/// Reads all of them.
+pub(super) fn resolve(spec: &Spec, timeline: &[Event], left_out: &LeftOut, errors: &mut Errors) -> Expected {
+    let commands: Vec<(String, usize, usize)> = timeline
+        .iter()
+        .enumerate()
+        .filter_map(|(index, event)| match &event.action {
+            Action::Run(run) => Some((run.name.clone(), index, run.node)),
+            _ => None,
+        })
+        .collect();
+    let of_pipe = |treatment: &Treatment| treatment.name.clone();
+    let of_link = |link: &LinkSpec| link.treatments.each_ref().map(|further| further.iter().map(of_pipe).collect());
+    let pipes: Vec<[Vec<String>; 2]> = spec.links.iter().map(of_link).collect();
+    let links: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
+    let nodes: Vec<_> = spec.nodes.iter().map(|node| (node.name.value.clone(), node.measured(spec.measure))).collect();
+    let mut reader = Reader { spec, is_complete: !left_out.commands && !left_out.links && !left_out.nodes, errors };
+    let mut figures: Vec<Figure> = Vec::new();
+    for (name, text) in &spec.figures {
+        let names = Names {
+            commands: &commands,
+            links: &links,
+            pipes: &pipes,
+            nodes: &nodes,
+            figures: &figures,
+            points: &spec.points,
+        };
+        if let Some(figure) = reader.figure(name, text, &names) {
+            figures.push(figure);
+        }
+    }
+    let names = Names {
+        commands: &commands,
+        links: &links,
+        pipes: &pipes,
+        nodes: &nodes,
+        figures: &figures,
+        points: &spec.points,
+    };
+    let (mut expect, mut over_runs) = (Vec::new(), Vec::new());
+    for (item, written) in spec.expect.iter().enumerate() {
+        let (line, text) = (written.span.line, written.value.trim().to_owned());
+        match reader.expectation(written, &names) {
+            Some(Parsed::Run(term, test)) => expect.push(Expectation { line, text, term: *term, test }),
+            Some(Parsed::Runs(test)) => over_runs.push(OverRuns { item, line, text, test }),
+            None => {}
+        }
+    }
+    Expected { expect, over_runs, figures }
+}
+
+struct Reader<'a> {
+    spec: &'a Spec,
+    /// Whether everything that has a name could be read.
+    is_complete: bool,
+    errors: &'a mut Errors,
+}
+
+impl Reader<'_> {
+    fn expectation(&mut self, text: &Spanned<String>, names: &Names<'_>) -> Option<Parsed> {
+        let parsed = self.known(expect::parse(&text.value, names), text)?;
+        let (left, test) = match &parsed {
+            Parsed::Run(left, test) | Parsed::Runs(expect::RunsTest::Holds(left, test)) => (&**left, test),
+            Parsed::Runs(expect::RunsTest::AllAsDescribed) => return Some(parsed),
+        };
+        std::iter::once(left).chain(test.terms()).for_each(|term| self.check(term, text));
+        Some(parsed)
+    }
+
+    fn figure(&mut self, name: &str, text: &Spanned<String>, names: &Names<'_>) -> Option<Figure> {
+        let (term, unit) = self.known(expect::parse_figure(&text.value, names), text)?;
+        self.check(&term, text);
+        Some(Figure { name: name.to_owned(), line: text.span.line, text: text.value.trim().to_owned(), term, unit })
+    }
+
+    /// That a link has such a direction, and that the run lasts as long.
+    fn check(&mut self, term: &Term, text: &Spanned<String>) {
+        if let Subject::Link { link, direction, .. } = &term.subject {
+            self.errors.extend(self.spec.links[*link].without_direction(*direction, text));
+        }
+        let late = term.window.zip(self.spec.duration).filter(|(window, duration)| window.to > *duration);
+        self.errors.extend(
+            late.map(|(late, duration)| {
+                text.error(format!("`during` ends at {}, after the run's {duration}", late.to))
+            }),
+        );
+    }
+
+    /// What was read, or none after an error was noted.
+    fn known<T>(&mut self, read: Result<T, ExpectError>, text: &Spanned<String>) -> Option<T> {
+        let error = match read {
+            Ok(read) => return Some(read),
+            Err(error) => error,
+        };
+        let is_told = match error.kind {
+            Wrong::Other => true,
+            // What it names may be what could not be read.
+            Wrong::Subject => self.is_complete,
+            Wrong::Elsewhere => false,
+        };
+        if is_told {
+            self.errors.push(text.error_at(error.at, error.message));
+        }
+        None
+    }
+}

@@ -1,0 +1,159 @@
+//! What a run or a sweep shows, for continuous integration: as JUnit XML, and as annotations of GitHub's.
+
+mod github;
+mod junit;
+
+pub use github::annotations;
+pub use junit::junit;
+use netloom_judge::Report;
+use std::path::Path;
+
+/// What belongs together: a run, or the runs of a sweep.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Suite {
+    /// Its name.
+    pub name: String,
+    /// What is judged.
+    pub cases: Vec<Case>,
+}
+
+/// Something that is judged.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Case {
+    /// Of what kind it is: `network`, `expectations`, `commands`, `runs`.
+    pub kind: &'static str,
+    /// What is judged.
+    pub name: String,
+    /// How long that took, in seconds.
+    pub seconds: f64,
+    /// The line in the lab file; none if it has none.
+    pub line: Option<usize>,
+    /// How it came out.
+    pub outcome: Outcome,
+}
+
+/// How something came out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Outcome {
+    /// As it should; what was measured, if anything is to be said.
+    #[default]
+    Good,
+    /// Not as it should; why.
+    Bad(String),
+    /// It could not be found out; why.
+    Unknown(String),
+}
+
+impl Suite {
+    /// What a run of the lab file `file` shows.
+    pub fn of_run(report: &Report, file: &Path) -> Self {
+        let name = if report.lab.is_empty() { file.display().to_string() } else { report.lab.clone() };
+        let mut cases = vec![network(report)];
+        cases.extend(report.expectations.iter().map(|row| Case {
+            kind: "expectations",
+            name: row.text.clone(),
+            line: Some(row.line),
+            outcome: if row.met { Outcome::Good } else { Outcome::Bad(row.explanation.clone()) },
+            ..Case::default()
+        }));
+        let seconds = |start: Option<i64>, end: Option<i64>| {
+            start.zip(end).map_or(0.0, |(start, end)| end.saturating_sub(start) as f64 / 1e9)
+        };
+        cases.extend(report.commands.iter().map(|row| Case {
+            kind: "commands",
+            name: format!("{} on {}", row.name, row.node),
+            seconds: seconds(row.start_ns, row.end_ns),
+            outcome: if row.failed { Outcome::Bad(row.ending()) } else { Outcome::Good },
+            ..Case::default()
+        }));
+        Self { name, cases }
+    }
+
+    /// How many are not good.
+    pub fn bad(&self) -> usize {
+        self.cases.iter().filter(|case| case.outcome != Outcome::Good).count()
+    }
+}
+
+/// Whether the network was as described, and the run came to its end.
+fn network(report: &Report) -> Case {
+    let verdict = &report.verdict;
+    let outcome = match &report.error {
+        Some(error) => Outcome::Unknown(error.clone()),
+        None if report.interrupted => Outcome::Unknown("the run was interrupted".into()),
+        None if report.wall_limit_reached => Outcome::Unknown("the run took longer than its wall limit".into()),
+        None if verdict.as_described => Outcome::Good,
+        None => {
+            let findings = verdict.findings.iter().map(|finding| format!("{}: {}", finding.subject, finding.text));
+            Outcome::Bad([verdict.headline()].into_iter().chain(findings).collect::<Vec<_>>().join("\n"))
+        }
+    };
+    Case {
+        kind: "network",
+        name: "as described".into(),
+        seconds: report.duration_ns as f64 / 1e9,
+        outcome,
+        ..Case::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_judge::{CommandRow, ExpectationRow};
+
+    pub(super) fn suite() -> Suite {
+        let row = |text: &str, line, met| ExpectationRow {
+            text: text.into(),
+            line,
+            met,
+            explanation: "measured 2 % < \"3 %\",\nwanted\u{1b} more".into(),
+        };
+        let command = CommandRow {
+            name: "transfer".into(),
+            node: "client".into(),
+            command: "iperf3".into(),
+            service: false,
+            start_ns: Some(500_000_000),
+            start_lateness_ns: None,
+            end_ns: Some(2_000_000_000),
+            exit_code: Some(3),
+            signal: None,
+            stopped: false,
+            restarts: 0,
+            interrupted: false,
+            kept_by: None,
+            failed: true,
+            stdout: "out".into(),
+            stderr: "err".into(),
+            stderr_tail: Vec::new(),
+        };
+        let mut report = Report {
+            lab: "pair".into(),
+            duration_ns: 2_500_000_000,
+            expectations: vec![row("a.loss > 3 %", 7, false), row("a.drops == 0 & more", 8, true)],
+            commands: vec![command],
+            ..Report::default()
+        };
+        report.verdict.as_described = true;
+        Suite::of_run(&report, Path::new("pair.yaml"))
+    }
+
+    #[test]
+    fn a_run_is_judged_case_by_case() {
+        let suite = suite();
+        assert_eq!((suite.name.as_str(), suite.cases.len(), suite.bad()), ("pair", 4, 2));
+        assert_eq!((suite.cases[0].kind, suite.cases[0].seconds), ("network", 2.5));
+        assert_eq!((suite.cases[3].seconds, &suite.cases[3].outcome), (1.5, &Outcome::Bad("exit 3".into())));
+    }
+
+    #[test]
+    fn what_failed_before_its_end_is_unknown() {
+        let report = Report { error: Some("no kernel".into()), ..Report::default() };
+        let suite = Suite::of_run(&report, Path::new("pair.yaml"));
+        assert_eq!(
+            (suite.name.as_str(), &suite.cases[0].outcome),
+            ("pair.yaml", &Outcome::Unknown("no kernel".into()))
+        );
+    }
+}
