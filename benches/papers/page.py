@@ -71,7 +71,8 @@ def by_figures(experiment: dict, found: dict) -> tuple[list[str], list[list[str]
 
 def told(found: dict) -> str:
     """How the runs of a sweep ended."""
-    parts = [f"{found['runs']} runs on the clock {', '.join(found['clocks'])}", f"{found['as_described']} as described"]
+    count = "1 run" if found["runs"] == 1 else f"{found['runs']} runs"
+    parts = [f"{count} on the clock {', '.join(found['clocks'])}", f"{found['as_described']} as described"]
     if found["not_as_described"]:
         parts.append(f"{found['not_as_described']} not as described")
     if found["unmet"]:
