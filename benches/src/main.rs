@@ -19,6 +19,7 @@ mod external;
 mod goals;
 mod growth;
 mod images;
+mod journal;
 mod lab;
 mod machine;
 mod many;

@@ -31,6 +31,7 @@ mod images;
 mod interactive;
 mod internet;
 mod joined;
+mod journals;
 mod kernels;
 mod kills;
 mod link_shell;

@@ -8,6 +8,7 @@ mod doctor;
 mod generate;
 mod graph;
 pub(crate) mod image;
+mod journal;
 pub(crate) mod kernel;
 mod lab;
 mod link;
@@ -25,6 +26,7 @@ pub(crate) use convert::{ConvertArgs, Foreign, To};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use generate::GenerateArgs;
 pub(crate) use graph::{GraphArgs, GraphFormat};
+pub(crate) use journal::{JournalArgs, JournalFormat};
 pub(crate) use lab::{
     AdvanceArgs, DownArgs, ExecArgs, LogsArgs, PauseArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg, UpArgs,
 };
@@ -117,6 +119,8 @@ pub(crate) enum Command {
     Capture(CaptureArgs),
     /// Show the packet times of TCP flows in a capture: gaps, rate, retransmissions
     Packets(PacketsArgs),
+    /// Show what happened to each packet of a run that kept a journal
+    Journal(JournalArgs),
     /// List, plot or remove the results of runs
     Results(ResultsArgs),
     /// Stop a lab, print its verdict, and remove everything it made

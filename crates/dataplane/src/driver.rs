@@ -182,11 +182,12 @@ impl Driver {
 
     /// Gives buffers back, and tells the ports of packets that were dropped.
     fn settle(&mut self) {
-        let Self { edge, ports, .. } = self;
+        let Self { edge, ports, clock, .. } = self;
         if ports.hears_of_drops() {
             edge.fabric.dropped().for_each(|packet| ports.dropped(packet));
             ports.flush(&mut edge.handover);
         }
+        edge.write_down(|| clock.now());
         edge.settle();
     }
 
@@ -248,6 +249,7 @@ impl Driver {
                 self.edge.taps.retain(|(other, _)| *other != id);
                 self.edge.fabric.watch_routers(!self.edge.taps.is_empty());
             }
+            Command::SetScribe(scribe) => self.edge.set_scribe(scribe, self.clock.now()),
             Command::Counters(reply) => {
                 // The caller may have gone; then the answer is not needed.
                 let _ = reply.send((now, self.edge.fabric.counters().copied().collect()));

@@ -2,7 +2,7 @@
 
 use crate::meter::Meters;
 use crate::taps::Taps;
-use netloom_fabric::{Border, Delivery, Fabric, PipeId, PortId};
+use netloom_fabric::{Border, Delivery, Fabric, PipeId, PortId, Scribe};
 use netloom_link::Departure;
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
@@ -11,6 +11,7 @@ use netloom_units::Instant;
 pub(crate) struct Edge {
     pub(crate) fabric: Fabric,
     pub(crate) taps: Taps,
+    scribe: Option<Box<dyn Scribe + Send>>,
     pub(crate) handover: Handover,
     /// By pipe: whether another shard takes in what leaves it, and shows it to the taps.
     is_cut: Vec<bool>,
@@ -28,7 +29,13 @@ impl Edge {
         let pipes = fabric.counters().count();
         let mut is_cut = vec![false; pipes];
         borders.iter().for_each(|border| is_cut[border.pipe.0 as usize] = true);
-        Self { fabric, taps: Taps::new(), handover: Handover { meters: Meters::new(pipes), pool }, is_cut }
+        Self {
+            fabric,
+            taps: Taps::new(),
+            scribe: None,
+            handover: Handover { meters: Meters::new(pipes), pool },
+            is_cut,
+        }
     }
 
     /// A packet from outside enters the fabric.
@@ -52,7 +59,7 @@ impl Edge {
     /// What is due until `end` leaves the fabric; `take` brings it to its port.
     #[inline]
     pub(crate) fn leave(&mut self, end: Instant, mut take: impl FnMut(Delivery, &mut Handover)) {
-        let Self { fabric, taps, handover, is_cut } = self;
+        let Self { fabric, taps, handover, is_cut, .. } = self;
         fabric.advance(end, |delivery| {
             if !taps.is_empty() && !is_cut[delivery.pipe.0 as usize] {
                 taps.iter_mut().for_each(|(_, tap)| tap.leaves(&delivery));
@@ -85,6 +92,26 @@ impl Edge {
         fabric.show_passes(&mut handover.pool, |pass| {
             taps.iter_mut().for_each(|(_, tap)| tap.packet(pass.port, pass.way, pass.first, pass.last, &pass.packet));
         });
+    }
+
+    /// From now on this scribe takes the notes of the fabric, or none any more; the one before takes what there is.
+    pub(crate) fn set_scribe(&mut self, scribe: Option<Box<dyn Scribe + Send>>, now: Instant) {
+        let Self { fabric, scribe: own, .. } = self;
+        if let Some(before) = own {
+            before.end(fabric, now);
+        }
+        *own = scribe;
+        fabric.take_notes(|pipe| own.as_ref().is_some_and(|own| own.wants(pipe)));
+    }
+
+    /// What has left the fabric has been handed over: the scribe takes its notes. `now` is asked for if there is one.
+    #[inline]
+    pub(crate) fn write_down(&mut self, now: impl FnOnce() -> Instant) {
+        if let Some(scribe) = &mut self.scribe
+            && self.fabric.noted() > 0
+        {
+            scribe.take(&mut self.fabric, now());
+        }
     }
 
     /// Takes the buffers back of what was dropped, and of what taps no longer need.

@@ -14,7 +14,7 @@ use crate::series::{Sampled, SeriesInbox};
 use crate::taps;
 use crate::wait::{Precision, Sleeper, Waiter};
 use crate::worker::Worker;
-use netloom_fabric::{Fabric, PipeId, PortId, Shard, SwitchCounters, Tap, TapId};
+use netloom_fabric::{Fabric, PipeId, PortId, Scribe, Shard, SwitchCounters, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::Pool;
 use netloom_units::{Dilation, Instant};
@@ -233,6 +233,31 @@ impl Engine {
     /// When the engine has died.
     pub fn remove_tap(&mut self, id: TapId) -> Result<(), EngineError> {
         self.workers.iter().for_each(|worker| worker.send(Command::RemoveTap(id)));
+        self.alive()
+    }
+
+    /// Of each shard: which pipes of the whole are its own, by id.
+    pub fn own_pipes(&self) -> Vec<Vec<bool>> {
+        self.places.own_pipes(self.workers.len())
+    }
+
+    /// From now on these scribes, one for each shard, take the notes of what happens in pipes. Without scribes, nothing is noted.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn set_scribes(&mut self, scribes: Vec<Box<dyn Scribe + Send>>) -> Result<(), EngineError> {
+        for (worker, scribe) in self.workers.iter().zip(scribes) {
+            worker.send(Command::SetScribe(Some(scribe)));
+        }
+        self.alive()
+    }
+
+    /// The scribes take what there is, and go.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn remove_scribes(&mut self) -> Result<(), EngineError> {
+        self.workers.iter().for_each(|worker| worker.send(Command::SetScribe(None)));
         self.alive()
     }
 

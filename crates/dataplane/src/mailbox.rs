@@ -2,7 +2,7 @@
 
 use crate::agenda::{Appointment, Kept};
 use crate::report::Snapshot;
-use netloom_fabric::{PipeId, SwitchCounters, Tap, TapId};
+use netloom_fabric::{PipeId, Scribe, SwitchCounters, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_units::Instant;
 use std::sync::mpsc::Sender as Outbox;
@@ -15,6 +15,8 @@ pub(crate) enum Command {
     Plan(Vec<Appointment>),
     AddTap(TapId, Box<dyn Tap + Send>),
     RemoveTap(TapId),
+    /// None: the one that there is goes.
+    SetScribe(Option<Box<dyn Scribe + Send>>),
     Counters(Outbox<(Instant, Vec<PipeCounters>)>),
     Switches(Outbox<Vec<Vec<SwitchCounters>>>),
     Snapshot(Outbox<Snapshot>),

@@ -60,6 +60,11 @@ impl Places {
         self.wholes[shard][own.0 as usize]
     }
 
+    /// Of each of so many shards: which pipes are its own, by number.
+    pub(crate) fn own_pipes(&self, shards: usize) -> Vec<Vec<bool>> {
+        (0..shards).map(|shard| self.pipes.iter().map(|(owner, _)| *owner == shard).collect()).collect()
+    }
+
     /// Where else it is noticed whether a pipe is up: in the shard that takes in what leaves it.
     pub(crate) fn inlet(&self, pipe: PipeId) -> Option<(usize, PipeId)> {
         self.inlets[pipe.0 as usize]

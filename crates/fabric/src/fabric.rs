@@ -157,21 +157,32 @@ impl Fabric {
         self.pipes.iter().map(Pipe::counters)
     }
 
-    /// From now on notes are taken of all that happens to packets in pipes, or none any more. What is inside a pipe when it
-    /// begins is noted from there on.
-    pub fn take_notes(&mut self, wanted: bool) {
-        self.drop_log.take_notes(wanted);
+    /// From now on notes are taken of all that happens to packets in the pipes that `is_wanted` says it of, by their ids in the
+    /// whole if this is a shard of one. What is inside a pipe when that begins is noted from there on.
+    pub fn take_notes(&mut self, is_wanted: impl Fn(PipeId) -> bool) {
+        let whose = |own: u32| match self.places.as_ref().map(|places| places[own as usize]) {
+            None => Some(PipeId(own)),
+            Some(Place::Own(pipe)) => Some(pipe),
+            // The shard that has the pipe notes all of it.
+            Some(Place::Inlet(_)) => None,
+        };
+        let wanted: Vec<bool> = (0..).take(self.pipes.len()).map(|own| whose(own).is_some_and(&is_wanted)).collect();
+        self.drop_log.take_notes(if wanted.contains(&true) { wanted } else { Vec::new() });
+    }
+
+    /// How many notes were taken since [`Fabric::notes`] was asked last.
+    #[inline]
+    pub fn noted(&self) -> usize {
+        self.drop_log.noted()
     }
 
     /// The notes since this was asked last; they have the ids of their pipes as numbers, those in the whole if this is a shard of
     /// one. Those of one pipe are in the order in which things happened; of several, in any order.
     pub fn notes(&mut self) -> impl Iterator<Item = Note> + '_ {
         let Self { drop_log, places, .. } = self;
-        drop_log.notes().filter_map(|note| match places.as_ref().map(|places| places[note.pipe as usize]) {
-            None => Some(note),
-            Some(Place::Own(pipe)) => Some(Note { pipe: pipe.0, ..note }),
-            // The shard that has the pipe notes all of it.
-            Some(Place::Inlet(_)) => None,
+        drop_log.notes().map(|note| match places.as_ref().map(|places| places[note.pipe as usize]) {
+            Some(Place::Own(pipe) | Place::Inlet(pipe)) => Note { pipe: pipe.0, ..note },
+            None => note,
         })
     }
 

@@ -17,6 +17,7 @@ mod passage;
 mod pipes;
 mod place;
 mod router;
+mod scribe;
 mod shards;
 mod switch;
 mod tap;
@@ -29,6 +30,7 @@ pub use hub::HubSpec;
 pub use pipes::{Delivery, PipeId, PipeSpec, PortId};
 pub use place::Place;
 pub use router::{GroupRoute, Neighbor, NextHop, RouterCounters, RouterInterface, RouterSpec};
+pub use scribe::Scribe;
 pub use shards::{Border, Cuts, Partition, Shard, shards};
 pub use switch::{
     PortRole, PortState, PortTree, PortVlans, SwitchCounters, SwitchPort, SwitchSpec, TreePort, TreeSpec,

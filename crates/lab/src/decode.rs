@@ -101,6 +101,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     if let Some(capture) = fields.get("capture") {
         spec.capture = list(capture, errors).iter().filter_map(|item| crate::capture::decode(item, errors)).collect();
     }
+    spec.journal = fields.get("journal").and_then(|node| crate::journal::decode(node, errors));
     (spec.measure, spec.sampling) =
         fields.get("measure").and_then(|node| measure::measure(node, errors)).unwrap_or_default();
     if let Some(expect) = fields.get("expect") {

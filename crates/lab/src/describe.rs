@@ -3,6 +3,7 @@
 mod container;
 mod image;
 mod json;
+mod recorded;
 mod text;
 mod vm;
 

@@ -16,6 +16,7 @@ mod external;
 mod files;
 mod image;
 mod internet;
+mod journal;
 mod kind;
 mod measure;
 mod multicast;
@@ -43,6 +44,7 @@ pub use external::{ExternalMode, ExternalPlan};
 pub use files::{FileContents, FilePlan};
 pub use image::{ImagePlan, VolumePlan};
 pub use internet::InternetPlan;
+pub use journal::JournalPlan;
 pub use kind::NodeKind;
 pub use measure::{MeasurePlan, SamplePlan};
 pub use multicast::GroupPlan;
@@ -99,6 +101,8 @@ pub struct Plan {
     pub sampling: Option<SamplePlan>,
     /// What a run writes down of its packets.
     pub capture: Vec<CapturePlan>,
+    /// Of which packets a journal tells; none: it keeps none.
+    pub journal: Option<JournalPlan>,
     /// What is expected of the run.
     pub expect: Vec<Expectation>,
     /// What is expected of all runs of a sweep together.

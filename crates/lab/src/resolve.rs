@@ -15,6 +15,7 @@ mod external;
 mod firewall;
 mod images;
 mod internet;
+mod journal;
 mod measure;
 mod moves;
 mod names;
@@ -34,12 +35,14 @@ mod tunnel;
 pub(crate) use traffic::resolve_for;
 
 use crate::addressing::{assign, neighbors};
+use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings, LeftOut};
+use crate::journal::JournalSpec;
 use crate::names::check_name;
 use crate::plan::{
-    Bypass, EndPlan, ExternalPlan, GroupPlan, InterfacePlan, LinkPlan, MeasurePlan, NamePlan, NodeKind, NodePlan, Plan,
-    RoutePlan, Stack, SwitchPlan, Unreached,
+    Bypass, CapturePlan, EndPlan, ExternalPlan, GroupPlan, InterfacePlan, JournalPlan, LinkPlan, MeasurePlan, NamePlan,
+    NodeKind, NodePlan, Plan, RoutePlan, Stack, SwitchPlan, Unreached,
 };
 use crate::segments::{self, Segment, segments};
 use crate::spec::{EntrySpec, LinkSpec, NodeSpec, Spec};
@@ -81,7 +84,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     openflow::check(&spec, &node_index, &mut found.errors);
     let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
     let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &kinds, &mut found.errors);
-    let capture = capture::resolve(std::mem::take(&mut spec.capture), &link_index, &spec.links, &mut found.errors);
+    let (capture, journal) = recorded(&mut spec.capture, &mut spec.journal, &link_index, &spec.links, found);
     let timeline = timeline::resolve(
         timeline,
         &Places {
@@ -96,7 +99,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let expected = expect::resolve(&spec, &timeline, left_out, &mut found.errors);
     let expect::Expected { expect, over_runs, figures } = expected;
     let plan = outline(name, &spec, found.errors.files().to_vec());
-    let mut plan = Plan { timeline, traffic, capture, expect, over_runs, figures, ..plan };
+    let mut plan = Plan { timeline, traffic, capture, journal, expect, over_runs, figures, ..plan };
     let segments = segments(&spec.links, &spec.nodes);
     found.errors.extend(external::check(&spec, &segments));
     found.errors.extend(tunnel::check(&spec));
@@ -150,6 +153,7 @@ fn outline(name: String, spec: &Spec, files: Vec<PathBuf>) -> Plan {
         traffic: Vec::new(),
         sampling: spec.sampling,
         capture: Vec::new(),
+        journal: None,
         expect: Vec::new(),
         over_runs: Vec::new(),
         figures: Vec::new(),
@@ -361,6 +365,18 @@ fn add_interfaces(
 fn inherited(shared: &[String], own: Vec<String>) -> Vec<String> {
     let more = own.into_iter().filter(|name| !shared.contains(name));
     shared.iter().cloned().chain(more).collect()
+}
+
+/// What is written down of packets.
+fn recorded(
+    capture: &mut Vec<CaptureSpec>,
+    journal: &mut Option<JournalSpec>,
+    index: &Index<'_>,
+    links: &[LinkSpec],
+    found: &mut Findings,
+) -> (Vec<CapturePlan>, Option<JournalPlan>) {
+    let capture = capture::resolve(std::mem::take(capture), index, links, &mut found.errors);
+    (capture, journal::resolve(journal.take(), index, links, &mut found.errors))
 }
 
 /// The place of a name that another part of the file refers to; an unknown one is noted.

@@ -6,6 +6,7 @@ mod timeline;
 use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::expect::Points;
+use crate::journal::JournalSpec;
 use crate::plan::{
     Argv, Bounds, Clock, ContainerPlan, Cpus, Daemon, Direction, End, ExposePlan, ExternalMode, FileContents, FilePlan,
     ImagePlan, MeasurePlan, NodeKind, OnSpin, PinPlan, Precision, Ready, SamplePlan, Sends, Shards, Stack, Treatment,
@@ -42,6 +43,7 @@ pub(crate) struct Spec {
     pub(crate) timeline: Vec<WrittenSpec>,
     pub(crate) traffic: Vec<TrafficSpec>,
     pub(crate) capture: Vec<CaptureSpec>,
+    pub(crate) journal: Option<JournalSpec>,
     /// What is measured inside nodes that say nothing of it.
     pub(crate) measure: MeasurePlan,
     /// How often links are sampled.

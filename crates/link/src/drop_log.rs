@@ -25,11 +25,14 @@ pub struct Dropped {
 #[derive(Debug, Default)]
 pub struct DropLog {
     dropped: Vec<Dropped>,
-    /// None while nobody wants them.
-    notes: Option<Vec<Note>>,
+    notes: Vec<Note>,
+    /// By the number of a pipe: whether notes of it are wanted. Empty while nobody wants any.
+    wanted: Vec<bool>,
     /// None while nobody wants to know.
     transits: Option<Box<Transits>>,
     pipe: u32,
+    /// Whether notes of this pipe are wanted.
+    is_wanted: bool,
 }
 
 impl DropLog {
@@ -38,13 +41,11 @@ impl DropLog {
         Self::default()
     }
 
-    /// From now on notes are taken, or none any more.
-    pub fn take_notes(&mut self, wanted: bool) {
-        match (wanted, &self.notes) {
-            (true, None) => self.notes = Some(Vec::new()),
-            (false, Some(_)) => self.notes = None,
-            _ => {}
-        }
+    /// From now on notes are taken of the pipes that `wanted` says it of, by their numbers. Those that are there are thrown away.
+    pub fn take_notes(&mut self, wanted: Vec<bool>) {
+        self.notes.clear();
+        self.is_wanted = false;
+        self.wanted = wanted;
     }
 
     /// From now on it is measured how long packets take through pipes, or not any more. What is inside when it begins is left out.
@@ -61,21 +62,28 @@ impl DropLog {
     #[must_use]
     pub fn of(&mut self, pipe: u32) -> &mut Self {
         self.pipe = pipe;
+        if !self.wanted.is_empty() {
+            self.is_wanted = self.wanted.get(pipe as usize).is_some_and(|wanted| *wanted);
+        }
         self
+    }
+
+    /// How many notes there are.
+    #[inline]
+    pub fn noted(&self) -> usize {
+        self.notes.len()
     }
 
     /// The notes since this was asked last. Those of one pipe are in the order in which things happened.
     pub fn notes(&mut self) -> impl Iterator<Item = Note> + '_ {
-        self.notes.iter_mut().flat_map(|notes| notes.drain(..))
+        self.notes.drain(..)
     }
 
     /// Notes what happens to a packet. Cross traffic is nobody's, and is not noted.
     #[inline]
     pub(crate) fn note(&mut self, at: Instant, packet: &Packet, what: impl FnOnce() -> Event) {
-        if let Some(notes) = &mut self.notes
-            && !packet.is_phantom()
-        {
-            notes.push(what().noted(self.pipe, at, packet));
+        if self.is_wanted && !packet.is_phantom() {
+            self.notes.push(what().noted(self.pipe, at, packet));
         }
     }
 

@@ -75,9 +75,9 @@ impl Ledger<'_> {
         self.refuse(packet, cause);
     }
 
-    /// It leaves the pipe.
-    pub(crate) fn depart(&mut self, packet: &Packet) {
-        self.drop_log.note(self.now, packet, || Event::Left);
+    /// It leaves the pipe at `leave`, which may be ahead of what happens now.
+    pub(crate) fn depart(&mut self, packet: &Packet, leave: Instant) {
+        self.drop_log.note(leave, packet, || Event::Left);
         self.travelling(packet).take(packet);
         let phantom = packet.is_phantom();
         if phantom { &mut self.counters.cross.departed } else { &mut self.counters.departed }.add(packet);

@@ -1,8 +1,8 @@
 //! What happens to packets inside pipes, noted down one by one.
 
-use crate::{Cause, Departure};
+use crate::Cause;
 use netloom_packet::{Flow, Packet};
-use netloom_units::Instant;
+use netloom_units::{Bytes, Instant};
 
 /// Something that happens to a packet, or to segments of a train, in a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,10 @@ pub struct Segments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// It has come in, and the impairments have let it through.
-    Entered,
+    Entered {
+        /// What it is.
+        content: Content,
+    },
     /// It was marked as having experienced congestion.
     Marked,
     /// It has been sent to its end, and travels.
@@ -43,10 +46,8 @@ pub enum Event {
         start: Instant,
         /// When it is due at the other end.
         due: Instant,
-        /// What it is.
-        content: Content,
     },
-    /// It leaves the pipe, as it was due.
+    /// It leaves the pipe: when it is due; segments that leave together, when the last of them is.
     Left,
     /// It was dropped.
     Dropped {
@@ -62,6 +63,10 @@ pub enum Event {
 pub struct Content {
     /// From the IP header on; of all segments.
     pub bytes: u32,
+    /// The same of the first segment. All but the last are of one size.
+    pub segment_bytes: u32,
+    /// How many bytes of payload each segment has but the last; zero of a packet that is no train.
+    pub segment_payload: u32,
     /// Whose it is; none if it is not an IP packet.
     pub flow: Option<Flow>,
     /// The first sequence number, if it is one of TCP.
@@ -77,8 +82,11 @@ impl Segments {
 
 impl Content {
     fn of(packet: &Packet) -> Self {
+        let short = |size: Bytes| u32::try_from(size.get()).expect("packets are shorter than 4 MiB");
         Self {
-            bytes: u32::try_from(packet.size().get()).expect("packets are shorter than 4 MiB"),
+            bytes: short(packet.size()),
+            segment_bytes: short(packet.segment_size(0)),
+            segment_payload: u32::from(packet.segment_payload()),
             flow: packet.flow(),
             sequence: packet.sequence(),
         }
@@ -86,8 +94,8 @@ impl Content {
 }
 
 impl Event {
-    pub(crate) fn sent(departure: &Departure, start: Instant, due: Instant) -> Self {
-        Self::Sent { start, due, content: Content::of(&departure.packet) }
+    pub(crate) fn entered(packet: &Packet) -> Self {
+        Self::Entered { content: Content::of(packet) }
     }
 
     pub(crate) fn dropped(packet: &Packet, cause: Cause) -> Self {

@@ -125,7 +125,7 @@ impl Pipe {
 
     /// What the impairments let through goes to the transmitter, or waits for it.
     fn accept(&mut self, mut train: Packet, drop_log: &mut DropLog) {
-        drop_log.note(self.now, &train, || note::Event::Entered);
+        drop_log.note(self.now, &train, || note::Event::entered(&train));
         drop_log.enter(self.now, &train);
         let Some(rate) = self.transmitter.rate() else { return self.send_at_once(train, drop_log) };
         while self.is_free() {
@@ -206,7 +206,7 @@ impl Pipe {
         let busy = sent.busy();
         let Sending { segment: packet, finish, serialization, delay, .. } = sent;
         if packet.is_phantom() {
-            return Ledger { counters: &mut self.counters, drop_log, now: self.now }.depart(&packet);
+            return Ledger { counters: &mut self.counters, drop_log, now: self.now }.depart(&packet, self.now);
         }
         let hurried = if self.reorder.is_idle() { None } else { self.reorder.hurry(delay) };
         let delay = hurried.unwrap_or(delay);
@@ -214,7 +214,8 @@ impl Pipe {
         let departure = Departure { packet, due, first_due: due, delay, busy };
         let is_in_order = hurried.is_none() && self.delay.order() == Order::Kept;
         let arrives = || if is_in_order { self.line.due_behind(due) } else { due };
-        drop_log.note(finish, &departure.packet, || note::Event::sent(&departure, finish - serialization, arrives()));
+        drop_log
+            .note(finish, &departure.packet, || note::Event::Sent { start: finish - serialization, due: arrives() });
         drop_log.send(finish, &departure.packet, arrives);
         if is_in_order {
             return self.line.push(departure);
@@ -323,22 +324,22 @@ impl Pipe {
         self.run_until(now, drop_log);
         match self.line.next_alone() {
             Some(leave) if leave > now => None,
-            Some(_) => self.pop_alone(drop_log),
+            Some(leave) => self.pop_alone(leave, drop_log),
             None => self.pop_train(now, drop_log),
         }
     }
 
-    fn pop_alone(&mut self, drop_log: &mut DropLog) -> Option<Departure> {
+    fn pop_alone(&mut self, leave: Instant, drop_log: &mut DropLog) -> Option<Departure> {
         // The books are kept before it is taken, which spares a copy.
         let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
-        self.line.head().into_iter().for_each(|packet| ledger.depart(packet));
+        self.line.head().into_iter().for_each(|packet| ledger.depart(packet, leave));
         self.line.pop_alone()
     }
 
     fn pop_train(&mut self, now: Instant, drop_log: &mut DropLog) -> Option<Departure> {
         let sending = self.transmitter.sending().map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
         let departure = self.line.pop(now, self.coalesce, sending)?;
-        Ledger { counters: &mut self.counters, drop_log, now: self.now }.depart(&departure.packet);
+        Ledger { counters: &mut self.counters, drop_log, now: self.now }.depart(&departure.packet, now);
         Some(departure)
     }
 

@@ -26,9 +26,14 @@ fn one_mbit() -> RateConfig {
     RateConfig::Constant(Rate::from_bits_per_second(1_000_000).expect("a rate"))
 }
 
+/// The pipes of which notes are taken.
+fn wanted() -> Vec<bool> {
+    (0..=PIPE).map(|pipe| pipe == PIPE).collect()
+}
+
 fn noting() -> DropLog {
     let mut log = DropLog::new();
-    log.take_notes(true);
+    log.take_notes(wanted());
     log
 }
 
@@ -47,10 +52,10 @@ fn of_segment(notes: &[Note], segment: u16) -> Vec<(&'static str, Vec<u64>)> {
     let milliseconds = |instants: &[Instant]| instants.iter().map(|at| at.as_nanos() / 1_000_000).collect();
     let own = notes.iter().filter(|note| (note.whose.first..note.whose.first + note.whose.count).contains(&segment));
     own.map(|note| match note.what {
-        Event::Entered => ("entered", milliseconds(&[note.at])),
+        Event::Entered { .. } => ("entered", milliseconds(&[note.at])),
         Event::Marked => ("marked", milliseconds(&[note.at])),
         Event::Sent { start, due, .. } => ("sent", milliseconds(&[start, note.at, due])),
-        Event::Left => ("left", Vec::new()),
+        Event::Left => ("left", milliseconds(&[note.at])),
         Event::Dropped { cause, .. } => (if cause == Cause::Down { "down" } else { "other" }, milliseconds(&[note.at])),
     })
     .collect()
@@ -68,15 +73,16 @@ fn a_train_is_noted_segment_by_segment() {
     let notes: Vec<Note> = log.notes().collect();
     assert!(notes.iter().all(|note| note.pipe == PIPE));
     for (segment, sent) in [[5, 17, 117], [17, 29, 129], [29, 41, 141]].into_iter().enumerate() {
-        let expected = vec![("entered", vec![5]), ("sent", sent.to_vec()), ("left", vec![])];
+        let expected = vec![("entered", vec![5]), ("sent", sent.to_vec()), ("left", vec![sent[2]])];
         assert_eq!(of_segment(&notes, u16::try_from(segment).unwrap()), expected, "segment {segment}");
     }
     let content = notes.iter().find_map(|note| match note.what {
-        Event::Sent { content, .. } if note.whose.first == 2 => Some(content),
+        Event::Entered { content } => Some(content),
         _ => None,
     });
-    let content = content.expect("it was sent");
-    assert_eq!((content.bytes, content.sequence, content.flow.unwrap().source_port), (1_500, Some(2_896), 80));
+    let content = content.expect("it entered");
+    assert_eq!((content.bytes, content.segment_bytes, content.segment_payload), (4_500, 1_500, 1_448));
+    assert_eq!((content.sequence, content.flow.unwrap().source_port), (Some(0), 80));
     assert_eq!(log.notes().count(), 0, "notes are handed out once");
 }
 
@@ -120,12 +126,16 @@ fn nothing_is_noted_unasked() {
     let (mut pool, mut log) = (Pool::default(), DropLog::new());
     let mut pipe = pipe(one_mbit());
     pipe.push(ms(0), Load::Plain(1_500).packet(&mut pool, 1), log.of(PIPE));
-    log.take_notes(true);
+    log.take_notes(wanted());
     empty(&mut pipe, &mut log);
     // What was inside is noted from here on.
     assert_eq!(log.notes().count(), 2);
-    log.take_notes(false);
+    log.take_notes(Vec::new());
     pipe.push(ms(500), Load::Plain(1_500).packet(&mut pool, 1), log.of(PIPE));
     empty(&mut pipe, &mut log);
+    assert_eq!(log.notes().count(), 0);
+    // Nor are notes taken of other pipes.
+    log.take_notes(wanted());
+    pipe.push(ms(900), Load::Plain(1_500).packet(&mut pool, 1), log.of(PIPE + 1));
     assert_eq!(log.notes().count(), 0);
 }

@@ -308,6 +308,13 @@ impl Packet {
         (Arc::as_ptr(&self.frame).addr() as u64, self.span.first())
     }
 
+    /// How many bytes of payload each segment of its frame has but the last; zero if the frame is one packet.
+    pub fn segment_payload(&self) -> u16 {
+        self.frame.layout().map_or(0, |layout| {
+            u16::try_from(layout.payload(0..1, self.bytes().len()).len()).expect("a segment is shorter than 64 KiB")
+        })
+    }
+
     /// The sequence number of the first byte; none if this is no segment of TCP, or a fragment of one.
     pub fn sequence(&self) -> Option<u32> {
         let first = flow::sequence(self.bytes())?;

@@ -16,6 +16,7 @@ mod files;
 mod folder;
 mod follow;
 pub mod graph;
+pub mod journal;
 mod logs;
 mod mahimahi;
 mod nodes;

@@ -24,7 +24,7 @@ use std::thread::JoinHandle;
 use std::time::{self, SystemTime, UNIX_EPOCH};
 
 /// What each packet is charged beside its bytes.
-const HEADER: u64 = DeliveryTraceConfig::HEADER.get();
+pub(crate) const HEADER: u64 = DeliveryTraceConfig::HEADER.get();
 /// How many batches may wait for a disk that cannot keep up.
 const MOST_WAITING: usize = 4_096;
 /// Of how many packets it is known when they arrived.
@@ -191,9 +191,9 @@ struct Book {
 }
 
 // In the order of mahimahi's log: what arrives at an instant comes in front of what it could leave at.
-const ARRIVAL: u8 = 0;
-const OPPORTUNITY: u8 = 1;
-const DEPARTURE: u8 = 2;
+pub(crate) const ARRIVAL: u8 = 0;
+pub(crate) const OPPORTUNITY: u8 = 1;
+pub(crate) const DEPARTURE: u8 = 2;
 
 impl Book {
     fn open(log: MahimahiLog, epoch_ms: u128) -> Result<Self, RunError> {

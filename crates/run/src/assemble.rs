@@ -11,13 +11,13 @@ use crate::job::Job;
 use crate::kernels::Kernels;
 use crate::links::{Links, read_port_counters};
 use crate::node::{Closed, LabNode, Transit};
+use crate::recording::Recording;
 use crate::session::{Parts, Session, measured_in};
 use crate::shards::Sharing;
 use crate::{Event, bridges, external, files, memory, refusal, tunnel, virtual_time, way_out};
 use ends::{await_joined, in_node, make_links};
 use netloom_control::Server;
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
-use netloom_fabric::TapId;
 use netloom_guest::node::{KernelNode, Pump};
 use netloom_host::expose::Exposed;
 use netloom_host::node::{Attendant, InterfaceConfig, Node, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
@@ -30,7 +30,6 @@ use netloom_judge::quantity::counted;
 use netloom_judge::{ExitCode, LinkName, PipePlace, RunError};
 use netloom_lab::{Clock, Cpus, LinkPlan, NodePlan, Plan, Precision, RulePlan, Stack, TableRoutePlan};
 use netloom_results::EventLog;
-use netloom_results::capture::{Captures, Pace};
 use netloom_units::Seed;
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -139,7 +138,7 @@ fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside<'_>) -> Result<Pa
     if let (Some(firewall), Some(rules)) = (&job.firewall, rules) {
         diversion::divert(firewall, &rules)?;
     }
-    let captures = start_captures(job, &mut links)?;
+    let recording = Recording::start(job, &mut links)?;
     let pump = match kernels {
         Some(kernels) => {
             Some(add_kernels(job, &kernels, &configs(job, &cgroups, &hosts).collect::<Vec<_>>(), &mut nodes, guard)?)
@@ -150,7 +149,7 @@ fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside<'_>) -> Result<Pa
     notes.extend(notes_of(&nodes));
     let ways = Ways::begin(plan, &nodes, exposed)?;
     netloom_host::memory::give_back();
-    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump, claims, hosts, ways })
+    Ok(Parts { nodes, links, recording, server: listen(job)?, signals, notes, pump, claims, hosts, ways })
 }
 
 /// Boots the kernel nodes, at their places in the plan, and gives them their interfaces.
@@ -190,10 +189,10 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let mut nodes: Vec<_> = kernels.into_iter().zip(&plan.nodes).map(node).collect();
     configure(nodes.iter_mut().map(Box::as_mut)).map_err(|error| time.explain(error))?;
     let mut links = links(plan, Driver::Virtual(time), PortCounters::default());
-    let captures = start_captures(job, &mut links)?;
+    let recording = Recording::start(job, &mut links)?;
     let notes = notes_of(&nodes).collect();
     let (claims, ways) = (Vec::new(), Ways::default());
-    Ok(Parts { nodes, links, captures, server: listen(job)?, signals, notes, pump: None, claims, hosts, ways })
+    Ok(Parts { nodes, links, recording, server: listen(job)?, signals, notes, pump: None, claims, hosts, ways })
 }
 
 fn joining(plan: &Plan) -> String {
@@ -437,13 +436,6 @@ fn links(plan: &Plan, driver: Driver, before: PortCounters) -> Links {
     };
     let pipes = plan.pipes().map(|pipe| (PipePlace::of(&pipe), pipe.config.clone())).collect();
     Links::new(driver, plan.links.iter().map(name).collect(), pipes, before)
-}
-
-/// A lab that stays up for days is not captured as a whole; its user captures what is of interest.
-fn start_captures(job: &Job, links: &mut Links) -> Result<Option<(Captures, TapId)>, RunError> {
-    let pace = if job.plan.clock == Clock::Virtual { Pace::Virtual } else { Pace::Real };
-    let Some((captures, tap)) = Captures::start(&job.plan, &job.folder, pace)? else { return Ok(None) };
-    links.add_tap(tap).map(|id| Some((captures, id)))
 }
 
 fn machine(error: impl std::fmt::Display) -> RunError {

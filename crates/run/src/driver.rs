@@ -2,7 +2,7 @@
 
 use crate::virtual_time::VirtualTime;
 use netloom_dataplane::{Appointment, Engine, EngineError, Kept, Sampled, Snapshot};
-use netloom_fabric::{PipeId, SwitchCounters, Tap, TapId};
+use netloom_fabric::{PipeId, Scribe, SwitchCounters, Tap, TapId};
 use netloom_guest::schedule::Statistics;
 use netloom_judge::RunError;
 use netloom_link::{PipeChange, PipeCounters};
@@ -96,6 +96,36 @@ impl Driver {
             Self::Engine(engine) => engine.remove_tap(id).map_err(died),
             Self::Virtual(time) => {
                 time.remove_tap(id);
+                Ok(())
+            }
+        }
+    }
+
+    /// Of each thread that moves packets: which pipes are its own, by number. In virtual time there is one.
+    pub(crate) fn own_pipes(&self) -> Vec<Vec<bool>> {
+        match self {
+            Self::Engine(engine) => engine.own_pipes(),
+            Self::Virtual(_) => vec![Vec::new()],
+        }
+    }
+
+    /// From now on these scribes, one for each thread, take the notes of what happens in pipes.
+    pub(crate) fn set_scribes(&mut self, scribes: Vec<Box<dyn Scribe + Send>>) -> Result<(), RunError> {
+        match self {
+            Self::Engine(engine) => engine.set_scribes(scribes).map_err(died),
+            Self::Virtual(time) => {
+                scribes.into_iter().for_each(|scribe| time.set_scribe(Some(scribe)));
+                Ok(())
+            }
+        }
+    }
+
+    /// The scribes take what there is, and go.
+    pub(crate) fn remove_scribes(&mut self) -> Result<(), RunError> {
+        match self {
+            Self::Engine(engine) => engine.remove_scribes().map_err(died),
+            Self::Virtual(time) => {
+                time.set_scribe(None);
                 Ok(())
             }
         }

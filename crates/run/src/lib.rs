@@ -32,6 +32,7 @@ mod node;
 mod port_name;
 mod portrait;
 mod preflight;
+mod recording;
 mod refusal;
 mod request;
 mod results_folder;

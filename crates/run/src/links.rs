@@ -57,6 +57,11 @@ impl Links {
         &self.driver
     }
 
+    /// The same, to change it.
+    pub(crate) fn driver_mut(&mut self) -> &mut Driver {
+        &mut self.driver
+    }
+
     /// The name of every pipe's link, and where the pipe belongs.
     pub(crate) fn places(&self) -> Vec<(String, PipePlace)> {
         let place = |state: &PipeState| (self.names[state.place.link].name.clone(), state.place.clone());

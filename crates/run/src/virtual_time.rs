@@ -15,7 +15,7 @@ use gauge::Gauge;
 use netloom_dataplane::{
     Act, Agenda, Appointment, EngineReport, Kept, Meters, Sampled, Series, Snapshot, Task, ThreadReport,
 };
-use netloom_fabric::{Fabric, PipeId, SwitchCounters, Tap, TapId};
+use netloom_fabric::{Fabric, PipeId, Scribe, SwitchCounters, Tap, TapId};
 use netloom_guest::deputy::{Bell, Deputy, Vitals, Watchdog};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_judge::{ExitCode, RunError};
@@ -201,6 +201,11 @@ impl VirtualTime {
 
     pub(crate) fn remove_tap(&self, id: TapId) {
         self.0.borrow_mut().scheduler.remove_tap(id);
+    }
+
+    /// From now on this scribe takes the notes of what happens in pipes, or none any more.
+    pub(crate) fn set_scribe(&self, scribe: Option<Box<dyn Scribe>>) {
+        self.0.borrow_mut().scheduler.set_scribe(scribe);
     }
 
     /// Makes appointments, which are kept when lab time reaches them, whichever caller advances it.

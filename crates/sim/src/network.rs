@@ -7,7 +7,7 @@ use crate::outcome::{Outcome, PipeOutcome, Sample, SourceOutcome};
 use crate::receiver::Acknowledgement;
 use crate::tag::{self, MOST_FLOWS, Tag};
 use crate::timeline::{Change, Event};
-use netloom_fabric::{Delivery, Fabric, PipeSpec, PortId};
+use netloom_fabric::{Delivery, Fabric, PipeSpec, PortId, Scribe};
 use netloom_link::{PipeConfig, PipeCounters, PipeSample};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Bytes, Duration, Instant, Seed};
@@ -21,7 +21,6 @@ const ASKED_EVERY: Duration = Duration::from_millis(1);
 const MOST_AT_ONCE: u64 = 1_000_000;
 
 /// Pipes and flows in virtual time.
-#[derive(Debug)]
 pub struct Network {
     fabric: Fabric,
     pool: Pool,
@@ -34,6 +33,7 @@ pub struct Network {
     meters: Vec<Meter>,
     handed: Vec<Delivery>,
     handed_out: u64,
+    scribe: Option<Box<dyn Scribe>>,
     /// Sources have stopped; what arrives counts for them, but not for the pipes.
     is_over: bool,
 }
@@ -65,6 +65,7 @@ impl Network {
             meters: vec![Meter::default(); pipes.len()],
             handed: Vec::new(),
             handed_out: 0,
+            scribe: None,
             is_over: false,
         };
         (0..count).for_each(|flow| this.reschedule(flow));
@@ -80,6 +81,16 @@ impl Network {
 
     pub(crate) fn with_events(mut self, events: Vec<Event>) -> Self {
         self.events = events.into();
+        self
+    }
+
+    /// The same; this scribe takes the notes of what happens in the pipes.
+    #[must_use]
+    pub fn with_scribe(mut self, scribe: Option<Box<dyn Scribe>>) -> Self {
+        if let Some(scribe) = &scribe {
+            self.fabric.take_notes(|pipe| scribe.wants(pipe));
+        }
+        self.scribe = scribe;
         self
     }
 
@@ -109,6 +120,11 @@ impl Network {
             sample_at = (sample_at + interval).min(end);
         }
         self.is_over = true;
+        // What happens at the end belongs to the run.
+        if let Some(mut scribe) = self.scribe.take() {
+            scribe.end(&mut self.fabric, end + Duration::from_nanos(1));
+            self.fabric.take_notes(|_| false);
+        }
         self.drain(end)?;
         Ok(self.outcome(duration, &pipes))
     }
@@ -146,6 +162,9 @@ impl Network {
                 self.answer(now, flow, word);
             }
             self.send(now, flow);
+        }
+        if let Some(scribe) = &mut self.scribe {
+            scribe.take(&mut self.fabric, now);
         }
         self.fabric.recycle(&mut self.pool);
         count

@@ -11,6 +11,7 @@ mod exec;
 mod generate;
 mod graph;
 mod image;
+mod journal;
 mod kernel;
 mod lab_file;
 mod link;
@@ -103,6 +104,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Logs(args) => logs::logs(&args),
         Command::Capture(args) => capture::capture(&args),
         Command::Packets(args) => packets::packets(&args),
+        Command::Journal(args) => journal::journal(&args),
         Command::Results(args) => results::results(&args),
         Command::Down(args) => down::down(&args),
         Command::Image { command } => image::image(&command),

@@ -11,7 +11,7 @@ use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Passage,
 use crate::deputy::Bell;
 use group::Group;
 use lanes::Lanes;
-use netloom_fabric::{Delivery, Fabric, PipeId, PortId, RouterCounters, SwitchCounters, Tap, TapId};
+use netloom_fabric::{Delivery, Fabric, PipeId, PortId, RouterCounters, Scribe, SwitchCounters, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
@@ -86,6 +86,7 @@ pub struct Scheduler<M> {
     /// The taps, which are shown all packets.
     taps: Vec<(TapId, Box<dyn Tap>)>,
     taps_so_far: u64,
+    scribe: Option<Box<dyn Scribe>>,
     pool: Pool,
     members: Vec<Member<M>>,
     /// Which device is at each port.
@@ -133,6 +134,7 @@ impl<M: Machine> Scheduler<M> {
             fabric,
             taps: Vec::new(),
             taps_so_far: 0,
+            scribe: None,
             pool: Pool::default(),
             members,
             places,
@@ -200,6 +202,23 @@ impl<M: Machine> Scheduler<M> {
     pub fn remove_tap(&mut self, id: TapId) {
         self.taps.retain(|(other, _)| *other != id);
         self.watch_routers();
+    }
+
+    /// From now on this scribe takes the notes of the fabric, or none any more; the one before takes what there is.
+    pub fn set_scribe(&mut self, scribe: Option<Box<dyn Scribe>>) {
+        let Self { fabric, scribe: own, now, .. } = self;
+        if let Some(before) = own {
+            before.end(fabric, *now);
+        }
+        *own = scribe;
+        fabric.take_notes(|pipe| own.as_ref().is_some_and(|own| own.wants(pipe)));
+    }
+
+    /// All has been played that happens before `now`, in all groups.
+    fn write_down(&mut self) {
+        if let Some(scribe) = &mut self.scribe {
+            scribe.take(&mut self.fabric, self.now);
+        }
     }
 
     fn watch_routers(&mut self) {
@@ -331,6 +350,7 @@ impl<M: Machine> Scheduler<M> {
         // Pipes put off what is not visible; the counters show it now.
         self.fabric.settle(limit - INSTANT);
         self.fabric.recycle(&mut self.pool);
+        self.write_down();
     }
 
     /// Puts what the fabric delivers into the inboxes, each frame at the instant at which it leaves, but not before `least`.

@@ -4,6 +4,7 @@
 
 mod attempt;
 mod effort;
+mod journal;
 mod plots;
 mod port_loss;
 mod series;
@@ -15,6 +16,7 @@ mod tunnels;
 use crate::{Effects, ExitCode, Punctuality};
 pub use attempt::Attempt;
 pub use effort::{Effort, NodeEffort, SchedulerEffort};
+pub use journal::JournalRow;
 use netloom_fabric::RouterCounters;
 use netloom_units::Dilation;
 pub use plots::Plots;
@@ -89,6 +91,9 @@ pub struct Report {
     /// What was sampled of what nodes use; none if nothing was to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<NodeSampleReport>,
+    /// What happened to each packet; none if that was not to be written down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<JournalRow>,
     /// What the run cost; none if it never reached time zero.
     #[serde(default)]
     pub effort: Option<Effort>,

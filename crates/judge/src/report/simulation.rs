@@ -1,6 +1,6 @@
 //! What a simulation found out. Every number carries its unit in its name.
 
-use crate::{PipeRow, Plots, SampleReport};
+use crate::{JournalRow, PipeRow, Plots, SampleReport};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -29,6 +29,9 @@ pub struct SimReport {
     /// What was sampled of pipes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<SampleReport>,
+    /// What happened to each packet; none if that was not to be written down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<JournalRow>,
     /// How often a packet came out of a link.
     pub handed_out_packets: u64,
 }

@@ -5,9 +5,9 @@ use super::image::image;
 use super::vm::vm;
 use crate::models;
 use crate::plan::{
-    Action, Argv, CapturePlan, Clock, Cpus, Direction, EndPlan, Event, FileContents, FilePlan, GroupPlan,
-    InterfacePlan, LinkPlan, MeasurePlan, NodePlan, Plan, ReadyWhen, RoutePlan, RulePlan, RunCommand, Shards,
-    TableRoutePlan, TrafficPlan, Whose,
+    Action, Argv, Clock, Cpus, Direction, EndPlan, Event, FileContents, FilePlan, GroupPlan, InterfacePlan, LinkPlan,
+    MeasurePlan, NodePlan, Plan, ReadyWhen, RoutePlan, RulePlan, RunCommand, Shards, TableRoutePlan, TrafficPlan,
+    Whose,
 };
 use crate::traffic;
 use crate::yaml::{yaml_value, yaml_value_with_list};
@@ -159,6 +159,7 @@ impl Plan {
             "traffic": self.traffic.iter().map(|source| self.source(source)).collect::<Vec<_>>(),
             "sampling_ns": self.sampling.map(|sampling| sampling.step.as_nanos()),
             "capture": self.capture.iter().map(|capture| self.capture(capture)).collect::<Vec<_>>(),
+            "journal": self.journal.as_ref().map(|journal| self.journal(journal)),
             "expect": self.expect.iter().map(|one| json!({ "line": one.line, "text": one.text })).collect::<Vec<_>>(),
             "expect_over_runs": self.over_runs.iter().map(|one| json!({ "line": one.line, "text": one.text })).collect::<Vec<_>>(),
             "figures": self.figures.iter().map(|figure| json!({
@@ -175,17 +176,6 @@ impl Plan {
                 "starts_ns": self.bounds.starts.as_nanos(),
                 "changes": self.bounds.changes,
             },
-        })
-    }
-
-    fn capture(&self, capture: &CapturePlan) -> Value {
-        json!({
-            "link": self.links[capture.link].name,
-            "direction": capture.direction.map(|direction| direction.to_string()),
-            "at": capture.at.map(|point| point.name(&self.ends_of(capture.link))),
-            "snaplen_bytes": capture.snaplen.map(Bytes::get),
-            "match": capture.filter.as_ref().map(|filter| yaml_value(&models::filter::write(filter))),
-            "file": format!("captures/{}", capture.file),
         })
     }
 

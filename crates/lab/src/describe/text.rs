@@ -2,10 +2,10 @@
 
 use crate::models;
 use crate::plan::{
-    Action, CapturePlan, Clock, Direction, LinkPart, NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand, Shards, Stack,
-    TableRoutePlan, TrafficPlan, Treatment,
+    Action, CapturePlan, Clock, Direction, JournalPlan, LinkPart, NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand,
+    Shards, Stack, TableRoutePlan, TrafficPlan, Treatment,
 };
-use crate::{capture, traffic};
+use crate::{capture, journal, traffic};
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Duration, TimePerByte};
 use std::fmt::{self, Write};
@@ -35,6 +35,7 @@ impl fmt::Display for Text<'_> {
         part(f, "No route between", &table(&plan.unreached_rows()))?;
         part(f, "Traffic (for `netloom sim`)", &table(&plan.traffic_rows()))?;
         part(f, "Captures", &table(&plan.capture_rows()))?;
+        part(f, "Journal", &table(&plan.journal_rows()))?;
         let events: Vec<Vec<String>> = plan.in_order().map(|number| plan.event_row(number)).collect();
         part(f, "Timeline", &table(&events))?;
         let expected: Vec<Vec<String>> = plan.expect.iter().map(|one| vec![one.text.clone()]).collect();
@@ -121,6 +122,18 @@ impl Plan {
             |source: &TrafficPlan| [source.from, source.to].map(|node| self.nodes[node].name.as_str()).join(" > ");
         let row = |source: &TrafficPlan| vec![source.name.clone(), ends(source), traffic::write(&source.sends)];
         self.traffic.iter().map(row).collect()
+    }
+
+    fn journal_rows(&self) -> Vec<Vec<String>> {
+        let row = |journal: &JournalPlan| {
+            let name = |(link, direction): &(usize, Option<Direction>)| {
+                let direction = direction.map_or_else(String::new, |direction| format!(".{direction}"));
+                format!("{}{direction}", self.links[*link].name)
+            };
+            let links = journal.links.as_ref().map(|links| links.iter().map(name).collect::<Vec<_>>().join(", "));
+            vec![links.unwrap_or_else(|| "all links".into()), "journal.arrows".into(), journal::write(journal)]
+        };
+        self.journal.iter().map(row).collect()
     }
 
     fn capture_rows(&self) -> Vec<Vec<String>> {

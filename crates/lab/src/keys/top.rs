@@ -11,7 +11,7 @@ use super::timeline::{
 };
 use super::{COMMAND_NAME, Key, Kind, LINK_NAME, NODE_NAME, Section};
 use crate::plan::Shards;
-use crate::{capture, generate, traffic, vary};
+use crate::{capture, generate, journal, traffic, vary};
 use netloom_units::Dilation;
 
 /// The whole file.
@@ -186,6 +186,7 @@ pub(crate) const TOP: Section = Section {
             ),
             traffic::KEY,
             capture::KEY,
+            journal::KEY,
             Key::new(
                 "measure",
                 MEASURE_KIND,

@@ -51,6 +51,7 @@ fn hindrance(spec: &Spec, stacks: &[Stack], plan: &Plan, number: usize) -> Optio
         .or_else(|| on_models(link))
         .or_else(|| on_timeline(plan, number))
         .or_else(|| on_captures(plan, number))
+        .or_else(|| on_journal(plan, number))
         .or_else(|| on_expectations(plan, number))
 }
 
@@ -111,6 +112,11 @@ fn on_timeline(plan: &Plan, number: usize) -> Option<String> {
 fn on_captures(plan: &Plan, number: usize) -> Option<String> {
     let is_wanted = plan.capture.iter().any(|capture| capture.link == number);
     is_wanted.then(|| "`capture` wants its packets, which no engine sees in the kernel".into())
+}
+
+fn on_journal(plan: &Plan, number: usize) -> Option<String> {
+    let is_wanted = plan.journal.as_ref().is_some_and(|journal| journal.is_about(number));
+    is_wanted.then(|| "`journal` tells of its packets, which no engine sees in the kernel".into())
 }
 
 fn on_expectations(plan: &Plan, number: usize) -> Option<String> {

@@ -51,7 +51,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
             format!("clock: virtual\nnodes: {{client: {{cpu: {{branch: 1 ns, {pair}}}}}}}\n")
         }
         "cpu" => format!("clock: virtual\nnodes: {{client: {{cpu: {{{pair}}}}}}}\n"),
-        "clock" | "bounds" | "addresses" | "measure" => format!("{network}{}: {{{pair}}}\n", section.name),
+        "clock" | "bounds" | "addresses" | "measure" | "journal" => format!("{network}{}: {{{pair}}}\n", section.name),
         "link" if key.name == "vlans" => {
             format!(
                 "nodes: {{client: {{}}, s1: {{kind: switch}}}}\nlinks: {{access: {{ends: [client, s1], {pair}}}}}\n"
@@ -249,6 +249,7 @@ fn every_example_is_decoded_and_valid() {
         &MULTICAST,
         &RULE,
         &crate::capture::SECTION,
+        &crate::journal::SECTION,
     ];
     let machine = [
         &ADDRESSING,

@@ -115,7 +115,7 @@ impl Pipe {
         let coming = self.transmitter.sending().filter(|sending| !sending.segment.is_phantom());
         let coming = coming.map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
         let departure = self.line.pop(leave, self.coalesce, coming)?;
-        Ledger { counters: &mut self.counters, drop_log, now: self.now }.depart(&departure.packet);
+        Ledger { counters: &mut self.counters, drop_log, now: self.now }.depart(&departure.packet, leave);
         Some(departure)
     }
 }

@@ -19,8 +19,8 @@ use netloom_judge::measure::{Mark, engine_evidence, marks, pipe_evidence, pipe_r
 use netloom_judge::quantity::{counted, span};
 use netloom_judge::verdict::{self, Evidence, NodeEvidence, ProcessorShare, judge};
 use netloom_judge::{
-    Advance, CommandRow, ExitCode, ExpectationRow, FigureRow, PipeRow, Report, RouterRow, RunError, Spent, SwitchRow,
-    TunnelRow,
+    Advance, CommandRow, ExitCode, ExpectationRow, FigureRow, JournalRow, PipeRow, Report, RouterRow, RunError, Spent,
+    SwitchRow, TunnelRow,
 };
 use netloom_lab::{Clock, CommandMetric, End, NodeKind};
 use netloom_results::{INTERVAL, SampleSettings, Sampler, plots};
@@ -48,7 +48,9 @@ impl Session<'_> {
         };
         self.context.guard.step("collecting results");
         let captured = self.finish_captures();
+        let journal = self.finish_journal();
         let mut report = self.report(&why, played)?;
+        report.journal = journal.as_ref().ok().cloned().flatten();
         self.context.job.folder.write_tables(&report)?;
         // Pictures come last: whatever keeps them from being drawn, the rest is there.
         let Job { folder, plan, plots, .. } = &self.context.job;
@@ -57,16 +59,23 @@ impl Session<'_> {
         folder.write_report(&report)?;
         plots::write_page(folder, &report.lab, drawn?.as_ref())?;
         captured?;
+        journal?;
         Ok(Event::Finished { report: Box::new(report) })
     }
 
     /// All packets are on the disk before anything is said of the run.
     fn finish_captures(&mut self) -> Result<(), RunError> {
-        let Some((captures, tap)) = self.captures.take() else { return Ok(()) };
-        // An engine that has died has no taps any more, and why it died is told elsewhere.
-        let _ = self.context.links.remove_tap(tap);
-        self.context.notes.extend(captures.finish()?);
+        let missing = self.recording.finish_captures(&mut self.context.links)?;
+        self.context.notes.extend(missing);
         Ok(())
+    }
+
+    /// The same of what is written down of each packet.
+    fn finish_journal(&mut self) -> Result<Option<JournalRow>, RunError> {
+        let row = self.recording.finish_journal(&mut self.context.links)?;
+        self.context.notes.extend(row.as_ref().and_then(JournalRow::loss));
+        self.context.warnings.extend(row.as_ref().and_then(JournalRow::remark));
+        Ok(row)
     }
 
     /// All that was found out. Of a run that never reached time zero that is little.

@@ -25,6 +25,7 @@ use crate::hosts::HostsFiles;
 use crate::job::{Job, Mode};
 use crate::links::Links;
 use crate::node::LabNode;
+use crate::recording::Recording;
 use crate::virtual_time::{EndOfTime, IMPATIENCE};
 use appointments::{FIRST_OF_TIMELINE, TIME_ZERO};
 use carriers::Carriers;
@@ -33,7 +34,6 @@ use measuring::Measuring;
 pub(crate) use measuring::of_node as measured_in;
 use netloom_control::{ClientId, Server};
 use netloom_dataplane::Snapshot;
-use netloom_fabric::TapId;
 use netloom_guest::node::Pump;
 use netloom_host::processors::Claim;
 use netloom_host::runtime::note_ending;
@@ -42,7 +42,6 @@ use netloom_judge::expectations::{Look, Watches};
 use netloom_judge::measure::marks;
 use netloom_judge::{Punctuality, RunError, Spent};
 use netloom_results::EventLog;
-use netloom_results::capture::Captures;
 use netloom_units::{Duration, Instant};
 use programs::{Programs, Purpose};
 use requests::{Outcome, Requests, longest_end};
@@ -67,7 +66,7 @@ pub(crate) struct Session<'a> {
     programs: Programs,
     guard_is_gone: bool,
     signals: Signals,
-    captures: Option<(Captures, TapId)>,
+    recording: Recording,
     timeline: Timeline,
     /// Changes of links that are due and that the driver is not known to have come to.
     awaited: Vec<Due>,
@@ -94,8 +93,8 @@ struct Silence {
 pub(crate) struct Parts {
     pub(crate) nodes: Vec<Box<dyn LabNode>>,
     pub(crate) links: Links,
-    /// What the plan wants to be captured, and the engine's tap for it.
-    pub(crate) captures: Option<(Captures, TapId)>,
+    /// What is written down of its packets.
+    pub(crate) recording: Recording,
     pub(crate) server: Server,
     pub(crate) signals: Signals,
     pub(crate) notes: Vec<String>,
@@ -112,7 +111,7 @@ pub(crate) struct Parts {
 impl<'a> Session<'a> {
     /// A lab that was just assembled.
     pub(crate) fn new(job: &'a Job, guard: GuardLink, parts: Parts, events: EventLog) -> Self {
-        let Parts { nodes, links, captures, server, signals, notes, pump, claims, hosts, ways } = parts;
+        let Parts { nodes, links, recording, server, signals, notes, pump, claims, hosts, ways } = parts;
         let timeline = match job.mode {
             Mode::Run => Timeline::of(&job.plan, &netloom_judge::expectations::instants(&job.plan), FIRST_OF_TIMELINE),
             Mode::Up => Timeline::default(),
@@ -122,7 +121,7 @@ impl<'a> Session<'a> {
             requests: Requests::new(server, job.mode == Mode::Up),
             guard_is_gone: false,
             signals,
-            captures,
+            recording,
             timeline,
             awaited: Vec::new(),
             carriers: Carriers::default(),
@@ -280,9 +279,7 @@ impl<'a> Session<'a> {
         self.context.job.folder.become_latest()?;
         // What was counted before it is not of the run.
         let (snapshot, _) = self.context.links.measured(TIME_ZERO)?;
-        if let Some((captures, _)) = &self.captures {
-            captures.begin(zero);
-        }
+        self.recording.begin(zero);
         let sampler = sampling::sampler(&self.context)?;
         let (first, began) = (marks(&snapshot), self.accounts(&snapshot));
         let spent = Spent::default();
@@ -406,8 +403,8 @@ impl<'a> Session<'a> {
             self.programs.commands.iter_mut().for_each(Command::interrupt);
         }
         self.context.note("the end begins", json!({ "because": why.to_string() }))?;
-        if let (Some((captures, _)), Ok(last)) = (&self.captures, &snapshot) {
-            captures.end(last.at);
+        if let Ok(last) = &snapshot {
+            self.recording.end(last.at);
         }
         if !matches!(why, Why::Failed(_)) {
             self.take_samples()?;

@@ -8,8 +8,11 @@ mod sources;
 
 use crate::results_folder::results_folder;
 use crate::{Event, RunRequest};
-use netloom_judge::{ExitCode, PipePlace, RunError, SampleReport, SimReport};
+use netloom_fabric::Scribe;
+use netloom_judge::{ExitCode, JournalRow, PipePlace, RunError, SampleReport, SimReport};
 use netloom_lab::Clock;
+use netloom_results::capture::Pace;
+use netloom_results::journal::Journal;
 use netloom_results::{Folder, INTERVAL, SampleSettings, Sampler, graph, interval_within, plots, write_pipe_table};
 use netloom_sim::{Outcome, Sample, SimError};
 use netloom_units::{Duration, Instant};
@@ -39,11 +42,15 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     let settings = SampleSettings::of(plan, interval_within(request.duration));
     let mut recorder = Recorder::create(request, &folder, settings, sink)?;
     let mut watch = |sample: &Sample<'_>| recorder.take(sample);
-    let outcome = netloom_sim::simulate(plan, request.duration, settings.step, &mut watch);
+    let (journal, scribe) = start_journal(request, &folder)?.unzip();
+    let outcome = netloom_sim::simulate(plan, request.duration, settings.step, scribe, &mut watch);
     let outcome = outcome.map_err(refused)?;
     let samples = recorder.finish()?;
+    let journal = journal.map(Journal::finish).transpose()?;
     events::write(&folder, plan, outcome.duration)?;
     let mut report = SimReport { samples: Some(samples), ..report(request, &folder, &outcome) };
+    report.warnings.extend(journal.as_ref().and_then(JournalRow::remark));
+    report.journal = journal;
     write_tables(&folder, &report)?;
     if request.run.plots {
         report.plots = plots::draw(&folder, plan, settings.step)?;
@@ -52,6 +59,20 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     write_report(&folder, &report)?;
     plots::write_page(&folder, &report.lab, report.plots.as_ref())?;
     Ok(report)
+}
+
+/// A journal, and what takes notes for it.
+type Started = (Journal, Box<dyn Scribe>);
+
+/// The journal that the plan wants. The run begins with the simulation.
+fn start_journal(request: &SimRequest, folder: &Folder) -> Result<Option<Started>, RunError> {
+    let started = Journal::start(&request.run.plan, folder, Pace::Virtual, &[Vec::new()])?;
+    Ok(started.and_then(|(journal, scribes)| {
+        journal.begin(Instant::ZERO);
+        journal.end(Instant::ZERO + request.duration);
+        let scribe: Box<dyn Scribe> = scribes.into_iter().next()?;
+        Some((journal, scribe))
+    }))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
@@ -117,6 +138,7 @@ fn report(request: &SimRequest, folder: &Folder, outcome: &Outcome) -> SimReport
         warnings: request.run.warnings.clone(),
         plots: None,
         samples: None,
+        journal: None,
         handed_out_packets: outcome.handed_out,
     }
 }

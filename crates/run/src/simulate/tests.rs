@@ -1,4 +1,5 @@
 use super::*;
+use netloom_results::journal::{JOURNAL, JournalReader, Summary};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -83,4 +84,41 @@ fn header_and_rows_of_sources_have_as_many_fields() {
     let text = fs::read_to_string(report.results.join("sources.csv")).unwrap();
     let counts: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
     assert_eq!(counts, [18, 18, 18]);
+}
+
+/// What came in was delivered, dropped, or is inside, as the counters have it; and another run has the same bytes.
+#[test]
+fn a_journal_tells_of_every_packet() {
+    let root = tempfile::tempdir().unwrap();
+    let lab = format!("{LAB}journal: all\ntimeline: [{{at: 2 s, link: two, down: 100 ms}}]\n");
+    let [first, second] = [(), ()].map(|()| simulate(&request(&lab, root.path()), &mut |_| ()).unwrap());
+    let file = |report: &SimReport| fs::read(report.results.join(JOURNAL)).unwrap();
+    assert!(file(&first) == file(&second));
+    let reader = JournalReader::open(&first.results.join(JOURNAL)).unwrap();
+    let mut summary = Summary::new(reader.pipes());
+    let mut last = i64::MIN;
+    for record in reader.map(Result::unwrap) {
+        summary.add(&record);
+        if let Some(ended) = record.ended_ns() {
+            assert!(ended >= last && record.arrived_ns >= 0);
+            last = ended;
+        }
+    }
+    let rows = summary.rows();
+    assert_eq!(rows.len(), first.pipes.len());
+    for (told, counted) in rows.iter().zip(&first.pipes) {
+        let dropped = [
+            told.dropped_loss_packets,
+            told.dropped_queue_packets,
+            told.dropped_early_packets,
+            told.dropped_down_packets,
+        ];
+        let all = told.delivered_packets + told.inside_packets + dropped.iter().sum::<u64>();
+        assert_eq!((told.packets, told.bytes), (counted.arrived_packets, counted.arrived_bytes));
+        assert_eq!((all, told.delivered_packets), (told.packets, counted.departed_packets));
+        assert_eq!(told.dropped_loss_packets, counted.dropped_loss_packets);
+        assert_eq!(told.dropped_down_packets, counted.dropped_down_packets);
+    }
+    assert_eq!(rows.iter().map(|row| row.packets).sum::<u64>(), first.journal.unwrap().packets);
+    assert!(rows.iter().any(|row| row.dropped_loss_packets > 0) && rows.iter().any(|row| row.dropped_down_packets > 0));
 }

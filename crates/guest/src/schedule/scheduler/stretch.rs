@@ -163,6 +163,7 @@ impl<M: Machine> Scheduler<M> {
             return Err(failure);
         }
         self.now = stretch.end;
+        self.write_down();
         for asked in std::mem::take(&mut self.put_off) {
             match asked {
                 PutOff::Send(machine, packet) => drop(self.send_agent(machine, packet)),

@@ -1,0 +1,35 @@
+//! What is written down of packets, as JSON.
+
+use crate::models;
+use crate::plan::{CapturePlan, Direction, JournalPlan, Plan};
+use crate::yaml::yaml_value;
+use netloom_units::Bytes;
+use serde_json::{Value, json};
+
+impl Plan {
+    pub(super) fn capture(&self, capture: &CapturePlan) -> Value {
+        json!({
+            "link": self.links[capture.link].name,
+            "direction": capture.direction.map(|direction| direction.to_string()),
+            "at": capture.at.map(|point| point.name(&self.ends_of(capture.link))),
+            "snaplen_bytes": capture.snaplen.map(Bytes::get),
+            "match": capture.filter.as_ref().map(|filter| yaml_value(&models::filter::write(filter))),
+            "file": format!("captures/{}", capture.file),
+        })
+    }
+
+    pub(super) fn journal(&self, journal: &JournalPlan) -> Value {
+        let link = |(link, direction): &(usize, Option<Direction>)| {
+            json!({
+                "link": self.links[*link].name,
+                "direction": direction.map(|direction| direction.to_string()),
+            })
+        };
+        json!({
+            "links": journal.links.as_ref().map(|links| links.iter().map(link).collect::<Vec<_>>()),
+            "match": journal.filter.as_ref().map(|filter| yaml_value(&models::filter::write(filter))),
+            "limit_bytes": journal.limit.map(Bytes::get),
+            "file": "journal.arrows",
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! `journal`: links of which it is written down what happened to each packet.
+
+use crate::diagnostics::{Diagnostic, Spanned};
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
+use crate::keys::{Key, Kind, Quantity, Section};
+use crate::models::filter;
+use crate::plan::{Direction, JournalPlan};
+use crate::scalar::{quantity, word};
+use crate::yaml::{Content, Node};
+use netloom_link::Filter;
+use netloom_units::Bytes;
+
+/// A link, or one direction of it.
+const PIPE_NAME: &str = "^[a-zA-Z][a-zA-Z0-9_-]{0,30}(\\.(forward|backward))?$";
+const PIPES: Kind = Kind::List { items: &Kind::Text(PIPE_NAME), least: 1, most: None };
+const ALL: Kind = Kind::Word(&["all"]);
+
+pub(crate) const KEY: Key = Key::new(
+    "journal",
+    Kind::OneOf(&[ALL, PIPES, Kind::Section(&SECTION)]),
+    "[backbone, access.forward]",
+    "Links of which journal.arrows in the results tells what happened to each packet: all, or a list of links and directions, \
+     or a map that says more.",
+);
+
+/// A few batches fit into it.
+const LEAST_LIMIT: Bytes = Bytes::new(1_000_000);
+
+pub(crate) const SECTION: Section = Section {
+    name: "journal",
+    doc: "The journal: what happened to each packet of some links.",
+    groups: &[&[
+        Key::new(
+            "links",
+            Kind::OneOf(&[ALL, PIPES]),
+            "[backbone, access.forward]",
+            "The links, or directions of them. Default: all.",
+        ),
+        Key::new("match", Kind::Section(&filter::SECTION), "{protocol: tcp}", "Only these packets. Default: all."),
+        Key::new(
+            "limit",
+            Kind::Quantity(Quantity::Size),
+            "1 GB",
+            "How large the file becomes at most, 1 MB and above; what has no room any more is counted. Default: no limit.",
+        ),
+    ]],
+};
+
+/// Links by name, and a direction of each or both.
+type Named = Vec<(Spanned<String>, Option<Direction>)>;
+
+/// A journal as it is written.
+#[derive(Debug, Default)]
+pub(crate) struct JournalSpec {
+    /// Links and directions; none: all.
+    pub(crate) pipes: Option<Named>,
+    pub(crate) filter: Option<Filter>,
+    pub(crate) limit: Option<Bytes>,
+}
+
+/// The journal that is wanted.
+pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<JournalSpec> {
+    if !matches!(node.content, Content::Map(_)) {
+        let pipes = pipes(node, errors)?;
+        return Some(JournalSpec { pipes, ..JournalSpec::default() });
+    }
+    let before = errors.len();
+    let fields = Fields::open(node, &SECTION, errors)?;
+    let pipes = fields.get("links").and_then(|links| pipes(links, errors)).flatten();
+    let filter = fields.get("match").and_then(|value| filter::decode(value, errors));
+    let limit = fields.read("limit", limit, errors);
+    (errors.len() == before).then_some(JournalSpec { pipes, filter, limit })
+}
+
+/// The links that a list names, or all; none after an error was noted.
+fn pipes(node: &Node, errors: &mut Errors) -> Option<Option<Named>> {
+    let Content::List(items) = &node.content else {
+        return keep(word(node, &[("all", None)]).map_err(|_| wrong(node)), errors);
+    };
+    if items.is_empty() {
+        errors.push(wrong(node));
+    }
+    let all: Option<Vec<_>> = items.iter().map(|item| keep(pipe(item), errors)).collect();
+    all.filter(|all| !all.is_empty()).map(Some)
+}
+
+fn wrong(node: &Node) -> Diagnostic {
+    node.expected("all, or a list of links, for example [backbone, access.forward]")
+}
+
+fn pipe(node: &Node) -> Result<(Spanned<String>, Option<Direction>), Diagnostic> {
+    let name = node.text().ok_or_else(|| node.expected("the name of a link, or of one direction of it"))?;
+    match name.split_once('.') {
+        None => Ok((node.spanned(name.to_owned()), None)),
+        Some((link, "forward")) => Ok((node.spanned(link.to_owned()), Some(Direction::Forward))),
+        Some((link, "backward")) => Ok((node.spanned(link.to_owned()), Some(Direction::Backward))),
+        Some((link, other)) => {
+            Err(node.error(format!("`{other}` is no direction: write {link}, {link}.forward or {link}.backward")))
+        }
+    }
+}
+
+fn limit(node: &Node) -> Result<Bytes, Diagnostic> {
+    let limit: Bytes = quantity(node)?;
+    let too_small = || node.error(format!("{limit} is too little for a journal: write {LEAST_LIMIT} or more"));
+    if limit >= LEAST_LIMIT { Ok(limit) } else { Err(too_small()) }
+}
+
+/// What is said of a journal beside its links, as a lab file has it.
+pub(crate) fn write(journal: &JournalPlan) -> String {
+    let parts = [
+        journal.filter.as_ref().map(|filter| format!("match: {}", filter::write(filter))),
+        journal.limit.map(|limit| format!("limit: {limit}")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}

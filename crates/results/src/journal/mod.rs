@@ -1,0 +1,35 @@
+//! Journals: what happened to each packet in each pipe, one row per packet.
+//!
+//! A journal is one file per run in the streaming format of Arrow IPC, which pandas, polars and DuckDB read directly (see the
+//! manual, `docs/journal.md`, for its columns). [`JournalWriter`] writes records to it, [`JournalReader`] reads it again in bounded
+//! memory, whoever has damaged it.
+//!
+//! The format was chosen over Parquet because a stream that was cut off anywhere can be read up to there, and over CSV for its size.
+
+mod columns;
+mod file;
+mod mahimahi;
+mod order;
+mod read;
+mod record;
+mod rows;
+mod scribe;
+mod select;
+mod start;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod tracker;
+mod writer;
+
+pub use file::{JournalWriter, Written};
+pub use mahimahi::write_mahimahi;
+pub use read::{JournalError, JournalReader};
+pub use record::{Fate, JournalPipe, Record, cause_name};
+pub use rows::{csv_heading, csv_row, json_row};
+pub use select::{Happened, Selection, Selector};
+pub use start::Journal;
+pub use summary::{PipeSummary, Spread, Summary};
+
+/// The file in the folder of the results. Streams of Arrow IPC have this extension.
+pub const JOURNAL: &str = "journal.arrows";

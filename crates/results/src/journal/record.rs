@@ -1,0 +1,121 @@
+//! What a journal says of a packet.
+
+use netloom_judge::PipePlace;
+use netloom_lab::{Direction, Plan};
+use netloom_link::Cause;
+use netloom_packet::Flow;
+use serde::{Deserialize, Serialize};
+
+/// A pipe, as journals name it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct JournalPipe {
+    /// The link.
+    pub link: String,
+    /// `forward`, `backward` or `shared`.
+    pub direction: String,
+    /// The name of a further pipe of that direction; none: its own.
+    pub pipe: Option<String>,
+}
+
+/// What happened to one packet in one pipe. Instants are lab time in nanoseconds since time zero; what happened before that is
+/// negative.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The pipe's place among [`JournalReader::pipes`](super::JournalReader::pipes).
+    pub pipe: u32,
+    /// When it came in.
+    pub arrived_ns: i64,
+    /// When its transmission began; none if it never did.
+    pub started_ns: Option<i64>,
+    /// When its transmission ended; none if it never did.
+    pub sent_ns: Option<i64>,
+    /// When it was due at the other end; none if it was never sent.
+    pub due_ns: Option<i64>,
+    /// When the pipe marked it as having experienced congestion; none if it did not.
+    pub marked_ns: Option<i64>,
+    /// What became of it.
+    pub fate: Fate,
+    /// Its size from the IP header on.
+    pub size_bytes: u32,
+    /// Whose it is; none if it is not an IP packet.
+    pub flow: Option<Flow>,
+    /// The sequence number of its first byte, if it is one of TCP.
+    pub sequence: Option<u32>,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was handed over at the other end.
+    Delivered {
+        /// By when. In virtual time that is when it was due, or when the last of those was with which it left together; in real
+        /// time it is when the engine had written it to where it leads.
+        at_ns: i64,
+    },
+    /// It was dropped.
+    Dropped {
+        /// When.
+        at_ns: i64,
+        /// Why.
+        cause: Cause,
+    },
+    /// It was still in the pipe when the run ended.
+    Inside,
+}
+
+/// What journals call the causes of drops, as the tables of pipes do.
+const CAUSES: [(Cause, &str); 4] =
+    [(Cause::Loss, "loss"), (Cause::Full, "queue"), (Cause::Early, "early"), (Cause::Down, "down")];
+
+/// A cause's place among [`cause_names`].
+pub(super) fn cause_place(cause: Cause) -> usize {
+    CAUSES.iter().position(|(other, _)| *other == cause).expect("all causes have a name")
+}
+
+/// The names of all causes.
+pub(super) fn cause_names() -> impl Iterator<Item = &'static str> {
+    CAUSES.iter().map(|(_, name)| *name)
+}
+
+/// The cause of this name.
+pub(super) fn cause_of(name: &str) -> Option<Cause> {
+    CAUSES.iter().find(|(_, other)| *other == name).map(|(cause, _)| *cause)
+}
+
+/// The name of a cause.
+pub fn cause_name(cause: Cause) -> &'static str {
+    CAUSES[cause_place(cause)].1
+}
+
+impl Record {
+    /// How long it was in the pipe until it was due, in nanoseconds; none if it was not sent.
+    pub fn delay_ns(&self) -> Option<i64> {
+        self.due_ns.map(|due| due - self.arrived_ns)
+    }
+
+    /// How long it waited for the transmitter, in nanoseconds; none if it never got there.
+    pub fn waited_ns(&self) -> Option<i64> {
+        self.started_ns.map(|started| started - self.arrived_ns)
+    }
+
+    /// When what became of it was certain: it was handed over or dropped; none while it is inside.
+    pub fn ended_ns(&self) -> Option<i64> {
+        match self.fate {
+            Fate::Delivered { at_ns } | Fate::Dropped { at_ns, .. } => Some(at_ns),
+            Fate::Inside => None,
+        }
+    }
+}
+
+impl JournalPipe {
+    /// Each pipe of a plan, in the order of the numbers.
+    pub(super) fn all(plan: &Plan) -> Vec<Self> {
+        let named = plan.pipes().map(|pipe| (pipe.link_name.to_owned(), PipePlace::of(&pipe)));
+        named.map(|(link, place)| Self { link, direction: place.direction.name().into(), pipe: place.pipe }).collect()
+    }
+
+    /// Whether it is of this direction.
+    pub fn is_of(&self, direction: Direction) -> bool {
+        self.direction == direction.name()
+    }
+}

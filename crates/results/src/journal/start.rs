@@ -1,0 +1,132 @@
+//! A journal of a lab that runs.
+
+use super::file::JournalWriter;
+use super::record::JournalPipe;
+use super::scribe::{RING, RealScribe, VirtualScribe};
+use super::tracker::{Tracker, Wanted};
+use super::writer::{Ring, Source, Span, Writer};
+use super::{JOURNAL, Written};
+use crate::Folder;
+use crate::capture::Pace;
+use netloom_fabric::Scribe;
+use netloom_judge::{JournalRow, RunError};
+use netloom_lab::{JournalPlan, Plan};
+use netloom_units::Instant;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread::JoinHandle;
+
+/// In virtual time, so many batches of notes wait for the writer at most: some 10 MB.
+const BATCHES: usize = 8;
+
+/// A journal that is being written.
+pub struct Journal {
+    path: PathBuf,
+    span: Arc<Span>,
+    lost: Arc<AtomicU64>,
+    writer: JoinHandle<io::Result<Written>>,
+}
+
+/// What a driver's threads call, one each.
+type Scribes = Vec<Box<dyn Scribe + Send>>;
+
+impl Journal {
+    /// Starts the journal that the plan wants, if it wants one. The scribes are for the driver's threads; `own` says of each
+    /// which pipes are its own, by number.
+    ///
+    /// # Errors
+    /// A file that cannot be written, and a thread that cannot be started.
+    pub fn start(
+        plan: &Plan,
+        folder: &Folder,
+        pace: Pace,
+        own: &[Vec<bool>],
+    ) -> Result<Option<(Self, Scribes)>, RunError> {
+        let Some(wanted) = &plan.journal else { return Ok(None) };
+        let path = folder.path().join(JOURNAL);
+        let file = folder.file(JOURNAL)?;
+        let begun = Self::begin_file(plan, wanted, file, pace, own, path.clone());
+        begun.map(Some).map_err(RunError::results(&path))
+    }
+
+    fn begin_file(
+        plan: &Plan,
+        wanted: &JournalPlan,
+        file: File,
+        pace: Pace,
+        own: &[Vec<bool>],
+        path: PathBuf,
+    ) -> io::Result<(Self, Scribes)> {
+        let (pipes, tracked) = pipes_of(plan, wanted);
+        let flags: Vec<bool> = tracked.iter().map(Option::is_some).collect();
+        let file = JournalWriter::begin(file, &plan.name, &pipes, wanted.limit)?;
+        let (span, lost) = (Arc::new(Span::new()), Arc::new(AtomicU64::new(0)));
+        let writer = Writer::new(Arc::clone(&span), Arc::clone(&lost), Tracker::new(tracked), file);
+        let (source, scribes) = match pace {
+            Pace::Real => rings(&flags, own, &lost),
+            Pace::Virtual => batches(&flags),
+        };
+        let thread = std::thread::Builder::new().name("netloom-journal".into());
+        let writer = thread.spawn(move || writer.run(source))?;
+        Ok((Self { path, span, lost, writer }, scribes))
+    }
+
+    /// Time zero: what becomes certain of packets from here on is written down.
+    pub fn begin(&self, zero: Instant) {
+        self.span.begin(zero);
+    }
+
+    /// The end of the run: what happens later is not written down. `at` belongs to the run.
+    pub fn end(&self, at: Instant) {
+        self.span.end(at);
+    }
+
+    /// Waits until all is written, after the scribes have gone.
+    ///
+    /// # Errors
+    /// What could not be written.
+    pub fn finish(self) -> Result<JournalRow, RunError> {
+        let written = self.writer.join().map_err(|_| RunError::Died("the writer of the journal stopped".into()))?;
+        let written = written.map_err(RunError::results(&self.path))?;
+        Ok(JournalRow {
+            file: JOURNAL.into(),
+            packets: written.records,
+            bytes: written.bytes,
+            left_out_packets: written.left_out,
+            lost_packets: self.lost.load(Ordering::Relaxed),
+        })
+    }
+}
+
+/// The pipes of the journal, and what is wanted of each of the plan's.
+fn pipes_of(plan: &Plan, wanted: &JournalPlan) -> (Vec<JournalPipe>, Vec<Option<Wanted>>) {
+    let mut pipes = Vec::new();
+    let tracked = plan.pipes().zip(JournalPipe::all(plan)).map(|(pipe, named)| {
+        wanted.wants(pipe.link, pipe.direction).then(|| {
+            let place = u32::try_from(pipes.len()).expect("pipes are numbered so");
+            pipes.push(named);
+            Wanted { place, filter: wanted.filter.clone() }
+        })
+    });
+    let tracked = tracked.collect();
+    (pipes, tracked)
+}
+
+fn rings(wanted: &[bool], own: &[Vec<bool>], lost: &Arc<AtomicU64>) -> (Source, Scribes) {
+    let mut all = (Vec::new(), Scribes::new());
+    for flags in own {
+        let (ring, items) = rtrb::RingBuffer::new(RING);
+        all.0.push(Ring::new(items, flags.as_slice().into()));
+        all.1.push(Box::new(RealScribe { wanted: wanted.into(), ring, lost: Arc::clone(lost), has_gap: false }));
+    }
+    (Source::Rings(all.0), all.1)
+}
+
+fn batches(wanted: &[bool]) -> (Source, Scribes) {
+    let (writer, batches) = sync_channel(BATCHES);
+    (Source::Batches(batches), vec![Box::new(VirtualScribe { wanted: wanted.into(), writer })])
+}

@@ -1,0 +1,148 @@
+//! A journal pipe by pipe: how many packets, what became of them, and how long they took.
+
+use super::record::{Fate, JournalPipe, Record};
+use hdrhistogram::Histogram;
+use netloom_link::Cause;
+use serde::Serialize;
+
+/// What a journal tells of a pipe. Every number carries its unit in its name.
+#[derive(Clone, Debug, Serialize)]
+pub struct PipeSummary {
+    /// The pipe.
+    #[serde(flatten)]
+    pub pipe: JournalPipe,
+    /// Packets that came in.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Those that were handed over.
+    pub delivered_packets: u64,
+    /// Those that the models of loss took.
+    pub dropped_loss_packets: u64,
+    /// Those for which the queue had no room.
+    pub dropped_queue_packets: u64,
+    /// Those that the queue's discipline took though it had room.
+    pub dropped_early_packets: u64,
+    /// Those that were lost since the link was down.
+    pub dropped_down_packets: u64,
+    /// Those that were still inside at the end.
+    pub inside_packets: u64,
+    /// Those that were marked as having experienced congestion.
+    pub marked_packets: u64,
+    /// How long they waited for the transmitter; none if none was sent.
+    pub waited: Option<Spread>,
+    /// How long they were in the pipe until they were due; none if none was.
+    pub delay: Option<Spread>,
+}
+
+/// How a time is distributed. The quantiles are exact to one percent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Spread {
+    /// The least.
+    pub min_ns: u64,
+    /// The mean.
+    pub mean_ns: u64,
+    /// The median.
+    pub p50_ns: u64,
+    /// The 99th percentile.
+    pub p99_ns: u64,
+    /// The largest.
+    pub max_ns: u64,
+}
+
+/// A summary that grows record by record; its memory does not.
+pub struct Summary {
+    rows: Vec<Row>,
+}
+
+struct Row {
+    summary: PipeSummary,
+    waited: Times,
+    delay: Times,
+}
+
+/// Times of packets.
+struct Times {
+    /// Made with the first: most pipes of a large lab carry nothing.
+    histogram: Option<Histogram<u64>>,
+    min: u64,
+    max: u64,
+    sum: u128,
+}
+
+impl Summary {
+    /// An empty one of these pipes.
+    pub fn new(pipes: &[JournalPipe]) -> Self {
+        let row = |pipe: &JournalPipe| Row {
+            summary: PipeSummary {
+                pipe: pipe.clone(),
+                packets: 0,
+                bytes: 0,
+                delivered_packets: 0,
+                dropped_loss_packets: 0,
+                dropped_queue_packets: 0,
+                dropped_early_packets: 0,
+                dropped_down_packets: 0,
+                inside_packets: 0,
+                marked_packets: 0,
+                waited: None,
+                delay: None,
+            },
+            waited: Times::new(),
+            delay: Times::new(),
+        };
+        Self { rows: pipes.iter().map(row).collect() }
+    }
+
+    /// Adds a record.
+    pub fn add(&mut self, record: &Record) {
+        let Some(Row { summary, waited, delay }) = self.rows.get_mut(record.pipe as usize) else { return };
+        summary.packets += 1;
+        summary.bytes += u64::from(record.size_bytes);
+        summary.marked_packets += u64::from(record.marked_ns.is_some());
+        *match record.fate {
+            Fate::Delivered { .. } => &mut summary.delivered_packets,
+            Fate::Dropped { cause: Cause::Loss, .. } => &mut summary.dropped_loss_packets,
+            Fate::Dropped { cause: Cause::Full, .. } => &mut summary.dropped_queue_packets,
+            Fate::Dropped { cause: Cause::Early, .. } => &mut summary.dropped_early_packets,
+            Fate::Dropped { cause: Cause::Down, .. } => &mut summary.dropped_down_packets,
+            Fate::Inside => &mut summary.inside_packets,
+        } += 1;
+        record.waited_ns().into_iter().for_each(|ns| waited.add(ns));
+        record.delay_ns().into_iter().for_each(|ns| delay.add(ns));
+    }
+
+    /// The rows, in the order of the pipes.
+    pub fn rows(self) -> Vec<PipeSummary> {
+        let row = |row: Row| PipeSummary { waited: row.waited.spread(), delay: row.delay.spread(), ..row.summary };
+        self.rows.into_iter().map(row).collect()
+    }
+}
+
+impl Times {
+    fn new() -> Self {
+        Self { histogram: None, min: u64::MAX, max: 0, sum: 0 }
+    }
+
+    fn add(&mut self, ns: i64) {
+        let ns = u64::try_from(ns).unwrap_or(0);
+        let histogram = self.histogram.get_or_insert_with(|| Histogram::new(2).expect("two digits are possible"));
+        // It grows as far as a u64.
+        histogram.saturating_record(ns);
+        (self.min, self.max) = (self.min.min(ns), self.max.max(ns));
+        self.sum += u128::from(ns);
+    }
+
+    fn spread(&self) -> Option<Spread> {
+        let histogram = self.histogram.as_ref()?;
+        let at = |share| histogram.value_at_quantile(share).clamp(self.min, self.max);
+        let mean = self.sum / u128::from(histogram.len().max(1));
+        Some(Spread {
+            min_ns: self.min,
+            mean_ns: u64::try_from(mean).unwrap_or(u64::MAX),
+            p50_ns: at(0.5),
+            p99_ns: at(0.99),
+            max_ns: self.max,
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! Journals of runs: what the program says of them, and what is in them.
+
+use crate::bed::{Bed, User};
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+const LAB: &str = "
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
+nodes: {a: {}, r: {kind: router}, b: {}}
+links:
+  access: {ends: [a, r]}
+  far: {ends: [r, b], rate: 20 Mbit/s, delay: 5 ms, queue: 20 packets}
+journal: all
+timeline:
+  - {on: b, run: iperf3 -s, ready: {tcp: 5201}}
+  # The services' last packets are gone before anything is counted, and those of the transfer before the end.
+  - {at: 500 ms, on: a, run: iperf3 -4 -c b -t 1, as: transfer}
+  - {at: 700 ms, on: a, run: ping -4 -c 4 -i 0.1 b}
+  - {at: 1200 ms, link: far, down: 20 ms}
+  - {on: a, run: sleep 3}
+";
+
+/// Rows of CSV, by their headings.
+fn rows(csv: &str) -> Vec<BTreeMap<&str, &str>> {
+    let mut lines = csv.lines();
+    let heading: Vec<&str> = lines.next().unwrap().split(',').collect();
+    lines.map(|line| heading.iter().copied().zip(line.split(',')).collect()).collect()
+}
+
+fn number(row: &BTreeMap<&str, &str>, column: &str) -> u64 {
+    row[column].parse().unwrap()
+}
+
+#[test]
+fn a_journal_has_every_packet_of_a_run_and_what_became_of_it() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("noted.yaml", LAB);
+        let run = bed.netloom(&["run", "noted.yaml"]).expect_code(0);
+        assert!(!run.stdout.contains("journal lacks"), "{run:#?}");
+        let report = bed.json("noted", "report.json");
+        assert_eq!(report["journal"]["lost_packets"], 0);
+        let summary = bed.netloom(&["journal", "results/noted/latest", "--summary", "--format", "csv"]).expect_code(0);
+        let told = rows(&summary.stdout);
+        let counted = bed.json("noted", "pipes.json");
+        let counted = counted.as_array().unwrap();
+        assert_eq!(told.len(), 4);
+        for (row, pipe) in told.iter().zip(counted) {
+            let count = |column: &str| pipe[column].as_u64().unwrap();
+            assert_eq!(
+                (row["link"], row["direction"]),
+                (pipe["link"].as_str().unwrap(), pipe["direction"].as_str().unwrap())
+            );
+            assert_eq!(number(row, "packets"), count("arrived_packets"), "{row:?}");
+            assert_eq!(number(row, "delivered_packets"), count("departed_packets"), "{row:?}");
+            for cause in ["loss", "queue", "early", "down"] {
+                let column = format!("dropped_{cause}_packets");
+                assert_eq!(number(row, &column), count(&column), "{row:?}");
+            }
+        }
+        let total: u64 = told.iter().map(|row| number(row, "packets")).sum();
+        assert_eq!(report["journal"]["packets"].as_u64(), Some(total));
+        packets_of_the_queue(&bed);
+    }
+}
+
+/// Instants follow from one another, filters choose, and mahimahi's log has the same packets.
+fn packets_of_the_queue(bed: &Bed) {
+    let far = ["journal", "results/noted/latest", "--link", "far.forward"];
+    let all = bed.netloom(&[&far[..], &["--format", "csv"]].concat()).expect_code(0);
+    let packets = rows(&all.stdout);
+    let at = |row: &BTreeMap<&str, &str>, column: &str| row[column].parse::<i64>().unwrap();
+    let delivered: Vec<_> = packets.iter().filter(|row| row["outcome"] == "delivered").collect();
+    assert!(delivered.len() > 100);
+    for row in &delivered {
+        let bits = at(row, "size_bytes") * 8;
+        // 20 Mbit/s are 50 ns per bit; the delay is 5 ms; and nobody is early.
+        assert!((at(row, "sent_ns") - at(row, "started_ns") - bits * 50).abs() <= 1, "{row:?}");
+        assert_eq!(at(row, "due_ns") - at(row, "sent_ns"), 5_000_000, "{row:?}");
+        assert!(
+            at(row, "started_ns") >= at(row, "arrived_ns") && at(row, "delivered_ns") >= at(row, "due_ns"),
+            "{row:?}"
+        );
+    }
+    let transfer = [&far[..], &["--match", "tcp port 5201", "--dropped", "--json"]].concat();
+    let dropped = bed.netloom(&transfer).expect_code(0);
+    assert!(dropped.stdout.lines().count() > 0);
+    for line in dropped.stdout.lines() {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!((&row["outcome"], &row["protocol"]), (&"dropped".into(), &6.into()), "{row}");
+        assert!(["queue", "down"].contains(&row["cause"].as_str().unwrap()), "{row}");
+    }
+    let log = bed.netloom(&[&far[..], &["--format", "mahimahi"]].concat()).expect_code(0);
+    let lines = |mark: &str| log.stdout.lines().filter(|line| line.split(' ').nth(1) == Some(mark)).count();
+    assert_eq!(lines("+"), packets.len());
+    assert_eq!(lines("-") + lines("d"), packets.iter().filter(|row| row["outcome"] != "inside").count());
+    assert!(lines("#") > 1_000);
+}
+
+#[test]
+fn a_journal_that_is_damaged_is_read_up_to_there() {
+    let bed = Bed::new(User::Root);
+    bed.write(
+        "noted.yaml",
+        &format!(
+            "{}traffic: [{{from: a, to: b, kind: constant, rate: 9 Mbit/s, size: 100 B}}]\n",
+            LAB.split("timeline").next().unwrap()
+        ),
+    );
+    bed.netloom(&["sim", "noted.yaml", "--for", "2s"]).expect_code(0);
+    let journal = bed.work().join("results/noted/latest/journal.arrows");
+    let whole = fs::read(&journal).unwrap();
+    let count = |code: i32| {
+        let told = bed.netloom(&["journal", "journal.arrows", "--format", "csv"]).expect_code(code);
+        (told.stdout.lines().count() - 1, told.stderr)
+    };
+    fs::write(bed.work().join("journal.arrows"), &whole).unwrap();
+    let (all, _) = count(0);
+    assert!(all > 40_000, "{all}");
+    fs::write(bed.work().join("journal.arrows"), &whole[..whole.len() * 2 / 3]).unwrap();
+    let (some, said) = count(2);
+    assert!(
+        some > 8_000
+            && some < all
+            && said.contains("without its end mark")
+            && said.contains(&format!("the {some} packets before")),
+        "{said}"
+    );
+    fs::write(bed.work().join("journal.arrows"), b"not a journal, but long enough").unwrap();
+    let told = bed.netloom(&["journal", "journal.arrows"]).expect_code(2);
+    assert!(told.stderr.contains("no journal of netloom"), "{told:#?}");
+    let told = bed.netloom(&["journal", "."]).expect_code(2);
+    assert!(told.stderr.contains("journal: all"), "{told:#?}");
+    let told = bed.netloom(&["journal", "results/noted/latest", "--link", "fra"]).expect_code(2);
+    assert!(told.stderr.contains("access, far"), "{told:#?}");
+}
+
+/// Whoever is killed: what was written until then can be read.
+#[test]
+fn a_run_that_is_killed_leaves_its_journal() {
+    let bed = Bed::new(User::Root);
+    bed.write("noted.yaml", LAB);
+    let mut run = bed.command(&["run", "noted.yaml"]).spawn().unwrap();
+    let latest = bed.work().join("results/noted/latest/journal.arrows");
+    let size = || fs::metadata(&latest).map_or(0, |file| file.len());
+    for _ in 0..1_000 {
+        if size() > 20_000 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(size() > 20_000);
+    assert!(Command::new("kill").args(["-9", &run.id().to_string()]).status().unwrap().success());
+    run.wait().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let told = bed.netloom(&["journal", "results/noted/latest", "--summary"]);
+    assert!(told.stdout.contains("far.forward"), "{told:#?}");
+}
