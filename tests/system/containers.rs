@@ -1,8 +1,10 @@
 //! Files of other tools whose nodes are containers, as they are.
 
-use crate::bed::{Bed, User};
+use crate::bed::{Bed, User, is_root, not_run};
 use std::fs;
 use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// A lab of containerlab. The image's program is a shell, as that of many distributions.
 const CONTAINERLAB: &str = r#"
@@ -26,7 +28,7 @@ const CONFIG: &str = r#"{"Env": ["A=image", "B=image", "PATH=/bin"], "Cmd": ["sh
 fn prepare(bed: &Bed, name: &str) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system/image.py");
     let layout = bed.work().join(name);
-    let programs = ["sh", "cat", "id", "ls", "ping", "sleep"];
+    let programs = ["sh", "cat", "id", "ls", "ping", "sleep", "ip"];
     assert!(Command::new("python3").arg(script).arg(layout).arg(CONFIG).args(programs).status().unwrap().success());
 }
 
@@ -65,6 +67,67 @@ fn a_lab_of_containerlab_runs_its_images() {
         let converted = bed.netloom(&["convert", file, "--no-images"]).expect_code(0).stdout;
         assert!(converted.contains("images are not run") && !converted.contains("image: "), "{converted}");
     }
+}
+
+/// As containerlab's example of FRR: files of the routers are bound into their image, which starts the daemons that these name.
+const ROUTED: &str = r#"
+name: routed
+topology:
+  groups:
+    routers: {kind: linux, image: "frr:8"}
+    hosts: {kind: linux, image: "tools:1.0"}
+  nodes:
+    r1: {group: routers, binds: [r1.daemons:/etc/frr/daemons, r1.conf:/etc/frr/frr.conf]}
+    r2: {group: routers, binds: [r2.daemons:/etc/frr/daemons, r2.conf:/etc/frr/frr.conf]}
+    h1:
+      group: hosts
+      exec: [ip link set eth1 up, ip addr add 10.1.0.2/24 dev eth1, ip route add 10.0.0.0/8 via 10.1.0.1 dev eth1]
+    h2:
+      group: hosts
+      exec: [ip link set eth1 up, ip addr add 10.2.0.2/24 dev eth1, ip route add 10.0.0.0/8 via 10.2.0.1 dev eth1]
+  links:
+    - endpoints: ["r1:eth1", "r2:eth1"]
+    - endpoints: ["r1:eth2", "h1:eth1"]
+    - endpoints: ["r2:eth2", "h2:eth1"]
+"#;
+
+const FRR: &str = r#"{"Env": ["PATH=/bin:/usr/bin"], "Entrypoint": ["/bin/bash", "-c"], "Cmd": ["install -d -o frr -g frr /var/run/frr; install -d /var/tmp/frr; source /usr/lib/frr/frrcommon.sh; exec /usr/lib/frr/watchfrr $(daemon_list)"]}"#;
+
+/// Not as an ordinary user: FRR's daemons give up root for a user of their own.
+#[test]
+fn routers_of_containerlab_run_the_daemons_of_their_image() {
+    let bed = Bed::new(User::Own);
+    if !is_root() {
+        return not_run("FRR of an image in a namespace, which has a user of its own");
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system/image.py");
+    let programs = "package:frr package:libpam-modules bash sh cat sed grep sleep chown chmod ls id ps rm mkdir install date stat dirname basename readlink kill ip";
+    let mut made = Command::new("python3");
+    made.arg(script).arg(bed.work().join("frr")).arg(FRR).args(programs.split(' '));
+    assert!(made.status().unwrap().success(), "`scripts/install-deps services` installs FRR");
+    prepare(&bed, "tools");
+    bed.netloom(&["image", "import", "oci:frr", "--name", "frr:8"]).expect_code(0);
+    bed.netloom(&["image", "import", "oci:tools"]).expect_code(0);
+    bed.write("routed.clab.yml", ROUTED);
+    for (router, number) in [("r1", 1), ("r2", 2)] {
+        bed.write(&format!("{router}.daemons"), "zebra=yes\nospfd=yes\nvtysh_enable=yes\nzebra_options=\"--daemon -A 127.0.0.1\"\nospfd_options=\"--daemon -A 127.0.0.1\"\n");
+        let timers = " ip ospf hello-interval 1\n ip ospf dead-interval 4\n";
+        bed.write(
+            &format!("{router}.conf"),
+            &format!("hostname {router}\ninterface eth1\n ip address 10.0.0.{number}/24\n{timers}interface eth2\n ip address 10.{number}.0.1/24\n{timers}\
+                      router ospf\n network 10.0.0.0/8 area 0\n"),
+        );
+    }
+    bed.netloom(&["up", "routed.clab.yml", "-q"]).expect_code(0);
+    let begin = Instant::now();
+    while bed.netloom(&["exec", "routed", "h1", "--", "ping", "-c", "1", "-W", "1", "10.2.0.2"]).code != Some(0) {
+        assert!(begin.elapsed() < Duration::from_secs(90), "OSPF finds no way");
+        sleep(Duration::from_millis(200));
+    }
+    let daemons = inside(&bed, "routed", "r1", "ps -e -o user,args");
+    assert!(daemons.lines().any(|line| line.starts_with("frr ") && line.contains("/usr/lib/frr/ospfd ")), "{daemons}");
+    bed.netloom(&["down", "routed"]);
+    bed.assert_nothing_is_left("routed");
 }
 
 #[test]

@@ -3,7 +3,9 @@
 
     image.py FOLDER CONFIG PROGRAM...
 
-CONFIG is what the image says about its programs, as JSON. No registry is asked, and nothing but Python and ldd is needed.
+CONFIG is what the image says about its programs, as JSON. A PROGRAM `package:NAME` stands for the files of a Debian package that is
+installed here, at the places that they have here, and for its users. No registry is asked, and nothing but Python, ldd and, for
+packages, dpkg is needed.
 """
 
 import gzip
@@ -29,6 +31,18 @@ def libraries(program: str) -> list[str]:
     return re.findall(r"(?:=> |^\s+)(/\S+) \(", listed, re.MULTILINE)
 
 
+def files_of(package: str) -> list[str]:
+    """The files of a package that its programs need."""
+    listed = subprocess.run(["dpkg", "-L", package], check=True, capture_output=True, text=True).stdout.splitlines()
+    return [path for path in listed if os.path.isfile(path) and not path.startswith("/usr/share/")]
+
+
+def accounts(file: str, packages: list[str]) -> str:
+    """The users or groups of this machine that packages have made, which are called after them."""
+    lines = pathlib.Path(file).read_text().splitlines(keepends=True)
+    return "".join(line for line in lines if line.startswith(tuple(packages)))
+
+
 def layer(programs: list[str]) -> bytes:
     """A layer with programs at the paths that they have here, without links."""
     buffer = io.BytesIO()
@@ -44,18 +58,30 @@ def layer(programs: list[str]) -> bytes:
         for folder, mode in [("tmp", 0o1777), ("root", 0o700), ("etc", 0o755), ("data", 0o755), ("bin", 0o755)]:
             add(folder, None, mode)
         add("home/app", None, 0o755, 1234)
-        for path, text in [("etc/passwd", PASSWD), ("etc/group", GROUP), ("etc/os-release", "ID=image\n")]:
+        packages = [name.removeprefix("package:") for name in programs if name.startswith("package:")]
+        users, groups = (text + accounts(file, packages) for file, text in [("/etc/passwd", PASSWD), ("/etc/group", GROUP)])
+        for path, text in [("etc/passwd", users), ("etc/group", groups), ("etc/os-release", "ID=image\n")]:
             add(path, text.encode(), 0o644)
         added = set()
+
+        def add_file(path: str, place: str) -> None:
+            if place not in added:
+                added.add(place)
+                add(place, pathlib.Path(path).read_bytes(), os.stat(path).st_mode & 0o755)
+
+        for path in (path for package in packages for path in files_of(package)):
+            add_file(path, path.lstrip("/"))
+            for library in libraries(path):
+                add_file(library, library.lstrip("/"))
         for name in programs:
+            if name.startswith("package:"):
+                continue
             # A program of any folder, or one of PATH.
             found = shutil.which(name) or sys.exit(f"{name} is not on this machine")
             real = os.path.realpath(found)
-            for path in [real, *libraries(real)]:
-                place = f"bin/{os.path.basename(name)}" if path == real else path.lstrip("/")
-                if place not in added:
-                    added.add(place)
-                    add(place, pathlib.Path(path).read_bytes(), 0o755)
+            add_file(real, f"bin/{os.path.basename(name)}")
+            for path in libraries(real):
+                add_file(path, path.lstrip("/"))
     return buffer.getvalue()
 
 

@@ -1,11 +1,11 @@
 //! Nodes whose file system is a container image, made of programs of this machine.
 
-use crate::bed::{Bed, User, lab_of};
+use crate::bed::{Bed, Finished, User, is_root, lab_of, not_run};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system");
@@ -42,7 +42,7 @@ const CONFIG: &str = r#"{"Env": ["A=image", "B=image", "PATH=/bin"], "Entrypoint
 pub(crate) fn prepare(bed: &Bed, lab: &str) {
     bed.write("images.yaml", lab);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system/image.py");
-    let programs = ["sh", "cat", "id", "ls", "ping", "sleep", "touch", "date", "env", "iperf3"];
+    let programs = ["sh", "cat", "id", "ls", "ping", "sleep", "touch", "date", "env", "iperf3", "rm", "mkdir"];
     let layout = bed.work().join("tools");
     let made = Command::new("python3").arg(script).arg(&layout).arg(CONFIG).args(programs).status().unwrap();
     assert!(made.success());
@@ -79,6 +79,73 @@ fn nodes_have_the_files_of_their_image_and_run_its_program() {
         let listed = bed.netloom(&["image", "list"]).expect_code(0);
         assert!(listed.stdout.contains("tools:1.0"), "{listed:#?}");
     }
+}
+
+/// What the kernel does for root, and for all since Linux 6.6, a program does here.
+#[test]
+fn images_are_shown_by_fuse_overlayfs_where_the_kernel_falls_short() {
+    for user in User::all() {
+        let mode = fs::metadata("/dev/fuse").map_or(0, |about| about.permissions().mode());
+        if mode & if user == User::Own && is_root() { 0o600 } else { 0o006 } == 0 {
+            not_run("images by fuse-overlayfs, which needs /dev/fuse");
+            continue;
+        }
+        shown_by_fuse_overlayfs(&Bed::new(user));
+    }
+}
+
+fn shown_by_fuse_overlayfs(bed: &Bed) {
+    prepare(bed, &LAB.replace("STACK", ""));
+    let netloom = |words: &[&str]| {
+        let mut command = bed.command(words);
+        Finished::of(&command.env("NETLOOM_OVERLAYS", "fuse-overlayfs").output().unwrap())
+    };
+    netloom(&["run", "images.yaml", "-q"]).expect_code(0);
+    assert_as_in_the_image(bed);
+    bed.assert_nothing_is_left("images");
+    netloom(&["up", "images.yaml", "-q"]).expect_code(0);
+    let line = "cat /proc/mounts; rm -r /home; mkdir /home; ls /home; mkdir /home/new";
+    let inside = bed.netloom(&["exec", "images", "a", "--", "sh", "-c", line]).expect_code(0);
+    assert!(inside.stdout.starts_with("fuse-overlayfs / fuse.fuse-overlayfs "), "{inside:#?}");
+    assert!(inside.stderr.is_empty() && !inside.stdout.contains("app"), "{inside:#?}");
+    let listed = bed.netloom(&["ps", "--json"]).expect_code(0);
+    let labs: serde_json::Value = serde_json::from_str(&listed.stdout).unwrap();
+    let guard = i32::try_from(labs[0]["pid"].as_i64().unwrap()).unwrap();
+    for pid in [Some(guard), lab_of(guard)].into_iter().flatten() {
+        let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+    }
+    crate::kills::sweep(bed, &[guard]);
+    bed.assert_nothing_is_left("images");
+    let mut command = bed.command(&["run", "images.yaml"]);
+    command.env("NETLOOM_OVERLAYS", "fuse-overlayfs").env("PATH", "/nowhere");
+    let without = Finished::of(&command.output().unwrap()).expect_code(4);
+    assert!(without.stderr.contains("find fuse-overlayfs, which NETLOOM_OVERLAYS names"), "{without:#?}");
+}
+
+#[test]
+fn a_lab_of_earlier_results_has_the_images_that_it_had() {
+    let bed = Bed::new(User::Own);
+    let lab = "name: images\nbounds: {lateness: 100 s, starts: 100 s}\nnodes: {a: {image: 'tools:1.0', entrypoint: none}, b: {}}\nlinks: {l: {ends: [a, b]}}\n\
+               timeline: [{on: a, run: [cat, /etc/os-release], save: look}]\n";
+    prepare(&bed, lab);
+    bed.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
+    let had = bed.json("images", "provenance.json")["images"]["a"]["id"].clone();
+    let again = fs::canonicalize(bed.latest("images")).unwrap().join("lab.yaml");
+    // Another image takes the name.
+    let script = format!("{TESTS}/image.py");
+    let made = Command::new("python3").arg(script).arg(bed.work().join("newer")).args(["{}", "sh", "cat"]).status();
+    assert!(made.unwrap().success());
+    bed.netloom(&["image", "import", "oci:newer", "--name", "tools:1.0"]).expect_code(0);
+    bed.netloom(&["run", again.to_str().unwrap(), "-q"]).expect_code(0);
+    assert_eq!(bed.json("images", "provenance.json")["images"]["a"]["id"], had);
+    bed.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
+    assert_ne!(bed.json("images", "provenance.json")["images"]["a"]["id"], had);
+    bed.netloom(&["image", "remove", had.as_str().unwrap()]).expect_code(0);
+    let gone = bed.netloom(&["run", again.to_str().unwrap(), "-q"]).expect_code(4);
+    assert!(
+        gone.stderr.contains("there is no image with the digest") && gone.stderr.contains("describes had this image"),
+        "{gone:#?}"
+    );
 }
 
 const VIRTUAL: &str = "
@@ -185,6 +252,20 @@ fn what_an_image_lacks_is_told_before_the_lab_is_made() {
             "images.yaml:4: key `run`: the program `/bin/nginx` is not in tools:1.0: /bin has ",
         );
         wrong("image: tools:1.0, user: nobody-here", "ls", "the image has no user `nobody-here` in its /etc/passwd");
+        // Programs that the kernel would call missing, or no programs.
+        let unpacked = bed.work().join("root/bin");
+        fs::create_dir_all(&unpacked).unwrap();
+        let mut foreign = fs::read("/bin/sh").unwrap();
+        foreign[18..20].copy_from_slice(&[243, 0]);
+        let sh = fs::read("/bin/sh").unwrap();
+        for (name, contents) in [("foreign", &foreign[..]), ("linked", &sh), ("script", b"#!/usr/bin/perl -w\n")] {
+            fs::write(unpacked.join(name), contents).unwrap();
+            fs::set_permissions(unpacked.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let own = "image: 'rootfs:root', entrypoint: none";
+        wrong(own, "[foreign]", "the program `foreign` of rootfs:root cannot start: it is for the processor riscv64");
+        wrong(own, "[/bin/linked]", "which the image does not have: it comes with the C library");
+        wrong(own, "[script]", "its first line names /usr/bin/perl, which the image does not have");
         wrong("image: rootfs:tools", "/bin/sh", "rootfs:tools names no program to start: write `command`");
         if user == User::Nobody {
             let closed = bed.work().join("closed");

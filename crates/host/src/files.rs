@@ -5,6 +5,7 @@
 //! the lab, however that ends: no folder on a disk has to be found and removed. Nothing of the machine is ever written
 //! to.
 
+mod fused;
 mod image;
 mod lay;
 mod layers;
@@ -77,14 +78,23 @@ pub enum Contents {
     Archive(PathBuf),
 }
 
-/// Gives this process, which has a mount namespace of its own, the root that its node called `name` is to have.
-pub(crate) fn enter(files: &FilesConfig, name: &str) -> Result<(), KernelError> {
-    let Some(memory) = files.memory.as_ref().map(|memory| memory.join(name)) else { return Ok(()) };
-    std::fs::create_dir(&memory).attempted(|| format!("make {}", memory.display()))?;
-    match &files.image {
-        Some(own) => image::enter(files, own, &memory, name),
-        None => machine::enter(files, &memory),
+/// What is said where folders cannot be replaced.
+const WITHOUT_MARKS: &str = "before Linux 6.6, an ordinary user's node cannot remove a folder that was there in the beginning and is not \
+                             empty, nor make it anew (Input/output error): run netloom as root, give the node `stack: kernel`, or, for \
+                             container images, install fuse-overlayfs";
+
+/// Gives this process, which has a mount namespace of its own, the root that its node called `name` is to have. Returns what is to be
+/// known of it.
+pub(crate) fn enter(files: &FilesConfig, name: &str) -> Result<Option<String>, KernelError> {
+    let Some(memory) = files.memory.as_ref().map(|memory| memory.join(name)) else { return Ok(None) };
+    if fused::shown(&memory).is_none() {
+        std::fs::create_dir(&memory).attempted(|| format!("make {}", memory.display()))?;
     }
+    let keeps_marks = match &files.image {
+        Some(own) => image::enter(files, own, &memory, name)?,
+        None => machine::enter(files, &memory)?,
+    };
+    Ok((!keeps_marks).then(|| WITHOUT_MARKS.to_owned()))
 }
 
 /// Gives a kernel node called `name`, whose root is a copy of the machine's in its own memory already, what its file system has of its own.
@@ -92,6 +102,8 @@ pub(crate) fn enter_in_kernel(files: &FilesConfig, name: &str) -> Result<(), Ker
     let Some(own) = &files.image else { return lay::lay(files) };
     lay::in_workshop(|workshop| image::enter_in_kernel(files, own, workshop, name))
 }
+
+pub(crate) use fused::show as show_image;
 
 /// Where nodes see the names of the lab.
 pub(crate) const HOSTS: &str = "/etc/hosts";

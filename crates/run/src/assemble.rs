@@ -285,9 +285,13 @@ fn make_nodes(
 ) -> Result<Vec<Option<Box<dyn LabNode>>>, RunError> {
     let plan = &job.plan;
     let is_own = |node: &NodePlan| node.stack == Stack::Namespace && node.container.is_none();
-    let own =
-        plan.nodes.iter().zip(configs(job, cgroups, hosts)).filter(|(node, _)| is_own(node)).map(|(_, config)| config);
-    let mut made = Node::create_all(own).map_err(refusal::of_node)?.into_iter();
+    let own = || {
+        plan.nodes.iter().zip(configs(job, cgroups, hosts)).filter(|(node, _)| is_own(node)).map(|(_, config)| config)
+    };
+    if plan.nodes.iter().any(|node| node.image.is_some()) {
+        Node::show_images(own()).map_err(refusal::of_node)?;
+    }
+    let mut made = Node::create_all(own()).map_err(refusal::of_node)?.into_iter();
     let place = |node: &NodePlan| -> Option<Box<dyn LabNode>> {
         match node.stack {
             Stack::Namespace if is_own(node) => Some(Box::new(made.next()?)),

@@ -1,7 +1,9 @@
 //! The container images of nodes: found and unpacked before anything is made, and what their programs are.
 
+mod format;
 mod found;
 mod program;
+mod recorded;
 
 use crate::{Event, RunRequest};
 use found::Found;
@@ -12,6 +14,7 @@ use netloom_image::{Digest, ImageError, Progress, Store};
 use netloom_judge::RunError;
 use netloom_lab::{Action, ImagePlan, ImageSource, NodeKey, NodePlan, Plan};
 use netloom_results::ImageOrigin;
+use recorded::Recorded;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -40,15 +43,21 @@ pub(crate) fn prepare(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Res
     let mut plan = Plan::clone(&request.plan);
     let mut known: BTreeMap<String, Rc<netloom_image::Image>> = BTreeMap::new();
     let place = |image: &ImagePlan| format!("{}:{}: key `image`", request.lab_file.display(), image.line);
+    let recorded = Recorded::beside(&request.lab_file, &plan).map_err(RunError::Machine)?;
     for number in 0..plan.nodes.len() {
         let Some(wanted) = plan.nodes[number].image.clone() else { continue };
-        let name = wanted.source.to_string();
+        let had = recorded.of(&plan.nodes[number].name, &wanted.source);
+        let source = had.as_ref().unwrap_or(&wanted.source);
+        let name = source.to_string();
         let image = match known.get(&name) {
             Some(image) => Rc::clone(image),
             None => {
                 let mut told = |progress| sink(&Event::Preparing { text: words(&name, progress) });
-                let got = Store::of_user().and_then(|store| store.get(&wanted.source, &mut told));
-                Rc::new(got.map_err(|error| refused(&place(&wanted), &error))?)
+                let got = Store::of_user().and_then(|store| store.get(source, &mut told));
+                Rc::new(got.map_err(|error| match &had {
+                    Some(_) => RunError::Machine(format!("{}: {error}: {}", place(&wanted), recorded.reason())),
+                    None => refused(&place(&wanted), &error),
+                })?)
             }
         };
         known.insert(name, Rc::clone(&image));
@@ -69,10 +78,15 @@ pub(crate) fn without_personal(env: &mut Vec<(String, String)>) -> bool {
 
 /// What is wrong with the images of a lab that need not be unpacked, each with file, line and key.
 pub fn image_problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
+    let recorded = match Recorded::beside(lab_file, plan) {
+        Ok(recorded) => recorded,
+        Err(what) => return vec![what],
+    };
     let problem = |node: &NodePlan| {
         let image = node.image.as_ref()?;
-        let is_there = matches!(image.source, ImageSource::Named(_) | ImageSource::Digest(_) | ImageSource::Rootfs(_));
-        let got = is_there.then(|| Store::of_user().and_then(|store| store.get(&image.source, &mut |_| {})))?;
+        let source = recorded.of(&node.name, &image.source).unwrap_or_else(|| image.source.clone());
+        let is_there = matches!(source, ImageSource::Named(_) | ImageSource::Digest(_) | ImageSource::Rootfs(_));
+        let got = is_there.then(|| Store::of_user().and_then(|store| store.get(&source, &mut |_| {})))?;
         Some(format!("{}:{}: key `image`: {}", lab_file.display(), image.line, got.err()?))
     };
     plan.nodes.iter().filter_map(problem).collect()

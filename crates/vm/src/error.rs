@@ -40,7 +40,8 @@ impl fmt::Display for VmError {
             Self::Old { program, version, least: (major, minor) } => {
                 write!(
                     f,
-                    "{} is version {version}, and virtual machines need {major}.{minor} or newer",
+                    "{} is version {version}, and virtual machines need {major}.{minor} or newer: install a newer one (the package \
+                     qemu-system-x86 of Debian 12 and Ubuntu 22.04 will do), or put its folder first in PATH",
                     program.display()
                 )
             }

@@ -13,7 +13,7 @@ use nix::mount::{MsFlags, mount};
 
 use super::layers::{Layers, bind};
 use super::machine::{change_to, inside, reach_from_inside};
-use super::{FilesConfig, HOSTS, ImageConfig, VolumeConfig, lay};
+use super::{FilesConfig, HOSTS, ImageConfig, VolumeConfig, fused, lay};
 use crate::error::{Attempted, KernelError};
 use crate::mount::{attach, clone_tree};
 
@@ -42,7 +42,9 @@ struct Volume<'a> {
 }
 
 /// Makes a copy of the image this process's root, with the node's files in it.
-pub(super) fn enter(files: &FilesConfig, image: &ImageConfig, memory: &Path, name: &str) -> Result<(), KernelError> {
+///
+/// Returns whether folders of the image can be replaced.
+pub(super) fn enter(files: &FilesConfig, image: &ImageConfig, memory: &Path, name: &str) -> Result<bool, KernelError> {
     let volumes = image.volumes.iter().map(|config| open(config, &config.source)).collect::<Result<Vec<_>, _>>()?;
     enter_with(files, image, &image.root, volumes, memory, name)
 }
@@ -69,7 +71,7 @@ pub(super) fn enter_in_kernel(
     }
     let own = memory.join("own");
     fs::create_dir(&own).attempted(|| format!("make {}", own.display()))?;
-    enter_with(files, image, &lower, volumes, &own, name)
+    enter_with(files, image, &lower, volumes, &own, name).map(drop)
 }
 
 /// Mounts a folder of the machine in its kernel node.
@@ -86,12 +88,19 @@ fn enter_with(
     volumes: Vec<Volume<'_>>,
     memory: &Path,
     name: &str,
-) -> Result<(), KernelError> {
+) -> Result<bool, KernelError> {
     let sources = lay::open_sources(&files.entries)?;
     let mut layers = Layers::new(memory.to_owned())?;
-    let root = memory.join("root");
-    fs::create_dir(&root).attempted(|| format!("make {}", root.display()))?;
-    layers.overlay(lower, &root, MsFlags::MS_NODEV, |_| Ok(()))?;
+    let root = match fused::shown(memory) {
+        Some(root) => root,
+        None => {
+            let root = memory.join("root");
+            fs::create_dir(&root).attempted(|| format!("make {}", root.display()))?;
+            layers.overlay(lower, &root, MsFlags::MS_NODEV, |_| Ok(()))?;
+            root
+        }
+    };
+    let keeps_marks = layers.keeps_marks();
     let names = Names { host: name, hosts: fs::read(HOSTS).ok(), resolver: fs::read(RESOLVER).unwrap_or_default() };
     inside(&root, || skeleton(image, &names))?;
     for window in WINDOWS {
@@ -104,7 +113,8 @@ fn enter_with(
         volume.attach(&target)?;
     }
     inside(&root, || lay::lay_into(files, sources, names.hosts, &mut layers))?;
-    change_to(&root)
+    change_to(&root)?;
+    Ok(keeps_marks)
 }
 
 fn open<'a>(config: &'a VolumeConfig, path: &Path) -> Result<Volume<'a>, KernelError> {

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use nix::mount::{MsFlags, mount};
 use nix::sys::statvfs::{FsFlags, statvfs};
+use rustix::fs::{XattrFlags, setxattr};
+use rustix::io::Errno;
 
 use super::mounts::escape;
 use crate::error::{Attempted, KernelError};
@@ -17,6 +19,8 @@ use crate::error::{Attempted, KernelError};
 pub(super) struct Layers {
     memory: PathBuf,
     made: usize,
+    /// The folder that takes what is written to the last overlay.
+    upper: Option<PathBuf>,
     /// Whether this process is root of the machine, and not only of a user namespace.
     pub(super) is_privileged: bool,
 }
@@ -26,7 +30,7 @@ impl Layers {
     pub(super) fn new(memory: PathBuf) -> Result<Self, KernelError> {
         let map = fs::read_to_string("/proc/self/uid_map").attempted(|| "read the user namespace's map")?;
         let fields: Vec<&str> = map.split_whitespace().collect();
-        Ok(Self { memory, made: 0, is_privileged: fields == ["0", "0", "4294967295"] })
+        Ok(Self { memory, made: 0, upper: None, is_privileged: fields == ["0", "0", "4294967295"] })
     }
 
     /// Reaches the memory by this path from now on.
@@ -69,7 +73,26 @@ impl Layers {
         }
         mount(Some("overlay"), target, Some("overlay"), flags_of(lower) | more, Some(options.as_os_str()))
             .attempted(attempted)
-            .map_err(|error| self.advise(error))
+            .map_err(|error| self.advise(error))?;
+        self.upper = Some(upper);
+        Ok(())
+    }
+
+    /// Whether the last overlay can mark that a folder hides what is below it: memory keeps the attributes of ordinary users for that
+    /// only since Linux 6.6. Without, the kernel refuses to remove a folder of the layer below that is not empty, and to put another one
+    /// in the place of a removed one (`ovl_set_opaque_xerr` in fs/overlayfs/dir.c).
+    pub(super) fn keeps_marks(&self) -> bool {
+        let marked =
+            |upper: &PathBuf| setxattr(upper, "user.netloom", b"y", XattrFlags::empty()) != Err(Errno::OPNOTSUPP);
+        self.is_privileged || self.upper.as_ref().is_none_or(marked)
+    }
+
+    /// Removes all folders that were made, none of which is in use.
+    pub(super) fn remove(self) {
+        for number in 1..=self.made {
+            // What stays goes with the memory.
+            let _ = fs::remove_dir_all(self.memory.join(number.to_string()));
+        }
     }
 
     fn advise(&self, error: KernelError) -> KernelError {
@@ -77,7 +100,7 @@ impl Layers {
             libc::ENODEV => "this kernel has no overlays: `sudo modprobe overlay`",
             libc::EPERM if !self.is_privileged => {
                 "only since Linux 5.11 may ordinary users mount overlays, if nothing else forbids it: run netloom as root, \
-                 or give the node `stack: kernel`"
+                 give the node `stack: kernel`, or, for container images, install fuse-overlayfs"
             }
             _ => return error,
         };

@@ -51,8 +51,8 @@ const LARGEST_COPY: u64 = 1 << 24;
 const WRITABLE: [&str; 11] =
     ["/etc", "/var", "/var/cache", "/var/lib", "/var/log", "/var/spool", "/run", "/srv", "/opt", "/mnt", "/usr/local"];
 
-/// Makes a copy of the machine's file system this process's root, with `files` in it.
-pub(super) fn enter(files: &FilesConfig, memory: &Path) -> Result<(), KernelError> {
+/// Makes a copy of the machine's file system this process's root, with `files` in it. Returns whether its folders can be replaced.
+pub(super) fn enter(files: &FilesConfig, memory: &Path) -> Result<bool, KernelError> {
     let sources = lay::open_sources(&files.entries)?;
     let mut view = View {
         mounts: Mounts::read()?,
@@ -63,10 +63,12 @@ pub(super) fn enter(files: &FilesConfig, memory: &Path) -> Result<(), KernelErro
     };
     view.make()?;
     let View { root, mut layers, .. } = view;
+    let keeps_marks = layers.keeps_marks();
     let hosts = fs::read(super::HOSTS).ok();
     let _memory = reach_from_inside(&mut layers, memory)?;
     inside(&root, || lay::lay_into(files, sources, hosts, &mut layers))?;
-    change_to(&root)
+    change_to(&root)?;
+    Ok(keeps_marks)
 }
 
 /// Lets layers be made from inside, where the path of the memory leads elsewhere, as long as the answer lives.

@@ -32,9 +32,10 @@ pub(crate) fn prepare(config: &NodeConfig, fresh: &Fresh) -> Result<Vec<String>,
     if let Some(Hosts::File(file)) = &config.hosts {
         mount::hosts(file)?;
     }
-    files::enter(&config.files, &config.name)?;
+    let note = files::enter(&config.files, &config.name)?;
     config.sysctls.iter().try_for_each(|(key, _)| refuse_shared(key))?;
     let mut notes = prepare_network(config, fresh)?;
+    notes.extend(note);
     // A machine that hides parts of its /sys, as containers do, lets no process mount a fresh one. Programs then see
     // the machine's interfaces there instead of the node's, which few of them ever look at.
     match mount::only_sys() {

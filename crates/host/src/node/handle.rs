@@ -31,7 +31,7 @@ use super::watch::NetworkChange;
 use crate::clone::{Cloned, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
 use crate::fds::try_receive_with_fds;
-use crate::files::HOSTS;
+use crate::files::{self, HOSTS};
 use crate::memory;
 use crate::mount::clone_tree;
 use crate::netlink::{Home, InterfaceCounters};
@@ -127,6 +127,24 @@ impl Node {
             }
         }
         Ok(nodes)
+    }
+
+    /// Shows the container images of nodes that are to be made, as far as the kernel does not do so in each of them: by processes that
+    /// end with the caller.
+    ///
+    /// # Errors
+    /// The kernel's refusal, or the words of the program that shows images.
+    pub fn show_images<C: Borrow<NodeConfig>>(configs: impl IntoIterator<Item = C>) -> Result<(), NodeError> {
+        let shown = |config: C| {
+            let config = config.borrow();
+            files::show_image(&config.name, &config.files)
+                .map_err(|error| NodeError::Refused { node: config.name.clone(), error })
+        };
+        let begun: Vec<_> = configs.into_iter().map(shown).collect::<Result<_, _>>()?;
+        begun.into_iter().flatten().try_for_each(|showing| {
+            let node = showing.node().to_owned();
+            showing.finish().map_err(|error| NodeError::Refused { node, error })
+        })
     }
 
     /// Makes one node, see [`Node::create_all`].

@@ -11,7 +11,7 @@ impl Found {
     /// Looks for the program of a command.
     ///
     /// # Errors
-    /// That it is missing, and what there is.
+    /// That it is missing, and what there is; or that it cannot start.
     pub(super) fn has_program(&self, node: &NodePlan, run: &RunCommand) -> Result<(), String> {
         let program = match &run.command {
             Argv::Shell(_) => "/bin/sh",
@@ -28,11 +28,15 @@ impl Found {
         } else {
             path.split(':').map(|place| format!("{place}/{program}")).collect()
         };
-        if places.iter().any(|place| is_put_there(place)) || self.root().program(program, &path, &folder).is_some() {
+        if places.iter().any(|place| is_put_there(place)) {
             return Ok(());
         }
         let image = node.image.as_ref().map(|image| image.source.to_string()).unwrap_or_default();
         let what = if run.key == Some(NodeKey::Image) { "entry point" } else { "program" };
+        if let Some(file) = self.root().program(program, &path, &folder) {
+            let cannot = |why| Err(format!("the {what} `{program}` of {image} cannot start: {why}"));
+            return self.obstacle(&file).map_or(Ok(()), cannot);
+        }
         Err(format!("the {what} `{program}` is not in {image}: {}", self.instead(program, &path)))
     }
 

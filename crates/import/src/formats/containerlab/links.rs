@@ -43,7 +43,8 @@ impl<'a> Reader<'a> {
         for family in ["ipv4", "ipv6"] {
             let given = link.get(family).map_or(&[][..], Tree::items);
             for (end, address) in ends.iter_mut().zip(given) {
-                end.addresses.extend(address.text());
+                // An end without one has an empty text.
+                end.addresses.extend(address.text().filter(|address| !address.is_empty()));
             }
         }
         if let Some(outside) =
