@@ -6,6 +6,7 @@
 
 mod bed;
 mod bridges;
+mod bundles;
 mod bypass;
 mod calls;
 mod captures;
@@ -48,6 +49,7 @@ mod paths;
 mod pins;
 mod protocol;
 mod pulls;
+mod queue;
 mod reach;
 mod refusals;
 mod results;

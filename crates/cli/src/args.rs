@@ -1,5 +1,6 @@
 //! The command line of `netloom`.
 
+mod bundle;
 mod capture;
 mod ci;
 mod convert;
@@ -13,11 +14,14 @@ pub(crate) mod kernel;
 mod lab;
 mod link;
 pub(crate) mod mm;
+mod queue;
+mod rerun;
 mod results;
 mod run;
 mod shape;
 mod sweep;
 
+pub(crate) use bundle::BundleArgs;
 pub(crate) use capture::{CaptureArgs, PacketsArgs};
 pub(crate) use ci::{AnnotationsArg, Ci};
 use clap::{Parser, Subcommand};
@@ -32,6 +36,8 @@ pub(crate) use lab::{
 };
 pub(crate) use link::{LinkArgs, LinkCommand, LinkShellArgs, PlotArgs};
 pub(crate) use mm::{MmArgs, MmCommand, Way};
+pub(crate) use queue::{QueueAddArgs, QueueCancelArgs, QueueCommand, QueueListArgs, QueueLogArgs, QueueWaitArgs};
+pub(crate) use rerun::RerunArgs;
 pub(crate) use results::{PruneArgs, ResultsArgs, ResultsCommand, ResultsPlotArgs};
 pub(crate) use run::{CheckArgs, Overrides, PrecisionArg, RunArgs, SimArgs};
 pub(crate) use shape::{ShapeAddArgs, ShapeCommand, ShapeSetArgs};
@@ -52,6 +58,8 @@ Examples:
   netloom run examples/dumbbell.yaml      run a lab, judge it, keep the results
   netloom check examples/dumbbell.yaml    show what would be set up, without root
   netloom sweep lab.yaml -o out           play all runs that it describes, and tabulate them
+  netloom queue add lab.yaml              run it when it is its turn on this machine
+  netloom bundle results/dumbbell/latest  pack the results into one file
   netloom sim examples/sim-bottleneck.yaml  simulate its links in virtual time, without root
   netloom doctor                          measure this machine's capacity for labs
   netloom up examples/star.yaml           bring a lab up and work with it
@@ -123,6 +131,16 @@ pub(crate) enum Command {
     Journal(JournalArgs),
     /// List, plot or remove the results of runs
     Results(ResultsArgs),
+    /// Pack the results of a run or a sweep into one file, look into such a file, check it, unpack it
+    Bundle(BundleArgs),
+    /// Repeat a run or a sweep from its results or a bundle of them, and say what differs
+    Rerun(RerunArgs),
+    /// Let runs and sweeps wait for their turn, one after the other and in turn with other users
+    Queue {
+        /// What to do
+        #[command(subcommand)]
+        command: QueueCommand,
+    },
     /// Stop a lab, print its verdict, and remove everything it made
     Down(DownArgs),
     /// Unpack, list and remove container images, which nodes can have as their file systems

@@ -38,6 +38,42 @@ fn claim_of(allowed: &[usize], taken: &[usize], described: &Path) -> Option<Clai
     })
 }
 
+/// Processors of which no other experiment of the queue has any, for as long as this value lives.
+#[derive(Debug)]
+pub struct Reservation {
+    /// Their numbers.
+    pub processors: Vec<usize>,
+    /// Whether they are not all that the calling thread may use.
+    pub is_part: bool,
+    _locks: Vec<Flock<File>>,
+}
+
+/// Reserves so many of the processors that the calling thread may use, or all of them. None if others have too many. What is
+/// locked is not what [`claim`] locks: a lab that has its turn claims among its own.
+///
+/// # Errors
+/// What the kernel says.
+pub fn reserve(need: Option<usize>) -> Result<Option<Reservation>, Errno> {
+    Ok(reserve_of(&allowed()?, need, Path::new("/sys/devices/system/cpu")))
+}
+
+fn reserve_of(allowed: &[usize], need: Option<usize>, described: &Path) -> Option<Reservation> {
+    let need = need.unwrap_or(usize::MAX).clamp(1, allowed.len().max(1));
+    let (mut processors, mut locks) = (Vec::new(), Vec::new());
+    for processor in allowed {
+        let Ok(file) = File::open(described.join(format!("cpu{processor}/uevent"))) else { continue };
+        if processors.len() == need {
+            break;
+        }
+        if let Ok(lock) = Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            processors.push(*processor);
+            locks.push(lock);
+        }
+    }
+    let is_part = processors.len() < allowed.len();
+    (processors.len() == need).then_some(Reservation { processors, is_part, _locks: locks })
+}
+
 /// Takes a processor away from the calling thread, and from all threads and processes that it starts from now on.
 ///
 /// # Errors
@@ -91,6 +127,26 @@ mod tests {
         claims.clear();
         assert_eq!(claim_of(&all, &[1, 5], described.path()).map(|one| one.processor), Some(2), "others are taken");
         assert!(claim(&[5]).is_none(), "an only processor is everybody's");
+    }
+
+    #[test]
+    fn processors_are_reserved_all_or_none() {
+        let described = tempfile::tempdir().expect("a folder");
+        for processor in [1, 2, 5] {
+            let folder = described.path().join(format!("cpu{processor}"));
+            std::fs::create_dir(&folder).expect("a folder");
+            std::fs::write(folder.join("uevent"), "").expect("a file");
+        }
+        let reserve = |need| reserve_of(&[1, 2, 5], need, described.path());
+        let one = reserve(Some(1)).expect("all are free");
+        assert_eq!((&one.processors[..], one.is_part), (&[1][..], true));
+        assert!(reserve(None).is_none() && reserve(Some(3)).is_none(), "one has gone");
+        let two = reserve(Some(2)).expect("what was not enough was given back");
+        assert_eq!(two.processors, [2, 5]);
+        drop((one, two));
+        let all = reserve(Some(100)).expect("more than there are is all there are");
+        assert_eq!((all.processors.len(), all.is_part), (3, false));
+        assert!(claim_of(&[1, 2, 5], &[], described.path()).is_some(), "a lab still claims one of them");
     }
 
     /// Labs of other tests may have claimed any of them, so that one or none is left.

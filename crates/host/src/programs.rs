@@ -14,7 +14,7 @@ pub fn exists(program: &str, path: &OsStr) -> bool {
 }
 
 /// The program of this name, or at this path, that is found where `path` says.
-pub(crate) fn find(program: &str, path: &OsStr) -> Option<PathBuf> {
+pub fn find(program: &str, path: &OsStr) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(PathBuf::from(program)).filter(|own| is_executable(own));
     }

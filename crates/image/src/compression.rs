@@ -16,8 +16,11 @@ const ZSTD_SKIPPABLE_REST: &[u8] = &[0x2a, 0x4d, 0x18];
 const OTHERS: [(&[u8], &str); 3] =
     [(&[0xfd, b'7', b'z', b'X', b'Z'], "xz"), (b"BZh", "bzip2"), (&[4, 0x22, 0x4d, 0x18], "lz4")];
 
-/// Reads what is packed in `input`, with whatever program it was packed.
-pub(crate) fn unpack<'a>(mut input: impl BufRead + 'a, what: &str) -> Result<Box<dyn Read + 'a>, ImageError> {
+/// Reads what is packed in `input`, with whatever program it was packed. `what` names it in errors.
+///
+/// # Errors
+/// If it is packed with a program that is not known here, or cannot be read.
+pub fn unpack<'a>(mut input: impl BufRead + 'a, what: &str) -> Result<Box<dyn Read + 'a>, ImageError> {
     let first = input.fill_buf().map_err(|error| ImageError::Io { attempted: format!("read {what}"), error })?;
     if let Some((_, program)) = OTHERS.iter().find(|(magic, _)| first.starts_with(magic)) {
         return Err(ImageError::Unsuitable(format!(

@@ -1,4 +1,4 @@
-//! The entries of a layer, one after the other, from a stream of the tar format: POSIX's (pax) and GNU's extensions.
+//! The entries of a layer or another archive, one after the other, from a stream of the tar format: POSIX's (pax) and GNU's extensions.
 //!
 //! The library reads the fields of a header. The stream is read here, since nothing in it may take more memory than is bounded.
 
@@ -12,35 +12,46 @@ const BLOCK: u64 = 512;
 
 /// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// A file with contents.
     File,
+    /// Another name of a file.
     HardLink,
+    /// A symbolic link.
     Symlink,
+    /// A folder.
     Folder,
+    /// A named pipe.
     Fifo,
+    /// A device.
     Device,
 }
 
 /// An entry of a layer, as it is written there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) path: Vec<u8>,
-    pub(crate) kind: Kind,
+pub struct Entry {
+    /// Its name, which may have any bytes.
+    pub path: Vec<u8>,
+    /// What it is.
+    pub kind: Kind,
     /// What a link leads to.
-    pub(crate) link: Vec<u8>,
+    pub link: Vec<u8>,
     /// The bytes that follow.
-    pub(crate) size: u64,
-    pub(crate) mode: u32,
-    pub(crate) owner: u64,
-    pub(crate) group: u64,
+    pub size: u64,
+    /// Its permissions.
+    pub mode: u32,
+    /// The number of its owner.
+    pub owner: u64,
+    /// The number of its group.
+    pub group: u64,
     /// Seconds since 1970, and nanoseconds.
-    pub(crate) modified: (i64, u32),
+    pub modified: (i64, u32),
     /// Extended attributes by name.
-    pub(crate) attributes: Vec<(Vec<u8>, Vec<u8>)>,
+    pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// Reads entries. After [`Entries::next`] it reads as the contents of that entry.
-pub(crate) struct Entries<R> {
+pub struct Entries<R> {
     what: String,
     input: R,
     /// What is left of the contents, and of what fills their last block.
@@ -65,13 +76,17 @@ struct Extension {
 }
 
 impl<R: Read> Entries<R> {
-    /// `what` names the layer in errors.
-    pub(crate) fn new(input: R, what: &str) -> Self {
+    /// `what` names the archive in errors.
+    pub fn new(input: R, what: &str) -> Self {
         Self { what: what.to_owned(), input, left: 0, filling: 0, seen: 0, global: Extension::default() }
     }
 
     /// The next entry; what was not read of the last one is passed. None at the end of the archive.
-    pub(crate) fn next(&mut self) -> Result<Option<Entry>, ImageError> {
+    ///
+    /// # Errors
+    /// If the archive is damaged, or has what no layer has.
+    #[allow(clippy::should_implement_trait, reason = "it lends itself to be read")]
+    pub fn next(&mut self) -> Result<Option<Entry>, ImageError> {
         self.pass()?;
         let mut extension = self.global.clone();
         loop {
@@ -219,7 +234,7 @@ impl<R: Read> Read for Entries<R> {
         }
         let count = self.input.read(&mut buffer[..most])?;
         if count == 0 {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the layer ends within a file"));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it ends within a file"));
         }
         self.left -= count as u64;
         Ok(count)

@@ -205,8 +205,8 @@ impl<'a> Applier<'a> {
         }
         self.bytes = bytes;
         if self.free < entry.size {
-            let found = fstatvfs(folder).attempted(|| "ask for room on the file system")?;
-            self.free = found.f_bavail.saturating_mul(found.f_frsize).saturating_sub(self.limits.reserve);
+            let free = free_in(folder).attempted(|| "ask for room on the file system")?;
+            self.free = free.saturating_sub(self.limits.reserve);
         }
         self.free = self
             .free
@@ -306,6 +306,19 @@ impl<'a> Applier<'a> {
         let is_of_another = (entry.owner, entry.group) != (0, 0);
         self.left.owners += u64::from(is_of_another && !self.owners);
     }
+}
+
+/// How many bytes an ordinary user may still write on the file system of this folder.
+///
+/// # Errors
+/// What the kernel says.
+pub fn free_bytes(folder: &Path) -> std::io::Result<u64> {
+    Ok(free_in(File::open(folder)?.as_fd())?)
+}
+
+fn free_in(folder: BorrowedFd<'_>) -> Result<u64, Errno> {
+    let found = fstatvfs(folder)?;
+    Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 /// Permissions. Without owners a program would get the rights of the wrong user by the bits that lend those of its owner.

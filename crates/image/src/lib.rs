@@ -32,11 +32,14 @@ mod tree;
 #[cfg(test)]
 mod testing;
 
+pub use compression::unpack as unpack_stream;
 pub use config::Config;
 pub use digest::{Digest, Hashing};
 pub use download::Download;
+pub use entries::{Entries, Entry, Kind as EntryKind};
 pub use error::ImageError;
 pub use import::Progress;
+pub use layer::free_bytes;
 pub use left::Left;
 pub use limits::{LONGEST_DOCUMENT, Limits};
 use netloom_lab::{ImageName as Name, ImageSource as Source};

@@ -18,7 +18,7 @@ pub enum ExitCode {
     Machine = 4,
     /// The run came to its end, but the network was not as described.
     NotAsDescribed = 5,
-    /// The results could not be written.
+    /// The results could not be written, or a bundle of them is damaged.
     Results = 6,
     /// The lab is up already, or there is no such lab, node or link.
     NoSuchLab = 7,
@@ -65,7 +65,7 @@ impl ExitCode {
             Self::LabFile => "the lab file is wrong",
             Self::Machine => "this machine cannot do it: it refuses namespaces, or a program is missing",
             Self::NotAsDescribed => "the network was not as described: see the verdict",
-            Self::Results => "the results could not be written",
+            Self::Results => "the results could not be written, or a bundle of them is damaged",
             Self::NoSuchLab => "the lab is up already, or there is no such lab, node or link",
             Self::Died => "the lab died: one of its processes was killed, or an internal error ended it",
             Self::WallLimit => "the run took longer than --wall-limit allows; its results are kept",

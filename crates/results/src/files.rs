@@ -3,19 +3,19 @@
 
 use crate::Folder;
 use netloom_judge::RunError;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// A file that the lab file names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedFile {
     /// As the lab file names it.
-    name: PathBuf,
+    pub name: PathBuf,
     /// Its copy, relative to the results folder.
-    copy: PathBuf,
+    pub copy: PathBuf,
     /// Its length.
-    bytes: u64,
+    pub bytes: u64,
 }
 
 impl NamedFile {
@@ -37,16 +37,25 @@ impl NamedFile {
 impl Folder {
     /// Copies `files` and the text of `lab_file`, which names them.
     pub fn keep(&self, lab_file: &Path, lab_text: &str, files: &[NamedFile]) -> Result<(), RunError> {
-        let Some(lab_name) = lab_file.file_name().filter(|_| !files.is_empty()) else { return Ok(()) };
-        let home = lab_file.parent().unwrap_or(Path::new(""));
-        for file in files {
-            let path = self.path().join(&file.copy);
-            let folder = path.parent().unwrap_or(self.path());
-            fs::create_dir_all(folder).map_err(RunError::results(folder))?;
-            fs::copy(home.join(&file.name), &path).map_err(RunError::results(&path))?;
-        }
-        self.write(&Path::new("files").join(lab_name).to_string_lossy(), lab_text)
+        keep_files(self.path(), lab_file, lab_text, files)
     }
+}
+
+/// Copies `files` and the text of `lab_file`, which names them, into the folder `root` of a run or sweep.
+///
+/// # Errors
+/// What the kernel says.
+pub fn keep_files(root: &Path, lab_file: &Path, lab_text: &str, files: &[NamedFile]) -> Result<(), RunError> {
+    let Some(lab_name) = lab_file.file_name().filter(|_| !files.is_empty()) else { return Ok(()) };
+    let home = lab_file.parent().unwrap_or(Path::new(""));
+    for file in files {
+        let path = root.join(&file.copy);
+        let folder = path.parent().unwrap_or(root);
+        fs::create_dir_all(folder).map_err(RunError::results(folder))?;
+        fs::copy(home.join(&file.name), &path).map_err(RunError::results(&path))?;
+    }
+    let path = root.join("files").join(lab_name);
+    fs::write(&path, lab_text).map_err(RunError::results(&path))
 }
 
 /// Where below `files` the copy of `name` stands. A number tells files from elsewhere apart.

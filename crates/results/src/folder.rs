@@ -100,7 +100,7 @@ impl Folder {
 }
 
 /// Whether a run that still goes on writes to this folder.
-pub(super) fn is_locked(path: &Path) -> bool {
+pub fn is_going_on(path: &Path) -> bool {
     let locked = File::open(path).map(|folder| folder.try_lock_shared());
     matches!(locked, Ok(Err(TryLockError::WouldBlock)))
 }

@@ -33,13 +33,14 @@ mod tcp;
 
 pub use attempts::put_side_by_side;
 pub use events::{EventLog, LoggedEvent};
-pub use files::NamedFile;
-pub use folder::Folder;
+pub use files::{NamedFile, keep_files};
+pub use folder::{Folder, is_going_on};
 pub use follow::{Follow, Piece, Unfinished};
 pub use logs::{COMMANDS, LogLine, Logs, Stream};
 pub use mahimahi::{MahimahiLog, MahimahiLogs};
 pub use nodes::NodeTable;
-pub use provenance::{ImageOrigin, NodeKernel, Origin, Provenance, QemuOrigin};
+pub use provenance::{ImageOrigin, NodeKernel, Origin, ProgramOrigin, Provenance, QemuOrigin};
+pub use regular::read as read_document;
 pub use sampler::{Busiest, INTERVAL, SampleSettings, Sampler, interval_within};
 pub use shelf::{PruneRequest, Results, ResultsState, list_results, prune_results};
 pub use tables::write_pipe_table;

@@ -34,6 +34,8 @@ pub struct Origin {
     pub qemu: Option<QemuOrigin>,
     /// The container images of nodes, by the nodes' names.
     pub images: BTreeMap<String, ImageOrigin>,
+    /// The programs of this machine that nodes run.
+    pub programs: Vec<ProgramOrigin>,
     /// How the engine waits.
     pub precision: &'static str,
     /// How many threads the engine has; none in virtual time.
@@ -71,6 +73,8 @@ pub struct Provenance {
     qemu: Option<QemuOrigin>,
     /// By the nodes' names.
     images: BTreeMap<String, ImageOrigin>,
+    /// By name. What shells and programs start themselves is not known before.
+    programs: Vec<ProgramOrigin>,
     precision: &'static str,
     /// How many threads the engine has; null in virtual time.
     shards: Option<usize>,
@@ -102,6 +106,8 @@ pub struct NodeKernel {
     pub config_hash: Option<String>,
     /// The day on which it was built, UTC; null if it does not say.
     pub built: Option<String>,
+    /// The digest of its file; null if it cannot be read.
+    pub digest: Option<String>,
 }
 
 /// The QEMU that virtual machines run on.
@@ -115,6 +121,19 @@ pub struct QemuOrigin {
     pub accelerator: &'static str,
     /// Why KVM does not do it; null if it does.
     pub without_kvm: Option<String>,
+    /// The digest of its program; null if it cannot be read.
+    pub digest: Option<String>,
+}
+
+/// A program of this machine.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct ProgramOrigin {
+    /// As the lab file names it.
+    pub name: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// The digest of that; null if it cannot be read.
+    pub digest: Option<String>,
 }
 
 /// The container image of a node.
@@ -150,6 +169,7 @@ impl Provenance {
             node_kernel: origin.node_kernel.clone(),
             qemu: origin.qemu.clone(),
             images: origin.images.clone(),
+            programs: origin.programs.clone(),
             precision: origin.precision,
             shards: origin.shards,
             command_line: origin.command_line.clone(),
@@ -191,7 +211,9 @@ mod tests {
             own_build: true,
             config_hash: Some("12ab".into()),
             built: Some("2026-11-22".into()),
+            digest: Some("sha256:0123".into()),
         };
+        let ping = ProgramOrigin { name: "ping".into(), path: "/bin/ping".into(), digest: None };
         let image = ImageOrigin { source: "debian:12".into(), id: Some("sha256:00".into()), manifest: None };
         let origin = Origin {
             mode: "run",
@@ -205,6 +227,7 @@ mod tests {
             node_kernel: Some(node_kernel),
             qemu: None,
             images: [("a".to_owned(), image)].into(),
+            programs: vec![ping],
             precision: "balanced",
             shards: Some(1),
             command_line: vec!["netloom".into(), "run".into()],
@@ -217,6 +240,10 @@ mod tests {
         assert_eq!(value["node_kernel"]["version"], "7.3.4");
         assert_eq!((&value["environment"]["TZ"], &value["inherited"]["A"]), (&"UTC0".into(), &serde_json::Value::Null));
         assert_eq!(value["images"]["a"]["id"], "sha256:00");
+        assert_eq!(
+            (&value["programs"][0]["path"], &value["node_kernel"]["digest"]),
+            (&"/bin/ping".into(), &"sha256:0123".into())
+        );
         assert_eq!(value["node_kernel"]["config_hash"], "12ab");
         assert_eq!(value["node_kernel"]["built"], "2026-11-22");
         assert_eq!(value["started_utc"], "1970-01-01T00:00:00.000Z");

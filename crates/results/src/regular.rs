@@ -23,11 +23,11 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// The bytes of a regular file.
+/// The bytes of a regular file of a results folder.
 ///
 /// # Errors
-/// As for [`open`], or that it is longer than any such file of ours.
-pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+/// The kernel's refusal, or that it is something else, or longer than any such file of ours.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LONGEST {

@@ -3,7 +3,7 @@
 //! Symbolic links are not followed, except for the folder that the user names. What does not look like the folder of a
 //! run is not shown, and never removed.
 
-use crate::folder::is_locked;
+use crate::folder::is_going_on;
 use crate::regular;
 use netloom_judge::RunError;
 use serde::{Deserialize, Serialize};
@@ -183,7 +183,7 @@ fn results(lab: &str, run: &DirEntry, latest: bool) -> Option<Results> {
     provenance.lab.filter(|named| named == lab)?;
     let report = about(&folder.join("report.json"));
     let state = match &report {
-        _ if is_locked(&folder) => ResultsState::GoingOn,
+        _ if is_going_on(&folder) => ResultsState::GoingOn,
         Some(_) => ResultsState::Over,
         None => ResultsState::CutOff,
     };

@@ -4,7 +4,7 @@ use crate::environment;
 use netloom_host::facts::Facts;
 use netloom_host::lab::Subordinate;
 use netloom_host::processors;
-use netloom_host::programs::{exists, is_executable};
+use netloom_host::programs::{exists, find, is_executable};
 use netloom_host::users::User;
 use netloom_judge::{MissingProgram, RunError};
 use netloom_lab::{Action, Daemon, FilePlan, NodeKey, NodePlan, PinPlan, Plan, Program, Stack};
@@ -25,12 +25,7 @@ pub fn missing_programs(plan: &Plan, lab_file: &Path) -> Vec<MissingProgram> {
         let path = path_of(plan, program);
         !exists(&program.name, &path) && !program.others.iter().any(|other| exists(other, &path))
     };
-    // What a virtual machine has, nobody knows before it runs; what is in an image is looked for there.
-    let is_here = |program: &Program| {
-        let node = &plan.nodes[program.node];
-        node.stack != Stack::Vm && node.image.is_none() && node.container.is_none()
-    };
-    let absent = plan.programs().into_iter().filter(|program| is_here(program) && is_absent(program));
+    let absent = plan.programs().into_iter().filter(|program| is_here(plan, program) && is_absent(program));
     let missing = |Program { line, name, key, .. }: Program| {
         let package = key.and_then(|_| package(&name));
         MissingProgram {
@@ -45,6 +40,22 @@ pub fn missing_programs(plan: &Plan, lab_file: &Path) -> Vec<MissingProgram> {
     // Of the programs that follow from keys of nodes, one of each package says it all.
     let mut seen = BTreeSet::new();
     absent.map(missing).filter(|one| one.package.is_none() || seen.insert(one.package)).collect()
+}
+
+/// The programs of this machine that nodes run, as the lab file names them, and where they are found.
+pub(crate) fn programs_here(plan: &Plan) -> impl Iterator<Item = (String, PathBuf)> {
+    plan.programs().into_iter().filter(|program| is_here(plan, program)).filter_map(|program| {
+        let path = path_of(plan, &program);
+        let mut names = std::iter::once(program.name.as_str()).chain(program.others.iter().copied());
+        names.find_map(|name| Some((name.to_owned(), find(name, &path)?)))
+    })
+}
+
+/// Whether it is a program of this machine: what a virtual machine has, nobody knows before it runs; what is in an image is
+/// looked for there.
+fn is_here(plan: &Plan, program: &Program) -> bool {
+    let node = &plan.nodes[program.node];
+    node.stack != Stack::Vm && node.image.is_none() && node.container.is_none()
 }
 
 /// The package of Debian and Ubuntu that has a program which follows from a key of a node.

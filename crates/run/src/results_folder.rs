@@ -2,13 +2,17 @@
 
 use crate::RunRequest;
 use crate::environment::{CONSTANT, inherited};
+use crate::preflight::programs_here;
 use crate::shards::Sharing;
 use netloom_guest::kernel::Kernel;
+use netloom_image::Hashing;
 use netloom_judge::RunError;
-use netloom_lab::Clock;
-use netloom_results::{Folder, ImageOrigin, NamedFile, NodeKernel, Origin, Provenance, QemuOrigin};
+use netloom_lab::{Clock, Plan};
+use netloom_results::{Folder, ImageOrigin, NamedFile, NodeKernel, Origin, ProgramOrigin, Provenance, QemuOrigin};
 use netloom_vm::{Acceleration, Qemu};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -37,6 +41,7 @@ pub(crate) fn results_folder(
         node_kernel: kernel.map(node_kernel),
         qemu: qemu.map(qemu_origin),
         images,
+        programs: programs(plan),
         precision: plan.precision.name(),
         shards: (clock != Clock::Virtual).then(|| Sharing::here(plan).count()),
         command_line: command_line.clone(),
@@ -60,12 +65,28 @@ fn qemu_origin(qemu: &Qemu) -> QemuOrigin {
         version: qemu.version.clone(),
         accelerator: qemu.acceleration.name(),
         without_kvm: why,
+        digest: digest_of(&qemu.program),
     }
 }
 
 fn node_kernel(kernel: Kernel) -> NodeKernel {
     let Kernel { path, version, own_build, config_hash, day, .. } = kernel;
-    NodeKernel { path, version, own_build, config_hash, built: day.map(|day| day.to_string()) }
+    let digest = digest_of(&path);
+    NodeKernel { path, version, own_build, config_hash, built: day.map(|day| day.to_string()), digest }
+}
+
+/// The programs of this machine that nodes run, as far as the lab file says which.
+fn programs(plan: &Plan) -> Vec<ProgramOrigin> {
+    let found: BTreeSet<(String, PathBuf)> = programs_here(plan).collect();
+    let origin = |(name, path): (String, PathBuf)| ProgramOrigin { name, digest: digest_of(&path), path };
+    found.into_iter().map(origin).collect()
+}
+
+/// None if it cannot be read.
+fn digest_of(path: &Path) -> Option<String> {
+    let mut file = Hashing::new(File::open(path).ok()?);
+    io::copy(&mut file, &mut io::sink()).ok()?;
+    Some(file.finish().0.to_string())
 }
 
 pub(crate) fn absolute(path: &Path) -> PathBuf {

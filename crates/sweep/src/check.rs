@@ -68,6 +68,11 @@ pub fn check(sweep: &Sweep, path: &Path) -> Result<Checked, SweepError> {
     Ok(Checked { needs, clocks, lab, files, points: hex(&hash.finalize()), expectations })
 }
 
+/// Whether none of the runs takes more than one processor.
+pub fn needs_one_processor(checked: &Checked) -> bool {
+    checked.needs.iter().all(|need| *need == 1)
+}
+
 /// The processors that a run takes; 0: all of them.
 fn need(plan: &Plan, settings: SweepSettings) -> u32 {
     match settings.processors {

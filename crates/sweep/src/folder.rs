@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! FOLDER/lab.yaml               the lab file as it was given
+//! FOLDER/files/                 copies of the files that it names, if there are any
 //! FOLDER/origin.json            which sweep this is; written last of what is there before the first run
 //! FOLDER/runs/LAB-0001/lab.yaml the lab file as it is played
 //! FOLDER/runs/LAB-0001/run.json what is kept of the run, written in one go when it has ended
@@ -9,7 +10,9 @@
 //! ```
 
 use crate::{Checked, RunRecord, SweepError};
+use netloom_judge::RunError;
 use netloom_lab::{Clock, Sweep};
+use netloom_results::{NamedFile, keep_files};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -40,6 +43,9 @@ struct Origin {
     /// The SHA-256 of what is played.
     played: String,
     files: BTreeMap<PathBuf, String>,
+    /// Where their copies are.
+    #[serde(default)]
+    copies: Vec<NamedFile>,
 }
 
 impl SweepFolder {
@@ -81,14 +87,27 @@ impl SweepFolder {
             clock: clock.map_or_else(|| "of the lab file".into(), |clock| format!("{clock:?}")),
             played: checked.points.clone(),
             files: checked.files.clone(),
+            copies: Vec::new(),
         };
         if has_sweep {
             folder.compare(&origin, sweep)?;
         } else {
             folder.write("lab.yaml", text.as_bytes())?;
-            folder.write_json(&folder.path.join("origin.json"), &origin)?;
+            let copies = folder.keep_lab(lab_file, text, checked)?;
+            folder.write_json(&folder.path.join("origin.json"), &Origin { copies, ..origin })?;
         }
         Ok(folder)
+    }
+
+    /// Copies the files that the lab file names, and the lab file beside them.
+    fn keep_lab(&self, lab_file: &Path, text: &str, checked: &Checked) -> Result<Vec<NamedFile>, SweepError> {
+        let names: Vec<PathBuf> = checked.files.keys().cloned().collect();
+        let files = NamedFile::find(lab_file.parent().unwrap_or(Path::new("")), &names);
+        let kept = files.and_then(|files| keep_files(&self.path, lab_file, text, &files).map(|()| files));
+        kept.map_err(|error| match error {
+            RunError::Results { path, source } => SweepError::File { path, source },
+            other => SweepError::Machine(other.to_string()),
+        })
     }
 
     /// Where it is.
@@ -158,7 +177,11 @@ impl SweepFolder {
             file.get_ref().sync_data()?;
             fs::rename(&fresh, path)
         };
-        written().map_err(SweepError::file(path))
+        written().map_err(|error| {
+            // On a full disk, what is there of it takes the room that others need.
+            let _ = fs::remove_file(&fresh);
+            SweepError::file(path)(error)
+        })
     }
 
     /// Writes a file of this folder.
@@ -205,7 +228,7 @@ impl SweepFolder {
 
 /// Whether a sweep was killed in this folder before it had begun.
 fn is_unfinished(path: &Path) -> bool {
-    let known = ["runs", "lock", "lab.yaml", "lab.new", "origin.new"];
+    let known = ["runs", "files", "lock", "lab.yaml", "lab.new", "origin.new"];
     fs::read_dir(path)
         .is_ok_and(|mut all| all.all(|one| one.is_ok_and(|one| known.iter().any(|name| one.file_name() == *name))))
 }

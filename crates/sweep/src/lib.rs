@@ -19,7 +19,7 @@ mod record;
 mod slots;
 mod tables;
 
-pub use check::{Checked, check};
+pub use check::{Checked, check, needs_one_processor};
 pub use error::SweepError;
 pub use expectations::{RunsRow, RunsValue};
 pub use folder::SweepFolder;

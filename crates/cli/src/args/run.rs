@@ -58,7 +58,7 @@ pub(crate) struct RunArgs {
     pub(crate) part: SweepPart,
 }
 
-/// Of a run that is part of a sweep, which starts it.
+/// Of a run that is part of a sweep or a job of the queue, which starts it.
 #[derive(Debug, Args)]
 pub(crate) struct SweepPart {
     /// The process with which the run ends

@@ -2,7 +2,7 @@
 
 use super::ci::Ci;
 use super::convert::lab_path;
-use super::run::{clock, wall_limit};
+use super::run::{SweepPart, clock, wall_limit};
 use clap::Args;
 use netloom_lab::Clock;
 use std::num::NonZeroUsize;
@@ -64,4 +64,9 @@ pub(crate) struct SweepArgs {
     /// Print the table, but no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// Where the text of the lab file is, as it was when it was queued
+    #[arg(long, value_name = "PATH", hide = true)]
+    pub(crate) as_played: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) part: SweepPart,
 }

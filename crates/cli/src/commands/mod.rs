@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod bundle;
 mod capture;
 mod check;
 mod ci;
@@ -21,6 +22,8 @@ mod mm;
 mod mm_link;
 mod packets;
 mod ps;
+mod queue;
+mod rerun;
 mod results;
 mod run;
 mod set;
@@ -106,6 +109,9 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Packets(args) => packets::packets(&args),
         Command::Journal(args) => journal::journal(&args),
         Command::Results(args) => results::results(&args),
+        Command::Bundle(args) => bundle::bundle(&args),
+        Command::Rerun(args) => rerun::rerun(&args),
+        Command::Queue { command } => queue::queue(&command),
         Command::Down(args) => down::down(&args),
         Command::Image { command } => image::image(&command),
         Command::Kernel { command } => kernel::kernel(&command),

@@ -7,6 +7,7 @@ mod watch;
 use super::{Failure, Outcome, ci, lab_file, print};
 use crate::args::SweepArgs;
 use crate::talk;
+use netloom_host::signals;
 use netloom_judge::{ExitCode, quantity};
 use netloom_lab::{Run, Sweep};
 use netloom_sweep::{Checked, How, PlayOutcome, SweepError, SweepFolder, Tables, check, play, write_tables};
@@ -15,7 +16,7 @@ use std::io::{BufRead, IsTerminal, stderr, stdin};
 use std::path::{Path, PathBuf};
 
 /// More runs than these are not begun without a question.
-const UNASKED: u64 = 1_000;
+pub(super) const UNASKED: u64 = 1_000;
 
 impl From<SweepError> for Failure {
     fn from(error: SweepError) -> Self {
@@ -27,7 +28,11 @@ impl From<SweepError> for Failure {
 }
 
 pub(super) fn sweep(args: &SweepArgs) -> Outcome {
-    let text = netloom_lab::read(&args.file).map_err(|error| Failure::new(ExitCode::LabFile, error))?;
+    if let Some(parent) = args.part.parent {
+        signals::end_with(parent).map_err(|why| Failure::new(ExitCode::Machine, why))?;
+    }
+    let text = netloom_lab::read(args.as_played.as_deref().unwrap_or(&args.file))
+        .map_err(|error| Failure::new(ExitCode::LabFile, error))?;
     let sweep = Sweep::read(&text, &args.file.to_string_lossy()).map_err(|found| lab_file::refused(&found))?;
     let sweep = sweep.with_clock(args.clock);
     let checked = check(&sweep, &args.file)?;
@@ -41,10 +46,16 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
     let resume = args.resume || args.retry;
     let folder = SweepFolder::open(&path, (&sweep, &text, &args.file), &checked, args.clock, resume)?;
     let ended = run(args, &sweep, &checked, &folder);
-    // What there is can be tabulated however the sweep came to its end.
-    let tables = write_tables(&sweep, &folder, &checked.expectations)?;
+    // What there is can be tabulated however the sweep came to its end, unless the disk is full.
+    let tables = write_tables(&sweep, &folder, &checked.expectations).map_err(Failure::from);
+    let incomplete = |why: &str| no_room(args, &folder, why);
+    let (how, tables) = match (ended, tables) {
+        (Err(failure), _) if failure.code == ExitCode::Results => return Err(incomplete(&failure.message)),
+        (Ok(PlayOutcome::NoRoom(why)), Err(_)) => return Err(incomplete(&why)),
+        (ended, tables) => (ended, tables?),
+    };
     let told = ci::tell(&args.ci, || suites::suites(&sweep, &folder, &table::rows(&tables)), &args.file);
-    let how = ended?;
+    let how = how?;
     show(args, &folder, &tables)?;
     told?;
     Ok(conclude(args, &how, &folder, &tables)?.number())
@@ -153,16 +164,23 @@ fn show(args: &SweepArgs, folder: &SweepFolder, tables: &Tables) -> Result<(), F
     Ok(())
 }
 
+fn go_on(args: &SweepArgs, folder: &SweepFolder) -> String {
+    format!("netloom sweep {} -o {}", args.file.display(), folder.path().display())
+}
+
+fn no_room(args: &SweepArgs, folder: &SweepFolder, why: &str) -> Failure {
+    let message = format!(
+        "results could not be written, so the sweep is not complete: {why}\nwhen there is room: {} --resume",
+        go_on(args, folder)
+    );
+    Failure::new(ExitCode::Results, message)
+}
+
 /// The exit code, which is that of the worst run.
 fn conclude(args: &SweepArgs, how: &PlayOutcome, folder: &SweepFolder, tables: &Tables) -> Result<ExitCode, Failure> {
-    let go_on = format!("netloom sweep {} -o {}", args.file.display(), folder.path().display());
+    let go_on = go_on(args, folder);
     match how {
-        PlayOutcome::NoRoom(why) => {
-            let message = format!(
-                "results could not be written, so the sweep is not complete: {why}\nwhen there is room: {go_on} --resume"
-            );
-            return Err(Failure::new(ExitCode::Results, message));
-        }
+        PlayOutcome::NoRoom(why) => return Err(no_room(args, folder, why)),
         PlayOutcome::Interrupted => {
             talk::say(&format!(
                 "interrupted, with {} of {} runs left; to go on: {go_on} --resume",

@@ -78,7 +78,7 @@ fn what_a_global_header_says_holds_for_all() {
 fn damage_is_found() {
     let good = Layer::default().file("a", &"x".repeat(1000)).end();
     assert!(why(&good[..300]).ends_with("it ends within a header"));
-    assert!(why(&good[..700]).ends_with("the layer ends within a file"));
+    assert!(why(&good[..700]).ends_with("it ends within a file"));
     let mut bad = good.clone();
     bad[0] = b'b';
     assert_eq!(why(&bad), "layer (at its header 1) is damaged: the sum of a header is wrong");

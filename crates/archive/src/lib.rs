@@ -1,0 +1,28 @@
+//! Bundles: the results of a run or a sweep as one file, which is packed, looked into, checked and unpacked here. It must not
+//! play anything, nor believe what a bundle says of itself: a bundle may be a stranger's.
+//!
+//! A bundle is a tar archive, packed with zstd. Its first file is the [`Manifest`], with the digests of all others, in the order
+//! in which they follow. The same files give the same bytes: owners, times and permissions are the same in every bundle.
+
+#![forbid(unsafe_code)]
+
+mod compare;
+mod error;
+mod frames;
+mod gather;
+mod manifest;
+mod pack;
+mod read;
+mod rerun;
+mod unpack;
+
+#[cfg(test)]
+mod tests;
+
+pub use compare::{Change, Comparison, Figure, FileDifference, How, compare};
+pub use error::ArchiveError;
+pub use manifest::{FileEntry, Kind, LeftOut, Manifest};
+pub use pack::{Packed, file_name, pack};
+pub use read::{list, verify};
+pub use rerun::{Ready, Then};
+pub use unpack::{Unpacked, unpack};
