@@ -286,10 +286,10 @@ mod tests {
         assert_eq!(read.read().unwrap(), Some(Finding::Owner { number: 3, process: 300 }));
         assert_eq!(read.read().unwrap(), Some(Finding::LeftOut(200)));
         assert_eq!(read.read().unwrap(), Some(Finding::Full));
-        let Some(Finding::System(sample)) = read.read().unwrap() else { panic!("no sample of the node") };
+        let Some(Finding::System(system)) = read.read().unwrap() else { panic!("no sample of the node") };
         let mut text = String::new();
-        sample.write(&mut text);
-        assert_eq!((sample.time_ns, text.as_str()), (1 << 40, "300,0,2,0,0,0,,,0"));
+        system.write(&mut text);
+        assert_eq!((system.time_ns, text.as_str()), (1 << 40, "300,0,2,0,0,0,,,0"));
         assert_eq!(text.split(',').count(), super::super::system_columns().split(',').count());
         assert_eq!(read.read().unwrap(), Some(Finding::SystemFull));
         assert_eq!(read.read().unwrap(), None);
