@@ -12,7 +12,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build demo test test-fast fmt fmt-check tidy lint doc unit manual deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean
+.PHONY: help deps kernel build demo test test-fast fmt fmt-check tidy lint doc unit manual deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-check
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +30,7 @@ build: ## build target/release/netloom
 demo: deps build ## build and run examples/dumbbell.yaml: two pairs of hosts across a bottleneck, judged
 	$(NETLOOM) run examples/dumbbell.yaml
 
-test: fmt-check tidy lint doc unit manual deny ## check and test everything
+test: fmt-check tidy lint doc unit manual web-check deny ## check and test everything
 	@echo "make test: everything passed"
 
 test-fast: fmt-check tidy lint ## what needs no namespaces: format, lints, unit and golden tests; under three minutes
@@ -62,6 +62,14 @@ unit: ## all tests of all crates, with the totals; those that need namespaces in
 manual: ## do the manual and the examples agree with the program?
 	$(CARGO) build --workspace --bins --tests --locked
 	scripts/check-manual
+
+web: ## make the script and style of report.html from web/, to be committed; needs Node
+	scripts/make-web
+
+web-check: ## are they what web/ gives, and does the page work in a browser?
+	scripts/install-deps
+	$(CARGO) build --workspace --bins --tests --locked
+	scripts/check-web
 
 deny: ## licences, sources and duplicates among the dependencies
 	"$$(scripts/install-cargo-deny)" deny --locked check licenses bans sources

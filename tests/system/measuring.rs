@@ -55,7 +55,8 @@ fn check(bed: &Bed, algorithm: &str) {
     assert_eq!(report["tcp"]["rows"], all.len());
     let picture = fs::read_to_string(folder.join(format!("plots/tcp/client-{most}.svg"))).unwrap();
     assert!(picture.contains("congestion window") && picture.contains(algorithm), "{picture}");
-    assert!(fs::read_to_string(folder.join("plots/index.html")).unwrap().contains(&format!("tcp/client-{most}.svg")));
+    let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    assert!(page.contains(&format!("{{\"node\":\"client\",\"connection\":{most},")), "the page has the connection");
 }
 
 #[test]

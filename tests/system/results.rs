@@ -27,6 +27,11 @@ fn a_run_without_plots_has_all_other_results() {
     assert!(!bed.latest("drawn").join("plots").exists());
     assert!(bed.json("drawn", "report.json")["plots"].is_null());
     assert!(bed.latest("drawn").join("summary.txt").exists());
+    assert!(bed.latest("drawn").join("report.html").exists());
+    let run = bed.netloom(&["run", "drawn.yaml", "--no-report"]);
+    assert!(!run.stdout.contains("report: "), "{run:#?}");
+    assert!(!bed.latest("drawn").join("report.html").exists());
+    assert!(bed.json("drawn", "report.json")["page"].is_null());
 }
 
 #[test]
@@ -36,9 +41,11 @@ fn a_run_is_drawn_and_listed() {
         bed.write("drawn.yaml", LAB);
         let run = bed.netloom(&["run", "drawn.yaml"]);
         let folder = bed.latest("drawn");
-        let page = fs::read_to_string(folder.join("plots/index.html")).unwrap();
-        assert!(run.stdout.contains("plots/index.html"), "{run:#?}");
-        assert!(page.contains("verdict: ") && page.contains("src=\"l-forward.svg\""), "{page}");
+        let page = fs::read_to_string(folder.join("report.html")).unwrap();
+        assert!(run.stdout.contains("report.html"), "{run:#?}");
+        for words in ["verdict: ", "\"lab\":\"drawn\"", "rate: 5 Mbit/s", "data-link=\\\"l\\\"", "64 bytes from"] {
+            assert!(page.contains(words), "{words}");
+        }
         let report = bed.json("drawn", "report.json");
         let pictures = report["plots"]["pictures"].as_array().unwrap();
         assert!(
@@ -54,6 +61,10 @@ fn a_run_is_drawn_and_listed() {
         let drawn = bed.netloom(&["results", "plot", "results/drawn/latest", "l"]).expect_code(0);
         assert!(drawn.stdout.contains("drawn: 2 pipes"), "{drawn:#?}");
         assert_eq!(fs::read_to_string(folder.join("plots/l-forward.svg")).unwrap(), svg);
+        fs::remove_file(folder.join("report.html")).unwrap();
+        let again = bed.netloom(&["report", "results/drawn/latest"]).expect_code(0);
+        assert!(again.stdout.starts_with("report: results/drawn/latest/report.html"), "{again:#?}");
+        assert_eq!(fs::read_to_string(folder.join("report.html")).unwrap(), page);
         let results = listed(&bed);
         assert_eq!(results[0]["lab"], "drawn");
         assert_eq!((&results[0]["clock"], &results[0]["state"]), (&"real".into(), &"over".into()));

@@ -15,6 +15,7 @@ mod lab;
 mod link;
 pub(crate) mod mm;
 mod queue;
+mod report;
 mod rerun;
 mod results;
 mod run;
@@ -37,6 +38,7 @@ pub(crate) use lab::{
 pub(crate) use link::{LinkArgs, LinkCommand, LinkShellArgs, PlotArgs};
 pub(crate) use mm::{MmArgs, MmCommand, Way};
 pub(crate) use queue::{QueueAddArgs, QueueCancelArgs, QueueCommand, QueueListArgs, QueueLogArgs, QueueWaitArgs};
+pub(crate) use report::ReportArgs;
 pub(crate) use rerun::RerunArgs;
 pub(crate) use results::{PruneArgs, ResultsArgs, ResultsCommand, ResultsPlotArgs};
 pub(crate) use run::{CheckArgs, Overrides, PrecisionArg, RunArgs, SimArgs};
@@ -129,6 +131,8 @@ pub(crate) enum Command {
     Packets(PacketsArgs),
     /// Show what happened to each packet of a run that kept a journal
     Journal(JournalArgs),
+    /// Make report.html of a run or a sweep again, or compare several
+    Report(ReportArgs),
     /// List, plot or remove the results of runs
     Results(ResultsArgs),
     /// Pack the results of a run or a sweep into one file, look into such a file, check it, unpack it

@@ -11,7 +11,11 @@ use netloom_judge::{Report, RunError};
 pub fn put_side_by_side(earlier: &[Report], last: &mut Report) -> Result<(), RunError> {
     last.attempts = side_by_side(earlier, last);
     let folder = Folder::existing(last.results.clone())?;
-    folder.write_report(last)
+    folder.write_report(last)?;
+    if last.page.is_some() {
+        crate::page::write(folder.path())?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -80,6 +80,13 @@ impl Folder {
             .map_err(RunError::results(&path))
     }
 
+    /// Writes a value as one line of JSON, for programs.
+    pub fn write_compact<T: Serialize>(&self, name: &str, value: &T) -> Result<(), RunError> {
+        let mut text = serde_json::to_vec(value).map_err(io::Error::from).map_err(RunError::results(&self.path))?;
+        text.push(b'\n');
+        self.write(name, text)
+    }
+
     /// Creates a file that is written piece by piece.
     pub fn file(&self, name: &str) -> Result<File, RunError> {
         let path = self.path.join(name);

@@ -44,6 +44,8 @@ pub(crate) struct Job {
     pub(crate) folder: Folder,
     /// Whether plots are drawn at the end.
     pub(crate) plots: bool,
+    /// Whether a page shows the run at the end.
+    pub(crate) page: bool,
     /// What nodes see as `/etc/hosts`.
     pub(crate) hosts_file: PathBuf,
     /// Where the control socket is to be.

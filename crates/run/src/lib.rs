@@ -11,6 +11,7 @@ mod assemble;
 mod bridges;
 mod commands;
 mod containers;
+mod delays;
 mod diversion;
 mod driver;
 mod environment;

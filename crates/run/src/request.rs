@@ -22,6 +22,8 @@ pub struct RunRequest {
     pub command_line: Vec<String>,
     /// Whether plots are drawn at the end.
     pub plots: bool,
+    /// Whether a page shows the run at the end: `report.html`.
+    pub page: bool,
     /// After how much wall time the run is to end, however far it is.
     pub wall_limit: Option<Duration>,
     /// The kernel for kernel nodes, if not the one that would be found.

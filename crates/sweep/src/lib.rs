@@ -14,6 +14,7 @@ mod error;
 mod expectations;
 mod folder;
 mod moments;
+pub mod page;
 mod play;
 mod record;
 mod slots;

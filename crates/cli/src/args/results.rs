@@ -52,7 +52,7 @@ pub(crate) enum ResultsCommand {
   netloom results plot results/large/latest --most 100
 
 A run itself draws the 16 pipes that carried most. This draws them again, or others, into the folder plots of the
-results; plots/index.html shows them.")]
+results.")]
 pub(crate) struct ResultsPlotArgs {
     /// The folder of a run or simulation
     pub(crate) folder: PathBuf,

@@ -40,9 +40,12 @@ pub(crate) struct RunArgs {
     /// End the run after this much wall time, keep its results, and exit with code 124
     #[arg(long, value_name = "TIME", value_parser = wall_limit)]
     pub(crate) wall_limit: Option<Duration>,
-    /// Draw no plots
+    /// Draw no pictures into plots/
     #[arg(long)]
     pub(crate) no_plots: bool,
+    /// Write no report.html
+    #[arg(long)]
+    pub(crate) no_report: bool,
     /// Show what commands and services write, on standard error
     #[arg(short, long)]
     pub(crate) follow: bool,
@@ -96,9 +99,12 @@ pub(crate) struct SimArgs {
     /// The folder that holds the results of all labs
     #[arg(long, visible_alias = "out", value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// Draw no plots
+    /// Draw no pictures into plots/
     #[arg(long)]
     pub(crate) no_plots: bool,
+    /// Write no report.html
+    #[arg(long)]
+    pub(crate) no_report: bool,
     /// Print the whole report as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,

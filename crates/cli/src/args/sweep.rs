@@ -53,9 +53,12 @@ pub(crate) struct SweepArgs {
     /// End each run after this much wall time; it has failed then
     #[arg(long, value_name = "TIME", value_parser = wall_limit)]
     pub(crate) wall_limit: Option<Duration>,
-    /// Draw the plots of every run
+    /// Draw the pictures of every run, and write its report.html however many runs there are
     #[arg(long)]
     pub(crate) plots: bool,
+    /// Write no report.html, neither of the sweep nor of its runs
+    #[arg(long)]
+    pub(crate) no_report: bool,
     #[command(flatten)]
     pub(crate) ci: Ci,
     /// Print sweep.json on standard output

@@ -49,7 +49,8 @@ pub(super) fn search(args: &RunArgs, most: Dilation, first: RunRequest) -> Resul
 /// One run. Its progress thread ends with it, because no thread may exist while the next lab is forked.
 pub(super) fn run_once(args: &RunArgs, request: &RunRequest) -> Result<Report, Failure> {
     let mut progress = Progress::new(args.quiet || args.json).at_pace_of(request.plan.clock).following(args.follow);
-    let request = RunRequest { plots: !args.no_plots, wall_limit: args.wall_limit, ..request.clone() };
+    let request =
+        RunRequest { plots: !args.no_plots, page: !args.no_report, wall_limit: args.wall_limit, ..request.clone() };
     let report = netloom_run::run(&request, &mut |event| progress.show(event));
     if args.follow {
         // The lab is gone, and what was asked for may take as long as it takes.

@@ -146,8 +146,8 @@ pub(super) fn request_with(
     }
     let command_line = std::env::args().collect();
     let kernel = overrides.kernel.clone();
-    let (plan, lab_file, plots, wall_limit) = (plan.into(), path.to_owned(), true, None);
-    Ok(RunRequest { plan, lab_file, lab_text, warnings, results, command_line, plots, wall_limit, kernel })
+    let (plan, lab_file, plots, page, wall_limit) = (plan.into(), path.to_owned(), true, true, None);
+    Ok(RunRequest { plan, lab_file, lab_text, warnings, results, command_line, plots, page, wall_limit, kernel })
 }
 
 /// A precision from the command line.

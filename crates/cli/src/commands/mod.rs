@@ -23,6 +23,7 @@ mod mm_link;
 mod packets;
 mod ps;
 mod queue;
+mod report;
 mod rerun;
 mod results;
 mod run;
@@ -108,6 +109,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Capture(args) => capture::capture(&args),
         Command::Packets(args) => packets::packets(&args),
         Command::Journal(args) => journal::journal(&args),
+        Command::Report(args) => report::report(&args),
         Command::Results(args) => results::results(&args),
         Command::Bundle(args) => bundle::bundle(&args),
         Command::Rerun(args) => rerun::rerun(&args),

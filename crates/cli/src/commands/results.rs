@@ -73,7 +73,7 @@ fn plot(args: &ResultsPlotArgs) -> Outcome {
         return print_json(&plots);
     }
     match plots {
-        Some(plots) => print(&format!("drawn: {}, in {}", plots.extent(), args.folder.join(&plots.page).display())),
+        Some(plots) => print(&format!("drawn: {}, in {}", plots.extent(), args.folder.join(&plots.folder).display())),
         None => print("nothing happened on these links: there is nothing to draw"),
     }
 }

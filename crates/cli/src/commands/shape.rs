@@ -64,6 +64,7 @@ fn add(args: &ShapeAddArgs) -> Outcome {
         results: args.results.clone(),
         command_line: std::env::args().collect(),
         plots: true,
+        page: true,
         wall_limit: None,
         kernel: None,
     };

@@ -55,6 +55,7 @@ fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
         results: args.results.clone(),
         command_line: std::env::args().collect(),
         plots: !args.no_plots,
+        page: !args.no_report,
         wall_limit: None,
         kernel: None,
     };

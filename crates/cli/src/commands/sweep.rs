@@ -10,13 +10,15 @@ use crate::talk;
 use netloom_host::signals;
 use netloom_judge::{ExitCode, quantity};
 use netloom_lab::{Run, Sweep};
-use netloom_sweep::{Checked, How, PlayOutcome, SweepError, SweepFolder, Tables, check, play, write_tables};
+use netloom_sweep::{Checked, How, PlayOutcome, SweepError, SweepFolder, Tables, check, page, play, write_tables};
 use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, stderr, stdin};
 use std::path::{Path, PathBuf};
 
 /// More runs than these are not begun without a question.
 pub(super) const UNASKED: u64 = 1_000;
+/// The runs of a larger sweep have no pages of their own unless they are asked for: those of ten thousand would take gigabytes.
+const MOST_PAGES: u64 = 100;
 
 impl From<SweepError> for Failure {
     fn from(error: SweepError) -> Self {
@@ -55,10 +57,14 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
         (ended, tables) => (ended, tables?),
     };
     let told = ci::tell(&args.ci, || suites::suites(&sweep, &folder, &table::rows(&tables)), &args.file);
+    let page = (!args.no_report).then(|| page::write(folder.path()));
     let how = how?;
-    show(args, &folder, &tables)?;
+    show(args, &folder, &tables, page.as_ref().and_then(|page| page.as_deref().ok()))?;
     told?;
-    Ok(conclude(args, &how, &folder, &tables)?.number())
+    let code = conclude(args, &how, &folder, &tables)?;
+    // Whatever keeps the page from being written, the rest is there and told.
+    page.transpose()?;
+    Ok(code.number())
 }
 
 /// What a single run would be warned of.
@@ -98,7 +104,7 @@ fn ask(sweep: &Sweep, args: &SweepArgs) -> Result<(), Failure> {
 fn run(args: &SweepArgs, sweep: &Sweep, checked: &Checked, folder: &SweepFolder) -> Result<PlayOutcome, Failure> {
     let program = std::env::current_exe();
     let program = program.map_err(|error| Failure::new(ExitCode::Machine, format!("finding this program: {error}")))?;
-    let options = options(args);
+    let options = options(args, sweep);
     let how = How {
         program: &program,
         lab_file: &args.file,
@@ -111,7 +117,7 @@ fn run(args: &SweepArgs, sweep: &Sweep, checked: &Checked, folder: &SweepFolder)
 }
 
 /// What goes on to each run.
-fn options(args: &SweepArgs) -> Vec<OsString> {
+fn options(args: &SweepArgs, sweep: &Sweep) -> Vec<OsString> {
     // What is worth telling is told of the whole sweep.
     let mut options: Vec<OsString> = vec!["--annotations".into(), "never".into()];
     if let Some(clock) = args.clock {
@@ -130,6 +136,10 @@ fn options(args: &SweepArgs) -> Vec<OsString> {
     }
     if !args.plots {
         options.push("--no-plots".into());
+    }
+    let is_large = sweep.points().saturating_mul(sweep.repetitions()) > MOST_PAGES;
+    if args.no_report || is_large && !args.plots {
+        options.push("--no-report".into());
     }
     options
 }
@@ -152,7 +162,7 @@ fn list(sweep: &Sweep, file: &Path, json: bool) -> Outcome {
     super::DONE
 }
 
-fn show(args: &SweepArgs, folder: &SweepFolder, tables: &Tables) -> Result<(), Failure> {
+fn show(args: &SweepArgs, folder: &SweepFolder, tables: &Tables, page: Option<&Path>) -> Result<(), Failure> {
     if args.json {
         let path: PathBuf = folder.path().join("sweep.json");
         let text = std::fs::read_to_string(&path);
@@ -161,6 +171,9 @@ fn show(args: &SweepArgs, folder: &SweepFolder, tables: &Tables) -> Result<(), F
         return Ok(());
     }
     print(table::results(tables, folder).trim_end())?;
+    if let Some(page) = page {
+        print(&format!("report: {}", page.display()))?;
+    }
     Ok(())
 }
 

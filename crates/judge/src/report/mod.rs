@@ -85,6 +85,9 @@ pub struct Report {
     /// What was sampled of pipes; none of a lab that was up, or never reached time zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<SampleReport>,
+    /// The page that shows the run, in its results folder; none if it was not wanted.
+    #[serde(default)]
+    pub page: Option<PathBuf>,
     /// What was sampled of TCP connections; none if nothing was to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpReport>,

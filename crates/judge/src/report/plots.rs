@@ -7,9 +7,9 @@ use std::path::PathBuf;
 /// Which pictures were drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plots {
-    /// The page that shows all of them, in the results folder.
-    pub page: PathBuf,
-    /// The pictures of pipes, beside it: those that carried most come first.
+    /// The folder with the pictures, in the results folder.
+    pub folder: PathBuf,
+    /// The pictures of pipes in it: those that carried most come first.
     pub pictures: Vec<String>,
     /// How many pipes carried or dropped something.
     pub busy: usize,

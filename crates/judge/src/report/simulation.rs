@@ -32,6 +32,9 @@ pub struct SimReport {
     /// What happened to each packet; none if that was not to be written down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journal: Option<JournalRow>,
+    /// The page that shows the simulation, in the results folder; none if it was not wanted.
+    #[serde(default)]
+    pub page: Option<PathBuf>,
     /// How often a packet came out of a link.
     pub handed_out_packets: u64,
 }

@@ -36,6 +36,8 @@ pub(super) struct Vertex {
 
 /// A line in the picture.
 pub(super) struct Line {
+    /// The name of its link.
+    pub(super) name: String,
     pub(super) ends: (usize, usize),
     pub(super) from: Point,
     pub(super) to: Point,
@@ -314,6 +316,7 @@ fn lines(plan: &Plan, joins: &[Join]) -> (Vec<Line>, Vec<(f64, String)>) {
             from: [0.0, 0.0],
             to: [0.0, 0.0],
             bend: if one > other { -bend } else { bend },
+            name: link.name.clone(),
             about: about_link(link),
             width: width(link),
             words: if is_described { words(link) } else { Vec::new() },

@@ -94,7 +94,8 @@ fn draw_line(text: &mut String, line: &Line, moved: impl Fn(Point) -> Point) {
     let about = escaped(&line.about);
     let _ = writeln!(
         text,
-        "<path class=\"link\" stroke-width=\"{:.1}\" d=\"{path}\"><title>{about}</title></path>",
+        "<path class=\"link\" data-link=\"{}\" stroke-width=\"{:.1}\" d=\"{path}\"><title>{about}</title></path>",
+        escaped(&line.name),
         line.width
     );
 }
@@ -134,7 +135,7 @@ fn write_beside(text: &mut String, line: &Line, moved: impl Fn(Point) -> Point) 
             _ => words.clone(),
         };
         let below = label.top + HEIGHT * (number as f64 + 0.5);
-        write_at(text, moved([x, below]), " class=\"small\"", &words);
+        write_at(text, moved([x, below]), &format!(" class=\"small\" data-link=\"{}\"", escaped(&line.name)), &words);
     }
 }
 

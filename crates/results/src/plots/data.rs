@@ -13,29 +13,31 @@ use std::path::Path;
 
 /// A pipe that may get a picture.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Subject {
-    pub(super) link: String,
-    pub(super) direction: &'static str,
+pub(crate) struct Subject {
+    pub(crate) link: String,
+    pub(crate) direction: &'static str,
     /// The name of a further pipe; none: the direction's own.
-    pub(super) further: Option<String>,
-    pub(super) from: String,
-    pub(super) to: String,
+    pub(crate) further: Option<String>,
+    pub(crate) from: String,
+    pub(crate) to: String,
     /// The described rate at time zero, in bits per second; none if it is unlimited or follows a schedule.
-    pub(super) rate: Option<u64>,
+    pub(crate) rate: Option<u64>,
+    /// What the lab file says of it, by its keys; empty where that is not needed.
+    pub(crate) models: BTreeMap<String, String>,
 }
 
 impl Subject {
-    pub(super) fn key(&self) -> Key {
+    pub(crate) fn key(&self) -> Key {
         (self.link.clone(), self.direction.to_owned(), self.further.clone().unwrap_or_default())
     }
 
-    pub(super) fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         let further = self.further.as_ref().map_or_else(String::new, |name| format!(".{name}"));
         format!("{}{further}: {} > {}", self.link, self.from, self.to)
     }
 
     /// The name of its picture.
-    pub(super) fn file(&self) -> String {
+    pub(crate) fn file(&self) -> String {
         let further = self.further.as_ref().map_or_else(String::new, |name| format!("-{name}"));
         format!("{}-{}{further}.svg", self.link, self.direction)
     }
@@ -53,6 +55,7 @@ pub(super) fn of_plan(plan: &Plan) -> Vec<Subject> {
             from,
             to,
             rate: constant.map(Rate::as_bits_per_second),
+            models: BTreeMap::new(),
         }
     };
     plan.pipes().map(subject).collect()
@@ -90,9 +93,9 @@ struct PipeFile {
 }
 
 /// What a results folder says was set up.
-pub(super) struct Planned {
-    pub(super) lab: String,
-    pub(super) pipes: Vec<Subject>,
+pub(crate) struct Planned {
+    pub(crate) lab: String,
+    pub(crate) pipes: Vec<Subject>,
 }
 
 pub(super) fn of_folder(folder: &Path) -> Result<Planned, RunError> {
@@ -124,9 +127,15 @@ fn subjects(link: LinkFile) -> Vec<Subject> {
             from: from.clone(),
             to: to.clone(),
             rate: pipe.rate_bits_per_second.filter(|_| !pipe.described.contains_key("schedule")),
+            models: pipe.described.iter().map(|(key, value)| (key.clone(), words(value))).collect(),
         };
         all.push(subject(&own, None));
         all.extend(own.pipes.iter().map(|pipe| subject(pipe, pipe.name.clone())));
     }
     all
+}
+
+/// A value as the lab file has it; a nested one as JSON.
+fn words(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

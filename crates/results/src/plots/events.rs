@@ -17,21 +17,21 @@ const MOST_EVENTS: usize = 10_000;
 
 /// What happened in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Log {
-    pub(super) events: Vec<Event>,
+pub(crate) struct Log {
+    pub(crate) events: Vec<Event>,
     /// When the run ended, in seconds after time zero; none if nobody noted it.
-    pub(super) end: Option<f64>,
+    pub(crate) end: Option<f64>,
 }
 
 /// Something that happened after time zero.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Event {
-    pub(super) seconds: f64,
-    pub(super) what: What,
+pub(crate) struct Event {
+    pub(crate) seconds: f64,
+    pub(crate) what: What,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum What {
+pub(crate) enum What {
     /// A link was changed, cut or joined.
     Link { link: String, direction: Option<String>, pipe: Option<String>, text: String, described: Described },
     /// A program began or ended.
@@ -42,7 +42,7 @@ pub(super) enum What {
 
 /// What became of the described rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Described {
+pub(crate) enum Described {
     Same,
     /// In bits per second; none: unlimited, or not constant.
     Rate(Option<u64>),
@@ -173,8 +173,24 @@ impl Log {
         Marks { others: all.len() - shown.len(), shown }
     }
 
+    /// All of them: when, of which kind, in words, and of which link and direction if it is of one.
+    pub(crate) fn happenings(
+        &self,
+    ) -> impl Iterator<Item = (f64, &'static str, String, Option<String>, Option<String>)> + '_ {
+        self.events.iter().map(|event| match &event.what {
+            What::Link { link, direction, pipe, text, .. } => {
+                let further = pipe.as_ref().map_or_else(String::new, |pipe| format!(" {pipe}"));
+                let way = direction.as_ref().map_or_else(String::new, |way| format!(" {way}"));
+                let words = format!("{link}{way}{further}: {text}");
+                (event.seconds, "link", words, Some(link.clone()), direction.clone())
+            }
+            What::Program(text) => (event.seconds, "program", text.clone(), None, None),
+            What::Mark(text) => (event.seconds, "mark", text.clone(), None, None),
+        })
+    }
+
     /// From when on which rate is described for a pipe, beginning at zero.
-    pub(super) fn rates(&self, subject: &Subject) -> Vec<(f64, Option<u64>)> {
+    pub(crate) fn rates(&self, subject: &Subject) -> Vec<(f64, Option<u64>)> {
         let mut rates = vec![(0.0, subject.rate)];
         for event in &self.events {
             if let What::Link { pipe, described: Described::Rate(rate), .. } = &event.what

@@ -3,7 +3,6 @@
 
 mod data;
 mod events;
-mod page;
 mod picture;
 mod samples;
 mod tcp;
@@ -12,19 +11,22 @@ mod tests;
 
 use crate::Folder;
 use crate::sampler::sample_interval;
-use data::Subject;
+pub(crate) use data::{Planned, Subject};
+pub(crate) use events::Log;
 use netloom_judge::{Plots, RunError};
 use netloom_lab::Plan;
 use netloom_units::Duration;
+pub(crate) use samples::{Key, Traffic, totals};
 use std::fs;
 use std::path::{Path, PathBuf};
+pub(crate) use tcp::{Curve as TcpCurve, Name as TcpName, busiest as tcp_connections};
 
 /// The folder of the pictures, in the results.
 const FOLDER: &str = "plots";
-/// The page that shows them.
-const PAGE: &str = "plots/index.html";
 /// How many pictures are drawn by default: those of the pipes that carried most.
 const MOST: usize = 16;
+/// Points that a curve of a picture has at most; more could not be told apart.
+const MOST_SPANS: usize = 400;
 
 /// Which pictures are wanted.
 #[derive(Clone, Debug, Default)]
@@ -43,9 +45,25 @@ pub fn draw(folder: &Folder, plan: &Plan, interval: Duration) -> Result<Option<P
     draw_subjects(folder.path(), subjects, &[], MOST, interval)
 }
 
-/// Puts the pictures on a page, with the summary, once that is written.
-pub fn write_page(folder: &Folder, lab: &str, plots: Option<&Plots>) -> Result<(), RunError> {
-    plots.map_or(Ok(()), |plots| page::write(folder.path(), lab, plots))
+/// Which lab a results folder is of, and its pipes.
+pub(crate) fn planned(folder: &Path) -> Result<Planned, RunError> {
+    data::of_folder(folder)
+}
+
+/// What happened in the run that left a results folder.
+pub(crate) fn log(folder: &Path) -> Result<Log, RunError> {
+    events::read(&folder.join("events.jsonl"))
+}
+
+/// What happened in each of the pipes `wanted`, with at most so many `points`. Samples are `interval` apart.
+pub(crate) fn traffic(
+    samples: &Path,
+    wanted: Vec<Key>,
+    interval: Duration,
+    end: Option<f64>,
+    points: usize,
+) -> Result<Vec<Traffic>, RunError> {
+    samples::read(samples, wanted, (interval, points), end)
 }
 
 /// Draws the pictures of a results folder.
@@ -61,11 +79,7 @@ pub fn plot_results(request: &PlotRequest) -> Result<Option<Plots>, RunError> {
     }
     let most = request.most.unwrap_or(MOST);
     let interval = sample_interval(folder);
-    let plots = draw_subjects(folder, planned.pipes, &request.links, most, interval)?;
-    if let Some(plots) = &plots {
-        page::write(folder, &planned.lab, plots)?;
-    }
-    Ok(plots)
+    draw_subjects(folder, planned.pipes, &request.links, most, interval)
 }
 
 fn draw_subjects(
@@ -80,7 +94,7 @@ fn draw_subjects(
     if !samples.exists() {
         return Ok(None);
     }
-    let totals = samples::totals(&samples)?;
+    let totals = totals(&samples)?;
     subjects.retain(|subject| links.is_empty() || links.contains(&subject.link));
     // The file's own pipes, the busiest first; of equally busy ones in the order of the plan.
     let mut busy: Vec<(u64, Subject)> =
@@ -94,7 +108,7 @@ fn draw_subjects(
     let log = events::read(&folder.join("events.jsonl"))?;
     let chosen: Vec<Subject> = busy.into_iter().map(|(_, subject)| subject).collect();
     let keys = chosen.iter().map(Subject::key).collect();
-    let all = samples::read(&samples, keys, interval, log.end)?;
+    let all = samples::read(&samples, keys, (interval, MOST_SPANS), log.end)?;
     let plots = folder.join(FOLDER);
     fs::create_dir_all(&plots).map_err(RunError::results(&plots))?;
     for (subject, traffic) in chosen.iter().zip(&all) {
@@ -102,5 +116,5 @@ fn draw_subjects(
         fs::write(&path, picture::draw(subject, traffic, &log)).map_err(RunError::results(&path))?;
     }
     tcp::draw_all(folder, &log)?;
-    Ok(Some(Plots { page: PAGE.into(), pictures: chosen.iter().map(Subject::file).collect(), busy: count }))
+    Ok(Some(Plots { folder: FOLDER.into(), pictures: chosen.iter().map(Subject::file).collect(), busy: count }))
 }

@@ -9,10 +9,8 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 /// Link, direction, and the name of a further pipe or nothing.
-pub(super) type Key = (String, String, String);
+pub(crate) type Key = (String, String, String);
 
-/// Spans that a picture has at most; more could not be told apart.
-const MOST_SPANS: f64 = 400.0;
 /// Samples come a little after they are due.
 const SLACK: f64 = 1.5;
 
@@ -37,31 +35,31 @@ const KEYS: [&str; 4] = ["time_s", "link", "direction", "pipe"];
 
 /// What happened in a pipe between two instants.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Span {
+pub(crate) struct Span {
     /// Seconds after time zero.
-    pub(super) from: f64,
-    pub(super) to: f64,
+    pub(crate) from: f64,
+    pub(crate) to: f64,
     /// Delivered.
-    pub(super) bits: f64,
+    pub(crate) bits: f64,
     /// The most that waited, at any sample from its beginning to its end; cross traffic included.
-    pub(super) queued_packets: u64,
-    pub(super) queued_bytes: u64,
+    pub(crate) queued_packets: u64,
+    pub(crate) queued_bytes: u64,
     /// Dropped: queue full, early, loss, link down.
-    pub(super) dropped: [u64; 4],
+    pub(crate) dropped: [u64; 4],
     /// How long packets took from end to end, in nanoseconds: the median and the 99th percentile, of several samples the largest of
     /// each. None if that was not measured, or nothing was delivered.
-    pub(super) one_way: Option<[u64; 2]>,
+    pub(crate) one_way: Option<[u64; 2]>,
 }
 
 /// A pipe over the whole time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Traffic {
+pub(crate) struct Traffic {
     /// One behind the other from time zero to the end, without gaps.
-    pub(super) spans: Vec<Span>,
+    pub(crate) spans: Vec<Span>,
 }
 
 /// How much each pipe carried and dropped in all, in bytes and packets; pipes in which nothing happened are not in it.
-pub(super) fn totals(path: &Path) -> Result<BTreeMap<Key, u64>, RunError> {
+pub(crate) fn totals(path: &Path) -> Result<BTreeMap<Key, u64>, RunError> {
     let mut totals = BTreeMap::new();
     let mut rows = Rows::open(path)?;
     while let Some((place, numbers)) = rows.next()? {
@@ -75,11 +73,12 @@ pub(super) fn totals(path: &Path) -> Result<BTreeMap<Key, u64>, RunError> {
     Ok(totals)
 }
 
-/// What happened in each of `wanted`, up to the `end` of the run if that is known. Samples are `interval` apart.
+/// What happened in each of `wanted`, up to the `end` of the run if that is known. Samples are `interval` apart, and
+/// of more than `most` several become one.
 pub(super) fn read(
     path: &Path,
     wanted: Vec<Key>,
-    interval: Duration,
+    (interval, most): (Duration, usize),
     end: Option<f64>,
 ) -> Result<Vec<Traffic>, RunError> {
     let interval = interval.as_secs_f64();
@@ -95,7 +94,7 @@ pub(super) fn read(
         }
     }
     let end = end.unwrap_or(last).max(last);
-    let width = (end / MOST_SPANS).max(interval);
+    let width = (end / most as f64).max(interval);
     Ok(lines.into_iter().map(|line| Traffic { spans: merged(line.until(end), width) }).collect())
 }
 

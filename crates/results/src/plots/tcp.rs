@@ -8,7 +8,8 @@ use crate::chart::{Area, Chart, Drawn, FIRST, GREY, HEADROOM, SECOND, THIRD, cou
 use netloom_judge::RunError;
 use netloom_judge::quantity::{rate, span};
 use plotters::prelude::*;
-use rows::{Curve, Name, Point};
+use rows::Point;
+pub(crate) use rows::{Curve, Name, busiest};
 use std::fs;
 use std::path::Path;
 
@@ -27,7 +28,7 @@ pub(super) fn draw_all(folder: &Path, log: &Log) -> Result<(), RunError> {
     if !table.exists() {
         return Ok(());
     }
-    let curves = rows::busiest(&table, MOST, log.end)?;
+    let curves = busiest(&table, MOST, log.end)?;
     if curves.is_empty() {
         return Ok(());
     }

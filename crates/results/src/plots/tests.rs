@@ -1,5 +1,6 @@
 use super::*;
 use netloom_units::Duration as LabTime;
+use std::collections::BTreeMap;
 use std::fs;
 
 const HEADER: &str = "time_s,link,direction,pipe,departed_bytes,dropped_queue_packets,dropped_loss_packets,\
@@ -7,7 +8,7 @@ dropped_early_packets,dropped_down_packets,queue_packets,queue_bytes,cross_queue
 
 const TENTH: LabTime = LabTime::from_millis(100);
 
-fn key(link: &str) -> samples::Key {
+fn key(link: &str) -> Key {
     (link.into(), "forward".into(), String::new())
 }
 
@@ -25,9 +26,9 @@ fn samples_are_rates_between_instants_and_silence_is_none() {
                 0.200,m,forward,,9,0,0,0,0,0,0,0,0\n0.200,l,forward,,2500,1,0,2,0,3,3000,1,1000\n\
                 1.000,l,forward,,3500,1,0,2,5,0,0,0,0\n1.100,l,forw";
     let (_root, path) = written(rows);
-    let totals = samples::totals(&path).unwrap();
+    let totals = totals(&path).unwrap();
     assert_eq!(totals, [(key("l"), 3508), (key("m"), 9)].into());
-    let traffic = samples::read(&path, vec![key("l")], TENTH, Some(1.2)).unwrap();
+    let traffic = samples::read(&path, vec![key("l")], (TENTH, MOST_SPANS), Some(1.2)).unwrap();
     let told: Vec<_> =
         traffic[0].spans.iter().map(|span| (span.to, span.bits, span.queued_packets, span.dropped)).collect();
     let expected = [
@@ -48,7 +49,7 @@ fn a_long_run_is_drawn_with_as_many_points_as_a_short_one() {
         .map(|n| format!("{:.1},l,forward,,{},0,0,0,0,{},0,0,0\n", f64::from(n) / 10.0, n * 1000, n % 7))
         .collect();
     let (_root, path) = written(&rows);
-    let traffic = samples::read(&path, vec![key("l")], TENTH, None).unwrap().remove(0);
+    let traffic = samples::read(&path, vec![key("l")], (TENTH, MOST_SPANS), None).unwrap().remove(0);
     assert!((300..=400).contains(&traffic.spans.len()), "{}", traffic.spans.len());
     assert_eq!(traffic.spans.iter().map(|span| span.bits).sum::<f64>(), 8e8);
     assert!(traffic.spans.iter().all(|span| span.queued_packets == 6));
@@ -62,18 +63,26 @@ fn samples_that_are_none_are_refused_with_their_line() {
         ("0.1,l,forward,,-1,0,0,0,0,0,0,0,0\n", "line 2: this is not a row"),
     ] {
         let (_root, path) = written(rows);
-        let error = samples::totals(&path).unwrap_err().to_string();
+        let error = totals(&path).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("samples.csv"), "a,b\n1,2\n").unwrap();
-    let error = samples::totals(&root.path().join("samples.csv")).unwrap_err().to_string();
+    let error = totals(&root.path().join("samples.csv")).unwrap_err().to_string();
     assert!(error.contains("line 1: there is no column `time_s`"), "{error}");
 }
 
 fn subject(link: &str, direction: &'static str) -> Subject {
     let name = |text: &str| text.to_owned();
-    Subject { link: name(link), direction, further: None, from: name("a"), to: name("b"), rate: Some(8) }
+    Subject {
+        link: name(link),
+        direction,
+        further: None,
+        from: name("a"),
+        to: name("b"),
+        rate: Some(8),
+        models: BTreeMap::new(),
+    }
 }
 
 #[test]
@@ -112,7 +121,7 @@ fn marks_are_what_happened_to_the_pipe_and_programs() {
     let few = long.marks(&subject("l", "forward"));
     assert_eq!((few.shown.len(), few.others), (14, 37));
     assert_eq!(few.shown.last().unwrap().1, "rate: 5 bit/s");
-    assert_eq!(events::read(&root.path().join("none")).unwrap(), events::Log::default());
+    assert_eq!(events::read(&root.path().join("none")).unwrap(), Log::default());
 }
 
 /// A results folder with this much traffic on each of three links.
@@ -143,8 +152,7 @@ fn the_busiest_pipes_are_drawn_and_the_page_says_so() {
     }
     let few = plot_results(&request(&[], Some(1))).unwrap().unwrap();
     assert_eq!((few.pictures.len(), few.busy), (1, 2));
-    let page = fs::read_to_string(root.path().join(&few.page)).unwrap();
-    assert!(page.contains("1 of 2 pipes, those that carried most") && page.contains("src=\"b-forward.svg\""), "{page}");
+    assert_eq!(few.extent(), "1 of 2 pipes, those that carried most");
     let one = plot_results(&request(&["a"], None)).unwrap().unwrap();
     assert_eq!(one.pictures, ["a-forward.svg"]);
     assert_eq!(plot_results(&request(&["c"], None)).unwrap(), None);
@@ -166,6 +174,10 @@ fn plan_and_results_folder_tell_of_the_same_pipes() {
     fs::write(root.path().join("plan.json"), plan.describe().to_string()).unwrap();
     let mut of_folder = data::of_folder(root.path()).unwrap().pipes;
     let mut of_plan = data::of_plan(&plan);
+    let voip = of_folder.iter().find(|subject| subject.further.is_some()).unwrap();
+    assert_eq!(voip.models["rate"], "2 Mbit/s");
+    // Only pages want to know the words of the file.
+    of_folder.iter_mut().for_each(|subject| subject.models.clear());
     of_folder.sort_by_key(Subject::key);
     of_plan.sort_by_key(Subject::key);
     assert_eq!(of_folder.len(), 5);

@@ -13,8 +13,7 @@ use anstyle::{AnsiColor, Style};
 pub use doctor::examination;
 use netloom_judge::quantity::{figure, rate, span};
 use netloom_judge::{
-    CommandRow, ExpectationRow, FigureRow, PipeRow, Plots, Report, RouterRow, SwitchRow, TunnelRow, Verdict,
-    telling_columns,
+    CommandRow, ExpectationRow, FigureRow, PipeRow, Report, RouterRow, SwitchRow, TunnelRow, Verdict, telling_columns,
 };
 pub use simulation::simulation;
 pub use stall::stall;
@@ -69,7 +68,7 @@ pub fn report(report: &Report) -> String {
     if let Some(cost) = &report.effort {
         text.push_str(&effort::effort(cost, report.duration_ns));
     }
-    push_line(&mut text, &results(&report.results, report.plots.as_ref()));
+    push_line(&mut text, &results(&report.results, report.page.as_deref()));
     if !report.attempts.is_empty() {
         text.push('\n');
         section(&mut text, "all runs", &effort::attempts(&report.attempts));
@@ -99,8 +98,8 @@ pub fn conclusion(report: &Report) -> String {
 }
 
 /// Where everything is.
-fn results(folder: &Path, plots: Option<&Plots>) -> String {
-    let page = plots.map(|plots| format!("\npictures: {}", folder.join(&plots.page).display()));
+fn results(folder: &Path, page: Option<&Path>) -> String {
+    let page = page.map(|page| format!("\nreport: {}", folder.join(page).display()));
     format!("results: {}{}", folder.display(), page.unwrap_or_default())
 }
 

@@ -20,7 +20,7 @@ pub fn simulation(report: &SimReport) -> String {
         &mut text,
         &format!("{FAINT}simulated {lasted}, seed {}, {packets} packets out of links{FAINT:#}", report.seed),
     );
-    push_line(&mut text, &super::results(&report.results, report.plots.as_ref()));
+    push_line(&mut text, &super::results(&report.results, report.page.as_deref()));
     text
 }
 

@@ -20,7 +20,7 @@ use netloom_host::uplink::WayOut;
 use netloom_host::wires::Kept;
 use netloom_judge::{ExitCode, Report, RunError};
 use netloom_lab::{Plan, Stack};
-use netloom_results::graph;
+use netloom_results::{graph, page};
 use relay::Relay;
 use std::fs::{self, Permissions};
 use std::io;
@@ -113,7 +113,7 @@ fn guarded(
 /// What is known of a run whose lab could not say it any more. It is kept, unless the lab has kept more.
 fn report_of_failure(job: &Job, error: &RunError) -> Report {
     let code = error.exit_code();
-    let report = Report {
+    let mut report = Report {
         lab: job.plan.name.clone(),
         results: job.folder.path().to_owned(),
         error: Some(error.to_string()),
@@ -124,7 +124,11 @@ fn report_of_failure(job: &Job, error: &RunError) -> Report {
     };
     if !job.folder.path().join("report.json").exists() {
         // The failure is told in any case.
+        report.page = job.page.then(|| page::FILE.into());
         let _ = job.folder.write_report(&report);
+        if job.page {
+            let _ = page::write(job.folder.path());
+        }
     }
     report
 }
@@ -164,7 +168,7 @@ fn live(
     }
     // While the lab is made: that of a thousand routers has tens of megabytes.
     let written = job.folder.write_json("plan.json", &job.plan.description());
-    let drawn = || if job.plots { graph::write_picture(&job.folder, &job.plan) } else { Ok(()) };
+    let drawn = || if job.plots || job.page { graph::write_picture(&job.folder, &job.plan) } else { Ok(()) };
     if let Err(error) = written.and_then(|()| drawn()) {
         // The lab ends when this channel is closed.
         drop(channel);
@@ -235,6 +239,7 @@ fn prepare(
         warnings: request.warnings.clone(),
         folder,
         plots: request.plots,
+        page: request.page,
         hosts_file,
         control_socket: runtime.control_socket(),
         memory: runtime.path().join("memory"),

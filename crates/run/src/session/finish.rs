@@ -10,7 +10,7 @@ use crate::commands::Command;
 use crate::driver::Driver;
 use crate::guard_link::GuardLink;
 use crate::job::{Job, Mode};
-use crate::{external, tunnel};
+use crate::{delays, external, tunnel};
 use netloom_dataplane::Snapshot;
 use netloom_guest::deputy::SLICE;
 use netloom_host::node::{Effect, NetworkChange};
@@ -23,7 +23,7 @@ use netloom_judge::{
     SwitchRow, TunnelRow,
 };
 use netloom_lab::{Clock, CommandMetric, End, NodeKind};
-use netloom_results::{INTERVAL, SampleSettings, Sampler, plots};
+use netloom_results::{INTERVAL, SampleSettings, Sampler, page, plots};
 use netloom_units::Instant;
 use std::collections::BTreeMap;
 
@@ -53,11 +53,15 @@ impl Session<'_> {
         report.journal = journal.as_ref().ok().cloned().flatten();
         self.context.job.folder.write_tables(&report)?;
         // Pictures come last: whatever keeps them from being drawn, the rest is there.
-        let Job { folder, plan, plots, .. } = &self.context.job;
+        let Job { folder, plan, plots, page, .. } = &self.context.job;
         let drawn = if *plots { plots::draw(folder, plan, SampleSettings::of(plan, INTERVAL).step) } else { Ok(None) };
         report.plots = drawn.as_ref().ok().cloned().flatten();
+        report.page = page.then(|| page::FILE.into());
         folder.write_report(&report)?;
-        plots::write_page(folder, &report.lab, drawn?.as_ref())?;
+        if *page {
+            page::write(folder.path())?;
+        }
+        drawn?;
         captured?;
         journal?;
         Ok(Event::Finished { report: Box::new(report) })
@@ -113,6 +117,7 @@ impl Session<'_> {
         report.duration_ns = last.at.since(play.zero).as_nanos();
         report.pipes = pipe_rows(names, pipes, &play.first, last);
         let routers = self.context.job.plan.nodes.iter().filter(|node| node.kind == NodeKind::Transit);
+        delays::write_measured(&self.context.job.folder, &self.context.job.plan, pipes, last)?;
         report.routers =
             routers.zip(&last.routers).map(|(node, counted)| RouterRow::new(node.name.clone(), counted)).collect();
         report.switches = SwitchRow::of_plan(&self.context.job.plan, &last.switches);

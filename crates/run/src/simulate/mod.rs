@@ -13,7 +13,9 @@ use netloom_judge::{ExitCode, JournalRow, PipePlace, RunError, SampleReport, Sim
 use netloom_lab::Clock;
 use netloom_results::capture::Pace;
 use netloom_results::journal::Journal;
-use netloom_results::{Folder, INTERVAL, SampleSettings, Sampler, graph, interval_within, plots, write_pipe_table};
+use netloom_results::{
+    Folder, INTERVAL, SampleSettings, Sampler, graph, interval_within, page, plots, write_pipe_table,
+};
 use netloom_sim::{Outcome, Sample, SimError};
 use netloom_units::{Duration, Instant};
 
@@ -56,8 +58,12 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
         report.plots = plots::draw(&folder, plan, settings.step)?;
         delays::draw(&folder, &outcome.sources)?;
     }
+    crate::delays::write_simulated(&folder, plan, &outcome.pipes)?;
+    report.page = request.run.page.then(|| page::FILE.into());
     write_report(&folder, &report)?;
-    plots::write_page(&folder, &report.lab, report.plots.as_ref())?;
+    if request.run.page {
+        page::write(folder.path())?;
+    }
     Ok(report)
 }
 
@@ -139,6 +145,7 @@ fn report(request: &SimRequest, folder: &Folder, outcome: &Outcome) -> SimReport
         plots: None,
         samples: None,
         journal: None,
+        page: None,
         handed_out_packets: outcome.handed_out,
     }
 }

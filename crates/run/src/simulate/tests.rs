@@ -19,6 +19,7 @@ fn request(lab: &str, results: &Path) -> SimRequest {
         results: results.to_owned(),
         command_line: Vec::new(),
         plots: true,
+        page: true,
         wall_limit: None,
         kernel: None,
     };
@@ -31,7 +32,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     for place in [folder.to_owned(), folder.join("plots")] {
         for entry in fs::read_dir(&place).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
             let name = entry.file_name().into_string().unwrap();
-            if !["provenance.json", "report.json", "summary.txt", "index.html"].contains(&name.as_str()) {
+            if !["provenance.json", "report.json", "summary.txt", "report.html"].contains(&name.as_str()) {
                 found.insert(name, fs::read(entry.path()).unwrap());
             }
         }
@@ -49,6 +50,7 @@ fn the_same_seed_gives_the_same_bytes() {
     let expected = [
         "delay-bulk.svg",
         "delay-video.svg",
+        "delays.json",
         "hosts",
         "lab.svg",
         "lab.yaml",

@@ -12,37 +12,43 @@ const MOST_POINTS: f64 = 900.0;
 
 /// Which connection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Name {
-    pub(super) node: String,
-    pub(super) connection: u64,
+pub(crate) struct Name {
+    pub(crate) node: String,
+    pub(crate) connection: u64,
 }
 
 /// A connection over the whole time.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Curve {
-    pub(super) local: String,
-    pub(super) remote: String,
-    pub(super) congestion: String,
-    pub(super) points: Vec<Point>,
+pub(crate) struct Curve {
+    pub(crate) local: String,
+    pub(crate) remote: String,
+    pub(crate) congestion: String,
+    pub(crate) points: Vec<Point>,
 }
 
 /// A connection at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Point {
+pub(crate) struct Point {
     /// Seconds after time zero.
-    pub(super) time: f64,
+    pub(crate) time: f64,
     /// Packets.
-    pub(super) window: Option<f64>,
-    pub(super) threshold: Option<f64>,
+    pub(crate) window: Option<f64>,
+    pub(crate) threshold: Option<f64>,
     /// Microseconds.
-    pub(super) rtt: Option<f64>,
-    pub(super) least_rtt: Option<f64>,
+    pub(crate) rtt: Option<f64>,
+    pub(crate) least_rtt: Option<f64>,
     /// Bits per second.
-    pub(super) rate: Option<f64>,
+    pub(crate) rate: Option<f64>,
+    /// Bytes since the connection began.
+    pub(crate) sent: Option<f64>,
+    pub(crate) acked: Option<f64>,
+    pub(crate) received: Option<f64>,
+    /// Packets since then.
+    pub(crate) retransmissions: Option<f64>,
 }
 
 /// What is read of a row, in this order.
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 15] = [
     "time_s",
     "node",
     "connection",
@@ -55,10 +61,13 @@ const COLUMNS: [&str; 12] = [
     "min_rtt_us",
     "delivery_rate_bits_per_second",
     "bytes_sent",
+    "bytes_acked",
+    "bytes_received",
+    "retransmissions",
 ];
 
 /// The connections that sent most, up to the `end` of the run if that is known, in the order of their names.
-pub(super) fn busiest(path: &Path, most: usize, end: Option<f64>) -> Result<Vec<(Name, Curve)>, RunError> {
+pub(crate) fn busiest(path: &Path, most: usize, end: Option<f64>) -> Result<Vec<(Name, Curve)>, RunError> {
     let (mut totals, mut last) = (BTreeMap::<Name, u64>::new(), 0.0_f64);
     let mut rows = Rows::open(path)?;
     while let Some(row) = rows.next()? {
@@ -114,7 +123,8 @@ impl Rows {
     fn open(path: &Path) -> Result<Self, RunError> {
         let file = regular::open(path).map_err(|error| unreadable(path, &error.to_string()))?;
         let reader = BufReader::with_capacity(1 << 16, file);
-        let mut rows = Self { reader, path: path.to_owned(), columns: [0; 12], line: String::new(), number: 0 };
+        let mut rows =
+            Self { reader, path: path.to_owned(), columns: [0; COLUMNS.len()], line: String::new(), number: 0 };
         rows.read_line()?;
         let names: Vec<&str> = rows.line.trim_end().split(',').collect();
         for (place, name) in rows.columns.iter_mut().zip(COLUMNS) {
@@ -145,15 +155,16 @@ impl Rows {
         let [time, node, connection, local, remote, congestion, figures @ ..] = values.map(Option::unwrap_or_default);
         let time: f64 = time.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0).ok_or_else(wrong)?;
         let connection = connection.parse().map_err(|_| wrong())?;
-        let [window, threshold, rtt, least_rtt, rate, sent] = figures.map(|text| text.parse::<u64>().ok());
-        let [window, threshold, rtt, least_rtt, rate] =
-            [window, threshold, rtt, least_rtt, rate].map(|value| value.map(|value| value as f64));
+        let figures = figures.map(|text| text.parse::<u64>().ok());
+        let total = figures[5].unwrap_or_default();
+        let [window, threshold, rtt, least_rtt, rate, sent, acked, received, retransmissions] =
+            figures.map(|value| value.map(|value| value as f64));
         Ok(Some(Row {
             time,
             name: Name { node: node.to_owned(), connection },
             words: [local, remote, congestion].map(str::to_owned),
-            point: Point { time, window, threshold, rtt, least_rtt, rate },
-            sent: sent.unwrap_or_default(),
+            point: Point { time, window, threshold, rtt, least_rtt, rate, sent, acked, received, retransmissions },
+            sent: total,
         }))
     }
 }

@@ -1,0 +1,149 @@
+//! `delays.json`: the propagation delays that packets had in each pipe, beside the distribution from which they were to be drawn.
+
+use crate::Folder;
+use netloom_judge::{PipePlace, RunError};
+use netloom_units::Duration;
+use serde::Serialize;
+
+/// The file's name.
+pub const FILE: &str = "delays.json";
+/// Into how many equal parts of the packets a distribution is cut for the file.
+const PARTS: usize = 200;
+/// And for the distance between two distributions.
+const FINE: usize = 1_000;
+
+/// The delays of a pipe.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PipeDelays {
+    link: String,
+    direction: String,
+    pipe: Option<String>,
+    /// Packets whose delays were measured.
+    packets: u64,
+    /// The delays that 0, 0.5, 1 … 100 % of them do not exceed; the first is the least.
+    measured_ns: Vec<u64>,
+    /// The same of the distribution that is described; none if it is constant or was changed.
+    described_ns: Option<Vec<u64>>,
+    /// How far the two distribution functions are apart where they are furthest apart (Kolmogorov and Smirnov); none if there is none to
+    /// compare with.
+    ks: Option<f64>,
+    /// How many packets the described distribution is drawn from.
+    drawn_packets: Option<usize>,
+    /// Why there is nothing to compare with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
+}
+
+/// What the measured delays are compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reference {
+    /// Delays drawn from the described distribution.
+    Drawn(Vec<Duration>),
+    /// Nothing, for this reason.
+    None(&'static str),
+}
+
+impl PipeDelays {
+    /// Of the pipe at `place` of the link called `link`, through which `packets` went; `quantile` of 0 to 1 says which delay that share
+    /// of them did not exceed. None if none went through.
+    pub fn new(
+        link: &str,
+        place: &PipePlace,
+        packets: u64,
+        quantile: impl Fn(f64) -> Option<Duration>,
+        reference: Reference,
+    ) -> Option<Self> {
+        quantile(0.5)?;
+        let at = |part: usize, parts: usize| quantile(part as f64 / parts as f64).map_or(0, Duration::as_nanos);
+        let measured: Vec<u64> = (1..=FINE).map(|part| at(part, FINE)).collect();
+        let (drawn, note) = match reference {
+            Reference::Drawn(drawn) if !drawn.is_empty() => (Some(sorted(drawn)), None),
+            Reference::Drawn(_) => (None, Some("nothing could be drawn")),
+            Reference::None(why) => (None, Some(why)),
+        };
+        Some(Self {
+            link: link.to_owned(),
+            direction: place.direction.to_string(),
+            pipe: place.pipe.clone(),
+            packets,
+            measured_ns: (0..=PARTS).map(|part| at(part, PARTS)).collect(),
+            ks: drawn.as_ref().map(|drawn| distance(&measured, drawn)),
+            drawn_packets: drawn.as_ref().map(Vec::len),
+            described_ns: drawn.map(|drawn| quantiles(&drawn)),
+            note,
+        })
+    }
+}
+
+/// Writes the file; none if there is nothing to write.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(folder: &Folder, rows: &[PipeDelays]) -> Result<(), RunError> {
+    if rows.is_empty() { Ok(()) } else { folder.write_compact(FILE, &rows) }
+}
+
+fn sorted(drawn: Vec<Duration>) -> Vec<u64> {
+    let mut all: Vec<u64> = drawn.into_iter().map(Duration::as_nanos).collect();
+    all.sort_unstable();
+    all
+}
+
+fn quantiles(sorted: &[u64]) -> Vec<u64> {
+    let last = sorted.len() - 1;
+    (0..=PARTS).map(|part| sorted[last * part / PARTS]).collect()
+}
+
+/// The Kolmogorov-Smirnov distance of two sorted samples: the largest difference of the shares that do not exceed a value.
+pub fn distance(one: &[u64], other: &[u64]) -> f64 {
+    let (mut i, mut j, mut most) = (0, 0, 0.0_f64);
+    while i < one.len() && j < other.len() {
+        let value = one[i].min(other[j]);
+        // Equal values are passed together.
+        i += one[i..].iter().take_while(|known| **known <= value).count();
+        j += other[j..].iter().take_while(|known| **known <= value).count();
+        most = most.max((i as f64 / one.len() as f64 - j as f64 / other.len() as f64).abs());
+    }
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_lab::Direction;
+
+    #[test]
+    fn the_distance_is_that_of_the_textbook() {
+        assert_eq!(distance(&[1, 2, 3], &[1, 2, 3]), 0.0);
+        assert_eq!(distance(&[1, 2], &[3, 4]), 1.0);
+        // F steps at 1, 2, 3, 4 by a quarter; G at 3, 4, 5, 6: they differ by a half at 2.
+        assert_eq!(distance(&[1, 2, 3, 4], &[3, 4, 5, 6]), 0.5);
+        // Samples of different sizes, with ties.
+        assert!((distance(&[5, 5, 5], &[5, 7]) - 0.5).abs() < 1e-12);
+    }
+
+    fn of(reference: Reference) -> Option<PipeDelays> {
+        let place = PipePlace { link: 0, direction: Direction::Forward, pipe: None };
+        let quantile = |q: f64| Some(Duration::from_micros(10_000 + (q * 20_000.0) as u64));
+        PipeDelays::new("l", &place, 5_000, quantile, reference)
+    }
+
+    #[test]
+    fn what_is_drawn_alike_is_near() {
+        let even = |shift: u64| (0..20_000).map(|us| Duration::from_micros(10_000 + us + shift)).collect();
+        let near = of(Reference::Drawn(even(0))).unwrap();
+        assert!(near.ks.unwrap() < 0.002, "{near:?}");
+        assert_eq!((near.measured_ns.len(), near.described_ns.as_ref().unwrap().len()), (201, 201));
+        // A fifth of the range later.
+        let far = of(Reference::Drawn(even(4_000))).unwrap();
+        assert!((far.ks.unwrap() - 0.2).abs() < 0.002, "{:?}", far.ks);
+    }
+
+    #[test]
+    fn without_a_distribution_there_is_no_distance() {
+        let row = of(Reference::None("it is constant")).unwrap();
+        assert_eq!((row.ks, row.described_ns, row.note), (None, None, Some("it is constant")));
+        let place = PipePlace { link: 0, direction: Direction::Forward, pipe: None };
+        assert_eq!(PipeDelays::new("l", &place, 0, |_| None, Reference::None("")), None);
+    }
+}

@@ -1,0 +1,22 @@
+// Translates the tests and runs them by Node's own test runner, one file after the other: a browser is enough for one machine.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+const here = import.meta.dirname ?? new URL(".", import.meta.url).pathname;
+// Below node_modules, so that the tests find theirs.
+const out = mkdtempSync(join(here, "../node_modules/.tests-"));
+try {
+  const files = readdirSync(here).filter((name) => name.endsWith(".test.ts"));
+  await build({
+    entryPoints: files.map((name) => join(here, name)), outdir: out, outExtension: { ".js": ".mjs" }, bundle: true, platform: "node", format: "esm",
+    target: "node18", packages: "external", logLevel: "warning",
+  });
+  const tests = files.map((name) => join(out, name.replace(/\.ts$/, ".mjs")));
+  let failed = 0;
+  for (const test of tests) failed += spawnSync(process.execPath, ["--test", test], { stdio: "inherit" }).status === 0 ? 0 : 1;
+  process.exitCode = failed > 0 ? 1 : 0;
+} finally {
+  rmSync(out, { recursive: true, force: true });
+}
