@@ -26,6 +26,10 @@ fn cubic_and_bbr_meet_a_shallow_queue_as_the_manual_says() {
             (one_queue, "values: [16 packets]"),
             ("values: [cubic, bbr, reno]", "values: [cubic, bbr]"),
             ("repeat: 3", "repeat: 1"),
+            // What is expected of the other queues.
+            ("  - mean(round_trip | queue=528 packets, cc=cubic) > 200 ms\n", ""),
+            ("  - mean(round_trip | queue=528 packets, cc=bbr) < 120 ms\n", ""),
+            ("  - 'mean(round_trip | queue=\"{kind: codel, limit: 528 packets}\", cc=cubic) < 60 ms'\n", ""),
         ],
     );
     bed.write("congestion.yaml", &text);
