@@ -100,7 +100,7 @@ fn packets_of_the_queue(bed: &Bed) {
 
 #[test]
 fn a_journal_that_is_damaged_is_read_up_to_there() {
-    let bed = Bed::new(User::Root);
+    let bed = Bed::new(User::Own);
     bed.write(
         "noted.yaml",
         &format!(
@@ -139,7 +139,7 @@ fn a_journal_that_is_damaged_is_read_up_to_there() {
 /// Whoever is killed: what was written until then can be read.
 #[test]
 fn a_run_that_is_killed_leaves_its_journal() {
-    let bed = Bed::new(User::Root);
+    let bed = Bed::new(User::Own);
     bed.write("noted.yaml", LAB);
     let mut run = bed.command(&["run", "noted.yaml"]).spawn().unwrap();
     let latest = bed.work().join("results/noted/latest/journal.arrows");
