@@ -5,7 +5,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system");
@@ -284,8 +284,8 @@ fn the_users_of_an_image_are_those_of_its_own_files() {
         "name: images\nnodes: {a: {image: tools:1.0, user: app:others, command: ['id -u; id -g; echo $HOME; exec sleep 1000']}, b: {}}
 links: {l: {ends: [a, b]}}\ntimeline:\n  - {on: a, run: 'id -un', user: app, as: named, save: named}\n";
     bed.write("images.yaml", text);
-    if !crate::bed::is_root() {
-        return crate::bed::not_run("users of an image, which root has");
+    if !is_root() {
+        return not_run("users of an image, which root has");
     }
     bed.netloom(&["run", "images.yaml"]).expect_code(0);
     let logs = bed.latest("images").join("logs");

@@ -13,6 +13,10 @@ const ELF: &[u8] = b"\x7fELF";
 /// The segment that names a program's loader (elf(5), `PT_INTERP`).
 const LOADER: u32 = 3;
 
+/// How programs of 64 bits describe themselves that are written as this machine writes numbers (elf(5), `EI_CLASS` and `EI_DATA`).
+const LONG: u8 = 2;
+const LITTLE: u8 = 1;
+
 /// Processors by their numbers (elf(5), `e_machine`), with the one whose kernels run their programs.
 const PROCESSORS: [(u16, &str, &str); 7] = [
     (62, "x86_64", "x86_64"),
@@ -59,14 +63,12 @@ impl Found {
 fn loader(begin: &[u8]) -> Option<String> {
     let number = |at: usize| Some(usize::from(u16::from_le_bytes(bytes(begin, at)?)));
     let long = |at: usize| usize::try_from(u64::from_le_bytes(bytes(begin, at)?)).ok();
-    const LONG: u8 = 2;
-    const LITTLE: u8 = 1;
     if begin.get(4..6)? != [LONG, LITTLE] {
         return None;
     }
     let (table, size, count) = (long(32)?, number(54)?, number(56)?);
-    let headers = (0..count).filter_map(|header| table.checked_add(header.checked_mul(size)?));
-    let header = headers.into_iter().find(|at| bytes(begin, *at).map(u32::from_le_bytes) == Some(LOADER))?;
+    let mut headers = (0..count).filter_map(|header| table.checked_add(header.checked_mul(size)?));
+    let header = headers.find(|at| bytes(begin, *at).map(u32::from_le_bytes) == Some(LOADER))?;
     let (from, length) = (long(header.checked_add(8)?)?, long(header.checked_add(32)?)?);
     let name = begin.get(from..from.checked_add(length)?)?;
     let name = name.split(|byte| *byte == 0).next()?;
