@@ -11,7 +11,8 @@ fn plan(links: &str, traffic: &str) -> Plan {
 }
 
 fn run(plan: &Plan, seconds: u64) -> Outcome {
-    simulate(plan, Duration::from_secs(seconds), Duration::from_millis(100), &mut |_| ()).expect("it can be simulated")
+    simulate(plan, Duration::from_secs(seconds), Duration::from_millis(100), None, &mut |_| ())
+        .expect("it can be simulated")
 }
 
 const CHAIN: &str =
@@ -141,7 +142,7 @@ fn a_source_more_does_not_change_when_the_first_sends() {
 #[test]
 fn what_cannot_be_simulated_is_refused() {
     let refused = |links: &str, traffic: &str| {
-        simulate(&plan(links, traffic), Duration::from_secs(1), Duration::from_secs(1), &mut |_| ())
+        simulate(&plan(links, traffic), Duration::from_secs(1), Duration::from_secs(1), None, &mut |_| ())
             .expect_err("it is refused")
             .to_string()
     };

@@ -3,6 +3,13 @@ use super::gather::{Summary, quantile};
 use super::*;
 use std::fs;
 
+/// What is known of some runs together.
+fn summary(n: usize, mean: f64, deviation: Option<f64>) -> Summary {
+    let mut summary = Summary::default();
+    (summary.n, summary.mean, summary.deviation) = (n.try_into().unwrap(), Some(mean), deviation);
+    summary
+}
+
 /// A sweep of two points with `repetitions` each; the figure of run n is `base` + n, and every third run is not as described.
 fn sweep(base: f64, repetitions: u64) -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
@@ -19,7 +26,7 @@ fn sweep(base: f64, repetitions: u64) -> tempfile::TempDir {
         let outcome = if number % 3 == 2 { "not_as_described" } else { "as_described" };
         let record = serde_json::json!({
             "run": number + 1, "point": point + 1, "repetition": repetition + 1, "seed": number,
-            "parameters": { "queue": "</script><b>", "cc": ["cubic", "reno"][point as usize] },
+            "parameters": { "queue": "</script><b>", "cc": (["cubic", "reno"][point as usize]) },
             "outcome": outcome, "exit_code": 0, "why": "late", "unmet": 0, "results": null, "lab_ns": 1, "wall_s": 1.0,
             "figures": [{ "name": "goodput", "unit": "bit/s", "value": base + number as f64 }]
         });
@@ -80,11 +87,11 @@ fn two_sweeps_differ_by_what_was_added() {
 /// 4 / (1/3 + 1/8) = 8.7, rounded down 8: t = 2.306, so half of the interval is 2.306 * sqrt 2 = 3.261.
 #[test]
 fn the_interval_of_a_difference_is_that_of_welch() {
-    let side = |n, mean, deviation| Summary { n, mean: Some(mean), deviation: Some(deviation), ..Summary::default() };
+    let side = |n, mean, deviation| summary(n, mean, Some(deviation));
     let found = difference(&side(4, 10.0, 2.0), &side(9, 15.0, 3.0)).unwrap();
     assert_eq!(found.mean, 5.0);
     assert!((found.ci95.unwrap() - 3.261_2).abs() < 1e-3, "{found:?}");
-    let single = Summary { n: 1, mean: Some(3.0), ..Summary::default() };
+    let single = summary(1, 3.0, None);
     assert_eq!(difference(&single, &side(4, 10.0, 2.0)).unwrap().ci95, None);
     assert_eq!(difference(&Summary::default(), &single), None);
     assert_eq!(difference(&side(3, 1.0, 0.0), &side(3, 2.0, 0.0)).unwrap().ci95, Some(0.0));
