@@ -89,8 +89,8 @@ fn jobs_are_played_one_after_the_other() {
         bed.write("three.yaml", "name: three\nnodes: [a\n");
         let (_, wrong) = queue(&bed, &["add", "one.yaml", "three.yaml"], 3);
         assert!(wrong.contains("three.yaml"), "{wrong}");
-        let (_, wrong) = queue(&bed, &["add", "one.yaml", "--", "--no-such-option"], 2);
-        assert!(wrong.contains("--no-such-option"), "{wrong}");
+        let (_, unknown) = queue(&bed, &["add", "one.yaml", "--", "--no-such-option"], 2);
+        assert!(unknown.contains("--no-such-option"), "{unknown}");
         assert!(jobs(&bed).is_empty(), "nothing is added unless all is right");
         let (added, _) = queue(&bed, &["add", "one.yaml", "two.yaml", "--", "--seed", "7"], 0);
         assert!(added.starts_with("job 1: one (one.yaml), waits for all processors\njob 2: two"), "{added}");
@@ -220,8 +220,8 @@ fn users_take_turns_and_trust_one_another_in_nothing() {
     assert_eq!(code, Some(0), "{added}{err}");
     until("root sees the other", || queue(&bed, &["list"], 0).1.contains("user nobody "));
     queue(&bed, &["wait"], 0);
-    let (code, _, err) = finish(other(&["wait"]));
-    assert_eq!(code, Some(0), "{err}");
+    let waited = finish(other(&["wait"]));
+    assert_eq!(waited.0, Some(0), "{waited:?}");
     let latest = |home: &Path, lab: &str| span(&home.join("results").join(lab).join("latest"));
     let work = bed.work();
     let mut spans = vec![

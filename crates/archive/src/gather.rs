@@ -21,12 +21,12 @@ pub(crate) struct Gathered {
     _lock: Option<File>,
 }
 
-/// Finds out what is in the results at `path`, and reads all of it.
+/// Finds out what is in the folder `results`, and reads all of it.
 ///
 /// # Errors
 /// If it is no folder of results, is still being written, or cannot be read.
-pub(crate) fn gather(path: &Path) -> Result<Gathered, ArchiveError> {
-    let (mut manifest, folder, lock) = open(path)?;
+pub(crate) fn gather(results: &Path) -> Result<Gathered, ArchiveError> {
+    let (mut manifest, folder, lock) = open(results)?;
     let mut waiting = vec![folder.clone()];
     while let Some(next) = waiting.pop() {
         for entry in fs::read_dir(&next).map_err(ArchiveError::file(&next))? {
@@ -79,9 +79,9 @@ pub(crate) fn open(path: &Path) -> Result<(Manifest, PathBuf, Option<File>), Arc
     if !folder.is_dir() {
         return Err(unsuitable("it is no folder"));
     }
-    let read = |path: &Path| -> Result<Origin, ArchiveError> {
-        let bytes = netloom_results::read_document(path).map_err(ArchiveError::file(path))?;
-        serde_json::from_slice(&bytes).map_err(|error| ArchiveError::file(path)(error.into()))
+    let read = |file: &Path| -> Result<Origin, ArchiveError> {
+        let bytes = netloom_results::read_document(file).map_err(ArchiveError::file(file))?;
+        serde_json::from_slice(&bytes).map_err(|error| ArchiveError::file(file)(error.into()))
     };
     let (kind, origin, lock, complete) = if run.is_file() {
         if netloom_results::is_going_on(&folder) {
@@ -114,7 +114,7 @@ fn is_complete(table: &Path) -> bool {
         complete: bool,
     }
     let bytes = netloom_results::read_document(table).unwrap_or_default();
-    serde_json::from_slice::<Table>(&bytes).is_ok_and(|table| table.complete)
+    serde_json::from_slice::<Table>(&bytes).is_ok_and(|found| found.complete)
 }
 
 fn entry_of(name: &str, path: &Path) -> Result<FileEntry, ArchiveError> {

@@ -86,9 +86,9 @@ fn write(gathered: &Gathered, file: NamedTempFile, bundle: &Path) -> Result<Name
         append(&mut archive, gathered, entry, bundle)?;
     }
     let finish = || {
-        let file = archive.into_inner()?.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.as_file().sync_all()?;
-        Ok(file)
+        let whole = archive.into_inner()?.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        whole.as_file().sync_all()?;
+        Ok(whole)
     };
     finish().map_err(ArchiveError::file(bundle))
 }

@@ -56,7 +56,7 @@ impl Bundle {
         };
         let first = entries.next().map_err(|error| damaged(why(error)))?;
         let first = first.ok_or_else(|| refused("it is empty".into()))?;
-        let lab = std::str::from_utf8(&first.path).ok().and_then(|path| path.strip_suffix(&format!("/{MANIFEST}")));
+        let lab = std::str::from_utf8(&first.path).ok().and_then(|first| first.strip_suffix(&format!("/{MANIFEST}")));
         let Some(lab) = lab.filter(|_| first.kind == EntryKind::File).map(str::to_owned) else {
             return Err(refused(format!("it does not begin with a file {MANIFEST}")));
         };

@@ -107,7 +107,7 @@ impl Then {
     fn lab_file_name(&self) -> String {
         let name =
             self.origin["lab_file"].as_str().map(Path::new).and_then(Path::file_name).and_then(|name| name.to_str());
-        let is_lab = |name: &&str| [".yaml", ".yml", ".json", ".toml"].iter().any(|end| name.ends_with(end));
+        let is_lab = |own: &&str| [".yaml", ".yml", ".json", ".toml"].iter().any(|end| own.ends_with(end));
         name.filter(is_lab).unwrap_or("lab.yaml").to_owned()
     }
 
@@ -130,7 +130,7 @@ impl Then {
             let then = digest_of(&copy).map_err(ArchiveError::file(&copy))?;
             let [was, is] = [then, now].map(|digest| digest.to_string().into());
             let what = format!("file {}", file.name.display());
-            return Ok((then != now).then(|| Change { what, then: was, now: is }));
+            return Ok((then != now).then_some(Change { what, then: was, now: is }));
         }
         let target = plain(&folder.join(&file.name));
         if !target.starts_with(home) {

@@ -40,7 +40,7 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
             match entry.path().is_dir() {
                 true => waiting.push(entry.path()),
                 false => {
-                    all.push((entry.path().strip_prefix(folder).unwrap().to_owned(), fs::read(entry.path()).unwrap()))
+                    all.push((entry.path().strip_prefix(folder).unwrap().to_owned(), fs::read(entry.path()).unwrap()));
                 }
             }
         }
@@ -119,8 +119,11 @@ fn a_bundle_that_is_cut_short_says_where_and_gives_what_is_before() {
     assert_eq!(verify(&bundle).unwrap_err().to_string(), error.to_string());
 }
 
+/// An entry: its kind, its name, and what is in it.
+type InBundle<'a> = (EntryType, &'a str, &'a [u8]);
+
 /// Makes a bundle with this manifest and these entries behind it.
-fn hostile(root: &TempDir, manifest: &str, entries: &[(EntryType, &str, &[u8])]) -> PathBuf {
+fn hostile(root: &TempDir, manifest: &str, entries: &[InBundle<'_>]) -> PathBuf {
     let path = root.path().join("hostile.tar.zst");
     let _ = fs::remove_file(&path);
     let mut archive = Builder::new(Frames::new(fs::File::create(&path).unwrap()));
@@ -134,7 +137,9 @@ fn hostile(root: &TempDir, manifest: &str, entries: &[(EntryType, &str, &[u8])])
             header.set_link_name("/etc/passwd").unwrap();
         }
         header.set_mode(0o4777);
-        (header.set_uid(0), header.set_gid(0), header.set_mtime(0));
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_mtime(0);
         header.set_cksum();
         archive.append(&header, *contents).unwrap();
     }
@@ -179,7 +184,7 @@ fn what_the_manifest_does_not_say_is_refused() {
     let root = tempfile::tempdir().unwrap();
     let one = manifest(&[("a", 1, b"x")]);
     let place = "pair/results/a";
-    let cases: [(&[(EntryType, &str, &[u8])], &str); 7] = [
+    let cases: [(&[InBundle<'_>], &str); 7] = [
         (&[(EntryType::Symlink, place, b"")], "there is another file"),
         (&[(EntryType::Link, place, b"")], "there is another file"),
         (&[(EntryType::Char, place, b"")], "there is another file"),

@@ -104,7 +104,7 @@ impl Order {
         let folder = std::env::current_dir().map_err(QueueError::file(Path::new(".")))?;
         let before = umask(Mode::empty());
         umask(before);
-        let is_kept = |name: &OsString| !OF_TERMINALS.iter().any(|other| name == other);
+        let is_kept = |variable: &OsString| !OF_TERMINALS.iter().any(|other| variable == other);
         Ok(Self {
             name,
             file,
@@ -112,7 +112,7 @@ impl Order {
             again: Vec::new(),
             text_option: String::new(),
             folder,
-            environment: std::env::vars_os().filter(|(name, _)| is_kept(name)).collect(),
+            environment: std::env::vars_os().filter(|(variable, _)| is_kept(variable)).collect(),
             umask: before.bits(),
             processors: None,
             stays: false,

@@ -47,7 +47,7 @@ pub fn keep(store: &Store, number: u64) -> Result<(), QueueError> {
         let why = format!("it was started {MOST_ATTEMPTS} times, and lost each time: `netloom queue add` tries again");
         return store.end(number, &End::now(Some(ExitCode::Died.number()), Some(why)));
     }
-    keeper.play(lock, attempts)
+    keeper.play(&lock, attempts)
 }
 
 struct Keeper<'a> {
@@ -76,7 +76,7 @@ impl Keeper<'_> {
         Ok(attempts)
     }
 
-    fn play(&mut self, lock: File, mut attempts: Vec<Attempt>) -> Result<(), QueueError> {
+    fn play(&mut self, lock: &File, mut attempts: Vec<Attempt>) -> Result<(), QueueError> {
         let (store, number) = (self.store, self.number);
         // One job of a user waits at a time.
         let turn = store.lock("turn")?;
@@ -100,7 +100,7 @@ impl Keeper<'_> {
         }
         // A signal that ends this process now ends the command with it, and the job is started again.
         self.signals = None;
-        let started = self.start(&lock, attempts.len());
+        let started = self.start(lock, attempts.len());
         self.signals = Signals::hold(&[]).ok();
         let end = match started {
             Ok(child) => self.watch(child),

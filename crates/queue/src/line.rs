@@ -132,7 +132,7 @@ impl Line {
                 continue;
             }
             let other = |running, said: Said| {
-                let name = User::from_uid(Uid::from_raw(user)).ok().flatten().map(|user| user.name);
+                let name = User::from_uid(Uid::from_raw(user)).ok().flatten().map(|found| found.name);
                 Other { user: name.unwrap_or_else(|| user.to_string()), running, processors: said.processors }
             };
             let ticket = look(&folder.join("ticket"), user);

@@ -40,7 +40,7 @@ impl Store {
         let own =
             |path: &PathBuf| path.is_absolute() && fs::metadata(path).is_ok_and(|about| about.uid() == user.as_raw());
         let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(own);
-        let home = || variable("HOME").or_else(|| User::from_uid(user).ok().flatten().map(|user| user.dir));
+        let home = || variable("HOME").or_else(|| User::from_uid(user).ok().flatten().map(|found| found.dir));
         let base = variable("XDG_STATE_HOME").or_else(|| home().map(|home| home.join(".local/state")));
         let base = base.ok_or_else(|| QueueError::Machine(format!("user {user} has no home folder for its queue")))?;
         // Home folders may be on several machines at once.

@@ -28,7 +28,9 @@ fn main() -> ExitCode {
     }
 }
 
-const TESTS: [(&str, fn(&Bed)); 5] = [
+type Test = fn(&Bed);
+
+const TESTS: [(&str, Test); 5] = [
     ("jobs are played one after the other", one_after_the_other),
     ("jobs are cancelled", cancelled),
     ("a worker that is killed disturbs no job", killed_worker),

@@ -92,7 +92,7 @@ fn first_difference(one: &Path, other: &Path) -> io::Result<Option<(u64, u64)>> 
         let (count, others) = (fill(&mut one, &mut a)?, fill(&mut other, &mut b)?);
         let (a, b) = (&a[..count], &b[..others]);
         let alike = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-        let lines = a[..alike].iter().filter(|byte| **byte == b'\n').count() as u64;
+        let lines = a[..alike].iter().filter(|found| **found == b'\n').count() as u64;
         (byte, line) = (byte + alike as u64, line + lines);
         if alike < count.max(others) {
             return Ok(Some((byte, line)));

@@ -42,10 +42,10 @@ pub(super) fn changes(then: &Value, now: &Value) -> Vec<Change> {
         .iter()
         .map(|(place, what)| Change { what: (*what).to_owned(), then: value(then, place), now: value(now, place) })
         .collect();
-    let [programs, others] = [then, now].map(programs);
-    found.extend(both(&programs, &others, |name| format!("program {name}")));
-    let [images, others] = [then, now].map(images);
-    found.extend(both(&images, &others, |node| format!("image of node {node}")));
+    let [before, after] = [then, now].map(programs);
+    found.extend(both(&before, &after, |name| format!("program {name}")));
+    let [old, new] = [then, now].map(images);
+    found.extend(both(&old, &new, |node| format!("image of node {node}")));
     found.retain(|change| change.then != change.now);
     found
 }
@@ -79,13 +79,13 @@ pub(super) fn verdicts(then: &Value, now: &[Value]) -> Vec<Change> {
     let mut found = Vec::new();
     for report in now {
         for (place, what) in [("/verdict/as_described", "network as described"), ("/error", "error")] {
-            let value = |report: &Value| report.pointer(place).cloned().unwrap_or(Value::Null);
+            let value = |one: &Value| one.pointer(place).cloned().unwrap_or(Value::Null);
             found.push(Change { what: what.into(), then: value(then), now: value(report) });
         }
         let [before, after] = [then, report].map(expectations);
         found.extend(both(&before, &after, |name| format!("expectation `{name}` met")));
-        let [before, after] = [then, report].map(commands);
-        found.extend(both(&before, &after, |name| format!("exit code of `{name}`")));
+        let [old, new] = [then, report].map(commands);
+        found.extend(both(&old, &new, |name| format!("exit code of `{name}`")));
     }
     found.retain(|change| change.then != change.now);
     found.dedup();

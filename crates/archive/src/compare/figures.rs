@@ -57,9 +57,9 @@ pub(super) fn of_runs(then: &Value, now: &[Value], tolerance: f64) -> Vec<Figure
     }
     let names: std::collections::BTreeSet<&(String, String)> = before.keys().chain(after.keys()).collect();
     let one = |name: &&(String, String)| {
-        let then = before.get(*name).map(|value| Sample { n: 1, mean: *value, deviation: None });
-        let now = after.get(*name).map(|values| sample(values));
-        judge(None, *name, then, now, tolerance)
+        let old = before.get(*name).map(|value| Sample { n: 1, mean: *value, deviation: None });
+        let new = after.get(*name).map(|values| sample(values));
+        judge(None, name, old, new, tolerance)
     };
     names.iter().map(one).collect()
 }
@@ -69,10 +69,10 @@ pub(super) fn of_sweeps(then: &Value, now: &Value, tolerance: f64) -> Vec<Figure
     let [before, after] = [then, now].map(|sweep| sweep["points"].as_array().map(Vec::as_slice).unwrap_or_default());
     let mut found = Vec::new();
     for place in 0..before.len().max(after.len()) {
-        let [then, now] = [before, after].map(|points| points.get(place).map(of_point).unwrap_or_default());
-        let names: std::collections::BTreeSet<&(String, String)> = then.keys().chain(now.keys()).collect();
+        let [old, new] = [before, after].map(|points| points.get(place).map(of_point).unwrap_or_default());
+        let names: std::collections::BTreeSet<&(String, String)> = old.keys().chain(new.keys()).collect();
         found.extend(names.into_iter().map(|name| {
-            judge(Some(place as u64 + 1), name, then.get(name).copied(), now.get(name).copied(), tolerance)
+            judge(Some(place as u64 + 1), name, old.get(name).copied(), new.get(name).copied(), tolerance)
         }));
     }
     found
@@ -161,7 +161,7 @@ fn half_width(then: &Sample, now: &Sample) -> Option<f64> {
     match (part(then), part(now)) {
         (Some(one), Some(other)) => {
             let (sum, freedoms) = (one + other, [(one, then.n), (other, now.n)]);
-            let below: f64 = freedoms.iter().map(|(part, n)| part * part / (*n - 1) as f64).sum();
+            let below: f64 = freedoms.iter().map(|(square, n)| square * square / (*n - 1) as f64).sum();
             // Without any deviation, the means are what they are.
             let freedom = if below > 0.0 { (sum * sum / below).max(1.0) } else { 1.0 };
             Some(if sum > 0.0 { student(freedom as u64) * sum.sqrt() } else { 0.0 })
@@ -189,8 +189,8 @@ mod tests {
         let half = half_width(&of(&[1.0, 2.0, 3.0]), &of(&[4.0, 6.0, 8.0, 10.0])).unwrap();
         assert!((half - 2.776_445 * 2.0_f64.sqrt()).abs() < 1e-6, "{half}");
         // A single value against 1, 2, 3: t(2) sqrt(4/3).
-        let half = half_width(&of(&[9.0]), &of(&[1.0, 2.0, 3.0])).unwrap();
-        assert!((half - 4.302_653 * (4.0_f64 / 3.0).sqrt()).abs() < 1e-6, "{half}");
+        let single = half_width(&of(&[9.0]), &of(&[1.0, 2.0, 3.0])).unwrap();
+        assert!((single - 4.302_653 * (4.0_f64 / 3.0).sqrt()).abs() < 1e-6, "{single}");
         assert_eq!(half_width(&of(&[1.0]), &of(&[2.0])), None);
         assert_eq!(half_width(&of(&[1.0, 1.0]), &of(&[2.0, 2.0])), Some(0.0));
     }

@@ -76,7 +76,7 @@ fn unpack(args: &BundleArgs) -> Outcome {
     let target = args.out.clone().unwrap_or_else(|| folder_of(&args.what));
     let unpacked = netloom_archive::unpack(&args.what, &target).map_err(|error| {
         let mut failure = Failure::from(error);
-        if target.is_dir() && matches!(failure.message.find(" is damaged at "), Some(_)) {
+        if target.is_dir() && failure.message.contains(" is damaged at ") {
             failure.message.push_str(&format!(" and in {}", target.display()));
         }
         failure

@@ -40,7 +40,7 @@ fn order(file: &Path, args: &QueueAddArgs) -> Result<(Order, String), Failure> {
         None
     } else {
         let sweep = Sweep::read(&text, &file.to_string_lossy()).map_err(|found| lab_file::refused(&found))?;
-        Some(sweep).filter(|sweep| sweep.points().saturating_mul(sweep.repetitions()) > 1)
+        Some(sweep).filter(|many| many.points().saturating_mul(many.repetitions()) > 1)
     };
     let command = command(if sweep.is_some() { "sweep" } else { "run" }, file, args)?;
     let words = std::iter::once("netloom".into()).chain(command.iter().skip(1).cloned());
